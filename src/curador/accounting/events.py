@@ -1,0 +1,348 @@
+"""What was run, without data: enough to account for it for ever.
+
+An event names the law of the noise, the most the protected statistic can move between neighbours, and who
+those neighbours are.  Nothing else about the release is needed to bound its privacy loss, now or later.
+Parameters are exact fractions.  Repetition is written ``n * event`` and lives only in :class:`Composed`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, fields
+from fractions import Fraction
+from typing import ClassVar
+
+from curador.errors import InvalidParameter
+from curador.privacy import Neighbors
+from curador.rational import positive, probability, rational, whole
+
+_KINDS: dict[str, type[Event]] = {}
+
+
+class Event:
+    """Something that was run on private data; see the subclasses for what."""
+
+    kind: ClassVar[str]
+    neighbors: Neighbors
+
+    def __init_subclass__(cls, kind: str) -> None:
+        super().__init_subclass__()
+        cls.kind = kind
+        _KINDS[kind] = cls
+
+    def __add__(self, other: Event) -> Event:
+        if not isinstance(other, Event):
+            return NotImplemented
+        return compose(self, other)
+
+    def __mul__(self, count: int) -> Event:
+        return Composed.of((self, whole(count, "count")))
+
+    __rmul__ = __mul__
+
+    def to_json(self) -> dict[str, object]:
+        """A plain dictionary that :func:`event_from_json` reads back exactly."""
+        own = (f for f in fields(self) if f.init)  # type: ignore[arg-type]
+        return {"kind": self.kind, **{f.name: _plain(getattr(self, f.name)) for f in own}}
+
+
+def _plain(x: object) -> object:
+    if isinstance(x, Event):
+        return x.to_json()
+    if isinstance(x, Fraction):
+        return str(x)
+    if isinstance(x, tuple):
+        return [_plain(y) for y in x]
+    return x
+
+
+def event_from_json(data: Mapping[str, object]) -> Event:
+    """Read back what :meth:`Event.to_json` wrote.
+
+    >>> e = LaplaceNoise(scale=2, sensitivity=1)
+    >>> event_from_json(e.to_json()) == e
+    True
+    """
+    body = dict(data)
+    kind = body.pop("kind", None)
+    if not isinstance(kind, str) or kind not in _KINDS:
+        raise InvalidParameter(f"No event is called {kind!r}.", fix="Upgrade Curador, or check the file.")
+    try:
+        return _KINDS[kind](**{name: _read(x) for name, x in body.items()})
+    except TypeError:
+        raise InvalidParameter(f"Not the fields of a {kind} event: {sorted(body)}.", fix="Use to_json().") from None
+
+
+def _read(x: object) -> object:
+    if isinstance(x, Mapping):
+        return event_from_json(x)
+    if isinstance(x, list):
+        return tuple(_read(y) for y in x)
+    return x
+
+
+def _freeze(event: Event, **values: object) -> None:
+    for name, value in values.items():
+        object.__setattr__(event, name, value)
+    neighbors = getattr(event, "neighbors", None)
+    if isinstance(neighbors, str):
+        try:
+            object.__setattr__(event, "neighbors", Neighbors(neighbors))
+        except ValueError:
+            raise InvalidParameter(
+                f"Neighbours are 'add-remove' or 'replace', got {neighbors!r}.", fix="Choose one of the two."
+            ) from None
+
+
+# ---- noise added to a number or a vector -------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class LaplaceNoise(Event, kind="laplace"):
+    """Continuous Laplace noise, or a rounding of it, on a statistic of given l1 sensitivity.
+
+    Vectors need no dimension here: a shift of total size s spread over coordinates is never easier to see
+    than the whole shift in one of them (docs/proofs/vector-laplace.md).
+
+    >>> LaplaceNoise(scale=2, sensitivity=1).epsilon
+    Fraction(1, 2)
+    """
+
+    scale: Fraction
+    sensitivity: Fraction
+    neighbors: Neighbors = Neighbors.ADD_REMOVE
+
+    def __post_init__(self) -> None:
+        _freeze(self, scale=positive(self.scale, "scale"), sensitivity=positive(self.sensitivity, "sensitivity"))
+
+    @property
+    def epsilon(self) -> Fraction:
+        return self.sensitivity / self.scale
+
+
+@dataclass(frozen=True)
+class DiscreteLaplaceNoise(Event, kind="discrete-laplace"):
+    """Laplace noise on the integers (two-sided geometric); the sensitivity is a whole number."""
+
+    scale: Fraction
+    sensitivity: int
+    neighbors: Neighbors = Neighbors.ADD_REMOVE
+
+    def __post_init__(self) -> None:
+        _freeze(self, scale=positive(self.scale, "scale"), sensitivity=whole(self.sensitivity, "sensitivity", 1))
+
+    @property
+    def epsilon(self) -> Fraction:
+        return self.sensitivity / self.scale
+
+
+@dataclass(frozen=True)
+class TruncatedLaplaceNoise(Event, kind="truncated-laplace"):
+    """Laplace noise conditioned on |noise| <= bound: no pure epsilon, an exact (epsilon, delta)."""
+
+    scale: Fraction
+    sensitivity: Fraction
+    bound: Fraction
+    neighbors: Neighbors = Neighbors.ADD_REMOVE
+
+    def __post_init__(self) -> None:
+        _freeze(
+            self,
+            scale=positive(self.scale, "scale"),
+            sensitivity=positive(self.sensitivity, "sensitivity"),
+            bound=positive(self.bound, "bound"),
+        )
+
+
+@dataclass(frozen=True)
+class GaussianNoise(Event, kind="gaussian"):
+    """Continuous Gaussian noise, or a rounding of it, on a statistic of given l2 sensitivity."""
+
+    sigma: Fraction
+    sensitivity: Fraction
+    neighbors: Neighbors = Neighbors.ADD_REMOVE
+
+    def __post_init__(self) -> None:
+        _freeze(self, sigma=positive(self.sigma, "sigma"), sensitivity=positive(self.sensitivity, "sensitivity"))
+
+
+@dataclass(frozen=True)
+class DiscreteGaussianNoise(Event, kind="discrete-gaussian"):
+    """Gaussian noise on the integers; ``variance`` is the parameter sigma**2 of exp(-x**2 / (2 sigma**2)).
+
+    The sensitivity is given squared, so that it stays rational for vectors.  In one dimension the exact
+    profile is known; in more, only the Rényi curve is (CKS20).
+    """
+
+    variance: Fraction
+    sensitivity_squared: int
+    dimension: int = 1
+    neighbors: Neighbors = Neighbors.ADD_REMOVE
+
+    def __post_init__(self) -> None:
+        _freeze(
+            self,
+            variance=positive(self.variance, "variance"),
+            sensitivity_squared=whole(self.sensitivity_squared, "sensitivity_squared", 1),
+            dimension=whole(self.dimension, "dimension", 1),
+        )
+
+
+# ---- choices -------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class ExponentialChoice(Event, kind="exponential"):
+    """The exponential mechanism: pure epsilon, and of bounded range epsilon (DR19)."""
+
+    epsilon: Fraction
+    neighbors: Neighbors = Neighbors.ADD_REMOVE
+
+    def __post_init__(self) -> None:
+        _freeze(self, epsilon=positive(self.epsilon, "epsilon"))
+
+
+@dataclass(frozen=True)
+class RandomizedResponse(Event, kind="randomized-response"):
+    """One of ``categories`` answers: the true one with probability ``truth``, else a uniform other one."""
+
+    categories: int
+    truth: Fraction
+    neighbors: Neighbors = Neighbors.REPLACE
+
+    def __post_init__(self) -> None:
+        _freeze(self, categories=whole(self.categories, "categories", 2), truth=probability(self.truth, "truth"))
+
+
+# ---- anything of which only the promise is known --------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class PureLoss(Event, kind="pure"):
+    """Anything that is epsilon-DP; accounted as the worst such mechanism."""
+
+    epsilon: Fraction
+    neighbors: Neighbors = Neighbors.ADD_REMOVE
+
+    def __post_init__(self) -> None:
+        _freeze(self, epsilon=positive(self.epsilon, "epsilon"))
+
+
+@dataclass(frozen=True)
+class ApproxLoss(Event, kind="approximate"):
+    """Anything that is (epsilon, delta)-DP; accounted as the worst such mechanism."""
+
+    epsilon: Fraction
+    delta: Fraction
+    neighbors: Neighbors = Neighbors.ADD_REMOVE
+
+    def __post_init__(self) -> None:
+        epsilon = rational(self.epsilon, "epsilon")
+        if epsilon < 0:
+            raise InvalidParameter(f"epsilon must be at least 0, got {self.epsilon}.", fix="Choose epsilon >= 0.")
+        _freeze(self, epsilon=epsilon, delta=probability(self.delta, "delta"))
+
+
+@dataclass(frozen=True)
+class ZCDPLoss(Event, kind="zcdp"):
+    """Anything that is rho-zCDP."""
+
+    rho: Fraction
+    neighbors: Neighbors = Neighbors.ADD_REMOVE
+
+    def __post_init__(self) -> None:
+        _freeze(self, rho=positive(self.rho, "rho"))
+
+
+def _common(events: Iterable[Event]) -> Neighbors:
+    kinds = {e.neighbors for e in events}
+    if len(kinds) > 1:
+        raise InvalidParameter(
+            "Events about different neighbours (add-remove and replace) cannot be put together.",
+            fix="Restate one of them: an add-remove guarantee counts twice under replace.",
+        )
+    return kinds.pop() if kinds else Neighbors.ADD_REMOVE
+
+
+# ---- events made of events --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class PoissonSampled(Event, kind="poisson-sampled"):
+    """The event run on a random part of the units, each taken independently with probability ``rate``."""
+
+    event: Event
+    rate: Fraction
+    neighbors: Neighbors = field(init=False)
+
+    def __post_init__(self) -> None:
+        _freeze(self, rate=probability(self.rate, "rate"), neighbors=self.event.neighbors)
+
+
+@dataclass(frozen=True)
+class FixedSizeSampled(Event, kind="fixed-size-sampled"):
+    """The event run on ``batch`` units drawn without replacement from ``population`` units."""
+
+    event: Event
+    batch: int
+    population: int
+    neighbors: Neighbors = field(init=False)
+
+    def __post_init__(self) -> None:
+        _freeze(
+            self,
+            batch=whole(self.batch, "batch", 1),
+            population=whole(self.population, "population", 1),
+            neighbors=self.event.neighbors,
+        )
+
+
+@dataclass(frozen=True)
+class Parallel(Event, kind="parallel"):
+    """Events run on disjoint parts of the data, the part of a unit fixed by that unit alone."""
+
+    parts: tuple[Event, ...]
+    neighbors: Neighbors = field(init=False)
+
+    def __post_init__(self) -> None:
+        _freeze(self, parts=tuple(self.parts), neighbors=_common(self.parts))
+
+
+@dataclass(frozen=True)
+class Composed(Event, kind="composed"):
+    """Events run one after another on the same data; equal ones are counted, order does not matter.
+
+    >>> e = LaplaceNoise(scale=1, sensitivity=1)
+    >>> e + 2 * e == 3 * e
+    True
+    """
+
+    parts: tuple[tuple[Event, int], ...]
+    neighbors: Neighbors = field(init=False)
+
+    @classmethod
+    def of(cls, *parts: tuple[Event, int]) -> Composed:
+        """The canonical form: nested compositions flattened, equal events merged, sorted, zeros dropped."""
+        counts: dict[Event, int] = {}
+        for event, count in parts:
+            inner = event.parts if isinstance(event, Composed) else ((event, 1),)
+            for e, c in inner:
+                counts[e] = counts.get(e, 0) + c * count
+        return cls(tuple(sorted(((e, c) for e, c in counts.items() if c), key=repr)))
+
+    def __post_init__(self) -> None:
+        parts = tuple((e, whole(c, "count", 1)) for e, c in self.parts)
+        _freeze(self, parts=parts, neighbors=_common(e for e, _ in parts))
+
+
+NOTHING = Composed(())
+"""The event that nothing private was run."""
+
+
+def compose(*events: Event) -> Event:
+    """All of these events, on the same data.
+
+    >>> compose(LaplaceNoise(1, 1), LaplaceNoise(1, 1)) == 2 * LaplaceNoise(1, 1)
+    True
+    """
+    return Composed.of(*((e, 1) for e in events))

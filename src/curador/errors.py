@@ -1,0 +1,45 @@
+"""Every refusal, one family; each says what happened, what to do and what it cost."""
+
+from __future__ import annotations
+
+NOTHING = "nothing was drawn, nothing was spent"
+
+
+class CuradorError(Exception):
+    """The root of every error Curador raises on purpose.
+
+    >>> raise CuradorError("The lamp is off.", fix="Switch it on.")
+    Traceback (most recent call last):
+    curador.errors.CuradorError: The lamp is off. To do: Switch it on. (Cost: nothing was drawn, nothing was spent.)
+    """
+
+    def __init__(self, what: str, *, fix: str, cost: str = NOTHING) -> None:
+        super().__init__(what, fix, cost)
+        self.what, self.fix, self.cost = what, fix, cost
+
+    def __str__(self) -> str:
+        return f"{self.what} To do: {self.fix} (Cost: {self.cost}.)"
+
+    def __reduce__(self) -> tuple[object, ...]:
+        # Exceptions are rebuilt from args positionally; ours are keyword-only, and must cross process borders.
+        return _rebuild, (type(self), self.what, self.fix, self.cost)
+
+
+def _rebuild(kind: type[CuradorError], what: str, fix: str, cost: str) -> CuradorError:
+    return kind(what, fix=fix, cost=cost)
+
+
+class InvalidParameter(CuradorError, ValueError):
+    """A parameter that no mechanism or accountant could honour, such as epsilon = -1."""
+
+
+class InvalidValue(CuradorError, ValueError):
+    """A value handed in for release that is not what the mechanism protects, such as NaN."""
+
+
+class NotPromised(CuradorError):
+    """A request for a guarantee that no theorem we know supports; refused rather than guessed."""
+
+
+class NoiseOverflow(CuradorError, OverflowError):
+    """The noise itself left the machine's integers: an event whose chance does not depend on the data."""

@@ -1,0 +1,290 @@
+"""What is promised: the unit, the neighbours, and the guarantees with their small algebra."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from enum import StrEnum
+from typing import ClassVar, Self
+
+from curador.errors import InvalidParameter
+from curador.rational import rational, up
+
+
+class Neighbors(StrEnum):
+    """How two databases may differ by one unit.
+
+    ``ADD_REMOVE`` (unbounded, the default): one has a unit the other lacks.
+    ``REPLACE`` (bounded): same number of units, one of them changed.
+    """
+
+    ADD_REMOVE = "add-remove"
+    REPLACE = "replace"
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """What is protected: one row, or everything that shares an id.
+
+    >>> Unit.row(), Unit.of("patient")
+    (Unit(id=None), Unit(id='patient'))
+    """
+
+    id: str | None = None
+
+    @classmethod
+    def row(cls) -> Unit:
+        return cls(None)
+
+    @classmethod
+    def of(cls, column: str) -> Unit:
+        return cls(column)
+
+
+def _checked(x: object, name: str, most: float = math.inf) -> float:
+    """A float in [0, most]; infinity only where ``most`` allows it, NaN never."""
+    if isinstance(x, float | int) and not isinstance(x, bool) and x == math.inf <= most:
+        return math.inf
+    value = rational(x, name)
+    if not 0 <= value <= rational(most) if most < math.inf else value < 0:
+        raise InvalidParameter(f"{name} must lie in [0, {most:g}], got {x}.", fix=f"Choose a {name} in that range.")
+    return up(value)
+
+
+def _add(a: float, b: float) -> float:
+    return math.inf if math.inf in (a, b) else up(rational(a) + rational(b))
+
+
+def _times(n: int, a: float) -> float:
+    return 0.0 if n == 0 else math.inf if a == math.inf else up(n * rational(a))
+
+
+class Guarantee:
+    """A promise about privacy loss. Promises of one kind add up, repeat and compare.
+
+    ``a + b`` is both released about the same data, ``n * a`` is n such releases, ``a <= b`` says that
+    whoever is promised ``a`` is also promised ``b``.  A budget is a guarantee used as a ceiling.
+    """
+
+    __slots__ = ()
+    kind: ClassVar[str]
+
+    def _numbers(self) -> tuple[float, ...]:
+        return tuple(getattr(self, f.name) for f in fields(self))  # type: ignore[arg-type]
+
+    def _same(self, other: object) -> Self:
+        if type(other) is not type(self):
+            raise InvalidParameter(
+                f"Cannot combine {self!r} with {other!r}.",
+                fix="Convert both to one kind of guarantee first (curador.accounting).",
+            )
+        return other
+
+    def _built(self, numbers: Iterable[float]) -> Self:
+        # A delta is a probability: a sum above 1 promises nothing, and 1 says so.
+        names = [f.name for f in fields(self)]  # type: ignore[arg-type]
+        return type(self)(*(min(1.0, x) if n == "delta" else x for n, x in zip(names, numbers, strict=True)))
+
+    def __add__(self, other: object) -> Self:
+        return self._built(map(_add, self._numbers(), self._same(other)._numbers()))
+
+    def __rmul__(self, n: int) -> Self:
+        if isinstance(n, bool) or not isinstance(n, int) or n < 0:
+            raise InvalidParameter(f"A guarantee repeats a whole number of times, got {n!r}.", fix="Pass n >= 0.")
+        return self._built(_times(n, a) for a in self._numbers())
+
+    __mul__ = __rmul__
+
+    def __le__(self, other: object) -> bool:
+        return all(a <= b for a, b in zip(self._numbers(), self._same(other)._numbers(), strict=True))
+
+    def __ge__(self, other: object) -> bool:
+        return self._same(other) <= self
+
+    def to_json(self) -> dict[str, object]:
+        """A plain dictionary that :func:`guarantee_from_json` reads back."""
+        return {"kind": self.kind, **{f.name: getattr(self, f.name) for f in fields(self)}}  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True, slots=True)
+class PureDP(Guarantee):
+    """Every output's probability changes by a factor of at most e**epsilon.
+
+    Guarantee: epsilon-differential privacy [DMNS06].
+
+    >>> 10 * PureDP(0.1)
+    PureDP(epsilon=1.0)
+    >>> PureDP(0.5) <= PureDP(1)
+    True
+    """
+
+    epsilon: float
+    kind: ClassVar[str] = "pure"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "epsilon", _checked(self.epsilon, "epsilon"))
+
+
+@dataclass(frozen=True, slots=True)
+class ApproxDP(Guarantee):
+    """As pure, up to an additive delta on the probability of any set of outputs.
+
+    Guarantee: (epsilon, delta)-differential privacy [DKMMN06].
+
+    >>> ApproxDP(1, 1e-6) + ApproxDP(0.5, 0)
+    ApproxDP(epsilon=1.5, delta=1e-06)
+    """
+
+    epsilon: float
+    delta: float
+    kind: ClassVar[str] = "approximate"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "epsilon", _checked(self.epsilon, "epsilon"))
+        object.__setattr__(self, "delta", _checked(self.delta, "delta", most=1))
+
+
+@dataclass(frozen=True, slots=True)
+class ZCDP(Guarantee):
+    """Rényi divergence of order a is at most rho * a for every a > 1, up to an additive delta.
+
+    Guarantee: delta-approximate rho-zero-concentrated differential privacy [BS16].
+
+    >>> 4 * ZCDP(0.125)
+    ZCDP(rho=0.5, delta=0.0)
+    """
+
+    rho: float
+    delta: float = 0.0
+    kind: ClassVar[str] = "zcdp"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "rho", _checked(self.rho, "rho"))
+        object.__setattr__(self, "delta", _checked(self.delta, "delta", most=1))
+
+
+@dataclass(frozen=True, slots=True)
+class RenyiDP(Guarantee):
+    """Rényi divergence of each listed order is at most the epsilon beside it.
+
+    Guarantee: (order, epsilon)-Rényi differential privacy at every listed order [Mir17].
+
+    >>> 2 * RenyiDP({2: 0.5, 8: 1})
+    RenyiDP(curve=((2.0, 1.0), (8.0, 2.0)))
+    """
+
+    curve: tuple[tuple[float, float], ...]
+    kind: ClassVar[str] = "renyi"
+
+    def __init__(self, curve: Mapping[float, float] | Iterable[Sequence[float]]) -> None:
+        pairs = curve.items() if isinstance(curve, Mapping) else curve
+        checked = sorted((_order(a), _checked(e, "epsilon")) for a, e in pairs)
+        if not checked or len({a for a, _ in checked}) != len(checked):
+            raise InvalidParameter("A Rényi curve needs distinct orders.", fix="Give each order above 1 once.")
+        object.__setattr__(self, "curve", tuple(checked))
+
+    def __add__(self, other: object) -> RenyiDP:
+        theirs = dict(self._same(other).curve)
+        return RenyiDP({a: _add(e, theirs[a]) for a, e in self.curve if a in theirs})
+
+    def __rmul__(self, n: int) -> RenyiDP:
+        if isinstance(n, bool) or not isinstance(n, int) or n < 0:
+            raise InvalidParameter(f"A guarantee repeats a whole number of times, got {n!r}.", fix="Pass n >= 0.")
+        return RenyiDP({a: _times(n, e) for a, e in self.curve})
+
+    __mul__ = __rmul__
+
+    def __le__(self, other: object) -> bool:
+        mine = dict(self.curve)
+        return all(a in mine and mine[a] <= e for a, e in self._same(other).curve)
+
+
+def _order(a: object) -> float:
+    if a == math.inf:
+        return math.inf
+    value = rational(a, "order")
+    if value <= 1:
+        raise InvalidParameter(f"A Rényi order must be above 1, got {a}.", fix="Choose orders such as 2, 4, 8, 32.")
+    return float(value)
+
+
+def guarantee_from_json(data: Mapping[str, object]) -> Guarantee:
+    """Read back what :meth:`Guarantee.to_json` wrote.
+
+    >>> guarantee_from_json(ApproxDP(1, 1e-6).to_json())
+    ApproxDP(epsilon=1.0, delta=1e-06)
+    """
+    kinds = {c.kind: c for c in (PureDP, ApproxDP, ZCDP, RenyiDP)}
+    body = dict(data)
+    name = body.pop("kind", None)
+    if not isinstance(name, str) or name not in kinds:
+        raise InvalidParameter(f"No guarantee is called {name!r}.", fix=f"Use one of {sorted(kinds)}.")
+    try:
+        return kinds[name](**body)  # type: ignore[arg-type]
+    except TypeError:
+        raise InvalidParameter(f"Not the fields of a {name} guarantee: {sorted(body)}.", fix="Use to_json().") from None
+
+
+# ---- the course's databases: histograms over a finite universe of records ----
+
+
+def histogram(database: Iterable[Hashable], universe: Sequence[Hashable]) -> tuple[int, ...]:
+    """A database as the number of times each possible record occurs.
+
+    >>> universe = [(group, rh) for group in ("A", "B", "AB", "O") for rh in "+-"]
+    >>> blood = ["A+", "A+", "AB-", "B+", "A-", "AB+", "O+", "O+"]
+    >>> histogram([(x[:-1], x[-1]) for x in blood], universe)
+    (2, 1, 1, 0, 1, 1, 2, 0)
+    """
+    counts = dict.fromkeys(universe, 0)
+    for record in database:
+        if record not in counts:
+            raise InvalidParameter(f"{record!r} is not in the universe.", fix="List every possible record.")
+        counts[record] += 1
+    return tuple(counts.values())
+
+
+def norm(d: Sequence[int]) -> int:
+    """The size of a database given as a histogram: its l1 norm.
+
+    >>> norm((2, 1, 1, 0, 1, 1, 2, 0))
+    8
+    """
+    return sum(abs(x) for x in d)
+
+
+def distance(d: Sequence[int], e: Sequence[int]) -> int:
+    """The l1 distance of two histograms: records to add or remove to get from one to the other.
+
+    A replaced record counts twice: once removed, once added.
+
+    >>> distance((2, 1, 0), (1, 1, 1))
+    2
+    """
+    return norm([a - b for a, b in zip(d, e, strict=True)])
+
+
+def hamming_distance(x: Sequence[object], y: Sequence[object]) -> int:
+    """How many rows of two databases of the same length differ.
+
+    >>> hamming_distance(["ana", "bea", "luz"], ["ana", "eva", "luz"])
+    1
+    """
+    if len(x) != len(y):
+        raise InvalidParameter(
+            f"Hamming distance compares rows one by one; got {len(x)} and {len(y)} rows.",
+            fix="Compare databases of the same length, or use distance() on their histograms.",
+        )
+    return sum(a != b for a, b in zip(x, y, strict=True))
+
+
+def adjacent(d: Sequence[int], e: Sequence[int], neighbors: Neighbors = Neighbors.ADD_REMOVE) -> bool:
+    """Whether two histograms are neighbours: one record added or removed, or one replaced.
+
+    >>> adjacent((2, 1), (2, 2)), adjacent((2, 1), (1, 2)), adjacent((2, 1), (1, 2), Neighbors.REPLACE)
+    (True, False, True)
+    """
+    if neighbors is Neighbors.REPLACE:
+        return norm(d) == norm(e) and distance(d, e) == 2
+    return distance(d, e) == 1
