@@ -1,0 +1,150 @@
+"""Exact coins and exact choices: uniform integers, biased coins, and categories with weights exp(-score)."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from itertools import accumulate
+
+import numpy as np
+from numpy.typing import NDArray
+
+from curador.errors import InvalidParameter
+from curador.noise.arrays import EXP_ERROR
+from curador.noise.decide import MORE, below_exp, below_fraction, exp_minus
+from curador.noise.decide import below as _below
+from curador.noise.entropy import SYSTEM, Entropy
+from curador.rational import probability, rational, whole
+
+
+def uniform_below(n: int, entropy: Entropy = SYSTEM) -> int:
+    """A uniform integer in [0, n).
+
+    >>> uniform_below(1)
+    0
+    """
+    return _below(whole(n, "n", 1), entropy)
+
+
+def uniform_below_array(n: int, size: int, entropy: Entropy = SYSTEM) -> NDArray[np.int64]:
+    """An array of independent uniform integers in [0, n), n up to 2**62.
+
+    >>> uniform_below_array(6, 4).shape
+    (4,)
+    """
+    if not 1 <= whole(n, "n", 1) <= 1 << 62:
+        raise InvalidParameter("Arrays of uniform integers reach up to 2**62.", fix="Draw single values instead.")
+    mask = np.uint64((1 << (n - 1).bit_length()) - 1)
+    out = np.empty(size, np.int64)
+    open_ = np.arange(size)
+    while open_.size:
+        drawn = (entropy.words(open_.size, np.uint64) & mask).view(np.int64)
+        out[open_] = drawn
+        open_ = open_[drawn >= n]
+    return out
+
+
+def bernoulli(p: Fraction, entropy: Entropy = SYSTEM) -> bool:
+    """True with probability exactly p.
+
+    >>> bernoulli(Fraction(0)), bernoulli(Fraction(1))
+    (False, True)
+    """
+    return below_fraction(entropy.bits(MORE), MORE, probability(p, "p"), entropy)
+
+
+def bernoulli_array(p: Fraction, size: int, entropy: Entropy = SYSTEM) -> NDArray[np.bool_]:
+    """Independent coins, each True with probability exactly p.
+
+    >>> bernoulli_array(Fraction(1), 3)
+    array([ True,  True,  True])
+    """
+    p = probability(p, "p")
+    if p == 1:
+        return np.ones(size, bool)
+    cut = math.floor(p * (1 << MORE))
+    words = entropy.words(size, np.uint64)
+    out: NDArray[np.bool_] = words < np.uint64(cut)
+    for k in np.flatnonzero(words == np.uint64(cut)):
+        out[k] = below_fraction(cut, MORE, p, entropy)
+    return out
+
+
+def bernoulli_exp(x: Fraction, entropy: Entropy = SYSTEM) -> bool:
+    """True with probability exactly exp(-x), for a rational x >= 0.
+
+    >>> bernoulli_exp(Fraction(0))
+    True
+    """
+    x = _exponent(x)
+    return below_exp(entropy.bits(MORE), MORE, x, entropy)
+
+
+def bernoulli_exp_array(gaps: NDArray[np.int64], rate: Fraction, entropy: Entropy = SYSTEM) -> NDArray[np.bool_]:
+    """Independent coins, the i-th True with probability exactly exp(-rate * gaps[i]); gaps are integers >= 0.
+
+    >>> bernoulli_exp_array(np.array([0, 0]), Fraction(1, 2))
+    array([ True,  True])
+    """
+    rate = _exponent(rate)
+    words = entropy.words(gaps.size, np.uint64)
+    v = words.astype(np.float64) * 2.0**-64
+    p = np.exp(-(gaps * float(rate)))
+    out: NDArray[np.bool_] = v < p - 2 * EXP_ERROR
+    for k in np.flatnonzero(~out & (v < p + 2 * EXP_ERROR)):
+        out[k] = below_exp(int(words[k]), 64, int(gaps[k]) * rate, entropy)
+    return out
+
+
+def choose(
+    gaps: NDArray[np.int64], rate: Fraction, sizes: NDArray[np.int64] | None = None, entropy: Entropy = SYSTEM
+) -> int:
+    """An index i with probability exactly proportional to sizes[i] * exp(-rate * gaps[i]).
+
+    Gaps and sizes are integers >= 0, sizes below 2**53; sizes default to 1.
+
+    Guarantee: exactly this law, given fair bits: a uniform number is compared with enclosures of the cumulative
+    weights, first in floating point with its error bounded, then in exact integers.
+
+    >>> choose(np.array([0, 10**9]), Fraction(1))
+    0
+    """
+    rate = _exponent(rate)
+    gaps = np.asarray(gaps, np.int64)
+    sizes = np.ones(gaps.size, np.int64) if sizes is None else np.asarray(sizes, np.int64)
+    if gaps.ndim != 1 or gaps.shape != sizes.shape or not sizes.any() or (sizes < 0).any() or (gaps < 0).any():
+        raise InvalidParameter("There is nothing to choose from.", fix="Give gaps >= 0 and sizes >= 0, not all zero.")
+    # Only differences matter; bringing the least gap to zero keeps the weights from all vanishing.
+    gaps = gaps - gaps[sizes > 0].min()
+    u = entropy.bits(64)
+    weights = sizes * np.exp(-(gaps * float(rate)))
+    cuts = np.cumsum(weights)
+    at = u * 2.0**-64 * cuts[-1]
+    margin = cuts[-1] * (8 * EXP_ERROR + gaps.size * 2.0**-50)
+    j = int(np.searchsorted(cuts, at, side="right"))
+    if j < cuts.size and at < cuts[j] - margin and (j == 0 or at > cuts[j - 1] + margin) and weights[j] > 0:
+        return j
+    return _choose_exactly(gaps, rate, sizes, u, entropy)
+
+
+def _choose_exactly(gaps: NDArray[np.int64], rate: Fraction, sizes: NDArray[np.int64], u: int, entropy: Entropy) -> int:
+    bits = 64
+    last = int(np.flatnonzero(sizes)[-1])
+    while True:
+        p = bits + 64
+        power = {int(g): exp_minus(int(g) * rate, p) for g in np.unique(gaps)}
+        lo = list(accumulate(int(s) * power[int(g)][0] for g, s in zip(gaps, sizes, strict=True)))
+        hi = list(accumulate(int(s) * power[int(g)][1] for g, s in zip(gaps, sizes, strict=True)))
+        # U in [u, u+1] / 2**bits lies in piece j if C[j-1] <= U Z <= C[j] whatever the enclosed C and Z are;
+        # the last piece that is not empty has no upper end to pass.
+        for j, (start, end) in enumerate(zip([0, *hi[:-1]], lo, strict=True)):
+            if start << bits <= u * lo[-1] and ((u + 1) * hi[-1] <= end << bits or j == last):
+                return j
+        u, bits = (u << MORE) | entropy.bits(MORE), bits + MORE
+
+
+def _exponent(x: Fraction) -> Fraction:
+    x = rational(x, "exponent")
+    if x < 0:
+        raise InvalidParameter(f"exp(-x) is a probability only for x >= 0, got {x}.", fix="Pass x >= 0.")
+    return x

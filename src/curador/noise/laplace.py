@@ -1,0 +1,166 @@
+"""Laplace noise on the integers, exact for every rational scale.
+
+Small scales are read off one table.  A large scale t is split as t = tau * 2**j with tau in [8, 16): the high part
+H comes from the table of exp(-h / tau), the low j bits l are uniform and kept with probability exp(-l / t).  Most
+are kept without any arithmetic, because exp(-x) >= 1 - x; the rest are decided in floating point where the error
+bound allows and in exact integers where it does not.  See docs/proofs/noise.md.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from curador.noise.arrays import CHUNK, EXP_ERROR, checked_count, flip, saturate
+from curador.noise.decide import below_exp
+from curador.noise.entropy import SYSTEM, Entropy
+from curador.noise.table import Table, geometric_weights
+from curador.rational import log2_floor, positive
+
+TABLE_MOST = 24
+
+
+class _Split:
+    """Integers G >= 0 or, when ``signed``, X in Z with probability proportional to exp(-|x| / scale)."""
+
+    def __init__(self, scale: Fraction, *, signed: bool) -> None:
+        self.scale, self.signed = scale, signed
+        self.low = low = max(0, log2_floor(scale) - 3)
+        self.table = Table(geometric_weights((1 << low) / scale), signed=False)
+        self.word: type[np.uint32] | type[np.uint64] = np.uint32 if low <= 12 else np.uint64
+        self.width = 32 if low <= 12 else 64
+        # l + s <= 2**low = scale / tau, and exp(-x) >= 1 - x: a V below this is kept whatever l and s are.
+        self.keep_bits = self.width - 1 - low
+        sure = 1 - (1 << low) / scale
+        self.sure32 = math.floor(sure * (1 << 32))
+        self.sure = self.word(math.floor(sure * (1 << self.keep_bits)) << (low + 1))
+
+    def draw(self, entropy: Entropy) -> int:
+        return self.finish(self.table.draw(entropy), entropy)
+
+    def finish(self, high: int, entropy: Entropy) -> int:
+        """One value whose high part is already drawn, as a Python integer of any size."""
+        low = self.low
+        while True:
+            word = entropy.bits(low + 1 + 32)
+            offset, sign, v = word & ((1 << low) - 1), (word >> low) & 1, word >> (low + 1)
+            # The negative side starts at -1, so that zero is not counted twice.
+            d = offset + sign if self.signed else offset
+            if v < self.sure32 or below_exp(v, 32, d / self.scale, entropy):
+                g = (high << low) + d
+                return -g if self.signed and sign else g
+
+    def fill(self, out: NDArray[np.int64], entropy: Entropy) -> tuple[NDArray[np.int64], dict[int, int]]:
+        """Fill ``out``; returns the signs as 0 or -1 (spare fair coins when not ``signed``) and the outliers."""
+        low, w = self.low, self.word
+        outliers = {i: self.finish(high, entropy) for i, high in self.table.fill(out, entropy).items()}
+        words = entropy.words(out.size, w)
+        open_ = np.flatnonzero(words >= self.sure)
+        if open_.size:
+            words = words.copy()
+            self._settle(words, open_, entropy)
+        bits = words.view(np.int64) if self.width == 64 else words.astype(np.int64)
+        np.left_shift(out, low, out=out)
+        np.bitwise_or(out, bits & ((1 << low) - 1), out=out)
+        minus = bits >> low
+        minus &= 1
+        if self.signed:
+            out += minus
+        np.negative(minus, out=minus)  # 0, or all ones
+        if self.signed:
+            flip(out, minus)
+        return minus, outliers
+
+    def _settle(self, words: NDArray[np.uint32 | np.uint64], open_: NDArray[np.intp], entropy: Entropy) -> None:
+        """Decide the words that were not surely kept; those refused get a new word, until all are kept."""
+        low, w = self.low, self.word
+        while open_.size:
+            word = words[open_]
+            d = (word & w((1 << low) - 1)).astype(np.float64)
+            if self.signed:
+                d += (word >> w(low)) & w(1)
+            v = (word >> w(low + 1)).astype(np.float64) * 2.0**-self.keep_bits
+            p = np.exp(d * float(-1 / self.scale))
+            kept = v + 2.0**-self.keep_bits <= p - EXP_ERROR
+            for k in np.flatnonzero(~kept & (v < p + EXP_ERROR)):
+                whole = int(word[k])
+                exponent = (
+                    Fraction((whole & ((1 << low) - 1)) + ((whole >> low) & 1 if self.signed else 0)) / self.scale
+                )
+                kept[k] = below_exp(whole >> (low + 1), self.keep_bits, exponent, entropy)
+            open_ = open_[~kept]
+            words[open_] = entropy.words(open_.size, w)
+            open_ = open_[words[open_] >= self.sure]
+
+
+class DiscreteLaplace:
+    """Integers x with probability proportional to exp(-|x| / scale).
+
+    Guarantee: exactly this law, given fair bits (docs/proofs/noise.md); two-sided geometric noise [GRS12].
+
+    >>> noise = DiscreteLaplace(Fraction(3))
+    >>> isinstance(noise.draw(), int), noise.sample(4).shape
+    (True, (4,))
+    """
+
+    def __init__(self, scale: Fraction) -> None:
+        self.scale = positive(scale, "scale")
+        small = self.scale <= TABLE_MOST
+        self._table = Table(geometric_weights(1 / self.scale), signed=True) if small else None
+        self._split = None if small else _Split(self.scale, signed=True)
+
+    def draw(self, entropy: Entropy = SYSTEM) -> int:
+        """One value, as a Python integer of any size."""
+        return (self._table or self._split).draw(entropy)  # type: ignore[union-attr]
+
+    def sample(self, n: int, entropy: Entropy = SYSTEM) -> NDArray[np.int64]:
+        """An array of ``n`` independent values, held at plus or minus 2**62."""
+        out = np.empty(checked_count(n, self.scale), np.int64)
+        for i in range(0, n, CHUNK):
+            part = out[i : i + CHUNK]
+            outliers = self._table.fill(part, entropy) if self._table else self._split.fill(part, entropy)[1]  # type: ignore[union-attr]
+            saturate(part, outliers)
+        return out
+
+
+class RoundedLaplace:
+    """Continuous Laplace noise of the given scale, rounded to the nearest integer.
+
+    Guarantee: exactly the law of round(Z), Z Laplace; adding it to an integer is a rounding of adding Z, so
+    whatever is proved of continuous Laplace noise holds (docs/proofs/noise.md).
+    Assumes: a scale of at least 8; real-valued noise uses 2**40 and more.
+
+    >>> RoundedLaplace(Fraction(2) ** 40).sample(3).dtype
+    dtype('int64')
+    """
+
+    def __init__(self, scale: Fraction) -> None:
+        self.scale = positive(scale, "scale")
+        # |Z| in half steps is a one-sided geometric of twice the scale; rounding to steps is (g + 1) // 2.
+        self._split = _Split(2 * self.scale, signed=False)
+
+    def draw(self, entropy: Entropy = SYSTEM) -> int:
+        """One value, as a Python integer of any size."""
+        x = (self._split.draw(entropy) + 1) >> 1
+        return -x if entropy.bits(1) else x
+
+    def sample_with_outliers(self, n: int, entropy: Entropy = SYSTEM) -> tuple[NDArray[np.int64], dict[int, int]]:
+        """``n`` independent values, and by place those too large for 53 bits, as Python integers."""
+        out = np.empty(checked_count(n, self.scale), np.int64)
+        outliers = {}
+        for i in range(0, n, CHUNK):
+            part = out[i : i + CHUNK]
+            minus, far = self._split.fill(part, entropy)
+            part += 1
+            np.right_shift(part, 1, out=part)
+            flip(part, minus)
+            for k, g in far.items():
+                outliers[i + k] = -((g + 1) >> 1) if minus[k] else (g + 1) >> 1
+        return out, outliers
+
+    def sample(self, n: int, entropy: Entropy = SYSTEM) -> NDArray[np.int64]:
+        """An array of ``n`` independent values, held at plus or minus 2**62."""
+        return saturate(*self.sample_with_outliers(n, entropy))

@@ -1,0 +1,158 @@
+"""Inversion of an exact distribution function by table, with bits drawn until the outcome is certain.
+
+The unit interval is cut at the cumulative probabilities of the outcomes, most likely first.  A uniform number
+picks the piece it falls in.  Level 1 looks sixteen bits up in a table; where a cut runs through that cell, level 2
+appends 48 bits and searches the cuts at 64 bits; where those cannot tell either, level 3 recomputes the cuts to
+as many bits as it takes.  Cuts are integer enclosures, so no rounding is trusted anywhere.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable
+from fractions import Fraction
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from curador.noise.decide import MORE, exp_minus
+from curador.noise.entropy import Entropy
+
+UNSURE = -(1 << 15)
+"""Marks a level-1 cell that a cut runs through."""
+
+OUTLIER = 1 << 14
+"""Level 3 may find values at or above this; they are handed back as Python integers, never squeezed into an array."""
+
+Weights = Callable[[int, int], tuple[list[tuple[int, int]], int]]
+"""(p, stop) -> enclosures of the weights of 0, 1, 2, … at p bits down to ``stop``, and a bound on all the rest."""
+
+
+def geometric_weights(rate: Fraction) -> Weights:
+    """Weights exp(-rate * i)."""
+
+    def weights(p: int, stop: int) -> tuple[list[tuple[int, int]], int]:
+        q_lo, q_hi = exp_minus(rate, p)
+        one = 1 << p
+        lo, hi, found = one, one, []
+        while hi > stop:
+            found.append((lo, hi))
+            lo, hi = (lo * q_lo) >> p, ((hi * q_hi) >> p) + 1
+        return found, (hi << p) // (one - q_hi) + 1  # what is left is a geometric series starting at hi
+
+    return weights
+
+
+def gaussian_weights(rate: Fraction) -> Weights:
+    """Weights exp(-rate * i**2)."""
+
+    def weights(p: int, stop: int) -> tuple[list[tuple[int, int]], int]:
+        q_lo, q_hi = exp_minus(rate, p)
+        square_lo, square_hi = (q_lo * q_lo) >> p, ((q_hi * q_hi) >> p) + 1
+        step_lo, step_hi = q_lo, q_hi  # exp(-rate (2i + 1)), which takes i**2 to (i+1)**2
+        one = 1 << p
+        lo, hi, found = one, one, []
+        while hi > stop:
+            found.append((lo, hi))
+            lo, hi = (lo * step_lo) >> p, ((hi * step_hi) >> p) + 1
+            step_lo, step_hi = (step_lo * square_lo) >> p, ((step_hi * square_hi) >> p) + 1
+        return found, (hi << p) // (one - step_hi) + 1  # later steps only shrink faster
+
+    return weights
+
+
+class Table:
+    """An exact sampler of integers i with probability proportional to ``weights``; ``signed`` gives -i the same."""
+
+    def __init__(self, weights: Weights, *, signed: bool) -> None:
+        self._weights, self._signed = weights, signed
+        self._lo, self._hi = self.cuts(64)
+
+    def cuts(self, bits: int) -> tuple[list[int], list[int]]:
+        """Enclosures of the cumulative probabilities, scaled by 2**bits, as far as they stay below 1 - 2**-bits."""
+        p = bits + 48
+        found, rest = self._weights(p, 1 << (p - bits - 12))
+        if self._signed:
+            found = [w for i, w in enumerate(found) for _ in range(1 if i == 0 else 2)]
+            rest *= 2
+        sum_lo = sum(lo for lo, _ in found)
+        sum_hi = sum(hi for _, hi in found) + rest
+        at_lo = at_hi = 0
+        cut_lo, cut_hi = [], []
+        for lo, hi in found:
+            at_lo, at_hi = at_lo + lo, at_hi + hi
+            top = -((-at_hi << bits) // sum_lo)
+            if top >= 1 << bits:
+                break
+            cut_lo.append((at_lo << bits) // sum_hi)
+            cut_hi.append(top)
+        return cut_lo, cut_hi
+
+    @property
+    def reach(self) -> int:
+        """How many outcomes the 64-bit cuts tell apart."""
+        return len(self._lo)
+
+    def _value(self, j: int) -> int:
+        """The j-th outcome: 0, 1, 2, … or 0, 1, -1, 2, -2, …"""
+        if not self._signed:
+            return j
+        return (j + 1) // 2 if j % 2 else -(j // 2)
+
+    @cached_property
+    def _arrays(self) -> tuple[NDArray[np.uint64], NDArray[np.uint64], NDArray[np.int64]]:
+        values = np.array([self._value(j) for j in range(len(self._lo) + 1)], np.int64)
+        return np.array(self._lo, np.uint64), np.array(self._hi, np.uint64), values
+
+    @cached_property
+    def _first(self) -> NDArray[np.int16]:
+        lo, hi, values = self._arrays
+        cells = np.arange(1 << 16, dtype=np.uint64) << np.uint64(48)
+        j = np.searchsorted(hi, cells, side="right")
+        sure = np.zeros(1 << 16, bool)
+        inside = j < len(lo)
+        sure[inside] = cells[inside] + np.uint64((1 << 48) - 1) < lo[j[inside]]
+        return np.where(sure, values[j], UNSURE).astype(np.int16)
+
+    def draw(self, entropy: Entropy) -> int:
+        """One outcome."""
+        u = entropy.bits(64)
+        j = bisect_right(self._hi, u)
+        if j < len(self._lo) and u < self._lo[j]:
+            return self._value(j)
+        return self._level3(u, entropy)
+
+    def fill(self, out: NDArray[np.int64], entropy: Entropy) -> dict[int, int]:
+        """Fill ``out`` with independent outcomes; returns the outliers, whose places in ``out`` hold zero."""
+        cell = entropy.words(out.size, np.uint16)
+        value = self._first.take(cell)
+        np.copyto(out, value)
+        unsure = np.flatnonzero(value == UNSURE)
+        if not unsure.size:
+            return {}
+        lo, hi, values = self._arrays
+        more = entropy.words(unsure.size, np.uint64) >> np.uint64(16)
+        u = (cell[unsure].astype(np.uint64) << np.uint64(48)) | more
+        j = np.searchsorted(hi, u, side="right")
+        out[unsure] = values[j]
+        outliers: dict[int, int] = {}
+        beyond = j >= len(lo)
+        j[beyond] = 0
+        for k in np.flatnonzero(beyond | (u >= lo[j])):
+            found = self._level3(int(u[k]), entropy)
+            place = int(unsure[k])
+            if abs(found) < OUTLIER:
+                out[place] = found
+            else:
+                out[place], outliers[place] = 0, found
+        return outliers
+
+    def _level3(self, u: int, entropy: Entropy) -> int:
+        bits = 64
+        while True:
+            u, bits = (u << MORE) | entropy.bits(MORE), bits + MORE
+            lo, hi = self.cuts(bits)
+            j = bisect_right(hi, u)
+            if j < len(lo) and u < lo[j]:
+                return self._value(j)
