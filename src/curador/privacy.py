@@ -6,10 +6,10 @@ import math
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from enum import StrEnum
-from typing import ClassVar, Self
+from typing import ClassVar, Never, Self
 
 from curador.errors import InvalidParameter
-from curador.rational import rational, up
+from curador.rational import down, rational, up
 
 
 class Neighbors(StrEnum):
@@ -21,6 +21,18 @@ class Neighbors(StrEnum):
 
     ADD_REMOVE = "add-remove"
     REPLACE = "replace"
+
+    @classmethod
+    def _missing_(cls, value: object) -> Never:
+        raise InvalidParameter(
+            f"Neighbours are 'add-remove' or 'replace', got {value!r}.", fix="Choose one of the two."
+        )
+
+    @classmethod
+    def _missing_(cls, value: object) -> Neighbors:
+        raise InvalidParameter(
+            f"Neighbours are 'add-remove' or 'replace', got {value!r}.", fix="Choose one of the two."
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +190,12 @@ class RenyiDP(Guarantee):
     kind: ClassVar[str] = "renyi"
 
     def __init__(self, curve: Mapping[float, float] | Iterable[Sequence[float]]) -> None:
-        pairs = curve.items() if isinstance(curve, Mapping) else curve
+        try:
+            pairs = [(a, e) for a, e in (curve.items() if isinstance(curve, Mapping) else curve)]
+        except (TypeError, ValueError):
+            raise InvalidParameter(
+                f"A Rényi curve is pairs of an order and its epsilon, got {curve!r}.", fix="Pass {order: epsilon, ...}."
+            ) from None
         checked = sorted((_order(a), _checked(e, "epsilon")) for a, e in pairs)
         if not checked or len({a for a, _ in checked}) != len(checked):
             raise InvalidParameter("A Rényi curve needs distinct orders.", fix="Give each order above 1 once.")
@@ -203,10 +220,10 @@ class RenyiDP(Guarantee):
 def _order(a: object) -> float:
     if a == math.inf:
         return math.inf
-    value = rational(a, "order")
-    if value <= 1:
+    order = down(rational(a, "order"))  # divergence grows with its order: rounding the order up would understate
+    if order <= 1:
         raise InvalidParameter(f"A Rényi order must be above 1, got {a}.", fix="Choose orders such as 2, 4, 8, 32.")
-    return float(value)
+    return order
 
 
 def guarantee_from_json(data: Mapping[str, object]) -> Guarantee:
@@ -285,6 +302,6 @@ def adjacent(d: Sequence[int], e: Sequence[int], neighbors: Neighbors = Neighbor
     >>> adjacent((2, 1), (2, 2)), adjacent((2, 1), (1, 2)), adjacent((2, 1), (1, 2), Neighbors.REPLACE)
     (True, False, True)
     """
-    if neighbors is Neighbors.REPLACE:
+    if Neighbors(neighbors) is Neighbors.REPLACE:
         return norm(d) == norm(e) and distance(d, e) == 2
     return distance(d, e) == 1

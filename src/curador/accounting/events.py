@@ -69,7 +69,9 @@ def event_from_json(data: Mapping[str, object]) -> Event:
         raise InvalidParameter(f"No event is called {kind!r}.", fix="Upgrade Curador, or check the file.")
     try:
         return _KINDS[kind](**{name: _read(x) for name, x in body.items()})
-    except TypeError:
+    except InvalidParameter:
+        raise
+    except (TypeError, ValueError):
         raise InvalidParameter(f"Not the fields of a {kind} event: {sorted(body)}.", fix="Use to_json().") from None
 
 
@@ -84,14 +86,7 @@ def _read(x: object) -> object:
 def _freeze(event: Event, **values: object) -> None:
     for name, value in values.items():
         object.__setattr__(event, name, value)
-    neighbors = getattr(event, "neighbors", None)
-    if isinstance(neighbors, str):
-        try:
-            object.__setattr__(event, "neighbors", Neighbors(neighbors))
-        except ValueError:
-            raise InvalidParameter(
-                f"Neighbours are 'add-remove' or 'replace', got {neighbors!r}.", fix="Choose one of the two."
-            ) from None
+    object.__setattr__(event, "neighbors", Neighbors(event.neighbors))
 
 
 # ---- noise added to a number or a vector -------------------------------------------------------------------
@@ -254,8 +249,14 @@ class ZCDPLoss(Event, kind="zcdp"):
         _freeze(self, rho=positive(self.rho, "rho"))
 
 
+def _event(x: object) -> Event:
+    if not isinstance(x, Event):
+        raise InvalidParameter(f"Only events can be put together, got {x!r}.", fix="Pass the event of a mechanism.")
+    return x
+
+
 def _common(events: Iterable[Event]) -> Neighbors:
-    kinds = {e.neighbors for e in events}
+    kinds = {_event(e).neighbors for e in events}
     if len(kinds) > 1:
         raise InvalidParameter(
             "Events about different neighbours (add-remove and replace) cannot be put together.",
@@ -276,7 +277,7 @@ class PoissonSampled(Event, kind="poisson-sampled"):
     neighbors: Neighbors = field(init=False)
 
     def __post_init__(self) -> None:
-        _freeze(self, rate=probability(self.rate, "rate"), neighbors=self.event.neighbors)
+        _freeze(self, rate=probability(self.rate, "rate"), neighbors=_common([self.event]))
 
 
 @dataclass(frozen=True)
@@ -293,8 +294,13 @@ class FixedSizeSampled(Event, kind="fixed-size-sampled"):
             self,
             batch=whole(self.batch, "batch", 1),
             population=whole(self.population, "population", 1),
-            neighbors=self.event.neighbors,
+            neighbors=_common([self.event]),
         )
+        if self.batch > self.population:
+            raise InvalidParameter(
+                f"Cannot draw {self.batch} of {self.population} units without replacement.",
+                fix="Choose batch <= population.",
+            )
 
 
 @dataclass(frozen=True)
@@ -325,9 +331,10 @@ class Composed(Event, kind="composed"):
         """The canonical form: nested compositions flattened, equal events merged, sorted, zeros dropped."""
         counts: dict[Event, int] = {}
         for event, count in parts:
+            times = whole(count, "count")
             inner = event.parts if isinstance(event, Composed) else ((event, 1),)
             for e, c in inner:
-                counts[e] = counts.get(e, 0) + c * count
+                counts[e] = counts.get(e, 0) + c * times
         return cls(tuple(sorted(((e, c) for e, c in counts.items() if c), key=repr)))
 
     def __post_init__(self) -> None:

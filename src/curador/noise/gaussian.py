@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -204,3 +205,9 @@ def _gather(split: _Split, n: int, entropy: Entropy, *, halve: bool) -> tuple[ND
                 outliers[i + k] = (abs(x) + 1 >> 1) * (1 if x > 0 else -1) if halve else x
         i += found.size
     return out, outliers
+
+
+@lru_cache(256)
+def discrete_gaussian(variance: Fraction) -> DiscreteGaussian:
+    """The sampler for this variance, made once: its tables take a millisecond."""
+    return DiscreteGaussian(variance)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -164,3 +165,9 @@ class RoundedLaplace:
     def sample(self, n: int, entropy: Entropy = SYSTEM) -> NDArray[np.int64]:
         """An array of ``n`` independent values, held at plus or minus 2**62."""
         return saturate(*self.sample_with_outliers(n, entropy))
+
+
+@lru_cache(256)
+def discrete_laplace(scale: Fraction) -> DiscreteLaplace:
+    """The sampler for this scale, made once: its tables take a millisecond."""
+    return DiscreteLaplace(scale)

@@ -23,6 +23,10 @@ from curador.noise.laplace import RoundedLaplace
 from curador.rational import log2_floor
 
 GRID_BITS = 40
+COORDINATES = 1 << 10
+"""How many coordinates a grid of 2**-40 of the scale serves at a charge below 2**-30 of the scale."""
+
+MOST_GRID_BITS = 48
 EXTREME = 900
 """Scales are kept within 2**-900 … 2**900, so that every step and every noise value is a normal double."""
 
@@ -30,11 +34,11 @@ _laplace = lru_cache(256)(RoundedLaplace)
 _gaussian = lru_cache(256)(RoundedGaussian)
 
 
-def grid_exponent(scale: Fraction) -> int:
-    """The exponent e of the grid 2**e on which noise of this scale is drawn.
+def grid_exponent(scale: Fraction, coordinates: int = 1) -> int:
+    """The exponent e of the grid 2**e on which noise of this scale is drawn for so many coordinates.
 
-    >>> grid_exponent(Fraction(1)), grid_exponent(Fraction(1000))
-    (-40, -31)
+    >>> grid_exponent(Fraction(1)), grid_exponent(Fraction(1000)), grid_exponent(Fraction(1), 4096)
+    (-40, -31, -42)
     """
     e = log2_floor(scale)
     if abs(e) > EXTREME:
@@ -42,16 +46,17 @@ def grid_exponent(scale: Fraction) -> int:
             f"A noise scale of about 2**{e} is outside 2**-{EXTREME} … 2**{EXTREME}.",
             fix="Change the unit of the data.",
         )
-    return e - GRID_BITS
+    finer = (max(coordinates, COORDINATES) - 1).bit_length() - (COORDINATES - 1).bit_length()
+    return e - min(GRID_BITS + finer, MOST_GRID_BITS)
 
 
-def step(scale: Fraction) -> Fraction:
+def step(scale: Fraction, coordinates: int = 1) -> Fraction:
     """The grid's step: what putting a value on the grid can add to the distance of two neighbours.
 
     >>> step(Fraction(1)) == Fraction(1, 2**40)
     True
     """
-    return Fraction(2) ** grid_exponent(scale)
+    return Fraction(2) ** grid_exponent(scale, coordinates)
 
 
 def real_laplace(

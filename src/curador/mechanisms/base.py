@@ -1,0 +1,142 @@
+"""What every mechanism is: a release that knows its event and its error."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from fractions import Fraction
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from curador.accounting.events import Event
+from curador.errors import InvalidParameter, InvalidValue
+from curador.rational import rational
+
+LARGEST = 1 << 61
+"""Integer arrays are clamped to this before noise, and what is released after it.  Clamping never moves two values
+further apart, and whatever noise exceeds 2**62 ends at the clamp, so a machine word never wraps."""
+
+
+class Mechanism(ABC):
+    """A randomised answer: how to release, what it costs, how wrong it is."""
+
+    @property
+    @abstractmethod
+    def event(self) -> Event:
+        """What a release is, for any accountant, for ever."""
+
+
+class AdditiveNoise(Mechanism):
+    """A mechanism that adds independent noise to each coordinate."""
+
+    @property
+    @abstractmethod
+    def variance(self) -> float:
+        """The variance of the noise on each coordinate."""
+
+    @abstractmethod
+    def error(self, confidence: float = 0.95) -> float:
+        """The noise on one coordinate is within plus or minus this, at least this often."""
+
+    def interval(self, released: float, confidence: float = 0.95) -> tuple[float, float]:
+        """Where the protected value lies, given what was released."""
+        reach = self.error(confidence)
+        return released - reach, released + reach
+
+
+def checked_confidence(confidence: object) -> float:
+    """A confidence strictly between 0 and 1."""
+    value = rational(confidence, "confidence")
+    if not 0 < value < 1:
+        raise InvalidParameter(f"A confidence lies strictly between 0 and 1, got {confidence}.", fix="Try 0.95.")
+    return float(value)
+
+
+def freeze(mechanism: Mechanism, **values: object) -> None:
+    """Set the fields of a frozen dataclass from its own constructor."""
+    for name, value in values.items():
+        object.__setattr__(mechanism, name, value)
+
+
+def exactly_one(given: dict[str, object]) -> str:
+    """The name of the one parameter that was given, refusing none and several."""
+    names = [name for name, value in given.items() if value is not None]
+    if len(names) != 1:
+        raise InvalidParameter(
+            f"Give exactly one of {', '.join(given)}; got {', '.join(names) or 'none'}.", fix="Choose one of them."
+        )
+    return names[0]
+
+
+def is_scalar(value: object) -> bool:
+    return isinstance(value, Real) or (isinstance(value, np.ndarray) and value.ndim == 0)
+
+
+def real_scalar(value: object) -> Fraction:
+    """One finite real number, exactly."""
+    if isinstance(value, np.ndarray):
+        value = value.item()
+    if isinstance(value, bool | np.bool_) or not isinstance(value, Real):
+        raise InvalidValue(f"Expected a number, got {type(value).__name__}.", fix="Pass an int or a float.")
+    if isinstance(value, Fraction | Integral):
+        return Fraction(value)
+    if not math.isfinite(value):
+        raise InvalidValue(f"Expected a finite number, got {value}.", fix="Clip or drop it before the release.")
+    return Fraction(float(value))
+
+
+def real_array(value: Any, coordinates: int) -> NDArray[np.float64]:
+    """Finite real numbers, at most so many, as doubles."""
+    found = _array(value)
+    if found.dtype.kind not in "iuf":
+        raise InvalidValue(f"Expected numbers, got {found.dtype}.", fix="Pass an array of ints or floats.")
+    if found.size > coordinates:
+        raise InvalidValue(
+            f"This mechanism was made for at most {coordinates} coordinates, got {found.size}.",
+            fix=f"Make it with coordinates={found.size}; the sensitivity must be that of the whole vector.",
+        )
+    out = found.astype(np.float64)
+    if not np.isfinite(out).all():
+        raise InvalidValue("Expected finite numbers, got NaN or infinity.", fix="Clip or drop them before the release.")
+    return out
+
+
+def integer_scalar(value: object) -> int:
+    """One integer, of any size."""
+    if isinstance(value, np.ndarray):
+        value = value.item()
+    if isinstance(value, bool | np.bool_) or not isinstance(value, Integral):
+        raise InvalidValue(
+            f"This mechanism protects integers, got {value!r}.", fix="Round first, or use the real-valued mechanism."
+        )
+    return int(value)
+
+
+def integer_array(value: Any) -> NDArray[np.int64]:
+    """Integers as 64-bit words, clamped to plus or minus 2**61."""
+    found = _array(value)
+    if found.dtype.kind == "O" and all(isinstance(x, Integral) for x in found.flat):
+        found = np.array([max(-LARGEST, min(LARGEST, int(x))) for x in found.flat], np.int64).reshape(found.shape)
+    if found.dtype.kind not in "iu":
+        raise InvalidValue(
+            f"This mechanism protects integers, got {found.dtype}.",
+            fix="Round first, or use the real-valued mechanism.",
+        )
+    return clamp(found)
+
+
+def clamp(x: NDArray[Any]) -> NDArray[np.int64]:
+    """Integers held at plus or minus 2**61."""
+    if x.dtype.kind == "u":
+        return np.minimum(x, np.uint64(LARGEST)).astype(np.int64)
+    return np.clip(x.astype(np.int64), -LARGEST, LARGEST)
+
+
+def _array(value: Any) -> NDArray[Any]:
+    try:
+        return np.asarray(value)
+    except (ValueError, TypeError, OverflowError):
+        raise InvalidValue("Expected an array of numbers.", fix="Pass a list or array of one shape.") from None

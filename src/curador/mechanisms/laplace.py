@@ -1,0 +1,206 @@
+"""The Laplace mechanism: pure differential privacy for numbers and vectors of bounded l1 sensitivity."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from curador.accounting.events import DiscreteLaplaceNoise, LaplaceNoise
+from curador.accounting.safe import above
+from curador.errors import InvalidParameter
+from curador.mechanisms.base import (
+    AdditiveNoise,
+    checked_confidence,
+    clamp,
+    exactly_one,
+    freeze,
+    integer_array,
+    integer_scalar,
+    is_scalar,
+    real_array,
+    real_scalar,
+)
+from curador.noise import SYSTEM, Entropy, grid_exponent, real_laplace, real_laplace_one
+from curador.noise.laplace import discrete_laplace
+from curador.noise.real import COORDINATES
+from curador.privacy import Neighbors
+from curador.rational import Number, positive, rational, whole
+
+Vector = Sequence[float] | NDArray[Any]
+
+
+@dataclass(frozen=True, init=False)
+class Laplace(AdditiveNoise):
+    """Real-valued Laplace noise of scale sensitivity / epsilon on each coordinate.
+
+    The scale is larger than that by less than 2**-30 of itself, which pays for the grid the noise lives on.
+
+    Guarantee: epsilon-DP for a statistic of the given l1 sensitivity, vectors included [DMNS06]; the event is
+    continuous Laplace noise, of which the release is a rounding (docs/proofs/noise.md).
+    Assumes: the statistic really moves by at most ``sensitivity`` in total between neighbours.
+
+    >>> mechanism = Laplace(sensitivity=1, epsilon=0.5)
+    >>> round(mechanism.variance, 6), round(mechanism.error(0.95), 3)
+    (8.0, 5.991)
+    >>> isinstance(mechanism.release(120), float), mechanism.release([120, 10]).shape
+    (True, (2,))
+    >>> mechanism.event.epsilon
+    Fraction(1, 2)
+    """
+
+    sensitivity: Fraction
+    scale: Fraction
+    grid: int
+    coordinates: int
+    neighbors: Neighbors
+
+    def __init__(
+        self,
+        sensitivity: Number,
+        epsilon: Number | None = None,
+        *,
+        scale: Number | None = None,
+        coordinates: int = COORDINATES,
+        neighbors: Neighbors = Neighbors.ADD_REMOVE,
+    ) -> None:
+        size = positive(sensitivity, "sensitivity")
+        count = whole(coordinates, "coordinates", 1)
+        if exactly_one({"epsilon": epsilon, "scale": scale}) == "epsilon":
+            eps = positive(epsilon, "epsilon")
+            grid = grid_exponent(size / eps, count)
+            spread = (size + count * Fraction(2) ** grid) / eps
+        else:
+            spread = positive(scale, "scale")
+            grid = grid_exponent(spread, count)
+        freeze(self, sensitivity=size, scale=spread, grid=grid, coordinates=count, neighbors=Neighbors(neighbors))
+
+    @property
+    def event(self) -> LaplaceNoise:
+        # Putting each coordinate on the grid can part two neighbours by one more step.
+        moved = self.sensitivity + self.coordinates * Fraction(2) ** self.grid
+        return LaplaceNoise(self.scale, moved, self.neighbors)
+
+    @property
+    def variance(self) -> float:
+        return float(2 * self.scale**2)
+
+    def error(self, confidence: float = 0.95) -> float:
+        return above(float(self.scale) * -math.log1p(-checked_confidence(confidence)), 2.0**-30)
+
+    @overload
+    def release(self, value: float | Fraction, *, entropy: Entropy = ...) -> float: ...
+    @overload
+    def release(self, value: Vector, *, entropy: Entropy = ...) -> NDArray[np.float64]: ...
+    def release(self, value: Any, *, entropy: Entropy = SYSTEM) -> Any:
+        """The value, or each coordinate of the vector, with noise."""
+        if is_scalar(value):
+            return real_laplace_one(real_scalar(value), self.scale, self.grid, entropy)
+        return real_laplace(real_array(value, self.coordinates), self.scale, self.grid, entropy)
+
+
+@dataclass(frozen=True, init=False)
+class IntegerLaplace(AdditiveNoise):
+    """Laplace noise on the integers (the two-sided geometric mechanism), of scale sensitivity / epsilon.
+
+    Guarantee: epsilon-DP for an integer statistic of the given l1 sensitivity, vectors included [GRS12].
+    Assumes: the statistic really moves by at most ``sensitivity`` in total between neighbours.
+
+    >>> mechanism = IntegerLaplace(sensitivity=1, epsilon=0.5)
+    >>> isinstance(mechanism.release(120), int), mechanism.release([120, 10]).dtype
+    (True, dtype('int64'))
+    >>> mechanism.error(0.95)
+    6.0
+    """
+
+    sensitivity: int
+    scale: Fraction
+    neighbors: Neighbors
+
+    def __init__(
+        self,
+        sensitivity: Number,
+        epsilon: Number | None = None,
+        *,
+        scale: Number | None = None,
+        neighbors: Neighbors = Neighbors.ADD_REMOVE,
+    ) -> None:
+        size = whole(sensitivity, "sensitivity", 1)
+        given = exactly_one({"epsilon": epsilon, "scale": scale})
+        spread = size / positive(epsilon, "epsilon") if given == "epsilon" else positive(scale, "scale")
+        freeze(self, sensitivity=size, scale=spread, neighbors=Neighbors(neighbors))
+
+    @property
+    def event(self) -> DiscreteLaplaceNoise:
+        return DiscreteLaplaceNoise(self.scale, self.sensitivity, self.neighbors)
+
+    @property
+    def variance(self) -> float:
+        # 2q / (1-q)**2 with q = exp(-1/scale) is 1 / (2 sinh(1 / (2 scale))**2), which does not cancel.
+        half = float(1 / (2 * self.scale))
+        return above(0.5 / math.sinh(half) ** 2 if half < 350 else 2 * math.exp(-2 * half))
+
+    def error(self, confidence: float = 0.95) -> float:
+        # P(|X| > k) = 2 q**(k+1) / (1+q): the least whole k that brings it to 1 - confidence.
+        miss = 1 - checked_confidence(confidence)
+        rate = float(1 / self.scale)
+        reach = (math.log(2 / miss) - math.log1p(math.exp(-rate))) / rate - 1
+        return float(max(0, math.ceil(above(reach) if reach > 0 else reach)))
+
+    @overload
+    def release(self, value: int, *, entropy: Entropy = ...) -> int: ...
+    @overload
+    def release(self, value: Sequence[int] | NDArray[Any], *, entropy: Entropy = ...) -> NDArray[np.int64]: ...
+    def release(self, value: Any, *, entropy: Entropy = SYSTEM) -> Any:
+        """The integer, of any size, or each of an array, held at plus or minus 2**61, with noise."""
+        noise = discrete_laplace(self.scale)
+        if is_scalar(value):
+            return integer_scalar(value) + noise.draw(entropy)
+        values = integer_array(value)
+        return clamp(values + noise.sample(values.size, entropy).reshape(values.shape))
+
+
+def laplace_mechanism(value: Any, sensitivity: Number, epsilon: Number) -> Any:
+    """The course's function: a value, or a vector, plus Laplace noise of variance 2 (sensitivity / epsilon)**2.
+
+    Guarantee: epsilon-DP, as :class:`Laplace`.
+
+    >>> isinstance(laplace_mechanism(120, sensitivity=1, epsilon=0.5), float)
+    True
+    """
+    size = value.size if isinstance(value, np.ndarray) else len(value) if isinstance(value, list | tuple) else 1
+    return Laplace(sensitivity, epsilon, coordinates=max(COORDINATES, size)).release(value)
+
+
+def integer_laplace_mechanism(value: Any, sensitivity: int, epsilon: Number) -> Any:
+    """An integer, or a vector of them, plus Laplace noise on the integers.
+
+    Guarantee: epsilon-DP, as :class:`IntegerLaplace`.
+
+    >>> isinstance(integer_laplace_mechanism(120, sensitivity=1, epsilon=0.5), int)
+    True
+    """
+    return IntegerLaplace(sensitivity, epsilon).release(value)
+
+
+def local_laplace_mechanism(value: float, lower: Number, upper: Number, epsilon: Number) -> float:
+    """One person's own number in [lower, upper], with Laplace noise added before it leaves the device.
+
+    The sensitivity is the width of the interval, because any two values may be neighbours; a value outside is
+    clamped, so that it is protected too.
+
+    Guarantee: epsilon-local DP [DMNS06].
+
+    >>> isinstance(local_laplace_mechanism(0.3, -1, 1, epsilon=1), float)
+    True
+    """
+    low, high = rational(lower, "lower"), rational(upper, "upper")
+    if low >= high:
+        raise InvalidParameter(f"The interval [{lower}, {upper}] is empty.", fix="Give lower < upper.")
+    inside = max(low, min(high, real_scalar(value)))
+    return Laplace(high - low, epsilon, neighbors=Neighbors.REPLACE).release(inside)
