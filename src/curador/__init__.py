@@ -1,0 +1,61 @@
+"""Curador: a trusted curator that answers through differential privacy.
+
+Every public name is here; each is loaded when first used, so that importing the package stays light.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from curador import accounting as accounting
+    from curador.mechanisms.gaussian import Gaussian as Gaussian
+    from curador.mechanisms.gaussian import IntegerGaussian as IntegerGaussian
+    from curador.mechanisms.gaussian import gaussian_mechanism as gaussian_mechanism
+    from curador.mechanisms.gaussian import integer_gaussian_mechanism as integer_gaussian_mechanism
+    from curador.mechanisms.intervals import combined_error as combined_error
+    from curador.mechanisms.intervals import ratio_interval as ratio_interval
+    from curador.mechanisms.laplace import IntegerLaplace as IntegerLaplace
+    from curador.mechanisms.laplace import Laplace as Laplace
+    from curador.mechanisms.laplace import integer_laplace_mechanism as integer_laplace_mechanism
+    from curador.mechanisms.laplace import laplace_mechanism as laplace_mechanism
+    from curador.mechanisms.laplace import local_laplace_mechanism as local_laplace_mechanism
+    from curador.mechanisms.response import RandomizedResponse as RandomizedResponse
+    from curador.mechanisms.response import randomized_response as randomized_response
+    from curador.privacy import ZCDP as ZCDP
+    from curador.privacy import ApproxDP as ApproxDP
+    from curador.privacy import Neighbors as Neighbors
+    from curador.privacy import PureDP as PureDP
+    from curador.privacy import RenyiDP as RenyiDP
+    from curador.privacy import Unit as Unit
+
+_ROOMS = {
+    "privacy": ("ApproxDP", "Neighbors", "PureDP", "RenyiDP", "Unit", "ZCDP"),
+    "mechanisms.laplace": (
+        "IntegerLaplace",
+        "Laplace",
+        "integer_laplace_mechanism",
+        "laplace_mechanism",
+        "local_laplace_mechanism",
+    ),
+    "mechanisms.gaussian": ("Gaussian", "IntegerGaussian", "gaussian_mechanism", "integer_gaussian_mechanism"),
+    "mechanisms.response": ("RandomizedResponse", "randomized_response"),
+    "mechanisms.intervals": ("combined_error", "ratio_interval"),
+}
+_HOME = {name: room for room, names in _ROOMS.items() for name in names}
+
+__all__ = sorted([*_HOME, "accounting"])
+__version__ = "0.1.0"
+
+
+def __getattr__(name: str) -> object:
+    if name in _HOME:
+        return getattr(import_module(f"curador.{_HOME[name]}"), name)
+    if name == "accounting":
+        return import_module("curador.accounting")
+    raise AttributeError(f"module 'curador' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]

@@ -6,10 +6,10 @@ import math
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from enum import StrEnum
-from typing import ClassVar, Never, Self
+from typing import Any, ClassVar, Self
 
 from curador.errors import InvalidParameter
-from curador.rational import down, rational, up
+from curador.rational import Number, down, rational, up
 
 
 class Neighbors(StrEnum):
@@ -21,12 +21,6 @@ class Neighbors(StrEnum):
 
     ADD_REMOVE = "add-remove"
     REPLACE = "replace"
-
-    @classmethod
-    def _missing_(cls, value: object) -> Never:
-        raise InvalidParameter(
-            f"Neighbours are 'add-remove' or 'replace', got {value!r}.", fix="Choose one of the two."
-        )
 
     @classmethod
     def _missing_(cls, value: object) -> Neighbors:
@@ -189,7 +183,7 @@ class RenyiDP(Guarantee):
     curve: tuple[tuple[float, float], ...]
     kind: ClassVar[str] = "renyi"
 
-    def __init__(self, curve: Mapping[float, float] | Iterable[Sequence[float]]) -> None:
+    def __init__(self, curve: Mapping[Any, Number] | Iterable[Sequence[Number]]) -> None:
         try:
             pairs = [(a, e) for a, e in (curve.items() if isinstance(curve, Mapping) else curve)]
         except (TypeError, ValueError):

@@ -85,7 +85,8 @@ def _directed(x: Fraction, towards: float) -> float:
     except OverflowError:
         if (x > 0) == (towards > 0):
             return towards
-        return math.copysign(math.nextafter(math.inf, 0), x)
+        largest = math.nextafter(math.inf, 0)
+        return largest if x > 0 else -largest
     while math.isfinite(guess) and (rational(guess) < x if towards > 0 else rational(guess) > x):
         guess = math.nextafter(guess, towards)
     return guess

@@ -332,7 +332,7 @@ class Composed(Event, kind="composed"):
         counts: dict[Event, int] = {}
         for event, count in parts:
             times = whole(count, "count")
-            inner = event.parts if isinstance(event, Composed) else ((event, 1),)
+            inner = event.parts if isinstance(event, Composed) else ((_event(event), 1),)
             for e, c in inner:
                 counts[e] = counts.get(e, 0) + c * times
         return cls(tuple(sorted(((e, c) for e, c in counts.items() if c), key=repr)))

@@ -18,7 +18,7 @@ def above(x: float, relative: float = RELATIVE, absolute: float = 0.0) -> float:
     >>> above(1.0) > 1.0, above(0.0), above(math.inf)
     (True, 0.0, inf)
     """
-    if x == 0 and absolute == 0 or math.isinf(x):
+    if (x == 0 and absolute == 0) or math.isinf(x):
         return x
     return math.nextafter(x + abs(x) * relative + absolute, math.inf)
 

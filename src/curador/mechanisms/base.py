@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from curador.accounting.events import Event
 from curador.errors import InvalidParameter, InvalidValue
+from curador.noise import SYSTEM, Entropy
 from curador.rational import rational
 
 LARGEST = 1 << 61
@@ -40,6 +41,10 @@ class AdditiveNoise(Mechanism):
     @abstractmethod
     def error(self, confidence: float = 0.95) -> float:
         """The noise on one coordinate is within plus or minus this, at least this often."""
+
+    @abstractmethod
+    def release(self, value: Any, *, entropy: Entropy = SYSTEM) -> Any:
+        """The value, or each coordinate, with noise; bad values are refused before anything is drawn."""
 
     def interval(self, released: float, confidence: float = 0.95) -> tuple[float, float]:
         """Where the protected value lies, given what was released."""
@@ -104,6 +109,11 @@ def real_array(value: Any, coordinates: int) -> NDArray[np.float64]:
     return out
 
 
+def coordinates_of(value: Any) -> int:
+    """How many numbers a value holds."""
+    return 1 if is_scalar(value) else _array(value).size
+
+
 def integer_scalar(value: object) -> int:
     """One integer, of any size."""
     if isinstance(value, np.ndarray):
@@ -118,6 +128,8 @@ def integer_scalar(value: object) -> int:
 def integer_array(value: Any) -> NDArray[np.int64]:
     """Integers as 64-bit words, clamped to plus or minus 2**61."""
     found = _array(value)
+    if not found.size:
+        return np.empty(found.shape, np.int64)
     if found.dtype.kind == "O" and all(isinstance(x, Integral) for x in found.flat):
         found = np.array([max(-LARGEST, min(LARGEST, int(x))) for x in found.flat], np.int64).reshape(found.shape)
     if found.dtype.kind not in "iu":
@@ -131,8 +143,9 @@ def integer_array(value: Any) -> NDArray[np.int64]:
 def clamp(x: NDArray[Any]) -> NDArray[np.int64]:
     """Integers held at plus or minus 2**61."""
     if x.dtype.kind == "u":
-        return np.minimum(x, np.uint64(LARGEST)).astype(np.int64)
-    return np.clip(x.astype(np.int64), -LARGEST, LARGEST)
+        x = np.minimum(x, np.uint64(LARGEST))
+    out: NDArray[np.int64] = np.clip(x.astype(np.int64), -LARGEST, LARGEST)
+    return out
 
 
 def _array(value: Any) -> NDArray[Any]:

@@ -18,6 +18,7 @@ from curador.mechanisms.base import (
     AdditiveNoise,
     checked_confidence,
     clamp,
+    coordinates_of,
     exactly_one,
     freeze,
     integer_array,
@@ -39,7 +40,8 @@ Vector = Sequence[float] | NDArray[Any]
 class Laplace(AdditiveNoise):
     """Real-valued Laplace noise of scale sensitivity / epsilon on each coordinate.
 
-    The scale is larger than that by less than 2**-30 of itself, which pays for the grid the noise lives on.
+    The noise lives on a grid of at most 2**-40 of the scale; one step for each of ``coordinates`` is added to the
+    sensitivity before the scale is set.
 
     Guarantee: epsilon-DP for a statistic of the given l1 sensitivity, vectors included [DMNS06]; the event is
     continuous Laplace noise, of which the release is a rounding (docs/proofs/noise.md).
@@ -73,11 +75,11 @@ class Laplace(AdditiveNoise):
         count = whole(coordinates, "coordinates", 1)
         if exactly_one({"epsilon": epsilon, "scale": scale}) == "epsilon":
             eps = positive(epsilon, "epsilon")
-            grid = grid_exponent(size / eps, count)
+            grid = grid_exponent(size / eps)
             spread = (size + count * Fraction(2) ** grid) / eps
         else:
             spread = positive(scale, "scale")
-            grid = grid_exponent(spread, count)
+            grid = grid_exponent(spread)
         freeze(self, sensitivity=size, scale=spread, grid=grid, coordinates=count, neighbors=Neighbors(neighbors))
 
     @property
@@ -153,7 +155,7 @@ class IntegerLaplace(AdditiveNoise):
         return float(max(0, math.ceil(above(reach) if reach > 0 else reach)))
 
     @overload
-    def release(self, value: int, *, entropy: Entropy = ...) -> int: ...
+    def release(self, value: int | np.integer[Any], *, entropy: Entropy = ...) -> int: ...
     @overload
     def release(self, value: Sequence[int] | NDArray[Any], *, entropy: Entropy = ...) -> NDArray[np.int64]: ...
     def release(self, value: Any, *, entropy: Entropy = SYSTEM) -> Any:
@@ -173,8 +175,7 @@ def laplace_mechanism(value: Any, sensitivity: Number, epsilon: Number) -> Any:
     >>> isinstance(laplace_mechanism(120, sensitivity=1, epsilon=0.5), float)
     True
     """
-    size = value.size if isinstance(value, np.ndarray) else len(value) if isinstance(value, list | tuple) else 1
-    return Laplace(sensitivity, epsilon, coordinates=max(COORDINATES, size)).release(value)
+    return Laplace(sensitivity, epsilon, coordinates=max(COORDINATES, coordinates_of(value))).release(value)
 
 
 def integer_laplace_mechanism(value: Any, sensitivity: int, epsilon: Number) -> Any:

@@ -1,0 +1,274 @@
+"""The Gaussian mechanism: approximate differential privacy for numbers and vectors of bounded l2 sensitivity."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from statistics import NormalDist
+from typing import Any, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from curador.accounting.events import DiscreteGaussianNoise, GaussianNoise
+from curador.accounting.safe import above
+from curador.errors import InvalidParameter, InvalidValue
+from curador.mechanisms.base import (
+    AdditiveNoise,
+    checked_confidence,
+    clamp,
+    coordinates_of,
+    exactly_one,
+    freeze,
+    integer_array,
+    integer_scalar,
+    is_scalar,
+    real_array,
+    real_scalar,
+)
+from curador.noise import SYSTEM, Entropy, grid_exponent, real_gaussian, real_gaussian_one
+from curador.noise.gaussian import discrete_gaussian
+from curador.noise.real import COORDINATES
+from curador.privacy import Neighbors
+from curador.rational import Number, positive, probability, sqrt_up, whole
+
+SUMMED = 64**2
+"""Up to this variance the integer law is summed term by term; above it, continuous bounds are as good."""
+
+
+def _quantile(confidence: float) -> float:
+    """z with P(|Z| <= z) = confidence for a standard Gaussian Z."""
+    return -NormalDist().inv_cdf((1 - checked_confidence(confidence)) / 2)
+
+
+def _delta(delta: Number) -> Fraction:
+    value = probability(delta, "delta")
+    if not 0 < value < 1:
+        raise InvalidParameter(
+            f"Gaussian noise needs a delta strictly between 0 and 1, got {delta}.",
+            fix="Choose delta far below 1 / (number of people), or use Laplace noise, which needs none.",
+        )
+    return value
+
+
+@dataclass(frozen=True, init=False)
+class Gaussian(AdditiveNoise):
+    """Real-valued Gaussian noise on each coordinate, by its deviation ``sigma`` or by (epsilon, delta).
+
+    By (epsilon, delta) the smallest sigma is found from the exact profile of Gaussian noise.  The noise lives on a
+    grid of at most 2**-40 of sigma; its step times the root of ``coordinates`` is added to the sensitivity first.
+
+    Guarantee: (epsilon, delta)-DP for a statistic of the given l2 sensitivity, vectors included [BW18]; the event
+    is continuous Gaussian noise, of which the release is a rounding (docs/proofs/noise.md).
+    Assumes: the statistic really moves by at most ``sensitivity`` (l2) between neighbours.
+
+    >>> mechanism = Gaussian(sensitivity=1, epsilon=1, delta=1e-5)
+    >>> round(float(mechanism.sigma), 4), round(mechanism.error(0.95), 3)
+    (3.7306, 7.312)
+    >>> Gaussian(sensitivity=1, sigma=3).release([1.5, 2.5]).shape
+    (2,)
+    """
+
+    sensitivity: Fraction
+    sigma: Fraction
+    grid: int
+    coordinates: int
+    neighbors: Neighbors
+
+    def __init__(
+        self,
+        sensitivity: Number,
+        epsilon: Number | None = None,
+        delta: Number | None = None,
+        *,
+        sigma: Number | None = None,
+        coordinates: int = COORDINATES,
+        neighbors: Neighbors = Neighbors.ADD_REMOVE,
+    ) -> None:
+        size = positive(sensitivity, "sensitivity")
+        count = whole(coordinates, "coordinates", 1)
+        if _by_epsilon(epsilon, delta, sigma):
+            from curador.accounting.gaussian import gaussian_sigma
+
+            least = gaussian_sigma(positive(epsilon, "epsilon"), _delta(delta or 0), size)
+            grid = grid_exponent(least)
+            # sigma grows in proportion to the sensitivity, so the grid's charge is paid in proportion too.
+            deviation = least * _moved(size, grid, count) / size
+        else:
+            deviation = positive(sigma, "sigma")
+            grid = grid_exponent(deviation)
+        freeze(self, sensitivity=size, sigma=deviation, grid=grid, coordinates=count, neighbors=Neighbors(neighbors))
+
+    @property
+    def event(self) -> GaussianNoise:
+        return GaussianNoise(self.sigma, _moved(self.sensitivity, self.grid, self.coordinates), self.neighbors)
+
+    @property
+    def variance(self) -> float:
+        return float(self.sigma**2)
+
+    def error(self, confidence: float = 0.95) -> float:
+        return above(float(self.sigma) * _quantile(confidence), 2.0**-30)
+
+    @overload
+    def release(self, value: float | Fraction, *, entropy: Entropy = ...) -> float: ...
+    @overload
+    def release(self, value: Sequence[float] | NDArray[Any], *, entropy: Entropy = ...) -> NDArray[np.float64]: ...
+    def release(self, value: Any, *, entropy: Entropy = SYSTEM) -> Any:
+        """The value, or each coordinate of the vector, with noise."""
+        if is_scalar(value):
+            return real_gaussian_one(real_scalar(value), self.sigma, self.grid, entropy)
+        return real_gaussian(real_array(value, self.coordinates), self.sigma, self.grid, entropy)
+
+
+def _moved(sensitivity: Fraction, grid: int, coordinates: int) -> Fraction:
+    """The l2 sensitivity once each coordinate has been put on the grid, which can move it by one step."""
+    return sensitivity + sqrt_up(Fraction(coordinates)) * Fraction(2) ** grid
+
+
+def _by_epsilon(epsilon: Number | None, delta: Number | None, sigma: Number | None) -> bool:
+    """Whether (epsilon, delta) were given rather than sigma; refuses halves and doubles."""
+    if exactly_one({"epsilon (with delta)": epsilon, "sigma": sigma}) == "sigma":
+        if delta is not None:
+            raise InvalidParameter("With sigma given, delta follows.", fix="Leave delta out; ask curador.accounting.")
+        return False
+    if delta is None:
+        raise InvalidParameter("Gaussian noise needs a delta beside epsilon.", fix="Give delta, or use Laplace noise.")
+    return True
+
+
+@dataclass(frozen=True, init=False)
+class IntegerGaussian(AdditiveNoise):
+    """Gaussian noise on the integers, by its deviation ``sigma`` or by (epsilon, delta).
+
+    One number is calibrated by the exact profile of the integer law itself, because the sigma of the continuous law
+    overshoots delta here; a vector (``coordinates`` above 1) by concentrated DP, which is all that is known of it.
+
+    Guarantee: (epsilon, delta)-DP for an integer statistic of the given l2 sensitivity [CKS20].
+    Assumes: the statistic really moves by at most ``sensitivity`` (l2) between neighbours.
+
+    >>> mechanism = IntegerGaussian(sensitivity=1, epsilon=1, delta=1e-5)
+    >>> round(float(mechanism.sigma_squared) ** 0.5, 3), mechanism.error(0.95)
+    (3.74, 7.0)
+    >>> isinstance(mechanism.release(120), int)
+    True
+    """
+
+    sensitivity_squared: int
+    sigma_squared: Fraction
+    coordinates: int
+    neighbors: Neighbors
+
+    def __init__(
+        self,
+        sensitivity: Number | None = None,
+        epsilon: Number | None = None,
+        delta: Number | None = None,
+        *,
+        sensitivity_squared: int | None = None,
+        sigma: Number | None = None,
+        coordinates: int = 1,
+        neighbors: Neighbors = Neighbors.ADD_REMOVE,
+    ) -> None:
+        if exactly_one({"sensitivity": sensitivity, "sensitivity_squared": sensitivity_squared}) == "sensitivity":
+            squared = whole(sensitivity, "sensitivity", 1) ** 2
+        else:
+            squared = whole(sensitivity_squared, "sensitivity_squared", 1)
+        count = whole(coordinates, "coordinates", 1)
+        if _by_epsilon(epsilon, delta, sigma):
+            from curador.accounting import gaussian
+
+            eps, d = positive(epsilon, "epsilon"), _delta(delta or 0)
+            root = math.isqrt(squared)
+            if count == 1:
+                # One integer moves by a whole number of steps.
+                variance = gaussian.discrete_gaussian_variance(eps, d, root)
+            else:
+                variance = gaussian.discrete_gaussian_variance_vector(eps, d, squared)
+        else:
+            variance = positive(sigma, "sigma") ** 2
+        if count == 1:
+            squared = math.isqrt(squared) ** 2
+        freeze(self, sensitivity_squared=squared, sigma_squared=variance, coordinates=count)
+        freeze(self, neighbors=Neighbors(neighbors))
+
+    @property
+    def event(self) -> DiscreteGaussianNoise:
+        return DiscreteGaussianNoise(self.sigma_squared, self.sensitivity_squared, self.coordinates, self.neighbors)
+
+    def _tail_weights(self) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """Integers x >= 0 and the probability of |X| = x, for variances that are summed."""
+        x = np.arange(math.ceil(40 * math.sqrt(float(self.sigma_squared))) + 2)
+        weights = np.exp(-(x.astype(np.float64) ** 2) / float(2 * self.sigma_squared))
+        weights[1:] *= 2
+        return x, weights / weights.sum()
+
+    @property
+    def variance(self) -> float:
+        if self.sigma_squared > SUMMED:
+            return float(self.sigma_squared)  # above the true variance [CKS20, Corollary 9]
+        x, p = self._tail_weights()
+        return above(float((x**2 * p).sum()))
+
+    def error(self, confidence: float = 0.95) -> float:
+        miss = 1 - checked_confidence(confidence)
+        if self.sigma_squared > SUMMED:
+            # P(|X| > k) is at most that of a continuous Gaussian beyond k [CKS20, Proposition 25].
+            return float(math.ceil(above(math.sqrt(float(self.sigma_squared)) * _quantile(confidence))))
+        x, p = self._tail_weights()
+        beyond = np.cumsum(p[::-1])[::-1] - p  # P(|X| > x)
+        return float(x[int(np.argmax(beyond * (1 + 2.0**-40) <= miss))])
+
+    @overload
+    def release(self, value: int | np.integer[Any], *, entropy: Entropy = ...) -> int: ...
+    @overload
+    def release(self, value: Sequence[int] | NDArray[Any], *, entropy: Entropy = ...) -> NDArray[np.int64]: ...
+    def release(self, value: Any, *, entropy: Entropy = SYSTEM) -> Any:
+        """The integer, of any size, or each of an array, held at plus or minus 2**61, with noise."""
+        noise = discrete_gaussian(self.sigma_squared)
+        if is_scalar(value):
+            return integer_scalar(value) + noise.draw(entropy)
+        values = integer_array(value)
+        if values.size > self.coordinates:
+            raise InvalidValue(
+                f"This mechanism was made for {self.coordinates} coordinates, got {values.size}.",
+                fix=f"Make it with coordinates={values.size} and the l2 sensitivity of the whole vector.",
+            )
+        return clamp(values + noise.sample(values.size, entropy).reshape(values.shape))
+
+
+def gaussian_mechanism(
+    value: Any, sensitivity: Number, epsilon: Number, delta: Number, *, classic: bool = False
+) -> Any:
+    """A value, or a vector, plus Gaussian noise for (epsilon, delta).
+
+    ``classic`` takes sigma**2 = 2 ln(1.25 / delta) sensitivity**2 / epsilon**2 as in the course, which is proved
+    only for epsilon below 1 and refused from there on.
+
+    Guarantee: (epsilon, delta)-DP, as :class:`Gaussian`; the classic form by [DR14, Theorem A.1].
+
+    >>> isinstance(gaussian_mechanism(120, sensitivity=1, epsilon=0.5, delta=1e-6), float)
+    True
+    """
+    count = max(COORDINATES, coordinates_of(value))
+    if not classic:
+        return Gaussian(sensitivity, epsilon, delta, coordinates=count).release(value)
+    from curador.accounting.gaussian import classic_gaussian_sigma
+
+    size = positive(sensitivity, "sensitivity")
+    sigma = classic_gaussian_sigma(positive(epsilon, "epsilon"), _delta(delta), size)
+    moved = _moved(size, grid_exponent(sigma), count)
+    return Gaussian(size, sigma=sigma * moved / size, coordinates=count).release(value)
+
+
+def integer_gaussian_mechanism(value: int, sensitivity: int, epsilon: Number, delta: Number) -> int:
+    """An integer plus Gaussian noise on the integers for (epsilon, delta).
+
+    Guarantee: (epsilon, delta)-DP, as :class:`IntegerGaussian`.
+
+    >>> isinstance(integer_gaussian_mechanism(120, sensitivity=1, epsilon=0.5, delta=1e-6), int)
+    True
+    """
+    return IntegerGaussian(sensitivity, epsilon, delta).release(value)

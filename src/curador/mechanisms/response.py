@@ -1,0 +1,126 @@
+"""Randomized response: each answer is true with a known probability, and nobody can tell which ones are."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from curador.accounting import events
+from curador.accounting.safe import above
+from curador.errors import InvalidParameter, InvalidValue
+from curador.mechanisms.base import Mechanism, exactly_one, freeze, integer_array, integer_scalar, is_scalar
+from curador.noise import SYSTEM, Entropy, bernoulli, bernoulli_array, uniform_below, uniform_below_array
+from curador.noise.decide import exp_minus
+from curador.privacy import Neighbors
+from curador.rational import Number, positive, probability, whole
+
+PRECISION = 64
+
+
+@dataclass(frozen=True, init=False)
+class RandomizedResponse(Mechanism):
+    """Reports one of ``categories`` answers: the true one with probability ``truth``, else a uniform other one.
+
+    By ``epsilon`` the largest truth probability that a 64-bit fraction can promise is taken, rounded towards
+    privacy.  The course's coin has two categories and truth gamma; two fair coins give gamma = 3/4.
+
+    Guarantee: epsilon-local DP with epsilon = |ln(truth (k-1) / (1 - truth))| [War65], [KBR16].
+
+    >>> coin = RandomizedResponse(truth=0.75)
+    >>> round(coin.epsilon, 6) == round(math.log(3), 6), coin.release(1) in (0, 1)
+    (True, True)
+    >>> RandomizedResponse(categories=5, epsilon=1).release([0, 1, 2, 3, 4]).shape
+    (5,)
+    """
+
+    categories: int
+    truth: Fraction
+
+    def __init__(self, epsilon: Number | None = None, *, truth: Number | None = None, categories: int = 2) -> None:
+        k = whole(categories, "categories", 2)
+        if exactly_one({"epsilon": epsilon, "truth": truth}) == "epsilon":
+            # truth / other = 1 / exp(-epsilon): the upper end of the enclosure makes the ratio at most exp(epsilon).
+            shrink = Fraction(exp_minus(positive(epsilon, "epsilon"), PRECISION)[1], 1 << PRECISION)
+            p = 1 / (1 + (k - 1) * shrink)
+        else:
+            p = probability(truth, "truth")
+        if p in (0, 1):
+            raise InvalidParameter(
+                f"With a truth probability of {p} the answer gives everything away.", fix="Choose it inside (0, 1)."
+            )
+        freeze(self, categories=k, truth=p)
+
+    @property
+    def event(self) -> events.RandomizedResponse:
+        return events.RandomizedResponse(self.categories, self.truth, Neighbors.REPLACE)
+
+    @property
+    def other(self) -> Fraction:
+        """The probability of each answer that is not the true one."""
+        return (1 - self.truth) / (self.categories - 1)
+
+    @property
+    def epsilon(self) -> float:
+        """The privacy loss, rounded up."""
+        ratio = self.truth / self.other
+        return above(math.log(max(ratio, 1 / ratio)))
+
+    @overload
+    def release(self, value: int | np.integer[Any], *, entropy: Entropy = ...) -> int: ...
+    @overload
+    def release(self, value: Sequence[int] | NDArray[Any], *, entropy: Entropy = ...) -> NDArray[np.int64]: ...
+    def release(self, value: Any, *, entropy: Entropy = SYSTEM) -> Any:
+        """The reported category, or one for each person."""
+        k = self.categories
+        if is_scalar(value):
+            answer = integer_scalar(value)
+            self._check(0 <= answer < k)
+            if bernoulli(self.truth, entropy):
+                return answer
+            return (answer + 1 + uniform_below(k - 1, entropy)) % k
+        answers = integer_array(value)
+        self._check(bool(((answers >= 0) & (answers < k)).all()))
+        shift = 1 + uniform_below_array(k - 1, answers.size, entropy)
+        shift[bernoulli_array(self.truth, answers.size, entropy)] = 0
+        return (answers + shift.reshape(answers.shape)) % k
+
+    def _check(self, fits: bool) -> None:
+        if not fits:
+            raise InvalidValue(
+                f"Answers are numbered 0 to {self.categories - 1}.",
+                fix="Number the categories, or add one for the rest.",
+            )
+
+    def estimate(self, reports: Sequence[int] | NDArray[Any]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Unbiased frequencies of the true answers, and their standard errors, from what was reported.
+
+        >>> frequencies, errors = RandomizedResponse(truth=0.75).estimate([0, 0, 0, 1])
+        >>> frequencies
+        array([1., 0.])
+        """
+        found = integer_array(reports)
+        self._check(bool(((found >= 0) & (found < self.categories)).all()))
+        if self.truth == self.other or not found.size:
+            raise InvalidParameter(
+                "These reports say nothing about the answers.", fix="Collect reports, with truth unlike 1/categories."
+            )
+        seen = np.bincount(found.reshape(-1), minlength=self.categories) / found.size
+        lift = float(self.truth - self.other)
+        return (seen - float(self.other)) / lift, np.sqrt(seen * (1 - seen) / found.size) / abs(lift)
+
+
+def randomized_response(value: Any, *, truth: Number | None = None, epsilon: Number | None = None) -> Any:
+    """The course's coin: a bit (or an array of bits) told truly with probability ``truth``, else flipped.
+
+    Guarantee: epsilon-local DP, as :class:`RandomizedResponse`.
+
+    >>> randomized_response(1, truth=0.75) in (0, 1)
+    True
+    """
+    return RandomizedResponse(epsilon, truth=truth).release(value)

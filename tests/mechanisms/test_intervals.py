@@ -1,0 +1,110 @@
+"""Intervals for combinations: exact laws against quadrature, coverage, convexity, no ends where there are none."""
+
+import math
+
+import mpmath
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import curador as cu
+from curador.errors import InvalidParameter
+from curador.mechanisms.base import AdditiveNoise
+
+
+@pytest.mark.parametrize(("a", "b"), [(1.0, 1.0), (1.0, 3.0), (1.0, 1.0 + 1e-7), (100.0, 0.5)])
+@pytest.mark.parametrize("confidence", [0.5, 0.95, 0.999])
+def test_two_laplaces_by_quadrature(a: float, b: float, confidence: float) -> None:
+    reach = cu.combined_error([(1, cu.Laplace(1, scale=a)), (-1, cu.Laplace(1, scale=b))], confidence)
+    with mpmath.workdps(30):
+
+        def beyond(x: float) -> mpmath.mpf:
+            def tail(y: mpmath.mpf) -> mpmath.mpf:  # P(A > y)
+                return mpmath.exp(-y / a) / 2 if y > 0 else 1 - mpmath.exp(y / a) / 2
+
+            return 2 * mpmath.quad(
+                lambda y: mpmath.exp(-abs(y) / b) / (2 * b) * tail(x - y),
+                [-mpmath.inf, -b, 0, min(x, b), x, mpmath.inf],
+            )
+
+        assert float(beyond(reach)) == pytest.approx(1 - confidence, rel=1e-6)
+
+
+def test_gaussians_add_in_quadrature() -> None:
+    three, four = cu.Gaussian(1, sigma=3), cu.Gaussian(1, sigma=4)
+    assert cu.combined_error([(1, three), (1, four)]) == pytest.approx(cu.Gaussian(1, sigma=5).error(), rel=1e-9)
+    assert cu.combined_error([(2, three)]) == pytest.approx(2 * three.error(), rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("x", "y"),
+    [
+        (cu.Laplace(1, 1), cu.Laplace(1, 0.2)),
+        (cu.IntegerLaplace(1, 1), cu.Laplace(1, 0.2)),
+        (cu.IntegerLaplace(1, 2), cu.IntegerLaplace(1, 3)),
+        (cu.Gaussian(1, sigma=2), cu.Laplace(1, 1)),
+        (cu.IntegerGaussian(1, sigma=2), cu.Gaussian(1, sigma=2)),
+    ],
+)
+def test_combined_error_covers(x: AdditiveNoise, y: AdditiveNoise) -> None:
+    n, confidence = 4000, 0.9
+    reach = cu.combined_error([(1.0, x), (-2.0, y)], confidence)
+    off = np.array([x.release(0) - 2 * y.release(0) for _ in range(n)], np.float64)
+    # Six standard deviations: false alarms below 1e-8.
+    assert (np.abs(off) <= reach).mean() >= confidence - 6 * math.sqrt(0.09 / n)
+
+
+@settings(max_examples=200)
+@given(st.floats(0.01, 100), st.floats(0.01, 100), st.floats(-50, 50), st.floats(0.01, 5), st.floats(0.5, 0.999))
+def test_error_is_convex_in_the_ratio(a: float, b: float, ratio: float, gap: float, confidence: float) -> None:
+    """What makes a ratio's interval an interval."""
+    x, y = cu.Laplace(1, scale=a), cu.Laplace(1, scale=b)
+    low, middle, high = (cu.combined_error([(1, x), (-r, y)], confidence) for r in (ratio - gap, ratio, ratio + gap))
+    assert low + high >= 2 * middle * (1 - 1e-8)
+
+
+@pytest.mark.parametrize(
+    ("top", "bottom"),
+    [
+        (cu.Laplace(100, 0.5), cu.Laplace(1, 0.5)),
+        (cu.Gaussian(100, sigma=150), cu.Gaussian(1, sigma=2)),
+        (cu.Laplace(100, 0.5), cu.IntegerLaplace(1, 0.5)),
+        (cu.Gaussian(100, sigma=150), cu.Laplace(1, 0.5)),
+    ],
+)
+@pytest.mark.parametrize("count", [5, 40, 1000])
+def test_ratio_interval_covers(top: AdditiveNoise, bottom: AdditiveNoise, count: int) -> None:
+    runs, confidence, mean = 400, 0.9, 37.0
+    inside = 0
+    for _ in range(runs):
+        s, c = top.release(mean * count), bottom.release(count)
+        low, high = cu.ratio_interval(s, top, c, bottom, confidence)
+        inside += low <= mean <= high
+    assert inside / runs >= confidence - 6 * math.sqrt(0.09 / runs)
+
+
+def test_ratio_interval_is_not_needlessly_wide() -> None:
+    top, bottom = cu.Laplace(100, 0.5), cu.Laplace(1, 0.5)
+    low, high = cu.ratio_interval(37_000.0, top, 1000.0, bottom)
+    linear = cu.combined_error([(1, top), (-37, bottom)]) / 1000
+    assert (high - low) / 2 == pytest.approx(linear, rel=0.02)
+
+
+def test_a_denominator_that_may_be_zero_has_no_ends() -> None:
+    top, bottom = cu.Laplace(1, 1), cu.Laplace(1, 1)
+    for c in (0.0, 2.0, -1.5):
+        assert cu.ratio_interval(10.0, top, c, bottom) == (-math.inf, math.inf)
+
+
+def test_refusals() -> None:
+    with pytest.raises(InvalidParameter):
+        cu.combined_error([])
+    with pytest.raises(InvalidParameter):
+        cu.combined_error([(0, cu.Laplace(1, 1))])
+    with pytest.raises(InvalidParameter):
+        cu.combined_error([(math.nan, cu.Laplace(1, 1)), (1, cu.Laplace(1, 1))])
+    with pytest.raises(InvalidParameter):
+        cu.ratio_interval(math.nan, cu.Laplace(1, 1), 10.0, cu.Laplace(1, 1))
+    with pytest.raises(InvalidParameter):
+        cu.ratio_interval(1.0, cu.Laplace(1, 1), 10.0, cu.Laplace(1, 1), confidence=1.0)
