@@ -43,3 +43,7 @@ class NotPromised(CuradorError):
 
 class NoiseOverflow(CuradorError, OverflowError):
     """The noise itself left the machine's integers: an event whose chance does not depend on the data."""
+
+
+class BudgetExceeded(CuradorError):
+    """A charge that would take a budget past its ceiling; nothing was spent by asking."""

@@ -6,6 +6,7 @@ import math
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from enum import StrEnum
+from numbers import Integral
 from typing import Any, ClassVar, Self
 
 from curador.errors import InvalidParameter
@@ -50,7 +51,7 @@ class Unit:
 
 def _checked(x: object, name: str, most: float = math.inf) -> float:
     """A float in [0, most]; infinity only where ``most`` allows it, NaN never."""
-    if isinstance(x, float | int) and not isinstance(x, bool) and x == math.inf <= most:
+    if most == math.inf and (x == "inf" or (isinstance(x, float) and x == math.inf)):  # JSON has no infinity
         return math.inf
     value = rational(x, name)
     if not 0 <= value <= rational(most) if most < math.inf else value < 0:
@@ -64,6 +65,18 @@ def _add(a: float, b: float) -> float:
 
 def _times(n: int, a: float) -> float:
     return 0.0 if n == 0 else math.inf if a == math.inf else up(n * rational(a))
+
+
+def _plain(x: object) -> object:
+    if isinstance(x, tuple):
+        return [_plain(y) for y in x]
+    return "inf" if x == math.inf else x
+
+
+def _count(n: object) -> int:
+    if isinstance(n, bool) or not isinstance(n, Integral) or n < 0:
+        raise InvalidParameter(f"A guarantee repeats a whole number of times, got {n!r}.", fix="Pass n >= 0.")
+    return int(n)
 
 
 class Guarantee:
@@ -96,9 +109,8 @@ class Guarantee:
         return self._built(map(_add, self._numbers(), self._same(other)._numbers()))
 
     def __rmul__(self, n: int) -> Self:
-        if isinstance(n, bool) or not isinstance(n, int) or n < 0:
-            raise InvalidParameter(f"A guarantee repeats a whole number of times, got {n!r}.", fix="Pass n >= 0.")
-        return self._built(_times(n, a) for a in self._numbers())
+        times = _count(n)
+        return self._built(_times(times, a) for a in self._numbers())
 
     __mul__ = __rmul__
 
@@ -110,7 +122,7 @@ class Guarantee:
 
     def to_json(self) -> dict[str, object]:
         """A plain dictionary that :func:`guarantee_from_json` reads back."""
-        return {"kind": self.kind, **{f.name: getattr(self, f.name) for f in fields(self)}}  # type: ignore[arg-type]
+        return {"kind": self.kind, **{f.name: _plain(getattr(self, f.name)) for f in fields(self)}}  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,12 +209,13 @@ class RenyiDP(Guarantee):
 
     def __add__(self, other: object) -> RenyiDP:
         theirs = dict(self._same(other).curve)
+        if not any(a in theirs for a, _ in self.curve):
+            raise InvalidParameter("These Rényi curves share no order.", fix="State both at the same orders.")
         return RenyiDP({a: _add(e, theirs[a]) for a, e in self.curve if a in theirs})
 
     def __rmul__(self, n: int) -> RenyiDP:
-        if isinstance(n, bool) or not isinstance(n, int) or n < 0:
-            raise InvalidParameter(f"A guarantee repeats a whole number of times, got {n!r}.", fix="Pass n >= 0.")
-        return RenyiDP({a: _times(n, e) for a, e in self.curve})
+        times = _count(n)
+        return RenyiDP({a: _times(times, e) for a, e in self.curve})
 
     __mul__ = __rmul__
 
@@ -212,7 +225,7 @@ class RenyiDP(Guarantee):
 
 
 def _order(a: object) -> float:
-    if a == math.inf:
+    if a in (math.inf, "inf"):
         return math.inf
     order = down(rational(a, "order"))  # divergence grows with its order: rounding the order up would understate
     if order <= 1:
@@ -273,6 +286,8 @@ def distance(d: Sequence[int], e: Sequence[int]) -> int:
     >>> distance((2, 1, 0), (1, 1, 1))
     2
     """
+    if len(d) != len(e):
+        raise InvalidParameter("These histograms are over different universes.", fix="Count the same records in both.")
     return norm([a - b for a, b in zip(d, e, strict=True)])
 
 

@@ -30,8 +30,8 @@ def rational(x: object, name: str = "number") -> Fraction:
     try:
         if isinstance(x, str | Decimal):
             return Fraction(x)
-        if isinstance(x, Real):  # float and numpy floats
-            return Fraction(repr(float(x)))
+        if isinstance(x, Real):  # float and numpy floats of any width
+            return Fraction(str(x))
     except (ValueError, OverflowError, ZeroDivisionError):
         pass
     raise InvalidParameter(

@@ -43,7 +43,7 @@ class Sensitivity:
     def __post_init__(self) -> None:
         for name in ("l1", "l2_squared", "linf"):
             object.__setattr__(self, name, rational(getattr(self, name), name))
-        object.__setattr__(self, "neighbors", _neighbors(self.neighbors))
+        object.__setattr__(self, "neighbors", Neighbors(self.neighbors))
         # The largest changes obey the inequalities of the norms: linf <= l2 <= l1, and Hölder.
         ordered = min(self.l1, self.linf) >= 0 and self.linf**2 <= self.l2_squared <= self.l1 * self.linf
         if not ordered or (self.l1 > 0) != (self.linf > 0):
@@ -255,7 +255,7 @@ def search(
     >>> search(lambda x: sum(x) / 4, domain=(0, 10, 20), rows=4, neighbors="replace") == mean(0, 20, n=4)
     True
     """
-    kind, size = _neighbors(neighbors), whole(rows, "rows", 1)
+    kind, size = Neighbors(neighbors), whole(rows, "rows", 1)
     if not domain or _too_many(len(domain), size):
         raise InvalidParameter(
             f"There are no databases, or more than {LARGEST_SEARCH}, of {size} rows over {len(domain)} records.",
@@ -333,7 +333,7 @@ def _spread(
     Replaced units share k groups and are alone in g - k others each, so l1 and l2 squared are at most
     k swap + 2 (g - k) reach: linear in k, largest at its ends.  Both need k + 2 (g - k) <= cells.
     """
-    kind, g = _neighbors(neighbors), contribution.groups
+    kind, g = Neighbors(neighbors), contribution.groups
     if cells is not None and whole(cells, "cells", 1) < g:
         raise InvalidParameter(
             f"A unit cannot reach {g} groups of an answer that has {cells}.",
@@ -354,15 +354,6 @@ def _spread(
     return Sensitivity(*worst, kind)
 
 
-def _neighbors(x: Neighbors | str) -> Neighbors:
-    try:
-        return Neighbors(x)
-    except ValueError:
-        raise InvalidParameter(
-            f"Neighbours are 'add-remove' or 'replace', got {x!r}.", fix="Choose one of the two."
-        ) from None
-
-
 def _bounds(lo: object, hi: object, what: str) -> tuple[Fraction, Fraction]:
     for bound in (lo, hi):
         if bound is None or (isinstance(bound, float) and math.isinf(bound)):
@@ -377,7 +368,7 @@ def _bounds(lo: object, hi: object, what: str) -> tuple[Fraction, Fraction]:
 
 
 def _fixed_size(n: object, neighbors: Neighbors | str, what: str, instead: str) -> int:
-    if n is None or _neighbors(neighbors) is not Neighbors.REPLACE:
+    if n is None or Neighbors(neighbors) is not Neighbors.REPLACE:
         raise InvalidParameter(
             f"The {what} of a table whose number of rows is private does not get steadier with more rows.",
             fix=f"{instead}, or pass a public n with neighbors='replace'.",

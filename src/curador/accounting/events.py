@@ -256,7 +256,8 @@ def _event(x: object) -> Event:
 
 
 def _common(events: Iterable[Event]) -> Neighbors:
-    kinds = {_event(e).neighbors for e in events}
+    # Nothing run is about no neighbours in particular.
+    kinds = {_event(e).neighbors for e in events if not (isinstance(e, Composed) and not e.parts)}
     if len(kinds) > 1:
         raise InvalidParameter(
             "Events about different neighbours (add-remove and replace) cannot be put together.",

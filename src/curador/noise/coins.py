@@ -32,7 +32,8 @@ def uniform_below_array(n: int, size: int, entropy: Entropy = SYSTEM) -> NDArray
     >>> uniform_below_array(6, 4).shape
     (4,)
     """
-    if not 1 <= whole(n, "n", 1) <= 1 << 62:
+    n, size = whole(n, "n", 1), whole(size, "size")
+    if n > 1 << 62:
         raise InvalidParameter("Arrays of uniform integers reach up to 2**62.", fix="Draw single values instead.")
     mask = np.uint64((1 << (n - 1).bit_length()) - 1)
     out = np.empty(size, np.int64)
@@ -59,7 +60,7 @@ def bernoulli_array(p: Fraction, size: int, entropy: Entropy = SYSTEM) -> NDArra
     >>> bernoulli_array(Fraction(1), 3)
     array([ True,  True,  True])
     """
-    p = probability(p, "p")
+    p, size = probability(p, "p"), whole(size, "size")
     if p == 1:
         return np.ones(size, bool)
     cut = math.floor(p * (1 << MORE))
@@ -87,9 +88,11 @@ def bernoulli_exp_array(gaps: NDArray[np.int64], rate: Fraction, entropy: Entrop
     array([ True,  True])
     """
     rate = _exponent(rate)
+    if (gaps < 0).any():
+        raise InvalidParameter("exp(-rate * gap) is a probability only for gaps >= 0.", fix="Give gaps >= 0.")
     words = entropy.words(gaps.size, np.uint64)
     v = words.astype(np.float64) * 2.0**-64
-    p = np.exp(-(gaps * float(rate)))
+    p = np.exp(-(gaps * _float_rate(rate)))
     out: NDArray[np.bool_] = v < p - 2 * EXP_ERROR
     for k in np.flatnonzero(~out & (v < p + 2 * EXP_ERROR)):
         out[k] = below_exp(int(words[k]), 64, int(gaps[k]) * rate, entropy)
@@ -114,10 +117,11 @@ def choose(
     sizes = np.ones(gaps.size, np.int64) if sizes is None else np.asarray(sizes, np.int64)
     if gaps.ndim != 1 or gaps.shape != sizes.shape or not sizes.any() or (sizes < 0).any() or (gaps < 0).any():
         raise InvalidParameter("There is nothing to choose from.", fix="Give gaps >= 0 and sizes >= 0, not all zero.")
-    # Only differences matter; bringing the least gap to zero keeps the weights from all vanishing.
-    gaps = gaps - gaps[sizes > 0].min()
+    # Only differences matter; bringing the least gap to zero keeps the weights from all vanishing.  An empty piece
+    # may have a smaller gap, and no weight whatever its gap is.
+    gaps = np.maximum(gaps - gaps[sizes > 0].min(), 0)
     u = entropy.bits(64)
-    weights = sizes * np.exp(-(gaps * float(rate)))
+    weights = sizes * np.exp(-(gaps * _float_rate(rate)))
     cuts = np.cumsum(weights)
     at = u * 2.0**-64 * cuts[-1]
     margin = cuts[-1] * (8 * EXP_ERROR + gaps.size * 2.0**-50)
@@ -141,6 +145,11 @@ def _choose_exactly(gaps: NDArray[np.int64], rate: Fraction, sizes: NDArray[np.i
             if start << bits <= u * lo[-1] and ((u + 1) * hi[-1] <= end << bits or j == last):
                 return j
         u, bits = (u << MORE) | entropy.bits(MORE), bits + MORE
+
+
+def _float_rate(rate: Fraction) -> float:
+    # exp(-rate) is below every margin long before 2**64, where the product with a gap still cannot overflow.
+    return float(min(rate, Fraction(1 << 64)))
 
 
 def _exponent(x: Fraction) -> Fraction:

@@ -15,6 +15,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from curador.errors import InvalidParameter
 from curador.noise.arrays import CHUNK, EXP_ERROR, checked_count, flip, saturate
 from curador.noise.decide import below_exp, below_exp_of_cell
 from curador.noise.entropy import SYSTEM, Entropy
@@ -22,8 +23,6 @@ from curador.noise.table import Table, gaussian_weights
 from curador.rational import log2_floor, positive
 
 TABLE_MOST = 64**2
-LARGEST_EXPONENT = 0.7
-"""Beyond this the float filter leaves the decision to exact integers; it takes a value of twenty sigmas."""
 
 
 class _Split:
@@ -45,10 +44,11 @@ class _Split:
         # d <= 2**low, so the exponent is at most rate * (2k + 1), and exp(-x) >= 1 - x: a V below this is kept.
         rate64 = math.ceil(rate * (1 << 64))
         sure = [max(0, (1 << 64) - rate64 * (2 * k + 1)) for k in range(self.table.reach)]
+        sure.append(0)  # for every high part that the table finds only at level 3
         self.sure32 = [s >> 32 for s in sure]
         self.sure = np.array([s >> (64 - self.keep_bits) << (low + 1) for s in sure], self.word)
         self.inverse = float(1 / (2 * variance))
-        # How much the exponent can grow with the fraction of d, where the filter is used at all.
+        # How much the exponent can grow with the fraction of d, for high parts within the table's reach.
         self.spread = 0.0 if signed else float((2 * self.table.reach * step + 1) / (2 * variance))
 
     def draw(self, entropy: Entropy) -> tuple[int, bool]:
@@ -64,8 +64,8 @@ class _Split:
     def _attempt(self, high: int, entropy: Entropy) -> tuple[int, bool] | None:
         word = entropy.bits(self.low + 1 + 32)
         offset, sign, v = word & ((1 << self.low) - 1), (word >> self.low) & 1, word >> (self.low + 1)
-        sure = high < len(self.sure32) and v < self.sure32[high]
-        if sure or self._keeps(high, offset, sign, v, 32, entropy):
+        sure = self.sure32[min(high, self.table.reach)]
+        if v < sure or self._keeps(high, offset, sign, v, 32, entropy):
             return (high << self.low) + offset + (sign if self.signed else 0), bool(sign)
         return None
 
@@ -116,7 +116,7 @@ class _Split:
         x = d * (high * 2.0 ** (low + 1) + d) * self.inverse
         p = np.exp(-x)
         kept = v + 2.0**-self.keep_bits <= p - (EXP_ERROR + self.spread)
-        unsure = (~kept & (v < p + EXP_ERROR)) | (x > LARGEST_EXPONENT)
+        unsure = (~kept & (v < p + EXP_ERROR)) | (high >= self.table.reach)
         for k in np.flatnonzero(unsure):
             word = int(words[k])
             offset, sign = word & ((1 << low) - 1), (word >> low) & 1
@@ -151,7 +151,7 @@ class DiscreteGaussian:
         """An array of ``n`` independent values, held at plus or minus 2**62."""
         if self._split:
             return saturate(*_gather(self._split, n, entropy, halve=False))
-        out = np.empty(n, np.int64)
+        out = np.empty(checked_count(n, self.variance, power=2), np.int64)
         for i in range(0, n, CHUNK):
             part = out[i : i + CHUNK]
             saturate(part, self._table.fill(part, entropy))  # type: ignore[union-attr]
@@ -163,6 +163,7 @@ class RoundedGaussian:
 
     Guarantee: exactly the law of round(Z), Z Gaussian; adding it to an integer is a rounding of adding Z, so
     whatever is proved of continuous Gaussian noise, in any dimension, holds (docs/proofs/noise.md).
+    Assumes: a variance of at least 1; below that nearly every attempt would be refused.
 
     >>> RoundedGaussian(Fraction(2) ** 80).sample(3).dtype
     dtype('int64')
@@ -170,6 +171,11 @@ class RoundedGaussian:
 
     def __init__(self, variance: Fraction) -> None:
         self.variance = positive(variance, "variance")
+        if self.variance < 1:
+            raise InvalidParameter(
+                f"Gaussian noise of variance {variance} is finer than the integers it is rounded to.",
+                fix="Use a finer grid, at least one step per standard deviation.",
+            )
         # |Z| in half steps has four times the variance; rounding to steps is (g + 1) // 2.
         self._split = _Split(4 * self.variance, signed=False)
 
@@ -179,7 +185,7 @@ class RoundedGaussian:
         return -((g + 1) >> 1) if negative else (g + 1) >> 1
 
     def sample_with_outliers(self, n: int, entropy: Entropy = SYSTEM) -> tuple[NDArray[np.int64], dict[int, int]]:
-        """``n`` independent values, and by place those too large for 53 bits, as Python integers."""
+        """``n`` independent values, and by place the outliers, which may be too large for a word."""
         return _gather(self._split, n, entropy, halve=True)
 
     def sample(self, n: int, entropy: Entropy = SYSTEM) -> NDArray[np.int64]:

@@ -34,8 +34,8 @@ class _Split:
         self.word: type[np.uint32] | type[np.uint64] = np.uint32 if low <= 12 else np.uint64
         self.width = 32 if low <= 12 else 64
         # l + s <= 2**low = scale / tau, and exp(-x) >= 1 - x: a V below this is kept whatever l and s are.
-        self.keep_bits = self.width - 1 - low
-        sure = 1 - (1 << low) / scale
+        self.keep_bits = max(0, self.width - 1 - low)  # none are left where arrays are refused
+        sure = max(Fraction(0), 1 - (1 << low) / scale)
         self.sure32 = math.floor(sure * (1 << 32))
         self.sure = self.word(math.floor(sure * (1 << self.keep_bits)) << (low + 1))
 
@@ -132,7 +132,6 @@ class RoundedLaplace:
 
     Guarantee: exactly the law of round(Z), Z Laplace; adding it to an integer is a rounding of adding Z, so
     whatever is proved of continuous Laplace noise holds (docs/proofs/noise.md).
-    Assumes: a scale of at least 8; real-valued noise uses 2**40 and more.
 
     >>> RoundedLaplace(Fraction(2) ** 40).sample(3).dtype
     dtype('int64')
@@ -149,7 +148,7 @@ class RoundedLaplace:
         return -x if entropy.bits(1) else x
 
     def sample_with_outliers(self, n: int, entropy: Entropy = SYSTEM) -> tuple[NDArray[np.int64], dict[int, int]]:
-        """``n`` independent values, and by place those too large for 53 bits, as Python integers."""
+        """``n`` independent values, and by place the outliers, which may be too large for a word."""
         out = np.empty(checked_count(n, self.scale), np.int64)
         outliers = {}
         for i in range(0, n, CHUNK):

@@ -10,6 +10,8 @@ neighbouring values move apart by up to one: callers charge :func:`step` to ever
 
 from __future__ import annotations
 
+import math
+import sys
 from fractions import Fraction
 from functools import lru_cache
 
@@ -17,16 +19,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from curador.errors import InvalidParameter
+from curador.noise.arrays import CHUNK
 from curador.noise.entropy import SYSTEM, Entropy
 from curador.noise.gaussian import RoundedGaussian
 from curador.noise.laplace import RoundedLaplace
 from curador.rational import log2_floor
 
 GRID_BITS = 40
+STEPS_BITS = 42
+"""Up to 2**42 steps of scale, all noise but the outliers stays below 2**53 steps: an exact double."""
 COORDINATES = 1 << 10
 """How many coordinates a grid of 2**-40 of the scale serves at a charge below 2**-30 of the scale."""
 
-MOST_GRID_BITS = 48
 EXTREME = 900
 """Scales are kept within 2**-900 … 2**900, so that every step and every noise value is a normal double."""
 
@@ -34,11 +38,11 @@ _laplace = lru_cache(256)(RoundedLaplace)
 _gaussian = lru_cache(256)(RoundedGaussian)
 
 
-def grid_exponent(scale: Fraction, coordinates: int = 1) -> int:
-    """The exponent e of the grid 2**e on which noise of this scale is drawn for so many coordinates.
+def grid_exponent(scale: Fraction) -> int:
+    """The exponent e of the grid 2**e on which noise of this scale is drawn.
 
-    >>> grid_exponent(Fraction(1)), grid_exponent(Fraction(1000)), grid_exponent(Fraction(1), 4096)
-    (-40, -31, -42)
+    >>> grid_exponent(Fraction(1)), grid_exponent(Fraction(1000))
+    (-40, -31)
     """
     e = log2_floor(scale)
     if abs(e) > EXTREME:
@@ -46,17 +50,16 @@ def grid_exponent(scale: Fraction, coordinates: int = 1) -> int:
             f"A noise scale of about 2**{e} is outside 2**-{EXTREME} … 2**{EXTREME}.",
             fix="Change the unit of the data.",
         )
-    finer = (max(coordinates, COORDINATES) - 1).bit_length() - (COORDINATES - 1).bit_length()
-    return e - min(GRID_BITS + finer, MOST_GRID_BITS)
+    return e - GRID_BITS
 
 
-def step(scale: Fraction, coordinates: int = 1) -> Fraction:
+def step(scale: Fraction) -> Fraction:
     """The grid's step: what putting a value on the grid can add to the distance of two neighbours.
 
     >>> step(Fraction(1)) == Fraction(1, 2**40)
     True
     """
-    return Fraction(2) ** grid_exponent(scale, coordinates)
+    return Fraction(2) ** grid_exponent(scale)
 
 
 def real_laplace(
@@ -67,8 +70,7 @@ def real_laplace(
     >>> real_laplace(np.array([1.0, 2.0]), Fraction(1), -40).shape
     (2,)
     """
-    noise = _laplace(scale / Fraction(2) ** e)
-    return _add(values, *noise.sample_with_outliers(values.size, entropy), e)
+    return _released(values, _laplace(_steps(scale, e)), e, entropy)
 
 
 def real_gaussian(
@@ -79,8 +81,7 @@ def real_gaussian(
     >>> real_gaussian(np.array([1.0, 2.0]), Fraction(1), -40).shape
     (2,)
     """
-    noise = _gaussian((sigma / Fraction(2) ** e) ** 2)
-    return _add(values, *noise.sample_with_outliers(values.size, entropy), e)
+    return _released(values, _gaussian(_steps(sigma, e) ** 2), e, entropy)
 
 
 def real_laplace_one(value: Fraction, scale: Fraction, e: int, entropy: Entropy = SYSTEM) -> float:
@@ -91,6 +92,27 @@ def real_laplace_one(value: Fraction, scale: Fraction, e: int, entropy: Entropy 
 def real_gaussian_one(value: Fraction, sigma: Fraction, e: int, entropy: Entropy = SYSTEM) -> float:
     """One exact value on the grid 2**e, plus Gaussian noise, as the nearest double."""
     return _nearest(value, _gaussian((sigma / Fraction(2) ** e) ** 2).draw(entropy), e)
+
+
+def _released(
+    values: NDArray[np.float64], noise: RoundedLaplace | RoundedGaussian, e: int, entropy: Entropy
+) -> NDArray[np.float64]:
+    flat = values.reshape(-1)
+    out = np.empty(flat.size)
+    for i in range(0, flat.size, CHUNK):
+        part = flat[i : i + CHUNK]
+        out[i : i + CHUNK] = _add(part, *noise.sample_with_outliers(part.size, entropy), e)
+    return out.reshape(values.shape)
+
+
+def _steps(scale: Fraction, e: int) -> Fraction:
+    """The scale in steps of the grid, refused where the noise could leave the doubles' 53 bits or their exponents."""
+    steps = scale / Fraction(2) ** e
+    if steps > 1 << STEPS_BITS or abs(e) > EXTREME + GRID_BITS:
+        raise InvalidParameter(
+            f"A grid of 2**{e} does not suit noise of scale {scale}.", fix="Use the exponent of grid_exponent(scale)."
+        )
+    return steps
 
 
 def _on_grid(values: NDArray[np.float64], e: int) -> NDArray[np.float64]:
@@ -105,13 +127,12 @@ def _add(
     values: NDArray[np.float64], noise: NDArray[np.int64], outliers: dict[int, int], e: int
 ) -> NDArray[np.float64]:
     # Below 2**53 steps the noise is an exact double, so this addition rounds the exact sum once.
-    flat = values.reshape(-1)
     with np.errstate(over="ignore"):
-        out = _on_grid(flat, e) + noise.astype(np.float64) * 2.0**e
+        out = _on_grid(values, e) + noise.astype(np.float64) * 2.0**e
     for i, steps in outliers.items():
-        out[i] = _nearest(Fraction(float(flat[i])), steps, e)
+        out[i] = _nearest(Fraction(float(values[i])), steps, e)
     largest = np.finfo(np.float64).max
-    return np.clip(out, -largest, largest).reshape(values.shape)
+    return np.clip(out, -largest, largest, out=out)
 
 
 def _nearest(value: Fraction, steps: int, e: int) -> float:
@@ -120,4 +141,4 @@ def _nearest(value: Fraction, steps: int, e: int) -> float:
     try:
         return float(exact)
     except OverflowError:
-        return float(np.copysign(np.finfo(np.float64).max, exact.numerator))
+        return math.copysign(sys.float_info.max, 1 if exact > 0 else -1)

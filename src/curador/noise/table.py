@@ -70,7 +70,10 @@ class Table:
         self._lo, self._hi = self.cuts(64)
 
     def cuts(self, bits: int) -> tuple[list[int], list[int]]:
-        """Enclosures of the cumulative probabilities, scaled by 2**bits, as far as they stay below 1 - 2**-bits."""
+        """Enclosures of the cumulative probabilities, scaled by 2**bits, as far as 2**bits tells them from 1.
+
+        The last upper end is held below 2**bits: a prefix of all ones is then past every cut, and asks for more bits.
+        """
         p = bits + 48
         found, rest = self._weights(p, 1 << (p - bits - 12))
         if self._signed:
@@ -83,10 +86,10 @@ class Table:
         for lo, hi in found:
             at_lo, at_hi = at_lo + lo, at_hi + hi
             top = -((-at_hi << bits) // sum_lo)
+            cut_lo.append((at_lo << bits) // sum_hi)
+            cut_hi.append(min(top, (1 << bits) - 1))
             if top >= 1 << bits:
                 break
-            cut_lo.append((at_lo << bits) // sum_hi)
-            cut_hi.append(top)
         return cut_lo, cut_hi
 
     @property

@@ -1,0 +1,86 @@
+"""The bench itself: what it measures, how it reports a missing or broken peer, and what it writes."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from pathlib import Path
+
+import pytest
+
+from bench import report, run, sides
+from bench.cases import Case, Code
+
+FILES = sorted({file.stem for file in Path(run.__file__).parent.glob("*.py")} - run.MACHINERY)
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_bench_file_is_well_formed(name: str) -> None:
+    module = importlib.import_module(f"bench.{name}")
+    names = [case.name for case in module.CASES]
+    assert module.TITLE
+    assert len(set(names)) == len(names)
+    for case in module.CASES:
+        assert case.faster.keys() <= case.peers.keys()
+        for peer, code in {"ours": case.ours, **case.peers}.items():
+            compile(code.setup + code.run, name, "exec")
+            assert peer == "ours" or (sides.PEERS / f"{peer}.txt").exists()
+
+
+def test_measures_cpu_per_operation_and_survives_a_broken_case() -> None:
+    codes = {
+        "loop": Code("for _ in range(n): pass", "n = 100_000", per=100_000),
+        "busy": Code("sum(range(5_000_000))"),
+        "sleepy": Code("sum(range(5_000_000)); time.sleep(0.4)", "import time"),
+        "child": Code("subprocess.run([sys.executable, '-c', ''])", "import subprocess, sys", clock="children"),
+        "broken": Code("1 / 0"),
+    }
+    seen = sides.measure(Path(sys.executable), codes)
+    loop, child = seen["loop"], seen["child"]
+    assert isinstance(loop, float)
+    assert 1e-10 < loop < 1e-6
+    busy, sleepy = seen["busy"], seen["sleepy"]
+    assert isinstance(busy, float)
+    assert isinstance(sleepy, float)
+    assert sleepy < busy + 0.2, "sleeping is not work"
+    assert isinstance(child, float)
+    assert 1e-3 < child < 1
+    assert seen["broken"] == "ZeroDivisionError: division by zero"
+
+
+def test_a_failure_in_any_round_is_told() -> None:
+    assert run.middle([3.0, 1.0, 2.0]) == 2.0
+    assert run.middle([3.0, "no lamp", 2.0]) == "no lamp"
+
+
+def test_a_peer_that_will_not_install_is_reported(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "nowhere.txt").write_text("./there-is-no-such-package\n")
+    monkeypatch.setattr(sides, "PEERS", tmp_path)
+    monkeypatch.setattr(sides, "ROOT", tmp_path)
+    case = Case("c", Code("pass"), {"nowhere": Code("pass")}, faster={"nowhere": 2})
+    monkeypatch.setattr(run, "measure", lambda python, codes: dict.fromkeys(codes, 1.0))
+    times, versions = run.bench([case], rounds=1)
+    assert times[sides.OURS] == {"c": 1.0}
+    assert str(times["nowhere"]["c"]).startswith("not installed")
+    assert len(versions) == 1
+
+
+def test_goals_are_judged() -> None:
+    def verdict(ours: float | str, theirs: float | str) -> bool | None:
+        case = Case("c", Code("pass"), {"p": Code("pass")}, faster={"p": 3})
+        return report.lines([case], {"us": {"c": ours}, "p": {"c": theirs}}, "us")[0].met
+
+    assert verdict(1.0, 3.0) is True
+    assert verdict(1.0, 2.9) is False
+    assert verdict("broken", 3.0) is False
+    assert verdict(1.0, "not installed") is None
+    limit = Case("c", Code("pass"), most=1e-5)
+    assert report.lines([limit], {"us": {"c": 1.1e-5}}, "us")[0].met is False
+
+
+def test_a_table_line_reads_well() -> None:
+    line = report.Line("count", 3.2e-9, "numpy", 2e-8, "≥ 3×", True)
+    assert (
+        report.markdown("T", "how", [line]).splitlines()[-1]
+        == "| count | 3.2 ns | numpy | 20 ns | 6.25× | ≥ 3× | met |"
+    )

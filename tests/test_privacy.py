@@ -1,0 +1,330 @@
+"""Guarantees add up, repeat, compare and travel, never promising more than is true; the course's databases."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+import pickle
+from collections.abc import Iterator
+from dataclasses import FrozenInstanceError
+from fractions import Fraction
+from itertools import product
+from typing import Any
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from curador.errors import InvalidParameter
+from curador.privacy import (
+    ZCDP,
+    ApproxDP,
+    Guarantee,
+    Neighbors,
+    PureDP,
+    RenyiDP,
+    Unit,
+    adjacent,
+    distance,
+    guarantee_from_json,
+    hamming_distance,
+    histogram,
+    norm,
+)
+from curador.rational import rational, up
+from tests.strategies import NOT_NUMBERS, guarantees, guarantees_of_one_kind
+
+Numbers = dict[object, Fraction | float]
+
+
+def numbers(g: Guarantee) -> Numbers:
+    """What a guarantee says, exactly: every figure in it, by name or by order."""
+    said: dict[Any, Any] = {f.name: getattr(g, f.name) for f in dataclasses.fields(g)}  # type: ignore[arg-type]
+    curve: Any = said.pop("curve", ())
+    return {k: rational(v) if v < math.inf else v for k, v in [*said.items(), *curve]}
+
+
+def exact_sum(*terms: Guarantee) -> Numbers:
+    parts = [numbers(t) for t in terms]
+    total: Numbers = {k: sum((p[k] for p in parts), Fraction(0)) for k in parts[0]}
+    return {k: min(v, Fraction(1)) if k == "delta" else v for k, v in total.items()}
+
+
+def says_at_least(g: Guarantee, floor: Numbers) -> bool:
+    return all(v >= floor[k] for k, v in numbers(g).items())
+
+
+def close(x: Fraction | float, y: Fraction | float) -> bool:
+    """Equal, or a few roundings of a float apart."""
+    return x == y or abs(float(x) - float(y)) <= 2.0**-50 * abs(float(y)) + 1e-320
+
+
+# ---- the algebra ---------------------------------------------------------------------------------------------
+
+
+def test_ten_tenths_of_an_epsilon_are_one() -> None:
+    assert 10 * PureDP(0.1) == PureDP(1)
+    total = PureDP(0)
+    for _ in range(10):
+        total = total + PureDP(0.1)
+    assert total == PureDP(1)
+    assert sum([0.1] * 10) < 1  # binary floats would have promised less than was spent
+
+
+@given(guarantees_of_one_kind(2))
+def test_a_sum_is_the_exact_sum_rounded_up(pair: tuple[Guarantee, Guarantee]) -> None:
+    a, b = pair
+    exact = exact_sum(a, b)
+    assert {k: up(v) if isinstance(v, Fraction) else v for k, v in exact.items()} == {
+        k: float(v) for k, v in numbers(a + b).items()
+    }
+    assert a + b == b + a
+
+
+@given(guarantees_of_one_kind(3))
+def test_grouping_a_sum_never_loses_anything(triple: tuple[Guarantee, Guarantee, Guarantee]) -> None:
+    a, b, c = triple
+    exact = exact_sum(a, b, c)
+    for grouped in ((a + b) + c, a + (b + c)):
+        assert says_at_least(grouped, exact)
+        # Above by roundings only; next to the largest float a rounding may be to infinity.
+        near = all(close(v, exact[k]) for k, v in numbers(grouped).items() if v < 1e308)
+        assert near
+
+
+@given(guarantees, st.integers(0, 8))
+def test_n_times_costs_no_more_than_repeating(g: Guarantee, n: int) -> None:
+    repeated = 0 * g
+    for _ in range(n):
+        repeated = repeated + g
+    assert n * g <= repeated
+    assert n * g == g * n
+    assert says_at_least(n * g, exact_sum(*[g] * n) if n else numbers(0 * g))
+
+
+@given(guarantees)
+def test_nothing_is_the_zero_of_the_sum(g: Guarantee) -> None:
+    assert 1 * g == g
+    assert g + 0 * g == g
+    assert set(numbers(0 * g).values()) == {0}
+
+
+@pytest.mark.parametrize("n", [-1, 0.5, 1.0, True, "2", None, math.nan])
+@pytest.mark.parametrize("g", [PureDP(1), RenyiDP({2: 1})])
+def test_repeats_only_whole_times(g: Guarantee, n: Any) -> None:
+    with pytest.raises(InvalidParameter, match="whole number of times"):
+        n * g
+
+
+def test_deltas_stop_at_one() -> None:
+    assert ApproxDP(1, 0.7) + ApproxDP(1, 0.7) == ApproxDP(2, 1)
+    assert 3 * ZCDP(1, 0.5) == ZCDP(3, 1)
+
+
+def test_curves_add_at_the_orders_they_share() -> None:
+    assert RenyiDP({2: 1, 4: 2}) + RenyiDP({4: 3, 8: 4}) == RenyiDP({4: 5})
+    with pytest.raises(InvalidParameter):
+        RenyiDP({2: 1}) + RenyiDP({3: 1})
+
+
+# ---- the order -----------------------------------------------------------------------------------------------
+
+
+@given(guarantees_of_one_kind(3))
+def test_is_a_partial_order(triple: tuple[Guarantee, Guarantee, Guarantee]) -> None:
+    a, b, c = triple
+    assert a <= a
+    assert (a <= b) == (b >= a)
+    assert not (a <= b and b <= a) or a == b
+    assert not (a <= b and b <= c) or a <= c
+
+
+@given(guarantees_of_one_kind(3))
+def test_more_is_never_less(triple: tuple[Guarantee, Guarantee, Guarantee]) -> None:
+    a, b, c = triple
+    assert a <= a + b
+    assume(a <= b)
+    assert a + c <= b + c
+
+
+def test_some_promises_do_not_compare() -> None:
+    loose, odd = ApproxDP(1, 0), ApproxDP(0.5, 1e-6)
+    assert not loose <= odd
+    assert not odd <= loose
+    assert RenyiDP({2: 1, 4: 2}) <= RenyiDP({2: 1})
+    assert not RenyiDP({2: 1}) <= RenyiDP({2: 1, 4: 2})
+
+
+@pytest.mark.parametrize("other", [ApproxDP(1, 0), ZCDP(1), RenyiDP({2: 1}), 1, "PureDP", None])
+def test_kinds_do_not_mix(other: object) -> None:
+    for meet in (lambda: PureDP(1) + other, lambda: PureDP(1) <= other, lambda: PureDP(1) >= other):
+        with pytest.raises(InvalidParameter, match="Cannot combine"):
+            meet()
+
+
+# ---- reading and writing -------------------------------------------------------------------------------------
+
+
+@given(guarantees)
+def test_survives_json(g: Guarantee) -> None:
+    assert guarantee_from_json(g.to_json()) == g
+    assert guarantee_from_json(json.loads(json.dumps(g.to_json(), allow_nan=False))) == g
+
+
+@given(guarantees)
+def test_survives_pickling_and_hashes_alike(g: Guarantee) -> None:
+    back = pickle.loads(pickle.dumps(g))
+    assert back == g
+    assert hash(back) == hash(g)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        {},
+        {"kind": "perfect", "epsilon": 0},
+        {"kind": ["pure"], "epsilon": 1},
+        {"kind": "pure"},
+        {"kind": "pure", "epsilon": 1, "delta": 0},
+        {"kind": "pure", "epsilon": "lots"},
+        {"kind": "pure", "epsilon": None},
+        {"kind": "approximate", "epsilon": 1, "delta": 2},
+        {"kind": "renyi", "curve": []},
+        {"kind": "renyi", "curve": [[1, 1]]},
+        {"kind": "renyi", "curve": [[2, 1, 3]]},
+        {"kind": "renyi", "curve": [2, 3]},
+        {"kind": "renyi", "curve": 2},
+    ],
+)
+def test_refuses_damaged_json(data: dict[str, object]) -> None:
+    with pytest.raises(InvalidParameter):
+        guarantee_from_json(data)
+
+
+@given(guarantees)
+def test_is_frozen(g: Guarantee) -> None:
+    for field in set(g.to_json()) - {"kind"}:
+        with pytest.raises(FrozenInstanceError):
+            setattr(g, field, 0)
+
+
+# ---- parameters ----------------------------------------------------------------------------------------------
+
+
+def broken() -> Iterator[tuple[type[Guarantee], tuple[object, ...]]]:
+    not_losses = [x for x in NOT_NUMBERS if x != math.inf]
+    for bad in (*not_losses, -1, -0.1, Fraction(-1, 3), "-1"):
+        yield PureDP, (bad,)
+        yield ApproxDP, (bad, 0)
+        yield ZCDP, (bad,)
+        yield RenyiDP, ({2: bad},)
+        yield ApproxDP, (1, bad)
+        yield ZCDP, (1, bad)
+    for bad in (math.inf, 1.5, Fraction(10**9 + 1, 10**9)):
+        yield ApproxDP, (1, bad)
+        yield ZCDP, (1, bad)
+    for order in (*not_losses, 1, 0.5, -2):
+        yield RenyiDP, ([(order, 1)],)
+    yield RenyiDP, ({},)
+    yield RenyiDP, ([(2, 1), (2, 2)],)
+    yield RenyiDP, ({2: 1, "2": 1},)
+
+
+@pytest.mark.parametrize(("kind", "arguments"), list(broken()))
+def test_refuses_parameters_nobody_could_honour(kind: type[Guarantee], arguments: tuple[object, ...]) -> None:
+    with pytest.raises(InvalidParameter):
+        kind(*arguments)
+
+
+def test_infinite_loss_may_be_said() -> None:
+    assert PureDP(math.inf) >= PureDP(1e308)
+    assert 2 * PureDP(math.inf) == PureDP(math.inf)
+
+
+@given(st.fractions(min_value=0))
+def test_a_loss_is_rounded_up(x: Fraction) -> None:
+    assert rational(PureDP(x).epsilon) >= x  # type: ignore[arg-type]
+    assert rational(ZCDP(x).rho) >= x  # type: ignore[arg-type]
+
+
+@given(st.fractions(min_value=1).filter(lambda a: a > 1 + Fraction(1, 10**15)))
+def test_an_order_is_rounded_down(a: Fraction) -> None:
+    # Divergence grows with its order: a promise at a is one at every order below a, and at none above.
+    ((order, _),) = RenyiDP({a: 1}).curve
+    assert 1 < rational(order) <= a
+
+
+def test_an_order_that_rounds_to_one_is_refused() -> None:
+    with pytest.raises(InvalidParameter, match="above 1"):
+        RenyiDP({1 + Fraction(1, 10**30): 1})
+
+
+# ---- who is protected ----------------------------------------------------------------------------------------
+
+
+def test_units_and_neighbours_have_names() -> None:
+    assert Unit.row() == Unit()
+    assert Unit.of("patient").id == "patient"
+    assert Neighbors("replace") is Neighbors.REPLACE
+    names: list[Any] = ["Replace", "", None, 1, True]
+    for name in names:
+        with pytest.raises(InvalidParameter, match="add-remove"):
+            Neighbors(name)
+
+
+# ---- the course's databases ----------------------------------------------------------------------------------
+
+BLOOD = [(group, rh) for group in ("A", "B", "AB", "O") for rh in "+-"]
+PATIENTS = [("A", "+"), ("A", "+"), ("AB", "-"), ("B", "+"), ("A", "-"), ("AB", "+"), ("O", "+"), ("O", "+")]
+
+
+def test_blood_groups_of_the_course() -> None:
+    assert histogram(PATIENTS, BLOOD) == (2, 1, 1, 0, 1, 1, 2, 0)
+    assert norm(histogram(PATIENTS, BLOOD)) == len(PATIENTS) == 8
+
+
+def test_norm_of_the_course() -> None:
+    assert norm((2, 3, -4, 6)) == 15
+
+
+def test_a_record_outside_the_universe_is_refused() -> None:
+    with pytest.raises(InvalidParameter, match="universe"):
+        histogram([("C", "+")], BLOOD)
+
+
+small = st.lists(st.integers(0, 3), max_size=6)
+
+
+@given(small, small, small)
+def test_distance_is_a_metric(x: list[int], y: list[int], z: list[int]) -> None:
+    a, b, c = (histogram(d, range(4)) for d in (x, y, z))
+    assert (distance(a, b) == 0) == (sorted(x) == sorted(y))
+    assert distance(a, b) == distance(b, a)
+    assert distance(a, c) <= distance(a, b) + distance(b, c)
+    assert norm(a) == len(x) == distance(a, (0, 0, 0, 0))
+
+
+@given(small)
+def test_a_replaced_record_counts_two_in_distance_and_one_in_hamming(x: list[int]) -> None:
+    assume(x)
+    y = [(x[0] + 1) % 4, *x[1:]]
+    assert distance(histogram(x, range(4)), histogram(y, range(4))) == 2
+    assert hamming_distance(x, y) == 1
+
+
+def test_hamming_needs_one_length() -> None:
+    with pytest.raises(InvalidParameter, match="row"):
+        hamming_distance("ab", "abc")
+
+
+def test_adjacent_is_what_one_record_makes_it() -> None:
+    """Against brute force: neighbours really built by adding, removing or replacing one record."""
+    every = list(product(range(4), repeat=3))
+    for d in every:
+        plus = {tuple(n + (i == j) for j, n in enumerate(d)) for i in range(3)}
+        minus = {tuple(n - (i == j) for j, n in enumerate(d)) for i in range(3) if d[i]}
+        swapped = {tuple(n + (i == k) for k, n in enumerate(m)) for m in minus for i in range(3)} - {d}
+        assert {e for e in every if adjacent(d, e)} == (plus | minus) & set(every)
+        for name in (Neighbors.REPLACE, "replace"):
+            assert {e for e in every if adjacent(d, e, name)} == swapped & set(every)  # type: ignore[arg-type]
