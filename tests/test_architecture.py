@@ -36,6 +36,7 @@ ARROWS: dict[str, set[str]] = {
     "learn": ABOVE_CURATOR,
     "local": ABOVE_CURATOR,
     "audit": ABOVE_CURATOR,
+    "demo": MIDDLE | {"curator"},
     "__init__": MIDDLE | {"curator", "learn", "local", "audit"},
 }
 ARROWS["server"] = set(ARROWS)

@@ -47,3 +47,11 @@ class NoiseOverflow(CuradorError, OverflowError):
 
 class BudgetExceeded(CuradorError):
     """A charge that would take a budget past its ceiling; nothing was spent by asking."""
+
+
+class QuestionRefused(CuradorError):
+    """A question that cannot be answered privately as it stands; says which part and what to write instead."""
+
+
+class EngineFailed(CuradorError):
+    """The engine could not run the plan.  The same words whatever happened, because the reason may depend on the data."""

@@ -18,6 +18,9 @@ class Neighbors(StrEnum):
 
     ``ADD_REMOVE`` (unbounded, the default): one has a unit the other lacks.
     ``REPLACE`` (bounded): same number of units, one of them changed.
+
+    >>> Neighbors("replace") is Neighbors.REPLACE
+    True
     """
 
     ADD_REMOVE = "add-remove"

@@ -306,7 +306,11 @@ class FixedSizeSampled(Event, kind="fixed-size-sampled"):
 
 @dataclass(frozen=True)
 class Parallel(Event, kind="parallel"):
-    """Events run on disjoint parts of the data, the part of a unit fixed by that unit alone."""
+    """Events run on disjoint parts of the data, the part of a unit fixed by that unit alone.
+
+    Under replace a unit may leave one part and enter another: the two largest add up, and only if each part's event
+    also covers a unit that enters or leaves it.
+    """
 
     parts: tuple[Event, ...]
     neighbors: Neighbors = field(init=False)

@@ -51,7 +51,8 @@ def bernoulli(p: Fraction, entropy: Entropy = SYSTEM) -> bool:
     >>> bernoulli(Fraction(0)), bernoulli(Fraction(1))
     (False, True)
     """
-    return below_fraction(entropy.bits(MORE), MORE, probability(p, "p"), entropy)
+    p = probability(p, "p")
+    return below_fraction(entropy.bits(MORE), MORE, p, entropy)
 
 
 def bernoulli_array(p: Fraction, size: int, entropy: Entropy = SYSTEM) -> NDArray[np.bool_]:

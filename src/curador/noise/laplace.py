@@ -1,6 +1,6 @@
 """Laplace noise on the integers, exact for every rational scale.
 
-Small scales are read off one table.  A large scale t is split as t = tau * 2**j with tau in [8, 16): the high part
+Small scales are read off one table.  A large scale t is split as t = tau * 2**j with tau in [16, 32): the high part
 H comes from the table of exp(-h / tau), the low j bits l are uniform and kept with probability exp(-l / t).  Most
 are kept without any arithmetic, because exp(-x) >= 1 - x; the rest are decided in floating point where the error
 bound allows and in exact integers where it does not.  See docs/proofs/noise.md.
@@ -29,7 +29,7 @@ class _Split:
 
     def __init__(self, scale: Fraction, *, signed: bool) -> None:
         self.scale, self.signed = scale, signed
-        self.low = low = max(0, log2_floor(scale) - 3)
+        self.low = low = max(0, log2_floor(scale) - 4)
         self.table = Table(geometric_weights((1 << low) / scale), signed=False)
         self.word: type[np.uint32] | type[np.uint64] = np.uint32 if low <= 12 else np.uint64
         self.width = 32 if low <= 12 else 64

@@ -34,8 +34,15 @@ COORDINATES = 1 << 10
 EXTREME = 900
 """Scales are kept within 2**-900 … 2**900, so that every step and every noise value is a normal double."""
 
-_laplace = lru_cache(256)(RoundedLaplace)
-_gaussian = lru_cache(256)(RoundedGaussian)
+
+@lru_cache(256)
+def _laplace(scale: Fraction, e: int) -> RoundedLaplace:
+    return RoundedLaplace(_steps(scale, e))
+
+
+@lru_cache(256)
+def _gaussian(sigma: Fraction, e: int) -> RoundedGaussian:
+    return RoundedGaussian(_steps(sigma, e) ** 2)
 
 
 def grid_exponent(scale: Fraction) -> int:
@@ -70,7 +77,7 @@ def real_laplace(
     >>> real_laplace(np.array([1.0, 2.0]), Fraction(1), -40).shape
     (2,)
     """
-    return _released(values, _laplace(_steps(scale, e)), e, entropy)
+    return _released(values, _laplace(scale, e), e, entropy)
 
 
 def real_gaussian(
@@ -81,17 +88,17 @@ def real_gaussian(
     >>> real_gaussian(np.array([1.0, 2.0]), Fraction(1), -40).shape
     (2,)
     """
-    return _released(values, _gaussian(_steps(sigma, e) ** 2), e, entropy)
+    return _released(values, _gaussian(sigma, e), e, entropy)
 
 
 def real_laplace_one(value: Fraction, scale: Fraction, e: int, entropy: Entropy = SYSTEM) -> float:
     """One exact value on the grid 2**e, plus Laplace noise, as the nearest double."""
-    return _nearest(value, _laplace(scale / Fraction(2) ** e).draw(entropy), e)
+    return _nearest(value, _laplace(scale, e).draw(entropy), e)
 
 
 def real_gaussian_one(value: Fraction, sigma: Fraction, e: int, entropy: Entropy = SYSTEM) -> float:
     """One exact value on the grid 2**e, plus Gaussian noise, as the nearest double."""
-    return _nearest(value, _gaussian((sigma / Fraction(2) ** e) ** 2).draw(entropy), e)
+    return _nearest(value, _gaussian(sigma, e).draw(entropy), e)
 
 
 def _released(
@@ -136,9 +143,9 @@ def _add(
 
 
 def _nearest(value: Fraction, steps: int, e: int) -> float:
-    unit = Fraction(2) ** e
-    exact = (round(value / unit) + steps) * unit
+    # Integers are rounded to the nearest double, and scaling by 2**e is then exact: one rounding in all.
+    total = round(value * Fraction(2) ** -e) + steps
     try:
-        return float(exact)
+        return math.ldexp(total, e) if total.bit_length() <= 1000 else float(total * Fraction(2) ** e)
     except OverflowError:
-        return math.copysign(sys.float_info.max, 1 if exact > 0 else -1)
+        return math.copysign(sys.float_info.max, 1 if total > 0 else -1)

@@ -1,0 +1,54 @@
+# `make` installs and runs the demonstration; `make test` checks everything. Only python3, pip and make are needed.
+PYTHON ?= python3
+VENV   := .venv
+PY     := $(VENV)/bin/python
+STAMP  := $(VENV)/.installed
+BENCH  ?=
+
+# Numbers here come from small arrays: more threads only make timings and memory unsteady.
+export OMP_NUM_THREADS := 1
+export OPENBLAS_NUM_THREADS := 1
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+.PHONY: demo install lint types test test-slow bench constraints clean
+
+demo: install
+	$(VENV)/bin/curador demo
+
+install: $(STAMP)
+
+# Debian's python3 may lack ensurepip; the machine's own pip can then fill the environment.
+$(PY):
+	$(PYTHON) -m venv $(VENV) || { $(PYTHON) -m venv --clear --without-pip $(VENV) && $(PYTHON) -m pip --python $(PY) install pip; }
+
+# The build backend is installed first, so that it is pinned like everything else.
+$(STAMP): pyproject.toml constraints.txt | $(PY)
+	$(PY) -m pip install --quiet -c constraints.txt hatchling
+	$(PY) -m pip install --quiet -c constraints.txt --no-build-isolation -e '.[plots,dev]'
+	touch $@
+
+lint: install
+	$(PY) -m ruff check .
+	$(PY) -m ruff format --check .
+
+types: install
+	$(PY) -m mypy
+
+test: lint types
+	$(PY) -m pytest -n 2 -m 'not slow'
+
+# Exit code 5 says "no slow tests yet"; that is not a failure.
+test-slow: install
+	$(PY) -m pytest -n 2 -m slow || [ $$? -eq 5 ]
+
+# One file only: make bench BENCH=noise
+bench: install
+	$(PY) -m bench.run $(BENCH)
+
+# After changing a dependency: rewrite the exact versions from what is installed now.
+constraints: install
+	$(PY) -m pip freeze --exclude-editable --exclude pip --exclude setuptools | sed 's/+cpu$$//' > constraints.new
+	mv constraints.new constraints.txt
+
+clean:
+	rm -rf $(VENV) .bench build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,0 +1,129 @@
+"""Results on screen and in docs/benchmarks.md, which holds one section per bench file between markers."""
+
+from __future__ import annotations
+
+import math
+import platform
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+from bench.cases import Case
+
+HEADINGS = ("case", "Curador", "peer", "its time", "ratio", "wanted", "")
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One comparison: a case against one peer, or against the limit we set ourselves (``peer`` is empty)."""
+
+    case: str
+    ours: float | str
+    peer: str = ""
+    theirs: float | str = ""
+    wanted: str = ""
+    met: bool | None = None
+
+    def cells(self) -> tuple[str, ...]:
+        times = ratio(self.theirs, self.ours)
+        verdict = {None: "", True: "met", False: "MISSED"}[self.met]
+        return (
+            self.case,
+            shown(self.ours),
+            self.peer,
+            shown(self.theirs),
+            f"{times:.{0 if times >= 100 else 2}f}×" if times else "",
+            self.wanted,
+            verdict,
+        )
+
+
+def ratio(theirs: float | str, ours: float | str) -> float | None:
+    """How many times faster we are, where both sides have a time."""
+    return theirs / ours if isinstance(theirs, float) and isinstance(ours, float) else None
+
+
+def shown(x: float | str) -> str:
+    """Seconds with three digits and a fitting unit; a failure as it was reported."""
+    if isinstance(x, str):
+        return x
+    step = min(max(math.floor(math.log10(x) / 3), -3), 0) if x > 0 else 0
+    return f"{x * 10.0 ** (-3 * step):.3g} {('s', 'ms', 'µs', 'ns')[-step]}"
+
+
+def lines(cases: Iterable[Case], times: Mapping[str, Mapping[str, float | str]], ours: str) -> list[Line]:
+    """The comparisons of one bench file; ``times`` is indexed by side, then case."""
+    found = []
+    for case in cases:
+        own = times[ours][case.name]
+        if case.most is not None:
+            met = isinstance(own, float) and own <= case.most
+            found.append(Line(case.name, own, wanted=f"≤ {shown(case.most)}", met=met))
+        for peer in case.peers:
+            theirs, goal = times[peer][case.name], case.faster.get(peer)
+            if goal is None or isinstance(theirs, str):  # nothing wanted, or no peer to compare with
+                found.append(Line(case.name, own, peer, theirs))
+            else:
+                met = (ratio(theirs, own) or 0) >= goal
+                found.append(Line(case.name, own, peer, theirs, f"≥ {goal:g}×", met))
+    return found
+
+
+def conditions(command: str, rounds: int, versions: Iterable[str]) -> str:
+    """When, how and on what the numbers were taken."""
+    when = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
+    return (
+        f"{when} · `{command}` · {cpu()} · Python {platform.python_version()} · {', '.join(versions)} · "
+        f"CPU time, one thread, median of {rounds} alternating rounds."
+    )
+
+
+def cpu() -> str:
+    """The processor's name; /proc/cpuinfo, where there is one, says more than platform does."""
+    info = Path("/proc/cpuinfo")
+    models = re.findall(r"^model name\s*: (.*)$", info.read_text(), re.MULTILINE) if info.exists() else []
+    return models[0] if models else platform.processor() or platform.machine()
+
+
+def screen(title: str, about: str, rows: Iterable[Line]) -> None:
+    table = Table(*HEADINGS, title=title)
+    before = ""
+    for row in rows:
+        case, ours, *rest = row.cells()
+        told = case == before  # a case with several peers is named once
+        table.add_row("" if told else case, "" if told else ours, *rest, style="red" if row.met is False else None)
+        before = case
+    console = Console()
+    console = Console(width=max(console.width, 120))
+    console.print(table)
+    console.print(about, style="dim")
+
+
+def markdown(title: str, about: str, rows: Iterable[Line]) -> str:
+    head = [f"## {title}", "", about, "", f"| {' | '.join(HEADINGS)} |", f"|{'---|' * len(HEADINGS)}"]
+    return "\n".join([*head, *(f"| {' | '.join(cell.replace('|', '/') for cell in row.cells())} |" for row in rows)])
+
+
+def splice(page: str, name: str, section: str) -> str:
+    """The page with its section ``name`` replaced, or added at the end.
+
+    >>> page = splice("# Page\\n", "noise", "fast")
+    >>> print(splice(page, "noise", "faster"))
+    # Page
+    <BLANKLINE>
+    <!-- bench:noise -->
+    faster
+    <!-- /bench:noise -->
+    <BLANKLINE>
+    """
+    start, end = f"<!-- bench:{name} -->", f"<!-- /bench:{name} -->"
+    block = f"{start}\n{section}\n{end}"
+    if start not in page:
+        return f"{page.rstrip()}\n\n{block}\n"
+    before, rest = page.split(start, 1)
+    return before + block + rest.split(end, 1)[1]

@@ -1,0 +1,75 @@
+"""`make bench`: every bench file's cases, ours and each peer's in turn, to the screen and docs/benchmarks.md.
+
+A bench file is any module of this folder with a TITLE and CASES; adding one adds its section to the page.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import statistics
+from collections.abc import Sequence
+from pathlib import Path
+
+from bench import report
+from bench.cases import Case
+from bench.sides import OURS, PEERS, ROOT, PeerMissing, interpreter, measure, version
+
+PAGE = ROOT / "docs" / "benchmarks.md"
+MACHINERY = {"cases", "report", "run", "sides", "worker"}
+LEAST_ROUNDS = 5
+
+
+def bench(cases: Sequence[Case], rounds: int) -> tuple[dict[str, dict[str, float | str]], list[str]]:
+    """Median seconds per operation by side and case, and the versions of the libraries compared."""
+    sides = {OURS: {case.name: case.ours for case in cases}}
+    for case in cases:
+        for peer, code in case.peers.items():
+            sides.setdefault(peer, {})[case.name] = code
+    times: dict[str, dict[str, float | str]] = {}
+    pythons: dict[str, Path] = {}
+    for side, codes in sides.items():
+        try:
+            pythons[side] = interpreter(side)
+        except PeerMissing as error:
+            times[side] = dict.fromkeys(codes, f"not installed: {error}")
+            print(f"{side} could not be installed: {error}")
+    seen: dict[str, list[dict[str, float | str]]] = {side: [] for side in pythons}
+    for _ in range(rounds):  # in turn, so that a busy minute falls on every side alike
+        for side, python in pythons.items():
+            seen[side].append(measure(python, sides[side]))
+    for side, answers in seen.items():
+        times[side] = {name: middle([answer[name] for answer in answers]) for name in sides[side]}
+    return times, [version(side, python) for side, python in pythons.items()]
+
+
+def middle(answers: Sequence[float | str]) -> float | str:
+    """The median, or the first failure."""
+    numbers = [answer for answer in answers if isinstance(answer, float)]
+    if len(numbers) < len(answers):
+        return next(answer for answer in answers if isinstance(answer, str))
+    return statistics.median(numbers)
+
+
+def main() -> None:
+    found = sorted({file.stem for file in (ROOT / "bench").glob("*.py")} - MACHINERY)
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("files", nargs="*", default=found, help=f"which of {', '.join(found)}; default all")
+    parser.add_argument("--rounds", type=int, default=LEAST_ROUNDS)
+    args = parser.parse_args()
+    if args.rounds < LEAST_ROUNDS:
+        parser.error(f"at least {LEAST_ROUNDS} rounds, or the median says little")
+    if unknown := set(args.files) - set(found):
+        parser.error(f"no bench file named {', '.join(sorted(unknown))}")
+    for name in args.files:
+        module = importlib.import_module(f"bench.{name}")
+        print(f"bench {name}: {len(module.CASES)} cases, {args.rounds} rounds, peers from {PEERS.name}/", flush=True)
+        times, versions = bench(module.CASES, args.rounds)
+        rows = report.lines(module.CASES, times, OURS)
+        about = report.conditions(f"make bench BENCH={name}", args.rounds, versions)
+        report.screen(module.TITLE, about, rows)
+        PAGE.write_text(report.splice(PAGE.read_text(), name, report.markdown(module.TITLE, about, rows)))
+
+
+if __name__ == "__main__":
+    main()

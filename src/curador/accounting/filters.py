@@ -1,0 +1,346 @@
+"""Budgets that stay true when the analyst chooses each next query, and its cost, after seeing the answers.
+
+A filter is a state: a rule fixed when it is opened, a ceiling, and what is spent.  It is immutable and holds integers
+only, so a ledger can store it, replay it and compare it: a loss is counted in units of 1e-12, a delta in units of
+1e-18; costs are rounded up, ceilings down, and nothing is ever given back.
+
+The rules, and why each holds for adaptively chosen costs (docs/adaptive.md):
+
+* ``pure``: the sum of epsilons.
+* ``approximate``: the sums of epsilons and deltas, each below its own ceiling [RRUV16].
+* ``zcdp``: the sum of rho, and beside it a sum of deltas for approximate events [WRRW22].
+* ``renyi``: the sums at orders fixed in advance, every one below its ceiling [FZ21].
+* ``renyi-any``: the same sums, at least one below its ceiling, where the ceilings convert to (epsilon, delta / number
+  of orders) [FZ21, Lec21]: a union bound pays for not naming the order beforehand.
+
+A privacy-loss distribution is not among them: it is not valid here.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import singledispatch
+from typing import Any
+
+from curador.accounting.convert import zcdp_rho
+from curador.accounting.costs import DELTA_UNIT, LOSS_UNIT, Cost, Currency, Rule, cost
+from curador.accounting.events import NOTHING, Event
+from curador.accounting.precise import dec, digits
+from curador.errors import BudgetExceeded, InvalidParameter, NotPromised
+from curador.privacy import ZCDP, ApproxDP, Guarantee, Neighbors, PureDP, RenyiDP, guarantee_from_json
+from curador.rational import Number, down, probability, rational, up
+
+ODOMETER_ORDERS = (1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0, 24.0, 32.0, 48.0, 64.0, 96.0, 128.0, 256.0, 512.0)
+"""The orders at which a zCDP odometer reads: fixed here, so that none is chosen after the fact."""
+
+Opened = tuple[Currency, Sequence[Fraction | float]]
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """A budget in use: what it promises, about which neighbours, its ceiling and what is spent, in integers.
+
+    Guarantee: everything charged to it, however chosen, is together within ``promise``.
+    """
+
+    currency: Currency
+    promise: Guarantee
+    neighbors: Neighbors
+    ceiling: Cost
+    spent: Cost
+
+    def __post_init__(self) -> None:
+        width = len(self.currency.names)
+        if not all(len(v) == width and all(type(x) is int for x in v) for v in (self.ceiling, self.spent)):
+            raise InvalidParameter(
+                f"A {self.currency.rule.value} filter has {width} whole-number balances, got {self.ceiling} and "
+                f"{self.spent}.",
+                fix="Open it with open_filter(), or read it with filter_from_json().",
+            )
+        if any(x < 0 for x in self.spent) or not _within(self, self.spent):
+            raise InvalidParameter(
+                f"Spent {self.spent} is not within the ceiling {self.ceiling}.", fix="Check where this state came from."
+            )
+
+    def to_json(self) -> dict[str, object]:
+        """A plain dictionary that :func:`filter_from_json` reads back exactly."""
+        return {
+            "rule": self.currency.rule.value,
+            "orders": list(self.currency.orders),
+            "units": list(self.currency.units),
+            "promise": self.promise.to_json(),
+            "neighbors": self.neighbors.value,
+            "ceiling": list(self.ceiling),
+            "spent": list(self.spent),
+        }
+
+
+def filter_from_json(data: Mapping[str, object]) -> Filter:
+    """Read back what :meth:`Filter.to_json` wrote.
+
+    >>> state = charge(open_filter(PureDP(1)), PureDP(0.25))
+    >>> filter_from_json(state.to_json()) == state
+    True
+    """
+    try:
+        currency = Currency(Rule(str(data["rule"])), _numbers(data["orders"], float))
+        read = Filter(
+            currency,
+            guarantee_from_json(data["promise"]),  # type: ignore[arg-type]
+            Neighbors(str(data["neighbors"])),
+            _numbers(data["ceiling"], int),
+            _numbers(data["spent"], int),
+        )
+        units = _numbers(data["units"], int)
+    except (KeyError, TypeError, AttributeError, ValueError) as error:
+        raise InvalidParameter(f"Not a stored filter: {error!r}.", fix="Use Filter.to_json().") from None
+    if units != currency.units:
+        raise InvalidParameter(
+            f"This filter counts in units of 1/{units}, not 1/{currency.units}.", fix="Read it with its own version."
+        )
+    return read
+
+
+def _numbers(data: object, kind: type) -> tuple[Any, ...]:
+    if not isinstance(data, list) or not all(type(x) is kind for x in data):
+        raise TypeError(f"expected a list of {kind.__name__}")
+    return tuple(data)
+
+
+def _within(state: Filter, balance: Cost) -> bool:
+    fitting = (b <= c for b, c in zip(balance, state.ceiling, strict=True))
+    return any(fitting) if state.currency.rule is Rule.RENYI_ANY else all(fitting)
+
+
+# ---- opening -----------------------------------------------------------------------------------------------------
+
+
+def open_filter(
+    budget: Guarantee,
+    neighbors: Neighbors = Neighbors.ADD_REMOVE,
+    *,
+    rule: Rule | str | None = None,
+    aside: Number = 0,
+    orders: Iterable[float] = (),
+) -> Filter:
+    """A fresh filter for a budget.  Its rule follows from the kind of budget and is never changed.
+
+    An ApproxDP budget adds up epsilons and deltas, unless another rule is named now: ``"zcdp"`` counts rho (with
+    ``aside`` of the delta kept for approximate events), ``"renyi-any"`` counts Rényi divergences at the ``orders``.
+
+    Guarantee: the budget, under fully adaptive choice of queries and costs.
+
+    >>> open_filter(PureDP(1)).ceiling
+    (1000000000000,)
+    >>> open_filter(ApproxDP(1, 1e-6), rule="zcdp").currency.names
+    ('rho', 'delta')
+    >>> open_filter(ApproxDP(1, 1e-6), rule="renyi-any", orders=[16, 64]).ceiling
+    (282133920051, 851466219584)
+    """
+    kept = probability(aside, "aside")
+    currency, ceiling = _opened(budget, None if rule is None else _named(rule), kept, tuple(orders))
+    if any(x == math.inf for x in ceiling):
+        raise InvalidParameter("An infinite budget promises nothing.", fix="Open a filter with a finite ceiling.")
+    floors = tuple(math.floor(rational(x) * u) for x, u in zip(ceiling, currency.units, strict=True))
+    if not any(x >= 0 for x in floors):
+        raise NotPromised(
+            f"No Rényi order among {list(currency.orders)} can promise {budget!r}.",
+            fix="Use larger orders, a larger delta or a larger epsilon.",
+        )
+    return Filter(currency, budget, Neighbors(neighbors), floors, (0,) * len(floors))
+
+
+def _named(rule: Rule | str) -> Rule:
+    try:
+        return Rule(rule)
+    except ValueError:
+        raise InvalidParameter(f"No rule is called {rule!r}.", fix=f"Use one of {[r.value for r in Rule]}.") from None
+
+
+@singledispatch
+def _opened(budget: Guarantee, rule: Rule | None, aside: Fraction, orders: tuple[float, ...]) -> Opened:
+    raise InvalidParameter(f"{budget!r} is not a budget.", fix="Use PureDP, ApproxDP, ZCDP or RenyiDP.")
+
+
+@_opened.register
+def _(budget: PureDP, rule: Rule | None, aside: Fraction, orders: tuple[float, ...]) -> Opened:
+    _only(Rule.PURE, rule, aside, orders)
+    return Currency(Rule.PURE), (budget.epsilon,)
+
+
+@_opened.register
+def _(budget: ZCDP, rule: Rule | None, aside: Fraction, orders: tuple[float, ...]) -> Opened:
+    _only(Rule.ZCDP, rule, aside, orders)
+    return Currency(Rule.ZCDP), (budget.rho, budget.delta)
+
+
+@_opened.register
+def _(budget: RenyiDP, rule: Rule | None, aside: Fraction, orders: tuple[float, ...]) -> Opened:
+    _only(Rule.RENYI, rule, aside, orders)
+    return Currency(Rule.RENYI, tuple(a for a, _ in budget.curve)), tuple(e for _, e in budget.curve)
+
+
+@_opened.register
+def _(budget: ApproxDP, rule: Rule | None, aside: Fraction, orders: tuple[float, ...]) -> Opened:
+    if rule in (None, Rule.APPROXIMATE) or budget.epsilon == math.inf:
+        _only(Rule.APPROXIMATE, rule, aside, orders)
+        return Currency(Rule.APPROXIMATE), (budget.epsilon, budget.delta)
+    epsilon, left = rational(budget.epsilon), rational(budget.delta) - aside
+    if left <= 0:
+        raise InvalidParameter(
+            f"Of a delta of {budget.delta:g}, {float(aside):g} cannot be put aside.",
+            fix="Keep some delta for the conversion.",
+        )
+    if rule is Rule.ZCDP and not orders:
+        # delta-approximate rho-zCDP is (epsilon, delta + delta') wherever rho-zCDP is (epsilon, delta') [BS16].
+        return Currency(Rule.ZCDP), (zcdp_rho(epsilon, left), aside)
+    _only(Rule.RENYI_ANY, rule, aside, ())
+    currency = Currency(Rule.RENYI_ANY, orders)
+    return currency, [_order_ceiling(epsilon, left / len(orders), a) for a in currency.orders]
+
+
+def _only(right: Rule, rule: Rule | None, aside: Fraction, orders: tuple[float, ...]) -> None:
+    if rule not in (None, right) or aside or orders:
+        raise InvalidParameter(
+            f"This budget is counted by the rule {right.value!r} with nothing aside and no further orders.",
+            fix="Leave the options out, or open an ApproxDP budget.",
+        )
+
+
+def _order_ceiling(epsilon: Fraction, delta: Fraction, order: float) -> Fraction:
+    """The most Rényi divergence at an order that is still (epsilon, delta) [CKS20, BBGHS20], from below."""
+    a = rational(order)
+    with digits():
+        top = dec(delta).ln() + dec(a - 1).ln() - dec(a) * (dec(a - 1) / dec(a)).ln()
+        return epsilon + Fraction(top / dec(a - 1)) - Fraction(1, 10**30)
+
+
+# ---- spending ----------------------------------------------------------------------------------------------------
+
+
+def fits(state: Filter, charged: Event | Guarantee, delta: Number | None = None) -> bool:
+    """Whether a charge would be accepted.
+
+    >>> fits(open_filter(PureDP(1)), PureDP(2))
+    False
+    """
+    return _within(state, _after(state, cost(_about(state, charged), state.currency, delta)))
+
+
+def charge(state: Filter, charged: Event | Guarantee, delta: Number | None = None) -> Filter:
+    """The state after a charge; refused, and nothing spent, if it does not fit.
+
+    >>> spent(charge(open_filter(PureDP(1)), PureDP(0.25)))
+    PureDP(epsilon=0.25)
+    """
+    return charge_cost(state, cost(_about(state, charged), state.currency, delta))
+
+
+def charge_cost(state: Filter, amount: Cost) -> Filter:
+    """The state after a charge whose cost is already known, as when a ledger is replayed.
+
+    >>> charge_cost(open_filter(PureDP(1)), (10**12,)).spent
+    (1000000000000,)
+    """
+    if len(amount) != len(state.spent) or any(type(x) is not int or x < 0 for x in amount):
+        raise InvalidParameter(f"{amount} is not a cost in {state.currency.names}.", fix="Use cost().")
+    after = _after(state, amount)
+    if not _within(state, after):
+        raise BudgetExceeded(
+            f"The charge of {_shown(state, amount)} does not fit: {_shown(state, _left(state))} remains.",
+            fix="Ask for a cheaper release, or a larger budget.",
+        )
+    return replace(state, spent=after)
+
+
+def _about(state: Filter, charged: Event | Guarantee) -> Event | Guarantee:
+    neighbors = getattr(charged, "neighbors", state.neighbors)
+    if neighbors is not state.neighbors and charged != NOTHING:
+        raise InvalidParameter(
+            f"This budget is about {state.neighbors.value} neighbours, the event about {neighbors.value}.",
+            fix="Restate the event's sensitivity for the budget's neighbours.",
+        )
+    return charged
+
+
+def _after(state: Filter, amount: Cost) -> Cost:
+    return tuple(s + x for s, x in zip(state.spent, amount, strict=True))
+
+
+def _left(state: Filter) -> Cost:
+    return tuple(c - s for c, s in zip(state.ceiling, state.spent, strict=True))
+
+
+def _shown(state: Filter, amount: Cost) -> str:
+    named = zip(state.currency.names, amount, state.currency.units, strict=True)
+    return ", ".join(f"{name} {x / unit:g}" for name, x, unit in named)
+
+
+# ---- reading -----------------------------------------------------------------------------------------------------
+
+
+def spent(state: Filter) -> Guarantee:
+    """What is spent, as a guarantee of the filter's kind: a book entry, see :func:`odometer` for a promise.
+
+    >>> spent(charge(open_filter(ZCDP(1)), ZCDP(0.5)))
+    ZCDP(rho=0.5, delta=0.0)
+    """
+    return _read(state.currency, state.spent, up)
+
+
+def remaining(state: Filter) -> Guarantee:
+    """What is left; a Rényi filter that needs only one order shows the orders still open.
+
+    >>> remaining(charge(open_filter(PureDP(1)), PureDP(0.25)))
+    PureDP(epsilon=0.75)
+    """
+    return _read(state.currency, _left(state), down)
+
+
+def _read(currency: Currency, balance: Cost, rounded: Callable[[Fraction], float]) -> Guarantee:
+    numbers = [rounded(Fraction(x, unit)) for x, unit in zip(balance, currency.units, strict=True)]
+    if currency.orders:
+        return RenyiDP({a: x for a, x in zip(currency.orders, numbers, strict=True) if x >= 0})
+    kinds: dict[Rule, type[PureDP | ApproxDP | ZCDP]] = {
+        Rule.PURE: PureDP,
+        Rule.APPROXIMATE: ApproxDP,
+        Rule.ZCDP: ZCDP,
+    }
+    return kinds[currency.rule](*numbers)
+
+
+def odometer(state: Filter, delta: Number = 0) -> ApproxDP:
+    """What the releases so far may have cost, true at every moment at once, also at one chosen because of its reading.
+
+    With a chance of at least 1 - delta over all the answers, the loss never exceeds the epsilon read at any time.  For
+    Rényi sums S(a) that epsilon is the smallest S(a) + ln(m / delta)/(a - 1) over the m orders fixed beforehand:
+    exp((a - 1)(loss - S(a))) is a supermartingale, and Ville's inequality holds at all times [WRRW22].
+
+    Fails: for a zCDP filter that has spent some of the delta beside it; refused.
+
+    >>> state = charge(open_filter(ZCDP(1)), ZCDP(0.125))
+    >>> odometer(state, 1e-6)
+    ApproxDP(epsilon=3.008..., delta=1e-06)
+    """
+    if state.currency.rule is Rule.PURE:
+        return ApproxDP(up(Fraction(state.spent[0], LOSS_UNIT)), 0)
+    if state.currency.rule is Rule.APPROXIMATE:
+        # Which deltas are spent depends on the answers; only their ceiling is a chance [RRUV16].
+        return ApproxDP(up(Fraction(state.spent[0], LOSS_UNIT)), up(Fraction(state.ceiling[1], DELTA_UNIT)))
+    chance = probability(delta, "delta")
+    if not 0 < chance < 1:
+        raise InvalidParameter("This odometer needs a chance to be wrong.", fix="Pass delta, such as 1e-6.")
+    if state.currency.rule is Rule.ZCDP:
+        if state.spent[1]:
+            raise NotPromised("An odometer beside a spent delta is not proved here.", fix="Read the filter's promise.")
+        sums = [(a, rational(a) * Fraction(state.spent[0], LOSS_UNIT)) for a in ODOMETER_ORDERS]
+    else:
+        pairs = zip(state.currency.orders, state.spent, strict=True)
+        sums = [(a, Fraction(x, LOSS_UNIT)) for a, x in pairs]
+    with digits():
+        tail = (dec(len(sums) / chance)).ln()
+        reading = min(total + Fraction(tail / dec(rational(a) - 1)) for a, total in sums)
+    return ApproxDP(up(reading + Fraction(1, 10**30)), up(chance))

@@ -1,0 +1,312 @@
+"""Choosing one candidate, or a few, by private scores: never the scores themselves, only who was chosen."""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from curador.accounting.events import Event, ExponentialChoice, PureLoss
+from curador.accounting.safe import above
+from curador.errors import InvalidParameter, InvalidValue
+from curador.mechanisms.base import Mechanism, checked_confidence, freeze
+from curador.mechanisms.scores import ScoreGrid, checked_epsilon
+from curador.noise import SYSTEM, Entropy, bernoulli_exp_array, choose, uniform_below
+from curador.noise.arrays import checked_count
+from curador.noise.laplace import discrete_laplace
+from curador.privacy import Neighbors
+from curador.rational import Number, positive, up, whole
+
+Scores = Sequence[float | Fraction] | NDArray[Any]
+
+
+@dataclass(frozen=True, init=False)
+class Selection(Mechanism):
+    """What the choices below share: scores of a given sensitivity, a grid for them, and a budget.
+
+    ``monotonic`` says that between neighbours all scores move the same way, as counts do under add-remove; it
+    doubles the effect of epsilon.
+    """
+
+    sensitivity: Fraction
+    epsilon: Fraction
+    monotonic: bool
+    neighbors: Neighbors
+
+    def __init__(
+        self,
+        sensitivity: Number,
+        epsilon: Number,
+        *,
+        monotonic: bool = False,
+        neighbors: Neighbors = Neighbors.ADD_REMOVE,
+    ) -> None:
+        freeze(
+            self,
+            sensitivity=positive(sensitivity, "sensitivity"),
+            epsilon=checked_epsilon(epsilon),
+            monotonic=bool(monotonic),
+            neighbors=Neighbors(neighbors),
+        )
+
+    @property
+    def grid(self) -> ScoreGrid:
+        """The grid that scores are rounded down to."""
+        return ScoreGrid.of(self.sensitivity)
+
+    @property
+    def rate(self) -> Fraction:
+        """What one step of score is worth, as the logarithm of a weight."""
+        return self.epsilon / ((1 if self.monotonic else 2) * self.grid.steps)
+
+    @property
+    def event(self) -> Event:
+        return PureLoss(self.epsilon, self.neighbors)
+
+    def release(self, scores: Scores, *, entropy: Entropy = SYSTEM) -> int:
+        """The place of the chosen candidate in the list of scores."""
+        return self._pick(self.grid.gaps(scores), entropy)
+
+    def error(self, count: int, confidence: float = 0.95) -> float:
+        """Of ``count`` candidates, the chosen one scores at most this much below the best, at least this often."""
+        return self._error(count, 1 - checked_confidence(confidence))
+
+    def _error(self, count: int, miss: float) -> float:
+        others = whole(count, "count", 1) - 1
+        reach = max(0.0, self._reach(others, miss)) if others else 0.0
+        # One more step, because scores were rounded down to the grid before they were compared.
+        return up((Fraction(above(reach)) / self.rate + 1) * self.grid.step)
+
+    @abstractmethod
+    def _pick(self, gaps: NDArray[np.int64], entropy: Entropy) -> int: ...
+
+    @abstractmethod
+    def _reach(self, others: int, miss: float) -> float:
+        """A gap, times the rate, that is exceeded with probability at most ``miss``."""
+
+
+class ExponentialMechanism(Selection):
+    """A candidate with probability proportional to exp(epsilon * score / (2 * sensitivity)).
+
+    Guarantee: epsilon-DP [MT07], and of bounded range epsilon [DR19], so that many choices compose better than many
+    pure releases; scores are first rounded down to a grid, at no cost (docs/proofs/selection.md).
+    Assumes: no score moves by more than ``sensitivity`` between neighbours, and the candidates are public.
+
+    >>> mechanism = ExponentialMechanism(sensitivity=1, epsilon=2)
+    >>> mechanism.probabilities([0, 1, 1]).round(3)
+    array([0.155, 0.422, 0.422])
+    >>> mechanism.release([0, 1, 10**6]), mechanism.event.epsilon
+    (2, Fraction(2, 1))
+    >>> round(mechanism.error(count=100, confidence=0.95), 3)
+    7.54
+    """
+
+    @property
+    def event(self) -> ExponentialChoice:
+        return ExponentialChoice(self.epsilon, self.neighbors)
+
+    def probabilities(self, scores: Scores) -> NDArray[np.float64]:
+        """The law itself, to a float's accuracy: for public or made-up scores, since it is not private."""
+        weights = np.exp(-(self.grid.gaps(scores) * float(self.rate)))
+        out: NDArray[np.float64] = weights / weights.sum()
+        return out
+
+    def _pick(self, gaps: NDArray[np.int64], entropy: Entropy) -> int:
+        return choose(gaps, self.rate, entropy=entropy)
+
+    def _reach(self, others: int, miss: float) -> float:
+        # Those a below the best weigh at most x = others * exp(-a) against the best's 1, and x / (1 + x) <= miss;
+        # it is attained, and below the ln(count / miss) of [DR14, Theorem 3.11].
+        return math.log(others) + math.log1p(-miss) - math.log(miss)
+
+
+class PermuteAndFlip(Selection):
+    """The candidates in random order, each accepted with probability exp(-epsilon * gap / (2 * sensitivity)).
+
+    ``gap`` is how far the candidate's score is below the best, which is therefore always accepted when reached.
+    The coins do not depend on the order, and the first of a random order among those that would be accepted is a
+    uniform one of them: so all coins are thrown at once and one of the heads is drawn.
+
+    Guarantee: epsilon-DP, and never further from the best than the exponential mechanism [MS20]; with monotonic
+    scores, and on the grid, by docs/proofs/selection.md.
+    Assumes: no score moves by more than ``sensitivity`` between neighbours, and the candidates are public.
+    Fails: its range is not bounded by epsilon, so it may not be accounted as an exponential choice.
+
+    >>> mechanism = PermuteAndFlip(sensitivity=1, epsilon=2)
+    >>> mechanism.release([0, 1, 10**6]), mechanism.event
+    (2, PureLoss(epsilon=Fraction(2, 1), neighbors=<Neighbors.ADD_REMOVE: 'add-remove'>))
+    """
+
+    def _pick(self, gaps: NDArray[np.int64], entropy: Entropy) -> int:
+        heads = np.flatnonzero(bernoulli_exp_array(gaps, self.rate, entropy))
+        return int(heads[uniform_below(heads.size, entropy)])
+
+    def _reach(self, others: int, miss: float) -> float:
+        # With B heads among those a below the best, one of them is drawn with probability at most E[B / (1 + B)]:
+        # by concavity at most x / (1 + x), x = others * exp(-a), and at most x / 2, B being whole.
+        return math.log(others) - math.log(miss) + min(math.log1p(-miss), -math.log(2))
+
+
+class ReportNoisyMax(Selection):
+    """The candidate whose score is best once Laplace noise on the grid is added to each; the first, if several are.
+
+    Guarantee: epsilon-DP [DR14, Claim 3.9], here with integer noise and ties (docs/proofs/selection.md).
+    Assumes: no score moves by more than ``sensitivity`` between neighbours, and the candidates are public.
+    Fails: no theorem bounds its range by epsilon, so it is not accounted as an exponential choice.
+
+    >>> ReportNoisyMax(sensitivity=1, epsilon=2).release([0, 1, 10**6])
+    2
+    """
+
+    def __init__(
+        self,
+        sensitivity: Number,
+        epsilon: Number,
+        *,
+        monotonic: bool = False,
+        neighbors: Neighbors = Neighbors.ADD_REMOVE,
+    ) -> None:
+        super().__init__(sensitivity, epsilon, monotonic=monotonic, neighbors=neighbors)
+        checked_count(0, 1 / self.rate)
+
+    def _pick(self, gaps: NDArray[np.int64], entropy: Entropy) -> int:
+        return int(np.argmax(discrete_laplace(1 / self.rate).sample(gaps.size, entropy) - gaps))
+
+    def _reach(self, others: int, miss: float) -> float:
+        # One of the others must beat the best by noise: P(Z - Z' >= a) in closed form, for each of them.
+        rate = float(self.rate)
+        q, rest = math.exp(-rate), -math.expm1(-rate)
+
+        def beaten(a: float) -> float:
+            return others * math.exp(-rate * a) * (rest * (a + 1) + 2 * q * q / (1 + q) + q) / (1 + q) ** 2
+
+        high = 1
+        while beaten(high) > miss:
+            high *= 2
+        low = high // 2
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (low, middle) if beaten(middle) * (1 + 2.0**-40) <= miss else (middle, high)
+        return high * rate
+
+
+@dataclass(frozen=True, init=False)
+class TopK(Mechanism):
+    """The ``k`` best candidates, one after another, each by the exponential mechanism at epsilon / k.
+
+    Guarantee: epsilon-DP; k choices of bounded range epsilon / k each [DR19], which an accountant may compose more
+    tightly when a delta is allowed.
+    Assumes: no score moves by more than ``sensitivity`` between neighbours, and the candidates are public.
+
+    >>> mechanism = TopK(2, sensitivity=1, epsilon=2)
+    >>> mechanism.release([10**6, 0, 10**9, 1])
+    [2, 0]
+    >>> mechanism.event == 2 * ExponentialChoice(1)
+    True
+    """
+
+    k: int
+    each: ExponentialMechanism
+
+    def __init__(
+        self,
+        k: int,
+        sensitivity: Number,
+        epsilon: Number,
+        *,
+        monotonic: bool = False,
+        neighbors: Neighbors = Neighbors.ADD_REMOVE,
+    ) -> None:
+        count = whole(k, "k", 1)
+        share = checked_epsilon(epsilon) / count
+        each = ExponentialMechanism(sensitivity, share, monotonic=monotonic, neighbors=neighbors)
+        freeze(self, k=count, each=each)
+
+    @property
+    def event(self) -> Event:
+        return self.k * self.each.event
+
+    def release(self, scores: Scores, *, entropy: Entropy = SYSTEM) -> list[int]:
+        """The places of the chosen candidates in the list of scores, in the order they were chosen."""
+        gaps = self.each.grid.gaps(scores)
+        if gaps.size < self.k:
+            raise InvalidValue(f"Cannot choose {self.k} of {gaps.size} candidates.", fix="Choose fewer.")
+        left = np.arange(gaps.size)
+        chosen = []
+        for _ in range(self.k):
+            place = choose(gaps[left], self.each.rate, entropy=entropy)
+            chosen.append(int(left[place]))
+            left = np.delete(left, place)
+        return chosen
+
+    def error(self, count: int, confidence: float = 0.95) -> float:
+        """Every chosen candidate scores at most this much below the true k-th best, at least this often."""
+        if whole(count, "count", 1) < self.k:
+            raise InvalidParameter(f"Cannot choose {self.k} of {count} candidates.", fix="Choose fewer.")
+        # Each choice is close to the best still left, which is no worse than the k-th best of all.
+        return self.each._error(count, (1 - checked_confidence(confidence)) / self.k)
+
+
+def exponential_mechanism(
+    scores: Mapping[Any, Any] | Scores, sensitivity: Number, epsilon: Number, candidates: Sequence[Any] | None = None
+) -> Any:
+    """The course's function: a candidate h with probability proportional to exp(epsilon * s(h) / (2 * sensitivity)).
+
+    Scores come as a mapping from candidates, as a list beside a list of candidates, or as a list alone, in which
+    case the place of the chosen one is returned.  All of them must be computed, however many there are.
+
+    Guarantee: epsilon-DP, as :class:`ExponentialMechanism`.
+
+    >>> exponential_mechanism({"A": 3, "B": 900}, sensitivity=1, epsilon=1)
+    'B'
+    >>> exponential_mechanism([3, 900], 1, 1, candidates=["A", "B"]), exponential_mechanism([3, 900], 1, 1)
+    ('B', 1)
+    """
+    return _choose(ExponentialMechanism(sensitivity, epsilon), scores, candidates)
+
+
+def permute_and_flip(
+    scores: Mapping[Any, Any] | Scores, sensitivity: Number, epsilon: Number, candidates: Sequence[Any] | None = None
+) -> Any:
+    """A candidate of high score, as :func:`exponential_mechanism` but closer to the best.
+
+    Guarantee: epsilon-DP, as :class:`PermuteAndFlip`.
+
+    >>> permute_and_flip({"A": 3, "B": 900}, sensitivity=1, epsilon=1)
+    'B'
+    """
+    return _choose(PermuteAndFlip(sensitivity, epsilon), scores, candidates)
+
+
+def report_noisy_max(
+    scores: Mapping[Any, Any] | Scores, sensitivity: Number, epsilon: Number, candidates: Sequence[Any] | None = None
+) -> Any:
+    """A candidate of high score, the best after Laplace noise on each.
+
+    Guarantee: epsilon-DP, as :class:`ReportNoisyMax`.
+
+    >>> report_noisy_max({"A": 3, "B": 900}, sensitivity=1, epsilon=1)
+    'B'
+    """
+    return _choose(ReportNoisyMax(sensitivity, epsilon), scores, candidates)
+
+
+def _choose(mechanism: Selection, scores: Mapping[Any, Any] | Scores, candidates: Sequence[Any] | None) -> Any:
+    if isinstance(scores, Mapping):
+        if candidates is not None:
+            raise InvalidParameter("The mapping already names the candidates.", fix="Leave candidates out.")
+        names: Sequence[Any] = list(scores)
+        return names[mechanism.release(list(scores.values()))]
+    if candidates is None:
+        return mechanism.release(scores)
+    if len(candidates) != len(scores):
+        raise InvalidValue(
+            f"There are {len(candidates)} candidates but {len(scores)} scores.", fix="Give each candidate one score."
+        )
+    return candidates[mechanism.release(scores)]

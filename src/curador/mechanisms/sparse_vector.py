@@ -1,0 +1,163 @@
+"""The sparse vector technique: which of many questions lie above a threshold, paid only for those that do."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from threading import Lock
+
+from curador.accounting.events import PureLoss
+from curador.accounting.safe import above
+from curador.errors import NotPromised
+from curador.mechanisms.base import Mechanism, checked_confidence, freeze
+from curador.mechanisms.scores import ScoreGrid, checked_epsilon
+from curador.noise import SYSTEM, Entropy
+from curador.noise.laplace import discrete_laplace
+from curador.privacy import Neighbors
+from curador.rational import Number, positive, rational, up, whole
+
+ALREADY = "the whole epsilon was spent when it was opened; nothing was drawn and nothing more was spent"
+
+
+@dataclass(frozen=True, init=False)
+class AboveThreshold(Mechanism):
+    """Questions asked one by one, each answered by whether its value is above the threshold, until ``cutoff`` were.
+
+    The threshold gets Laplace noise once and keeps it; every question gets fresh Laplace noise ``cutoff`` times as
+    wide.  Answers below are free, so the whole epsilon is spent at opening, whatever is asked later.  A question of
+    its own threshold t is asked as its value minus t, with the threshold 0.
+
+    Guarantee: epsilon-DP, also for questions chosen on the way [LSL17, Algorithm 7], here on integer steps
+    (docs/proofs/selection.md); epsilon is split as 1 : (2 cutoff)**(2/3), or 1 : cutoff**(2/3) if monotonic.
+    Assumes: each value moves by at most ``sensitivity`` between neighbours; ``monotonic``: all move the same way.
+    Fails: after ``cutoff`` answers above nothing more is answered; that is what keeps the promise.
+
+    >>> mechanism = AboveThreshold(threshold=1000, epsilon=1, sensitivity=1, cutoff=2)
+    >>> watch = mechanism.open()
+    >>> watch.ask(-10**6), watch.ask(10**6), watch.left
+    (False, True, 1)
+    >>> mechanism.release([0, 10**6, 0, 10**6, 0])  # stops after the second
+    [False, True, False, True]
+    >>> mechanism.event.epsilon, round(mechanism.error(count=100, confidence=0.95), 1)
+    (Fraction(1, 1), 59.3)
+    """
+
+    threshold: Fraction
+    epsilon: Fraction
+    sensitivity: Fraction
+    cutoff: int
+    monotonic: bool
+    neighbors: Neighbors
+    threshold_scale: Fraction
+    question_scale: Fraction
+
+    def __init__(
+        self,
+        threshold: Number,
+        epsilon: Number,
+        sensitivity: Number,
+        *,
+        cutoff: int = 1,
+        monotonic: bool = False,
+        neighbors: Neighbors = Neighbors.ADD_REMOVE,
+    ) -> None:
+        freeze(
+            self,
+            threshold=rational(threshold, "threshold"),
+            epsilon=checked_epsilon(epsilon),
+            sensitivity=positive(sensitivity, "sensitivity"),
+            cutoff=whole(cutoff, "cutoff", 1),
+            monotonic=bool(monotonic),
+            neighbors=Neighbors(neighbors),
+        )
+        moves = self.cutoff * (1 if self.monotonic else 2)
+        # Any split keeps the promise; this one makes the noise of a comparison least [LSL17, Section 4.2].
+        ratio = Fraction(moves ** (2 / 3)).limit_denominator(1 << 20)
+        first = self.epsilon / (1 + ratio)
+        steps = self.grid.steps
+        freeze(self, threshold_scale=steps / first, question_scale=moves * steps / (self.epsilon - first))
+
+    @property
+    def grid(self) -> ScoreGrid:
+        """The grid that values and threshold are rounded down to."""
+        return ScoreGrid.of(self.sensitivity)
+
+    @property
+    def event(self) -> PureLoss:
+        return PureLoss(self.epsilon, self.neighbors)
+
+    def open(self, *, entropy: Entropy = SYSTEM) -> Watch:
+        """Start answering; one event, whatever is asked."""
+        return Watch(self, entropy)
+
+    def release(self, values: Iterable[float | Fraction], *, entropy: Entropy = SYSTEM) -> list[bool]:
+        """The answers to questions known in advance, up to the one that reaches the cutoff."""
+        steps = [self.grid.floor(x) for x in values]
+        watch = self.open(entropy=entropy)
+        answers: list[bool] = []
+        for x in steps:
+            if not watch.left:
+                break
+            answers.append(watch._answer(x))
+        return answers
+
+    def error(self, count: int, confidence: float = 0.95) -> float:
+        """All of ``count`` answers are right for values at least this far from the threshold, at least this often."""
+        questions, miss = whole(count, "count", 1), (1 - checked_confidence(confidence)) / 2
+        # Half the misses for the threshold's noise, half for the questions'; the last steps are the rounding's.
+        steps = _reach(self.threshold_scale, miss) + _reach(self.question_scale, miss / questions) + 2
+        return up(steps * self.grid.step)
+
+
+def _reach(scale: Fraction, miss: float) -> int:
+    """Integer Laplace noise of this scale is larger than this with probability at most ``miss``.
+
+    P(|X| > k) = 2 q**(k+1) / (1+q) <= exp(-k / scale) for whole k, with q = exp(-1/scale), because 2q <= 1 + q.
+    """
+    return math.ceil(scale * Fraction(above(-math.log(miss))))
+
+
+class Watch:
+    """An open :class:`AboveThreshold`: it holds the noisy threshold, so it must not be shown to an analyst.
+
+    Guarantee: what it answers is one event of its mechanism; threads may share it.
+
+    >>> watch = AboveThreshold(0, epsilon=1, sensitivity=1).open()
+    >>> watch.ask(10**6)
+    True
+    >>> watch.ask(10**6)
+    Traceback (most recent call last):
+    curador.errors.NotPromised: All 1 answers above the threshold have been given. To do: ...
+    """
+
+    __slots__ = ("_against", "_entropy", "_left", "_lock", "_mechanism")
+
+    def __init__(self, mechanism: AboveThreshold, entropy: Entropy) -> None:
+        self._mechanism, self._entropy, self._lock = mechanism, entropy, Lock()
+        self._left = mechanism.cutoff
+        noise = discrete_laplace(mechanism.threshold_scale).draw(entropy)
+        self._against = mechanism.grid.floor(mechanism.threshold) + noise
+
+    @property
+    def left(self) -> int:
+        """How many answers above the threshold may still be given."""
+        return self._left
+
+    def ask(self, value: float | Fraction) -> bool:
+        """Whether a value is above the threshold, both with noise."""
+        return self._answer(self._mechanism.grid.floor(value))
+
+    def _answer(self, steps: int) -> bool:
+        with self._lock:
+            if not self._left:
+                raise NotPromised(
+                    f"All {self._mechanism.cutoff} answers above the threshold have been given.",
+                    fix="Open a new one, which is paid for again, with a larger cutoff if more are expected.",
+                    cost=ALREADY,
+                )
+            noise = discrete_laplace(self._mechanism.question_scale).draw(self._entropy)
+            found = steps + noise >= self._against
+            self._left -= found
+            return found

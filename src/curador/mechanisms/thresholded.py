@@ -1,0 +1,213 @@
+"""Noisy counts of groups, shown only where they reach a threshold, when the keys come from the data."""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from curador.accounting.events import ApproxLoss, DiscreteGaussianNoise, DiscreteLaplaceNoise, Event
+from curador.mechanisms.base import checked_confidence, clamp, exactly_one, freeze
+from curador.mechanisms.keys import GroupSelection, checked_delta, checked_units, groups_moved, sorted_keys
+from curador.mechanisms.scores import checked_epsilon
+from curador.noise import SYSTEM, Entropy
+from curador.noise.arrays import checked_count
+from curador.noise.decide import exp_minus
+from curador.noise.gaussian import discrete_gaussian
+from curador.noise.laplace import discrete_laplace
+from curador.privacy import Neighbors
+from curador.rational import Number, positive, rational, whole
+
+
+class Thresholded(GroupSelection):
+    """Noisy counts of units, shown where they reach ``threshold``; what the two mechanisms below share."""
+
+    delta: Fraction
+    groups: int
+    neighbors: Neighbors
+    threshold: int
+
+    @property
+    @abstractmethod
+    def _noise_event(self) -> Event: ...
+
+    @abstractmethod
+    def _tail(self, k: int, bits: int) -> Fraction:
+        """P(noise >= k) for k >= 1, from above."""
+
+    @abstractmethod
+    def _sample(self, n: int, entropy: Entropy) -> NDArray[np.int64]: ...
+
+    @property
+    def event(self) -> Event:
+        return self._noise_event + ApproxLoss(Fraction(0), self.delta, self.neighbors)
+
+    def least(self, confidence: float = 0.95) -> int:
+        # n + noise >= threshold fails when -noise, which has the same law, is at least n - threshold + 1.
+        return self.threshold - 1 + _least(self._tail, 1 - rational(checked_confidence(confidence)))
+
+    def noisy(self, counts: Any, *, entropy: Entropy = SYSTEM) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
+        """For each group whether it may be shown, and its noisy count, which is private unless it may."""
+        units = checked_units(counts)
+        found = clamp(units + self._sample(units.size, entropy))
+        return (units > 0) & (found >= self.threshold), found
+
+    def keep(self, counts: Any, *, entropy: Entropy = SYSTEM) -> NDArray[np.bool_]:
+        return self.noisy(counts, entropy=entropy)[0]
+
+    def release(self, keys: Any, counts: Any, *, entropy: Entropy = SYSTEM) -> tuple[NDArray[Any], NDArray[np.int64]]:
+        """The keys that may be shown, sorted, and their noisy counts."""
+        units = checked_units(counts)
+        found, order = sorted_keys(keys, units)
+        kept, noisy = self.noisy(units[order], entropy=entropy)
+        return found[kept], noisy[kept]
+
+    def _one_unit(self) -> int:
+        """The least threshold that a group of one unit reaches so rarely that delta covers all that can differ."""
+        return 1 + _least(self._tail, self.delta / groups_moved(self.groups, self.neighbors))
+
+
+@dataclass(frozen=True, init=False)
+class ThresholdedLaplace(Thresholded):
+    """Counts of units with integer Laplace noise, shown where they reach a threshold; the others are left out.
+
+    Guarantee: integer Laplace noise of l1 sensitivity ``groups`` beside a failure of probability delta, hence
+    (epsilon, delta)-DP [KKMN09]; the threshold is the least that the exact law allows (docs/proofs/keys.md).
+    Assumes: a unit is counted once in each of at most ``groups`` groups.
+
+    >>> mechanism = ThresholdedLaplace(epsilon=1, delta=1e-6)
+    >>> mechanism.threshold, mechanism.least(0.95)
+    (15, 17)
+    >>> keys, counts = mechanism.release(["b", "a", "c"], [1000, 2000, 0])
+    >>> keys.tolist(), counts.dtype
+    (['a', 'b'], dtype('int64'))
+    """
+
+    scale: Fraction
+    delta: Fraction
+    groups: int
+    neighbors: Neighbors
+    threshold: int
+
+    def __init__(
+        self, epsilon: Number, delta: Number, *, groups: int = 1, neighbors: Neighbors = Neighbors.ADD_REMOVE
+    ) -> None:
+        freeze(self, delta=checked_delta(delta), groups=whole(groups, "groups", 1), neighbors=Neighbors(neighbors))
+        freeze(self, scale=groups_moved(self.groups, self.neighbors) / checked_epsilon(epsilon))
+        checked_count(0, self.scale)
+        freeze(self, threshold=self._one_unit())
+
+    @property
+    def _noise_event(self) -> DiscreteLaplaceNoise:
+        return DiscreteLaplaceNoise(self.scale, groups_moved(self.groups, self.neighbors), self.neighbors)
+
+    def _tail(self, k: int, bits: int) -> Fraction:
+        # With q = exp(-1/scale): P(X >= k) = q**k / (1 + q).
+        return Fraction(exp_minus(k / self.scale, bits)[1], (1 << bits) + exp_minus(1 / self.scale, bits)[0])
+
+    def _sample(self, n: int, entropy: Entropy) -> NDArray[np.int64]:
+        return discrete_laplace(self.scale).sample(n, entropy)
+
+
+@dataclass(frozen=True, init=False)
+class ThresholdedGaussian(Thresholded):
+    """Counts of units with integer Gaussian noise, shown where they reach a threshold; the others are left out.
+
+    Give ``rho``, the concentrated DP of the noise, or its deviation ``sigma``.  The threshold comes from the tail of
+    this noise itself: the threshold of Laplace noise would be too low.
+
+    Guarantee: integer Gaussian noise of squared l2 sensitivity ``groups`` [CKS20] beside a failure of probability
+    delta (docs/proofs/keys.md).
+    Assumes: a unit is counted once in each of at most ``groups`` groups.
+
+    >>> mechanism = ThresholdedGaussian(delta=1e-6, sigma=4)
+    >>> mechanism.threshold, mechanism.least(0.95)
+    (21, 28)
+    >>> ThresholdedGaussian(1e-6, rho=0.5, groups=4).variance
+    Fraction(4, 1)
+    """
+
+    variance: Fraction
+    delta: Fraction
+    groups: int
+    neighbors: Neighbors
+    threshold: int
+
+    def __init__(
+        self,
+        delta: Number,
+        *,
+        rho: Number | None = None,
+        sigma: Number | None = None,
+        groups: int = 1,
+        neighbors: Neighbors = Neighbors.ADD_REMOVE,
+    ) -> None:
+        freeze(self, delta=checked_delta(delta), groups=whole(groups, "groups", 1), neighbors=Neighbors(neighbors))
+        if exactly_one({"rho": rho, "sigma": sigma}) == "rho":
+            variance = groups_moved(self.groups, self.neighbors) / (2 * positive(rho, "rho"))
+        else:
+            variance = positive(sigma, "sigma") ** 2
+        checked_count(0, variance, power=2)
+        freeze(self, variance=variance)
+        freeze(self, threshold=self._one_unit())
+
+    @property
+    def _noise_event(self) -> DiscreteGaussianNoise:
+        # Counts that do not differ carry noise alone: the dimension is that of those that do.
+        moved = groups_moved(self.groups, self.neighbors)
+        return DiscreteGaussianNoise(self.variance, moved, moved, self.neighbors)
+
+    def _tail(self, k: int, bits: int) -> Fraction:
+        return _gaussian_tail(self.variance, k, bits)
+
+    def _sample(self, n: int, entropy: Entropy) -> NDArray[np.int64]:
+        return discrete_gaussian(self.variance).sample(n, entropy)
+
+
+def _least(tail: Callable[[int, int], Fraction], most: Fraction) -> int:
+    """The least k >= 1 with tail(k) <= most, the tail falling with k and enclosed to some 2**-60 of ``most``."""
+    bits = 64 + most.denominator.bit_length()
+    high = 1
+    while tail(high, bits) > most:
+        high *= 2
+    low = high // 2
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if tail(middle, bits) <= most else (middle, high)
+    return high
+
+
+_TWO_PI_BELOW = Fraction(6283185307179586, 10**15)
+
+
+def _gaussian_tail(variance: Fraction, k: int, bits: int) -> Fraction:
+    """P(X >= k) for the integer Gaussian and k >= 1, above the truth by less than a part in 200.
+
+    From a on, (a + j)**2 >= a**2 + 2 a j makes each block of weights less than a geometric series, and blocks of a
+    sixteenth of the deviation keep what is lost below exp(1/512); what is left after the last block is a whole
+    geometric series.
+    """
+    bits += variance.numerator.bit_length()
+
+    def weight(x: Fraction, end: int) -> int:
+        return exp_minus(x, bits)[end]
+
+    one = 1 << bits
+    if variance < 1:
+        mass = one + 2 * sum(weight(x * x / (2 * variance), 0) for x in range(1, 9))
+    else:  # Poisson's formula: the weights sum to sqrt(2 pi variance) and a little more
+        mass = math.isqrt(math.floor(_TWO_PI_BELOW * variance * one * one))
+    width = max(1, math.isqrt(math.floor(variance)) // 16)
+    total, a = Fraction(0), k
+    while True:
+        series = Fraction(weight(Fraction(a * a) / (2 * variance), 1), one - weight(a / variance, 1))
+        if series * (1 << 10) <= total:
+            return (total + series) * one / mass
+        total += series * (one - weight(a * width / variance, 0)) / one
+        a += width

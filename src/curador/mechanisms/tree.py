@@ -1,0 +1,263 @@
+"""Continual counting: a running total released at every step, by noisy sums over a binary tree of time."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from statistics import NormalDist
+from threading import Lock
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from curador.accounting.events import DiscreteGaussianNoise, DiscreteLaplaceNoise
+from curador.accounting.safe import above
+from curador.errors import InvalidParameter, InvalidValue, NoiseOverflow, NotPromised
+from curador.mechanisms.base import Mechanism, checked_confidence, exactly_one, freeze, integer_array, integer_scalar
+from curador.noise import SYSTEM, DiscreteGaussian, DiscreteLaplace, Entropy
+from curador.noise.arrays import checked_count
+from curador.noise.gaussian import discrete_gaussian
+from curador.noise.laplace import discrete_laplace
+from curador.privacy import Neighbors
+from curador.rational import Number, positive, whole
+
+FAR = 1 << 55
+"""Noise beyond this could make a sum of 64 nodes wrap around; no scale that is allowed reaches it."""
+
+
+@dataclass(frozen=True, init=False)
+class ContinualCount(Mechanism):
+    """A running total of integers over up to ``horizon`` steps, each node of a binary tree of time noised once.
+
+    Steps are gathered in dyadic intervals; a total is the sum of at most log2 of them, and a step is in one
+    interval of each of the ``levels`` lengths.  Give ``epsilon`` for Laplace noise, ``rho`` (concentrated DP) or
+    ``sigma`` for Gaussian noise.
+
+    Guarantee: integer Laplace noise of l1 sensitivity levels * sensitivity, or integer Gaussian noise of squared l2
+    sensitivity levels * sensitivity**2, for the whole stream [DNPR10, CSS11] (docs/proofs/tree.md).
+    Assumes: a unit changes the increment of one step by at most ``sensitivity``; under replace, of two steps.
+    Fails: nothing is released after the horizon; the whole cost is spent at opening.
+
+    >>> mechanism = ContinualCount(horizon=1000, epsilon=1)
+    >>> mechanism.levels, mechanism.event
+    (10, DiscreteLaplaceNoise(scale=Fraction(10, 1), sensitivity=10, neighbors=<Neighbors.ADD_REMOVE: 'add-remove'>))
+    >>> mechanism.release([1, 0, 1, 1]).shape
+    (4,)
+    >>> running = mechanism.open()
+    >>> isinstance(running.add(1), int), running.step
+    (True, 1)
+    >>> mechanism.error(0.95, step=8), mechanism.error(0.95)  # one node, and the step with most nodes
+    (30.0, 84.0)
+    """
+
+    horizon: int
+    sensitivity: int
+    scale: Fraction | None
+    variance: Fraction | None
+    neighbors: Neighbors
+
+    def __init__(
+        self,
+        horizon: int,
+        epsilon: Number | None = None,
+        *,
+        rho: Number | None = None,
+        sigma: Number | None = None,
+        sensitivity: int = 1,
+        neighbors: Neighbors = Neighbors.ADD_REMOVE,
+    ) -> None:
+        freeze(
+            self,
+            horizon=whole(horizon, "horizon", 1),
+            sensitivity=whole(sensitivity, "sensitivity", 1),
+            neighbors=Neighbors(neighbors),
+        )
+        if self.horizon >= 1 << 40:
+            raise InvalidParameter("A horizon of 2**40 steps or more is not meant.", fix="Take coarser steps.")
+        given = exactly_one({"epsilon": epsilon, "rho": rho, "sigma": sigma})
+        scale = self._moved * self.sensitivity / positive(epsilon, "epsilon") if given == "epsilon" else None
+        variance = None
+        if given == "rho":
+            variance = self._moved * self.sensitivity**2 / (2 * positive(rho, "rho"))
+        elif given == "sigma":
+            variance = positive(sigma, "sigma") ** 2
+        # The wider limit of arrays, so that sums of noise stay far inside machine words.
+        checked_count(0, (scale or Fraction(1)) * 1024)
+        checked_count(0, (variance or Fraction(1)) * 1024**2, power=2)
+        freeze(self, scale=scale, variance=variance)
+
+    @property
+    def levels(self) -> int:
+        """How many lengths of intervals there are: the most nodes that one step is part of."""
+        return self.horizon.bit_length()
+
+    @property
+    def _moved(self) -> int:
+        """How many nodes a unit can move; under replace it may leave one step and join another."""
+        return self.levels * (2 if self.neighbors is Neighbors.REPLACE else 1)
+
+    @property
+    def event(self) -> DiscreteLaplaceNoise | DiscreteGaussianNoise:
+        if self.scale is not None:
+            return DiscreteLaplaceNoise(self.scale, self._moved * self.sensitivity, self.neighbors)
+        assert self.variance is not None
+        return DiscreteGaussianNoise(self.variance, self._moved * self.sensitivity**2, self._moved, self.neighbors)
+
+    @property
+    def _noise(self) -> DiscreteLaplace | DiscreteGaussian:
+        if self.scale is not None:
+            return discrete_laplace(self.scale)
+        assert self.variance is not None
+        return discrete_gaussian(self.variance)
+
+    def nodes(self, step: int) -> int:
+        """How many noisy nodes the total after this step is made of."""
+        if not 1 <= whole(step, "step", 1) <= self.horizon:
+            raise InvalidParameter(f"Step {step} is beyond the horizon {self.horizon}.", fix="Ask for an earlier step.")
+        return step.bit_count()
+
+    def error(self, confidence: float = 0.95, step: int | None = None) -> float:
+        """The total after a step (by default, any one) is off by at most this, at least this often."""
+        # The step below the horizon with most nodes is all ones, except perhaps for its length.
+        most = max(self.horizon.bit_count(), self.levels - 1)
+        count = most if step is None else self.nodes(step)
+        miss = 1 - checked_confidence(confidence)
+        if self.scale is not None:
+            return float(_laplace_reach(self.scale, count, miss))
+        assert self.variance is not None
+        return float(_gaussian_reach(self.variance, count, miss))
+
+    def open(self, *, entropy: Entropy = SYSTEM) -> RunningCount:
+        """Start counting; one event for the whole stream."""
+        return RunningCount(self, entropy)
+
+    def release(self, increments: Any, *, entropy: Entropy = SYSTEM) -> NDArray[np.int64]:
+        """The noisy running totals of increments known in advance."""
+        empty = isinstance(increments, list | tuple) and not increments
+        given = np.zeros(0, np.int64) if empty else integer_array(increments)
+        if given.ndim != 1:
+            raise InvalidValue("Expected one increment per step.", fix="Pass a list or an array of one dimension.")
+        if given.size > self.horizon:
+            raise InvalidValue(
+                f"There are {given.size} increments for a horizon of {self.horizon} steps.",
+                fix="Make it with a longer horizon, which costs a little more noise.",
+            )
+        # Clamping each increment keeps neighbours together and the total within 2**61.
+        most = (1 << 61) // self.horizon
+        out = np.cumsum(np.clip(given, -most, most))
+        steps = np.arange(1, given.size + 1)
+        for level in range(given.size.bit_length()):
+            # Of the intervals of length 2**level, totals use the first, third, fifth, …: those that end a set bit.
+            noise = self._noise.sample(((given.size >> level) + 1) // 2, entropy)
+            if noise.size and np.abs(noise).max() >= FAR:
+                raise NoiseOverflow(
+                    "The noise left the machine's integers.",
+                    fix="Release again, which is paid for again; it will not happen twice.",
+                    cost="the event was spent, nothing was released",
+                )
+            place = steps >> level
+            used = (place & 1).astype(bool)
+            out[used] += noise[place[used] >> 1]
+        return out
+
+
+class RunningCount:
+    """An open :class:`ContinualCount`: it holds exact sums, so it must not be shown to an analyst.
+
+    Guarantee: all it releases is one event of its mechanism; threads may share it.
+
+    >>> running = ContinualCount(horizon=2, epsilon=1000).open()
+    >>> running.add(3), running.add(4)
+    (3, 7)
+    >>> running.add(1)
+    Traceback (most recent call last):
+    curador.errors.NotPromised: All 2 steps of the horizon have been taken. To do: ...
+    """
+
+    __slots__ = ("_entropy", "_exact", "_lock", "_mechanism", "_noisy", "_step")
+
+    def __init__(self, mechanism: ContinualCount, entropy: Entropy) -> None:
+        self._mechanism, self._entropy, self._lock = mechanism, entropy, Lock()
+        # For each length of interval, the last one that the total still uses: its exact and its noisy sum.
+        self._exact, self._noisy = [0] * mechanism.levels, [0] * mechanism.levels
+        self._step = 0
+
+    @property
+    def step(self) -> int:
+        """How many steps have been taken."""
+        return self._step
+
+    def add(self, increment: int) -> int:
+        """Take one step and release the noisy total so far."""
+        value = integer_scalar(increment)
+        with self._lock:
+            if self._step == self._mechanism.horizon:
+                raise NotPromised(
+                    f"All {self._step} steps of the horizon have been taken.",
+                    fix="Open a new one, which is paid for again, with a longer horizon.",
+                    cost="the whole event was spent at opening; nothing was drawn and nothing more was spent",
+                )
+            self._step += 1
+            # The interval that ends here is made of the step and of the shorter intervals before it, now done with.
+            level = (self._step & -self._step).bit_length() - 1
+            self._exact[level] = value + sum(self._exact[:level])
+            self._noisy[level] = self._exact[level] + self._mechanism._noise.draw(self._entropy)
+            self._exact[:level] = self._noisy[:level] = [0] * level
+            return sum(self._noisy)
+
+
+# ---- how far a sum of nodes can be off ---------------------------------------------------------------------------
+
+
+@lru_cache(256)
+def _laplace_reach(scale: Fraction, count: int, miss: float) -> int:
+    """The least x with P(|S| > x) <= miss, S the sum of ``count`` independent integer Laplace noises.
+
+    With q = exp(-1/scale), the generating function ((1-q)**2 / ((1-qz)(1-q/z)))**count splits into partial fractions:
+    for s >= 0, P(S = s) is a mixture of negative binomials, all weights positive (docs/proofs/tree.md).
+    """
+    from scipy.special import betaincc
+
+    rate = float(1 / scale)
+    q, rest = math.exp(-rate), -math.expm1(-rate)
+    weights = [(1 + q) ** -count]
+    for j in range(1, count):
+        ways = sum(math.comb(count, i) * math.comb(j - 1, i - 1) * q ** (2 * i) for i in range(1, j + 1))
+        weights.append(ways * (1 + q) ** -(count + j))
+    shapes = np.arange(count, 0, -1)
+
+    def beyond(x: int) -> float:
+        return 2 * float(np.dot(weights, betaincc(shapes, float(x + 1), rest)))
+
+    return _least(beyond, miss)
+
+
+@lru_cache(256)
+def _gaussian_reach(variance: Fraction, count: int, miss: float) -> int:
+    """An x with P(|S| > x) <= miss, S the sum of ``count`` independent integer Gaussian noises.
+
+    Each is subgaussian [CKS20]; from variance 1 on, the sum is within (1 + 2.1 exp(-pi**2 variance))**count of an
+    integer Gaussian of the summed variance (docs/proofs/tree.md), whose tail is below the continuous one [CKS20].
+    """
+    deviation = math.sqrt(float(variance * count))
+    subgaussian = math.ceil(above(deviation * math.sqrt(2 * math.log(2 / miss)))) - 1
+    if variance < 1:
+        return max(0, subgaussian)
+    factor = math.exp(count * math.log1p(2.1 * math.exp(-(math.pi**2) * float(variance))))
+    return min(subgaussian, math.ceil(above(-NormalDist().inv_cdf(miss / 2 / factor) * deviation)))
+
+
+def _least(beyond: Callable[[int], float], miss: float) -> int:
+    """The least x >= 0 at which a falling probability, known to 2**-30 of itself, is at most ``miss``."""
+    high = 1
+    while beyond(high) * (1 + 2.0**-30) > miss:
+        high *= 2
+    low = -1
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if beyond(middle) * (1 + 2.0**-30) <= miss else (middle, high)
+    return high

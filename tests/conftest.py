@@ -1,0 +1,43 @@
+"""What every test shares: no skipping where CI checks, and no deadlines on a shared machine."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Generator
+
+import pytest
+from hypothesis import settings
+
+# A deadline measures the machine, not the code; pytest-timeout stops what really hangs.
+settings.register_profile("curador", deadline=None)
+settings.load_profile("curador")
+
+
+class NoSkips:
+    """Turns a skipped test into a failed one that says why it was skipped."""
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_makereport(self) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+        report = yield
+        if not hasattr(report, "wasxfail"):  # an expected failure ran; it only looks like a skip
+            _fail_if_skipped(report)
+        return report
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_make_collect_report(self) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+        report = yield
+        _fail_if_skipped(report)
+        return report
+
+
+def _fail_if_skipped(report: pytest.TestReport | pytest.CollectReport) -> None:
+    if report.skipped:
+        reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else report.longrepr
+        report.outcome = "failed"
+        report.longrepr = f"CI=true forbids skipping, and this was skipped: {reason}"
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    # Registered as a plugin because a conftest's own hooks see only its folder, and doctests live in src/.
+    if os.environ.get("CI") == "true":
+        config.pluginmanager.register(NoSkips(), "no-skips")
