@@ -11,13 +11,13 @@ from multiprocessing import get_context
 import pytest
 
 from curador import errors
-from curador.errors import CuradorError, InvalidParameter, InvalidValue, NoiseOverflow, NotPromised
+from curador.errors import CuradorError, InvalidParameter, InvalidValue, NotPromised
 
 FAMILY = [c for _, c in inspect.getmembers(errors, inspect.isclass)]
 
 
 def test_the_family_is_one() -> None:
-    assert {CuradorError, InvalidParameter, InvalidValue, NotPromised, NoiseOverflow} <= set(FAMILY)
+    assert {CuradorError, InvalidParameter, InvalidValue, NotPromised} <= set(FAMILY)
     assert all(issubclass(c, CuradorError) for c in FAMILY)
 
 
@@ -69,5 +69,4 @@ def test_crosses_a_process_border() -> None:
 def test_bad_parameters_are_also_value_errors() -> None:
     assert issubclass(InvalidParameter, ValueError)
     assert issubclass(InvalidValue, ValueError)
-    assert issubclass(NoiseOverflow, OverflowError)
     assert not issubclass(NotPromised, ValueError)

@@ -16,13 +16,27 @@ if TYPE_CHECKING:
     from curador.mechanisms.gaussian import integer_gaussian_mechanism as integer_gaussian_mechanism
     from curador.mechanisms.intervals import combined_error as combined_error
     from curador.mechanisms.intervals import ratio_interval as ratio_interval
+    from curador.mechanisms.keys import OptimalKeys as OptimalKeys
     from curador.mechanisms.laplace import IntegerLaplace as IntegerLaplace
     from curador.mechanisms.laplace import Laplace as Laplace
     from curador.mechanisms.laplace import integer_laplace_mechanism as integer_laplace_mechanism
     from curador.mechanisms.laplace import laplace_mechanism as laplace_mechanism
     from curador.mechanisms.laplace import local_laplace_mechanism as local_laplace_mechanism
+    from curador.mechanisms.quantiles import Quantiles as Quantiles
+    from curador.mechanisms.quantiles import median_mechanism as median_mechanism
     from curador.mechanisms.response import RandomizedResponse as RandomizedResponse
     from curador.mechanisms.response import randomized_response as randomized_response
+    from curador.mechanisms.selection import ExponentialMechanism as ExponentialMechanism
+    from curador.mechanisms.selection import PermuteAndFlip as PermuteAndFlip
+    from curador.mechanisms.selection import ReportNoisyMax as ReportNoisyMax
+    from curador.mechanisms.selection import TopK as TopK
+    from curador.mechanisms.selection import exponential_mechanism as exponential_mechanism
+    from curador.mechanisms.selection import permute_and_flip as permute_and_flip
+    from curador.mechanisms.selection import report_noisy_max as report_noisy_max
+    from curador.mechanisms.sparse_vector import AboveThreshold as AboveThreshold
+    from curador.mechanisms.thresholded import ThresholdedGaussian as ThresholdedGaussian
+    from curador.mechanisms.thresholded import ThresholdedLaplace as ThresholdedLaplace
+    from curador.mechanisms.tree import ContinualCount as ContinualCount
     from curador.privacy import ZCDP as ZCDP
     from curador.privacy import ApproxDP as ApproxDP
     from curador.privacy import Neighbors as Neighbors
@@ -41,6 +55,26 @@ _ROOMS = {
     ),
     "mechanisms.gaussian": ("Gaussian", "IntegerGaussian", "gaussian_mechanism", "integer_gaussian_mechanism"),
     "mechanisms.response": ("RandomizedResponse", "randomized_response"),
+    "mechanisms.selection": (
+        "ExponentialMechanism",
+        "PermuteAndFlip",
+        "ReportNoisyMax",
+        "TopK",
+        "exponential_mechanism",
+        "permute_and_flip",
+        "report_noisy_max",
+    ),
+    "mechanisms.sparse_vector": ("AboveThreshold",),
+    "mechanisms.keys": ("OptimalKeys",),
+    "mechanisms.thresholded": (
+        "ThresholdedGaussian",
+        "ThresholdedLaplace",
+    ),
+    "mechanisms.quantiles": (
+        "Quantiles",
+        "median_mechanism",
+    ),
+    "mechanisms.tree": ("ContinualCount",),
     "mechanisms.intervals": ("combined_error", "ratio_interval"),
 }
 _HOME = {name: room for room, names in _ROOMS.items() for name in names}

@@ -41,10 +41,6 @@ class NotPromised(CuradorError):
     """A request for a guarantee that no theorem we know supports; refused rather than guessed."""
 
 
-class NoiseOverflow(CuradorError, OverflowError):
-    """The noise itself left the machine's integers: an event whose chance does not depend on the data."""
-
-
 class BudgetExceeded(CuradorError):
     """A charge that would take a budget past its ceiling; nothing was spent by asking."""
 
@@ -54,4 +50,4 @@ class QuestionRefused(CuradorError):
 
 
 class EngineFailed(CuradorError):
-    """The engine could not run the plan.  The same words whatever happened, because the reason may depend on the data."""
+    """The engine could not run the plan: always in the same words, because the reason may depend on the data."""

@@ -13,13 +13,33 @@ from curador.noise.arrays import EXP_ERROR
 from curador.noise.entropy import Entropy
 from curador.noise.gaussian import DiscreteGaussian, RoundedGaussian, _Split
 from tests import exact
-from tests.exact import MP, AskedForMore, OneWord, Real, Refused, Script, measured, real, verdict
+from tests.exact import (
+    MP,
+    SHIFTS,
+    AskedForMore,
+    OneWord,
+    Real,
+    Refused,
+    Script,
+    measured,
+    real,
+    shifted_exp,
+    verdict,
+)
 
 ONES = (1 << 64) - 1
 SMALL = [Fraction(64**2 + 1), Fraction(127**2), Fraction(128**2), Fraction(200001, 4)]
 """Variances just above the table's, whose low parts can all be enumerated."""
-LARGE = [Fraction(10**8), Fraction(1 << 36), Fraction((1 << 36) - 1), Fraction(1 << 60), Fraction(10**27, 7)]
+LARGE = [Fraction(10**8), Fraction((1 << 36) - 1), Fraction(1 << 36), Fraction(1 << 60), Fraction(10**27, 7)]
 """Variances on both sides of the step from 32-bit to 64-bit words, and far beyond it."""
+
+
+def test_the_variances_lie_where_they_should() -> None:
+    """Next to both sides of each change of method."""
+    assert DiscreteGaussian(Fraction(64**2))._split is None
+    assert DiscreteGaussian(SMALL[0])._split is not None
+    before, after = (_Split(variance, signed=True) for variance in LARGE[1:3])
+    assert (before.width, before.keep_bits, after.width, after.keep_bits) == (32, 19, 64, 50)
 
 
 class FixedTable:
@@ -139,9 +159,16 @@ def low_parts(split: _Split) -> list[int]:
 
 
 @pytest.mark.parametrize("variance", SMALL + LARGE)
-def test_attempt_on_words_around_every_threshold(variance: Fraction) -> None:
-    """One array of adversarial words over all high parts: exactly the words to be kept come out, in their order."""
-    split = _Split(variance, signed=True)
+@pytest.mark.parametrize("shift", SHIFTS)
+def test_attempt_on_words_around_every_threshold(
+    variance: Fraction, shift: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One array of adversarial words over all high parts: exactly the words to be kept come out, in their order.
+
+    A word that a threshold runs through asks for more bits.  All of this whatever way the exponential errs.
+    """
+    monkeypatch.setattr(np, "exp", shifted_exp(shift))
+    split, single = _Split(variance, signed=True), _Split(variance, signed=True)
     highs, words, expected = [], [], []
     for high in HIGHS:
         for offset in low_parts(split):
@@ -149,10 +176,12 @@ def test_attempt_on_words_around_every_threshold(variance: Fraction) -> None:
                 d = offset + sign
                 for v in near_thresholds(split, high, (d, d)):
                     keep = verdict(v, split.keep_bits, exact.exp_minus(exponent(split, high, d)))
-                    if keep is not None:
-                        highs.append(high)
-                        words.append(word(split, v, sign, offset))
-                        expected += [((high << split.low) + d, -sign)] * keep
+                    if keep is None:
+                        assert by_attempt(fix(single, high), sign, offset, v) is None
+                        continue
+                    highs.append(high)
+                    words.append(word(split, v, sign, offset))
+                    expected += [((high << split.low) + d, -sign)] * keep
     assert 0 < len(expected) < len(words)
     out, minus, outliers = fix(split, *highs).attempt(len(words), Script(words))
     assert outliers == {}
@@ -160,9 +189,13 @@ def test_attempt_on_words_around_every_threshold(variance: Fraction) -> None:
 
 
 @pytest.mark.parametrize("variance", [Fraction(4), Fraction(400), *SMALL[:2], *LARGE])
-def test_rounded_attempt_on_words_around_every_threshold(variance: Fraction) -> None:
+@pytest.mark.parametrize("shift", SHIFTS)
+def test_rounded_attempt_on_words_around_every_threshold(
+    variance: Fraction, shift: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """For the rounded law: kept if V is below for every fraction of the low part, refused if above for every."""
-    split = _Split(variance, signed=False)
+    monkeypatch.setattr(np, "exp", shifted_exp(shift))
+    split, single = _Split(variance, signed=False), _Split(variance, signed=False)
     highs, words, expected = [], [], []
     for high in HIGHS:
         for offset in low_parts(split):
@@ -174,7 +207,7 @@ def test_rounded_attempt_on_words_around_every_threshold(variance: Fraction) -> 
                     words.append(word(split, v, v & 1, offset))
                     expected += [((high << split.low) + offset, -(v & 1))] * bool(keep[1])
                 else:
-                    assert by_attempt(fix(_Split(variance, signed=False), high), 0, offset, v) is None
+                    assert by_attempt(fix(single, high), 0, offset, v) is None
     assert expected
     assert len(expected) < len(words) or split.low == 0  # at D = 0 everything is below
     out, minus, _ = fix(split, *highs).attempt(len(words), Script(words))
@@ -306,8 +339,10 @@ def test_a_far_value_is_exact_or_held(bits: int, high: int, sign: int) -> None:
     assert noise.sample(1, Script([0] * 5, one)).tolist() == [-held if sign else held]
     rounded = RoundedGaussian(Fraction(1 << (bits - 2)))
     fix(rounded._split, *[0] * 5, far={0: high})
-    steps = (((high << split.low) + 1) >> 1) * (-1 if sign else 1)
-    assert rounded.sample_with_outliers(1, Script([0] * 5, one))[1] == {0: steps}
+    for offset in (0, 1, 2):
+        steps = (((high << split.low) + offset + 1) >> 1) * (-1 if sign else 1)
+        one = word(rounded._split, 0, sign, offset)
+        assert rounded.sample_with_outliers(1, Script([0] * 5, one))[1] == {0: steps}
 
 
 def test_surplus_far_values_are_dropped() -> None:

@@ -14,13 +14,21 @@ from curador.noise.arrays import EXP_ERROR
 from curador.noise.entropy import Entropy
 from curador.noise.laplace import DiscreteLaplace, RoundedLaplace, _Split
 from tests import exact
-from tests.exact import MP, AskedForMore, OneWord, Refused, Script, measured, real, verdict
+from tests.exact import MP, SHIFTS, AskedForMore, OneWord, Refused, Script, measured, real, shifted_exp, verdict
 
 ONES = (1 << 64) - 1
 SMALL = [Fraction(49, 2), Fraction(25), Fraction(50), Fraction(2201, 17), Fraction(200)]
-"""Scales whose low parts can all be enumerated: two to sixteen of them."""
-LARGE = [Fraction(10**4), Fraction((1 << 16) - 1), Fraction(1 << 16), Fraction(1 << 30), Fraction(10**14, 3)]
+"""Scales just above the table's, whose low parts can all be enumerated."""
+LARGE = [Fraction(10**4), Fraction((1 << 17) - 1), Fraction(1 << 17), Fraction(1 << 30), Fraction(10**14, 3)]
 """Scales on both sides of the step from 32-bit to 64-bit words, and far beyond it."""
+
+
+def test_the_scales_lie_where_they_should() -> None:
+    """Next to both sides of each change of method."""
+    assert DiscreteLaplace(Fraction(24))._split is None
+    assert DiscreteLaplace(SMALL[0])._split is not None
+    before, after = (_Split(scale, signed=True) for scale in LARGE[1:3])
+    assert (before.width, before.keep_bits, after.width, after.keep_bits) == (32, 19, 64, 50)
 
 
 class FixedTable:
@@ -136,8 +144,15 @@ def near_thresholds(split: _Split, d: int) -> list[int]:
 @pytest.mark.parametrize("signed", [True, False])
 @pytest.mark.parametrize("high", [0, 1, 300])
 @pytest.mark.parametrize("scale", SMALL + LARGE)
-def test_fill_on_words_around_every_threshold(scale: Fraction, high: int, signed: bool) -> None:
-    """Whole arrays of adversarial words: every sample is its word's if that is to be kept, else its new word's."""
+@pytest.mark.parametrize("shift", SHIFTS)
+def test_fill_on_words_around_every_threshold(
+    scale: Fraction, high: int, signed: bool, shift: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whole arrays of adversarial words: every sample is its word's if that is to be kept, else its new word's.
+
+    A word that a threshold runs through asks for more bits.  All of this whatever way the exponential errs.
+    """
+    monkeypatch.setattr(np, "exp", shifted_exp(shift))
     split = split_at(scale, high, signed=signed)
     mask = (1 << split.low) - 1
     every = range(1 << split.low) if scale in SMALL else sorted({0, 1, 2, mask // 3, mask // 2, mask - 1, mask})
@@ -148,12 +163,15 @@ def test_fill_on_words_around_every_threshold(scale: Fraction, high: int, signed
             for v in near_thresholds(split, d):
                 keep = verdict(v, split.keep_bits, exact.exp_minus(d / scale))
                 if keep is None:
+                    with pytest.raises(AskedForMore):
+                        split.fill(np.empty(1, np.int64), OneWord(word(split, v, sign, offset)))
                     continue
                 words.append(word(split, v, sign, offset))
                 refused += not keep
                 g = (high << split.low) + (d if keep else 0)
                 expected.append(-g if signed and sign and keep else g)
-    assert 0 < refused < len(words)
+    assert refused < len(words)
+    assert refused or (split.low == 0 and not signed)  # then d is 0, and everything is kept
     out = np.empty(len(words), np.int64)
     # Refused words are replaced by zeros: the positive side, offset 0, surely kept.
     minus, outliers = split.fill(out, Script(words, then=0))
@@ -163,13 +181,14 @@ def test_fill_on_words_around_every_threshold(scale: Fraction, high: int, signed
 
 
 def test_a_refused_word_is_replaced_until_one_is_kept() -> None:
-    split = split_at(Fraction(100), 3, signed=True)
+    split = split_at(Fraction(1000), 3, signed=True)
     bad = word(split, (1 << split.keep_bits) - 1, 1, 6)
     good = word(split, 0, 1, 2)
     script = Script([good, bad, bad], [bad, good], [bad], [bad], [word(split, 5, 0, 7)])
     out = np.empty(3, np.int64)
     split.fill(out, script)
-    assert out.tolist() == [-(3 * 8 + 3), 3 * 8 + 7, -(3 * 8 + 3)]
+    base = 3 << split.low
+    assert out.tolist() == [-(base + 3), base + 7, -(base + 3)]
     assert [n for n in script.asked if n] == [3, 2, 1, 1, 1]
 
 
@@ -203,14 +222,12 @@ def test_the_rounded_law_is_that_of_rounded_continuous_noise(scale: Fraction) ->
 @pytest.mark.parametrize("g", [0, 1, 2, 3, 14, 15])
 def test_rounded_draws_round_half_steps(g: int, negative: int) -> None:
     noise = RoundedLaplace(Fraction(50))
-    split = noise._split = split_at(Fraction(100), 0, signed=False)
+    low = noise._split.low
+    split = noise._split = split_at(Fraction(100), g >> low, signed=False)
+    offset = g & ((1 << low) - 1)
     expected = ((g + 1) >> 1) * (-1 if negative else 1)
-    assert noise.draw(Script(word(split, 0, 1 - negative, g & 7) if g < 8 else 0, negative)) == (
-        expected if g < 8 else 0
-    )
-    split = noise._split = split_at(Fraction(100), g >> 3, signed=False)
-    assert noise.draw(Script(word(split, 0, 0, g & 7), negative)) == expected
-    values, outliers = noise.sample_with_outliers(1, Script([word(split, 0, negative, g & 7)]))
+    assert noise.draw(Script(word(split, 0, 1 - negative, offset), negative)) == expected  # its own coin is the sign
+    values, outliers = noise.sample_with_outliers(1, Script([word(split, 0, negative, offset)]))
     assert (values.tolist(), outliers) == ([expected], {})
 
 
@@ -227,17 +244,16 @@ class FarTable(FixedTable):
 
 @pytest.mark.parametrize("sign", [0, 1])
 @pytest.mark.parametrize(
-    ("low", "high"), [(2, 1 << 14), (46, 1 << 14), (46, (1 << 16) - 1), (46, 1 << 16), (46, 1 << 90)]
+    ("bits", "high"), [(6, 1 << 14), (50, 1 << 14), (50, (1 << 16) - 1), (50, 1 << 16), (50, 1 << 90)]
 )
-def test_an_outlier_of_a_split_is_exact_or_held(low: int, high: int, sign: int) -> None:
+def test_an_outlier_of_a_split_is_exact_or_held(bits: int, high: int, sign: int) -> None:
     """It is finished in Python integers; where that leaves the machine's words it is held at plus or minus 2**62."""
-    noise = DiscreteLaplace(Fraction(15 << low))
+    noise = DiscreteLaplace(Fraction(1 << bits))
     split = noise._split
     assert split is not None
-    assert split.low == low
     split.table = FarTable(high, split.table.reach)  # type: ignore[assignment]
     first, second = word(split, 3, sign, 1), [word(split, 0, 0, 0), word(split, 0, 1, 1)]
-    value = (high << low) + 1 + sign
+    value = (high << split.low) + 1 + sign
     held = min(value, 1 << 62)
     assert noise.sample(2, Script(first, second)).tolist() == [-held if sign else held, -2]
     assert noise.draw(Script(first)) == (-value if sign else value)
@@ -245,11 +261,11 @@ def test_an_outlier_of_a_split_is_exact_or_held(low: int, high: int, sign: int) 
 
 @pytest.mark.parametrize("sign", [0, 1])
 def test_an_outlier_of_a_rounded_law_is_exact(sign: int) -> None:
-    noise = RoundedLaplace(Fraction(15 << 38, 2))
+    noise = RoundedLaplace(Fraction(10**12))
     split = noise._split
     split.table = FarTable(1 << 20, split.table.reach)  # type: ignore[assignment]
-    offset = (1 << 38) - 1
-    steps = (((1 << 58) + offset + 1) >> 1) * (-1 if sign else 1)
+    offset = (1 << split.low) - 1
+    steps = (((1 << 20 << split.low) + offset + 1) >> 1) * (-1 if sign else 1)
     script = Script(word(split, 0, 0, offset), [word(split, 0, sign, 0)])
     assert noise.sample_with_outliers(1, script)[1] == {0: steps}
     assert noise.draw(Script(word(split, 0, 0, offset), sign)) == steps
@@ -261,9 +277,9 @@ def test_an_outlier_after_a_refusal_keeps_its_high_part() -> None:
     split = noise._split
     assert split is not None
     split.table = FarTable(1 << 14, split.table.reach)  # type: ignore[assignment]
-    refused, kept = (ONES >> (31 - split.low)) & ~(1 << split.low), word(split, 0, 0, 1)
+    refused, kept = word(split, (1 << 32) - 1, 0, 1), word(split, 0, 0, 1)
     script = Script(refused, kept, [word(split, 0, 0, 0)])
-    assert noise.sample(1, script).tolist() == [(1 << 17) + 1]
+    assert noise.sample(1, script).tolist() == [(1 << 14 << split.low) + 1]
 
 
 def test_an_outlier_of_a_small_table_is_exact(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,6 +6,7 @@ import math
 import sys
 from collections.abc import Callable
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -25,7 +26,7 @@ from curador.noise import (
     step,
 )
 from curador.noise.real import EXTREME, GRID_BITS, STEPS_BITS, _add, _nearest, _on_grid
-from tests.exact import Stream
+from tests.exact import Script, Stream
 
 LARGEST = sys.float_info.max
 exponents = st.integers(-EXTREME - GRID_BITS, EXTREME - GRID_BITS)
@@ -199,6 +200,26 @@ def test_outliers_are_rounded_once_too(steps: int) -> None:
         out = _add(np.array([1.0, x, 2.0]), np.zeros(3, np.int64), {1: steps}, -40)
         exact = (round(Fraction(x) * 2**40) + steps) * Fraction(1, 1 << 40)
         assert out.tolist() == [1.0, nearest_double(exact), 2.0]
+
+
+@pytest.mark.parametrize(("draw", "law"), [(real_laplace, RoundedLaplace), (real_gaussian, RoundedGaussian)])
+def test_outliers_go_all_the_way(draw: Draw, law: Callable[[Fraction], Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Words of ones, with the limit for outliers lowered to 100: the output is the exact sum, rounded once."""
+    monkeypatch.setattr("curador.noise.table.OUTLIER", 100)
+    ones = (1 << 64) - 1
+    steps = Fraction(1 << 40) if law is RoundedLaplace else Fraction(1 << 80)
+    attempts = 1 if law is RoundedLaplace else 5  # a Gaussian makes a few more than it needs
+    finish, rest = 1, [0] * attempts
+    after: list[int | list[int]] = [finish, rest] if law is RoundedLaplace else [rest, finish]
+    script: list[int | list[int]] = [[65535, *[0] * (attempts - 1)], [ones], 0, *after]
+    noise, outliers = law(steps).sample_with_outliers(1, Script(*script))
+    assert set(outliers) == {0}
+    n = outliers[0]
+    assert n > 1 << 42
+    for x in (1 / 3, -1e17):
+        out = draw(np.array([x]), Fraction(1), -40, Script(*script))
+        assert out.tolist() == [nearest_double((round(Fraction(x) * 2**40) + n) * Fraction(1, 1 << 40))]
+        assert noise.shape == out.shape
 
 
 @pytest.mark.parametrize("shape", [(), (0,), (3,), (2, 3), (2, 0)])

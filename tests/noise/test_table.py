@@ -24,6 +24,7 @@ CASES: dict[str, tuple[str, Fraction, bool]] = {
     "laplace 24": ("laplace", Fraction(24), True),
     "geometric 8": ("laplace", Fraction(8), False),
     "geometric 47/3": ("laplace", Fraction(47, 3), False),
+    "geometric 95/3": ("laplace", Fraction(95, 3), False),
     "gaussian 1": ("gaussian", Fraction(1), True),
     "gaussian 1/100": ("gaussian", Fraction(1, 100), True),
     "gaussian 1/1000": ("gaussian", Fraction(1, 1000), True),

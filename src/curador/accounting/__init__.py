@@ -1,0 +1,1 @@
+"""Events to guarantees: pure functions, no data, no entropy, no state."""

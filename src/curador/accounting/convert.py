@@ -13,6 +13,7 @@ from decimal import Decimal
 from fractions import Fraction
 
 from curador.accounting.precise import (
+    TINY,
     dec,
     digits,
     exp_upper,
@@ -212,7 +213,8 @@ def optimal_delta(alpha: Number, zeta: Number, epsilon: Number) -> float:
 
     Guarantee: for the ratio r of any two laws, (r - e**epsilon)+ <= A r**alpha + B r + C, where the right side touches
         0 at t x and the line at x; taking means, delta <= A exp((alpha-1) zeta) + B + C for every t in [0, 1).  The
-        best t makes it tight [ALCKS21]; t = 0 is the improved bound [CKS20].
+        best t makes it tight [ALCKS21]; t = 0 is the improved bound [CKS20].  Where zeta is large the right side only
+        meets 0 at 0, climbing, and gives 1 - exp(epsilon - zeta).
 
     >>> optimal_delta(2, "0.1", 0) < 0.1622 < 0.2762 < zcdp_delta("0.05", 0).value * 2
     True
@@ -224,6 +226,10 @@ def optimal_delta(alpha: Number, zeta: Number, epsilon: Number) -> float:
     improved = exp_upper(_improved_log_delta(a, z, e))
     if e > _HUGE or (a - 1) * z > _HUGE:
         return improved
+    with digits():
+        odds = dec(z - e).exp()
+        if odds > dec(a / (a - 1) * (1 + TINY)):
+            return min(improved, float_above(1 - 1 / odds))
     power, af, grown = nearest(a - 1), nearest(a), nearest((a - 1) * z)
 
     def rough(log_t: float) -> float:

@@ -129,7 +129,8 @@ def discrete_gaussian_variance(epsilon: Number, delta: Number, sensitivity: int)
 def discrete_gaussian_variance_vector(epsilon: Number, delta: Number, sensitivity_squared: int) -> Fraction:
     """A variance for which integer Gaussian noise on a vector is (epsilon, delta)-DP.
 
-    Guarantee: the noise is rho-zCDP with rho = sensitivity_squared / (2 variance) in any dimension [CKS20], and rho-zCDP is (epsilon, delta)-DP by the best order [CKS20, Corollary 13].
+    Guarantee: the noise is rho-zCDP with rho = sensitivity_squared / (2 variance) in any dimension, and rho-zCDP is
+        (epsilon, delta)-DP by the best order [CKS20, Corollary 13].
 
     >>> v = discrete_gaussian_variance_vector(1, "1e-5", 1)
     >>> v > discrete_gaussian_variance(1, "1e-5", 1)

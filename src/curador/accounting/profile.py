@@ -9,6 +9,7 @@ theorem gives their profile from that of their part.
 from __future__ import annotations
 
 import math
+from decimal import Decimal
 from fractions import Fraction
 from functools import singledispatch
 
@@ -36,6 +37,7 @@ from curador.errors import NotPromised
 from curador.privacy import Neighbors
 from curador.rational import Number, rational
 
+_SLACK = Decimal("1e-55")  # more than sixty digits lose to one product
 _HUGE = 10**6  # an epsilon beyond which sampling is not credited, so that no exponential leaves its range
 
 
@@ -142,8 +144,8 @@ def _(event: RandomizedResponse, epsilon: Fraction) -> float:
     if epsilon >= pure_epsilon(event):
         return -math.inf
     with digits():
-        gap = dec(often) * (1 + dec(TINY)) - dec(epsilon).exp() * dec(seldom)
-        return float_above(gap.ln()) if gap > 0 else -math.inf
+        gap = dec(often) * (1 + _SLACK) - dec(epsilon).exp() * dec(seldom)
+        return upper_log(float_above(gap.ln())) if gap > 0 else -math.inf
 
 
 @log_delta_rule.register
@@ -288,11 +290,6 @@ def fixed_rate(event: FixedSizeSampled) -> Fraction:
         raise NotPromised(
             "Sampling a fixed number of units is analysed for neighbours of the same size only.",
             fix="State the event for replace neighbours, or sample each unit independently (PoissonSampled).",
-        )
-    if event.batch > event.population:
-        raise NotPromised(
-            f"A sample of {event.batch} cannot be drawn without replacement from {event.population} units.",
-            fix="Choose batch <= population.",
         )
     return Fraction(event.batch, event.population)
 

@@ -10,7 +10,7 @@ Where some map swaps P0 and P1, which holds for every symmetric noise, this dire
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import lru_cache, singledispatch
 
@@ -27,6 +27,7 @@ from curador.accounting.events import (
     GaussianNoise,
     LaplaceNoise,
     PoissonSampled,
+    PureLoss,
     RandomizedResponse,
 )
 from curador.accounting.precise import dec, digits, lost_digits, nearest
@@ -36,8 +37,9 @@ from curador.accounting.safe import above
 from curador.privacy import Neighbors
 
 _Array = NDArray[np.float64]
-_ATOMS = 2**16
-_NODES = 2**21
+_ATOMS = 2**16  # of a discrete law
+_NODES = 2**21  # of a quadrature
+_ORDER = 2**11  # up to which bounds at integer orders are summed
 
 
 def poisson(event: PoissonSampled, alpha: Fraction) -> float:
@@ -73,7 +75,7 @@ def fixed_size(event: FixedSizeSampled, alpha: Fraction) -> float:
     """
     q, inner = fixed_rate(event), event.event
     whole = renyi_rule(inner, alpha)
-    if q == 1:
+    if q == 1 or whole == 0:
         return whole
     bounds = [whole, _mixed(whole, q, alpha)]
     bounds.append(_between_integers(lambda a: _without_replacement(inner, q, a), alpha))
@@ -99,6 +101,11 @@ def _(event: PoissonSampled, q: Fraction, alpha: Fraction) -> float:
 @poisson_rule.register(RandomizedResponse)
 def _(event: Event, q: Fraction, alpha: Fraction) -> float:
     return _best(event, q, alpha, factor=1)  # x -> shift - x, or exchanging two answers, swaps P0 and P1
+
+
+@poisson_rule.register
+def _(event: PureLoss, q: Fraction, alpha: Fraction) -> float:
+    return _worst_pure(event.epsilon, q, alpha)
 
 
 @poisson_rule.register
@@ -193,8 +200,8 @@ def _binomial(event: Event, q: Fraction, a: int, factor: int) -> float:
         if d == math.inf:
             return math.inf
         grown = _log_expm1((k - 1) * d + (math.log(factor) if k > 2 else 0.0))
-        terms.append(_log_choose(a, k) + k * _log(q) + (a - k) * _log(1 - q) + grown)
-    return _log1p_exp(_log_sum(terms))
+        terms.append((_log_choose(a, k), k * _log(q), (a - k) * _log(1 - q), grown))
+    return _log1p_sum(terms)
 
 
 def _without_replacement(event: Event, q: Fraction, a: int) -> float:
@@ -208,8 +215,8 @@ def _without_replacement(event: Event, q: Fraction, a: int) -> float:
         cap = min(math.log(2), k * _log_expm1(pure)) + (k - 1) * d
         if k == 2:
             cap = min(cap, math.log(4) + _log_expm1(d))
-        terms.append(_log_choose(a, k) + k * _log(q) + cap)
-    return _log1p_exp(_log_sum(terms))
+        terms.append((_log_choose(a, k), k * _log(q), cap))
+    return _log1p_sum(terms)
 
 
 @lru_cache(maxsize=2**14)
@@ -218,7 +225,12 @@ def _integer_order(event: Event, k: int) -> float:
 
 
 def _between_integers(scaled: Callable[[int], float], alpha: Fraction) -> float:
-    """A bound at a real order from bounds on (a - 1) D_a at the integers around it, in which that is convex."""
+    """A bound at a real order from bounds on (a - 1) D_a at the integers around it, in which that is convex.
+
+    Beyond the orders in use there would be too many terms; then another bound must do.
+    """
+    if alpha > _ORDER:
+        return math.inf
     below, share = math.floor(alpha), nearest(alpha - math.floor(alpha))
     low = scaled(below) if below > 1 else 0.0
     high = scaled(below + 1) if share else 0.0
@@ -253,8 +265,9 @@ def _from_moments(log_weight: _Array, loss: _Array, q: Fraction, alpha: Fraction
     with np.errstate(over="ignore"):
         y = rate * np.expm1(loss)
     ell = np.where(loss < 600, np.log1p(np.minimum(y, 1e300)), math.log(rate) + loss)
-    total = _log_sum_array(log_weight + _log_g(y, ell, power))
-    return above(_log1p_exp(total) / power)
+    log_g = _log_g(y, ell, power)
+    size = np.abs(log_weight) + np.abs(log_g) + (1 + power) * np.abs(loss)
+    return above(_log1p_exp(_log_sum(log_weight + log_g, size)) / power)
 
 
 def _log_g(y: _Array, ell: _Array, power: float) -> _Array:
@@ -279,13 +292,19 @@ def _safe_log(x: _Array) -> _Array:
         return np.log(x)
 
 
-def _log_sum_array(x: _Array) -> float:
+def _log_sum(x: _Array, size: _Array) -> float:
+    """log of the sum of exp(x), with the round-off of exponents made of parts of that total size charged."""
     top = float(np.max(x))
-    return top if top == -math.inf else top + math.log(float(np.sum(np.exp(x - top))))
+    if top == -math.inf:
+        return top
+    worst = float(np.max(size[x > top - 45]))
+    return top + math.log(float(np.sum(np.exp(x - top)))) + 2.0**-51 * worst
 
 
-def _log_sum(terms: list[float]) -> float:
-    return _log_sum_array(np.array(terms))
+def _log1p_sum(terms: Sequence[tuple[float, ...]]) -> float:
+    """log(1 + the sum of exp(sum of parts)) over the terms."""
+    parts = np.array(terms)
+    return _log1p_exp(_log_sum(parts.sum(axis=1), np.abs(parts).sum(axis=1)))
 
 
 def _log1p_exp(x: float) -> float:
@@ -299,7 +318,7 @@ def _log_expm1(x: float) -> float:
 
 
 def _log(x: Fraction) -> float:
-    return math.log(x.numerator) - math.log(x.denominator)
+    return math.log1p(-nearest(1 - x)) if 2 * x > 1 else math.log(nearest(x))
 
 
 def _log_choose(n: int, k: int) -> float:

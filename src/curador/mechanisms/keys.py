@@ -25,7 +25,7 @@ from curador.mechanisms.scores import checked_epsilon
 from curador.noise import SYSTEM, Entropy
 from curador.noise.decide import exp_minus
 from curador.privacy import Neighbors
-from curador.rational import Number, probability, whole
+from curador.rational import Number, probability, rational, whole
 
 WORD = 64
 FINE = 2 * WORD
@@ -151,7 +151,7 @@ class OptimalKeys(GroupSelection):
         return Fraction(chances[min(whole(units, "units"), len(chances) - 1)], 1 << FINE)
 
     def least(self, confidence: float = 0.95) -> int:
-        wanted = math.ceil(Fraction(checked_confidence(confidence)) * (1 << FINE))
+        wanted = math.ceil(rational(checked_confidence(confidence)) * (1 << FINE))
         return bisect_left(_chances(self.each.epsilon, self.each.delta), wanted)
 
     def release(self, keys: Any, counts: Any, *, entropy: Entropy = SYSTEM) -> NDArray[Any]:

@@ -40,8 +40,8 @@ class Quantiles(Mechanism):
     found by halving: the middle one first, then those below it in the data below it, and so on; each of the
     log2 levels costs the same, because a unit is in one part of each level only.
 
-    Guarantee: epsilon-DP [Smith11, KSS22]; the score moves by max(q, 1-q) under add-remove and by 1 under replace,
-    and the levels compose as docs/proofs/selection.md states.
+    Guarantee: epsilon-DP [Smith11, KSS22]; the scores of two points part by at most 2 max(q, 1-q) under add-remove
+    and 2 under replace (1 for the least and the largest), and levels compose (docs/proofs/selection.md).
     Assumes: one value per unit; bounds and step are declared, never read from the data.  Values outside are clamped.
 
     >>> mechanism = Quantiles([0.25, 0.5, 0.75], lower=0, upper=100, epsilon=60)
@@ -177,11 +177,13 @@ class Quantiles(Mechanism):
     def _rate(self, q: Fraction, root: bool) -> Fraction:
         """What one rank is worth, as the logarithm of a weight, when quantile q of a part is chosen."""
         share = self.epsilon / self.levels
-        moves = max(q, 1 - q)  # how far the score moves when a unit joins or leaves
+        # How far apart the scores of two points can move when a unit joins or leaves, and when it changes.
+        extreme = q in (0, 1)
+        spread = Fraction(1) if extreme else 2 * max(q, 1 - q)
         if self.neighbors is Neighbors.ADD_REMOVE:
-            return share / (2 * moves)
-        # A changed unit moves ranks by 1 where all data is one part; further down it may leave one and join another.
-        return share / 2 if root else share / (4 * moves)
+            return share / spread
+        # Where all data is one part a changed unit stays in it; further down it may leave one part and join another.
+        return share / (1 if extreme else 2) if root else share / (2 * spread)
 
 
 Part = tuple[Fraction, Fraction]

@@ -41,7 +41,7 @@ class AboveThreshold(Mechanism):
     >>> mechanism.release([0, 10**6, 0, 10**6, 0])  # stops after the second
     [False, True, False, True]
     >>> mechanism.event.epsilon, round(mechanism.error(count=100, confidence=0.95), 1)
-    (Fraction(1, 1), 59.3)
+    (Fraction(1, 1), 41.4)
     """
 
     threshold: Fraction
@@ -105,18 +105,28 @@ class AboveThreshold(Mechanism):
 
     def error(self, count: int, confidence: float = 0.95) -> float:
         """All of ``count`` answers are right for values at least this far from the threshold, at least this often."""
-        questions, miss = whole(count, "count", 1), (1 - checked_confidence(confidence)) / 2
-        # Half the misses for the threshold's noise, half for the questions'; the last steps are the rounding's.
-        steps = _reach(self.threshold_scale, miss) + _reach(self.question_scale, miss / questions) + 2
-        return up(steps * self.grid.step)
+        # The noise of a question, less that of the threshold, must not carry any of them across.
+        miss = (1 - checked_confidence(confidence)) / whole(count, "count", 1)
+        reach = Fraction(above(_crossing(float(self.question_scale / self.threshold_scale), miss)))
+        # Integer noise is within a step of continuous noise (docs/proofs/noise.md), and rounding down costs one more.
+        return up((reach * self.threshold_scale + 4) * self.grid.step)
 
 
-def _reach(scale: Fraction, miss: float) -> int:
-    """Integer Laplace noise of this scale is larger than this with probability at most ``miss``.
+def _crossing(wide: float, miss: float) -> float:
+    """An x with P(A + B >= x) <= miss, for independent Laplace A of scale ``wide`` >= 1 and B of scale 1."""
 
-    P(|X| > k) = 2 q**(k+1) / (1+q) <= exp(-k / scale) for whole k, with q = exp(-1/scale), because 2q <= 1 + q.
-    """
-    return math.ceil(scale * Fraction(above(-math.log(miss))))
+    def tail(x: float) -> float:
+        if wide < 1.001:  # as if both had the wider scale, which is more
+            return math.exp(-x / wide) * (0.5 + x / (4 * wide))
+        return (wide**2 * math.exp(-x / wide) - math.exp(-x)) / (2 * (wide**2 - 1))
+
+    low, high = 0.0, wide
+    while tail(high) > miss:
+        low, high = high, 2 * high
+    while high - low > 2.0**-40 * high:
+        middle = (low + high) / 2
+        low, high = (low, middle) if tail(middle) <= miss else (middle, high)
+    return high
 
 
 class Watch:

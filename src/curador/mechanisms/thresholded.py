@@ -7,6 +7,7 @@ from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -38,8 +39,8 @@ class Thresholded(GroupSelection):
     def _noise_event(self) -> Event: ...
 
     @abstractmethod
-    def _tail(self, k: int, bits: int) -> Fraction:
-        """P(noise >= k) for k >= 1, from above."""
+    def _beyond(self, most: Fraction) -> int:
+        """The least k >= 1 with P(noise >= k) <= most."""
 
     @abstractmethod
     def _sample(self, n: int, entropy: Entropy) -> NDArray[np.int64]: ...
@@ -50,7 +51,7 @@ class Thresholded(GroupSelection):
 
     def least(self, confidence: float = 0.95) -> int:
         # n + noise >= threshold fails when -noise, which has the same law, is at least n - threshold + 1.
-        return self.threshold - 1 + _least(self._tail, 1 - rational(checked_confidence(confidence)))
+        return self.threshold - 1 + self._beyond(1 - rational(checked_confidence(confidence)))
 
     def noisy(self, counts: Any, *, entropy: Entropy = SYSTEM) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
         """For each group whether it may be shown, and its noisy count, which is private unless it may."""
@@ -70,7 +71,7 @@ class Thresholded(GroupSelection):
 
     def _one_unit(self) -> int:
         """The least threshold that a group of one unit reaches so rarely that delta covers all that can differ."""
-        return 1 + _least(self._tail, self.delta / groups_moved(self.groups, self.neighbors))
+        return 1 + self._beyond(self.delta / groups_moved(self.groups, self.neighbors))
 
 
 @dataclass(frozen=True, init=False)
@@ -107,9 +108,11 @@ class ThresholdedLaplace(Thresholded):
     def _noise_event(self) -> DiscreteLaplaceNoise:
         return DiscreteLaplaceNoise(self.scale, groups_moved(self.groups, self.neighbors), self.neighbors)
 
-    def _tail(self, k: int, bits: int) -> Fraction:
-        # With q = exp(-1/scale): P(X >= k) = q**k / (1 + q).
-        return Fraction(exp_minus(k / self.scale, bits)[1], (1 << bits) + exp_minus(1 / self.scale, bits)[0])
+    def _beyond(self, most: Fraction) -> int:
+        def tail(k: int, bits: int) -> Fraction:  # with q = exp(-1/scale), P(X >= k) = q**k / (1 + q)
+            return Fraction(exp_minus(k / self.scale, bits)[1], (1 << bits) + exp_minus(1 / self.scale, bits)[0])
+
+        return _least(tail, most, float(self.scale) * -math.log(2 * _float(most)))
 
     def _sample(self, n: int, entropy: Entropy) -> NDArray[np.int64]:
         return discrete_laplace(self.scale).sample(n, entropy)
@@ -163,24 +166,34 @@ class ThresholdedGaussian(Thresholded):
         moved = groups_moved(self.groups, self.neighbors)
         return DiscreteGaussianNoise(self.variance, moved, moved, self.neighbors)
 
-    def _tail(self, k: int, bits: int) -> Fraction:
-        return _gaussian_tail(self.variance, k, bits)
+    def _beyond(self, most: Fraction) -> int:
+        def tail(k: int, bits: int) -> Fraction:
+            return _gaussian_tail(self.variance, k, bits)
+
+        return _least(tail, most, math.sqrt(self.variance) * -NormalDist().inv_cdf(_float(most)))
 
     def _sample(self, n: int, entropy: Entropy) -> NDArray[np.int64]:
         return discrete_gaussian(self.variance).sample(n, entropy)
 
 
-def _least(tail: Callable[[int, int], Fraction], most: Fraction) -> int:
+def _least(tail: Callable[[int, int], Fraction], most: Fraction, guess: float) -> int:
     """The least k >= 1 with tail(k) <= most, the tail falling with k and enclosed to some 2**-60 of ``most``."""
     bits = 64 + most.denominator.bit_length()
-    high = 1
+    low = high = max(1, math.ceil(guess))
+    pace = 1
     while tail(high, bits) > most:
-        high *= 2
-    low = high // 2
+        low, high, pace = high, high + pace, 2 * pace
+    while low > 0 and tail(low, bits) <= most:
+        low, high, pace = max(0, low - pace), low, 2 * pace
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if tail(middle, bits) <= most else (middle, high)
     return high
+
+
+def _float(chance: Fraction) -> float:
+    """A probability as a float that is not 0: for first guesses only."""
+    return max(float(chance), 1e-300)
 
 
 _TWO_PI_BELOW = Fraction(6283185307179586, 10**15)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from curador.accounting.events import DiscreteGaussianNoise, DiscreteLaplaceNoise
 from curador.accounting.safe import above
-from curador.errors import InvalidParameter, InvalidValue, NoiseOverflow, NotPromised
+from curador.errors import InvalidParameter, InvalidValue, NotPromised
 from curador.mechanisms.base import Mechanism, checked_confidence, exactly_one, freeze, integer_array, integer_scalar
 from curador.noise import SYSTEM, DiscreteGaussian, DiscreteLaplace, Entropy
 from curador.noise.arrays import checked_count
@@ -25,8 +25,8 @@ from curador.noise.laplace import discrete_laplace
 from curador.privacy import Neighbors
 from curador.rational import Number, positive, whole
 
-FAR = 1 << 55
-"""Noise beyond this could make a sum of 64 nodes wrap around; no scale that is allowed reaches it."""
+NODE = 1 << 56
+"""Nodes are held at this, so that a sum of 41 of them stays inside a machine word; no allowed scale comes near it."""
 
 
 @dataclass(frozen=True, init=False)
@@ -146,22 +146,20 @@ class ContinualCount(Mechanism):
                 f"There are {given.size} increments for a horizon of {self.horizon} steps.",
                 fix="Make it with a longer horizon, which costs a little more noise.",
             )
-        # Clamping each increment keeps neighbours together and the total within 2**61.
-        most = (1 << 61) // self.horizon
-        out = np.cumsum(np.clip(given, -most, most))
+        # Clamping increments and noisy nodes keeps every sum inside a machine word.  The first never parts neighbours,
+        # the second is post-processing; noise held at 2**62 ends at a node's clamp either way.
+        most = NODE // 2 // self.horizon
+        sums = np.concatenate([np.zeros(1, np.int64), np.cumsum(np.clip(given, -most, most))])
+        out = np.zeros(given.size, np.int64)
         steps = np.arange(1, given.size + 1)
         for level in range(given.size.bit_length()):
             # Of the intervals of length 2**level, totals use the first, third, fifth, …: those that end a set bit.
-            noise = self._noise.sample(((given.size >> level) + 1) // 2, entropy)
-            if noise.size and np.abs(noise).max() >= FAR:
-                raise NoiseOverflow(
-                    "The noise left the machine's integers.",
-                    fix="Release again, which is paid for again; it will not happen twice.",
-                    cost="the event was spent, nothing was released",
-                )
+            ends = (2 * np.arange(((given.size >> level) + 1) // 2) + 1) << level
+            nodes = sums[ends] - sums[ends - (1 << level)]
+            noisy = np.clip(nodes + self._noise.sample(nodes.size, entropy), -NODE, NODE)
             place = steps >> level
             used = (place & 1).astype(bool)
-            out[used] += noise[place[used] >> 1]
+            out[used] += noisy[place[used] >> 1]
         return out
 
 

@@ -16,6 +16,8 @@ from curador.noise.decide import below as _below
 from curador.noise.entropy import SYSTEM, Entropy
 from curador.rational import probability, rational, whole
 
+BLOCK = 1 << 10
+
 
 def uniform_below(n: int, entropy: Entropy = SYSTEM) -> int:
     """A uniform integer in [0, n).
@@ -123,12 +125,18 @@ def choose(
     gaps = np.maximum(gaps - gaps[sizes > 0].min(), 0)
     u = entropy.bits(64)
     weights = sizes * np.exp(-(gaps * _float_rate(rate)))
-    cuts = np.cumsum(weights)
-    at = u * 2.0**-64 * cuts[-1]
-    margin = cuts[-1] * (8 * EXP_ERROR + gaps.size * 2.0**-50)
+    # Summed in blocks, so that rounding grows with the root of the number of pieces.
+    tops = np.cumsum(np.add.reduceat(weights, np.arange(0, weights.size, BLOCK)))
+    at = u * 2.0**-64 * tops[-1]
+    margin = tops[-1] * (8 * EXP_ERROR + (BLOCK + tops.size) * 2.0**-50)
+    block = min(int(np.searchsorted(tops, at, side="right")), tops.size - 1)
+    start = block * BLOCK
+    cuts = np.cumsum(weights[start : start + BLOCK]) + (tops[block - 1] if block else 0.0)
     j = int(np.searchsorted(cuts, at, side="right"))
-    if j < cuts.size and at < cuts[j] - margin and (j == 0 or at > cuts[j - 1] + margin) and weights[j] > 0:
-        return j
+    if j < cuts.size and at < cuts[j] - margin:
+        before = cuts[j - 1] if j else tops[block - 1] if block else -margin
+        if at > before + margin:
+            return start + j
     return _choose_exactly(gaps, rate, sizes, u, entropy)
 
 

@@ -1,0 +1,189 @@
+"""The accountants behind one set of words: what a loss comes to, by the method you name.
+
+``pld`` is the tight one and returns a bracket.  The others are upper bounds, each with its own theorem, kept because
+people know them, compare with them, and because some hold where the tight one does not.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from curador.accounting import convert, meaning
+from curador.accounting.bracket import Bracket
+from curador.accounting.compose import advanced_heterogeneous
+from curador.accounting.events import NOTHING, Composed, Event
+from curador.accounting.profile import delta as single_delta
+from curador.accounting.profile import pure_epsilon
+from curador.accounting.renyi import ORDERS, renyi_curve
+from curador.accounting.tradeoff import Curve, Tradeoff
+from curador.errors import InvalidParameter, NotPromised
+from curador.privacy import ApproxDP, PureDP
+from curador.rational import Number, probability, up
+
+if TYPE_CHECKING:
+    from curador.accounting.meaning import Decision, Posterior
+
+INTEGER_ORDERS = tuple(range(2, 257))
+"""The orders of the moments accountant: the paper's 1 … 32 and more, one higher as Rényi orders."""
+
+
+def epsilon(event: Event, delta: Number, method: str = "pld", tolerance: float = 1e-4) -> Bracket:
+    """The epsilon of an event at a delta, by one of the accountants.
+
+    * ``pld``: bounds from both sides by privacy-loss distributions, usually within ``tolerance``;
+    * ``renyi``: the best conversion over a grid of Rényi orders [Mir17, CKS20];
+    * ``moments``: the same at integer orders only, as the moments accountant does [ACGMMTZ16];
+    * ``basic``: the sum of epsilons; delta is not used [DMNS06];
+    * ``advanced``: the heterogeneous advanced composition theorem [KOV15].
+
+    The upper-bound methods leave the lower end at 0.
+
+    Guarantee: the event is (upper, delta)-DP.
+    Assumes: what is run is fixed in advance; budgets spent step by step use curador.accounting.filters.
+    Fails: NotPromised where a method has no rule for the event.
+
+    >>> from curador.accounting.events import LaplaceNoise
+    >>> loss = 100 * LaplaceNoise(scale=20, sensitivity=1)
+    >>> [round(epsilon(loss, "1e-6", method=m).upper, 2) for m in ("pld", "renyi", "advanced", "basic")]
+    [2.19, 2.34, 2.69, 5.0]
+    """
+    if method not in METHODS:
+        raise InvalidParameter(f"No accountant is called {method!r}.", fix=f"Use one of {', '.join(METHODS)}.")
+    return METHODS[method](event, delta, tolerance)
+
+
+def _pld(event: Event, delta: Number, tolerance: float) -> Bracket:
+    from curador.accounting import pld
+
+    return pld.epsilon(event, delta, tolerance)
+
+
+def _renyi(orders: Iterable[float]) -> Callable[[Event, Number, float], Bracket]:
+    def method(event: Event, delta: Number, tolerance: float) -> Bracket:
+        return Bracket(0.0, convert.renyi_epsilon(dict(renyi_curve(event, orders).curve), delta).value)
+
+    return method
+
+
+def _basic(event: Event, delta: Number, tolerance: float) -> Bracket:
+    probability(delta, "delta")
+    total = pure_epsilon(event)
+    if total == math.inf:
+        raise NotPromised(
+            "Basic composition adds pure epsilons, and part of this has none.", fix="Use method='pld' or 'renyi'."
+        )
+    return Bracket(0.0, up(total) if isinstance(total, Fraction) else total)
+
+
+def _advanced(event: Event, delta: Number, tolerance: float) -> Bracket:
+    pieces = []
+    for part, count in Composed.of((event, 1)).parts:
+        each = pure_epsilon(part)
+        if each == math.inf:
+            raise NotPromised(
+                "Advanced composition is applied to pure epsilons here, and part of this has none.",
+                fix="Use method='pld' or 'renyi'.",
+            )
+        pieces += [PureDP(up(each) if isinstance(each, Fraction) else each)] * count
+    if not pieces:
+        return Bracket(0.0, 0.0)
+    return Bracket(0.0, advanced_heterogeneous(pieces, delta).epsilon)
+
+
+METHODS: dict[str, Callable[[Event, Number, float], Bracket]] = {
+    "pld": _pld,
+    "renyi": _renyi(ORDERS),
+    "moments": _renyi(INTEGER_ORDERS),
+    "basic": _basic,
+    "advanced": _advanced,
+}
+
+
+def delta(event: Event, epsilon: Number, tolerance: float = 1e-4) -> Bracket:
+    """The delta of an event at an epsilon, bounded from both sides.
+
+    >>> from curador.accounting.events import GaussianNoise
+    >>> bracket = delta(4 * GaussianNoise(sigma=2, sensitivity=1), epsilon=1)
+    >>> round(bracket.lower, 5) == round(bracket.upper, 5) == 0.12694
+    True
+    """
+    from curador.accounting import pld
+
+    return pld.delta(event, epsilon, tolerance)
+
+
+def _upper_delta(event: Event) -> Callable[[float], float]:
+    """An upper bound on delta as a function of epsilon: exact for single events, by distributions for the rest."""
+
+    def at(e: float) -> float:
+        try:
+            return single_delta(event, e)
+        except NotPromised:
+            return delta(event, e).upper
+
+    return at
+
+
+def profile(event: Event, epsilons: Iterable[Number] | None = None) -> Curve:
+    """The privacy profile: delta as a function of epsilon, an upper bound at every point.
+
+    >>> from curador.accounting.events import LaplaceNoise
+    >>> curve = profile(LaplaceNoise(scale=1, sensitivity=1), [0, 0.5, 1])
+    >>> [round(y, 4) for y in curve.lines[0][1]]
+    [0.3935, 0.2212, 0.0]
+    """
+    at = _upper_delta(event)
+    x = _epsilons(event) if epsilons is None else tuple(float(e) for e in epsilons)
+    return Curve(x, (("δ(ε)", tuple(at(e) for e in x)),), "ε", "δ")
+
+
+def _epsilons(event: Event, points: int = 101) -> tuple[float, ...]:
+    """From 0 to where delta is a billionth, or to the pure epsilon if that comes first."""
+    ends = [float(pure_epsilon(event))]
+    if ends[0] == math.inf or event == NOTHING:
+        ends = [epsilon(event, "1e-9").upper]
+    top = min(ends)
+    if not math.isfinite(top):
+        raise InvalidParameter("This event has no finite epsilon to draw up to.", fix="Give the epsilons yourself.")
+    return tuple(top * i / (points - 1) for i in range(points))
+
+
+def tradeoff(event: Event) -> Tradeoff:
+    """The trade-off curve: the least false-negative rate of any test at every false-positive rate [DRS22].
+
+    >>> from curador.accounting.events import LaplaceNoise
+    >>> round(tradeoff(LaplaceNoise(scale=1, sensitivity=1)).fnr(0.1), 4)
+    0.7282
+    """
+    return Tradeoff.from_profile(_upper_delta(event), _epsilons(event))
+
+
+def posterior(event: Event, prior: Number = Fraction(1, 2), failure: Number | None = None) -> Posterior:
+    """What an adversary who held ``prior`` may believe after seeing the release.
+
+    >>> from curador.accounting.events import LaplaceNoise
+    >>> round(posterior(LaplaceNoise(scale=1, sensitivity=1)).upper, 4)
+    0.7311
+    """
+    return meaning.posterior(_promise(event, failure), prior, failure)
+
+
+def decision(event: Event, prior: Number = Fraction(1, 2)) -> Decision:
+    """How often an adversary who must decide is wrong at least, and its advantage at most.
+
+    >>> from curador.accounting.events import LaplaceNoise
+    >>> round(decision(LaplaceNoise(scale=1, sensitivity=1)).advantage, 4)
+    0.3935
+    """
+    return meaning.decision(tradeoff(event), prior)
+
+
+def _promise(event: Event, failure: Number | None) -> PureDP | list[ApproxDP]:
+    pure = pure_epsilon(event)
+    if pure != math.inf:
+        return PureDP(up(pure) if isinstance(pure, Fraction) else pure)
+    at = _upper_delta(event)
+    return [ApproxDP(e, at(e)) for e in _epsilons(event)]

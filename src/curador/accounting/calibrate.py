@@ -1,0 +1,161 @@
+"""Turning the question around: the noise for a promise, the epsilon for an accuracy, the number of queries that fit.
+
+Every answer is checked by the accountant before it is returned, so it errs on the side of privacy: the noise found
+keeps the promise, and a little less of it may too.
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any, Protocol, TypeVar
+
+from curador.accounting import filters
+from curador.accounting.convert import renyi_epsilon
+from curador.accounting.events import Event, PoissonSampled
+from curador.accounting.profile import pure_epsilon
+from curador.accounting.renyi import renyi_curve
+from curador.errors import InvalidParameter, NotPromised
+from curador.privacy import ApproxDP, Guarantee
+from curador.rational import Number, positive, probability, whole
+
+REACH = 200
+"""How many doublings of the noise, or of an epsilon, are tried before giving up."""
+
+FINE = Fraction(1, 10**5)
+"""How close to the least noise a search comes, relatively."""
+
+
+class HasEvent(Protocol):
+    """Whatever knows its event: a mechanism."""
+
+    @property
+    def event(self) -> Event: ...
+
+
+class HasError(HasEvent, Protocol):
+    """A mechanism that also knows its error."""
+
+    def error(self, confidence: float = ...) -> float: ...
+
+
+M = TypeVar("M", bound=HasEvent)
+N = TypeVar("N", bound=HasError)
+
+
+def keeps(event: Event, target: Guarantee) -> bool:
+    """Whether an event, fixed in advance, is certain to keep a promise.
+
+    >>> from curador.accounting.events import LaplaceNoise
+    >>> from curador.privacy import PureDP
+    >>> keeps(10 * LaplaceNoise(scale=10, sensitivity=1), PureDP(1)), keeps(11 * LaplaceNoise(10, 1), PureDP(1))
+    (True, False)
+    """
+    if not isinstance(target, ApproxDP):
+        try:
+            return filters.fits(filters.open_filter(target, event.neighbors), event)
+        except NotPromised:  # this currency cannot express the event at all
+            return False
+    if pure_epsilon(event) <= target.epsilon:
+        return True
+    if target.delta == 0:
+        return False
+    from curador.accounting import pld
+
+    try:
+        return pld.upper_epsilon(event, target.delta) <= target.epsilon
+    except NotPromised:  # no distribution is known of it, but a Rényi curve may be
+        return renyi_epsilon(dict(renyi_curve(event).curve), target.delta).value <= target.epsilon
+
+
+def calibrate(
+    mechanism: Callable[..., M], target: Guarantee, *, count: int = 1, rate: Number | None = None, **parameters: Any
+) -> M:
+    """The mechanism with the least noise that, run ``count`` times, keeps the promise.
+
+    ``mechanism`` is a class that takes ``scale`` or ``sigma``; the other parameters are handed on.  With ``rate`` each
+    run sees a Poisson sample of the units.
+
+    Guarantee: the result keeps ``target`` by the tight accountant; its noise is within 1e-5 of the least that does.
+    Fails: NotPromised where no amount of noise keeps it.
+
+    >>> from curador import ApproxDP, Gaussian, Laplace, PureDP
+    >>> round(float(calibrate(Laplace, PureDP(1), sensitivity=2, count=10).scale), 3)
+    20.0
+    >>> round(float(calibrate(Gaussian, ApproxDP(1, 1e-5), sensitivity=1, count=100).sigma), 2)
+    37.31
+    """
+    times = whole(count, "count", 1)
+    names = inspect.signature(mechanism).parameters
+    noise = next((name for name in ("sigma", "scale") if name in names), None)
+    if noise is None:
+        raise InvalidParameter(
+            f"{mechanism!r} has neither sigma nor scale to choose.", fix="Calibrate a mechanism that adds noise."
+        )
+
+    def made(size: Fraction) -> M:
+        return mechanism(**parameters, **{noise: size})
+
+    def good(size: Fraction) -> bool:
+        event = made(size).event
+        return keeps(times * (event if rate is None else PoissonSampled(event, probability(rate, "rate"))), target)
+
+    return made(_least(good, "noise keeps this promise"))
+
+
+def how_many(event: Event, budget: Guarantee) -> int:
+    """How many times an event fits a budget when all are fixed in advance.
+
+    >>> from curador.accounting.events import GaussianNoise, LaplaceNoise
+    >>> from curador.privacy import PureDP
+    >>> how_many(LaplaceNoise(scale=10, sensitivity=1), PureDP(1))
+    10
+    >>> how_many(GaussianNoise(sigma=10, sensitivity=1), ApproxDP(1, 1e-6))
+    5
+    """
+    most = 1
+    while keeps(most * event, budget):
+        most *= 2
+        if most > 1 << 40:
+            raise InvalidParameter("More than a trillion of these fit.", fix="Ask for a smaller budget.")
+    fits, fails = most // 2, most
+    while fails - fits > 1:
+        middle = (fits + fails) // 2
+        fits, fails = (middle, fails) if keeps(middle * event, budget) else (fits, middle)
+    return fits
+
+
+def for_accuracy(make: Callable[[Fraction], N], error: Number, confidence: float = 0.95) -> N:
+    """The mechanism of least epsilon whose error stays within plus or minus ``error`` this often.
+
+    ``make`` builds the mechanism for an epsilon.
+
+    >>> from curador import Laplace
+    >>> mechanism = for_accuracy(lambda epsilon: Laplace(1, epsilon), error=10)
+    >>> round(float(mechanism.event.epsilon), 3), mechanism.error(0.95) <= 10
+    (0.3, True)
+    """
+    wanted = positive(error, "error")
+    return make(_least(lambda epsilon: make(epsilon).error(confidence) <= wanted, "epsilon reaches this accuracy"))
+
+
+def _least(good: Callable[[Fraction], bool], what: str) -> Fraction:
+    """The least positive number that is good, from above, given that larger ones are good too."""
+    high = Fraction(1)
+    if good(high):
+        while good(high / 2):
+            high /= 2
+            if high < Fraction(1, 2**REACH):
+                return high
+    else:
+        while not good(high := high * 2):
+            if high > 2**REACH:
+                raise NotPromised(f"No {what}.", fix="Ask for less, or change the other parameters.")
+    low = high / 2
+    while high - low > FINE * high:
+        # The geometric middle, to a few digits: exact fractions would grow without end.
+        middle = Fraction(round(math.sqrt(float(low / high)) * 2**20), 2**20) * high
+        low, high = (low, middle) if good(middle) else (middle, high)
+    return high

@@ -1,0 +1,295 @@
+"""One rule per event: the pair of laws that dominates it, and a pair that it can really produce."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from functools import singledispatch
+
+from curador.accounting.events import (
+    ApproxLoss,
+    Composed,
+    DiscreteGaussianNoise,
+    DiscreteLaplaceNoise,
+    Event,
+    ExponentialChoice,
+    FixedSizeSampled,
+    GaussianNoise,
+    LaplaceNoise,
+    Parallel,
+    PoissonSampled,
+    PureLoss,
+    RandomizedResponse,
+    TruncatedLaplaceNoise,
+)
+from curador.accounting.pld.cells import Cells, mirrored, sampled, swapped
+from curador.accounting.pld.pairs import IntegerNormal, Laplacian, Mixed, Normal, Pair, Points, Ramp, Thinned
+from curador.accounting.pld.sampled_normal import SampledNormal
+from curador.accounting.precise import nearest
+from curador.accounting.profile import fixed_rate
+from curador.errors import NotPromised
+from curador.privacy import Neighbors
+
+Bounds = tuple[Pair, Pair]
+"""A pair that dominates the event, and one that some mechanism described by the event attains."""
+
+Orders = tuple[Bounds, ...]
+"""One entry if both orders of two neighbours look alike, else one each: with the unit first, then without it."""
+
+
+def _tight(pair: Pair) -> Orders:
+    return ((pair, pair),)
+
+
+# ---- what is composed ------------------------------------------------------------------------------------------
+
+
+@singledispatch
+def parts(event: Event) -> tuple[tuple[Event, int], ...]:
+    """What is run one after another on the same data, in the worst case: events and how often.
+
+    >>> parts(2 * LaplaceNoise(1, 1) + Parallel((PureLoss(1), PureLoss(3))))
+    ((LaplaceNoise(...), 2), (PureLoss(epsilon=Fraction(3, 1), ...), 1))
+    """
+    return ((event, 1),)
+
+
+@parts.register
+def _(event: Composed) -> tuple[tuple[Event, int], ...]:
+    return tuple((e, n * count) for part, count in event.parts for e, n in parts(part))
+
+
+@parts.register
+def _(event: Parallel) -> tuple[tuple[Event, int], ...]:
+    """The part that dominates all others; under replace a unit may leave one part and enter another, so two."""
+    left = list(event.parts)
+    worst: list[Event] = []
+    while left and len(worst) < (2 if event.neighbors is Neighbors.REPLACE else 1):
+        worst.append(left.pop(left.index(_worst(left))))
+    return tuple((e, n) for part in worst for e, n in parts(part))
+
+
+def _worst(events: list[Event]) -> Event:
+    if len({type(e) for e in events}) == 1:
+        keys = [strength(e) for e in events]
+        if None not in keys:
+            return events[keys.index(max(k for k in keys if k is not None))]
+    if len(set(events)) == 1:
+        return events[0]
+    raise NotPromised(
+        "Parallel events of different shapes have no single worst one.",
+        fix="Account for each alone and take the larger epsilon, or describe all of them by PureLoss or ApproxLoss.",
+    )
+
+
+@singledispatch
+def strength(event: Event) -> Fraction | None:
+    """A number that orders events of one type by domination, or None where no one number does."""
+    return None
+
+
+@strength.register(LaplaceNoise)
+@strength.register(ExponentialChoice)
+@strength.register(PureLoss)
+def _(event: LaplaceNoise | ExponentialChoice | PureLoss) -> Fraction:
+    return event.epsilon
+
+
+@strength.register
+def _(event: GaussianNoise) -> Fraction:
+    return event.sensitivity / event.sigma
+
+
+# ---- noise -----------------------------------------------------------------------------------------------------
+
+
+@singledispatch
+def orders(event: Event) -> Orders:
+    """The pairs of laws that bound an event, for each order of two neighbours.
+
+    Guarantee: delta of the event is at most that of the first of each two, for every epsilon, and so it stays under
+        adaptive composition [ZDW22]; some mechanism that the event describes attains the second.
+
+    >>> orders(GaussianNoise(sigma=2, sensitivity=1))
+    ((Normal(mu=0.5), Normal(mu=0.5)),)
+    """
+    raise NotPromised(
+        f"No pair of laws is known that dominates {type(event).__name__}.",
+        fix="Use the Rényi curve (method='renyi'), or restate the event as PureLoss or ApproxLoss.",
+    )
+
+
+@orders.register
+def _(event: LaplaceNoise) -> Orders:
+    e = nearest(event.epsilon)
+    return _tight(Laplacian(e, 0.5, Ramp(e, -math.log(4) - e / 2)))
+
+
+@orders.register
+def _(event: DiscreteLaplaceNoise) -> Orders:
+    e, step = nearest(event.epsilon), nearest(2 / event.scale)
+    inner = Ramp(nearest((event.sensitivity - 2) / event.scale), math.log(math.tanh(step / 4)) - e / 2, step)
+    return _tight(Laplacian(e, 1 / (1 + math.exp(-step / 2)), inner if event.sensitivity > 1 else None))
+
+
+@orders.register
+def _(event: TruncatedLaplaceNoise) -> Orders:
+    shift, bound = event.sensitivity / event.scale, event.bound / event.scale
+    if shift >= 2 * bound:
+        return _tight(Points(0.0, (0.0, 0.0, 0.0), 1.0))
+    e, total = nearest(shift), -2 * math.expm1(-nearest(bound))
+    half = nearest(min(shift, 2 * bound - shift))
+    ramp = Ramp(half, -math.log(2 * total) - e / 2)
+    if shift >= bound:
+        # Of the noise up to shift - bound, which is beyond the peak, the other law has nothing.
+        lost = -math.expm1(-nearest(bound)) - math.expm1(-nearest(shift - bound))
+        return _tight(Laplacian(e, 0.0, ramp, lost / total))
+    ends = -math.expm1(nearest(shift - bound)) / total
+    return _tight(Laplacian(e, ends, ramp, math.exp(nearest(shift - bound)) * -math.expm1(-e) / total))
+
+
+@orders.register
+def _(event: GaussianNoise) -> Orders:
+    return _tight(Normal(nearest(event.sensitivity / event.sigma)))
+
+
+@orders.register
+def _(event: DiscreteGaussianNoise) -> Orders:
+    if event.dimension > 1:
+        raise NotPromised(
+            "The worst direction of integer Gaussian noise in several dimensions is not known.",
+            fix="Use the Rényi curve (method='renyi'), or one event for each coordinate.",
+        )
+    # The law is log-concave, so the largest shift is the worst one.
+    return _tight(IntegerNormal(nearest(event.variance), math.isqrt(event.sensitivity_squared)))
+
+
+# ---- choices and worst cases -----------------------------------------------------------------------------------
+
+
+@orders.register
+def _(event: ExponentialChoice) -> Orders:
+    # The profile (1 - exp(-(e - epsilon)/2))**2 / (1 - exp(-e)) dominates every choice of bounded range [DDR20]:
+    # a ramp without atoms.  Two outcomes with losses +-e/2 are one such choice.
+    e = nearest(event.epsilon)
+    ramp = Ramp(e, -e / 2 - math.log(2) - math.log(-math.expm1(-e)))
+    return ((Laplacian(e, 0.0, ramp), _response(event.epsilon / 2)),)
+
+
+@orders.register
+def _(event: RandomizedResponse) -> Orders:
+    seldom, often = sorted((event.truth, (1 - event.truth) / (event.categories - 1)))
+    equal = nearest(1 - seldom - often) if event.categories > 2 else 0.0
+    if seldom == 0:
+        return _tight(Points(0.0, (0.0, equal, 0.0), nearest(often)))
+    return _tight(Points(_log(often / seldom), (nearest(often), equal, nearest(seldom))))
+
+
+@orders.register
+def _(event: PureLoss) -> Orders:
+    return _tight(_response(event.epsilon))
+
+
+@orders.register
+def _(event: ApproxLoss) -> Orders:
+    return _tight(_response(event.epsilon, event.delta))  # [KOV15]
+
+
+def _response(epsilon: Fraction, delta: Fraction = Fraction(0)) -> Points:
+    e, kept = nearest(epsilon), nearest(1 - delta)
+    seldom = math.exp(-e)
+    return Points(e, (kept / (1 + seldom), 0.0, kept * seldom / (1 + seldom)), nearest(delta))
+
+
+def _log(x: Fraction) -> float:
+    """The natural logarithm, also close to 1."""
+    return (
+        math.log1p(nearest(x - 1)) if abs(x - 1) < Fraction(1, 2) else math.log(x.numerator) - math.log(x.denominator)
+    )
+
+
+# ---- samples ---------------------------------------------------------------------------------------------------
+
+
+@orders.register
+def _(event: PoissonSampled) -> Orders:
+    base, rate = taken(event)
+    if rate in (0, 1):
+        return orders(base) if rate else _tight(Points(0.0, (0.0, 1.0, 0.0)))
+    if event.neighbors is Neighbors.REPLACE:
+        # With probability 1 - rate both runs are equal.  Divergences are jointly convex, and an output that shows
+        # whether the unit was taken attains the bound; the sensitivity under replace does not exclude that.
+        return tuple((Thinned(above, rate), Thinned(below, rate)) for above, below in orders(base))
+    above, below = (amplified(pair, rate) for pair in _symmetric(base))  # [ZDW22, Theorem 11]
+    return tuple(zip(above, above if below == above else below, strict=True))
+
+
+@singledispatch
+def amplified(base: Pair, rate: Fraction) -> tuple[Pair, Pair]:
+    """The base run on a sample: with the unit in the first database, then with the unit in the second."""
+    return Mixed(base, rate, sampled), Mixed(base, rate, _added)
+
+
+@amplified.register
+def _(base: Normal, rate: Fraction) -> tuple[Pair, Pair]:
+    return SampledNormal(base.mu, rate, added=False), SampledNormal(base.mu, rate, added=True)
+
+
+@singledispatch
+def taken(event: Event) -> tuple[Event, Fraction]:
+    """What is run on the innermost sample, and the chance that a unit is in it: a sample of a sample is a sample."""
+    return event, Fraction(1)
+
+
+@taken.register
+def _(event: PoissonSampled) -> tuple[Event, Fraction]:
+    inner, rate = taken(event.event)
+    return inner, rate * event.rate
+
+
+def _added(cells: Cells, rate: Fraction) -> Cells:
+    return swapped(sampled(cells, rate))
+
+
+@orders.register
+def _(event: FixedSizeSampled) -> Orders:
+    rate = fixed_rate(event)
+    if rate == 1:
+        return orders(event.event)
+    # [BBG18, Theorem 9] bounds both orders alike, for epsilon >= 0; a mechanism attains each, not both at once.
+    above, below = _symmetric(event.event)
+    worst = Mixed(above, rate, _mirrored)
+    return tuple((worst, Mixed(below, rate, shape)) for shape in (sampled, _added))
+
+
+def _mirrored(cells: Cells, rate: Fraction) -> Cells:
+    return mirrored(sampled(cells, rate))
+
+
+def _symmetric(event: Event) -> Bounds:
+    found = orders(event)
+    if len(found) > 1:
+        raise NotPromised(
+            f"No theorem here covers a sample of {type(event).__name__}.", fix="Sample the innermost event only."
+        )
+    return found[0]
+
+
+@orders.register
+def _(event: Composed) -> Orders:
+    """Several releases about one sample: known where they are one, or together one Gaussian."""
+    inside = parts(event)
+    if len(inside) == 1 and inside[0][1] == 1:
+        return orders(inside[0][0])
+    pairs = [(_symmetric(e)[0], n) for e, n in inside]
+    if all(pair.variance for pair, _ in pairs):
+        return _tight(Normal(math.sqrt(sum(n * pair.variance for pair, n in pairs))))
+    raise NotPromised(
+        "Several releases about one sample have no closed form here, unless all are Gaussian.",
+        fix="Account for each release as sampled on its own only if it draws its own sample; else use method='renyi'.",
+    )
+
+
+@orders.register
+def _(event: Parallel) -> Orders:
+    return orders(Composed.of(*parts(event)))

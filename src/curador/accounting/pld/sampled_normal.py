@@ -1,0 +1,121 @@
+"""Gaussian noise on a sample of the units, the law behind private gradient descent, by quadrature.
+
+With z normal, l = mu z - mu**2/2 and A(z) = 1 - q + q exp(l), the loss is log A under A(z) phi(z) dz (the unit is in the
+first of two databases), or -log A under phi(z) dz (it is in the second).  Every moment is an integral of
+phi(z) A(z)**r with a complex power r, analytic in a strip, so the trapezoidal rule converges exponentially [TW14];
+docs/proofs/pld.md, 6, bounds what it leaves.
+
+In the first order the loss has a tail so long that its moments say nothing about the losses that matter.  So z is also
+asked "are you beyond c, roughly?", which is answered yes with probability Phi((z - c)/w), and a yes counts as an infinite
+loss.  The rest of the law keeps its losses, and stays analytic.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from curador.accounting.pld.cells import Atoms, Cells, Floats, diluted, sampled, swapped
+from curador.accounting.pld.masses import reach
+from curador.accounting.pld.pairs import Normal, Pair
+
+_SURE = 40.0  # -log of what the rule and its ends may leave out
+_SOFT = 0.05  # w
+_MOST = 2**20  # nodes
+_ROOT_TAU = math.sqrt(2 * math.pi)
+
+
+@dataclass(frozen=True)
+class SampledNormal(Pair):
+    """(1 - rate) N(0, 1) + rate N(mu, 1) against N(0, 1), or with ``added`` the other way round."""
+
+    mu: float
+    rate: Fraction
+    added: bool
+
+    def extent(self, theta: float) -> float:
+        return Normal(self.mu).extent(theta)
+
+    def cells(self, count: int, tail: float) -> Cells:
+        cells = sampled(Normal(self.mu).cells(count, tail), self.rate)
+        return swapped(cells) if self.added else cells
+
+    def _power(self, theta: float) -> float:
+        """The real part of the power of A in the moment at theta."""
+        return -theta if self.added else 1 + theta
+
+    def _rule(self, most: float, omega: float, tail: float, finest: float) -> tuple[Floats, float] | None:
+        """Nodes and step for powers of real part up to ``most`` in size and imaginary part up to ``omega``."""
+        mu, w = self.mu, _SOFT
+        a = min(0.1, 2 / (mu * math.sqrt(max(1.0, most))))  # half the width of the strip; A has no zero in it
+        lost = _SURE + a * a / (2 * w * w) - most * math.log(math.cos(mu * a / 2))
+        h = min(finest, 2 * math.pi / (omega * mu + a / 2 + lost / a))
+        left = right = math.sqrt(2 * (_SURE + most * math.log(2 / min(self.rate, 1 - self.rate))))
+        if not self.added:
+            b = most * mu * w * w
+            right = self._cut(tail) + b + math.sqrt(b * b + 2 * w * w * (_SURE + 5))
+        if (left + right) / h > _MOST:
+            return None
+        return np.arange(math.floor(-left / h), math.ceil(right / h) + 1) * h, h
+
+    def _cut(self, tail: float) -> float:
+        """c: N(0, 1) says yes with probability ``tail``."""
+        return math.hypot(1, _SOFT) * reach(tail)
+
+    def _laws(self, z: Floats, tail: float) -> tuple[Floats, Floats, Floats]:
+        """log A, the log-density of P, and the log-probability that the answer is no."""
+        from scipy.special import log_ndtr
+
+        log_a = diluted(self.mu * z - self.mu**2 / 2, self.rate)
+        if self.added:
+            return log_a, -z * z / 2, np.zeros_like(z)
+        return log_a, log_a - z * z / 2, log_ndtr((self._cut(tail) - z) / _SOFT)
+
+    def nodes(self, tilts: Sequence[float], omega: float, tail: float) -> Atoms | None:
+        from scipy.special import ndtr
+
+        rule = self._rule(max(abs(self._power(t)) for t in tilts), omega, tail, 1.0)
+        if rule is None:
+            return None
+        z, h = rule
+        log_a, log_p, log_no = self._laws(z, tail)
+        mass = np.exp(log_p + log_no) * (h / _ROOT_TAU)
+        keep = mass > 0
+        losses = (-log_a if self.added else log_a)[keep]
+        if self.added:
+            return Atoms(losses, mass[keep], 0.0, 0.0)
+        # Both laws are normal, and so is z plus w times a normal number.
+        c, f, spread = self._cut(tail), float(self.rate), math.hypot(1, _SOFT)
+        with_unit, without = float(ndtr((self.mu - c) / spread)), float(ndtr(-c / spread))
+        return Atoms(losses, mass[keep], f * with_unit + float(1 - self.rate) * without, without)
+
+    def log_decay(self, theta: float, omega: Floats, tail: float) -> Floats:
+        # Where the density of the tilted loss is at least f on an interval of length x, the law is a mixture of the
+        # uniform one there, with weight f x and a transform below 2 / (omega x), and of a rest.
+        power = self._power(theta)
+        rule = self._rule(abs(power), 0.0, tail, 0.02)
+        if rule is None:
+            return np.zeros_like(omega)
+        z, h = rule
+        log_a, log_p, log_no = self._laws(z, tail)
+        loss = self.mu * z - self.mu**2 / 2
+        log_w = log_p + log_no + theta * (-log_a if self.added else log_a)
+        log_w -= log_w.max() + math.log(np.exp(log_w - log_w.max()).sum() * h)
+        log_f = log_w + log_a - loss - math.log(self.mu * self.rate)
+        log_f[log_no < -1e-3] = -math.inf  # so that the slope below holds
+        best = np.zeros_like(omega)
+        top = int(np.argmax(log_f))
+        for drop in (0.5, 1.0, 2.0):
+            low = log_f < log_f[top] - drop
+            first = int(np.max(np.flatnonzero(low[:top]), initial=-1)) + 1
+            last = top + int(np.argmax(np.append(low[top:], True))) - 1
+            slope = max(abs(z[first]), abs(z[last])) + (abs(power) + 2) * self.mu + 4
+            length = abs(float(log_a[last] - log_a[first]))
+            weight = min(1.0, length * math.exp(float(log_f[first : last + 1].min()) - h * slope))
+            if length > 0:
+                best = np.minimum(best, np.log1p(-weight * np.maximum(0.0, 1 - 2 / (omega * length)) * (1 - 1e-9)))
+        return best

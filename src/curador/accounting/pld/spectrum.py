@@ -1,0 +1,223 @@
+"""Sums of independent losses, held as their tilted characteristic function at a few thousand frequencies.
+
+With s = theta + i omega, a law of loss L is kept as E[exp(s L)] / E[exp(theta L)] at omega = 0, 2 pi/W, 4 pi/W, ...
+Composition multiplies; what rounding, the fast Fourier transform and inexact masses may have changed is added up
+beside it, in units that :mod:`curador.accounting.pld.profile` turns into delta (docs/proofs/pld.md, 5).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from curador.accounting.pld.cells import Atoms, Cells, Complexes, Floats
+from curador.accounting.pld.pairs import Pair
+
+UNIT = 2.0**-53  # the unit round-off of doubles
+UNDERFLOW = 2.0**-1000  # above all the mass that underflow can lose
+CELL_ERROR = 2.0**-40  # relative, of the mass in a cell: see masses.py
+_FEW = 32  # atoms that are transformed one by one
+_FFT = 16.0  # relative 2-norm error of a transform of size n: at most this times UNIT times log2(n)
+
+
+@dataclass(frozen=True)
+class Band:
+    """Which moments are kept: the tilt theta, the window W, how many frequencies, and two tilts for Chernoff."""
+
+    theta: float
+    window: float
+    count: int
+    more: float
+    less: float
+
+    @property
+    def omega(self) -> Floats:
+        return np.arange(self.count) * (2 * math.pi / self.window)
+
+    @property
+    def end(self) -> float:
+        """The first frequency that is left out."""
+        return self.count * (2 * math.pi / self.window)
+
+
+@dataclass(frozen=True, eq=False)
+class Spectrum:
+    """A law of loss under P: its moments on a band, and how wrong they may be."""
+
+    phi: Complexes  # E[exp((theta + i omega) L)] / E[exp(theta L)]
+    log_m: float  # log E[exp(theta L); L finite]
+    log_more: float  # the same at theta + more
+    log_less: float  # the same at theta - less
+    log_finite: float  # log P(L finite)
+    other: float  # Q-mass of losses that are counted as infinite and are not
+    mass_error: float  # masses are right up to a factor exp(this), losses up to this
+    rounding: float  # |phi - true| <= UNIT (rounding + omega drift) at each frequency
+    drift: float
+    transform: float  # plus this in 2-norm over all frequencies
+    variance: float  # beyond the band, |phi| <= exp(log_decay - omega**2 variance / 2)
+    log_decay: float
+    dropped: float = 0.0  # |phi| is at most this at frequencies of the band that phi no longer holds
+
+    def __add__(self, other: Spectrum) -> Spectrum:
+        n = min(len(self.phi), len(other.phi))
+        return Spectrum(
+            self.phi[:n] * other.phi[:n],
+            self.log_m + other.log_m,
+            self.log_more + other.log_more,
+            self.log_less + other.log_less,
+            self.log_finite + other.log_finite,
+            self.other + other.other,
+            self.mass_error + other.mass_error,
+            self.rounding + other.rounding + 4,
+            self.drift + other.drift,
+            self.transform + other.transform,
+            self.variance + other.variance,
+            self.log_decay + other.log_decay,
+            self.dropped if len(self.phi) == n else other.dropped,
+        )
+
+    def times(self, count: int) -> Spectrum:
+        """This loss ``count`` times over, independently."""
+        if count == 1:
+            return self
+        with np.errstate(divide="ignore", invalid="ignore"):
+            powers = np.exp(count * np.log(self.phi))
+        powers[np.isnan(powers)] = 0.0  # log 0
+        return Spectrum(
+            powers,
+            count * self.log_m,
+            count * self.log_more,
+            count * self.log_less,
+            count * self.log_finite,
+            count * self.other,
+            count * self.mass_error,
+            count * (self.rounding + 8),
+            count * self.drift,
+            count * self.transform,
+            count * self.variance,
+            count * self.log_decay,
+            self.dropped,
+        )
+
+    def trimmed(self, band: Band) -> Spectrum:
+        """Without the last frequencies, once nothing is left of them; moments of a sum only get smaller."""
+        size = np.abs(self.phi)
+        keep = len(size) - int(np.argmax(size[::-1] > UNIT**2))
+        if keep == len(size):
+            return self
+        wrong = UNIT * (self.rounding + self.drift * band.end) + self.transform
+        return replace(self, phi=self.phi[:keep], dropped=max(self.dropped, UNIT**2 + wrong))
+
+
+def nothing(band: Band) -> Spectrum:
+    """The loss that is always 0."""
+    return Spectrum(np.ones(band.count, np.complex128), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
+
+
+def of_pair(pair: Pair, band: Band, cells: int, tail: float, form: Callable[[Cells], Atoms]) -> Spectrum:
+    """The spectrum of a pair: by formula, by quadrature, or else of its cells made into atoms by ``form``."""
+    found = of_formula(pair, band, tail) or of_nodes(pair, band, tail)
+    return found or of_atoms(form(pair.cells(cells, tail)), band, pair.error + CELL_ERROR)
+
+
+def of_formula(pair: Pair, band: Band, tail: float) -> Spectrum | None:
+    """The spectrum of a pair whose moments have a closed form."""
+    s = np.empty(band.count + 2, np.complex128)
+    s.real, s.imag[:-2] = band.theta, band.omega
+    s[-2:] = band.theta + band.more, band.theta - band.less
+    logs = pair.log_moment(s)
+    if logs is None:
+        return None
+    log_m, more, less = logs[[0, -2, -1]].real.tolist()
+    extent = pair.extent(band.theta)
+    return Spectrum(
+        np.exp(logs[:-2] - log_m),
+        log_m,
+        more,
+        less,
+        math.log1p(-pair.infinite),
+        other=0.0,
+        mass_error=pair.error,
+        rounding=64 + 8 * abs(log_m),
+        drift=8 * extent,
+        transform=0.0,
+        variance=pair.variance,
+        log_decay=0.0 if pair.variance else beyond(pair, band, tail),
+    )
+
+
+def of_nodes(pair: Pair, band: Band, tail: float) -> Spectrum | None:
+    """The spectrum of a pair whose moments have a quadrature."""
+    tilts = (band.theta, band.theta + band.more, band.theta - band.less)
+    atoms = pair.nodes(tilts, band.end, tail)
+    if atoms is None:
+        return None
+    found = of_atoms(atoms, band, pair.error)
+    # Nodes are where Gaussian weights of up to exp(-200) count, and depend on parameters that were rounded.
+    return replace(
+        found,
+        rounding=found.rounding + 512 + 8 * (band.theta + 1) * pair.extent(band.theta),
+        log_decay=beyond(pair, band, tail),
+    )
+
+
+def beyond(pair: Pair, band: Band, tail: float) -> float:
+    return float(pair.log_decay(band.theta, np.array([band.end]), tail)[0])
+
+
+def of_atoms(atoms: Atoms, band: Band, error: float) -> Spectrum:
+    """The spectrum of a law with atoms only, whose masses and losses are right up to ``error``."""
+    logs = np.log(atoms.masses)
+
+    def log_moment(theta: float) -> tuple[float, Floats]:
+        x = logs + theta * atoms.losses
+        top = float(x.max())
+        w = np.exp(x - top)
+        return top + math.log(w.sum()), w / w.sum()
+
+    log_m, weights = log_moment(band.theta)
+    extent = float(np.abs(atoms.losses).max())
+    phi, transform = transformed(atoms.losses, weights, band)
+    return Spectrum(
+        phi,
+        log_m,
+        log_moment(band.theta + band.more)[0],
+        log_moment(band.theta - band.less)[0],
+        math.log1p(-atoms.infinite) if atoms.infinite < 1 else -math.inf,
+        other=atoms.other,
+        mass_error=error,
+        rounding=64 + 8 * (abs(log_m) + band.theta * extent),
+        drift=4 * extent,
+        transform=transform,
+        variance=0.0,
+        log_decay=0.0,
+    )
+
+
+def transformed(losses: Floats, weights: Floats, band: Band) -> tuple[Complexes, float]:
+    """The sums of weights * exp(i omega losses) over the atoms, and a bound on their error in 2-norm.
+
+    Each loss is a grid point plus a rest of at most half a step; exp(i omega rest) is expanded in powers of the rest,
+    and each power is one real transform.  As omega * rest <= pi/2, some twenty powers leave nothing to see.
+    """
+    if len(losses) <= _FEW:
+        return weights @ np.exp(1j * np.outer(losses, band.omega)), 0.0
+    from scipy import fft
+
+    n = fft.next_fast_len(2 * band.count, real=True)
+    position = losses * (n / band.window)
+    index = np.rint(position)
+    rest = 2 * (position - index)  # in half steps
+    index = np.mod(index, n).astype(np.int64)
+    half = np.arange(band.count) * (math.pi / n)  # omega times half a step
+    phi = np.zeros(band.count, np.complex128)
+    moment, factor, bound, j = weights, np.ones(band.count, np.complex128), 1.0, 0
+    while bound > UNIT:
+        phi += np.conj(fft.rfft(np.bincount(index, moment, n))[: band.count]) * factor
+        j += 1
+        moment, factor, bound = moment * rest, factor * (1j * half / j), bound * (math.pi / 2) / j
+    norm = float(np.linalg.norm(np.bincount(index, weights, n)))
+    return phi, math.exp(math.pi / 2) * _FFT * UNIT * math.log2(n) * math.sqrt(n) * norm
