@@ -147,6 +147,11 @@ def measured(decide: Callable[[int], bool | None], bits: int) -> tuple[Fraction,
     return Fraction(first(lambda said: said is not True), unit), Fraction(first(lambda said: said is False), unit)
 
 
+def near_log_two(k: int, side: int) -> Fraction:
+    """A rational within 2**-k of log 2, above it or below: exp(-x) next to 1/2, where cheap bounds touch exact ones."""
+    return Fraction(int(MP.floor(MP.ldexp(MP.log(2), k + 100))), 1 << (k + 100)) + side * Fraction(1, 1 << k)
+
+
 # ---- laws ----------------------------------------------------------------------------------------------------
 
 

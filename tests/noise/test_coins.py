@@ -24,7 +24,7 @@ from curador.noise.coins import (
 )
 from curador.noise.entropy import Entropy
 from tests import exact
-from tests.exact import MP, SHIFTS, AskedForMore, Script, measured, shifted_exp, verdict
+from tests.exact import MP, SHIFTS, AskedForMore, Script, measured, near_log_two, shifted_exp, verdict
 
 ONES = (1 << 64) - 1
 
@@ -224,6 +224,38 @@ def test_both_ways_to_choose_agree(name: str, shift: float, monkeypatch: pytest.
         for u in {c + d for c in (cut, cut - margin, cut + margin) for d in (-4096, -1, 0, 1, 4096)}:
             if 0 <= u < ONES:
                 assert choose(g, rate, s, Script(u, 5, 0)) == coins._choose_exactly(g, rate, s, u, Script(5, 0))
+
+
+@pytest.mark.parametrize("side", [-1, 1])
+@pytest.mark.parametrize("k", [*range(30, 70, 3), *range(118, 140), *range(182, 204)])
+def test_a_cut_next_to_a_half(k: int, side: int) -> None:
+    """Weights 1 and 2 exp(-x), x next to log 2: the bits of one half and its neighbours fall on the right side."""
+    rate = near_log_two(k, side)
+    cut_is_above = side > 0  # a larger rate makes the second weight smaller, and the cut 1/(1 + 2 exp(-x)) larger
+    gaps, sizes = np.array([0, 1]), np.array([1, 2])
+    from_above = choose(gaps, rate, sizes, Script(1 << 63, then=0))
+    from_below = choose(gaps, rate, sizes, Script((1 << 63) - 1, then=1))
+    assert from_above == from_below == (0 if cut_is_above else 1)
+
+
+@pytest.mark.parametrize("pieces", [1023, 1024, 1025, 5000])
+def test_choices_among_many(pieces: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """More pieces than one block: at every block's ends, and in between, the right piece is chosen."""
+    gaps, rate = np.arange(pieces) % 7, Fraction(1, 3)
+    sizes = 1 + np.arange(pieces) % 5
+    weights = [s * exact.exp_minus(g * rate) for g, s in zip(gaps.tolist(), sizes.tolist(), strict=True)]
+    cuts = exact.cumulative(weights)
+    total = cuts[-1]
+    ends = {block + d for block in range(0, pieces + 1, 1024) for d in range(-4, 3)}
+    places = {j for j in ends | {pieces - 1, *range(7, pieces, 97)} if 0 <= j < pieces}
+    for j in places:
+        low, high = (MP.ldexp(c / total, 64) for c in (cuts[j - 1] if j else MP.mpf(0), cuts[j]))
+        first, last = int(MP.ceil(low)), int(MP.floor(high)) - 1
+        for u in (first, first + 3, last - 3, last):
+            assert choose(gaps, rate, sizes, Script(u)) == j
+        with monkeypatch.context() as patched:
+            patched.setattr(coins, "_choose_exactly", None)  # in the middle the filter decides alone
+            assert choose(gaps, rate, sizes, Script((first + last) // 2)) == j
 
 
 def test_a_wrong_rate_is_seen() -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from curador.noise.decide import MORE, below, below_exp, below_exp_of_cell, below_fraction, exp_minus
 from tests import exact
-from tests.exact import MP, AskedForMore, Script, measured, real, verdict
+from tests.exact import MP, AskedForMore, Script, measured, near_log_two, real, verdict
 
 exponents = st.fractions(min_value=0, max_value=400) | st.fractions(min_value=0, max_value=Fraction(1, 10**30))
 
@@ -90,6 +90,16 @@ def test_below_exp_has_the_chance_it_should(x: Fraction) -> None:
     low, high = measured(decide, 128)
     assert exact.within(exact.exp_minus(x), low, high)
     assert high - low <= Fraction(2, 1 << 128)
+
+
+@pytest.mark.parametrize("side", [-1, 1])
+@pytest.mark.parametrize("k", [*range(60, 70), *range(124, 134), *range(188, 198)])
+def test_a_threshold_next_to_a_half(k: int, side: int) -> None:
+    """exp(-x) within 2**-k of 1/2: the bits of one half, and those just below it, fall on the right side."""
+    x = near_log_two(k, side)
+    for nb in (1, 32, 64):
+        assert below_exp(1 << (nb - 1), nb, x, Script(then=0)) is (side < 0)
+        assert below_exp((1 << (nb - 1)) - 1, nb, x, Script(then=1)) is (side < 0)
 
 
 @given(st.fractions(min_value=0, max_value=1, max_denominator=1 << 20), st.integers(0, 255))

@@ -29,7 +29,8 @@ from curador.noise.real import EXTREME, GRID_BITS, STEPS_BITS, _add, _nearest, _
 from tests.exact import Script, Stream
 
 LARGEST = sys.float_info.max
-exponents = st.integers(-EXTREME - GRID_BITS, EXTREME - GRID_BITS)
+FURTHEST = EXTREME + GRID_BITS
+exponents = st.integers(-FURTHEST, FURTHEST)
 Draw = Callable[..., NDArray[np.float64]]
 doubles = st.floats(allow_nan=False, allow_infinity=False)
 
@@ -64,9 +65,9 @@ def test_extreme_scales_are_refused() -> None:
 
 
 @given(doubles, exponents)
-@example(LARGEST, EXTREME - GRID_BITS)
-@example(5e-324, -EXTREME - GRID_BITS)
-@example(5e-324, EXTREME - GRID_BITS)
+@example(LARGEST, FURTHEST)
+@example(5e-324, -FURTHEST)
+@example(5e-324, FURTHEST)
 @example(0.5, 0)
 @example(1.5, 0)
 @example(2.0**52 - 0.5, 0)
@@ -86,9 +87,11 @@ noises = st.integers(-(1 << 53), 1 << 53)
 
 
 @given(doubles, noises, exponents)
-@example(LARGEST, 1 << 53, EXTREME - GRID_BITS)
-@example(-LARGEST, -(1 << 53), EXTREME - GRID_BITS)
-@example(LARGEST, -(1 << 53), EXTREME - GRID_BITS)
+@example(LARGEST, 1 << 53, FURTHEST)
+@example(-LARGEST, -(1 << 53), FURTHEST)
+@example(LARGEST, -(1 << 53), FURTHEST)
+@example(LARGEST, 1 << 30, FURTHEST)  # half a unit in the last place: just overflows
+@example(LARGEST, (1 << 30) - 1, FURTHEST)  # just does not
 @example(0.0, 0, -40)
 @example(-0.0, 0, -40)
 @example(-1e-30, 0, -40)
@@ -185,10 +188,13 @@ def test_what_one_value_reaches_another_reaches(x: float, y: float, n: int) -> N
 @pytest.mark.parametrize("x", [LARGEST, -LARGEST, LARGEST / 2])
 def test_nothing_overflows(x: float) -> None:
     """Next to the largest double the output is held there; no infinity, no NaN, no warning."""
-    e = grid_exponent(Fraction(2) ** EXTREME)
-    for draw in (real_laplace, real_gaussian):
-        out = draw(np.full(1000, x), Fraction(2) ** EXTREME, e, Stream(2))
-        assert np.isfinite(out).all()
+    for scale, e in ((Fraction(2) ** EXTREME, EXTREME - GRID_BITS), (Fraction(2) ** (FURTHEST + 42), FURTHEST)):
+        for draw in (real_laplace, real_gaussian):
+            out = draw(np.full(1000, x), scale, e, Stream(2))
+            assert np.isfinite(out).all()
+            held = np.abs(out) == LARGEST
+            assert held.any() == (abs(x) == LARGEST)
+            assert held.all() == (abs(x) == LARGEST and e < FURTHEST)  # a scale of 2**982 is felt even there
     assert real_laplace_one(Fraction(2) ** 1030, Fraction(1), -40) == LARGEST
     assert real_gaussian_one(-(Fraction(2) ** 1030), Fraction(1), -40) == -LARGEST
 

@@ -11,7 +11,7 @@ import pytest
 from curador.noise import table as module
 from curador.noise.table import UNSURE, Table, Weights, gaussian_weights, geometric_weights
 from tests import exact
-from tests.exact import MP, AskedForMore, Real, Script
+from tests.exact import MP, AskedForMore, Real, Script, near_log_two
 
 ONES = (1 << 64) - 1
 
@@ -82,6 +82,28 @@ def holds(name: str, value: int, prefix: int, bits: int) -> bool:
     cuts = true_cuts(name, 1 << (max(2 * table(name).reach, j + 1)).bit_length())
     above = j == 0 or MP.mpf(prefix) >= MP.ldexp(cuts[j - 1], bits)
     return bool(above and MP.mpf(prefix + 1) <= MP.ldexp(cuts[j], bits))
+
+
+@pytest.mark.parametrize("stop", [0.9, 0.5, 0.01, 2.0**-30])
+@pytest.mark.parametrize("rate", [Fraction(1, 24), Fraction(1, 3), Fraction(5), Fraction(500)])
+def test_weights_and_their_rest_are_enclosed(rate: Fraction, stop: float) -> None:
+    """Every listed weight, and the sum of all that are not listed, which is not bounded too loosely either."""
+    p = 100
+    slow = rate / 300
+    for weights, r, power in ((geometric_weights(rate), rate, 1), (gaussian_weights(slow), slow, 2)):
+        listed, rest = weights(p, int(stop * 2**p))
+        for i, (low, high) in enumerate(listed):
+            assert low <= MP.ldexp(exact.exp_minus(r * i**power), p) <= high
+        m = len(listed)
+        following = exact.exp_minus(r * m**power)
+        assert following <= stop
+        if power == 1:
+            tail = following / (1 - exact.exp_minus(r))
+        else:
+            tail = (exact.theta(1 / (2 * r)) + 1) / 2 - sum(exact.exp_minus(r * i * i) for i in range(m))
+        assert MP.ldexp(tail, p) <= rest
+        ratio = exact.exp_minus(r * ((m + 1) ** power - m**power))
+        assert rest <= MP.ldexp(following / (1 - ratio), p) * 1.001 + 10
 
 
 @cases
@@ -192,6 +214,20 @@ def test_level_3_appends_and_never_redraws() -> None:
         script = Script(*pieces)
         assert table(name).draw(script) == value
         assert script.asked == [64] * 6
+
+
+@pytest.mark.parametrize("side", [-1, 1])
+@pytest.mark.parametrize("k", [*range(40, 70, 3), *range(104, 130), *range(170, 194, 2)])
+def test_a_cut_next_to_a_half(k: int, side: int) -> None:
+    """A geometric law whose first cut is within 2**-k of 1/2: the bits of one half fall on the right side of it."""
+    found = Table(geometric_weights(near_log_two(k, side)), signed=False)
+    outcome_of_half = 0 if side > 0 else 1  # a larger rate makes zero more likely: the cut 1 - exp(-rate) is above 1/2
+    assert found.draw(Script(1 << 63, then=0)) == outcome_of_half
+    assert found.draw(Script((1 << 63) - 1, then=1)) == outcome_of_half
+    for cell, then in ((1 << 15, 0), ((1 << 15) - 1, 1)):
+        out = np.empty(1, np.int64)
+        assert found.fill(out, Script([cell], then=then)) == {}
+        assert out.tolist() == [outcome_of_half]
 
 
 @pytest.mark.parametrize("name", ["laplace 1", "geometric 47/3", "gaussian 1", "half-gaussian 32**2"])

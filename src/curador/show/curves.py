@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from curador.accounting.tradeoff import Curve, Tradeoff
 from curador.errors import CuradorError, InvalidParameter
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-Drawable = tuple[Sequence[float], Sequence[float]] | Curve | Tradeoff | RenyiDP
+Drawable = tuple[ArrayLike, ArrayLike] | Curve | Tradeoff | RenyiDP
 """Two sequences (x, y), or something that knows its own curve."""
 
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#444444", "#8c564b")
@@ -106,7 +106,7 @@ def plot_tradeoff(curves: Mapping[str, Drawable], *, lang: str = "en", title: st
     axes.set_ylim(0.0, 1.0)
     axes.set_aspect("equal")
     axes.plot([0, 1], [1, 0], color=_INK, linewidth=1, linestyle=(0, (4, 3)))
-    axes.text(0.81, 0.215, words["guessing"], rotation=-45, ha="center", va="center", size=_SIZE, color=_INK)
+    axes.text(0.825, 0.235, words["guessing"], rotation=-45, ha="center", va="center", size=_SIZE, color=_INK)
     _draw(axes, lines, at=0.5, avoid=[_Line("", np.array([0.0, 1.0]), np.array([1.0, 0.0]))])
     return figure
 
@@ -239,15 +239,14 @@ def _blank(
     from matplotlib.figure import Figure
 
     width, height = size
-    left, right = 0.75, max((_extent(label)[0] for label in labels), default=0.0) / 72 + 0.2
+    fitting = [w / 72 for w in (_extent(label)[0] for label in labels) if w / 72 < width / 3]
+    left, right = 0.75, 0.2 + max(fitting, default=0.0)
     bottom, top = 0.6, 0.45 if title else 0.2
     figure = Figure(figsize=size)
-    axes = figure.add_axes(
-        (left / width, bottom / height, 1 - (left + min(right, width / 3)) / width, 1 - (bottom + top) / height)
-    )
+    axes = figure.add_axes((left / width, bottom / height, 1 - (left + right) / width, 1 - (bottom + top) / height))
     axes.set_xlabel(xlabel, color=_INK)
     axes.set_ylabel(ylabel, color=_INK)
-    axes.set_title(title, loc="left", color=_INK, size=11)
+    axes.set_title(title, loc="left", color=_INK, size=11, parse_math=False)
     axes.spines[["top", "right"]].set_visible(False)
     axes.spines[["left", "bottom"]].set_color(_INK)
     axes.tick_params(colors=_INK, labelsize=_SIZE)
@@ -257,36 +256,62 @@ def _blank(
 
 
 def _draw(axes: Axes, lines: Sequence[_Line], *, at: float = 1.0, avoid: Sequence[_Line] = ()) -> None:
-    """The lines, then each label beside its line: near the share ``at`` of it, where it covers least."""
+    """The lines and their labels: after those that reach the right edge, beside the others near the share ``at``."""
     for line, colour in zip(lines, COLOURS, strict=False):
         axes.plot(line.x, line.y, color=colour, linewidth=1.8, solid_capstyle="round", gid=line.label)
     scale = 72 / axes.figure.dpi  # places are measured in points
     frame = axes.get_window_extent().get_points() * scale
     edge = float(axes.figure.bbox.width) * scale
     tracks = [_track(axes.transData.transform(np.column_stack(z[1:])) * scale, frame) for z in (*lines, *avoid)]
-    taken: list[_Box] = []
-    for i, line in enumerate(lines):
-        places = _places(tracks[i], at, *_extent(line.label))
-        _, box = min((cost + _covered(box, tracks, taken, frame, edge), box) for cost, box in places)
-        taken.append(box)
-        x, y = axes.transAxes.inverted().transform([box[0] / scale, (box[1] + box[3]) / 2 / scale])
+    sizes = [_extent(line.label) for line in lines]
+    boxes = _column(tracks, sizes, frame, edge) if at == 1 else {}
+    for i in range(len(lines)):
+        if i not in boxes:
+            taken = list(boxes.values())
+            priced = (
+                (cost + _covered(box, tracks, taken, frame, edge), box)
+                for cost, box in _places(tracks[i], at, *sizes[i])
+            )
+            boxes[i] = min(priced)[1]
+    for i, (left, low, _, high) in boxes.items():
+        x, y = axes.transAxes.inverted().transform([left / scale, (low + high) / 2 / scale])
         axes.text(
             x,
             y,
-            line.label,
+            lines[i].label,
             color=COLOURS[i],
             size=_SIZE,
             va="center",
+            parse_math=False,
             transform=axes.transAxes,
             bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.7, "pad": 0.5},
         )
+
+
+def _column(tracks: list[_Points], sizes: list[tuple[float, float]], frame: _Points, edge: float) -> dict[int, _Box]:
+    """Boxes right of the lines that end at the right edge, in the order of the lines and pushed apart."""
+    left = frame[1, 0] + 5
+    reach = [i for i, (w, _) in enumerate(sizes) if tracks[i][-1][0] > frame[1, 0] - 4 and left + w <= edge]
+    reach.sort(key=lambda i: float(tracks[i][-1][1]))
+    middles = [float(tracks[i][-1][1]) for i in reach]
+    for _ in range(200):
+        for k in range(len(reach) - 1):
+            lack = sizes[reach[k]][1] - (middles[k + 1] - middles[k])
+            if lack > 0:
+                middles[k], middles[k + 1] = middles[k] - lack / 2, middles[k + 1] + lack / 2
+        middles = [min(max(y, frame[0, 1]), frame[1, 1]) for y in middles]
+    return {
+        i: (left, y - h / 2, left + w, y + h / 2) for i, y in zip(reach, middles, strict=True) for w, h in [sizes[i]]
+    }
 
 
 def _extent(label: str) -> tuple[float, float]:
     """Width and height of a label, in points."""
     from matplotlib.textpath import TextPath
 
-    return float(TextPath((0, 0), label or " ", size=_SIZE).get_extents().width), 1.2 * _SIZE
+    measured = "x" + label.replace("$", "S")  # neither empty nor taken for a formula
+    # Screens round the widths of letters up; the letter put in front is more than what that adds.
+    return 1.03 * float(TextPath((0, 0), measured, size=_SIZE).get_extents().width) - 0.4 * _SIZE, 1.2 * _SIZE
 
 
 def _track(points: _Points, frame: _Points) -> _Points:
@@ -300,17 +325,15 @@ def _track(points: _Points, frame: _Points) -> _Points:
 
 def _places(track: _Points, at: float, w: float, h: float) -> Iterator[tuple[float, _Box]]:
     """Boxes for a label right, left, above and below of points of its line, each with a cost for being elsewhere."""
-    home = track[round(at * (len(track) - 1))]
-    gap = 5.0
-    for x, y in track[:: max(1, len(track) // 80)].tolist():
-        away = 0.02 * math.dist((x, y), home)
+    last, gap = len(track) - 1, 5.0
+    home = track[round(at * last)]
+    # The far ends are where all lines meet.
+    near = track[math.floor(max(0.0, at - 0.4) * last) : math.ceil(min(1.0, at + 0.4) * last) + 1]
+    for x, y in near[:: max(1, len(near) // 80)].tolist():
+        away = 0.08 * math.dist((x, y), home)
         sides = ((x + gap, y - h / 2), (x - gap - w, y - h / 2), (x - w / 2, y + gap), (x - w / 2, y - gap - h))
         for extra, (left, low) in enumerate(sides):
             yield away + 0.5 * extra, (left, low, left + w, low + h)
-    x, y = home.tolist()
-    for step in range(-6, 7):  # beside the best point, moved up or down to make room for its neighbours
-        low = y - h / 2 + step * h / 2
-        yield 0.3 * abs(step), (x + gap, low, x + gap + w, low + h)
 
 
 def _covered(box: _Box, tracks: list[_Points], taken: list[_Box], frame: _Points, edge: float) -> float:

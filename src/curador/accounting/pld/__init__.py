@@ -1,6 +1,8 @@
 """Privacy-loss distributions: epsilon and delta of any mix of events, bounded from both sides."""
 
 from curador.accounting.bracket import Bracket
+from curador.accounting.pld.calibration import calibrate
+from curador.accounting.pld.ledger import SpectralLedger
 from curador.accounting.pld.solve import delta, epsilon, upper_epsilon
 
-__all__ = ["Bracket", "delta", "epsilon", "upper_epsilon"]
+__all__ = ["Bracket", "SpectralLedger", "calibrate", "delta", "epsilon", "upper_epsilon"]

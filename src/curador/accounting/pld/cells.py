@@ -61,7 +61,9 @@ def sampled(cells: Cells, rate: Fraction) -> Cells:
     True
     """
     mixed = float(rate) * cells.p + float(1 - rate) * cells.q
-    return Cells(diluted(cells.low, rate), diluted(cells.high, rate), mixed, cells.q)
+    # A cell without a lower end keeps none, so that it is unlikely and endless in the other order too.
+    low = np.where((cells.low == -math.inf) & (cells.high > -math.inf), -math.inf, diluted(cells.low, rate))
+    return Cells(low, diluted(cells.high, rate), mixed, cells.q)
 
 
 def diluted(loss: Floats, rate: Fraction) -> Floats:
@@ -97,7 +99,8 @@ class Atoms(NamedTuple):
     losses: Floats
     masses: Floats
     infinite: float  # P-mass of an infinite loss
-    other: float  # what Q has there, if the loss is really finite
+    other: float = 0.0  # what Q has there, if the loss is really finite
+    lost: float = 0.0  # P-mass that is neither here nor there
 
 
 def connect(cells: Cells) -> Atoms:

@@ -7,38 +7,70 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
 from curador.accounting.pld.cells import Atoms, Floats, connect, merge
+from curador.accounting.pld.extremes import Item
 from curador.accounting.pld.pairs import Pair
 from curador.accounting.pld.spectrum import Band
 
-SKETCH = 256  # cells for a first look
-_POSITIVE = np.geomspace(1e-4, 1e8, 145)
-_FIRST = len(_POSITIVE) + 1
-THETAS: Floats = np.concatenate([-_POSITIVE[::-1], [0.0], _POSITIVE])
-_LAST = len(THETAS) - 2
-# exp(-theta t) (1 - exp(-t)) is at most c = theta**theta / (theta + 1)**(theta + 1).
-_LOG_C: Floats = -_POSITIVE * np.log1p(1 / _POSITIVE) - np.log1p(_POSITIVE)
+THETAS: Floats = np.append(0.0, np.geomspace(1e-4, 1e8, 97))
+SHARE = 1e-10  # of delta, that a tail which counts as infinite may add to it
+_ROUGH = 256  # cells for a first look
 _SURE = 30.0  # -log of what the window, and the frequencies beyond the last, may leave out
-_MOST = 2**20  # frequencies, and cells
+_MOST_FREQUENCIES = 2**18
+_MOST_CELLS = 2**18
+_MOST_MU = 8.0
+_LEAST_TAIL = 1e-290
+# exp(-theta t) (1 - exp(-t)) is at most c = theta**theta / (theta + 1)**(theta + 1).
+_LOG_C: Floats = -THETAS[1:] * np.log1p(1 / THETAS[1:]) - np.log1p(THETAS[1:])
 
 
-def cumulants(pair: Pair, tail: float) -> tuple[Floats, float]:
-    """log of the mean of exp(theta * loss) for every theta in THETAS, roughly, and the mass counted as infinite."""
-    logs = pair.log_moment(THETAS.astype(np.complex128))
-    if logs is not None:
-        return logs.real, pair.infinite
-    atoms = merge(pair.cells(SKETCH, tail))
-    return _log_moments(atoms, THETAS), atoms.infinite
+class Rough(NamedTuple):
+    """The cumulants of one event, for each of some thetas, and the P-mass that counts as infinite; roughly."""
+
+    cumulants: Callable[[Floats], Floats]
+    infinite: float
 
 
-def _log_moments(atoms: Atoms, thetas: Floats) -> Floats:
+def rough(pair: Pair, tail: float) -> Rough:
+    """A first look at a pair."""
+    if pair.closed:
+        return Rough(partial(_by_formula, pair), pair.infinite)
+    atoms = pair.sketch(tail) or merge(pair.cells(_ROUGH, tail))
+    return Rough(partial(_of_atoms, atoms), atoms.infinite)
+
+
+def _by_formula(pair: Pair, thetas: Floats) -> Floats:
+    logs = pair.log_moment(thetas.astype(np.complex128))
+    return np.full(thetas.shape, math.nan) if logs is None else logs.real
+
+
+def _of_atoms(atoms: Atoms, thetas: Floats) -> Floats:
     x = np.outer(thetas, atoms.losses) + np.log(atoms.masses)
     top = x.max(axis=1)
     return np.asarray(top + np.log(np.exp(x - top[:, None]).sum(axis=1)))
+
+
+class Sketch:
+    """The cumulants K(theta) = log E[exp(theta * loss); not infinite] of a composition, roughly."""
+
+    def __init__(self, items: Iterable[Item], tail: float) -> None:
+        self.tail = tail
+        self._parts = [(rough(item.above, tail), item.count) for item in items]
+        log_finite = sum(n * math.log1p(-min(part.infinite, 1 - 1e-16)) for part, n in self._parts)
+        self.infinite = -math.expm1(log_finite)  # the probability of what counts as infinite
+        self.table = self(THETAS)
+
+    def __call__(self, thetas: Floats) -> Floats:
+        return np.asarray(sum(n * part.cumulants(thetas) for part, n in self._parts))
+
+    def mean(self) -> float:
+        """The mean loss."""
+        return float((self.table[1] - self.table[0]) / (THETAS[1] - THETAS[0]))
 
 
 class Aim(NamedTuple):
@@ -48,77 +80,112 @@ class Aim(NamedTuple):
     epsilon: float
 
 
-def for_delta(k: Floats, log_delta: float) -> Aim:
+def for_delta(table: Floats, log_delta: float) -> Aim:
     """Where the bound on epsilon that the cumulants give, (K + log c - log delta) / theta, is least [CKS20]."""
-    bound = (k[_FIRST:] + _LOG_C - log_delta) / THETAS[_FIRST:]
+    bound = (table[1:] + _LOG_C - log_delta) / THETAS[1:]
     i = int(np.argmin(bound))
-    return Aim(_FIRST + i, max(0.0, float(bound[i])))
+    return Aim(1 + i, max(0.0, float(bound[i])))
 
 
-def for_epsilon(k: Floats, epsilon: float) -> Aim:
+def for_epsilon(table: Floats, epsilon: float) -> Aim:
     """Where the same bound on log delta, K + log c - theta epsilon, is least."""
-    return Aim(_FIRST + int(np.argmin(k[_FIRST:] + _LOG_C - THETAS[_FIRST:] * epsilon)), epsilon)
+    return Aim(1 + int(np.argmin(table[1:] + _LOG_C - THETAS[1:] * epsilon)), epsilon)
 
 
-def log_chernoff(k: Floats, aim: Aim) -> float:
-    """That bound on log delta."""
-    return float(k[aim.at] - THETAS[aim.at] * aim.epsilon)
+def look_for_epsilon(items: list[Item], delta: float) -> tuple[Sketch, Aim] | None:
+    """A sketch, and where to aim, with as long a tail counted as infinite as hardly changes delta."""
+    share = delta * SHARE / sum(item.count for item in items)
+    tail = max(_LEAST_TAIL, share)
+    while True:
+        sketch = Sketch(items, tail)
+        least = tail <= _LEAST_TAIL
+        if sketch.infinite < delta:
+            aim = for_delta(sketch.table, math.log(delta - sketch.infinite))
+            # Of what counts as infinite P has little, or Q has little even after a factor of exp(epsilon).
+            enough = max(_LEAST_TAIL, share * math.exp(-min(600.0, aim.epsilon)))
+            if not math.isfinite(aim.epsilon):
+                return None
+            if sketch.infinite <= delta * SHARE or tail <= 2 * enough:
+                return sketch, aim
+            tail = max(enough, tail * 1e-20)
+        else:
+            tail = max(_LEAST_TAIL, tail * 1e-20)
+        if least:
+            return None
 
 
-def mean(k: Floats) -> float:
-    """The mean loss, from the slope of the cumulants at 0."""
-    return float((k[_FIRST] - k[_FIRST - 2]) / (THETAS[_FIRST] - THETAS[_FIRST - 2]))
+def look_at_epsilon(items: list[Item], epsilon: float) -> tuple[Sketch, Aim] | None:
+    """A sketch, and the tilt, for delta at a given epsilon."""
+    share = SHARE / sum(item.count for item in items) * math.exp(-min(600.0, epsilon))
+    sketch = Sketch(items, max(_LEAST_TAIL, 1e-40 * share))
+    at, _ = for_epsilon(sketch.table, epsilon)
+    delta = math.exp(min(0.0, float(sketch.table[at] - THETAS[at] * epsilon)))
+    sketch = Sketch(items, max(_LEAST_TAIL, max(delta, sketch.infinite) * share))
+    aim = for_epsilon(sketch.table, epsilon)
+    return (sketch, aim) if np.isfinite(sketch.table[aim.at]) else None
 
 
 class Plan(NamedTuple):
-    """A band, the deviation mu of the normal loss to be added, and how many cells."""
+    """A band, the deviation mu of the normal loss to be added, how many cells, and the tail counted as infinite."""
 
     band: Band
     mu: float
     cells: int
+    tail: float
 
 
-def band_for(k: Floats, aim: Aim, decay: Callable[[float, Floats], Floats], tolerance: float) -> tuple[Band, float]:
-    """A band for an answer near ``aim``, given the cumulants and how fast the moments fall off; and mu."""
-    at = min(aim.at, _LAST)
-    at = max(at, int(np.searchsorted(THETAS, min(1.0, 3 / max(_deviation(k, at), 1.0)))))  # or the window is too wide
-    theta = float(THETAS[at])
-    mu = min(1.0, math.sqrt(tolerance / 4 / (theta + 1)))
-    k = k + mu**2 / 2 * THETAS * (THETAS + 1)
-    # Chernoff: all but exp(-_SURE) of the tilted law lies above the bounds left of theta and below those right of it.
-    with np.errstate(divide="ignore", invalid="ignore"):
-        bounds = (k - k[at] + _SURE) / (THETAS - theta)
-    far = np.abs(THETAS) > 4 * max(1.0, theta)  # moments at tilts so far off are costly, and gain little
-    less = int(np.argmax(np.where(far, -math.inf, bounds)[:at]))
-    more = at + 1 + int(np.argmin(np.where(far, math.inf, bounds)[at + 1 :]))
-    e = aim.epsilon
-    window = 1.05 * max(2 * (e - float(bounds[less])), float(bounds[more]) - e, 2 * _SURE / theta)
+def plan_for(items: list[Item], sketch: Sketch, aim: Aim, tolerance: float, slope: float = 0.0) -> Plan:
+    """A plan for an answer near ``aim``, where log delta falls at least as fast as ``slope``."""
+    at = max(aim.at, int(np.searchsorted(THETAS, min(1.0, 3 / max(1.0, _deviation(sketch.table, aim.at))))))
+    theta, e = float(THETAS[at]), aim.epsilon
+    mu = min(1.0, math.sqrt(tolerance / 4 / (max(theta, slope) + 1)))  # adds about mu**2 slope / 2 to epsilon
+    # Chernoff: all but exp(-_SURE) of the tilted law lies between two bounds, each from the best of some tilts.
+    away = np.geomspace(1e-3 * theta, 4 * max(1.0, theta), 25)
+    tilts = theta + np.concatenate([-away, [0.0], away])
+    rise = sketch(tilts) + mu**2 / 2 * tilts * (tilts + 1)
+    rise += _SURE - rise[len(away)]
+    up, down = rise[len(away) + 1 :] / away, -rise[: len(away)] / away
+    more, less = int(np.argmin(up)), int(np.argmax(down))
+    window = 1.05 * max(2 * (e - float(down[less])), float(up[more]) - e, 2 * _SURE / theta)
     step = 2 * math.pi / window
-    mu = max(mu, math.sqrt(2 * _SURE) / (_MOST * step))
+    mu = min(max(mu, math.sqrt(2 * _SURE) / (_MOST_FREQUENCIES * step)), _MOST_MU)
     last = math.sqrt(2 * _SURE) / mu
     # Where the event's own moments vanish soon enough, no normal loss needs to be added.
     omegas = last * np.geomspace(1e-4, 16, 105)
-    enough = np.flatnonzero((decay(theta, omegas) <= -_SURE) & (omegas < _MOST * step))
+    enough = np.flatnonzero((_decay(items, theta, omegas, sketch.tail) <= -_SURE) & (omegas < _MOST_FREQUENCIES * step))
     if len(enough):
         last, mu = float(omegas[enough[0]]), 0.0
-    band = Band(theta, window, math.ceil(last / step) + 1, float(THETAS[more]) - theta, theta - float(THETAS[less]))
-    return band, mu
+    band = Band(theta, window, min(_MOST_FREQUENCIES, math.ceil(last / step) + 1), float(away[more]), float(away[less]))
+    return Plan(band, mu, cells_needed(items, theta, sketch.tail, tolerance), sketch.tail)
 
 
-def _deviation(k: Floats, at: int) -> float:
+def _deviation(table: Floats, at: int) -> float:
     """The standard deviation of the tilted loss, from the curvature of the cumulants."""
-    (a, b, c), (x, y, z) = THETAS[at - 1 : at + 2], k[at - 1 : at + 2]
+    at = min(at, len(THETAS) - 2)
+    (a, b, c), (x, y, z) = THETAS[at - 1 : at + 2], table[at - 1 : at + 2]
     return math.sqrt(max(0.0, 2 * ((z - y) / (c - b) - (y - x) / (b - a)) / (c - a)))
 
 
-def cells_needed(pairs: Iterable[tuple[Pair, int]], theta: float, tail: float, tolerance: float) -> int:
+def _decay(items: list[Item], theta: float, omegas: Floats, tail: float) -> Floats:
+    """A bound on the logarithm of all moments beyond each omega."""
+    total = np.zeros_like(omegas)
+    for item in items:
+        slowest = item.above.log_decay(theta, omegas, tail)
+        if item.below is not item.above:
+            slowest = np.maximum(slowest, item.below.log_decay(theta, omegas, tail))
+        total += item.count * slowest
+    return total
+
+
+def cells_needed(items: Iterable[Item], theta: float, tail: float, tolerance: float) -> int:
     """How many cells keep connected dots and merged cells within about half the tolerance of each other.
 
     Their distance in epsilon is that of their cumulants over theta, and falls as the square of the number of cells.
     """
     gap = 0.0
-    for pair, count in pairs:
-        cells = pair.cells(SKETCH, tail)
-        up, down = (_log_moments(a, np.array([theta]))[0] for a in (connect(cells), merge(cells)))
-        gap += count * float(up - down) / theta
-    return int(min(_MOST, max(SKETCH, SKETCH * math.sqrt(max(0.0, gap) / (tolerance / 2)))))
+    for item in items:
+        if not item.above.exact:
+            cells = item.above.cells(_ROUGH, tail)
+            up, down = (_of_atoms(a, np.array([theta]))[0] for a in (connect(cells), merge(cells)))
+            gap += item.count * float(up - down) / theta
+    return int(min(_MOST_CELLS, max(_ROUGH, _ROUGH * math.sqrt(max(0.0, gap) / (tolerance / 2)))))

@@ -96,7 +96,7 @@ class Profile:
         if not mean < math.inf:
             return 1.0
         log = a.log_m - self.band.theta * e + a.mass_error + (math.log(mean) if mean > 0 else -math.inf)
-        infinite = -math.expm1(a.log_finite) * (1 + 2 * a.mass_error) + UNDERFLOW
+        infinite = (-math.expm1(a.log_finite) + a.lost) * (1 + 2 * a.mass_error) + UNDERFLOW
         value = (infinite + _exp(log)) * (1 + self._careless(a, e))
         return min(1.0, value) if value >= 0 else 1.0
 
@@ -106,10 +106,15 @@ class Profile:
         e = epsilon + 2 * b.mass_error
         mean = self._lower(e) - self._lower.error(e) - self._repeated(e)
         log = b.log_m - self.band.theta * e - b.mass_error + (math.log(mean) if mean > 0 else -math.inf)
-        # The outcomes that count as infinite, taken all together, add their P-mass less exp(epsilon) times their Q-mass.
+        # Outcomes that count as infinite, taken all together, add their P-mass less exp(epsilon) times their Q-mass.
         infinite = -math.expm1(b.log_finite) * (1 - 2 * b.mass_error) - _exp(epsilon) * b.other * (1 + 2**-20)
         value = (max(0.0, infinite) + _exp(log)) * (1 - self._careless(b, e))
         return min(1.0, value) if 0 <= value < 1 + _NEGLIGIBLE else 0.0
+
+    def slope(self, epsilon: float) -> float:
+        """How fast log delta falls, roughly."""
+        a, b = self.upper(epsilon * 0.999), self.upper(epsilon)
+        return math.log(a / b) / (epsilon * 0.001) if 0 < b < a else 0.0
 
     def _careless(self, x: Spectrum, e: float) -> float:
         return 4 * UNIT * (16 + abs(x.log_m) + self.band.theta * abs(e))

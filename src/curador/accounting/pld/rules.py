@@ -23,7 +23,8 @@ from curador.accounting.events import (
     TruncatedLaplaceNoise,
 )
 from curador.accounting.pld.cells import Cells, mirrored, sampled, swapped
-from curador.accounting.pld.pairs import IntegerNormal, Laplacian, Mixed, Normal, Pair, Points, Ramp, Thinned
+from curador.accounting.pld.noise_pairs import IntegerNormal, Laplacian, Normal, Ramp
+from curador.accounting.pld.pairs import Mixed, Pair, Points, Thinned
 from curador.accounting.pld.sampled_normal import SampledNormal
 from curador.accounting.precise import nearest
 from curador.accounting.profile import fixed_rate

@@ -1,13 +1,12 @@
 """Gaussian noise on a sample of the units, the law behind private gradient descent, by quadrature.
 
-With z normal, l = mu z - mu**2/2 and A(z) = 1 - q + q exp(l), the loss is log A under A(z) phi(z) dz (the unit is in the
-first of two databases), or -log A under phi(z) dz (it is in the second).  Every moment is an integral of
-phi(z) A(z)**r with a complex power r, analytic in a strip, so the trapezoidal rule converges exponentially [TW14];
-docs/proofs/pld.md, 6, bounds what it leaves.
+With z normal, l = mu z - mu**2/2 and A(z) = 1 - q + q exp(l), the loss is log A under A(z) phi(z) dz (the unit is in
+the first of two databases), or -log A under phi(z) dz (it is in the second).  Every moment is an integral of
+phi(z) A(z)**r with a complex power r, analytic in a strip, so the trapezoidal rule converges exponentially [TW14].
 
-In the first order the loss has a tail so long that its moments say nothing about the losses that matter.  So z is also
-asked "are you beyond c, roughly?", which is answered yes with probability Phi((z - c)/w), and a yes counts as an infinite
-loss.  The rest of the law keeps its losses, and stays analytic.
+The loss has a tail so long that its moments say nothing about the losses that matter.  So z is also asked "are you
+beyond c, or below -c, roughly?", and says no with probability Phi((c - z)/w) Phi((c + z)/w); a yes counts as an
+infinite loss.  What is left keeps its losses, and stays analytic (docs/proofs/pld.md, 6).
 """
 
 from __future__ import annotations
@@ -21,7 +20,8 @@ import numpy as np
 
 from curador.accounting.pld.cells import Atoms, Cells, Floats, diluted, sampled, swapped
 from curador.accounting.pld.masses import reach
-from curador.accounting.pld.pairs import Normal, Pair
+from curador.accounting.pld.noise_pairs import Normal
+from curador.accounting.pld.pairs import Pair
 
 _SURE = 40.0  # -log of what the rule and its ends may leave out
 _SOFT = 0.05  # w
@@ -37,6 +37,14 @@ class SampledNormal(Pair):
     rate: Fraction
     added: bool
 
+    @property
+    def closed(self) -> bool:
+        return False
+
+    @property
+    def exact(self) -> bool:
+        return True
+
     def extent(self, theta: float) -> float:
         return Normal(self.mu).extent(theta)
 
@@ -51,47 +59,49 @@ class SampledNormal(Pair):
     def _rule(self, most: float, omega: float, tail: float, finest: float) -> tuple[Floats, float] | None:
         """Nodes and step for powers of real part up to ``most`` in size and imaginary part up to ``omega``."""
         mu, w = self.mu, _SOFT
-        a = min(0.1, 2 / (mu * math.sqrt(max(1.0, most))))  # half the width of the strip; A has no zero in it
-        lost = _SURE + a * a / (2 * w * w) - most * math.log(math.cos(mu * a / 2))
+        a = min(2 * w, 2 / (mu * math.sqrt(max(1.0, most))))  # half the width of the strip; A has no zero in it
+        lost = _SURE + a * a / (w * w) - most * math.log(math.cos(mu * a / 2))
         h = min(finest, 2 * math.pi / (omega * mu + a / 2 + lost / a))
-        left = right = math.sqrt(2 * (_SURE + most * math.log(2 / min(self.rate, 1 - self.rate))))
-        if not self.added:
-            b = most * mu * w * w
-            right = self._cut(tail) + b + math.sqrt(b * b + 2 * w * w * (_SURE + 5))
-        if (left + right) / h > _MOST:
+        b = most * mu * w * w
+        end = self._cut(tail) + b + math.sqrt(b * b + 2 * w * w * (_SURE + 5))
+        if 2 * end / h > _MOST:
             return None
-        return np.arange(math.floor(-left / h), math.ceil(right / h) + 1) * h, h
+        return np.arange(-math.ceil(end / h), math.ceil(end / h) + 1.0) * h, h
 
     def _cut(self, tail: float) -> float:
-        """c: N(0, 1) says yes with probability ``tail``."""
+        """c: N(0, 1) is beyond it, roughly, with probability ``tail``."""
         return math.hypot(1, _SOFT) * reach(tail)
 
     def _laws(self, z: Floats, tail: float) -> tuple[Floats, Floats, Floats]:
         """log A, the log-density of P, and the log-probability that the answer is no."""
         from scipy.special import log_ndtr
 
+        c = self._cut(tail)
         log_a = diluted(self.mu * z - self.mu**2 / 2, self.rate)
-        if self.added:
-            return log_a, -z * z / 2, np.zeros_like(z)
-        return log_a, log_a - z * z / 2, log_ndtr((self._cut(tail) - z) / _SOFT)
+        log_no = log_ndtr((c - z) / _SOFT) + log_ndtr((c + z) / _SOFT)
+        return log_a, (0 if self.added else log_a) - z * z / 2, log_no
 
     def nodes(self, tilts: Sequence[float], omega: float, tail: float) -> Atoms | None:
+        rule = self._rule(max(abs(self._power(t)) for t in tilts), omega, tail, 1.0)
+        return self._atoms(*rule, tail) if rule else None
+
+    def sketch(self, tail: float) -> Atoms | None:
+        end = self._cut(tail) + 1
+        return self._atoms(np.arange(-end, end, 0.04), 0.04, tail)
+
+    def _atoms(self, z: Floats, h: float, tail: float) -> Atoms:
         from scipy.special import ndtr
 
-        rule = self._rule(max(abs(self._power(t)) for t in tilts), omega, tail, 1.0)
-        if rule is None:
-            return None
-        z, h = rule
         log_a, log_p, log_no = self._laws(z, tail)
         mass = np.exp(log_p + log_no) * (h / _ROOT_TAU)
-        keep = mass > 0
-        losses = (-log_a if self.added else log_a)[keep]
+        losses, keep = -log_a if self.added else log_a, mass > 0
+        # z plus w times a normal number is normal; beyond c the unit's presence shows, below -c nearly nothing does.
+        c, spread = self._cut(tail), math.hypot(1, _SOFT)
+        out, shown = float(ndtr(-c / spread)), float(ndtr((self.mu - c) / spread))
         if self.added:
-            return Atoms(losses, mass[keep], 0.0, 0.0)
-        # Both laws are normal, and so is z plus w times a normal number.
-        c, f, spread = self._cut(tail), float(self.rate), math.hypot(1, _SOFT)
-        with_unit, without = float(ndtr((self.mu - c) / spread)), float(ndtr(-c / spread))
-        return Atoms(losses, mass[keep], f * with_unit + float(1 - self.rate) * without, without)
+            return Atoms(losses[keep], mass[keep], 0.0, lost=2 * out)
+        infinite = float(self.rate) * shown + float(1 - self.rate) * out
+        return Atoms(losses[keep], mass[keep], infinite, out, lost=out)
 
     def log_decay(self, theta: float, omega: Floats, tail: float) -> Floats:
         # Where the density of the tilted loss is at least f on an interval of length x, the law is a mixture of the
@@ -106,7 +116,7 @@ class SampledNormal(Pair):
         log_w = log_p + log_no + theta * (-log_a if self.added else log_a)
         log_w -= log_w.max() + math.log(np.exp(log_w - log_w.max()).sum() * h)
         log_f = log_w + log_a - loss - math.log(self.mu * self.rate)
-        log_f[log_no < -1e-3] = -math.inf  # so that the slope below holds
+        log_f[log_no < -1e-3] = -math.inf  # where it is steep
         best = np.zeros_like(omega)
         top = int(np.argmax(log_f))
         for drop in (0.5, 1.0, 2.0):

@@ -3,36 +3,27 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from functools import reduce
+from collections.abc import Callable, Iterable
+from fractions import Fraction
 
 import numpy as np
 
 from curador.accounting.bracket import Bracket
 from curador.accounting.events import Event
-from curador.accounting.pld.cells import Floats, connect, merge
+from curador.accounting.pld.cells import connect, merge
 from curador.accounting.pld.extremes import Extremes, Item, in_both_orders
-from curador.accounting.pld.pairs import Normal
-from curador.accounting.pld.plan import (
-    Aim,
-    Plan,
-    band_for,
-    cells_needed,
-    cumulants,
-    for_delta,
-    for_epsilon,
-    log_chernoff,
-    mean,
-)
+from curador.accounting.pld.noise_pairs import Normal
+from curador.accounting.pld.plan import Plan, for_epsilon, look_at_epsilon, look_for_epsilon, plan_for
 from curador.accounting.pld.profile import Profile
-from curador.accounting.pld.spectrum import Band, Spectrum, nothing, of_pair
+from curador.accounting.pld.spectrum import Spectrum, nothing, of_pair
+from curador.accounting.safe import above, below
 from curador.errors import InvalidParameter
 from curador.rational import Number, rational, up
 
 _TRIES = 3  # how often a bracket that came out too wide is tried again with a finer plan
-_LEAST_TAIL = 1e-290
 _FAR = 1e6
-_SHARE = 1e-10  # of delta, that a tail may add to it
+_SURELY = 1 - 2.0**-30
+_DECIMAL = 2.0**-51  # relative: a float stands for the decimal that it prints as
 
 
 def epsilon(event: Event, delta: Number, tolerance: float = 1e-4) -> Bracket:
@@ -49,9 +40,8 @@ def epsilon(event: Event, delta: Number, tolerance: float = 1e-4) -> Bracket:
     >>> epsilon(10_000 * PoissonSampled(GaussianNoise(sigma=1, sensitivity=1), rate="0.01"), delta=1e-5)
     Bracket(lower=6.187712..., upper=6.187712...)
     """
-    target, fine = _delta(delta), _tolerance(tolerance)
-    found = [_epsilon(items, target, fine) for items in in_both_orders(event)]
-    return Bracket(max(b.lower for b in found), max(b.upper for b in found))
+    target, fine = read_delta(delta), read_tolerance(tolerance)
+    return worst(_epsilon(items, target, fine) for items in in_both_orders(event))
 
 
 def upper_epsilon(event: Event, delta: Number, tolerance: float = 1e-4) -> float:
@@ -61,8 +51,8 @@ def upper_epsilon(event: Event, delta: Number, tolerance: float = 1e-4) -> float
     >>> round(upper_epsilon(GaussianNoise(sigma=1, sensitivity=1), 1e-5), 4)
     4.3772
     """
-    target, fine = _delta(delta), _tolerance(tolerance)
-    return max(_epsilon(items, target, fine, lower=False).upper for items in in_both_orders(event))
+    target, fine = read_delta(delta), read_tolerance(tolerance)
+    return worst(_epsilon(items, target, fine, lower=False) for items in in_both_orders(event)).upper
 
 
 def delta(event: Event, epsilon: Number, tolerance: float = 1e-4) -> Bracket:
@@ -71,30 +61,38 @@ def delta(event: Event, epsilon: Number, tolerance: float = 1e-4) -> Bracket:
     Guarantee: as for :func:`epsilon`; the ends are about what delta is at epsilon minus and plus half the tolerance.
 
     >>> from curador.accounting.events import PureLoss
-    >>> bracket = delta(30 * PureLoss(1), epsilon=20)
+    >>> bracket = delta(30 * PureLoss(1), epsilon=21)
     >>> round(bracket.lower, 6), round(bracket.upper, 6)
-    (0.083594, 0.083594)
+    (0.048071, 0.048071)
     """
-    e, fine = up(_at_least_0(epsilon)), _tolerance(tolerance)
-    found = [_delta_at(items, e, fine) for items in in_both_orders(event)]
-    return Bracket(max(b.lower for b in found), max(b.upper for b in found))
+    e, fine = up(_at_least_0(epsilon)), read_tolerance(tolerance)
+    return worst(_delta_at(items, e, fine) for items in in_both_orders(event))
 
 
-def _delta(x: Number) -> float:
+def worst(brackets: Iterable[Bracket]) -> Bracket:
+    """The larger of what holds in each order of the neighbours; its decimals, too, are on the safe side."""
+    found = list(brackets)
+    low, high = max(b.lower for b in found), max(b.upper for b in found)
+    return Bracket(max(0.0, below(low, _DECIMAL)), above(high, _DECIMAL))
+
+
+def read_delta(x: Number) -> float:
+    """A delta in [0, 1), or a refusal."""
     value = rational(x, "delta")
     if not 0 <= value < 1:
         raise InvalidParameter(f"delta must lie in [0, 1), got {x}.", fix="Choose delta well below 1/n, such as 1e-6.")
     return float(value)
 
 
-def _at_least_0(x: Number) -> float:
+def _at_least_0(x: Number) -> Fraction:
     value = rational(x, "epsilon")
     if value < 0:
         raise InvalidParameter(f"epsilon must be at least 0, got {x}.", fix="Choose epsilon >= 0.")
     return value
 
 
-def _tolerance(x: float) -> float:
+def read_tolerance(x: float) -> float:
+    """A tolerance above 0, or a refusal; below 1e-9 nothing is gained."""
     if not 0 < x < math.inf:
         raise InvalidParameter(f"tolerance must be above 0, got {x}.", fix="Choose a tolerance such as 1e-4.")
     return max(float(x), 1e-9)
@@ -103,115 +101,91 @@ def _tolerance(x: float) -> float:
 # ---- one order of the neighbours -------------------------------------------------------------------------------
 
 
+@np.errstate(all="ignore")  # what overflows makes the bracket wide, by the rules of Profile
 def _epsilon(items: list[Item], delta: float, tolerance: float, lower: bool = True) -> Bracket:
     known = Extremes.of(items)
     low, high = known.epsilon_floor(delta), known.epsilon_ceiling(delta)
-    if delta <= known.infinite.lower or high - low <= tolerance or not (found := look(items, delta)):
+    if min(delta, _SURELY) <= known.infinite.lower or high - low <= tolerance:
         return Bracket(min(low, high), high)
-    k, aim, tail = found
-    for attempt in range(_TRIES):
-        wanted = tolerance * max(1.0, aim.epsilon) / 8**attempt
-        profile = build(items, made_for(items, k, aim, tail, wanted), tail, lower)
-        fine, rate = wanted / 1000, profile.band.theta
-        high = min(high, crossing(lambda e: _log_ratio(profile.upper(e), delta), aim.epsilon, rate, fine)[1])
+    found = look_for_epsilon(items, delta)
+    if not found:
+        return Bracket(low, high)
+    sketch, aim = found
+    slope = 0.0
+    for _ in range(_TRIES):
+        wanted = tolerance * max(1.0, aim.epsilon)
+        profile = build(items, plan_for(items, sketch, aim, wanted, slope), lower)
+        start = min(high, aim.epsilon)
+        high = min(high, solve_upper(profile, delta, start, wanted / 1000))
         if not lower:
             break
-        low = max(low, crossing(lambda e: _log_ratio(profile.lower(e), delta), min(high, aim.epsilon), rate, fine)[0])
-        if high - low <= tolerance * max(1.0, low) or any(item.above is not item.below for item in items):
+        low = max(low, solve_lower(profile, delta, high, wanted / 1000))
+        if high - low <= tolerance * max(1.0, low) or high == math.inf or _loose(items):
             break
+        # The answer was not where the moments said; aim again, for the slope of log delta that was really found.
+        aim = for_epsilon(sketch.table, high)
+        slope = max(4 * slope, profile.slope(high), 8 * profile.band.theta)
     return Bracket(min(low, high), high)
 
 
-def look(items: list[Item], delta: float) -> tuple[Floats, Aim, float] | None:
-    """Cumulants, where to aim, and how much of a tail may count as infinite, so that delta hardly changes."""
-    share = delta * _SHARE / sum(item.count for item in items)
-    tail = max(_LEAST_TAIL, share)
-    while True:
-        k, infinite = all_cumulants(items, tail)
-        if infinite < delta and math.isfinite((aim := for_delta(k, math.log(delta - infinite))).epsilon):
-            # Of what counts as infinite, P has little, or Q has little even after a factor of exp(epsilon).
-            enough = max(_LEAST_TAIL, share * math.exp(-min(600.0, aim.epsilon)))
-            if infinite <= delta * _SHARE or tail <= 2 * enough:
-                return k, aim, tail
-            tail = max(enough, tail * 1e-20)
-        elif tail > _LEAST_TAIL:
-            tail = max(_LEAST_TAIL, tail * 1e-20)
-        else:
-            return None
+def _loose(items: list[Item]) -> bool:
+    """Whether the two bounds are about different pairs, so that no effort brings them together."""
+    return any(item.above is not item.below for item in items)
 
 
-def all_cumulants(items: list[Item], tail: float) -> tuple[Floats, float]:
-    """The cumulants of a composition, and the probability of a loss that counts as infinite."""
-    k, log_finite = np.zeros(1), 0.0
-    for item in items:
-        each, infinite = cumulants(item.above, tail)
-        k = k + item.count * each
-        log_finite += item.count * math.log1p(-min(infinite, 1 - 1e-16))
-    return k, -math.expm1(log_finite)
-
-
+@np.errstate(all="ignore")
 def _delta_at(items: list[Item], epsilon: float, tolerance: float) -> Bracket:
     known = Extremes.of(items)
     low = known.delta_floor(epsilon)
-    if epsilon >= known.ceiling or known.infinite.lower == 1:
+    if epsilon >= known.epsilon_ceiling(known.infinite.upper):
         return Bracket(low, known.infinite.upper)
-    total = sum(item.count for item in items)
-    share = _SHARE / total * math.exp(-min(600.0, epsilon))
-    k, infinite = all_cumulants(items, max(_LEAST_TAIL, 1e-40 * share))
-    aim = for_epsilon(k, epsilon)
-    tail = max(_LEAST_TAIL, share * max(infinite, math.exp(min(0.0, log_chernoff(k, aim)))))
-    k, _ = all_cumulants(items, tail)
-    aim = for_epsilon(k, epsilon)
-    profile = build(items, made_for(items, k, aim, tail, tolerance * max(1.0, epsilon)), tail, True)
+    if known.infinite.lower > _SURELY or not (found := look_at_epsilon(items, epsilon)):
+        return Bracket(low, 1.0)
+    sketch, aim = found
+    profile = build(items, plan_for(items, sketch, aim, tolerance * max(1.0, epsilon)), True)
     high = profile.upper(epsilon)
     # Far below the mean loss rounding hides how near delta is to 1, but delta is larger there than further up.
-    low = max(low, *(profile.lower(e) for e in np.linspace(epsilon, max(epsilon, mean(k)), 9).tolist()))
+    low = max(low, *(profile.lower(e) for e in np.linspace(epsilon, max(epsilon, sketch.mean()), 9).tolist()))
     return Bracket(min(low, high), high)
 
 
-def made_for(items: list[Item], k: Floats, aim: Aim, tail: float, tolerance: float) -> Plan:
-    """A plan for these items, whose cumulants are k, and an answer near ``aim``."""
-
-    def decay(theta: float, omega: Floats) -> Floats:
-        return reduce(np.add, (i.count * _slower(i, theta, omega, tail) for i in items))
-
-    band, mu = band_for(k, aim, decay, tolerance)
-    rough = ((item.above, item.count) for item in items if not item.above.exact)
-    return Plan(band, mu, cells_needed(rough, band.theta, tail, tolerance))
-
-
-def _slower(item: Item, theta: float, omega: Floats, tail: float) -> Floats:
-    decay = item.above.log_decay(theta, omega, tail)
-    return decay if item.below is item.above else np.maximum(decay, item.below.log_decay(theta, omega, tail))
-
-
-def build(items: list[Item], plan: Plan, tail: float, lower: bool) -> Profile:
+def build(items: list[Item], plan: Plan, lower: bool) -> Profile:
     """The profile of a composition."""
-    above = below = nothing(plan.band)
+    more = less = nothing(plan.band)
     for item in items:
-        more, less = leaf(item, plan, tail, lower)
-        above, below = above + more.times(item.count), below + less.times(item.count)
-    return finish(plan, above, below)
+        up_to, down_to = leaf(item, plan, lower)
+        more, less = more + up_to.times(item.count), less + down_to.times(item.count)
+    return finish(plan, more, less)
 
 
-def leaf(item: Item, plan: Plan, tail: float, lower: bool = True) -> tuple[Spectrum, Spectrum]:
+def leaf(item: Item, plan: Plan, lower: bool = True) -> tuple[Spectrum, Spectrum]:
     """The spectra of one event: of a pair that dominates it, and of a pair that it dominates."""
-    above = of_pair(item.above, plan.band, plan.cells, tail, connect)
+    more = of_pair(item.above, plan.band, plan.cells, plan.tail, connect)
     if not lower or (item.above is item.below and item.above.exact):
-        return above, above
-    return above, of_pair(item.below, plan.band, plan.cells, tail, merge)
+        return more, more
+    return more, of_pair(item.below, plan.band, plan.cells, plan.tail, merge)
 
 
-def finish(plan: Plan, above: Spectrum, below: Spectrum) -> Profile:
+def finish(plan: Plan, more: Spectrum, less: Spectrum) -> Profile:
     """The profile of two composed spectra, with the plan's normal loss added to both."""
     if plan.mu:
-        extra = of_pair(Normal(plan.mu), plan.band, 0, 0.0, connect)
-        above, below = above + extra, below + extra
-    return Profile(plan.band, above, below, plan.mu)
+        extra = of_pair(Normal(plan.mu), plan.band, 0, 1.0, connect)
+        more, less = more + extra, less + extra
+    return Profile(plan.band, more, less, plan.mu)
+
+
+def solve_upper(profile: Profile, delta: float, start: float, tolerance: float) -> float:
+    """An epsilon at which the profile's upper bound is at most delta; infinity if there seems to be none."""
+    return crossing(lambda e: _log_ratio(profile.upper(e), delta), start, profile.band.theta, tolerance)[1]
+
+
+def solve_lower(profile: Profile, delta: float, start: float, tolerance: float) -> float:
+    """An epsilon at which the profile's lower bound is above delta, or 0."""
+    return crossing(lambda e: _log_ratio(profile.lower(e), delta), start, profile.band.theta, tolerance)[0]
 
 
 def _log_ratio(x: float, y: float) -> float:
-    return math.log(x) - math.log(y) if x > 0 else -math.inf
+    return math.log(x / y) if x > 0 else -math.inf
 
 
 def crossing(f: Callable[[float], float], start: float, rate: float, tolerance: float) -> tuple[float, float]:

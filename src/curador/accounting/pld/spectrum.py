@@ -35,7 +35,7 @@ class Band:
 
     @property
     def omega(self) -> Floats:
-        return np.arange(self.count) * (2 * math.pi / self.window)
+        return np.arange(0.0, self.count) * (2 * math.pi / self.window)
 
     @property
     def end(self) -> float:
@@ -53,6 +53,7 @@ class Spectrum:
     log_less: float  # the same at theta - less
     log_finite: float  # log P(L finite)
     other: float  # Q-mass of losses that are counted as infinite and are not
+    lost: float  # P-mass that upper bounds must count as infinite and lower bounds must forget
     mass_error: float  # masses are right up to a factor exp(this), losses up to this
     rounding: float  # |phi - true| <= UNIT (rounding + omega drift) at each frequency
     drift: float
@@ -70,6 +71,7 @@ class Spectrum:
             self.log_less + other.log_less,
             self.log_finite + other.log_finite,
             self.other + other.other,
+            self.lost + other.lost,
             self.mass_error + other.mass_error,
             self.rounding + other.rounding + 4,
             self.drift + other.drift,
@@ -93,6 +95,7 @@ class Spectrum:
             count * self.log_less,
             count * self.log_finite,
             count * self.other,
+            count * self.lost,
             count * self.mass_error,
             count * (self.rounding + 8),
             count * self.drift,
@@ -114,7 +117,7 @@ class Spectrum:
 
 def nothing(band: Band) -> Spectrum:
     """The loss that is always 0."""
-    return Spectrum(np.ones(band.count, np.complex128), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
+    return Spectrum(np.ones(band.count, np.complex128), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
 
 
 def of_pair(pair: Pair, band: Band, cells: int, tail: float, form: Callable[[Cells], Atoms]) -> Spectrum:
@@ -140,6 +143,7 @@ def of_formula(pair: Pair, band: Band, tail: float) -> Spectrum | None:
         less,
         math.log1p(-pair.infinite),
         other=0.0,
+        lost=0.0,
         mass_error=pair.error,
         rounding=64 + 8 * abs(log_m),
         drift=8 * extent,
@@ -188,6 +192,7 @@ def of_atoms(atoms: Atoms, band: Band, error: float) -> Spectrum:
         log_moment(band.theta - band.less)[0],
         math.log1p(-atoms.infinite) if atoms.infinite < 1 else -math.inf,
         other=atoms.other,
+        lost=atoms.lost,
         mass_error=error,
         rounding=64 + 8 * (abs(log_m) + band.theta * extent),
         drift=4 * extent,

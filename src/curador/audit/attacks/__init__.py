@@ -1,0 +1,1 @@
+"""Attacks on questions, written once as data and run through any door on any engine."""

@@ -1,0 +1,87 @@
+"""What the three engines share: from a plan's trees to their text, and from whatever goes wrong to one error."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from typing import ClassVar
+
+from curador.engines import Answer, Progress, Rows, answer, failed
+from curador.engines.dialect import Dialect
+from curador.engines.reads import check_column, read_columns
+from curador.engines.render import render
+from curador.query.exact import Exact
+from curador.query.prepare import Preparation
+from curador.query.schema import Table
+from curador.query.truncate import GROUP_RANK, ROW_RANK
+
+Witness = Callable[[Exception], None]
+"""Is shown the database's own error.  For the curator's private log: the error may quote rows."""
+
+
+class SqlEngine(ABC):
+    """An engine that speaks SQL.  A subclass opens the tables, fills ``_types`` and runs texts on one snapshot."""
+
+    name: ClassVar[str]
+    dialect: ClassVar[Dialect]
+
+    def __init__(self, timeout: float, witness: Witness | None) -> None:
+        self._timeout, self._witness = timeout, witness
+        self._types: dict[str, dict[str, str]] = {}
+
+    @abstractmethod
+    def _relation(self, table: str) -> str:
+        """The text that stands for a table."""
+
+    @abstractmethod
+    def _results(self, exact: Exact, texts: tuple[str, ...], progress: Progress | None) -> list[Rows]:
+        """The rows of every text, all from one snapshot."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Let go of the data."""
+
+    def describe(self, table: str) -> list[tuple[str, str]]:
+        """The columns of a table and their types as the engine declares them."""
+        return list(self._types[table].items())
+
+    def check(self, tables: Mapping[str, Table]) -> None:
+        """Refuse a table whose declared columns are not there, or cannot be read as they are declared."""
+        for name, table in tables.items():
+            for column, declared in table.columns.items():
+                check_column(column, declared.kind, self.dialect, self._types[name])
+
+    def sql(self, exact: Exact) -> tuple[str, ...]:
+        """The statements as this engine runs them, for people to read."""
+        return self._texts(exact, self._shown)
+
+    def _shown(self, table: str) -> str:
+        """The name of a table for people, where it is not the one the engine needs."""
+        return self._relation(table)
+
+    def _texts(self, exact: Exact, relation: Callable[[str], str]) -> tuple[str, ...]:
+        scans = {s.name: read_columns(s, self.dialect, relation(s.table), self._types[s.table]) for s in exact.scans}
+        return tuple(render(s.tree, self.dialect, scans) for s in exact.statements)
+
+    def _stored_text(self, preparation: Preparation) -> str:
+        """The rows to be stored, in the order of their ranks: what a question reads then lies together."""
+        scan = preparation.scan
+        source = read_columns(scan, self.dialect, self._relation(scan.table), self._types[scan.table])
+        order = ", ".join(map(self.dialect.quoted, (GROUP_RANK, ROW_RANK)))
+        return f"{render(preparation.tree, self.dialect, {scan.name: source})} ORDER BY {order}"
+
+    def run(self, exact: Exact, progress: Progress | None = None) -> Answer:
+        """The exact integers, all from one snapshot."""
+        found = self._attempt(exact, progress)
+        if found is None:
+            raise failed()
+        return found
+
+    def _attempt(self, exact: Exact, progress: Progress | None) -> Answer | None:
+        """None where anything went wrong: raised from here, the error would carry the database's as its context."""
+        try:
+            return answer(exact, self._results(exact, self._texts(exact, self._relation), progress))
+        except Exception as error:  # noqa: BLE001  whatever it was, it may depend on the data
+            if self._witness is not None:
+                self._witness(error)
+            return None

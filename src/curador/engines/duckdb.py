@@ -1,0 +1,333 @@
+"""DuckDB, inside this process: files, frames and DuckDB's own tables.  The default engine."""
+
+from __future__ import annotations
+
+import csv
+import glob
+import hashlib
+import os
+import uuid
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+import duckdb
+
+from curador.engines import LONGEST_WAIT, Progress, Rows
+from curador.engines.base import SqlEngine, Witness
+from curador.engines.dialect import Dialect, Stored
+from curador.engines.watch import watched
+from curador.errors import InvalidParameter
+from curador.query.exact import Exact
+from curador.query.prepare import Preparation, Prepared
+from curador.query.sources import Files, Frame, Source
+
+WRITTEN, PREPARED = "written", "prepared"
+"""Names of a file that is being prepared, and of the table in it."""
+
+LONGEST_LINE = 16 << 20
+"""Bytes of the longest line of a CSV file that is read."""
+
+
+class DuckDBDialect(Dialect):
+    """DuckDB's spelling.
+
+    >>> DUCKDB.divide("a", "b"), DUCKDB.stored("DECIMAL(10,2)").value
+    ('(a // b)', 'decimal')
+    """
+
+    wide = "HUGEINT"
+    real = "DOUBLE"
+    varchar = "VARCHAR"
+    narrow = frozenset(("TINYINT", "SMALLINT", "INTEGER", "UTINYINT", "USMALLINT", "UINTEGER"))
+
+    _STORED = {  # noqa: RUF012  never changed
+        **dict.fromkeys((*narrow, "BIGINT"), Stored.INTEGER),
+        **dict.fromkeys(("UBIGINT", "HUGEINT"), Stored.WIDE),
+        **dict.fromkeys(("FLOAT", "DOUBLE"), Stored.FLOAT),
+        **dict.fromkeys(("VARCHAR", "UUID", "ENUM"), Stored.TEXT),
+        **dict.fromkeys(
+            ("TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS", "TIMESTAMP WITH TIME ZONE"), Stored.TIMESTAMP
+        ),
+        "DECIMAL": Stored.DECIMAL,
+        "BOOLEAN": Stored.BOOLEAN,
+        "DATE": Stored.DATE,
+    }
+
+    def stored(self, type_name: str) -> Stored | None:
+        return None if type_name.endswith("]") else self._STORED.get(type_name.partition("(")[0])
+
+    def double(self, x: float) -> str:
+        return f"{x!r}" if "e" in repr(x) else f"{x!r}e0"  # without an exponent it would be a decimal
+
+    def divide(self, a: str, b: str) -> str:
+        return f"({a} // {b})"
+
+    def date_part(self, part: str, days: str) -> str:
+        name = "isodow" if part == "weekday" else part
+        return f"EXTRACT({name} FROM DATE '1970-01-01' + CAST({days} AS INTEGER))"
+
+    def text_hash(self, x: str) -> str:
+        return f"CAST('0x' || SUBSTR(MD5({x}), 1, 7) AS BIGINT)"
+
+    def cast(self, x: str, type_name: str) -> str:
+        return f"TRY_CAST({x} AS {type_name})" if type_name == self.wide else f"CAST({x} AS {type_name})"
+
+    def matches(self, x: str, pattern: str) -> str:
+        return f"REGEXP_FULL_MATCH({x}, {self.string(pattern)})"
+
+    def floor(self, x: str) -> str:
+        return f"CAST(FLOOR({x}) AS BIGINT)"
+
+    def text_to_double(self, x: str) -> str:
+        return f"TRY_CAST({x} AS DOUBLE)"
+
+    def days(self, x: str) -> str:
+        return f"CASE WHEN {x} BETWEEN DATE '0001-01-01' AND DATE '9999-12-31' THEN {x} - DATE '1970-01-01' END"
+
+    def text_to_days(self, x: str) -> str:
+        return self.days(f"TRY_CAST({x} AS DATE)")
+
+    def identity(self, x: str, type_name: str, least: str, most: str) -> str:
+        if type_name != "UBIGINT":
+            return super().identity(x, type_name, least, most)
+        # Hashes are often unsigned: the upper half becomes negative, so that no two ids are confused.
+        return f"CAST(CASE WHEN {x} <= {most} THEN {x} ELSE {x} - {2**64} END AS BIGINT)"
+
+
+DUCKDB = DuckDBDialect()
+
+
+class DuckDB(SqlEngine):
+    """Tables that DuckDB reads in this process, by name.
+
+    ``memory`` is the most it may use, as DuckDB writes it; ``spill`` a folder for what does not fit (without one, a
+    plan that does not fit fails).  ``timeout`` is in seconds, for all statements of a plan together.
+
+    Guarantee: after the tables are opened no other file can be read or written, no extension loaded, no setting
+    changed.  A plan on files that change while it runs fails.
+
+    >>> import pyarrow
+    >>> engine = DuckDB({"people": Frame(pyarrow.table({"age": [30, 40]}))})
+    >>> engine.describe("people")
+    [('age', 'BIGINT')]
+    >>> engine.close()
+    """
+
+    name = "duckdb"
+    dialect = DUCKDB
+
+    def __init__(
+        self,
+        sources: Mapping[str, Source],
+        *,
+        threads: int | None = None,
+        memory: str = "4GB",
+        spill: str | Path | None = None,
+        timeout: float = LONGEST_WAIT,
+        witness: Witness | None = None,
+    ) -> None:
+        super().__init__(timeout, witness)
+        self._settings: dict[str, Any] = {
+            "autoinstall_known_extensions": False,
+            "autoload_known_extensions": False,
+            "python_enable_replacements": False,
+            "memory_limit": memory,
+            "temp_directory": "" if spill is None else str(spill),
+            **({} if threads is None else {"threads": threads}),
+        }
+        self._frames: dict[str, Any] = {}
+        self._files: dict[str, list[str]] = {}
+        self._databases: dict[str, str] = {}
+        self._views: dict[str, str] = {}
+        for name, source in sources.items():
+            self._resolve(name, source)
+        self._connection = self._connected()
+        self._types = {name: dict(self._described(name)) for name in sources}
+
+    # ---- opening -----------------------------------------------------------------------------------------------
+
+    def _resolve(self, name: str, source: Source) -> None:
+        """Where a table's rows are: a frame, files, or a table in a database file."""
+        if isinstance(source, Frame):
+            self._frames[name] = _arrow(source.data)
+        elif isinstance(source, Files):
+            self._files[name] = _paths(source.pattern)
+            self._views[name] = _reader(source.format, self._files[name])
+        elif source.engine == "duckdb":
+            catalog = self._database(database_path(source.url))
+            self._files[name] = [self._databases[catalog]]
+            self._views[name] = _named(catalog, source.schema or "main", source.table)
+        else:
+            raise InvalidParameter(f"The table {name!r} lives in {source.engine}.", fix="Open it with that engine.")
+
+    def _database(self, path: str) -> str:
+        """The name under which a database file is attached."""
+        if not os.path.isfile(path):
+            raise InvalidParameter(f"There is no DuckDB file {Path(path).name!r}.", fix="Fix its path.")
+        catalog = f"file {os.path.abspath(path)}"
+        self._databases[catalog] = os.path.abspath(path)
+        return catalog
+
+    def _connected(self, written: str | None = None) -> duckdb.DuckDBPyConnection:
+        """An empty database with the files attached; after that nothing else can be opened.
+
+        ``written`` is a file to write a prepared table into.
+        """
+        connection = duckdb.connect(":memory:", config=self._settings)
+        try:
+            for catalog, path in self._databases.items():
+                connection.execute(f"ATTACH {DUCKDB.string(path)} AS {DUCKDB.quoted(catalog)} (READ_ONLY)")
+            if written is not None:
+                connection.execute(f"ATTACH {DUCKDB.string(written)} AS {DUCKDB.quoted(WRITTEN)}")
+            for name, relation in self._views.items():
+                connection.execute(f"CREATE VIEW {self._relation(name)} AS SELECT * FROM {relation}")
+            connection.execute("SET TimeZone = 'UTC'")
+            if written is None:
+                allowed = sorted(set(self._databases.values()).union(*self._files.values()))
+                connection.execute(f"SET allowed_paths = [{', '.join(map(DUCKDB.string, allowed))}]")
+                connection.execute("SET enable_external_access = false")
+            connection.execute("SET lock_configuration = true")
+        except duckdb.Error:
+            connection.close()
+            raise InvalidParameter("DuckDB could not open a table.", fix="Check its source and its format.") from None
+        return connection
+
+    def _cursor(self, tables: Iterable[str]) -> duckdb.DuckDBPyConnection:
+        """A connection for one thread; frames are known to the connection they are registered with alone."""
+        return self._registered(self._connection.cursor(), tables)
+
+    def _registered(self, cursor: duckdb.DuckDBPyConnection, tables: Iterable[str]) -> duckdb.DuckDBPyConnection:
+        for name in self._frames.keys() & set(tables):
+            cursor.register(name, self._frames[name])
+        return cursor
+
+    def _described(self, table: str) -> list[tuple[str, str]]:
+        with self._cursor([table]) as cursor:
+            found = cursor.execute(f"DESCRIBE {self._relation(table)}").fetchall()
+        return [(str(row[0]), str(row[1])) for row in found]
+
+    # ---- asking ------------------------------------------------------------------------------------------------
+
+    def _relation(self, table: str) -> str:
+        return DUCKDB.quoted(table)
+
+    def _results(self, exact: Exact, texts: tuple[str, ...], progress: Progress | None) -> list[Rows]:
+        before, cursor = self._stamps(exact), self._cursor(scan.table for scan in exact.scans)
+        with cursor, watched(self._timeout, cursor.interrupt, progress, cursor.query_progress):
+            cursor.execute("BEGIN TRANSACTION")
+            results: list[Rows] = [cursor.execute(text).fetchall() for text in texts]
+            cursor.execute("ROLLBACK")
+        if self._stamps(exact) != before:
+            raise OSError("a file changed while it was read")
+        return results
+
+    def _stamps(self, exact: Exact) -> list[tuple[int, int, int]]:
+        """What changes when a file changes."""
+        paths = [p for scan in exact.scans for p in self._files.get(scan.table, [])]
+        return [(s.st_ino, s.st_size, s.st_mtime_ns) for s in map(os.stat, paths)]
+
+    def close(self) -> None:
+        self._connection.close()
+
+    # ---- preparing ---------------------------------------------------------------------------------------------
+
+    def prepare(self, preparation: Preparation, path: str | Path | None = None) -> Prepared:
+        """Store a table with its ranks, in a new database file at ``path``, or in memory; and use it from now on.
+
+        The file's name for its snapshot is the SHA-256 of its bytes, so that it cannot change unseen.
+        """
+        if path is not None and os.path.exists(path):
+            raise InvalidParameter(f"{Path(path).name!r} exists already.", fix="Choose a new file.")
+        text = self._stored_text(preparation)
+        if path is None:
+            made = preparation.at("", uuid.uuid4().hex)
+            with self._cursor([preparation.table]) as cursor:
+                cursor.execute(f"CREATE TABLE {self._relation(made.relation)} AS {text}")
+            self._types[made.relation] = {}
+            return made
+        with self._connected(str(path)) as connection:
+            self._registered(connection, [preparation.table])
+            connection.execute(f"CREATE TABLE {_named(WRITTEN, 'main', PREPARED)} AS {text}")
+        made = preparation.at(str(path), _digest(path))
+        self.attach(made)
+        return made
+
+    def attach(self, prepared: Prepared) -> None:
+        """Use a table that was prepared before; refused if the file is not the one that was stored."""
+        if not os.path.isfile(prepared.place) or _digest(prepared.place) != prepared.snapshot:
+            raise InvalidParameter(
+                f"The file prepared for {prepared.table!r} is gone or was changed.", fix="Prepare the table again."
+            )
+        name, catalog = prepared.relation, self._database(prepared.place)
+        self._views[name] = _named(catalog, "main", PREPARED)
+        self._files[name], self._types[name] = [self._databases[catalog]], {}
+        # Nothing can be attached to a locked database, so there is a new one; plans that run keep the old one.
+        self._connection = self._connected()
+
+
+def _named(*parts: str) -> str:
+    return ".".join(map(DUCKDB.quoted, parts))
+
+
+def _digest(path: str | Path) -> str:
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def database_path(url: str) -> str:
+    """The file of ``duckdb:///relative.duckdb`` or ``duckdb:////absolute.duckdb``.
+
+    >>> database_path("duckdb:///data/health.duckdb"), database_path("duckdb:////srv/health.duckdb")
+    ('data/health.duckdb', '/srv/health.duckdb')
+    """
+    return unquote(urlsplit(url).path).removeprefix("/")
+
+
+def _paths(pattern: str) -> list[str]:
+    found = sorted(glob.glob(pattern, recursive=True)) if glob.has_magic(pattern) else [pattern]
+    if not found or not all(os.path.isfile(p) for p in found):
+        raise InvalidParameter(f"There is no file {Path(pattern).name!r}.", fix="Fix the path of the table.")
+    return [os.path.abspath(p) for p in found]
+
+
+def _reader(kind: str, paths: list[str]) -> str:
+    files = "[" + ", ".join(map(DUCKDB.string, paths)) + "]"
+    if kind == "parquet":
+        return f"read_parquet({files}, hive_partitioning = false)"
+    header = csv_header(paths[0])
+    columns = ", ".join(f"{DUCKDB.string(name)}: 'VARCHAR'" for name in header)
+    # Everything is text and nothing is guessed; a broken line is dropped or padded, since an error would be a signal.
+    return (
+        f"read_csv({files}, columns = {{{columns}}}, header = true, auto_detect = false, delim = ',', quote = '\"', "
+        f"escape = '\"', nullstr = '', null_padding = true, ignore_errors = true, strict_mode = false, "
+        f"max_line_size = {LONGEST_LINE})"
+    )
+
+
+def csv_header(path: str) -> list[str]:
+    """The names in the first line of a CSV file."""
+    with open(path, encoding="utf-8-sig", newline="") as file:
+        header = next(csv.reader(file), [])
+    if not header or len({name.casefold() for name in header}) != len(header) or not all(header):
+        raise InvalidParameter(
+            f"The first line of {Path(path).name!r} does not name its columns, each once.", fix="Add a header line."
+        )
+    return header
+
+
+def _arrow(data: object) -> Any:
+    """A frame as an Arrow table, which nobody can change under us."""
+    import narwhals
+
+    given: Any = data
+    try:
+        return narwhals.from_native(given, eager_only=True).to_arrow()
+    except ImportError:
+        raise InvalidParameter("Frames are read through Arrow.", fix="Install pyarrow.") from None
+    except TypeError:
+        raise InvalidParameter(
+            f"{type(data).__qualname__} is no frame that DuckDB can read.",
+            fix="Pass a pandas, Polars or Arrow frame, or open it with its own engine.",
+        ) from None

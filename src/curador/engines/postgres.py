@@ -1,0 +1,238 @@
+"""PostgreSQL, through psycopg 3: tables are read where they are, by a connection that can only read."""
+
+from __future__ import annotations
+
+import threading
+import uuid
+from collections.abc import Mapping
+from typing import Any
+
+import psycopg
+
+from curador.engines import LONGEST_WAIT, Progress, Rows
+from curador.engines.base import SqlEngine, Witness
+from curador.engines.dialect import Dialect, Stored
+from curador.engines.watch import watched
+from curador.errors import InvalidParameter
+from curador.query.exact import Exact
+from curador.query.prepare import Preparation, Prepared
+from curador.query.sources import EngineTable, Source
+
+INFINITE = 2**1024 - 2**970
+"""The smallest number that is nearest to no double: half a step beyond the largest."""
+
+TINY = "1e-300"
+"""Smaller numbers have the same floor as this on every grid; some of them are below all doubles, which is an error."""
+
+
+SCHEMA = "curador"
+"""Where prepared tables are stored."""
+
+
+class PostgresDialect(Dialect):
+    """PostgreSQL's spelling.  It has no cast that returns NULL, so everything is made sure of before.
+
+    >>> POSTGRES.divide("a", "b"), POSTGRES.stored("double precision").value
+    ('(a / b)', 'float')
+    """
+
+    wide = "numeric"
+    real = "double precision"
+    varchar = "text"
+    fence = "OFFSET 0"
+    narrow = frozenset(("smallint", "integer"))
+
+    _STORED = {  # noqa: RUF012  never changed
+        **dict.fromkeys((*narrow, "bigint"), Stored.INTEGER),
+        **dict.fromkeys(("real", "double precision"), Stored.FLOAT),
+        **dict.fromkeys(("text", "character varying", "character", "uuid", "enum", "citext"), Stored.TEXT),
+        **dict.fromkeys(("timestamp without time zone", "timestamp with time zone"), Stored.TIMESTAMP),
+        "numeric": Stored.DECIMAL,
+        "boolean": Stored.BOOLEAN,
+        "date": Stored.DATE,
+    }
+
+    def stored(self, type_name: str) -> Stored | None:
+        return self._STORED.get(type_name)
+
+    def double(self, x: float) -> str:
+        return f"CAST('{x!r}' AS double precision)"
+
+    def divide(self, a: str, b: str) -> str:
+        return f"({a} / {b})"
+
+    def date_part(self, part: str, days: str) -> str:
+        name = "isodow" if part == "weekday" else part
+        return f"CAST(EXTRACT({name} FROM DATE '1970-01-01' + CAST({days} AS integer)) AS bigint)"
+
+    def text_hash(self, x: str) -> str:
+        return f"CAST(CAST('x' || SUBSTR(MD5({x}), 1, 7) AS bit(28)) AS bigint)"
+
+    def total(self, x: str) -> str:
+        return f"SUM(CAST({x} AS bigint))"  # of 64-bit integers it is a numeric
+
+    def matches(self, x: str, pattern: str) -> str:
+        return f"{x} ~ {self.string(f'^({pattern})$')}"
+
+    def floor(self, x: str) -> str:
+        return f"CAST(FLOOR({x}) AS bigint)"
+
+    def text_to_double(self, x: str) -> str:
+        return self.decimal_to_double(f"CAST({x} AS numeric)")
+
+    def decimal_to_double(self, x: str) -> str:
+        # A numeric is cast through its digits already.  Beyond doubles at either end the cast would be an error.
+        return (
+            f"CASE WHEN ABS({x}) >= {INFINITE} THEN NULL WHEN ABS({x}) >= {TINY} OR {x} = 0 THEN "
+            f"CAST({x} AS double precision) WHEN {x} < 0 THEN {self.double(-1e-300)} ELSE {self.double(1e-300)} END"
+        )
+
+    def whole_decimal(self, x: str) -> str:
+        return f"ABS({x}) < 'Infinity' AND {x} = FLOOR({x})"  # NaN is above infinity
+
+    def days(self, x: str) -> str:
+        return (
+            f"CASE WHEN {x} BETWEEN DATE '0001-01-01' AND DATE '9999-12-31' "
+            f"THEN CAST({x} - DATE '1970-01-01' AS bigint) END"
+        )
+
+    def text_to_days(self, x: str) -> str:
+        year, month, day = (f"CAST(SUBSTR({x}, {a}, {n}) AS integer)" for a, n in ((1, 4), (6, 2), (9, 2)))
+        leap = f"({year} % 4 = 0 AND ({year} % 100 <> 0 OR {year} % 400 = 0))"
+        last = f"CASE WHEN {month} IN (4, 6, 9, 11) THEN 30 WHEN {month} <> 2 THEN 31 WHEN {leap} THEN 29 ELSE 28 END"
+        there = f"{year} >= 1 AND {month} BETWEEN 1 AND 12 AND {day} BETWEEN 1 AND {last}"
+        return f"CASE WHEN {there} THEN CAST(CAST({x} AS date) - DATE '1970-01-01' AS bigint) END"
+
+    def text(self, x: str) -> str:
+        return f'CAST({x} AS text) COLLATE "C"'
+
+
+POSTGRES = PostgresDialect()
+
+_DESCRIBE = """
+SELECT a.attname, CASE WHEN b.typtype = 'e' THEN 'enum' ELSE format_type(b.oid, NULL) END
+FROM pg_catalog.pg_attribute AS a
+JOIN pg_catalog.pg_type AS t ON t.oid = a.atttypid
+JOIN pg_catalog.pg_type AS b ON b.oid = CASE WHEN t.typtype = 'd' THEN t.typbasetype ELSE t.oid END
+WHERE a.attrelid = %s AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum
+"""
+
+
+class Postgres(SqlEngine):
+    """Tables of one PostgreSQL database, by the names that plans use.
+
+    ``timeout`` is in seconds, for each statement.  ``memory`` is PostgreSQL's work_mem, for each sort.
+
+    Guarantee: every plan is one REPEATABLE READ, READ ONLY transaction; functions are looked up in pg_catalog alone,
+    so that nobody else's can stand in for them.
+    Assumes: the database is encoded in UTF8, and the role may read the tables.  Give it a role that may do no more.
+    """
+
+    name = "postgresql"
+    dialect = POSTGRES
+
+    def __init__(
+        self,
+        sources: Mapping[str, Source],
+        *,
+        memory: str = "64MB",
+        timeout: float = LONGEST_WAIT,
+        witness: Witness | None = None,
+    ) -> None:
+        super().__init__(timeout, witness)
+        self._one_plan = threading.Lock()  # a connection has one transaction at a time
+        tables = {name: _table(name, source) for name, source in sources.items()}
+        if len({t.url for t in tables.values()}) != 1:
+            raise InvalidParameter(
+                "An engine reads tables of one database.", fix="Open the tables of each database by their own engine."
+            )
+        self._url = next(iter(tables.values())).url
+        self._settings = {
+            "search_path": "pg_catalog",
+            "TimeZone": "UTC",
+            "standard_conforming_strings": "on",
+            "statement_timeout": f"{max(1, round(1000 * timeout))}ms",
+            "work_mem": memory,
+            "jit": "off",  # compiling takes longer than most plans run
+        }
+        try:
+            self._connection = psycopg.connect(self._url, autocommit=True)
+            self._relations = {name: self._found(t.schema, t.table) for name, t in tables.items()}
+            self._settle(self._connection, {**self._settings, "default_transaction_read_only": "on"})
+        except psycopg.Error:
+            raise InvalidParameter(
+                "The PostgreSQL database could not be opened.", fix="Check its address, the role and the tables."
+            ) from None
+        self._types = {name: dict(self._described(oid)) for name, (oid, _) in self._relations.items()}
+
+    # ---- opening -----------------------------------------------------------------------------------------------
+
+    def _found(self, schema: str | None, table: str) -> tuple[int, str]:
+        """The table's number and its full name, found as the role itself would find it."""
+        written = ".".join(POSTGRES.quoted(part) for part in (schema, table) if part is not None)
+        row = self._connection.execute(
+            "SELECT c.oid, n.nspname, c.relname FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n "
+            "ON n.oid = c.relnamespace WHERE c.oid = pg_catalog.to_regclass(%s)",
+            [written],
+        ).fetchone()
+        if row is None:
+            raise InvalidParameter(f"There is no table {table!r} in the database.", fix="Fix its name.")
+        return int(row[0]), f"{POSTGRES.quoted(row[1])}.{POSTGRES.quoted(row[2])}"
+
+    def _settle(self, connection: psycopg.Connection[Any], settings: Mapping[str, str]) -> None:
+        for name, value in settings.items():
+            connection.execute("SELECT pg_catalog.set_config(%s, %s, false)", [name, value])
+        row = connection.execute("SHOW server_encoding").fetchone()
+        if row is None or row[0] != "UTF8":
+            raise InvalidParameter("The database is not encoded in UTF8.", fix="Use a database that is.")
+
+    # ---- asking ------------------------------------------------------------------------------------------------
+
+    def _described(self, oid: int) -> list[tuple[str, str]]:
+        return [(str(a), str(b)) for a, b in self._connection.execute(_DESCRIBE, [oid]).fetchall()]
+
+    def _relation(self, table: str) -> str:
+        return self._relations[table][1]
+
+    def _results(self, exact: Exact, texts: tuple[str, ...], progress: Progress | None) -> list[Rows]:
+        connection: psycopg.Connection[Any] = self._connection
+        with self._one_plan, watched(self._timeout, connection.cancel, progress, lambda: -1.0):
+            connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+            try:
+                # Binary results go by the extended protocol, which takes one statement at a time and never two.
+                return [connection.execute(text.encode(), binary=True).fetchall() for text in texts]
+            finally:
+                connection.execute("ROLLBACK")
+
+    def close(self) -> None:
+        self._connection.close()
+
+    # ---- preparing ---------------------------------------------------------------------------------------------
+
+    def prepare(self, preparation: Preparation) -> Prepared:
+        """Store a table with its ranks in the schema ``curador``, and use it from now on.
+
+        Assumes: the role may create that schema or tables in it, and nobody changes the stored table.
+        """
+        made = preparation.at(f"prepared_{uuid.uuid4().hex}", uuid.uuid4().hex)
+        schema, table = POSTGRES.quoted(SCHEMA), POSTGRES.quoted(made.place)
+        with psycopg.connect(self._url) as connection:
+            self._settle(connection, self._settings)
+            connection.execute(f"CREATE SCHEMA IF NOT EXISTS {schema}".encode())
+            connection.execute(f"CREATE TABLE {schema}.{table} AS {self._stored_text(preparation)}".encode())
+            connection.execute(f"ANALYZE {schema}.{table}".encode())
+        self.attach(made)
+        return made
+
+    def attach(self, prepared: Prepared) -> None:
+        """Use a table that was prepared before."""
+        self._relations[prepared.relation] = self._found(SCHEMA, prepared.place)
+        self._types[prepared.relation] = {}
+
+
+def _table(name: str, source: Source) -> EngineTable:
+    if not isinstance(source, EngineTable) or source.engine != "postgresql":
+        raise InvalidParameter(
+            f"The table {name!r} does not live in PostgreSQL.", fix="Write its source as postgresql://…#table."
+        )
+    return source

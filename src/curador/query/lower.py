@@ -1,0 +1,232 @@
+"""From a checked question to the exact half of its plan: statements in the neutral language, reading no data.
+
+Layers, from the bottom: the columns as read (:class:`~curador.query.exact.Scan`), joined; expressions, and the
+filter; the number of the public key, rows with other keys dropped; the rows that each unit keeps
+(:mod:`curador.query.truncate`); and the aggregates.  The filter comes before the truncation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from curador.errors import QuestionRefused
+from curador.query import expressions as ex
+from curador.query import neutral as nt
+from curador.query import truncate
+from curador.query.checked import Checked
+from curador.query.columns import Kind
+from curador.query.exact import Exact, Read, Scan, Statement, Way
+from curador.query.keyed import key_node, numbered
+from curador.query.lower_expressions import Bindings, lowered
+from curador.query.measure import Form, Measure
+from curador.query.neutral import Node
+from curador.query.prepare import Prepared
+from curador.query.question import Join
+from curador.query.trees import names
+from curador.query.truncate import INDEX, MOST_ROWS, UNIT, Cells
+from curador.query.types import column_type
+from curador.sensitivity import Contribution
+
+CELLS = "cells"
+"""The statement that has one row for each group; others list values and are called by their measure's name."""
+
+
+def lower(
+    checked: Checked, measures: Sequence[Measure], contribution: Contribution, prepared: Prepared | None = None
+) -> Exact:
+    """The statements that work out ``measures``, each unit cut to ``contribution``.
+
+    From a prepared table the cut is read off stored ranks, before the filter; ``contribution`` is then what the table
+    or the question declares, and the result's own says what is left of it for coarser groups.
+
+    >>> from curador.query.aggregates import count
+    >>> from curador.query.checked import check
+    >>> from curador.query.question import Output, Question
+    >>> from curador.query.schema import Table
+    >>> adult = Table("adult.csv", columns={"age": {"type": "integer", "bounds": [17, 90]}})
+    >>> exact = lower(check(Question("adult", (Output("n", count()),)), {"adult": adult}), [Measure(Form.ROWS)],
+    ...               Contribution())
+    >>> exact.statements[0].tree.sql()
+    'SELECT 0 AS "g", COUNT(*) AS "m0" FROM "s0"'
+    """
+    if contribution.rows > MOST_ROWS:
+        raise QuestionRefused(
+            f"{contribution.rows} rows per group are more than {MOST_ROWS}.", fix="Bound units to fewer rows."
+        )
+    unit = checked.table.unit.id
+    layout = _Layout(checked, measures, prepared)
+    cells, layer = layout.grouped([] if prepared is None else prepared.kept(contribution))
+    if prepared is not None:
+        contribution = prepared.left(checked, contribution)
+    elif unit is not None:
+        kind = checked.table.columns[unit].kind
+        units = any(m.form is Form.UNITS for m in measures)
+        layer = truncate.truncated(layer, kind, cells, layout.value_names, contribution, units)
+    return Exact(
+        scans=layout.scans,
+        statements=tuple(_statements(measures, layout.value_of, cells, layer, unit is not None)),
+        keys=checked.keys,
+        kinds=tuple(t.kind for t in checked.groups),
+        contribution=contribution,
+    )
+
+
+# ---- the rows as expressions over columns as read ------------------------------------------------------------
+
+
+class _Layout:
+    """Which columns are read, what they are called, and the layer of ids, groups and values made from them."""
+
+    def __init__(self, checked: Checked, measures: Sequence[Measure], prepared: Prepared | None) -> None:
+        self.checked = checked
+        self.columns = {n: f"c{i}" for i, n in enumerate(sorted(_used(checked, measures), key=str))}
+        self.at = Bindings(checked.scope, self.columns)
+        scans = _scans(checked, self.columns) if prepared is None else [prepared.scan(checked, self.columns)]
+        self.scans = tuple(scans)
+        wanted = dict.fromkeys(_value(m, measures) for m in measures if m.column is not None)
+        self.values = {value: f"v{i}" for i, value in enumerate(wanted)}
+        self.value_of = {m: self.values[_value(m, measures)] for m in measures if m.column is not None}
+
+    @property
+    def value_names(self) -> tuple[str, ...]:
+        return tuple(self.values.values())
+
+    def grouped(self, tests: list[Node]) -> tuple[Cells, nt.Source]:
+        """A layer of the id, the group and the values, filtered, and how its groups are told."""
+        question = self.checked.question
+        unit = {UNIT: nt.column(UNIT)} if self.checked.table.unit.id is not None else {}
+        groups = {f"k{i}": lowered(g.expr, self.at) for i, g in enumerate(question.group_by)}
+        values = {name: value.node(self.at) for value, name in self.values.items()}
+        tests += [nt.present(x) for x in unit.values()]
+        if question.where is not None:
+            tests.append(lowered(question.where, self.at))
+        joins = [_joined(j, i + 1, self.checked, self.scans[i + 1], self.at) for i, j in enumerate(question.joins)]
+        read = [r.name for scan in self.scans for r in scan.reads]
+        source = self.at.over(nt.table("s0"), read, joins)
+        kinds = [t.kind for t in self.checked.groups]
+        return numbered(unit, groups, values, source, tests, self.checked.keys, kinds)
+
+
+def _used(checked: Checked, measures: Sequence[Measure]) -> set[ex.Name]:
+    question = checked.question
+    expressions = [g.expr for g in question.group_by] + [m.column for m in measures if m.column is not None]
+    if question.where is not None:
+        expressions.append(question.where)
+    found = {n for e in expressions for n in names(e)}
+    for join in question.joins:
+        found |= {left for left, _ in join.on} | {ex.Name(right, join.table) for _, right in join.on}
+    return found
+
+
+def _scans(checked: Checked, columns: Mapping[ex.Name, str]) -> Iterator[Scan]:
+    question = checked.question
+    for i, table in enumerate([question.table, *(j.table for j in question.joins)]):
+        own = checked.tables[table]
+        reads = [
+            Read(short, n.column, column_type(own.columns[n.column]))
+            for n, short in columns.items()
+            if n.table == (table if i else None)
+        ]
+        if own.unit.id is not None and not own.public:
+            reads.append(Read(_unit_of(i), own.unit.id, column_type(own.columns[own.unit.id]), Way.ID))
+        yield Scan(f"s{i}", table, tuple(reads))
+
+
+def _unit_of(i: int) -> str:
+    return UNIT if i == 0 else f"{UNIT}{i}"
+
+
+def _joined(join: Join, i: int, checked: Checked, scan: Scan, at: Bindings) -> exp.Join:
+    table = nt.table(scan.name)
+    on = [nt.infix("=", lowered(left, at), lowered(ex.Name(right, join.table), at)) for left, right in join.on]
+    if join.kind == "unit":
+        # By the ids as they are told apart: clipped ones could join the rows of two units.
+        on.append(nt.infix("=", nt.column(UNIT), nt.column(_unit_of(i))))
+        return nt.beside(table, nt.both(*on), join.outer)
+    if checked.table.unit.id is not None:
+        return nt.beside(table, nt.both(*on), join.outer)
+    # A unit that is a row must stay one row: it takes one row of the public table, always the same.
+    by = [at.columns[ex.Name(right, join.table)] for _, right in join.on]
+    rest = [r.name for r in scan.reads if r.name not in by]
+    every = {r.name: nt.column(r.name) for r in scan.reads}
+    ranked = nt.select({**every, "q": nt.rank(by, rest or by, dense=False)}, table)
+    first = nt.select(every, ranked, where=nt.infix("<=", nt.column("q"), nt.number(1)))
+    return nt.beside(first, nt.both(*on), join.outer, alias=f"j{i}")
+
+
+# ---- values --------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Value:
+    """A column of the layer of values: a number, only its presence, a public key of it, or the number clipped."""
+
+    column: ex.Expr
+    present: bool = False
+    keyed: bool = False
+    ends: tuple[int, int] | None = None
+
+    def node(self, at: Bindings) -> Node:
+        x = lowered(self.column, at)
+        if self.present:
+            return nt.case([(nt.present(x), nt.constant(1))])
+        if self.keyed:
+            t = at.type(self.column)
+            if t.kind is Kind.BOOLEAN and t.keys is None:
+                return x
+            x = at.bind(x)
+            return nt.case([(nt.within(x, [key_node(k) for k in t.domain or ()]), x)])
+        if self.ends is not None and self.ends != at.type(self.column).grid_bounds:
+            x = at.bind(x)
+            low, high = self.ends
+            outside = [(nt.infix("<", x, nt.number(low)), nt.constant(low))]
+            return nt.case([*outside, (nt.infix(">", x, nt.number(high)), nt.constant(high))], x)
+        return x
+
+
+def _value(m: Measure, measures: Sequence[Measure]) -> _Value:
+    assert m.column is not None
+    if m.form is Form.PRESENT:
+        summed = any(o.column == m.column and o.form in (Form.SUM, Form.CENTRED, Form.SQUARES) for o in measures)
+        return _Value(m.column, present=not summed)  # what is added up is there anyway, and is NULL where it is
+    if m.form is Form.DISTINCT:
+        return _Value(m.column, keyed=True)
+    return _Value(m.column, ends=(m.low, m.high) if m.form is Form.VALUES else None)
+
+
+# ---- aggregates ----------------------------------------------------------------------------------------------
+
+
+def _statements(
+    measures: Sequence[Measure], value_of: Mapping[Measure, str], cells: Cells, layer: nt.Source, ids: bool
+) -> Iterator[Statement]:
+    groups: dict[str, Node] = {c: nt.column(c) for c in cells.columns}
+    shown = groups or {INDEX: nt.number(0)}
+    several = [m for m in dict.fromkeys(measures) if m.form is not Form.VALUES]
+    if several:
+        found = {f"m{i}": _aggregate(m, value_of.get(m, ""), ids) for i, m in enumerate(several)}
+        tree = nt.select({**shown, **found}, layer, group=tuple(groups))
+        yield Statement(CELLS, tree, tuple(m.name for m in several))
+    for m in dict.fromkeys(measures):
+        if m.form is Form.VALUES:
+            value = value_of[m]
+            columns = {**shown, "m0": nt.column(value), "m1": nt.rows()}
+            tree = nt.select(columns, layer, nt.present(nt.column(value)), group=(*groups, value))
+            yield Statement(m.name, tree, ("value", "count"), listed=True)
+
+
+def _aggregate(m: Measure, value: str, ids: bool) -> Node:
+    x: Node = nt.column(value)
+    if m.form is Form.ROWS or (m.form is Form.UNITS and not ids):
+        return nt.rows()
+    if m.form is Form.UNITS:
+        return nt.distinct(nt.column(UNIT))
+    if m.form is Form.PRESENT:
+        return nt.count(x)
+    if m.form is Form.DISTINCT:
+        return nt.distinct(x)
+    x = nt.minus(x, nt.number(m.centre)) if m.centre else x
+    return nt.total(nt.times(x, x) if m.form is Form.SQUARES else x)

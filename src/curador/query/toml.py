@@ -1,0 +1,318 @@
+"""Study files: tables declared in TOML, read, written, and drafted from column names and declared types alone."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from datetime import date
+from fractions import Fraction
+from pathlib import Path
+
+from curador.errors import InvalidParameter
+from curador.privacy import Unit
+from curador.query.columns import Column, Kind, day_of, identifier, suggestion
+from curador.query.schema import Table, Tree
+from curador.query.sources import EngineTable, Files, read_source
+from curador.sensitivity import Contribution
+
+TABLE_SETTINGS = ("source", "unit", "neighbors", "size", "contribution", "public", "columns", "trees")
+
+
+def read_tables(path: str | Path) -> dict[str, Table]:
+    """The tables of a study file, by name; paths in it are relative to it.
+
+    Fails: every refusal names the file, the table, the column and what to write instead.
+    """
+    file = Path(path)
+    try:
+        document = tomllib.loads(file.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise InvalidParameter(
+            f"There is no study file {file.name}.", fix="Check the path, or draft one with `curador init`."
+        ) from None
+    except (OSError, UnicodeDecodeError):
+        raise InvalidParameter(f"{file.name} cannot be read as text.", fix="Check its rights and encoding.") from None
+    except tomllib.TOMLDecodeError as error:
+        raise InvalidParameter(f"{file.name} is not TOML: {error}.", fix="Correct that line.") from None
+    return tables_from(document, file.name, file.parent)
+
+
+def tables_from(
+    document: Mapping[str, object], where: str = "the study", folder: Path | None = None
+) -> dict[str, Table]:
+    """The tables of a study that was already read; other sections are left to those who know them.
+
+    >>> study = {"tables": {"adult": {"source": "adult.csv", "unit": "row", "columns": {"age": "integer"}}}}
+    >>> tables_from(study)["adult"].columns["age"].kind
+    <Kind.INTEGER: 'integer'>
+    """
+    tables = document.get("tables")
+    if not isinstance(tables, Mapping) or not tables:
+        raise InvalidParameter(f"{where} declares no tables.", fix="Add a section [tables.NAME].")
+    found: dict[str, Table] = {}
+    for name, settings in tables.items():
+        try:
+            found[name] = _table(name, settings, folder)
+        except InvalidParameter as error:
+            raise InvalidParameter(f"{where}, table {name!r}: {error.what}", fix=error.fix) from None
+    return found
+
+
+def _table(name: str, settings: object, folder: Path | None) -> Table:
+    if not isinstance(settings, Mapping):
+        raise InvalidParameter("It is not a section.", fix=f"Write [tables.{name}] and its settings below.")
+    for setting in settings:
+        if setting not in TABLE_SETTINGS:
+            raise InvalidParameter(f"Unknown setting {setting!r}.", fix=suggestion(setting, TABLE_SETTINGS))
+    for needed in ("source", "columns"):
+        if not settings.get(needed):
+            raise InvalidParameter(f"It has no {needed}.", fix=f"Add {needed}.")
+    public = _flag(settings.get("public", False), "public")
+    rest = {k: settings[k] for k in ("neighbors", "size") if k in settings}
+    return Table(
+        _source(settings["source"], folder),
+        unit=Unit.row() if public else _unit(settings.get("unit")),
+        columns=settings["columns"],
+        contribution=_limits(settings.get("contribution")),
+        name=name,
+        public=public,
+        trees=_trees(settings.get("trees", {})),
+        **rest,
+    )
+
+
+def _flag(value: object, name: str) -> bool:
+    if not isinstance(value, bool):
+        raise InvalidParameter(f"{name} is {value!r}.", fix="Write true or false.")
+    return value
+
+
+def _source(text: object, folder: Path | None) -> object:
+    if not isinstance(text, str):
+        raise InvalidParameter(f"Its source is {text!r}.", fix="Write a path or engine://…#table, in quotes.")
+    source = read_source(text)
+    if isinstance(source, Files) and folder is not None:
+        return replace(source, pattern=str(folder / source.pattern))
+    return source
+
+
+def _unit(unit: object) -> Unit:
+    """ "row", the name of an id column, or {id = "row"} for an id column of that name."""
+    if isinstance(unit, Mapping) and list(unit) == ["id"]:
+        return Unit.of(identifier(unit["id"], "A unit's id"))
+    if not isinstance(unit, str) or not unit:
+        raise InvalidParameter(
+            "It does not say what is protected.",
+            fix='Write unit = "row" if every row is another person, else the column that says whose a row is.',
+        )
+    return Unit.row() if unit == "row" else Unit.of(identifier(unit, "A unit's id"))
+
+
+def _limits(limits: object) -> Contribution | None:
+    if limits is None:
+        return None
+    if not isinstance(limits, Mapping) or set(limits) != {"groups", "rows"}:
+        raise InvalidParameter(f"Contribution is {limits!r}.", fix="Write contribution = { groups = 5, rows = 3 }.")
+    return Contribution(groups=limits["groups"], rows=limits["rows"])
+
+
+def _trees(trees: object) -> dict[str, Tree]:
+    if not isinstance(trees, Mapping):
+        raise InvalidParameter("trees is not a section.", fix="Write [tables.NAME.trees.TREE].")
+    found = {}
+    for name, tree in trees.items():
+        if not isinstance(tree, Mapping) or set(tree) != {"levels", "children"}:
+            raise InvalidParameter(f"Tree {name!r} needs levels and children.", fix="Declare both, and nothing else.")
+        found[name] = Tree(tree["levels"], tree["children"])
+    return found
+
+
+# ---- out -----------------------------------------------------------------------------------------------------
+
+
+def write_table(name: str, table: Table) -> str:
+    """A table as a section of a study file; :func:`read_tables` reads it back.
+
+    >>> print(write_table("adult", Table("adult.csv", columns={"age": Column("integer", bounds=(17, 90))})))
+    [tables.adult]
+    source = "adult.csv"
+    unit = "row"
+    neighbors = "add-remove"
+    <BLANKLINE>
+    [tables.adult.columns.age]
+    type = "integer"
+    bounds = [17, 90]
+    <BLANKLINE>
+    """
+    return "\n".join(_table_lines(name, table)) + "\n"
+
+
+def _table_lines(name: str, table: Table) -> Iterator[str]:
+    here = f"tables.{_key(name)}"
+    yield f"[{here}]"
+    yield f"source = {_text(_source_text(table))}"
+    if table.public:
+        yield "public = true"
+    else:
+        id = table.unit.id
+        yield 'unit = "row"' if id is None else f"unit = {{ id = {_text(id)} }}"
+        yield f"neighbors = {_text(table.neighbors)}"
+    if table.size is not None:
+        yield f"size = {table.size}"
+    if table.contribution is not None:
+        yield f"contribution = {{ groups = {table.contribution.groups}, rows = {table.contribution.rows} }}"
+    for column, declared in table.columns.items():
+        yield ""
+        yield f"[{here}.columns.{_key(column)}]"
+        yield from _column_lines(declared)
+    for tree, declared_tree in table.trees.items():
+        yield ""
+        yield f"[{here}.trees.{_key(tree)}]"
+        yield f"levels = {_plain(declared_tree.levels)}"
+        yield f"children = {_plain(declared_tree.children)}"
+
+
+def _source_text(table: Table) -> str:
+    source = table.source
+    if isinstance(source, Files):
+        return source.pattern
+    if isinstance(source, EngineTable):
+        return f"{source.url}#{source.schema + '.' if source.schema else ''}{source.table}"
+    raise InvalidParameter("A frame in memory has no place in a study file.", fix="Store it as Parquet first.")
+
+
+def _column_lines(column: Column) -> Iterator[str]:
+    yield f"type = {_text(column.kind)}"
+    if column.bounds is not None:
+        shown = [day_of(int(x)) if column.kind is Kind.DATE else x for x in column.bounds]
+        yield f"bounds = {_plain(shown)}"
+    if column.step is not None:
+        yield f"step = {_plain(column.step)}"
+    if column.keys is not None:
+        yield f"keys = {_plain(column.keys)}"
+    if not column.nullable:
+        yield "nullable = false"
+
+
+def _plain(x: object) -> str:
+    if isinstance(x, bool):
+        return str(x).lower()
+    if isinstance(x, str):
+        return _text(x)
+    if isinstance(x, Fraction) and x.denominator > 1:
+        return _text(str(x))  # a fraction is written as one: "1/3"
+    if isinstance(x, int | date | Fraction):
+        return str(x)
+    if isinstance(x, Mapping):
+        return "{ " + ", ".join(f"{_key(str(k))} = {_plain(v)}" for k, v in x.items()) + " }"
+    assert isinstance(x, Iterable)
+    return "[" + ", ".join(map(_plain, x)) + "]"
+
+
+def _text(x: str) -> str:
+    return json.dumps(x, ensure_ascii=False).replace("\x7f", "\\u007F")
+
+
+def _key(name: str) -> str:
+    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else _text(name)
+
+
+# ---- drafts --------------------------------------------------------------------------------------------------
+
+_KINDS = {
+    Kind.INTEGER: r"U?(TINY|SMALL|BIG|HUGE|MEDIUM)?INT(EGER)?\d*|U?INT\d+|LONG|SHORT|BYTE|(BIG|SMALL)?SERIAL",
+    Kind.REAL: r"FLOAT\d*|DOUBLE( PRECISION)?|REAL|DECIMAL|NUMERIC",
+    Kind.BOOLEAN: r"BOOL(EAN)?",
+    Kind.TEXT: r"VARCHAR|CHAR(ACTER)?( VARYING)?|TEXT|STRING|UUID|ENUM|BPCHAR|LARGE_STRING",
+    Kind.DATE: r"DATE\d*|DATETIME\d*|TIMESTAMP(TZ|_NTZ|_S|_MS|_NS)?( WITH(OUT)? TIME ZONE)?",
+}
+
+
+def kind_of(declared: str) -> Kind | None:
+    """The kind for a type as an engine names it, or None if there is none.
+
+    >>> kind_of("DECIMAL(18,3)"), kind_of("timestamp with time zone"), kind_of("BLOB")
+    (<Kind.REAL: 'real'>, <Kind.DATE: 'date'>, None)
+    """
+    name = re.sub(r"\(.*\)", "", declared.upper()).strip()
+    return next((kind for kind, pattern in _KINDS.items() if re.fullmatch(pattern, name)), None)
+
+
+def header_names(line: str) -> list[str]:
+    """The column names in the header line of a CSV file.
+
+    >>> header_names('age,"hours, weekly"')
+    ['age', 'hours, weekly']
+    """
+    return next(csv.reader([line.removeprefix("\ufeff").rstrip("\r\n")]), [])
+
+
+def draft_toml(name: str, source: str, columns: Sequence[tuple[str, str | None]]) -> str:
+    """A study file to fill in, from column names and declared types (None: a CSV declares none); reads no row.
+
+    >>> print(draft_toml("adult", "adult.parquet", [("age", "BIGINT"), ("sex", "VARCHAR")]))
+    # Drafted from column names and declared types; no row was read.
+    # What you fill in is public: take it from a codebook or the law, never from the data.
+    <BLANKLINE>
+    [tables.adult]
+    source = "adult.parquet"
+    unit = ""  # to fill in: "row" if every row is another person, else the column that says whose a row is
+    neighbors = "add-remove"  # or "replace", if the number of people is public and fixed
+    # size = 1000  # the number of people, if it is public
+    # contribution = { groups = 5, rows = 3 }  # with an id: how much of one person a question keeps
+    <BLANKLINE>
+    [tables.adult.columns.age]
+    type = "integer"
+    # bounds = [lowest, highest]  # to fill in: needed for sums, means and quantiles
+    <BLANKLINE>
+    [tables.adult.columns.sex]
+    type = "text"
+    # keys = ["first", "second"]  # to fill in: groups that are public; others are selected privately
+    <BLANKLINE>
+    """
+    return "\n".join(_draft_lines(name, source, columns)) + "\n"
+
+
+_LEFT = {
+    Kind.INTEGER: ["# bounds = [lowest, highest]  # to fill in: needed for sums, means and quantiles"],
+    Kind.REAL: [
+        "# bounds = [lowest, highest]  # to fill in: needed for sums, means and quantiles",
+        "# step = 0.01  # how finely values are read; by default the width of the bounds over 65,536",
+    ],
+    Kind.BOOLEAN: [],
+    Kind.TEXT: ['# keys = ["first", "second"]  # to fill in: groups that are public; others are selected privately'],
+    Kind.DATE: ["# bounds = [2020-01-01, 2024-12-31]  # to fill in: needed for date arithmetic; read by the day"],
+}
+
+
+def _draft_lines(name: str, source: str, columns: Sequence[tuple[str, str | None]]) -> Iterator[str]:
+    here = f"tables.{_key(identifier(name, 'A table'))}"
+    yield "# Drafted from column names and declared types; no row was read."
+    yield "# What you fill in is public: take it from a codebook or the law, never from the data."
+    yield ""
+    yield f"[{here}]"
+    yield f"source = {_text(source)}"
+    yield 'unit = ""  # to fill in: "row" if every row is another person, else the column that says whose a row is'
+    yield 'neighbors = "add-remove"  # or "replace", if the number of people is public and fixed'
+    yield "# size = 1000  # the number of people, if it is public"
+    yield "# contribution = { groups = 5, rows = 3 }  # with an id: how much of one person a question keeps"
+    for column, declared in columns:
+        header = f"[{here}.columns.{_key(identifier(column, 'A column'))}]"
+        kind = None if declared is None else kind_of(declared)
+        yield ""
+        if declared is not None and kind is None:
+            shown = "".join(c if c.isprintable() else " " for c in declared[:60])
+            yield f"# {header}  # of type {shown}, which no question can use"
+        elif kind is None:
+            yield header
+            yield f'type = ""  # to fill in: {", ".join(Kind)}'
+            yield "# bounds = [lowest, highest]  # for numbers and dates"
+            yield '# keys = ["first", "second"]  # for groups that are public'
+        else:
+            yield header
+            yield f"type = {_text(kind)}"
+            yield from _LEFT[kind]

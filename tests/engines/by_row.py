@@ -1,0 +1,50 @@
+"""Seeing what an engine makes of single rows: each row is a group of its own, so that aggregates show its values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from curador.engines.base import SqlEngine
+from curador.query import expressions as ex
+from curador.query.aggregates import count
+from curador.query.checked import check
+from curador.query.lower import lower
+from curador.query.measure import Form, Measure
+from curador.query.question import Group, Output, Question
+from curador.query.schema import Table
+from curador.query.sources import Frame
+from curador.sensitivity import Contribution
+
+ROW = "row number"
+
+
+def numbered(columns: Mapping[str, pa.Array]) -> pa.Table:
+    """A table of these columns and the number of each row."""
+    size = len(next(iter(columns.values())))
+    return pa.table({ROW: pa.array(range(size), pa.int64()), **columns})
+
+
+def declared(columns: Mapping[str, object], size: int) -> Table:
+    """A table of these declarations whose rows are told by their number."""
+    return Table(Frame(None), columns={ROW: {"type": "integer", "bounds": [0, size - 1]}, **columns})
+
+
+def values(engine: SqlEngine, table: Table, expressions: Sequence[ex.Expr], name: str = "t") -> list[list[Any]]:
+    """The value of every numeric expression in every row, as the engine works it out; None for NULL."""
+    question = Question(name, (Output("n", count()),), group_by=(Group("row", ex.Name(ROW)),))
+    checked = check(question, {name: table})
+    measures = [Measure(form, e) for e in expressions for form in (Form.SUM, Form.PRESENT)]
+    answer = engine.run(lower(checked, measures, Contribution()))
+    found = []
+    for e in expressions:
+        pairs = zip(answer.column(f"sum({e})"), answer.column(f"present({e})"), strict=True)
+        found.append([total if present else None for total, present in pairs])
+    return found
+
+
+def as_number(e: ex.Expr) -> ex.Expr:
+    """A condition as 1, 0 or NULL."""
+    return ex.Case(((e, ex.Literal(1)), (ex.Not(e), ex.Literal(0))))

@@ -1,0 +1,213 @@
+"""Real engines for the tests: DuckDB in this process, a PostgreSQL server of our own, a local Spark."""
+
+from __future__ import annotations
+
+import glob
+import os
+import pwd
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import uuid
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from curador.engines.base import SqlEngine
+from curador.query.sources import EngineTable, Frame
+
+Opened = Callable[[Mapping[str, pa.Table]], SqlEngine]
+"""Puts Arrow tables where an engine keeps its own, and opens it on them."""
+
+
+# ---- PostgreSQL ------------------------------------------------------------------------------------------------
+
+
+def postgres_programs() -> Path | None:
+    """Where Debian keeps the server's programs: not on the PATH."""
+    found = sorted(glob.glob("/usr/lib/postgresql/*/bin/postgres")) or [shutil.which("postgres") or ""]
+    return Path(found[-1]).parent if found[-1] else None
+
+
+def unprivileged() -> dict[str, Any]:
+    """PostgreSQL refuses to run as root: settings for subprocess that make it somebody else."""
+    if os.geteuid() != 0:
+        return {}
+    for name in ("postgres", "nobody"):
+        try:
+            user = pwd.getpwnam(name)
+        except KeyError:
+            continue
+        return {"user": user.pw_uid, "group": user.pw_gid, "extra_groups": []}
+    pytest.skip("PostgreSQL refuses to run as root, and there is no other user to run it as")
+
+
+@pytest.fixture(scope="session")
+def postgres_url() -> Iterator[str]:
+    """The address of a server that is started for this run and removed after it; sockets only, no network."""
+    psycopg = pytest.importorskip("psycopg", reason="psycopg is not installed")
+    programs = postgres_programs()
+    if programs is None:
+        pytest.skip("no PostgreSQL server is installed")
+    who = unprivileged()
+    # Not below pytest's own folder: its mode keeps other users out.  Short, because a socket's path has 107 bytes.
+    folder = tempfile.mkdtemp(prefix="curador-pg-")
+    try:
+        os.chmod(folder, 0o711)
+        if who:
+            os.chown(folder, who["user"], who["group"])
+        data = f"{folder}/data"
+        quiet: dict[str, Any] = {"cwd": "/", "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, **who}
+        settings = ["-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8", "--no-sync"]
+        subprocess.run([str(programs / "initdb"), "-D", data, *settings], check=True, **quiet)
+        options = ["-c", "shared_buffers=64MB", "-c", "fsync=off", "-c", "max_connections=30"]
+        server = subprocess.Popen([str(programs / "postgres"), "-D", data, "-k", folder, "-h", "", *options], **quiet)
+        try:
+            url = f"postgresql://postgres@/postgres?host={folder}"
+            for _ in range(600):
+                try:
+                    psycopg.connect(url).close()
+                    break
+                except psycopg.OperationalError:
+                    time.sleep(0.05)
+            else:
+                pytest.fail("the PostgreSQL server did not start within 30 seconds")
+            yield url
+        finally:
+            server.terminate()
+            server.wait(30)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+_POSTGRES_TYPES: list[tuple[Callable[[pa.DataType], bool], str]] = [
+    (pa.types.is_boolean, "boolean"),
+    (pa.types.is_integer, "bigint"),
+    (pa.types.is_floating, "double precision"),
+    (pa.types.is_decimal, "numeric"),
+    (pa.types.is_string, "text"),
+    (pa.types.is_date, "date"),
+    (pa.types.is_timestamp, "timestamp"),
+]
+
+
+def to_postgres(url: str, table: pa.Table) -> EngineTable:
+    """A new table in the server, with the rows of an Arrow table."""
+    import psycopg
+    from psycopg import sql
+
+    name = f"t{uuid.uuid4().hex}"
+    kinds = [next(name for test, name in _POSTGRES_TYPES if test(f.type)) for f in table.schema]
+    columns = [
+        sql.SQL("{} {}").format(sql.Identifier(f.name), sql.SQL(k)) for f, k in zip(table.schema, kinds, strict=True)
+    ]
+    with psycopg.connect(url) as connection:
+        create = sql.SQL("CREATE TABLE {} ({})").format(sql.Identifier(name), sql.SQL(", ").join(columns))
+        connection.execute(create)
+        with connection.cursor().copy(sql.SQL("COPY {} FROM STDIN").format(sql.Identifier(name))) as copy:
+            for row in zip(*(c.to_pylist() for c in table.columns), strict=True):
+                copy.write_row(row)
+    return EngineTable(url, name)
+
+
+# ---- Spark -----------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="session")
+def spark_session() -> Iterator[Any]:
+    """A local Spark on one machine's loopback; needs Java 17."""
+    pyspark = pytest.importorskip("pyspark.sql", reason="pyspark is not installed")
+    if "JAVA_HOME" not in os.environ:
+        if not (found := sorted(glob.glob("/usr/lib/jvm/*-17-*/bin/java"))):
+            pytest.skip("no Java 17 is installed")
+        os.environ["JAVA_HOME"] = str(Path(found[-1]).parent.parent)
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
+    folder = tempfile.mkdtemp(prefix="curador-spark-")
+    settings = {
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.driver.memory": "1g",
+        "spark.sql.shuffle.partitions": "2",
+        "spark.default.parallelism": "2",
+        "spark.sql.adaptive.enabled": "false",
+        "spark.sql.warehouse.dir": folder,
+        "spark.local.dir": folder,
+        "spark.log.level": "OFF",
+        "spark.driver.extraJavaOptions": "-Dlog4j2.level=OFF -XX:TieredStopAtLevel=1",
+    }
+    builder = pyspark.SparkSession.builder.master("local[2]").appName("curador")
+    for name, value in settings.items():
+        builder = builder.config(name, value)
+    session = builder.getOrCreate()
+    yield session
+    session.stop()
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+# ---- one test, all engines ---------------------------------------------------------------------------------------
+
+
+@pytest.fixture(
+    params=[
+        "duckdb",
+        "postgresql",
+        pytest.param("spark", marks=pytest.mark.xdist_group("spark")),  # one Java for the whole run
+    ]
+)
+def engine_name(request: pytest.FixtureRequest) -> str:
+    """The same test runs on all three."""
+    return str(request.param)
+
+
+@pytest.fixture
+def opened(engine_name: str, request: pytest.FixtureRequest) -> Iterator[Opened]:
+    """Opens an engine on Arrow tables."""
+    engines: list[SqlEngine] = []
+
+    def opener(tables: Mapping[str, pa.Table]) -> SqlEngine:
+        engines.append(OPENERS[engine_name](request, tables))
+        return engines[-1]
+
+    yield opener
+    for engine in engines:
+        engine.close()
+
+
+def shown(error: Exception) -> None:
+    """What a test prints when an engine fails; a curator's engine says nothing."""
+    print(str(error)[:3000])
+
+
+def _duckdb(request: pytest.FixtureRequest, tables: Mapping[str, pa.Table]) -> SqlEngine:
+    from curador.engines.duckdb import DuckDB
+
+    return DuckDB({name: Frame(t) for name, t in tables.items()}, threads=2, witness=shown)
+
+
+def _postgres(request: pytest.FixtureRequest, tables: Mapping[str, pa.Table]) -> SqlEngine:
+    url = request.getfixturevalue("postgres_url")
+    from curador.engines.postgres import Postgres
+
+    return Postgres({name: to_postgres(url, t) for name, t in tables.items()}, witness=shown)
+
+
+def _spark(request: pytest.FixtureRequest, tables: Mapping[str, pa.Table]) -> SqlEngine:
+    session = request.getfixturevalue("spark_session")
+    from curador.engines.spark import Spark
+
+    return Spark({name: Frame(session.createDataFrame(t)) for name, t in tables.items()}, witness=shown)
+
+
+OPENERS: dict[str, Callable[[pytest.FixtureRequest, Mapping[str, pa.Table]], SqlEngine]] = {
+    "duckdb": _duckdb,
+    "postgresql": _postgres,
+    "spark": _spark,
+}
