@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from curador import __version__
 from curador.accounting.events import event_from_json
-from curador.accounting.profile import pure_epsilon
+from curador.accounting.profiles import pure_epsilon
 from curador.cli import app
 from curador.demo import SHARES, dashboard
 

@@ -16,7 +16,7 @@ import pyarrow
 import pytest
 from pyarrow import parquet
 
-from curador.accounting.profile import pure_epsilon
+from curador.accounting.profiles import pure_epsilon
 from curador.curator import POPULATION, Curator
 from curador.engines.duckdb import DuckDB
 from curador.errors import BudgetExceeded, EngineFailed, InvalidParameter, NotPromised, QuestionRefused

@@ -17,7 +17,11 @@ import mpmath
 import numpy as np
 import pytest
 
-from curador.accounting import compose, events, group, meaning, optimal, renyi, tradeoff
+from curador.accounting import composition as compose
+from curador.accounting import events, meaning, optimal
+from curador.accounting import groups as group
+from curador.accounting import renyi_curves as renyi
+from curador.accounting import tradeoffs as tradeoff
 from curador.accounting.gaussian import gaussian_delta, gaussian_sigma
 from curador.privacy import ApproxDP, PureDP, distance
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from curador import accounting as accounting
+    from curador.curator import Curator as Curator
     from curador.mechanisms.gaussian import Gaussian as Gaussian
     from curador.mechanisms.gaussian import IntegerGaussian as IntegerGaussian
     from curador.mechanisms.gaussian import gaussian_mechanism as gaussian_mechanism
@@ -43,6 +44,21 @@ if TYPE_CHECKING:
     from curador.privacy import PureDP as PureDP
     from curador.privacy import RenyiDP as RenyiDP
     from curador.privacy import Unit as Unit
+    from curador.query.aggregates import count as count
+    from curador.query.aggregates import count_distinct as count_distinct
+    from curador.query.aggregates import histogram as histogram
+    from curador.query.aggregates import maximum as maximum
+    from curador.query.aggregates import mean as mean
+    from curador.query.aggregates import median as median
+    from curador.query.aggregates import minimum as minimum
+    from curador.query.aggregates import quantiles as quantiles
+    from curador.query.aggregates import std as std
+    from curador.query.aggregates import sum_ as sum_
+    from curador.query.aggregates import top_k as top_k
+    from curador.query.aggregates import variance as variance
+    from curador.query.columns import Column as Column
+    from curador.query.expected import within as within
+    from curador.query.schema import Table as Table
 
 _ROOMS = {
     "privacy": ("ApproxDP", "Neighbors", "PureDP", "RenyiDP", "Unit", "ZCDP"),
@@ -75,6 +91,24 @@ _ROOMS = {
         "median_mechanism",
     ),
     "mechanisms.tree": ("ContinualCount",),
+    "curator": ("Curator",),
+    "query.schema": ("Table",),
+    "query.columns": ("Column",),
+    "query.expected": ("within",),
+    "query.aggregates": (
+        "count",
+        "count_distinct",
+        "histogram",
+        "maximum",
+        "mean",
+        "median",
+        "minimum",
+        "quantiles",
+        "std",
+        "sum_",
+        "top_k",
+        "variance",
+    ),
     "mechanisms.intervals": ("combined_error", "ratio_interval"),
 }
 _HOME = {name: room for room, names in _ROOMS.items() for name in names}

@@ -12,7 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from curador.accounting import compose, optimal
+from curador.accounting import composition as compose
+from curador.accounting import optimal
 from curador.errors import InvalidParameter, NotPromised
 from curador.privacy import ZCDP, ApproxDP, Guarantee, Neighbors, PureDP, RenyiDP
 from curador.rational import rational

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from curador.accounting import convert as c
 from curador.accounting.divergences import hockey_stick, renyi_divergence
 from curador.accounting.gaussian import gaussian_delta, gaussian_epsilon
-from curador.accounting.renyi import worst_pure_renyi
+from curador.accounting.renyi_curves import worst_pure_renyi
 from curador.errors import InvalidParameter, NotPromised
 from curador.privacy import RenyiDP
 from curador.rational import rational

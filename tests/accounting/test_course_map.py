@@ -21,12 +21,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from curador.accounting import account, compose, convert, filters, gaussian, group, meaning, pld
+from curador.accounting import account, convert, filters, gaussian, meaning, pld
+from curador.accounting import composition as compose
 from curador.accounting import divergences as d
 from curador.accounting import events as ev
+from curador.accounting import groups as group
 from curador.accounting.finite import FiniteMechanism
-from curador.accounting.profile import delta, pure_epsilon
-from curador.accounting.renyi import renyi, renyi_curve, worst_pure_renyi
+from curador.accounting.profiles import delta, pure_epsilon
+from curador.accounting.renyi_curves import renyi, renyi_curve, worst_pure_renyi
 from curador.errors import BudgetExceeded
 from curador.privacy import ApproxDP, PureDP, RenyiDP
 from curador.show.curves import plot_renyi

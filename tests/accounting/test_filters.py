@@ -346,7 +346,7 @@ def test_currencies() -> None:
     epsilon, paid = cost(gauss, approximate, delta=1e-6)
     assert paid == 10**12
     exact = events.GaussianNoise(Fraction(2), Fraction(1))
-    from curador.accounting.profile import delta as profile
+    from curador.accounting.profiles import delta as profile
 
     assert profile(exact, Fraction(epsilon, LOSS_UNIT)) <= 1e-6 < profile(exact, Fraction(epsilon - 10, LOSS_UNIT))
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from curador.accounting import events
 from curador.accounting.events import Event
-from curador.accounting.group import for_group, group, stable
+from curador.accounting.groups import for_group, group, stable
 from curador.errors import InvalidParameter, NotPromised
 from curador.privacy import ZCDP, ApproxDP, PureDP, RenyiDP
 from curador.rational import rational

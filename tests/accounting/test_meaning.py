@@ -17,7 +17,7 @@ from curador.accounting.meaning import (
     participation,
     posterior,
 )
-from curador.accounting.tradeoff import Curve
+from curador.accounting.tradeoffs import Curve
 from curador.errors import InvalidParameter, NotPromised
 from curador.privacy import ApproxDP, PureDP
 

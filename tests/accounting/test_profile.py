@@ -16,7 +16,7 @@ from curador.accounting import events
 from curador.accounting.events import Event
 from curador.accounting.finite import FiniteMechanism
 from curador.accounting.gaussian import discrete_gaussian_delta, gaussian_delta
-from curador.accounting.profile import delta, log_delta, pure_epsilon
+from curador.accounting.profiles import delta, log_delta, pure_epsilon
 from curador.errors import NotPromised
 from curador.privacy import Neighbors
 from curador.rational import up

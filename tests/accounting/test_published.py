@@ -12,12 +12,14 @@ from fractions import Fraction
 import pytest
 
 from curador import Gaussian
-from curador.accounting import account, calibrate, compose, convert, optimal, pld
+from curador.accounting import account, convert, optimal, pld
+from curador.accounting import calibration as calibrate
+from curador.accounting import composition as compose
 from curador.accounting.divergences import renyi_divergence
 from curador.accounting.events import ApproxLoss, Event, GaussianNoise, LaplaceNoise, PoissonSampled, PureLoss
 from curador.accounting.gaussian import gaussian_delta, gaussian_epsilon
-from curador.accounting.profile import delta
-from curador.accounting.renyi import renyi, renyi_curve
+from curador.accounting.profiles import delta
+from curador.accounting.renyi_curves import renyi, renyi_curve
 from curador.privacy import ApproxDP, PureDP, RenyiDP
 from curador.rational import Number
 
@@ -53,7 +55,7 @@ def test_tf_privacy_moments() -> None:
 
 
 def test_dp_accounting_conversion() -> None:
-    curve = {a: 1.1 for a in range(2, 33)}
+    curve = dict.fromkeys(range(2, 33), 1.1)
     assert convert.renyi_epsilon(RenyiDP(curve), "1e-5").value == pytest.approx(1.32783806176, abs=5e-12)
 
 

@@ -15,8 +15,8 @@ from curador.accounting import events
 from curador.accounting.divergences import renyi_divergence
 from curador.accounting.events import Event
 from curador.accounting.finite import FiniteMechanism
-from curador.accounting.profile import pure_epsilon
-from curador.accounting.renyi import ORDERS, bounded_range_renyi, renyi, renyi_curve, worst_pure_renyi
+from curador.accounting.profiles import pure_epsilon
+from curador.accounting.renyi_curves import ORDERS, bounded_range_renyi, renyi, renyi_curve, worst_pure_renyi
 from curador.errors import InvalidParameter, NotPromised
 from curador.privacy import Neighbors, RenyiDP
 from curador.rational import rational, up

@@ -15,7 +15,7 @@ from curador.accounting import events, sampled_renyi
 from curador.accounting.convert import improved_epsilon, renyi_epsilon
 from curador.accounting.divergences import renyi_divergence
 from curador.accounting.finite import FiniteMechanism
-from curador.accounting.renyi import renyi, renyi_curve
+from curador.accounting.renyi_curves import renyi, renyi_curve
 from curador.errors import NotPromised
 from curador.privacy import Neighbors
 

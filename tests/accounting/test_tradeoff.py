@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from curador.accounting import events
 from curador.accounting.gaussian import gaussian_delta
-from curador.accounting.tradeoff import (
+from curador.accounting.tradeoffs import (
     Tradeoff,
     grid,
     implied_mu,

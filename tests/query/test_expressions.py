@@ -230,10 +230,8 @@ def test_what_could_leave_62_bits_is_refused() -> None:
 
 def test_sides_that_do_not_fit_the_finer_grid_are_refused() -> None:
     """The sum would fit, and so would the remainder; the side that is shifted would not."""
-    wide = {
-        Name("w"): Type(Kind.INTEGER, Fraction(0), Fraction(2**40)),
-        Name("f"): Type(Kind.REAL, *[Fraction(0)] * 2, 40),
-    }
+    fine = Type(Kind.REAL, Fraction(0), Fraction(0), 40)
+    wide = {Name("w"): Type(Kind.INTEGER, Fraction(0), Fraction(2**40)), Name("f"): fine}
     for op in ("+", "-", "%", "//"):
         with pytest.raises(QuestionRefused, match="62 bits"):
             typecheck(Arithmetic(op, Name("w"), Name("f")), wide)

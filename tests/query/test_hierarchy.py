@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from curador.accounting.profile import pure_epsilon
+from curador.accounting.profiles import pure_epsilon
 from curador.errors import QuestionRefused
 from curador.privacy import ZCDP, ApproxDP, Guarantee, PureDP
 from curador.query.aggregates import Aggregate, count, count_distinct, mean, sum_

@@ -18,7 +18,7 @@ from curador import sensitivity
 from curador.accounting.costs import DELTA_UNIT, LOSS_UNIT, Currency, Rule, cost
 from curador.accounting.events import NOTHING, Composed, Event, GaussianNoise
 from curador.accounting.gaussian import gaussian_delta
-from curador.accounting.profile import pure_epsilon
+from curador.accounting.profiles import pure_epsilon
 from curador.errors import InvalidParameter, QuestionRefused
 from curador.mechanisms.gaussian import Gaussian, IntegerGaussian
 from curador.mechanisms.laplace import IntegerLaplace

@@ -1,4 +1,4 @@
-"""From rows to integers on the real DuckDB: no unit moves a plan's measures by more than the plan's noise is made for."""
+"""From rows to integers on the real DuckDB: no unit moves a measure further than the noise of its plan is made for."""
 
 from __future__ import annotations
 

@@ -17,8 +17,8 @@ from matplotlib.figure import Figure
 
 from curador.accounting import account
 from curador.accounting.events import GaussianNoise, LaplaceNoise, RandomizedResponse
-from curador.accounting.renyi import renyi_curve
-from curador.accounting.tradeoff import Tradeoff, tradeoff
+from curador.accounting.renyi_curves import renyi_curve
+from curador.accounting.tradeoffs import Tradeoff, tradeoff
 from curador.errors import CuradorError, InvalidParameter
 from curador.privacy import ApproxDP, RenyiDP
 from curador.show.curves import COLOURS, WORDS, plot_profile, plot_renyi, plot_tradeoff, save

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING
 
 from curador.accounting import convert, meaning
 from curador.accounting.bracket import Bracket
-from curador.accounting.compose import advanced_heterogeneous
+from curador.accounting.composition import advanced_heterogeneous
 from curador.accounting.events import NOTHING, Composed, Event
-from curador.accounting.profile import delta as single_delta
-from curador.accounting.profile import pure_epsilon
-from curador.accounting.renyi import ORDERS, renyi_curve
-from curador.accounting.tradeoff import Curve, Tradeoff
+from curador.accounting.profiles import delta as single_delta
+from curador.accounting.profiles import pure_epsilon
+from curador.accounting.renyi_curves import ORDERS, renyi_curve
+from curador.accounting.tradeoffs import Curve, Tradeoff
 from curador.errors import InvalidParameter, NotPromised
 from curador.privacy import ApproxDP, PureDP
 from curador.rational import Number, probability, up

@@ -25,9 +25,9 @@ from curador.accounting.events import (
     PureLoss,
     ZCDPLoss,
 )
-from curador.accounting.profile import delta as profile_delta
-from curador.accounting.profile import pure_epsilon
-from curador.accounting.renyi import renyi
+from curador.accounting.profiles import delta as profile_delta
+from curador.accounting.profiles import pure_epsilon
+from curador.accounting.renyi_curves import renyi
 from curador.errors import InvalidParameter, NotPromised
 from curador.privacy import ZCDP, ApproxDP, Guarantee, Neighbors, PureDP, RenyiDP
 from curador.rational import Number, probability, rational

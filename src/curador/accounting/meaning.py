@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 
-from curador.accounting.group import group
+from curador.accounting.groups import group
 from curador.accounting.safe import above, below
-from curador.accounting.tradeoff import FAR, Curve, Promise, Tradeoff, grid, tradeoff
+from curador.accounting.tradeoffs import FAR, Curve, Promise, Tradeoff, grid, tradeoff
 from curador.errors import InvalidParameter, NotPromised
 from curador.privacy import ApproxDP, Guarantee, PureDP
 from curador.rational import Number, probability, rational, whole

@@ -31,8 +31,8 @@ from curador.accounting.events import (
     RandomizedResponse,
 )
 from curador.accounting.precise import dec, digits, lost_digits, nearest
-from curador.accounting.profile import fixed_rate, pure_epsilon
-from curador.accounting.renyi import renyi_rule, worst_pure_renyi
+from curador.accounting.profiles import fixed_rate, pure_epsilon
+from curador.accounting.renyi_curves import renyi_rule, worst_pure_renyi
 from curador.accounting.safe import above
 from curador.privacy import Neighbors
 
@@ -48,7 +48,7 @@ def poisson(event: PoissonSampled, alpha: Fraction) -> float:
     Guarantee: exact for Gaussian [MTZ19] and Laplace noise and for the worst pure event; for the rest the binomial
         bound of [ZW19, Theorem 5]; never more than mixing alone allows, which is all that is known under replace.
 
-    >>> from curador.accounting.renyi import renyi
+    >>> from curador.accounting.renyi_curves import renyi
     >>> f"{renyi(PoissonSampled(GaussianNoise(1, 1), rate='0.01'), 4):.6e}"
     '3.631540e-04'
     """
@@ -68,7 +68,7 @@ def fixed_size(event: FixedSizeSampled, alpha: Fraction) -> float:
     Guarantee: [WBK19, Theorem 9] at integer orders, their Corollary 10 between them; for pure events also the curve of
         the diluted epsilon [BBG18, Theorem 9]; the smallest of these and of mixing alone.
 
-    >>> from curador.accounting.renyi import renyi
+    >>> from curador.accounting.renyi_curves import renyi
     >>> e = FixedSizeSampled(GaussianNoise(4, 1, Neighbors.REPLACE), batch=10, population=1000)
     >>> renyi(e, 8) < renyi(e.event, 8) / 50
     True

@@ -76,7 +76,13 @@ class Laplace(AdditiveNoise):
         if exactly_one({"epsilon": epsilon, "scale": scale}) == "epsilon":
             eps = positive(epsilon, "epsilon")
             grid = grid_exponent(size / eps)
-            spread = (size + count * Fraction(2) ** grid) / eps
+            steps = count * Fraction(2) ** grid
+            if steps > size:
+                raise InvalidParameter(
+                    f"At epsilon {float(eps):.3g} the grid would cost more than the statistic of {count} coordinates.",
+                    fix="Choose a larger epsilon, fewer coordinates, or integer values and IntegerLaplace.",
+                )
+            spread = (size + steps) / eps
         else:
             spread = positive(scale, "scale")
             grid = grid_exponent(spread)

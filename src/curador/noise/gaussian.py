@@ -213,7 +213,7 @@ def _gather(split: _Split, n: int, entropy: Entropy, *, halve: bool) -> tuple[ND
     return out, outliers
 
 
-@lru_cache(256)
+@lru_cache(64)
 def discrete_gaussian(variance: Fraction) -> DiscreteGaussian:
     """The sampler for this variance, made once: its tables take a millisecond."""
     return DiscreteGaussian(variance)

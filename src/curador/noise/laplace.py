@@ -166,7 +166,7 @@ class RoundedLaplace:
         return saturate(*self.sample_with_outliers(n, entropy))
 
 
-@lru_cache(256)
+@lru_cache(64)
 def discrete_laplace(scale: Fraction) -> DiscreteLaplace:
     """The sampler for this scale, made once: its tables take a millisecond."""
     return DiscreteLaplace(scale)

@@ -35,12 +35,12 @@ EXTREME = 900
 """Scales are kept within 2**-900 … 2**900, so that every step and every noise value is a normal double."""
 
 
-@lru_cache(256)
+@lru_cache(64)
 def _laplace(scale: Fraction, e: int) -> RoundedLaplace:
     return RoundedLaplace(_steps(scale, e))
 
 
-@lru_cache(256)
+@lru_cache(64)
 def _gaussian(sigma: Fraction, e: int) -> RoundedGaussian:
     return RoundedGaussian(_steps(sigma, e) ** 2)
 

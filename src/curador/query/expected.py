@@ -40,7 +40,11 @@ class Within:
 
 
 def within(error: Number, confidence: float = 0.95, output: str | None = None) -> Within:
-    """A wanted accuracy, to give instead of a budget: ``ask(accuracy=within(0.5))``."""
+    """A wanted accuracy, to give instead of a budget: ``ask(accuracy=within(0.5))``.
+
+    >>> within(100, confidence=0.9).confidence
+    0.9
+    """
     return Within(error, confidence, output)
 
 

@@ -27,7 +27,7 @@ from curador.accounting.pld.noise_pairs import IntegerNormal, Laplacian, Normal,
 from curador.accounting.pld.pairs import Mixed, Pair, Points, Thinned
 from curador.accounting.pld.sampled_normal import SampledNormal
 from curador.accounting.precise import nearest
-from curador.accounting.profile import fixed_rate
+from curador.accounting.profiles import fixed_rate
 from curador.errors import NotPromised
 from curador.privacy import Neighbors
 

@@ -122,9 +122,9 @@ def _epsilon(items: list[Item], delta: float, tolerance: float, lower: bool = Tr
         low = max(low, solve_lower(profile, delta, high, wanted / 1000))
         if high - low <= tolerance * max(1.0, low) or high == math.inf or _loose(items):
             break
-        # The answer was not where the moments said; aim again, for the slope of log delta that was really found.
+        # The answer is at an atom, or not where the moments said: aim again, for the slope that was found, or more.
         aim = for_epsilon(sketch.table, high)
-        slope = max(4 * slope, profile.slope(high), 8 * profile.band.theta)
+        slope = max(profile.slope(high), 16 * max(slope, profile.band.theta))
     return Bracket(min(low, high), high)
 
 

@@ -99,7 +99,7 @@ def said(error: BaseException) -> str:
         words = str(seen) if isinstance(seen, CuradorError) else repr(seen)
         chain.append(words)
         seen = seen.__cause__ or seen.__context__
-    return " / ".join(chain)
+    return " BEHIND IT: ".join(chain)
 
 
 def masked(release: Release) -> str:

@@ -75,7 +75,7 @@ def _select(*columns: str) -> list[str]:
 
 _TOTAL = [
     *_answered("E1", _where("1 / (age - 79) < 5", "1 // (age - 79) < 5", "1 % (age - 79) < 5")),
-    *_answered("E1", _select("SUM(1 / (age - 79)) AS s", "AVG(age % (age - 79)) AS m")[1:]),
+    *_answered("E1", _select("AVG(age % (age - 79)) AS m", "SUM(1 / (age - 79)) AS s")),
     *_answered("E2", _where(f"CASE WHEN pid = {VICTIM} THEN 1 / (age - 79) ELSE 1 END > 0")),
     *_answered("E2", _select(f"SUM(CASE WHEN pid = {VICTIM} THEN age // 0 ELSE 1 END) AS s")),
 ]
@@ -86,7 +86,9 @@ _DOMAINS = [
     *_refused("E3", _where("wide * wide > 0", "loose * 2 > 0")),
     *_answered("E3", _where("code > 3", "code * 100 > 3", "ABS(loose) > 3", "-loose < 3"), victim="broken"),
     *_answered("E3", _where("born + 9999999 > born", "EXTRACT(year FROM born) > 1990"), victim="broken"),
-    *_refused("E4", ["", "SELECT", "SELECT COUNT(*) FROM nothing", "SELECT 'open", "SELECT COUNT(*) FROM people WHERE"]),
+    *_refused(
+        "E4", ["", "SELECT", "SELECT COUNT(*) FROM nothing", "SELECT 'open", "SELECT COUNT(*) FROM people WHERE"]
+    ),
     *_refused("E4", _select("AVG(loose) AS m", "SUM(town) AS s", "AVG(nothing) AS m")),
     *_refused(
         "E5",
@@ -111,11 +113,17 @@ _READS: Mapping[str, tuple[str, ...]] = {
     "sex": ("SELECT sex, COUNT(*) AS n FROM people GROUP BY sex", "SELECT COUNT(*) AS n FROM people WHERE sex <> 'F'"),
     "town": ("SELECT COUNT(*) AS n FROM people WHERE town IN ('Lugo', 'Zamora')",),
     "slot": ("SELECT slot, COUNT(*) AS n FROM people GROUP BY slot",),
-    "born": ("SELECT AVG(EXTRACT(month FROM born)) AS m FROM people", "SELECT MEDIAN(born - DATE '1900-01-01') AS m FROM people"),
+    "born": (
+        "SELECT AVG(EXTRACT(month FROM born)) AS m FROM people",
+        "SELECT MEDIAN(born - DATE '1900-01-01') AS m FROM people",
+    ),
     "insured": ("SELECT COUNT(insured) AS n FROM people WHERE NOT insured",),
     "code": ("SELECT SUM(code) AS s FROM people", "SELECT COUNT(*) AS n FROM people WHERE code IS NULL"),
     "loose": ("SELECT COUNT(*) AS n FROM people WHERE loose = 0 OR ABS(loose) > 5",),
-    "wide": ("SELECT SUM(wide) AS s FROM people", "SELECT COUNT(*) AS n FROM people WHERE wide // 3 > 1 OR wide % 7 = 1"),
+    "wide": (
+        "SELECT SUM(wide) AS s FROM people",
+        "SELECT COUNT(*) AS n FROM people WHERE wide // 3 > 1 OR wide % 7 = 1",
+    ),
 }
 _GROUPED = "SELECT town, COUNT(*) AS n FROM people GROUP BY town"
 """Groups that nobody declared: those of one unit show with a chance of at most delta."""
@@ -150,7 +158,7 @@ _PARTITIONS = [
     *_answered("P1", ["SELECT pid, COUNT(*) AS n FROM people GROUP BY pid"], budget=_SELECTING),
     *_answered("P2", ["SELECT slot, COUNT(*) AS n FROM people GROUP BY slot"]),
     *_refused("P3", ["SELECT income FROM people ORDER BY income DESC LIMIT 1", "SELECT * FROM people LIMIT 1"]),
-    *_refused("P3", _select("COUNT(*) AS n")[:0] + ["SELECT COUNT(*) AS n FROM people ORDER BY income"]),
+    *_refused("P3", ["SELECT COUNT(*) AS n FROM people ORDER BY income"]),
     *_refused("P3", ["SELECT sex, COUNT(*) AS n FROM people GROUP BY sex ORDER BY MAX(income)"]),
     *_refused("P3", ["SELECT AVG(age) AS m FROM (SELECT age FROM people ORDER BY income DESC LIMIT 1) AS t"]),
     *(
@@ -176,7 +184,9 @@ _PARTITIONS = [
 
 _MANY: Mapping[str, Any] = MappingProxyType({"victim": "many rows", "budget": _LOUD})
 _JOINED = "FROM people JOIN visits ON people.pid = visits.pid"
-_RELABELLED = "SELECT g AS g, COUNT(*) AS n FROM (SELECT CASE WHEN sex = 'F' THEN 'a' ELSE 'a' END AS g FROM people) AS t"
+_RELABELLED = (
+    "SELECT g AS g, COUNT(*) AS n FROM (SELECT CASE WHEN sex = 'F' THEN 'a' ELSE 'a' END AS g FROM people) AS t"
+)
 _SENSITIVITY = [
     *_refused("S1", ["SELECT COUNT(*) AS n FROM people AS a JOIN people AS b ON a.town = b.town"]),
     *_refused("S1", ["SELECT COUNT(*) AS n FROM people JOIN visits ON people.age = visits.cost"]),
@@ -229,19 +239,17 @@ _EXTREMES: list[dict[str, Any]] = [
     {"epsilon": 1, "rows": -1},
 ]
 _BUDGETS = [
-    *(
-        Attack("M3", str(b), "SELECT COUNT(*) AS n FROM people", Safe.REFUSED, b, everywhere=False)
-        for b in _EXTREMES
-    ),
+    *(Attack("M3", str(b), "SELECT COUNT(*) AS n FROM people", Safe.REFUSED, b, everywhere=False) for b in _EXTREMES),
     *_refused("P6", _select("COUNT(*) AS n"), budget={"epsilon": 999_999}),
-    *_refused("B13", _select("AVG(age) AS m"), budget={"accuracy": (1, 0.95)}),
     *_answered("B14", _where("pid = 5000", "pid <> 5000", "age > 200")),
 ]
 _HOSTILE = [
     *_refused("H4", ["SELECT COUNT(*) AS n FROM people WHERE town = '" + "x" * 10_000_000 + "'"]),
     *_refused("H4", ["x" * 10_000_000, "(" * 10_000_000, "/*" + "*" * 10_000_000]),
     *_refused("H4", _where("(" * 3000 + "age = 1" + ")" * 3000, " OR ".join(["age = 1"] * 10_000))),
-    *_refused("H4", _where("NOT " * 3000 + "insured", "-" + " -" * 3000 + "age = 1", "+".join(["age"] * 1900) + " > 0")),
+    *_refused(
+        "H4", _where("NOT " * 3000 + "insured", "-" + " -" * 3000 + "age = 1", "+".join(["age"] * 1900) + " > 0")
+    ),
     *_refused("H4", _where("CASE WHEN insured THEN " * 900 + "1" + " END" * 900 + " = 1")),
     *_answered("H4", _where(" AND ".join(["age=1"] * 990))),
     *_refused(
@@ -272,7 +280,9 @@ _HOSTILE = [
             'SELECT COUNT(*) AS "n""; DROP TABLE people; --" FROM people',
         ],
     ),
-    *_answered("H5", ['SELECT {0}, SUM("select") AS s FROM odd GROUP BY {0}'.format('"' + HOSTILE.replace('"', '""') + '"')]),
+    *_answered(
+        "H5", ['SELECT {0}, SUM("select") AS s FROM odd GROUP BY {0}'.format('"' + HOSTILE.replace('"', '""') + '"')]
+    ),
 ]
 
 ATTACKS: tuple[Attack, ...] = (
@@ -285,3 +295,11 @@ ATTACKS: tuple[Attack, ...] = (
     *_HOSTILE,
 )
 """All of them."""
+
+KNOWN: tuple[tuple[Attack, str], ...] = (
+    (
+        Attack("M3", "a bare pair", "SELECT COUNT(*) AS n FROM people", Safe.REFUSED, {"accuracy": (1, 0.95)}),
+        "refused alike on D and D' and at no cost, but in Python's words (AttributeError), without a fix",
+    ),
+)
+"""Attacks that are not met as they should be, and how."""

@@ -30,7 +30,7 @@ from curador.accounting.events import (
     ZCDPLoss,
 )
 from curador.accounting.precise import dec, digits, float_above, lost_digits
-from curador.accounting.profile import pure_epsilon
+from curador.accounting.profiles import pure_epsilon
 from curador.errors import InvalidParameter, NotPromised
 from curador.privacy import Neighbors, RenyiDP
 from curador.rational import Number, positive, rational, up

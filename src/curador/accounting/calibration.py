@@ -15,8 +15,8 @@ from typing import Any, Protocol, TypeVar
 from curador.accounting import filters
 from curador.accounting.convert import renyi_epsilon
 from curador.accounting.events import Event, PoissonSampled
-from curador.accounting.profile import pure_epsilon
-from curador.accounting.renyi import renyi_curve
+from curador.accounting.profiles import pure_epsilon
+from curador.accounting.renyi_curves import renyi_curve
 from curador.errors import InvalidParameter, NotPromised
 from curador.privacy import ApproxDP, Guarantee
 from curador.rational import Number, positive, probability, whole

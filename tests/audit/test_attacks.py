@@ -1,0 +1,293 @@
+"""Every attack on questions, through every door on every engine: D and D plus one victim look the same."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from curador.audit.attacks.run import ANSWERED, Library, Observation, Request, differences, distance, said
+from curador.audit.attacks.scenes import GROUPS, ROWS, SCENES, SLOTS, TOWNS, VICTIMS, Scene
+from curador.audit.attacks.table import ATTACKS, KNOWN, Attack, Safe
+from curador.curator import Curator
+from curador.engines import Engine
+from curador.errors import CuradorError
+from curador.privacy import ApproxDP, PureDP
+from curador.query.expected import within
+from curador.query.schema import Table
+from tests.engines.conftest import OPENERS, postgres_url, spark_session  # noqa: F401  fixtures, asked for by name
+
+BUDGET = ApproxDP(200_000, 1e-6)
+SECONDS = 5  # of CPU for a pair; the slowest takes a tenth
+
+
+# ---- D, D', and a door to each -----------------------------------------------------------------------------------
+
+
+def arrow(scene: Scene, extra: tuple[Mapping[str, object], ...] = ()) -> pa.Table:
+    rows = (*scene.rows, *extra)
+    return pa.table({n: pa.array([r[n] for r in rows], pa.type_for_alias(t)) for n, t in scene.stored.items()})
+
+
+@cache
+def declared() -> dict[str, Table]:
+    """What is public about the tables: the same for D and D', so the rows are not here."""
+    return {
+        name: Table(arrow(scene).slice(0, 0), columns=scene.columns, public=True)
+        if scene.public
+        else Table(arrow(scene).slice(0, 0), unit=scene.id, columns=scene.columns, contribution=(GROUPS, ROWS))
+        for name, scene in SCENES.items()
+    }
+
+
+class Watched:
+    """An engine that counts how often it was made to read data, and fails if told to."""
+
+    def __init__(self, engine: Any, fails: Exception | None = None) -> None:
+        self._engine, self._fails, self.reads = engine, fails, 0
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._engine, name)
+
+    def run(self, exact: Any, progress: Any = None) -> Any:
+        self.reads += 1
+        if self._fails is not None:
+            raise self._fails
+        return self._engine.run(exact, progress)
+
+
+Opens = Callable[[str | None], Engine]
+
+
+@pytest.fixture(
+    scope="module",
+    params=["duckdb", "postgresql", pytest.param("spark", marks=pytest.mark.xdist_group("spark"))],
+)
+def opens(request: pytest.FixtureRequest) -> Iterator[Opens]:
+    """Opens an engine on D (None), or on D plus a victim; each once."""
+    opened: dict[str | None, Any] = {}
+
+    def engine(victim: str | None) -> Engine:
+        if victim not in opened:
+            extra = {} if victim is None else VICTIMS[victim]
+            opened[victim] = OPENERS[request.param](request, {n: arrow(s, extra.get(n, ())) for n, s in SCENES.items()})
+            opened[victim].check(declared())
+        return opened[victim]  # type: ignore[no-any-return]
+
+    yield engine
+    for engine_ in opened.values():
+        engine_.close()
+
+
+@pytest.fixture(scope="module")
+def duckdb_opens(request: pytest.FixtureRequest) -> Iterator[Opens]:
+    """The same, on DuckDB alone."""
+    opened: dict[str | None, Any] = {}
+
+    def engine(victim: str | None) -> Engine:
+        if victim not in opened:
+            extra = {} if victim is None else VICTIMS[victim]
+            opened[victim] = OPENERS["duckdb"](request, {n: arrow(s, extra.get(n, ())) for n, s in SCENES.items()})
+        return opened[victim]  # type: ignore[no-any-return]
+
+    yield engine
+    for engine_ in opened.values():
+        engine_.close()
+
+
+def curator_of(engine: Any, budget: Any = BUDGET) -> Curator:
+    return Curator(declared(), budget=budget, engine=engine)
+
+
+def nameless(seen: Observation) -> Observation:
+    """Without the random names that the fixtures give to tables: those are ours, not the data's."""
+    plain = re.sub(r"\bt[0-9a-f]{32}\b", "t", seen.explain)
+    return Observation(seen.status, seen.text, seen.shape, seen.order, seen.balance, plain, seen.numbers)
+
+
+def attack_both(attack: Attack, opens: Opens) -> tuple[Observation, Observation, int]:
+    """What is seen on D and on D', and how often data was read."""
+    here, there = Watched(opens(None)), Watched(opens(attack.victim))
+    seen = [nameless(Library(curator_of(e)).ask(attack.request)) for e in (here, there)]
+    return seen[0], seen[1], here.reads + there.reads
+
+
+def held(attack: Attack, opens: Opens) -> None:
+    opens(None), opens(attack.victim)
+    start = time.process_time()
+    here, there, reads = attack_both(attack, opens)
+    assert time.process_time() - start < SECONDS
+    assert list(differences(here, there, shuffled=attack.safe is Safe.SHUFFLED)) == []
+    if attack.safe is Safe.REFUSED:
+        assert here.status in ("QuestionRefused", "InvalidParameter", "BudgetExceeded"), here.text
+        assert "To do: " in here.text
+        assert here.balance == Library(curator_of(opens(None))).ask(Request("")).balance  # as if nothing was asked
+        assert reads == 0
+    else:
+        assert here.status == ANSWERED, here.text
+        assert reads == 2
+    if attack.most is not None:
+        # Noise at this epsilon is below a hundredth of what one unit may do.
+        moved = distance(here.numbers, there.numbers)
+        assert moved <= attack.most * 1.01
+        assert moved >= attack.most * 0.2  # the victim was there, or nothing was tested
+
+
+def names(attacks: list[Attack]) -> list[str]:
+    """Short ids: some texts are 10 MB long."""
+    return [f"{a.id}-{i}" for i, a in enumerate(attacks)]
+
+
+LIBRARY = list(ATTACKS)
+EVERYWHERE = [a for a in ATTACKS if a.everywhere]
+FIRST = list({a.id: a for a in reversed(EVERYWHERE)}.values()) + [a for a in EVERYWHERE if a.victim == "broken"]
+
+
+@pytest.mark.parametrize("attack", LIBRARY, ids=names(LIBRARY))
+def test_attack_on_duckdb(attack: Attack, duckdb_opens: Opens) -> None:
+    held(attack, duckdb_opens)
+
+
+@pytest.mark.parametrize("attack", EVERYWHERE, ids=names(EVERYWHERE))
+@pytest.mark.parametrize("opens", ["postgresql"], indirect=True)
+def test_attack_on_postgresql(attack: Attack, opens: Opens) -> None:
+    held(attack, opens)
+
+
+@pytest.mark.xdist_group("spark")
+@pytest.mark.parametrize(
+    "attack",
+    [
+        pytest.param(a, marks=[] if a in FIRST else [pytest.mark.slow], id=n)
+        for a, n in zip(EVERYWHERE, names(EVERYWHERE), strict=True)
+    ],
+)
+@pytest.mark.parametrize("opens", ["spark"], indirect=True)
+def test_attack_on_spark(attack: Attack, opens: Opens) -> None:
+    held(attack, opens)
+
+
+def test_the_list_covers_what_concerns_questions() -> None:
+    wanted = {"E1", "E2", "E3", "E4", "E5", "E6", "E7", "P1", "P2", "P3", "P4", "P5", "P6", "P7"}
+    wanted |= {"S1", "S2", "S3", "S4", "S5", "S6", "M3", "B14", "H4", "H5"}
+    assert {a.id for a in ATTACKS} == wanted
+
+
+@pytest.mark.parametrize(("attack", "reason"), KNOWN, ids=[a.id for a, _ in KNOWN])
+def test_what_is_known_not_to_be_met_is_still_so(attack: Attack, reason: str, duckdb_opens: Opens) -> None:
+    """Fails as soon as it is met, so that it moves to the list; leaks are never listed here."""
+    print(f"{attack.id} {attack.name}: {reason}")
+    here, there, reads = attack_both(attack, duckdb_opens)
+    assert list(differences(here, there)) == []
+    assert reads == 0
+    assert here.status == "AttributeError"
+
+
+# ---- the harness sees what it should -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("fails", [ZeroDivisionError("row 5000"), ValueError("income 7"), CuradorError("x", fix="y")])
+def test_a_leak_through_an_error_is_seen(fails: Exception, duckdb_opens: Opens) -> None:
+    request = Request("SELECT COUNT(*) AS n FROM people")
+    good = Library(curator_of(duckdb_opens(None))).ask(request)
+    bad = Library(curator_of(Watched(duckdb_opens("plain"), fails))).ask(request)
+    assert {line.split(":")[0] for line in differences(good, bad)} == {"status", "text", "shape", "balance"}
+
+
+def test_a_leak_through_order_names_length_or_plan_is_seen() -> None:
+    one = Observation(ANSWERED, "", (2, ("k", "n")), (("a",), ("b",)), "spent 1", "plan")
+    for field, value in {
+        "order": (("b",), ("a",)),
+        "shape": (1, ("k", "n")),
+        "balance": "spent 2",
+        "explain": "another plan",
+        "text": "a note",
+    }.items():
+        other = Observation(**{**{f: getattr(one, f) for f in one.__dataclass_fields__}, field: value})
+        assert [line.split(":")[0] for line in differences(one, other)] == [field]
+    more = Observation(ANSWERED, "", (2, ("k", "m")), (("a",), ("b",)), "spent 1", "plan")
+    assert list(differences(one, more, shuffled=True)) != []
+
+
+def test_an_error_that_carries_another_is_seen() -> None:
+    def hides() -> None:
+        try:
+            raise ValueError("row 5000")
+        except ValueError:
+            raise KeyError("constant") from None
+
+    with pytest.raises(KeyError) as caught:
+        hides()
+    assert "row 5000" in said(caught.value)  # `from None` hides it from a traceback, not from a program
+
+
+# ---- B11: charge kept, one constant error ------------------------------------------------------------------------
+
+
+def test_a_failure_after_the_charge_keeps_it_and_says_nothing(duckdb_opens: Opens) -> None:
+    request = Request("SELECT COUNT(*) AS n FROM people")
+    causes = [ZeroDivisionError("pid 5000"), MemoryError(), TimeoutError("late"), CuradorError("age 79", fix="none")]
+    seen = [Library(curator_of(Watched(duckdb_opens(v), e))).ask(request) for v in (None, "plain") for e in causes]
+    assert {o.status for o in seen} == {"EngineFailed"}
+    assert all(list(differences(seen[0], o)) == [] for o in seen)
+    paid = Library(curator_of(duckdb_opens(None))).ask(request)
+    assert seen[0].balance.split(" [")[0] == paid.balance.split(" [")[0]
+    assert "5000" not in seen[0].text
+    assert "79" not in seen[0].text
+    assert "BEHIND IT" not in seen[0].text  # nothing hangs on the error
+
+
+# ---- B13, B14, P6: what is free, what is left, what is repeated --------------------------------------------------
+
+
+def test_accuracy_is_explained_alike(duckdb_opens: Opens) -> None:
+    texts = set()
+    for victim in (None, "plain", "broken", "many rows"):
+        engine = Watched(duckdb_opens(victim))
+        curator = curator_of(engine)
+        plan = curator.explain("SELECT sex, COUNT(*) AS n FROM people GROUP BY sex", accuracy=within(20, "n"))
+        texts.add((str(plan), str(curator.budget()), str(curator.history())))
+        assert engine.reads == 0
+    assert len(texts) == 1
+
+
+def test_the_budget_ends_averaging_at_the_same_question(duckdb_opens: Opens) -> None:
+    ends = []
+    for victim in (None, "plain"):
+        door = Library(curator_of(duckdb_opens(victim), PureDP(1)))
+        ask = [
+            Request(f"SELECT COUNT(*) AS n FROM people WHERE pid {op} 5000", {"epsilon": "0.1"}) for op in ("=", "<>")
+        ]
+        ends.append([door.ask(ask[i % 2]) for i in range(12)])
+    assert [o.status for o in ends[0]] == [ANSWERED] * 10 + ["BudgetExceeded"] * 2
+    for here, there in zip(*ends, strict=True):
+        assert list(differences(here, there)) == []
+
+
+# ---- P1, P2: what numbers must look like -------------------------------------------------------------------------
+
+
+def test_a_town_of_one_person_does_not_show(duckdb_opens: Opens) -> None:
+    """With delta = 1e-9, the chance that it shows once in 200 answers is below 2e-7."""
+    curator = curator_of(duckdb_opens("plain"))
+    plan = curator.plan("SELECT town, COUNT(*) AS n FROM people GROUP BY town", epsilon=1, delta=1e-9)
+    shown = {curator.release(plan)["town"] for _ in range(200)}
+    assert shown == {TOWNS}
+
+
+def test_empty_public_keys_get_noise_of_their_own(duckdb_opens: Opens) -> None:
+    door = Library(curator_of(duckdb_opens(None)))
+    seen = door.ask(Request("SELECT slot, COUNT(*) AS n FROM people GROUP BY slot"))
+    assert seen.order == tuple((str(i),) for i in range(SLOTS))
+    drawn = np.array([row[0] for row in seen.numbers[3:]], float)  # slots 0, 1 and 2 are not empty
+    assert len(set(drawn)) > 10
+    # Independent draws: the correlation of 496 pairs is normal with deviation 0.045, so 0.3 is beyond six of them.
+    assert abs(np.corrcoef(drawn[1:], drawn[:-1])[0, 1]) < 0.3
+    again = door.ask(Request("SELECT slot, COUNT(*) AS n FROM people GROUP BY slot"))
+    assert again.numbers != seen.numbers
