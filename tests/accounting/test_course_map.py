@@ -114,6 +114,14 @@ def test_the_guide_runs() -> None:
     assert not failed, "".join(report)
 
 
+def test_the_guide_names_what_there_is() -> None:
+    table = GUIDE[GUIDE.index("## In one table") : GUIDE.index("## The same queries")]
+    names = [name for line in table.splitlines() if line.startswith("| ") for name in named(line)]
+    assert len(names) > 15
+    for name in names:
+        assert callable(resolve(f"accounting.{name}")), name
+
+
 # ---- Knoppia -----------------------------------------------------------------------------------------------------
 
 

@@ -131,6 +131,7 @@ def test_whatever_was_run_is_answered_or_refused(event: Event) -> None:
             continue
         assert all(x >= 0 for x in found), (name, found)  # NaN is not
         assert found[0] <= found[-1] or "cost" in name, (name, found)
+        assert found[-1] <= 1 or name not in ("profile.delta", "pld.delta"), (name, found)
 
 
 # ---- repeating, and order ----------------------------------------------------------------------------------------
@@ -459,6 +460,15 @@ def test_brackets_are_about_as_narrow_as_asked(event: Event, n: int, d: str) -> 
     """Bounds from 0 to infinity would pass every law above."""
     bracket = pld.epsilon(n * event, d, tolerance=1e-3)
     assert bracket.width <= 2e-3 * max(1.0, bracket.upper)
+
+
+@law(KNOWN, st.integers(1, 20), quick=6, slow=200)
+def test_nothing_is_lost_beyond_the_pure_epsilon(event: Event, n: int) -> None:
+    pure = pure_epsilon(n * event)
+    if pure < math.inf:
+        assert pld.epsilon(n * event, 0).upper == pytest.approx(float(pure), rel=1e-9)
+        assert pld.delta(n * event, Fraction(pure)).upper <= 1e-9
+        assert pld.delta(n * event, Fraction(pure) + Fraction(1, 100)).upper == 0
 
 
 @pytest.mark.parametrize("about", Neighbors)

@@ -376,6 +376,11 @@ def test_a_unit_called_row() -> None:
     assert tables_from(tomllib.loads(write_table("t", table)))["t"] == table
 
 
+def test_control_characters_in_keys_are_escaped() -> None:
+    table = Table("t.csv", columns={"a": Column("text", keys=["\x7f", "\x1b", "\n", '"', "\\", "\U0001f600"])})
+    assert tables_from(tomllib.loads(write_table("t", table)))["t"].columns == table.columns
+
+
 def test_a_frame_is_not_written() -> None:
     with pytest.raises(InvalidParameter, match="no place in a study file"):
         write_table("t", Table(Secret(), columns={"a": "text"}))

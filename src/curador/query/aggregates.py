@@ -112,7 +112,7 @@ def count_distinct(what: str | Expr | None = None) -> Aggregate:
 
 
 def sum_(what: str | Expr) -> Aggregate:
-    """The sum of a bounded column, NULL counting as nothing.  Also exported as ``sum``.
+    """The sum of a bounded column, NULL counting as nothing.
 
     >>> sum_("pay").function
     'sum'

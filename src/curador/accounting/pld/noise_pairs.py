@@ -14,7 +14,7 @@ from curador.accounting.pld.cells import Cells, Complexes, Floats, atoms, join
 from curador.accounting.pld.masses import few_integer_masses, integer_masses, normal_masses, reach
 from curador.accounting.pld.pairs import ERROR, Ends, Pair, log_sum
 
-_ONE_BY_ONE = 2.0**21  # variances below this have few enough integers for a cell each
+_ONE_BY_ONE = 2.0**20  # variances below this have few enough integers for a cell each
 _SMOOTH = 25.0  # variances from here have the moments of the continuous Gaussian, period by period
 
 
@@ -37,7 +37,8 @@ class Ramp:
 
     def cells(self, count: int) -> Cells:
         if not self.step:
-            edges = np.linspace(-self.reach, self.reach, 2 * (count // 2) + 1)
+            half = np.linspace(0.0, self.reach, count // 2 + 1)
+            edges = np.append(-half[:0:-1], half)
             return self._blocks(edges[:-1], edges[1:], 2 * -np.expm1(-np.diff(edges) / 2))
         n = round(2 * self.reach / self.step) + 1
         cuts = np.rint(np.linspace(0, n, min(n, 2 * (count // 2)) + 1))

@@ -38,9 +38,8 @@ class Pair(ABC):
         """Whether moments come from a formula."""
         return True
 
-    @property
-    def exact(self) -> bool:
-        """Whether moments come from a formula or a quadrature, so that one spectrum bounds from both sides."""
+    def exact(self, tilts: Sequence[float], omega: float, tail: float) -> bool:
+        """Whether moments come from a formula, or from nodes() with these arguments, and so bound from both sides."""
         return self.closed
 
     @property

@@ -114,13 +114,10 @@ def look_for_epsilon(items: list[Item], delta: float) -> tuple[Sketch, Aim] | No
             return None
 
 
-def look_at_epsilon(items: list[Item], epsilon: float) -> tuple[Sketch, Aim] | None:
-    """A sketch, and the tilt, for delta at a given epsilon."""
+def look_at_epsilon(items: list[Item], epsilon: float, delta: float) -> tuple[Sketch, Aim] | None:
+    """A sketch, and the tilt, for delta at a given epsilon, where delta may be about what it is said to be."""
     share = SHARE / sum(item.count for item in items) * math.exp(-min(600.0, epsilon))
-    sketch = Sketch(items, max(_LEAST_TAIL, 1e-40 * share))
-    at, _ = for_epsilon(sketch.table, epsilon)
-    delta = math.exp(min(0.0, float(sketch.table[at] - THETAS[at] * epsilon)))
-    sketch = Sketch(items, max(_LEAST_TAIL, max(delta, sketch.infinite) * share))
+    sketch = Sketch(items, max(_LEAST_TAIL, delta * share))
     aim = for_epsilon(sketch.table, epsilon)
     return (sketch, aim) if np.isfinite(sketch.table[aim.at]) else None
 
@@ -140,7 +137,7 @@ def plan_for(items: list[Item], sketch: Sketch, aim: Aim, tolerance: float, slop
     theta, e = float(THETAS[at]), aim.epsilon
     mu = min(1.0, math.sqrt(tolerance / 4 / (max(theta, slope) + 1)))  # adds about mu**2 slope / 2 to epsilon
     # Chernoff: all but exp(-_SURE) of the tilted law lies between two bounds, each from the best of some tilts.
-    away = np.geomspace(1e-3 * theta, 4 * max(1.0, theta), 25)
+    away = np.geomspace(1e-3 * theta, 2 * max(1.0, theta), 25)
     tilts = theta + np.concatenate([-away, [0.0], away])
     rise = sketch(tilts) + mu**2 / 2 * tilts * (tilts + 1)
     rise += _SURE - rise[len(away)]
@@ -156,7 +153,7 @@ def plan_for(items: list[Item], sketch: Sketch, aim: Aim, tolerance: float, slop
     if len(enough):
         last, mu = float(omegas[enough[0]]), 0.0
     band = Band(theta, window, min(_MOST_FREQUENCIES, math.ceil(last / step) + 1), float(away[more]), float(away[less]))
-    return Plan(band, mu, cells_needed(items, theta, sketch.tail, tolerance), sketch.tail)
+    return Plan(band, mu, cells_needed(items, band, sketch.tail, tolerance), sketch.tail)
 
 
 def _deviation(table: Floats, at: int) -> float:
@@ -177,15 +174,15 @@ def _decay(items: list[Item], theta: float, omegas: Floats, tail: float) -> Floa
     return total
 
 
-def cells_needed(items: Iterable[Item], theta: float, tail: float, tolerance: float) -> int:
+def cells_needed(items: Iterable[Item], band: Band, tail: float, tolerance: float) -> int:
     """How many cells keep connected dots and merged cells within about half the tolerance of each other.
 
     Their distance in epsilon is that of their cumulants over theta, and falls as the square of the number of cells.
     """
     gap = 0.0
     for item in items:
-        if not item.above.exact:
+        if not item.above.exact(band.tilts, band.end, tail):
             cells = item.above.cells(_ROUGH, tail)
-            up, down = (_of_atoms(a, np.array([theta]))[0] for a in (connect(cells), merge(cells)))
-            gap += item.count * float(up - down) / theta
+            up, down = (_of_atoms(a, np.array([band.theta]))[0] for a in (connect(cells), merge(cells)))
+            gap += item.count * float(up - down) / band.theta
     return int(min(_MOST_CELLS, max(_ROUGH, _ROUGH * math.sqrt(max(0.0, gap) / (tolerance / 2)))))

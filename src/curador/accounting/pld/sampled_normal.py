@@ -15,6 +15,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import product
 
 import numpy as np
 
@@ -24,7 +25,7 @@ from curador.accounting.pld.noise_pairs import Normal
 from curador.accounting.pld.pairs import Pair
 
 _SURE = 40.0  # -log of what the rule and its ends may leave out
-_SOFT = 0.05  # w
+_SOFT = 0.02  # w
 _MOST = 2**20  # nodes
 _ROOT_TAU = math.sqrt(2 * math.pi)
 
@@ -41,10 +42,6 @@ class SampledNormal(Pair):
     def closed(self) -> bool:
         return False
 
-    @property
-    def exact(self) -> bool:
-        return True
-
     def extent(self, theta: float) -> float:
         return Normal(self.mu).extent(theta)
 
@@ -56,17 +53,24 @@ class SampledNormal(Pair):
         """The real part of the power of A in the moment at theta."""
         return -theta if self.added else 1 + theta
 
-    def _rule(self, most: float, omega: float, tail: float, finest: float) -> tuple[Floats, float] | None:
-        """Nodes and step for powers of real part up to ``most`` in size and imaginary part up to ``omega``."""
-        mu, w = self.mu, _SOFT
+    def _rule(self, most: float, omega: float, tail: float, finest: float = 1.0) -> tuple[float, float] | None:
+        """Last node and step, for powers of real part up to ``most`` in size and imaginary part up to ``omega``."""
+        mu, w, q = self.mu, _SOFT, float(self.rate)
         a = min(2 * w, 2 / (mu * math.sqrt(max(1.0, most))))  # half the width of the strip; A has no zero in it
-        lost = _SURE + a * a / (w * w) - most * math.log(math.cos(mu * a / 2))
-        h = min(finest, 2 * math.pi / (omega * mu + a / 2 + lost / a))
-        b = most * mu * w * w
-        end = self._cut(tail) + b + math.sqrt(b * b + 2 * w * w * (_SURE + 5))
-        if 2 * end / h > _MOST:
-            return None
-        return np.arange(-math.ceil(end / h), math.ceil(end / h) + 1.0) * h, h
+        # Beyond c the integrand grows by at most ``grow`` a unit against the Gaussian fall of the soft cut.
+        grow = w * w * (most * mu + omega * mu * math.tan(mu * a / 2) / 2)
+        end = self._cut(tail) + grow + math.sqrt(grow * grow + 2 * w * w * (_SURE + 5))
+        shown = q * math.exp(min(700.0, mu * end - mu * mu / 2))
+        turn = math.atan2(shown * math.sin(mu * a), float(1 - self.rate) + shown * math.cos(mu * a))
+        lost = _SURE + a * a / 2 + a * a / (w * w) - most * math.log(math.cos(mu * a / 2)) + omega * turn
+        h = min(finest, 2 * math.pi * a / lost)
+        return (end, h) if 2 * end / h <= _MOST else None
+
+    def exact(self, tilts: Sequence[float], omega: float, tail: float) -> bool:
+        return self._rule(self._most(tilts), omega, tail) is not None
+
+    def _most(self, tilts: Sequence[float]) -> float:
+        return max(abs(self._power(t)) for t in tilts)
 
     def _cut(self, tail: float) -> float:
         """c: N(0, 1) is beyond it, roughly, with probability ``tail``."""
@@ -82,16 +86,16 @@ class SampledNormal(Pair):
         return log_a, (0 if self.added else log_a) - z * z / 2, log_no
 
     def nodes(self, tilts: Sequence[float], omega: float, tail: float) -> Atoms | None:
-        rule = self._rule(max(abs(self._power(t)) for t in tilts), omega, tail, 1.0)
+        rule = self._rule(self._most(tilts), omega, tail)
         return self._atoms(*rule, tail) if rule else None
 
     def sketch(self, tail: float) -> Atoms | None:
-        end = self._cut(tail) + 1
-        return self._atoms(np.arange(-end, end, 0.04), 0.04, tail)
+        return self._atoms(self._cut(tail) + 1, 0.04, tail)
 
-    def _atoms(self, z: Floats, h: float, tail: float) -> Atoms:
+    def _atoms(self, end: float, h: float, tail: float) -> Atoms:
         from scipy.special import ndtr
 
+        z = _nodes(end, h)
         log_a, log_p, log_no = self._laws(z, tail)
         mass = np.exp(log_p + log_no) * (h / _ROOT_TAU)
         losses, keep = -log_a if self.added else log_a, mass > 0
@@ -107,10 +111,10 @@ class SampledNormal(Pair):
         # Where the density of the tilted loss is at least f on an interval of length x, the law is a mixture of the
         # uniform one there, with weight f x and a transform below 2 / (omega x), and of a rest.
         power = self._power(theta)
-        rule = self._rule(abs(power), 0.0, tail, 0.02)
+        rule = self._rule(abs(power), 0.0, tail, finest=0.02)
         if rule is None:
             return np.zeros_like(omega)
-        z, h = rule
+        z, h = _nodes(*rule), rule[1]
         log_a, log_p, log_no = self._laws(z, tail)
         loss = self.mu * z - self.mu**2 / 2
         log_w = log_p + log_no + theta * (-log_a if self.added else log_a)
@@ -118,8 +122,7 @@ class SampledNormal(Pair):
         log_f = log_w + log_a - loss - math.log(self.mu * self.rate)
         log_f[log_no < -1e-3] = -math.inf  # where it is steep
         best = np.zeros_like(omega)
-        top = int(np.argmax(log_f))
-        for drop in (0.5, 1.0, 2.0):
+        for top, drop in product((int(np.argmax(log_f)), int(np.argmax(log_w))), (0.5, 1.0, 2.0)):
             low = log_f < log_f[top] - drop
             first = int(np.max(np.flatnonzero(low[:top]), initial=-1)) + 1
             last = top + int(np.argmax(np.append(low[top:], True))) - 1
@@ -129,3 +132,8 @@ class SampledNormal(Pair):
             if length > 0:
                 best = np.minimum(best, np.log1p(-weight * np.maximum(0.0, 1 - 2 / (omega * length)) * (1 - 1e-9)))
         return best
+
+
+def _nodes(end: float, h: float) -> Floats:
+    n = math.ceil(end / h)
+    return np.arange(-n, n + 1.0) * h

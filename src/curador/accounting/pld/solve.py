@@ -13,7 +13,7 @@ from curador.accounting.events import Event
 from curador.accounting.pld.cells import connect, merge
 from curador.accounting.pld.extremes import Extremes, Item, in_both_orders
 from curador.accounting.pld.noise_pairs import Normal
-from curador.accounting.pld.plan import Plan, for_epsilon, look_at_epsilon, look_for_epsilon, plan_for
+from curador.accounting.pld.plan import THETAS, Plan, for_epsilon, look_at_epsilon, look_for_epsilon, plan_for
 from curador.accounting.pld.profile import Profile
 from curador.accounting.pld.spectrum import Spectrum, nothing, of_pair
 from curador.accounting.safe import above, below
@@ -55,17 +55,17 @@ def upper_epsilon(event: Event, delta: Number, tolerance: float = 1e-4) -> float
     return worst(_epsilon(items, target, fine, lower=False) for items in in_both_orders(event)).upper
 
 
-def delta(event: Event, epsilon: Number, tolerance: float = 1e-4) -> Bracket:
+def delta(event: Event, epsilon: Number, tolerance: float = 1e-3) -> Bracket:
     """The smallest delta for which the event is (epsilon, delta)-DP, as a bracket.
 
-    Guarantee: as for :func:`epsilon`; the ends are about what delta is at epsilon minus and plus half the tolerance.
+    Guarantee: as for :func:`epsilon`.  The bracket is meant to be narrower than ``tolerance`` times delta.
 
     >>> from curador.accounting.events import PureLoss
     >>> bracket = delta(30 * PureLoss(1), epsilon=21)
     >>> round(bracket.lower, 6), round(bracket.upper, 6)
     (0.048071, 0.048071)
     """
-    e, fine = up(_at_least_0(epsilon)), read_tolerance(tolerance)
+    e, fine = up(_at_least_0(epsilon)), min(1.0, read_tolerance(tolerance))
     return worst(_delta_at(items, e, fine) for items in in_both_orders(event))
 
 
@@ -139,13 +139,19 @@ def _delta_at(items: list[Item], epsilon: float, tolerance: float) -> Bracket:
     low = known.delta_floor(epsilon)
     if epsilon >= known.epsilon_ceiling(known.infinite.upper):
         return Bracket(low, known.infinite.upper)
-    if known.infinite.lower > _SURELY or not (found := look_at_epsilon(items, epsilon)):
-        return Bracket(low, 1.0)
-    sketch, aim = found
-    profile = build(items, plan_for(items, sketch, aim, tolerance * max(1.0, epsilon)), True)
-    high = profile.upper(epsilon)
-    # Far below the mean loss rounding hides how near delta is to 1, but delta is larger there than further up.
-    low = max(low, *(profile.lower(e) for e in np.linspace(epsilon, max(epsilon, sketch.mean()), 9).tolist()))
+    high, slope = 1.0, 0.0
+    for _ in range(_TRIES):
+        if known.infinite.lower > _SURELY or not (found := look_at_epsilon(items, epsilon, max(low, high * 1e-10))):
+            break
+        sketch, aim = found
+        slope = max(slope, float(THETAS[aim.at]))
+        profile = build(items, plan_for(items, sketch, aim, tolerance / (1 + slope), slope), True)
+        high = min(high, profile.upper(epsilon))
+        # Far below the mean loss rounding hides how near delta is to 1, but delta is larger there than further up.
+        low = max(low, *(profile.lower(e) for e in np.linspace(epsilon, max(epsilon, sketch.mean()), 9).tolist()))
+        if high - low <= tolerance * high or _loose(items):
+            break
+        slope = max(profile.slope(epsilon), 16 * slope)
     return Bracket(min(low, high), high)
 
 
@@ -161,7 +167,7 @@ def build(items: list[Item], plan: Plan, lower: bool) -> Profile:
 def leaf(item: Item, plan: Plan, lower: bool = True) -> tuple[Spectrum, Spectrum]:
     """The spectra of one event: of a pair that dominates it, and of a pair that it dominates."""
     more = of_pair(item.above, plan.band, plan.cells, plan.tail, connect)
-    if not lower or (item.above is item.below and item.above.exact):
+    if not lower or (item.above is item.below and item.above.exact(plan.band.tilts, plan.band.end, plan.tail)):
         return more, more
     return more, of_pair(item.below, plan.band, plan.cells, plan.tail, merge)
 

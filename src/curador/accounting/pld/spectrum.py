@@ -38,6 +38,10 @@ class Band:
         return np.arange(0.0, self.count) * (2 * math.pi / self.window)
 
     @property
+    def tilts(self) -> tuple[float, float, float]:
+        return self.theta, self.theta + self.more, self.theta - self.less
+
+    @property
     def end(self) -> float:
         """The first frequency that is left out."""
         return self.count * (2 * math.pi / self.window)
@@ -155,8 +159,7 @@ def of_formula(pair: Pair, band: Band, tail: float) -> Spectrum | None:
 
 def of_nodes(pair: Pair, band: Band, tail: float) -> Spectrum | None:
     """The spectrum of a pair whose moments have a quadrature."""
-    tilts = (band.theta, band.theta + band.more, band.theta - band.less)
-    atoms = pair.nodes(tilts, band.end, tail)
+    atoms = pair.nodes(band.tilts, band.end, tail)
     if atoms is None:
         return None
     found = of_atoms(atoms, band, pair.error)

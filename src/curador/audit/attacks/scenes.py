@@ -142,11 +142,11 @@ SCENES: Mapping[str, Scene] = MappingProxyType(
 Rows = Mapping[str, tuple[Row, ...]]
 """What a victim adds, by table."""
 
-LARGEST = 2**63 - 1
+SMALLEST, LARGEST = -(2**63), 2**63 - 1
 ODD_VALUES: Mapping[str, tuple[object, ...]] = MappingProxyType(
     {
-        "pid": (None, -LARGEST, LARGEST, 0),
-        "age": (None, -LARGEST, LARGEST, -1, 79),
+        "pid": (None, SMALLEST, LARGEST, 0),
+        "age": (None, SMALLEST, LARGEST, -1, 79),
         "income": (None, math.nan, math.inf, -math.inf, -0.0, 1e308, -1e308, 5e-324),
         "sex": (None, "", "X", "f", "F ", HOSTILE, "\u202e", "F" * 5000),
         "town": (None, "", "Zamora", "lugo", "Lugo ", HOSTILE, "𝔏ugo", "L" * 5000),
@@ -154,8 +154,8 @@ ODD_VALUES: Mapping[str, tuple[object, ...]] = MappingProxyType(
         "born": (None, date(1, 1, 1), date(9999, 12, 31), date(2000, 2, 29)),
         "insured": (None,),
         "code": (None, "", "x", "1e9", "0x10", " 7", "7.0", "-0", "9" * 400, "NaN", "１", "1_0", "+3"),
-        "loose": (None, -LARGEST, LARGEST, 0),
-        "wide": (None, -LARGEST, LARGEST, 2**62),
+        "loose": (None, SMALLEST, LARGEST, 0),
+        "wide": (None, SMALLEST, LARGEST, 2**62),
     }
 )
 """Values that break things, column by column (E3, E6)."""
@@ -181,6 +181,7 @@ VICTIMS: Mapping[str, Rows] = MappingProxyType(
             "visits": (visit(VICTIM, 0),),
             "odd": ({"pid": VICTIM, HOSTILE: HOSTILE, "select": 9},),
         },
+        "late": {"people": (person(VICTIM, born=date(2030, 12, 31)),)},  # the others were born before 2000
         "broken": {"people": _EVERY, "empty": _EVERY},  # all odd values, in the rows of one person
         "many rows": {
             "people": tuple(person(VICTIM, town=TOWNS[i % 3], sex="F", age=120, income=1e5) for i in range(600)),

@@ -26,7 +26,8 @@ class Safe(StrEnum):
 
 
 _EPSILON: Mapping[str, Any] = MappingProxyType({"epsilon": 1})
-_SELECTING: Mapping[str, Any] = MappingProxyType({"epsilon": 1, "delta": 1e-9})
+_SELECTING: Mapping[str, Any] = MappingProxyType({"epsilon": 10, "delta": 1e-9})
+"""Enough to show groups of 60 all but surely, and one of a single unit with a chance of at most delta."""
 _LOUD: Mapping[str, Any] = MappingProxyType({"epsilon": 100_000})
 """So much that noise all but vanishes: what is left of the distance is what one unit did."""
 
@@ -296,10 +297,33 @@ ATTACKS: tuple[Attack, ...] = (
 )
 """All of them."""
 
-KNOWN: tuple[tuple[Attack, str], ...] = (
-    (
+
+@dataclass(frozen=True)
+class Known:
+    """An attack that is not met as it should be: why, and what tells D from D' (nothing, where it is no leak).
+
+    >>> all(known.reason for known in KNOWN)
+    True
+    """
+
+    attack: Attack
+    reason: str
+    told_by: frozenset[str] = frozenset()
+
+
+# So many days after a birth before 2020 is a date; after one in 2030 it lies beyond the year 9999.
+_BEYOND = "SELECT born + 2914482 AS d, COUNT(*) AS n FROM people GROUP BY born + 2914482"
+
+KNOWN: tuple[Known, ...] = (
+    Known(
         Attack("M3", "a bare pair", "SELECT COUNT(*) AS n FROM people", Safe.REFUSED, {"accuracy": (1, 0.95)}),
-        "refused alike on D and D' and at no cost, but in Python's words (AttributeError), without a fix",
+        "refused alike and at no cost, but in Python's words (AttributeError) and without a fix",
+    ),
+    Known(
+        Attack("E3", "a date beyond 9999", _BEYOND, Safe.ANSWERED, _SELECTING, victim="late"),
+        "a leak: a group key past the year 9999 fails while keys are read, so that one row decides between an answer "
+        "and an error",
+        frozenset({"status", "text", "balance"}),
     ),
 )
-"""Attacks that are not met as they should be, and how."""
+"""Attacks that are not met as they should be; a test fails as soon as one is, so that it moves up."""
