@@ -57,7 +57,10 @@ CASES = [
         ),
         {
             "dp-accounting": Code(
-                "a = fresh()\nfor i in range(1000):\n    a.compose(gaussian if i % 2 else laplace)\n    a.get_epsilon(1e-6)",
+                "a = fresh()\n"
+                "for i in range(1000):\n"
+                "    a.compose(gaussian if i % 2 else laplace)\n"
+                "    a.get_epsilon(1e-6)",
                 PEER,
             )
         },

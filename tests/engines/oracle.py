@@ -8,12 +8,14 @@ from __future__ import annotations
 import hashlib
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from datetime import date
 from typing import Any
 
 from curador.query import expressions as ex
 from curador.query.checked import Checked
 from curador.query.columns import Key, Kind, day_of, days
 from curador.query.measure import Form, Measure
+from curador.query.question import Join
 from curador.query.types import column_type
 from curador.sensitivity import Contribution
 from tests.query.reference import Row, evaluate, read
@@ -65,10 +67,10 @@ def kept(rows: list[tuple[Any, Any, tuple[Any, ...]]], size: int | None, limits:
         tie = (lambda g: tuple(map(order, g))) if size is None else (lambda g: g)
         first = sorted(groups, key=lambda g: (mix(unit, g, size), tie(g)))[: limits.groups]
         for group in first:
-            values = sorted(groups[group], key=lambda v: tuple(map(order, v)))
-            n, r = len(values), limits.rows
+            ranked = sorted(groups[group], key=lambda v: tuple(map(order, v)))
+            n, r = len(ranked), limits.rows
             start = mix(unit, group, size) * round(0.6180339887 * prime) % prime % n if n else 0
-            found += [(unit, group, v) for i, v in enumerate(values, 1) if n <= r or (i * r + start) % n < r]
+            found += [(unit, group, v) for i, v in enumerate(ranked, 1) if n <= r or (i * r + start) % n < r]
     return found
 
 
@@ -79,7 +81,7 @@ def value(m: Measure, row: Row, checked: Checked) -> Any:
         from curador.query.bound import typecheck
 
         domain = typecheck(m.column, checked.scope).domain or ()
-        return found if found in [days(k) if hasattr(k, "year") else k for k in domain] else None
+        return found if found in [days(k) if isinstance(k, date) else k for k in domain] else None
     if m.form is Form.VALUES and found is not None:
         assert isinstance(found, int)
         return min(max(found, m.low), m.high)
@@ -102,7 +104,7 @@ def joined(checked: Checked, tables: Mapping[str, Rows]) -> list[tuple[Any, Row]
         other = checked.tables[join.table]
         right = [(unit_of(r, other), {ex.Name(c, join.table): x for c, x in r.items()}) for r in tables[join.table]]
 
-        def matches(a: Row, b: Row) -> bool:
+        def matches(a: Row, b: Row, join: Join = join) -> bool:
             pairs = [
                 (evaluate(n, a, checked.scope), evaluate(ex.Name(c, join.table), b, checked.scope)) for n, c in join.on
             ]
@@ -149,7 +151,9 @@ def oracle(
                 day_of(x) if t.kind is Kind.DATE and isinstance(x, int) else x
                 for x, t in zip(group, checked.groups, strict=True)
             )
-            if typed not in places or any(type(a) is not type(b) for a, b in zip(typed, checked.keys[places[typed]])):  # type: ignore[index]
+            if typed not in places or any(
+                type(a) is not type(b) for a, b in zip(typed, checked.keys[places[typed]], strict=True)
+            ):  # type: ignore[index]
                 continue
             group = places[typed]
         values = tuple(

@@ -122,7 +122,10 @@ class Made:
         if kind is Kind.REAL:
             return both
         part = lambda: ex.DatePart(self.rng.choice(ex.DATE_PARTS), self.of(Kind.DATE, depth))  # noqa: E731
-        edges = lambda: sorted(self.rng.sample(range(-9, 60), self.rng.randint(2, 6)))  # noqa: E731
+
+        def edges() -> list[int]:
+            return sorted(self.rng.sample(range(-9, 60), self.rng.randint(2, 6)))
+
         days = lambda: ex.Arithmetic("-", self.of(Kind.DATE, depth), self.of(Kind.DATE, depth))  # noqa: E731
         return [*both, part, days, lambda: ex.Bin(self.number(depth), tuple(map(Fraction, edges())))]
 

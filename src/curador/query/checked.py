@@ -10,7 +10,7 @@ from curador.errors import QuestionRefused
 from curador.query import expressions as ex
 from curador.query.aggregates import Aggregate
 from curador.query.bound import condition, typecheck, unbounded
-from curador.query.columns import Key, Kind, key_value, suggestion
+from curador.query.columns import FIRST_DAY, LAST_DAY, Key, Kind, key_value, suggestion
 from curador.query.question import Group, Join, Question
 from curador.query.schema import Table
 from curador.query.trees import names
@@ -150,6 +150,11 @@ def _group(group: Group, scope: Scope) -> Type:
     if t.kind is Kind.REAL:
         raise QuestionRefused(
             f"{group.name!r} groups by a real number.", fix=f"Group by BIN({shown(group.expr)}, lowest, …, highest)."
+        )
+    if t.kind is Kind.DATE and t.bounds and not FIRST_DAY <= t.bounds[0] <= t.bounds[1] <= LAST_DAY:
+        # A key that is no date could not be handed out, and failing on it would tell that it is there.
+        raise QuestionRefused(
+            f"{group.name!r} could leave the years 1 to 9999.", fix="Narrow the bounds of the dates it is made of."
         )
     return t
 

@@ -218,6 +218,8 @@ class Planner:
 
         Fails: refused where the error depends on a number of rows that is not known, or no epsilon reaches it.
         """
+        if not isinstance(wanted, Within):
+            raise InvalidParameter("A wanted accuracy is made by within().", fix="Write accuracy=within(10).")
         if wanted.output is not None and wanted.output not in self.checked.question.outputs:
             raise InvalidParameter(
                 f"No output is called {wanted.output!r}.", fix=f"Use one of {', '.join(self.checked.question.outputs)}."

@@ -55,7 +55,7 @@ class Preparation:
 
 @dataclass(frozen=True)
 class Prepared:
-    """A table that was prepared: for which groups, where the engine keeps it, which snapshot it is, read by which types.
+    """A table that was prepared: for which groups, where the engine keeps it, which snapshot, read by which types.
 
     >>> p = Prepared("visits", (ex.Name("town"),), "visits.prepared", "4f2a", "99c1")
     >>> Prepared.from_json(p.to_json()) == p

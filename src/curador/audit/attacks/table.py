@@ -238,8 +238,12 @@ _EXTREMES: list[dict[str, Any]] = [
     {"epsilon": 1, "noise": "none"},
     {"epsilon": 1, "weights": {"n": 0}},
     {"epsilon": 1, "rows": -1},
+    {"accuracy": (1, 0.95)},
 ]
+# So many days after a birth before 2020 is a date; after one in 2030 it lies beyond the year 9999.
+_BEYOND = "SELECT born + 2914482 AS d, COUNT(*) AS n FROM people GROUP BY born + 2914482"
 _BUDGETS = [
+    *_refused("E3", [_BEYOND], budget=_SELECTING, victim="late"),
     *(Attack("M3", str(b), "SELECT COUNT(*) AS n FROM people", Safe.REFUSED, b, everywhere=False) for b in _EXTREMES),
     *_refused("P6", _select("COUNT(*) AS n"), budget={"epsilon": 999_999}),
     *_answered("B14", _where("pid = 5000", "pid <> 5000", "age > 200")),
@@ -296,34 +300,3 @@ ATTACKS: tuple[Attack, ...] = (
     *_HOSTILE,
 )
 """All of them."""
-
-
-@dataclass(frozen=True)
-class Known:
-    """An attack that is not met as it should be: why, and what tells D from D' (nothing, where it is no leak).
-
-    >>> all(known.reason for known in KNOWN)
-    True
-    """
-
-    attack: Attack
-    reason: str
-    told_by: frozenset[str] = frozenset()
-
-
-# So many days after a birth before 2020 is a date; after one in 2030 it lies beyond the year 9999.
-_BEYOND = "SELECT born + 2914482 AS d, COUNT(*) AS n FROM people GROUP BY born + 2914482"
-
-KNOWN: tuple[Known, ...] = (
-    Known(
-        Attack("M3", "a bare pair", "SELECT COUNT(*) AS n FROM people", Safe.REFUSED, {"accuracy": (1, 0.95)}),
-        "refused alike and at no cost, but in Python's words (AttributeError) and without a fix",
-    ),
-    Known(
-        Attack("E3", "a date beyond 9999", _BEYOND, Safe.ANSWERED, _SELECTING, victim="late"),
-        "a leak: a group key past the year 9999 fails while keys are read, so that one row decides between an answer "
-        "and an error",
-        frozenset({"status", "text", "balance"}),
-    ),
-)
-"""Attacks that are not met as they should be; a test fails as soon as one is, so that it moves up."""
