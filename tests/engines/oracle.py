@@ -151,9 +151,8 @@ def oracle(
                 day_of(x) if t.kind is Kind.DATE and isinstance(x, int) else x
                 for x, t in zip(group, checked.groups, strict=True)
             )
-            if typed not in places or any(
-                type(a) is not type(b) for a, b in zip(typed, checked.keys[places[typed]], strict=True)
-            ):  # type: ignore[index]
+            assert checked.keys is not None
+            if typed not in places or [*map(type, typed)] != [*map(type, checked.keys[places[typed]])]:
                 continue
             group = places[typed]
         values = tuple(
