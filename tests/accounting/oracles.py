@@ -266,7 +266,9 @@ def threshold(event: Event, rate: Real, epsilon: Real, *, with_unit: bool) -> Re
 
 
 def exact_delta(event: Event, epsilon: Fraction | float) -> Real:
-    """The smallest delta of the worst mechanism that an event describes."""
+    """The smallest delta of the worst mechanism that an event describes; an infinite epsilon promises nothing."""
+    if epsilon == math.inf:
+        return MP.zero
     e = real(epsilon)
     try:
         worst = pairs(event)

@@ -11,6 +11,7 @@ from curador.accounting.events import Event
 from curador.accounting.pld.noise_pairs import Normal
 from curador.accounting.pld.pairs import Pair
 from curador.accounting.pld.rules import orders, parts
+from curador.accounting.pld.spectrum import log_rest
 from curador.accounting.safe import above, below
 
 
@@ -32,11 +33,12 @@ def in_both_orders(event: Event) -> list[list[Item]]:
 
 def _gathered(items: list[Item]) -> list[Item]:
     """The same with all Gaussian noise as one: normal losses add up to a normal loss."""
-    normal = [item for item in items if item.above.variance]
-    if len(normal) < 2:
+    normal = [item for item in items if item.above.variance and item.above is item.below]
+    variance = sum(item.count * item.above.variance for item in normal)
+    if len(normal) < 2 or not variance < math.inf:
         return items
-    whole = Normal(math.sqrt(sum(item.count * item.above.variance for item in normal)))
-    return [*(item for item in items if not item.above.variance), Item(whole, whole, 1)]
+    whole = Normal(math.sqrt(variance))
+    return [*(item for item in items if item not in normal), Item(whole, whole, 1)]
 
 
 @dataclass(frozen=True)
@@ -99,9 +101,5 @@ def _one(item: Item) -> Extremes:
         most.top + slack,
         least.top - slack,
         math.log(least.mass) - slack if least.mass else -math.inf,
-        (_log_rest(least.infinite), _log_rest(most.infinite)),
+        (log_rest(least.infinite), log_rest(most.infinite)),
     )
-
-
-def _log_rest(x: float) -> float:
-    return math.log1p(-x) if x < 1 else -math.inf

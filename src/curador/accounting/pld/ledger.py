@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -14,7 +15,7 @@ from curador.accounting.events import Composed, Event
 from curador.accounting.pld.cells import Floats
 from curador.accounting.pld.extremes import Extremes, Item, in_both_orders
 from curador.accounting.pld.plan import THETAS, Plan, for_delta, look_for_epsilon, plan_for, rough
-from curador.accounting.pld.solve import finish, leaf, read_delta, read_tolerance, solve_lower, solve_upper, worst
+from curador.accounting.pld.solve import ROOT, finish, leaf, read_delta, read_tolerance, solve_lower, solve_upper, worst
 from curador.accounting.pld.spectrum import Band, Spectrum, nothing
 from curador.errors import InvalidParameter
 from curador.rational import Number, whole
@@ -95,7 +96,7 @@ class SpectralLedger:
         """The smallest epsilon for which the history is (epsilon, delta)-DP, as a bracket."""
         target = read_delta(self.delta if delta is None else delta)
         fine = read_tolerance(self.tolerance)
-        return worst([Bracket(0.0, 0.0), *(_read(order, target, fine) for order in self._orders)])
+        return worst(partial(_read, order, target, fine) for order in self._orders)
 
     @np.errstate(all="ignore")
     def _grown(self, event: Event, count: int) -> tuple[_Order, ...] | None:
@@ -139,12 +140,12 @@ class SpectralLedger:
 
 
 @np.errstate(all="ignore")
-def _read(order: _Order, delta: float, tolerance: float) -> Bracket:
+def _read(order: _Order, delta: float, tolerance: float, attained: float) -> Bracket:
     total = order.total
     low, high = total.extremes.epsilon_floor(delta), total.extremes.epsilon_ceiling(delta)
-    if high - low > tolerance and delta > 0:
+    if high - low > tolerance and high > attained and delta > 0:
         profile = finish(order.plan, total.above, total.below)
         start = min(high, for_delta(total.table, math.log(delta)).epsilon)
-        high = min(high, solve_upper(profile, delta, start, tolerance / 1000))
-        low = max(low, solve_lower(profile, delta, high, tolerance / 1000))
+        high = min(high, solve_upper(profile, delta, start, tolerance * ROOT))
+        low = max(low, solve_lower(profile, delta, high, tolerance * ROOT))
     return Bracket(min(low, high), high)

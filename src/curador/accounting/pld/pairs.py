@@ -163,11 +163,16 @@ class Thinned(Pair):
 
 @dataclass(frozen=True)
 class Mixed(Pair):
-    """The base run on a sample; ``shape`` says what the sample does to its cells."""
+    """The base run on a sample; ``shape`` says what the sample does to its cells, ``most`` what no loss exceeds."""
 
     base: Pair
     rate: Fraction
     shape: Callable[[Cells, Fraction], Cells]
+    most: float = math.inf
+
+    def ends(self) -> Ends:
+        found = super().ends()
+        return found._replace(top=min(found.top, self.most))
 
     @property
     def closed(self) -> bool:

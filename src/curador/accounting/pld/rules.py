@@ -38,6 +38,11 @@ Orders = tuple[Bounds, ...]
 """One entry if both orders of two neighbours look alike, else one each: with the unit first, then without it."""
 
 
+_SILENT = Points(0.0, (0.0, 1.0, 0.0))  # both laws are the same
+_TELLING = Points(0.0, (0.0, 0.0, 0.0), 1.0)  # they never give the same output
+_LEAST, _MOST = Fraction(1, 10**100), Fraction(10**100)
+
+
 def _tight(pair: Pair) -> Orders:
     return ((pair, pair),)
 
@@ -58,6 +63,11 @@ def parts(event: Event) -> tuple[tuple[Event, int], ...]:
 @parts.register
 def _(event: Composed) -> tuple[tuple[Event, int], ...]:
     return tuple((e, n * count) for part, count in event.parts for e, n in parts(part))
+
+
+@parts.register
+def _(event: PoissonSampled) -> tuple[tuple[Event, int], ...]:
+    return ((event, 1),) if taken(event)[1] else ()
 
 
 @parts.register
@@ -137,7 +147,7 @@ def _(event: DiscreteLaplaceNoise) -> Orders:
 def _(event: TruncatedLaplaceNoise) -> Orders:
     shift, bound = event.sensitivity / event.scale, event.bound / event.scale
     if shift >= 2 * bound:
-        return _tight(Points(0.0, (0.0, 0.0, 0.0), 1.0))
+        return _tight(_TELLING)
     e, total = nearest(shift), -2 * math.expm1(-nearest(bound))
     half = nearest(min(shift, 2 * bound - shift))
     ramp = Ramp(half, -math.log(2 * total) - e / 2)
@@ -151,7 +161,14 @@ def _(event: TruncatedLaplaceNoise) -> Orders:
 
 @orders.register
 def _(event: GaussianNoise) -> Orders:
-    return _tight(Normal(nearest(event.sensitivity / event.sigma)))
+    return _normal(event.sensitivity**2 / event.sigma**2)
+
+
+def _normal(variance: Fraction) -> Orders:
+    if _LEAST < variance < _MOST:
+        return _tight(Normal(math.sqrt(variance)))
+    # Beyond what doubles can square, more noise and less noise still bound it.
+    return ((Normal(math.sqrt(_LEAST)), _SILENT),) if variance <= _LEAST else ((_TELLING, Normal(math.sqrt(_MOST))),)
 
 
 @orders.register
@@ -216,7 +233,7 @@ def _log(x: Fraction) -> float:
 def _(event: PoissonSampled) -> Orders:
     base, rate = taken(event)
     if rate in (0, 1):
-        return orders(base) if rate else _tight(Points(0.0, (0.0, 1.0, 0.0)))
+        return orders(base) if rate else _tight(_SILENT)
     if event.neighbors is Neighbors.REPLACE:
         # With probability 1 - rate both runs are equal.  Divergences are jointly convex, and an output that shows
         # whether the unit was taken attains the bound; the sensitivity under replace does not exclude that.
@@ -228,7 +245,7 @@ def _(event: PoissonSampled) -> Orders:
 @singledispatch
 def amplified(base: Pair, rate: Fraction) -> tuple[Pair, Pair]:
     """The base run on a sample: with the unit in the first database, then with the unit in the second."""
-    return Mixed(base, rate, sampled), Mixed(base, rate, _added)
+    return Mixed(base, rate, sampled), Mixed(base, rate, _added, -math.log(1 - rate))
 
 
 @amplified.register
@@ -260,7 +277,7 @@ def _(event: FixedSizeSampled) -> Orders:
     # [BBG18, Theorem 9] bounds both orders alike, for epsilon >= 0; a mechanism attains each, not both at once.
     above, below = _symmetric(event.event)
     worst = Mixed(above, rate, _mirrored)
-    return tuple((worst, Mixed(below, rate, shape)) for shape in (sampled, _added))
+    return tuple((worst, one) for one in amplified(below, rate))
 
 
 def _mirrored(cells: Cells, rate: Fraction) -> Cells:
@@ -280,11 +297,13 @@ def _symmetric(event: Event) -> Bounds:
 def _(event: Composed) -> Orders:
     """Several releases about one sample: known where they are one, or together one Gaussian."""
     inside = parts(event)
+    if not inside:
+        return _tight(_SILENT)
     if len(inside) == 1 and inside[0][1] == 1:
         return orders(inside[0][0])
-    pairs = [(_symmetric(e)[0], n) for e, n in inside]
-    if all(pair.variance for pair, _ in pairs):
-        return _tight(Normal(math.sqrt(sum(n * pair.variance for pair, n in pairs))))
+    pairs = [(*_symmetric(e), n) for e, n in inside]
+    if all(above.variance and above is below for above, below, _ in pairs):
+        return _tight(Normal(math.sqrt(sum(n * pair.variance for pair, _, n in pairs))))
     raise NotPromised(
         "Several releases about one sample have no closed form here, unless all are Gaussian.",
         fix="Account for each release as sampled on its own only if it draws its own sample; else use method='renyi'.",

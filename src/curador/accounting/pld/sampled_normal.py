@@ -22,7 +22,7 @@ import numpy as np
 from curador.accounting.pld.cells import Atoms, Cells, Floats, diluted, sampled, swapped
 from curador.accounting.pld.masses import reach
 from curador.accounting.pld.noise_pairs import Normal
-from curador.accounting.pld.pairs import Pair
+from curador.accounting.pld.pairs import Ends, Pair
 
 _SURE = 40.0  # -log of what the rule and its ends may leave out
 _SOFT = 0.02  # w
@@ -41,6 +41,9 @@ class SampledNormal(Pair):
     @property
     def closed(self) -> bool:
         return False
+
+    def ends(self) -> Ends:
+        return Ends(-math.log(1 - self.rate) if self.added else math.inf, 0.0, 0.0)
 
     def extent(self, theta: float) -> float:
         return Normal(self.mu).extent(theta)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 
@@ -17,11 +18,12 @@ from curador.accounting.pld.plan import THETAS, Plan, for_epsilon, look_at_epsil
 from curador.accounting.pld.profile import Profile
 from curador.accounting.pld.spectrum import Spectrum, nothing, of_pair
 from curador.accounting.safe import above, below
-from curador.errors import InvalidParameter
+from curador.errors import CuradorError, InvalidParameter
 from curador.rational import Number, rational, up
 
 _TRIES = 3  # how often a bracket that came out too wide is tried again with a finer plan
 _FAR = 1e6
+ROOT = 1e-5  # how close to its root a bound is followed, as a share of the tolerance
 _SURELY = 1 - 2.0**-30
 _DECIMAL = 2.0**-51  # relative: a float stands for the decimal that it prints as
 
@@ -41,7 +43,7 @@ def epsilon(event: Event, delta: Number, tolerance: float = 1e-4) -> Bracket:
     Bracket(lower=6.187712..., upper=6.187712...)
     """
     target, fine = read_delta(delta), read_tolerance(tolerance)
-    return worst(_epsilon(items, target, fine) for items in in_both_orders(event))
+    return worst(partial(_epsilon, items, target, fine) for items in in_both_orders(event))
 
 
 def upper_epsilon(event: Event, delta: Number, tolerance: float = 1e-4) -> float:
@@ -52,7 +54,7 @@ def upper_epsilon(event: Event, delta: Number, tolerance: float = 1e-4) -> float
     4.3772
     """
     target, fine = read_delta(delta), read_tolerance(tolerance)
-    return worst(_epsilon(items, target, fine, lower=False) for items in in_both_orders(event)).upper
+    return worst(partial(_epsilon, items, target, fine, lower=False) for items in in_both_orders(event)).upper
 
 
 def delta(event: Event, epsilon: Number, tolerance: float = 1e-3) -> Bracket:
@@ -66,13 +68,24 @@ def delta(event: Event, epsilon: Number, tolerance: float = 1e-3) -> Bracket:
     (0.048071, 0.048071)
     """
     e, fine = up(_at_least_0(epsilon)), min(1.0, read_tolerance(tolerance))
-    return worst(_delta_at(items, e, fine) for items in in_both_orders(event))
+    found = worst(partial(_delta_at, items, e, fine) for items in in_both_orders(event))
+    return Bracket(min(1.0, found.lower), min(1.0, found.upper))
 
 
-def worst(brackets: Iterable[Bracket]) -> Bracket:
-    """The larger of what holds in each order of the neighbours; its decimals, too, are on the safe side."""
-    found = list(brackets)
-    low, high = max(b.lower for b in found), max(b.upper for b in found)
+def worst(orders: Iterable[Callable[[float], Bracket]]) -> Bracket:
+    """The larger of what holds in each order of the neighbours; its decimals, too, are on the safe side.
+
+    Each order is told what is already known to be attained, so that it need not be exact below that.
+    """
+    low = high = 0.0
+    for order in orders:
+        try:
+            found = order(low)
+        except CuradorError:
+            raise
+        except (ArithmeticError, IndexError, ValueError):  # what floats cannot hold is answered by the widest bracket
+            found = Bracket(low, math.inf)
+        low, high = max(low, found.lower), max(high, found.upper)
     return Bracket(max(0.0, below(low, _DECIMAL)), above(high, _DECIMAL))
 
 
@@ -102,10 +115,10 @@ def read_tolerance(x: float) -> float:
 
 
 @np.errstate(all="ignore")  # what overflows makes the bracket wide, by the rules of Profile
-def _epsilon(items: list[Item], delta: float, tolerance: float, lower: bool = True) -> Bracket:
+def _epsilon(items: list[Item], delta: float, tolerance: float, attained: float, lower: bool = True) -> Bracket:
     known = Extremes.of(items)
     low, high = known.epsilon_floor(delta), known.epsilon_ceiling(delta)
-    if min(delta, _SURELY) <= known.infinite.lower or high - low <= tolerance:
+    if min(delta, _SURELY) <= known.infinite.lower or high - low <= tolerance or high <= attained:
         return Bracket(min(low, high), high)
     found = look_for_epsilon(items, delta)
     if not found:
@@ -116,11 +129,11 @@ def _epsilon(items: list[Item], delta: float, tolerance: float, lower: bool = Tr
         wanted = tolerance * max(1.0, aim.epsilon)
         profile = build(items, plan_for(items, sketch, aim, wanted, slope), lower)
         start = min(high, aim.epsilon)
-        high = min(high, solve_upper(profile, delta, start, wanted / 1000))
+        high = min(high, solve_upper(profile, delta, start, wanted * ROOT))
         if not lower:
             break
-        low = max(low, solve_lower(profile, delta, high, wanted / 1000))
-        if high - low <= tolerance * max(1.0, low) or high == math.inf or _loose(items):
+        low = max(low, solve_lower(profile, delta, high, wanted * ROOT))
+        if high - low <= tolerance * max(1.0, low) or high <= attained or high == math.inf or _loose(items):
             break
         # The answer is at an atom, or not where the moments said: aim again, for the slope that was found, or more.
         aim = for_epsilon(sketch.table, high)
@@ -134,7 +147,7 @@ def _loose(items: list[Item]) -> bool:
 
 
 @np.errstate(all="ignore")
-def _delta_at(items: list[Item], epsilon: float, tolerance: float) -> Bracket:
+def _delta_at(items: list[Item], epsilon: float, tolerance: float, attained: float) -> Bracket:
     known = Extremes.of(items)
     low = known.delta_floor(epsilon)
     if epsilon >= known.epsilon_ceiling(known.infinite.upper):
@@ -149,7 +162,7 @@ def _delta_at(items: list[Item], epsilon: float, tolerance: float) -> Bracket:
         high = min(high, profile.upper(epsilon))
         # Far below the mean loss rounding hides how near delta is to 1, but delta is larger there than further up.
         low = max(low, *(profile.lower(e) for e in np.linspace(epsilon, max(epsilon, sketch.mean()), 9).tolist()))
-        if high - low <= tolerance * high or _loose(items):
+        if high - low <= tolerance * high or high <= attained or _loose(items):
             break
         slope = max(profile.slope(epsilon), 16 * slope)
     return Bracket(min(low, high), high)

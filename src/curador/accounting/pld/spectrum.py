@@ -90,8 +90,7 @@ class Spectrum:
         if count == 1:
             return self
         with np.errstate(divide="ignore", invalid="ignore"):
-            powers = np.exp(count * np.log(self.phi))
-        powers[np.isnan(powers)] = 0.0  # log 0
+            powers = np.where(self.phi == 0, 0.0, np.exp(count * np.log(self.phi)))
         return Spectrum(
             powers,
             count * self.log_m,
@@ -117,6 +116,11 @@ class Spectrum:
             return self
         wrong = UNIT * (self.rounding + self.drift * band.end) + self.transform
         return replace(self, phi=self.phi[:keep], dropped=max(self.dropped, UNIT**2 + wrong))
+
+
+def log_rest(infinite: float) -> float:
+    """The log-probability of the rest."""
+    return math.log1p(-infinite) if infinite < 1 else -math.inf
 
 
 def nothing(band: Band) -> Spectrum:
@@ -145,7 +149,7 @@ def of_formula(pair: Pair, band: Band, tail: float) -> Spectrum | None:
         log_m,
         more,
         less,
-        math.log1p(-pair.infinite),
+        log_rest(pair.infinite),
         other=0.0,
         lost=0.0,
         mass_error=pair.error,
@@ -177,6 +181,9 @@ def beyond(pair: Pair, band: Band, tail: float) -> float:
 
 def of_atoms(atoms: Atoms, band: Band, error: float) -> Spectrum:
     """The spectrum of a law with atoms only, whose masses and losses are right up to ``error``."""
+    if not len(atoms.losses):
+        empty = replace(nothing(band), log_m=-math.inf, log_finite=log_rest(atoms.infinite), mass_error=error)
+        return replace(empty, other=atoms.other, lost=atoms.lost)
     logs = np.log(atoms.masses)
 
     def log_moment(theta: float) -> tuple[float, Floats]:
@@ -193,7 +200,7 @@ def of_atoms(atoms: Atoms, band: Band, error: float) -> Spectrum:
         log_m,
         log_moment(band.theta + band.more)[0],
         log_moment(band.theta - band.less)[0],
-        math.log1p(-atoms.infinite) if atoms.infinite < 1 else -math.inf,
+        log_rest(atoms.infinite),
         other=atoms.other,
         lost=atoms.lost,
         mass_error=error,
