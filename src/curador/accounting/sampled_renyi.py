@@ -297,6 +297,8 @@ def _log_sum(x: _Array, size: _Array) -> float:
     top = float(np.max(x))
     if top == -math.inf:
         return top
+    if not top < math.inf:  # beyond what floats hold, NaN included: the widest bound
+        return math.inf
     worst = float(np.max(size[x >= top - 45]))
     return top + math.log(float(np.sum(np.exp(x - top)))) + 2.0**-51 * worst
 
