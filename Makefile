@@ -22,9 +22,10 @@ install: $(STAMP)
 $(PY):
 	$(PYTHON) -m venv $(VENV) || { $(PYTHON) -m venv --clear --without-pip $(VENV) && $(PYTHON) -m pip --python $(PY) install pip; }
 
-# The build backend is installed first, so that it is pinned like everything else.
+# The build backend is installed first, so that it is pinned like everything else; setuptools, because pyspark may
+# come as source.
 $(STAMP): pyproject.toml constraints.txt | $(PY)
-	$(PY) -m pip install --quiet -c constraints.txt hatchling
+	$(PY) -m pip install --quiet -c constraints.txt hatchling setuptools
 	$(PY) -m pip install --quiet -c constraints.txt --no-build-isolation -e .
 	touch $@
 

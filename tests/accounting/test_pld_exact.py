@@ -197,6 +197,17 @@ def test_many_laplace() -> None:
     assert 4.876251 <= bracket.lower <= bracket.upper <= 4.876258  # steps of 1e-4, bounded from both sides
 
 
+def test_never_more_than_connected_dots_with_steps_of_1e_4() -> None:
+    """What dp_accounting 0.6 answers at that step; all are upper bounds."""
+    sgd = ev.PoissonSampled(ev.GaussianNoise(1, 1), "0.01")
+    for event, d, theirs in (
+        (10_000 * sgd, 1e-5, 6.187744975808358),
+        (500 * ev.LaplaceNoise(20, 1) + 500 * ev.GaussianNoise(50, 1), 1e-6, 5.975671148454685),
+        (10_000 * ev.LaplaceNoise(100, 1), 1e-6, 4.876258),
+    ):
+        assert epsilon(event, d).upper < theirs
+
+
 # ---- one noise, any delta --------------------------------------------------------------------------------------
 
 

@@ -6,6 +6,7 @@ import glob
 import os
 import pwd
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -79,7 +80,7 @@ def postgres_url() -> Iterator[str]:
                 pytest.fail("the PostgreSQL server did not start within 30 seconds")
             yield url
         finally:
-            server.terminate()
+            server.send_signal(signal.SIGINT)  # does not wait for clients
             server.wait(30)
     finally:
         shutil.rmtree(folder, ignore_errors=True)

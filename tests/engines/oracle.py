@@ -6,193 +6,198 @@ Shares nothing with the lowering but types, and evaluates expressions by tests/q
 from __future__ import annotations
 
 import hashlib
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from datetime import date
-from typing import Any
+from typing import Any, NamedTuple
 
 from curador.query import expressions as ex
+from curador.query.bound import typecheck
 from curador.query.checked import Checked
 from curador.query.columns import Key, Kind, day_of, days
 from curador.query.measure import Form, Measure
 from curador.query.question import Join
-from curador.query.types import column_type
+from curador.query.schema import Table
 from curador.sensitivity import Contribution
-from tests.query.reference import Row, evaluate, read
+from tests.query.reference import evaluate, read
 
 Rows = Sequence[Mapping[str, Any]]
 """Rows of one table as raw values by column."""
 
-P, SMALL, SHIFT = 1073741789, 16777213, 715827883
+Kept = tuple[Any, Any, tuple[Any, ...]]
+"""A row as it is counted: unit, group, values."""
+
+PRIME, SMALL_PRIME, SHIFT, GOLDEN = 1073741789, 16777213, 715827883, 0.6180339887
 
 
-def hashed(x: Any) -> int:
-    """As truncate.hashed; Python's % is not SQL's for negative numbers."""
-    if isinstance(x, str):
-        return int(hashlib.md5(x.encode()).hexdigest()[:7], 16)
-    return abs(int(x)) % P * (-1 if x < 0 else 1)
+class Expected(NamedTuple):
+    keys: list[tuple[Key | None, ...]]
+    columns: dict[str, list[int]]
+    lists: dict[str, list[list[tuple[int, int]]]]
 
 
-def fmod(a: int, b: int) -> int:
+# ---- truncation --------------------------------------------------------------------------------------------------
+
+
+def remainder(a: int, b: int) -> int:
+    """With the sign of a, as SQL has it."""
     return abs(a) % b * (-1 if a < 0 else 1)
 
 
+def hashed(x: Any) -> int:
+    if isinstance(x, str):
+        return int(hashlib.md5(x.encode()).hexdigest()[:7], 16)
+    return remainder(int(x), PRIME)
+
+
+def modulus(size: int | None) -> int:
+    return SMALL_PRIME if size is not None and size <= 128 else PRIME
+
+
 def mix(unit: Any, group: Any, size: int | None) -> int:
-    """The mixed number before the group is packed into it."""
-    x = hashed(unit)
-    if size is None:
-        place = 0
-        for part in group:
-            place = fmod((place + (SHIFT if part is None else hashed(part))) * (round(0.6180339887 * P) // 2), P)
-        x += place
+    """The mixed number of a unit and a group: the index of one of ``size`` keys, or a tuple of values."""
+    place = 0
+    if size is not None:
+        place = group * (PRIME // size)
     else:
-        x += group * (P // size)
-    y = x * x % P + SHIFT
-    return y * y % (SMALL if size is not None and size <= 128 else P)
+        for part in group:
+            place = remainder((place + (SHIFT if part is None else hashed(part))) * (round(GOLDEN * PRIME) // 2), PRIME)
+    y = (hashed(unit) + place) ** 2 % PRIME + SHIFT
+    return y * y % modulus(size)
 
 
 def order(value: Any) -> Any:
     """Values as SQL sorts them: NULL first, text by its bytes."""
-    return (value is not None, value.encode() if isinstance(value, str) else value if value is not None else 0)
+    return value is not None, value.encode() if isinstance(value, str) else 0 if value is None else value
 
 
-def kept(rows: list[tuple[Any, Any, tuple[Any, ...]]], size: int | None, limits: Contribution) -> list[Any]:
-    """The rows (unit, group, values) that are left of all."""
+def kept(rows: Sequence[Kept], size: int | None, limits: Contribution) -> list[Kept]:
+    """The rows that are left of all."""
     units: dict[Any, dict[Any, list[tuple[Any, ...]]]] = defaultdict(lambda: defaultdict(list))
     for unit, group, values in rows:
         units[unit][group].append(values)
     found = []
-    prime = SMALL if size is not None and size <= 128 else P
+    prime, most = modulus(size), limits.rows
     for unit, groups in units.items():
-        tie = (lambda g: tuple(map(order, g))) if size is None else (lambda g: g)
-        first = sorted(groups, key=lambda g: (mix(unit, g, size), tie(g)))[: limits.groups]
-        for group in first:
-            ranked = sorted(groups[group], key=lambda v: tuple(map(order, v)))
-            n, r = len(ranked), limits.rows
-            start = mix(unit, group, size) * round(0.6180339887 * prime) % prime % n if n else 0
-            found += [(unit, group, v) for i, v in enumerate(ranked, 1) if n <= r or (i * r + start) % n < r]
+
+        def place(group: Any, unit: Any = unit) -> Any:
+            return mix(unit, group, size), tuple(map(order, group)) if size is None else group
+
+        for group in sorted(groups, key=place)[: limits.groups]:
+            ordered = sorted(groups[group], key=lambda v: tuple(map(order, v)))
+            n = len(ordered)
+            start = mix(unit, group, size) * round(GOLDEN * prime) % prime % n
+            chosen = [v for i, v in enumerate(ordered, 1) if n <= most or (i * most + start) % n < most]
+            found += [(unit, group, v) for v in chosen]
     return found
 
 
-def value(m: Measure, row: Row, checked: Checked) -> Any:
+# ---- rows --------------------------------------------------------------------------------------------------------
+
+
+def unit_of(row: Mapping[str, Any], table: Table) -> Any:
+    """The id as it is told apart: never clipped."""
+    id = table.unit.id
+    if id is None or table.public:
+        return None
+    raw = row[id]
+    wanted = str if table.columns[id].kind is Kind.TEXT else int
+    return raw if isinstance(raw, wanted) else None
+
+
+def joined(checked: Checked, tables: Mapping[str, Rows]) -> list[tuple[Any, dict[ex.Name, Any]]]:
+    """Every row of the question: the unit's id, and raw values by name."""
+    first = checked.table
+    rows = [(unit_of(r, first), {ex.Name(c): x for c, x in r.items()}) for r in tables[checked.question.table]]
+    for join in checked.question.joins:
+        rows = _beside(rows, join, checked, tables)
+    return [(unit, row) for unit, row in rows if first.unit.id is None or unit is not None]
+
+
+def _beside(
+    rows: list[tuple[Any, dict[ex.Name, Any]]], join: Join, checked: Checked, tables: Mapping[str, Rows]
+) -> list[tuple[Any, dict[ex.Name, Any]]]:
+    own, other, scope = checked.table, checked.tables[join.table], checked.scope
+    right = [(unit_of(r, other), {ex.Name(c, join.table): x for c, x in r.items()}) for r in tables[join.table]]
+    used = sorted((n for n in checked.scope if n.table == join.table), key=str)
+
+    def fits(unit: Any, row: dict[ex.Name, Any], whose: Any, b: dict[ex.Name, Any]) -> bool:
+        if join.kind == "unit" and (unit is None or unit != whose):
+            return False
+        on = [(n, c) for n, c in join.on if join.kind == "public" or (n.column, c) != (own.unit.id, other.unit.id)]
+        pairs = [(evaluate(n, row, scope), evaluate(ex.Name(c, join.table), b, scope)) for n, c in on]
+        return all(x is not None and x == y for x, y in pairs)
+
+    found = []
+    for unit, row in rows:
+        some = [b for whose, b in right if fits(unit, row, whose, b)]
+        if join.kind == "public" and own.unit.id is None:
+            some = sorted(some, key=lambda b: [order(read(b[n], scope[n])) for n in used])[:1]
+        if join.outer and not some:
+            some = [{ex.Name(c, join.table): None for c in other.columns}]
+        found += [(unit, {**row, **b}) for b in some]
+    return found
+
+
+# ---- aggregates --------------------------------------------------------------------------------------------------
+
+
+def value(m: Measure, row: Mapping[ex.Name, Any], checked: Checked, summed: set[ex.Expr | None]) -> Any:
     assert m.column is not None
     found = evaluate(m.column, row, checked.scope)
-    if m.form is Form.DISTINCT and checked.scope is not None:
-        from curador.query.bound import typecheck
-
+    if found is None:
+        return None
+    if m.form is Form.PRESENT and m.column not in summed:
+        return 1
+    if m.form is Form.DISTINCT:
         domain = typecheck(m.column, checked.scope).domain or ()
-        return found if found in [days(k) if isinstance(k, date) else k for k in domain] else None
-    if m.form is Form.VALUES and found is not None:
-        assert isinstance(found, int)
-        return min(max(found, m.low), m.high)
-    return found
+        return found if found in [plain(key) for key in domain] else None
+    return min(max(found, m.low), m.high) if m.form is Form.VALUES else found
 
 
-def joined(checked: Checked, tables: Mapping[str, Rows]) -> list[tuple[Any, Row]]:
-    """Every row of the question: the unit's id as read, and raw values by name."""
-    question, first = checked.question, checked.table
-
-    def unit_of(row: Mapping[str, Any], table: Any) -> Any:
-        if table.unit.id is None:
-            return None
-        return exact_id(row[table.unit.id], table.columns[table.unit.id].kind)
-
-    rows: list[tuple[Any, dict[ex.Name, Any]]] = [
-        (unit_of(r, first), {ex.Name(c): x for c, x in r.items()}) for r in tables[question.table]
-    ]
-    for join in question.joins:
-        other = checked.tables[join.table]
-        right = [(unit_of(r, other), {ex.Name(c, join.table): x for c, x in r.items()}) for r in tables[join.table]]
-
-        def matches(a: Row, b: Row, join: Join = join) -> bool:
-            pairs = [
-                (evaluate(n, a, checked.scope), evaluate(ex.Name(c, join.table), b, checked.scope)) for n, c in join.on
-            ]
-            return all(x is not None and x == y for x, y in pairs)
-
-        found: list[tuple[Any, dict[ex.Name, Any]]] = []
-        for unit, row in rows:
-            some = [
-                b
-                for other_unit, b in right
-                if (join.kind != "unit" or (unit is not None and unit == other_unit)) and matches(row, b)
-            ]
-            if join.kind == "public" and first.unit.id is None:
-                some = sorted(some, key=lambda b: [order(read(b[n], checked.scope[n])) for n in sorted(b, key=str)])[:1]
-            if not some and join.outer:
-                some = [{ex.Name(c, join.table): None for c in other.columns}]
-            found += [(unit, {**row, **b}) for b in some]
-        rows = found
-    return [(u, r) for u, r in rows if first.unit.id is None or u is not None]
+def plain(key: Key | None) -> int | str | bool | None:
+    """A key as plans hold it: dates are days."""
+    return key if key is None or isinstance(key, int | str) else days(key)
 
 
-def exact_id(raw: Any, kind: Kind) -> Any:
-    if kind is Kind.TEXT:
-        return raw if isinstance(raw, str) else None
-    return raw if isinstance(raw, int) and not isinstance(raw, bool) else None
-
-
-def oracle(
-    checked: Checked, measures: Sequence[Measure], limits: Contribution, tables: Mapping[str, Rows]
-) -> tuple[list[tuple[Key | None, ...]], dict[str, list[int]], dict[str, list[list[tuple[int, int]]]]]:
-    """Keys, integers by measure, and lists of (value, count) by measure."""
-    question = checked.question
+def oracle(checked: Checked, measures: Sequence[Measure], limits: Contribution, tables: Mapping[str, Rows]) -> Expected:
+    """What an engine must answer."""
+    question, size = checked.question, None if checked.keys is None else len(checked.keys)
     wanted = [m for m in dict.fromkeys(measures) if m.column is not None]
-    # Only what is read is sorted by: a column that is only counted is there or not.
     summed = {m.column for m in wanted if m.form in (Form.SUM, Form.CENTRED, Form.SQUARES)}
-    places = None if checked.keys is None else {key: i for i, key in enumerate(checked.keys)}
-    rows = []
+    places = {tuple((type(plain(k)), plain(k)) for k in key): i for i, key in enumerate(checked.keys or ())}
+    rows: list[Kept] = []
     for unit, row in joined(checked, tables):
         if question.where is not None and evaluate(question.where, row, checked.scope) is not True:
             continue
         group: Any = tuple(evaluate(g.expr, row, checked.scope) for g in question.group_by)
-        if places is not None:
-            typed = tuple(
-                day_of(x) if t.kind is Kind.DATE and isinstance(x, int) else x
-                for x, t in zip(group, checked.groups, strict=True)
-            )
-            assert checked.keys is not None
-            if typed not in places or [*map(type, typed)] != [*map(type, checked.keys[places[typed]])]:
+        if size is not None:
+            group = places.get(tuple((type(x), x) for x in group))
+            if group is None:
                 continue
-            group = places[typed]
-        values = tuple(
-            (1 if value(m, row, checked) is not None else None)
-            if m.form is Form.PRESENT and m.column not in summed
-            else value(m, row, checked)
-            for m in wanted
-        )
-        rows.append((unit, group, values))
+        rows.append((unit, group, tuple(value(m, row, checked, summed) for m in wanted)))
     if checked.table.unit.id is not None:
-        rows = kept(rows, None if places is None else len(places), limits)
-    keys: list[tuple[Key | None, ...]]
-    if checked.keys is not None:
-        keys, place = list(checked.keys), {i: i for i in range(len(checked.keys))}
-    else:
-        raw = sorted({g for _, g, _ in rows}, key=lambda g: tuple(map(order, g)))
-        place = {g: i for i, g in enumerate(raw)}
-        keys = [
-            tuple(
-                day_of(x) if t.kind is Kind.DATE and x is not None else x
-                for x, t in zip(g, checked.groups, strict=True)
-            )
-            for g in raw
-        ]
-    columns = {m.name: [0] * len(keys) for m in measures if m.form is not Form.VALUES}
-    lists: dict[str, list[list[tuple[int, int]]]] = {}
+        rows = kept(rows, size, limits)
+    found = range(size) if size is not None else sorted({g for _, g, _ in rows}, key=lambda g: tuple(map(order, g)))
+    place = {g: i for i, g in enumerate(found)}
+    keys: list[tuple[Key | None, ...]] = [*(checked.keys or ())] or [typed(g, checked) for g in place]
+    columns, lists = {}, {}
     for m in dict.fromkeys(measures):
-        cells: list[list[Any]] = [[] for _ in keys]
+        cells: list[list[tuple[Any, Any]]] = [[] for _ in keys]
         for unit, group, values in rows:
             cells[place[group]].append((unit, values[wanted.index(m)] if m in wanted else None))
         if m.form is Form.VALUES:
-            lists[m.name] = [
-                sorted({v: sum(w == v for _, w in c) for _, v in c if v is not None}.items()) for c in cells
-            ]
+            lists[m.name] = [sorted(Counter(v for _, v in c if v is not None).items()) for c in cells]
         else:
             columns[m.name] = [aggregate(m, c, checked.table.unit.id is not None) for c in cells]
-    return keys, columns, lists
+    return Expected(keys, columns, lists)
 
 
-def aggregate(m: Measure, cell: list[tuple[Any, Any]], ids: bool) -> int:
+def typed(group: tuple[Any, ...], checked: Checked) -> tuple[Key | None, ...]:
+    pairs = zip(group, checked.groups, strict=True)
+    return tuple(day_of(x) if t.kind is Kind.DATE and x is not None else x for x, t in pairs)
+
+
+def aggregate(m: Measure, cell: Sequence[tuple[Any, Any]], ids: bool) -> int:
     there = [v for _, v in cell if v is not None]
     if m.form is Form.ROWS:
         return len(cell)
@@ -202,7 +207,4 @@ def aggregate(m: Measure, cell: list[tuple[Any, Any]], ids: bool) -> int:
         return len(there)
     if m.form is Form.DISTINCT:
         return len(set(there))
-    return sum((v - m.centre) ** (2 if m.form is Form.SQUARES else 1) for v in there)
-
-
-__all__ = ["column_type", "kept", "oracle"]
+    return int(sum((v - m.centre) ** (2 if m.form is Form.SQUARES else 1) for v in there))

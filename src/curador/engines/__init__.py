@@ -106,7 +106,8 @@ def failed() -> EngineFailed:
 
 # ---- from rows to an answer ----------------------------------------------------------------------------------
 
-Rows = Sequence[Sequence[Any]]
+Rows = Sequence[Sequence[Any]] | NDArray[np.int64]
+"""What a statement returned; where it returned integers only, an engine may give them as one array."""
 
 
 def answer(exact: Exact, results: Sequence[Rows]) -> Answer:
@@ -118,18 +119,18 @@ def answer(exact: Exact, results: Sequence[Rows]) -> Answer:
     >>> answer(exact, [[(1, 40)]]).column("rows")
     [0, 40]
     """
+    keys: Sequence[tuple[Key | None, ...]]
     if exact.keys is not None:
-        keys: Sequence[tuple[Key | None, ...]] = exact.keys
-        placed = [[(int(row[0]), row[1:]) for row in rows] for rows in results]
+        keys = exact.keys
     else:
         width = len(exact.kinds)
         read = [[(_key(row[:width], exact.kinds), row[width:]) for row in rows] for rows in results]
         keys = sorted({key for rows in read for key, _ in rows}, key=_order)
         place = {key: i for i, key in enumerate(keys)}
-        placed = [[(place[key], rest) for key, rest in rows] for rows in read]
+        results = [[(place[key], *rest) for key, rest in rows] for rows in read]
     columns: dict[str, Sequence[int]] = {}
     lists: dict[str, Sequence[Values]] = {}
-    for statement, rows in zip(exact.statements, placed, strict=True):
+    for statement, rows in zip(exact.statements, results, strict=True):
         if statement.listed:
             lists[statement.name] = _listed(rows, len(keys))
         else:
@@ -137,17 +138,19 @@ def answer(exact: Exact, results: Sequence[Rows]) -> Answer:
     return Answer(keys, columns, lists)
 
 
-def _columns(statement: Statement, rows: list[tuple[int, Sequence[Any]]], size: int) -> dict[str, list[int]]:
+def _columns(statement: Statement, rows: Rows, size: int) -> dict[str, list[int]]:
     found = {name: [0] * size for name in statement.columns}
     filled = list(found.values())
-    for place, numbers in rows:
+    for place, *numbers in rows:
         for column, n in zip(filled, numbers, strict=True):
-            column[place] = 0 if n is None else int(n)  # a sum of no values is NULL
+            column[int(place)] = 0 if n is None else int(n)  # a sum of no values is NULL
     return found
 
 
-def _listed(rows: list[tuple[int, Sequence[Any]]], size: int) -> list[Values]:
-    table = np.array([(place, int(v), int(n)) for place, (v, n) in rows], np.int64).reshape(-1, 3)
+def _listed(rows: Rows, size: int) -> list[Values]:
+    if not isinstance(rows, np.ndarray):
+        rows = np.array([[int(x) for x in row] for row in rows], np.int64).reshape(-1, 3)
+    table = rows
     table = table[np.lexsort((table[:, 1], table[:, 0]))]
     cuts = np.searchsorted(table[:, 0], np.arange(size + 1))
     return [(table[a:b, 1], table[a:b, 2]) for a, b in pairwise(cuts)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from typing import ClassVar
+from typing import ClassVar, TypeVar
 
 from curador.engines import Answer, Progress, Rows, answer, failed
 from curador.engines.dialect import Dialect
@@ -14,6 +14,8 @@ from curador.query.exact import Exact
 from curador.query.prepare import Preparation
 from curador.query.schema import Table
 from curador.query.truncate import GROUP_RANK, ROW_RANK
+
+_T = TypeVar("_T")
 
 Witness = Callable[[Exception], None]
 """Is shown the database's own error.  For the curator's private log: the error may quote rows."""
@@ -72,16 +74,23 @@ class SqlEngine(ABC):
 
     def run(self, exact: Exact, progress: Progress | None = None) -> Answer:
         """The exact integers, all from one snapshot."""
-        found = self._attempt(exact, progress)
-        if found is None:
-            raise failed()
-        return found
+        return self._guarded(lambda: answer(exact, self._results(exact, self._run_texts(exact), progress)))
 
-    def _attempt(self, exact: Exact, progress: Progress | None) -> Answer | None:
-        """None where anything went wrong: raised from here, the error would carry the database's as its context."""
+    def _run_texts(self, exact: Exact) -> tuple[str, ...]:
+        return self._texts(exact, self._relation)
+
+    def _guarded(self, work: Callable[[], _T]) -> _T:
+        """What the work returns, or the one error."""
+        found = self._attempt(work)
+        if not found:
+            raise failed()
+        return found[0]
+
+    def _attempt(self, work: Callable[[], _T]) -> list[_T]:
+        """Nothing where anything went wrong: raised from here, the error would carry the database's as its context."""
         try:
-            return answer(exact, self._results(exact, self._texts(exact, self._relation), progress))
+            return [work()]
         except Exception as error:  # noqa: BLE001  whatever it was, it may depend on the data
             if self._witness is not None:
                 self._witness(error)
-            return None
+            return []

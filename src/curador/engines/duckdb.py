@@ -13,6 +13,7 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 import duckdb
+import numpy as np
 
 from curador.engines import LONGEST_WAIT, Progress, Rows
 from curador.engines.base import SqlEngine, Witness
@@ -141,6 +142,7 @@ class DuckDB(SqlEngine):
         self._files: dict[str, list[str]] = {}
         self._databases: dict[str, str] = {}
         self._views: dict[str, str] = {}
+        self._in_memory = False
         for name, source in sources.items():
             self._resolve(name, source)
         self._connection = self._connected()
@@ -215,9 +217,10 @@ class DuckDB(SqlEngine):
 
     def _results(self, exact: Exact, texts: tuple[str, ...], progress: Progress | None) -> list[Rows]:
         before, cursor = self._stamps(exact), self._cursor(scan.table for scan in exact.scans)
+        pairs = list(zip(texts, exact.statements, strict=True))
         with cursor, watched(self._timeout, cursor.interrupt, progress, cursor.query_progress):
             cursor.execute("BEGIN TRANSACTION")
-            results: list[Rows] = [cursor.execute(text).fetchall() for text in texts]
+            results = [_fetched(cursor.execute(text), s.listed and exact.keys is not None) for text, s in pairs]
             cursor.execute("ROLLBACK")
         if self._stamps(exact) != before:
             raise OSError("a file changed while it was read")
@@ -240,25 +243,36 @@ class DuckDB(SqlEngine):
         """
         if path is not None and os.path.exists(path):
             raise InvalidParameter(f"{Path(path).name!r} exists already.", fix="Choose a new file.")
-        text = self._stored_text(preparation)
-        if path is None:
-            made = preparation.at("", uuid.uuid4().hex)
-            with self._cursor([preparation.table]) as cursor:
-                cursor.execute(f"CREATE TABLE {self._relation(made.relation)} AS {text}")
-            self._types[made.relation] = {}
+        if path is not None:
+            self._guarded(lambda: self._write(preparation, str(path)))
+            made = preparation.at(str(path), _digest(path))
+            self.attach(made)
             return made
-        with self._connected(str(path)) as connection:
-            self._registered(connection, [preparation.table])
-            connection.execute(f"CREATE TABLE {_named(WRITTEN, 'main', PREPARED)} AS {text}")
-        made = preparation.at(str(path), _digest(path))
-        self.attach(made)
+        made = preparation.at("", uuid.uuid4().hex)
+        self._guarded(lambda: self._keep(preparation, made))
         return made
+
+    def _write(self, preparation: Preparation, path: str) -> None:
+        with self._connected(path) as connection:
+            self._registered(connection, [preparation.table])
+            connection.execute(f"CREATE TABLE {_named(WRITTEN, 'main', PREPARED)} AS {self._stored_text(preparation)}")
+
+    def _keep(self, preparation: Preparation, made: Prepared) -> None:
+        with self._cursor([preparation.table]) as cursor:
+            cursor.execute(f"CREATE TABLE {self._relation(made.relation)} AS {self._stored_text(preparation)}")
+        self._types[made.relation] = {}
+        self._in_memory = True
 
     def attach(self, prepared: Prepared) -> None:
         """Use a table that was prepared before; refused if the file is not the one that was stored."""
         if not os.path.isfile(prepared.place) or _digest(prepared.place) != prepared.snapshot:
             raise InvalidParameter(
                 f"The file prepared for {prepared.table!r} is gone or was changed.", fix="Prepare the table again."
+            )
+        if self._in_memory:
+            raise InvalidParameter(
+                "A table that was prepared in memory would be lost.",
+                fix="Prepare all tables in files, or all in memory.",
             )
         name, catalog = prepared.relation, self._database(prepared.place)
         self._views[name] = _named(catalog, "main", PREPARED)
@@ -274,6 +288,15 @@ def _named(*parts: str) -> str:
 def _digest(path: str | Path) -> str:
     with open(path, "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _fetched(cursor: duckdb.DuckDBPyConnection, integers: bool) -> Rows:
+    """All rows; those of integers alone, which may be as many as the table has, as one array."""
+    if not integers:
+        found: Rows = cursor.fetchall()
+        return found
+    columns = cursor.fetchnumpy().values()
+    return np.stack([np.asarray(c, np.int64) for c in columns], axis=1)
 
 
 def database_path(url: str) -> str:
@@ -308,7 +331,7 @@ def _reader(kind: str, paths: list[str]) -> str:
 
 def csv_header(path: str) -> list[str]:
     """The names in the first line of a CSV file."""
-    with open(path, encoding="utf-8-sig", newline="") as file:
+    with open(path, encoding="utf-8-sig", errors="replace", newline="") as file:
         header = next(csv.reader(file), [])
     if not header or len({name.casefold() for name in header}) != len(header) or not all(header):
         raise InvalidParameter(
@@ -326,7 +349,7 @@ def _arrow(data: object) -> Any:
         return narwhals.from_native(given, eager_only=True).to_arrow()
     except ImportError:
         raise InvalidParameter("Frames are read through Arrow.", fix="Install pyarrow.") from None
-    except TypeError:
+    except (TypeError, ValueError):  # what Arrow cannot hold is told with the value it stumbled over
         raise InvalidParameter(
             f"{type(data).__qualname__} is no frame that DuckDB can read.",
             fix="Pass a pandas, Polars or Arrow frame, or open it with its own engine.",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import uuid
 from collections.abc import Mapping
+from decimal import Decimal, localcontext
 from typing import Any
 
 import psycopg
@@ -19,11 +20,11 @@ from curador.query.prepare import Preparation, Prepared
 from curador.query.sources import EngineTable, Source
 
 INFINITE = 2**1024 - 2**970
-"""The smallest number that is nearest to no double: half a step beyond the largest."""
+"""Numbers from here on are nearest to no double: half a step beyond the largest."""
 
-TINY = "1e-300"
-"""Smaller numbers have the same floor as this on every grid; some of them are below all doubles, which is an error."""
-
+with localcontext(prec=800):
+    ZERO = f"{Decimal(1) / 2**1075:.210e}"
+"""Numbers up to here are nearest to zero, as far as texts of 201 digits can tell: half the smallest double."""
 
 SCHEMA = "curador"
 """Where prepared tables are stored."""
@@ -78,14 +79,15 @@ class PostgresDialect(Dialect):
         return f"CAST(FLOOR({x}) AS bigint)"
 
     def text_to_double(self, x: str) -> str:
-        return self.decimal_to_double(f"CAST({x} AS numeric)")
+        return self._double(f"CAST({x} AS numeric)", str(INFINITE), ZERO)
 
     def decimal_to_double(self, x: str) -> str:
-        # A numeric is cast through its digits already.  Beyond doubles at either end the cast would be an error.
-        return (
-            f"CASE WHEN ABS({x}) >= {INFINITE} THEN NULL WHEN ABS({x}) >= {TINY} OR {x} = 0 THEN "
-            f"CAST({x} AS double precision) WHEN {x} < 0 THEN {self.double(-1e-300)} ELSE {self.double(1e-300)} END"
-        )
+        return self._double(x, "1.7976931348623158e308", "1e-300")
+
+    def _double(self, x: str, infinite: str, zero: str) -> str:
+        # The cast goes through the digits, to the nearest double; beyond doubles at either end it is an error.
+        inside = f"WHEN ABS({x}) > {zero} THEN CAST({x} AS double precision) WHEN {x} IS NOT NULL THEN 0"
+        return f"CASE WHEN ABS({x}) >= {infinite} THEN NULL {inside} END"
 
     def whole_decimal(self, x: str) -> str:
         return f"ABS({x}) < 'Infinity' AND {x} = FLOOR({x})"  # NaN is above infinity
@@ -155,15 +157,17 @@ class Postgres(SqlEngine):
             "work_mem": memory,
             "jit": "off",  # compiling takes longer than most plans run
         }
+        self._connection = self._connected()
         try:
-            self._connection = psycopg.connect(self._url, autocommit=True)
             self._relations = {name: self._found(t.schema, t.table) for name, t in tables.items()}
-            self._settle(self._connection, {**self._settings, "default_transaction_read_only": "on"})
+            self._types = {name: dict(self._described(oid)) for name, (oid, _) in self._relations.items()}
+            self._only_read(self._connection)
+        except InvalidParameter:
+            self.close()
+            raise
         except psycopg.Error:
-            raise InvalidParameter(
-                "The PostgreSQL database could not be opened.", fix="Check its address, the role and the tables."
-            ) from None
-        self._types = {name: dict(self._described(oid)) for name, (oid, _) in self._relations.items()}
+            self.close()
+            raise _unopened() from None
 
     # ---- opening -----------------------------------------------------------------------------------------------
 
@@ -178,6 +182,15 @@ class Postgres(SqlEngine):
         if row is None:
             raise InvalidParameter(f"There is no table {table!r} in the database.", fix="Fix its name.")
         return int(row[0]), f"{POSTGRES.quoted(row[1])}.{POSTGRES.quoted(row[2])}"
+
+    def _connected(self) -> psycopg.Connection[Any]:
+        try:
+            return psycopg.connect(self._url, autocommit=True)
+        except psycopg.Error:
+            raise _unopened() from None
+
+    def _only_read(self, connection: psycopg.Connection[Any]) -> None:
+        self._settle(connection, {**self._settings, "default_transaction_read_only": "on"})
 
     def _settle(self, connection: psycopg.Connection[Any], settings: Mapping[str, str]) -> None:
         for name, value in settings.items():
@@ -195,8 +208,16 @@ class Postgres(SqlEngine):
         return self._relations[table][1]
 
     def _results(self, exact: Exact, texts: tuple[str, ...], progress: Progress | None) -> list[Rows]:
-        connection: psycopg.Connection[Any] = self._connection
-        with self._one_plan, watched(self._timeout, connection.cancel, progress, lambda: -1.0):
+        with self._one_plan:
+            if self._connection.closed:  # the server was restarted, or closed it
+                self._connection = self._connected()
+                self._only_read(self._connection)
+            return self._transacted(self._connection, texts, progress)
+
+    def _transacted(
+        self, connection: psycopg.Connection[Any], texts: tuple[str, ...], progress: Progress | None
+    ) -> list[Rows]:
+        with watched(self._timeout, connection.cancel, progress, lambda: -1.0):
             connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
             try:
                 # Binary results go by the extended protocol, which takes one statement at a time and never two.
@@ -215,19 +236,28 @@ class Postgres(SqlEngine):
         Assumes: the role may create that schema or tables in it, and nobody changes the stored table.
         """
         made = preparation.at(f"prepared_{uuid.uuid4().hex}", uuid.uuid4().hex)
+        self._guarded(lambda: self._write(preparation, made))
+        self.attach(made)
+        return made
+
+    def _write(self, preparation: Preparation, made: Prepared) -> None:
         schema, table = POSTGRES.quoted(SCHEMA), POSTGRES.quoted(made.place)
         with psycopg.connect(self._url) as connection:
             self._settle(connection, self._settings)
             connection.execute(f"CREATE SCHEMA IF NOT EXISTS {schema}".encode())
             connection.execute(f"CREATE TABLE {schema}.{table} AS {self._stored_text(preparation)}".encode())
             connection.execute(f"ANALYZE {schema}.{table}".encode())
-        self.attach(made)
-        return made
 
     def attach(self, prepared: Prepared) -> None:
         """Use a table that was prepared before."""
         self._relations[prepared.relation] = self._found(SCHEMA, prepared.place)
         self._types[prepared.relation] = {}
+
+
+def _unopened() -> InvalidParameter:
+    return InvalidParameter(
+        "The PostgreSQL database could not be opened.", fix="Check its address, the role and the tables."
+    )
 
 
 def _table(name: str, source: Source) -> EngineTable:

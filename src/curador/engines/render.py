@@ -83,6 +83,9 @@ ALLOWED: dict[type[Node], tuple[str, ...]] = {
 }
 """Every node a tree may hold, and the arguments it may have."""
 
+_CASTS = {True: (exp.DataType.Type.BIGINT,), False: (exp.DataType.Type.INT,)}
+"""A constant is made wider, anything else only narrower."""
+
 _DIGITS = re.compile(r"-?[0-9]{1,40}\Z")
 
 
@@ -102,6 +105,8 @@ def guard(tree: Node) -> None:
             raise _foreign(f"{type(node).__name__} with {extra[0]!r}")
         if type(node) is exp.Anonymous and node.this not in (DATE_PART, TEXT_HASH):
             raise _foreign(f"function {node.this!r}")
+        if type(node) is exp.Cast and node.args["to"].this not in _CASTS[type(node.this) is exp.Literal]:
+            raise _foreign("cast to another type")
         if type(node) is exp.Literal and not node.is_string and not _DIGITS.match(node.this):
             raise _foreign("number that is no integer")
 
@@ -125,7 +130,10 @@ def render(tree: exp.Select, dialect: Dialect, scans: Mapping[str, str]) -> str:
     'SELECT SUM("c0") AS "m0" FROM "people" AS "s0"'
     """
     guard(tree)
-    return _Writer(dialect, scans).write(tree)
+    try:
+        return _select(_Writer(dialect, scans), tree)
+    except (KeyError, AttributeError):  # a node that the language has, in a place where it may not stand
+        raise _foreign("node in the wrong place") from None
 
 
 class _Writer:
@@ -136,6 +144,12 @@ class _Writer:
 
     def write(self, node: Node) -> str:
         return _RULES[type(node)](self, node)
+
+    def source(self, node: Node | None) -> str:
+        """What a layer reads.  Only here may another layer stand: not as a value."""
+        if type(node) not in _SOURCES or node is None:
+            raise _foreign("layer that reads something else")
+        return _SOURCES[type(node)](self, node)
 
     def all(self, nodes: list[Node] | None) -> str:
         return ", ".join([_RULES[type(n)](self, n) for n in nodes or []])
@@ -196,7 +210,8 @@ def _values(w: _Writer, node: Node) -> str:
 
 def _select(w: _Writer, node: Node) -> str:
     args = node.args
-    clauses = [f"SELECT {w.all(node.expressions)} FROM {w.write(args['from_'].this)}"]
+    first = args["from_"].this if args.get("from_") is not None else None
+    clauses = [f"SELECT {w.all(node.expressions)} FROM {w.source(first)}"]
     clauses += [w.write(join) for join in args.get("joins") or []]
     for key, word in (("where", "WHERE"), ("group", "GROUP BY")):
         if (clause := args.get(key)) is not None:
@@ -208,7 +223,7 @@ def _select(w: _Writer, node: Node) -> str:
 
 def _join(w: _Writer, node: Node) -> str:
     side = "LEFT JOIN" if node.args.get("side") == "LEFT" else "JOIN"
-    return f"{side} {w.write(node.this)} ON {w.write(node.args['on'])}"
+    return f"{side} {w.source(node.this)} ON {w.write(node.args['on'])}"
 
 
 def _alias(w: _Writer, node: Node) -> str:
@@ -239,7 +254,6 @@ _RULES: dict[type[Node], Rule] = {
     exp.Literal: _literal,
     exp.Identifier: lambda w, n: w.dialect.quoted(n.this),
     exp.Column: lambda w, n: w.dialect.quoted(n.this.this),
-    exp.Table: _table,
     exp.Alias: _alias,
     exp.Distinct: lambda w, n: f"DISTINCT {w.all(n.expressions)}",
     exp.In: lambda w, n: f"({w.write(n.this)} IN ({w.all(n.expressions)}))",
@@ -249,10 +263,13 @@ _RULES: dict[type[Node], Rule] = {
     exp.Window: _window,
     exp.Ordered: lambda w, n: f"{w.write(n.this)} NULLS FIRST",
     exp.Tuple: lambda w, n: f"({w.all(n.expressions)})",
-    exp.Values: _values,
-    exp.Subquery: lambda w, n: f"({w.write(n.this)}) AS {w.write(n.args['alias'].this)}",
-    exp.Select: _select,
     exp.Join: _join,
     exp.Where: lambda w, n: w.write(n.this),
     exp.Group: lambda w, n: w.all(n.expressions),
+}
+
+_SOURCES: dict[type[Node], Rule] = {
+    exp.Table: _table,
+    exp.Values: _values,
+    exp.Subquery: lambda w, n: f"({_select(w, n.this)}) AS {w.write(n.args['alias'].this)}",
 }

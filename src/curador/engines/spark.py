@@ -112,6 +112,7 @@ SETTINGS = {
     "spark.sql.parser.escapedStringLiterals": "false",
     "spark.sql.ansi.doubleQuotedIdentifiers": "false",
     "spark.sql.caseSensitive": "true",
+    "spark.sql.optimizer.excludedRules": "org.apache.spark.sql.catalyst.optimizer.CollapseProject",
 }
 """What plans rely on, set in a session of our own beside the caller's."""
 
@@ -184,14 +185,18 @@ class Spark(SqlEngine):
 
         Assumes: nobody changes the stored files.
         """
-        frame = self._session.sql(self._stored_text(preparation))
         made = preparation.at(path or "", uuid.uuid4().hex)
-        if path is None:
-            self._view(made.relation, frame.persist())
-        else:
-            frame.write.parquet(path)
+        self._guarded(lambda: self._write(preparation, made))
+        if path is not None:
             self.attach(made)
         return made
+
+    def _write(self, preparation: Preparation, made: Prepared) -> None:
+        frame = self._session.sql(self._stored_text(preparation))
+        if made.place:
+            frame.write.parquet(made.place)
+        else:
+            self._view(made.relation, frame.persist())
 
     def attach(self, prepared: Prepared) -> None:
         """Use a table that was prepared before."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from curador.engines import Progress
 
@@ -14,23 +15,30 @@ TICK = 0.2
 
 @contextmanager
 def watched(
-    seconds: float, stop: Callable[[], None], progress: Progress | None, done: Callable[[], float]
+    seconds: float, stop: Callable[[], object], progress: Progress | None, done: Callable[[], float]
 ) -> Iterator[None]:
-    """Run the body; after ``seconds`` call ``stop`` from another thread, and until then report ``done()``.
+    """Run the body; after ``seconds`` call ``stop`` from another thread until the body ends, and raise TimeoutError.
+
+    Until then report ``done()``, if anybody wants to know.
 
     >>> with watched(10, lambda: None, None, lambda: 0.0):
     ...     pass
     """
-    over = threading.Event()
+    over, late = threading.Event(), threading.Event()
+    end = time.monotonic() + seconds
 
     def look() -> None:
-        left = seconds
-        while left > 0 and not over.wait(min(TICK, left) if progress is not None else left):
-            left -= TICK if progress is not None else left
+        while (left := end - time.monotonic()) > 0:
+            if over.wait(min(TICK, left) if progress is not None else left):
+                return
             if progress is not None:
-                progress(done())
-        if not over.is_set():
-            stop()
+                with suppress(Exception):  # whatever becomes of the report, the deadline is kept
+                    progress(done())
+        late.set()
+        while not over.is_set():  # again and again: the work may be between two steps that can be stopped
+            with suppress(Exception):
+                stop()
+            over.wait(TICK)
 
     watcher = threading.Thread(target=look, daemon=True)
     watcher.start()
@@ -39,3 +47,5 @@ def watched(
     finally:
         over.set()
         watcher.join()
+        if late.is_set():
+            raise TimeoutError

@@ -25,6 +25,7 @@ from curador.query.measure import Form, Measure
 from curador.query.neutral import Node
 from curador.query.prepare import Prepared
 from curador.query.question import Join
+from curador.query.schema import Table
 from curador.query.trees import names
 from curador.query.truncate import INDEX, MOST_ROWS, UNIT, Cells
 from curador.query.types import column_type
@@ -74,6 +75,22 @@ def lower(
     )
 
 
+def listing(name: str, table: Table, columns: Sequence[str]) -> Exact:
+    """The distinct rows of some columns of a public table; they are the keys of the answer.
+
+    >>> towns = Table("towns.csv", columns={"name": "text"}, public=True)
+    >>> listing("towns", towns, ["name"]).statements[0].tree.sql()
+    'SELECT "k0" FROM "s0" GROUP BY "k0"'
+    """
+    if not table.public:
+        raise QuestionRefused(f"The table {name!r} is private.", fix="List the keys, or declare the table public.")
+    reads = tuple(Read(f"k{i}", c, column_type(table.columns[c])) for i, c in enumerate(columns))
+    every: dict[str, Node] = {r.name: nt.column(r.name) for r in reads}
+    tree = nt.select(every, nt.table("s0"), group=tuple(every))
+    kinds = tuple(r.type.kind for r in reads)
+    return Exact((Scan("s0", name, reads),), (Statement(CELLS, tree, ()),), None, kinds, Contribution())
+
+
 # ---- the rows as expressions over columns as read ------------------------------------------------------------
 
 
@@ -117,8 +134,20 @@ def _used(checked: Checked, measures: Sequence[Measure]) -> set[ex.Name]:
         expressions.append(question.where)
     found = {n for e in expressions for n in names(e)}
     for join in question.joins:
-        found |= {left for left, _ in join.on} | {ex.Name(right, join.table) for _, right in join.on}
+        pairs = _told_by(join, checked)
+        found |= {left for left, _ in pairs} | {right for _, right in pairs}
+        if checked.table.unit.id is None:  # which row of a public table is taken may not depend on the question
+            found |= {ex.Name(c, join.table) for c in checked.tables[join.table].columns}
     return found
+
+
+def _told_by(join: Join, checked: Checked) -> list[tuple[ex.Name, ex.Name]]:
+    """The columns that must agree; not the ids, which are compared as they are told apart, never clipped."""
+    pairs = [(left, ex.Name(right, join.table)) for left, right in join.on]
+    if join.kind != "unit":
+        return pairs
+    ids = ex.Name(checked.table.unit.id or ""), ex.Name(checked.tables[join.table].unit.id or "", join.table)
+    return [pair for pair in pairs if pair != ids]
 
 
 def _scans(checked: Checked, columns: Mapping[ex.Name, str]) -> Iterator[Scan]:
@@ -141,15 +170,15 @@ def _unit_of(i: int) -> str:
 
 def _joined(join: Join, i: int, checked: Checked, scan: Scan, at: Bindings) -> exp.Join:
     table = nt.table(scan.name)
-    on = [nt.infix("=", lowered(left, at), lowered(ex.Name(right, join.table), at)) for left, right in join.on]
+    pairs = _told_by(join, checked)
+    on = [nt.infix("=", lowered(left, at), lowered(right, at)) for left, right in pairs]
     if join.kind == "unit":
-        # By the ids as they are told apart: clipped ones could join the rows of two units.
         on.append(nt.infix("=", nt.column(UNIT), nt.column(_unit_of(i))))
         return nt.beside(table, nt.both(*on), join.outer)
     if checked.table.unit.id is not None:
         return nt.beside(table, nt.both(*on), join.outer)
     # A unit that is a row must stay one row: it takes one row of the public table, always the same.
-    by = [at.columns[ex.Name(right, join.table)] for _, right in join.on]
+    by = [at.columns[right] for _, right in pairs]
     rest = [r.name for r in scan.reads if r.name not in by]
     every = {r.name: nt.column(r.name) for r in scan.reads}
     ranked = nt.select({**every, "q": nt.rank(by, rest or by, dense=False)}, table)

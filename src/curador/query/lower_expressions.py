@@ -1,7 +1,7 @@
 """Expressions as neutral trees over read columns, with the meaning that :mod:`curador.query.bound` fixes.
 
 Most operations use each operand once.  Real division and bins use theirs several times, so those operands are bound
-to names in layers below: written out in place, nested ones would grow exponentially.
+to names in layers below: written out in place, nested ones would grow exponentially.  So are nested COALESCEs.
 """
 
 from __future__ import annotations
@@ -26,9 +26,13 @@ class Bindings:
         self.scope, self.columns = scope, columns
         self.layers: list[dict[str, Node]] = []
         self._level: dict[str, int] = {}
+        self._types: dict[int, tuple[ex.Expr, Type]] = {}
 
     def type(self, e: ex.Expr) -> Type:
-        return typecheck(e, self.scope)
+        """The type of an expression, worked out once for each object."""
+        if id(e) not in self._types:
+            self._types[id(e)] = e, typecheck(e, self.scope)
+        return self._types[id(e)][1]
 
     def bind(self, node: Node) -> Node:
         """A column that stands for the value of ``node``; columns and constants stand for themselves."""
@@ -150,7 +154,10 @@ def _(e: ex.Coalesce, at: Bindings) -> Node:
 
 
 def _together(kind: type[Node], e: ex.Expr, operands: Sequence[ex.Expr], at: Bindings) -> Node:
-    nodes = [_result(x, at.type(e), at) for x in operands]
+    t = at.type(e)
+    nodes = [_result(x, t, at) for x in operands]
+    if kind is exp.Coalesce:  # nested ones take Spark's compiler exponential time
+        nodes = [at.bind(node) if node.find(kind) else node for node in nodes]
     return nodes[0] if len(nodes) == 1 else nt.function(kind, nodes)
 
 

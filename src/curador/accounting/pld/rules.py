@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from fractions import Fraction
 from functools import singledispatch
+from typing import TypeVar
 
 from curador.accounting.events import (
     ApproxLoss,
@@ -38,6 +40,7 @@ Orders = tuple[Bounds, ...]
 """One entry if both orders of two neighbours look alike, else one each: with the unit first, then without it."""
 
 
+T = TypeVar("T")
 _SILENT = Points(0.0, (0.0, 1.0, 0.0))  # both laws are the same
 _TELLING = Points(0.0, (0.0, 0.0, 0.0), 1.0)  # they never give the same output
 _LEAST, _MOST = Fraction(1, 10**100), Fraction(10**100)
@@ -237,9 +240,16 @@ def _(event: PoissonSampled) -> Orders:
     if event.neighbors is Neighbors.REPLACE:
         # With probability 1 - rate both runs are equal.  Divergences are jointly convex, and an output that shows
         # whether the unit was taken attains the bound; the sensitivity under replace does not exclude that.
-        return tuple((Thinned(above, rate), Thinned(below, rate)) for above, below in orders(base))
-    above, below = (amplified(pair, rate) for pair in _symmetric(base))  # [ZDW22, Theorem 11]
-    return tuple(zip(above, above if below == above else below, strict=True))
+        return tuple(_both(lambda pair: Thinned(pair, rate), bounds) for bounds in orders(base))
+    # [ZDW22, Theorem 11]
+    return tuple(zip(*_both(lambda pair: amplified(pair, rate), _symmetric(base)), strict=True))
+
+
+def _both(change: Callable[[Pair], T], bounds: Bounds) -> tuple[T, T]:
+    """The same change of both bounds; one object if they are one, since that is how a tight pair is known."""
+    above, below = bounds
+    changed = change(above)
+    return changed, changed if below is above else change(below)
 
 
 @singledispatch

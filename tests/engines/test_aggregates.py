@@ -1,0 +1,76 @@
+"""Whole questions on all engines: the same integers as plain Python, for every form, key, join and unit."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pytest
+
+from curador.engines import Answer
+from curador.engines.base import SqlEngine
+from curador.query.checked import Checked, check
+from curador.query.lower import lower
+from curador.query.measure import Form, Measure, limits, recipes
+from curador.query.question import Question
+from tests.engines.conftest import Opened
+from tests.engines.oracle import Expected, oracle
+from tests.engines.samples import QUESTIONS, TABLES, stored, tables
+
+UNITS = Measure(Form.UNITS)
+
+
+def planned(question: Question) -> tuple[Checked, list[Measure]]:
+    checked = check(question, TABLES)
+    return checked, [*(m for recipe in recipes(checked, limits(checked)) for m in recipe.measures), UNITS]
+
+
+def opened_on(opened: Opened, rows: Mapping[str, list[dict[str, Any]]]) -> SqlEngine:
+    engine = opened({name: stored(some, TABLES[name]) for name, some in rows.items()})
+    engine.check(TABLES)
+    return engine
+
+
+def plain(answer: Answer, measures: Sequence[Measure]) -> Expected:
+    """An answer as the oracle gives it."""
+    columns = {m.name: list(answer.column(m.name)) for m in measures if m.form is not Form.VALUES}
+    lists = {
+        m.name: [list(zip(v.tolist(), n.tolist(), strict=True)) for v, n in answer.values(m.name)]
+        for m in measures
+        if m.form is Form.VALUES
+    }
+    return Expected(list(answer.keys), columns, lists)
+
+
+def test_questions(opened: Opened, engine_name: str) -> None:
+    """On tables of several hundred rows and on empty ones; Spark sees one table."""
+    for seed, size in [(1, 300)] if engine_name == "spark" else [(1, 300), (2, 300), (3, 40), (4, 1), (5, 0)]:
+        rows = tables(seed, size)
+        engine = opened_on(opened, rows)
+        for name, question in QUESTIONS.items():
+            checked, measures = planned(question)
+            found = engine.run(lower(checked, measures, limits(checked)))
+            assert plain(found, measures) == oracle(checked, measures, limits(checked), rows), (name, seed)
+
+
+@pytest.mark.parametrize("engine_name", ["duckdb", "postgresql"])
+def test_order_of_rows_does_not_matter(opened: Opened) -> None:
+    rows = tables(7)
+    mixed = {name: random.Random(8).sample(some, len(some)) for name, some in rows.items()}
+    first, second = opened_on(opened, rows), opened_on(opened, mixed)
+    for question in QUESTIONS.values():
+        checked, measures = planned(question)
+        exact = lower(checked, measures, limits(checked))
+        assert plain(first.run(exact), measures) == plain(second.run(exact), measures)
+
+
+def test_empty_groups_are_there(opened: Opened) -> None:
+    """On an empty table every public key has its row of zeros; there are no other groups."""
+    engine = opened_on(opened, tables(9, 0))
+    checked, measures = planned(QUESTIONS["towns"])
+    found = engine.run(lower(checked, measures, limits(checked)))
+    assert list(found.keys) == list(checked.keys or ())
+    assert all(list(found.column(m.name)) == [0] * 9 for m in measures if m.form is not Form.VALUES)
+    checked, measures = planned(QUESTIONS["found"])
+    assert engine.run(lower(checked, measures, limits(checked))).keys == ()

@@ -1,0 +1,155 @@
+"""Where DuckDB finds rows: files, frames and database files, all with the same answers; CSV files without guessing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet as pq
+import pytest
+
+from curador.engines.duckdb import DuckDB, csv_header
+from curador.errors import InvalidParameter
+from curador.query import expressions as ex
+from curador.query.aggregates import count
+from curador.query.checked import check
+from curador.query.lower import lower
+from curador.query.measure import Form, Measure
+from curador.query.question import Group, Output, Question
+from curador.query.schema import Table
+from curador.query.sources import EngineTable, Files, Frame, Source
+from curador.sensitivity import Contribution
+from tests.engines.conftest import shown
+
+DATA = pa.table(
+    {
+        "id": pa.array([1, 1, 2, None, 3], pa.int64()),
+        "town": pa.array(["Lugo", "O'Grove", None, "Lugo", 'a "b", c'], pa.string()),
+        "pay": pa.array([1.5, None, 99.0, 3.0, -2.0], pa.float64()),
+    }
+)
+TABLE = Table(
+    Frame(None),
+    unit="id",
+    columns={
+        "id": "integer",
+        "town": {"type": "text", "keys": ["Lugo", "O'Grove", 'a "b", c']},
+        "pay": {"type": "real", "bounds": [0, 10]},
+    },
+    contribution=(3, 3),
+)
+MEASURES = [Measure(Form.ROWS), Measure(Form.SUM, ex.Name("pay")), Measure(Form.UNITS)]
+
+
+def asked(source: Source) -> list[list[int]]:
+    engine = DuckDB({"t": source}, witness=shown)
+    engine.check({"t": TABLE})
+    checked = check(Question("t", (Output("n", count()),), group_by=(Group("town", ex.Name("town")),)), {"t": TABLE})
+    answer = engine.run(lower(checked, MEASURES, Contribution(rows=3, groups=3)))
+    engine.close()
+    return [list(answer.column(m.name)) for m in MEASURES]
+
+
+UNIT = 2 ** TABLE.columns["pay"].bits
+EXPECTED = [[1, 1, 1], [3 * UNIT // 2, 0, 0], [1, 1, 1]]
+
+
+def parquet(folder: Path) -> Source:
+    pq.write_table(DATA, folder / "one.parquet")
+    return Files(str(folder / "one.parquet"), "parquet")
+
+
+def several(folder: Path) -> Source:
+    (folder / "year=2020").mkdir()
+    pq.write_table(DATA.slice(0, 2), folder / "year=2020" / "a.parquet")
+    pq.write_table(DATA.slice(2), folder / "year=2020" / "b.parquet")
+    return Files(str(folder / "*" / "*.parquet"), "parquet")
+
+
+def text(folder: Path) -> Source:
+    pyarrow.csv.write_csv(DATA, folder / "one.csv")
+    return Files(str(folder / "one.csv"), "csv")
+
+
+def database(folder: Path) -> Source:
+    with duckdb.connect(str(folder / "own.duckdb")) as connection:
+        connection.register("data", DATA)
+        connection.execute(
+            'CREATE SCHEMA "health care"; CREATE TABLE "health care"."visits, all" AS SELECT * FROM data'
+        )
+    return EngineTable(f"duckdb:///{folder / 'own.duckdb'}", "visits, all", "health care")
+
+
+FRAMES: list[Callable[[], Any]] = [
+    lambda: DATA,
+    lambda: DATA.to_pandas(),
+    lambda: DATA.to_pandas(types_mapper=pd.ArrowDtype),
+    lambda: pl.from_arrow(DATA),
+]
+
+
+@pytest.mark.parametrize("made", [parquet, several, text, database])
+def test_files(made: Callable[[Path], Source], tmp_path: Path) -> None:
+    assert asked(made(tmp_path)) == EXPECTED
+
+
+@pytest.mark.parametrize("made", FRAMES)
+def test_frames(made: Callable[[], Any]) -> None:
+    assert asked(Frame(made())) == EXPECTED
+
+
+def test_names_in_paths_are_no_columns(tmp_path: Path) -> None:
+    """year=2020 in a path stays a path: nothing is guessed from it."""
+    engine = DuckDB({"t": several(tmp_path)})
+    assert [name for name, _ in engine.describe("t")] == ["id", "town", "pay"]
+    engine.close()
+
+
+def test_paths_that_try_to_be_sql(tmp_path: Path) -> None:
+    folder = tmp_path / "it's; DROP TABLE t --"
+    folder.mkdir()
+    assert asked(parquet(folder)) == EXPECTED
+
+
+# ---- CSV ---------------------------------------------------------------------------------------------------------
+
+
+def lines(path: Path, content: bytes) -> list[int]:
+    """How many rows of each town a CSV file has."""
+    path.write_bytes(content)
+    table = Table(Frame(None), columns={"town": {"type": "text", "keys": ["Lugo", "a,b", "Vigo"]}, "n": "integer"})
+    engine = DuckDB({"t": Files(str(path), "csv")}, witness=shown)
+    assert engine.describe("t") == [("town", "VARCHAR"), ("n", "VARCHAR")]
+    checked = check(Question("t", (Output("n", count()),), group_by=(Group("town", ex.Name("town")),)), {"t": table})
+    answer = engine.run(lower(checked, [Measure(Form.ROWS)], Contribution()))
+    engine.close()
+    return list(answer.column("rows"))
+
+
+def test_csv_files_are_texts_and_broken_lines_are_no_errors(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    assert lines(path, b"town,n\nLugo,1\n") == [1, 0, 0]
+    assert lines(path, b'\xef\xbb\xbftown,n\r\nLugo,1\r\n"a,b",2\r\n') == [1, 1, 0]
+    assert lines(path, b"town,n\n") == [0, 0, 0]
+    assert lines(path, b"town,n\nLugo\nLugo,1,2,3\nVigo,1\n") == [2, 0, 1]  # too short and too long
+    assert lines(path, b"town,n\nLugo,1\n\xff\xfe,2\nVigo,3\n") == [1, 0, 1]  # not UTF-8
+    assert lines(path, b'town,n\nVigo,3\nLugo,"open\n') == [1, 0, 1]  # a quote that never ends
+    assert lines(path, b"town,n\nLugo," + b"9" * 3_000_000 + b"\nVigo,1\n") == [1, 0, 1]
+    # The first hundred thousand lines look like numbers; a reader that guesses would fail on the last.
+    assert lines(path, b"town,n\n" + b"Vigo,1\n" * 100_000 + b"Lugo,one\n") == [1, 0, 100_000]
+
+
+def test_csv_headers(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text('\ufeff"a ""b""",c d\n1,2\n')
+    assert csv_header(str(path)) == ['a "b"', "c d"]
+    for bad in ("", "a,A\n", "a,,b\n"):
+        path.write_text(bad)
+        with pytest.raises(InvalidParameter, match="does not name its columns"):
+            csv_header(str(path))

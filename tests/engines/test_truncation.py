@@ -1,0 +1,247 @@
+"""Truncation against its claims, by really building neighbours; and that it favours no value and no group."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Iterator, Mapping
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from curador.engines.duckdb import DuckDB
+from curador.privacy import Neighbors
+from curador.query import expressions as ex
+from curador.query.aggregates import count
+from curador.query.checked import Checked, check
+from curador.query.exact import Exact
+from curador.query.lower import lower
+from curador.query.measure import Form, Measure, limits
+from curador.query.prepare import preparation
+from curador.query.question import Group, Output, Question
+from curador.query.schema import Table
+from curador.query.sources import Frame
+from curador.sensitivity import Contribution
+from tests.engines.conftest import shown
+from tests.engines.oracle import Expected, kept, unit_of
+from tests.engines.samples import QUESTIONS, TABLES, stored, tables
+from tests.engines.test_aggregates import plain, planned
+
+Data = Mapping[str, list[dict[str, Any]]]
+
+
+def answered(exact: Exact, measures: list[Measure], data: Data) -> Expected:
+    engine = DuckDB({n: Frame(stored(rows, TABLES[n])) for n, rows in data.items()}, threads=1, witness=shown)
+    try:
+        return plain(engine.run(exact), measures)
+    finally:
+        engine.close()
+
+
+def units(checked: Checked, data: Data) -> list[Any]:
+    """The units of a question's tables: ids, or places of rows."""
+    name = checked.question.table
+    if checked.table.unit.id is None:
+        return list(range(len(data[name])))
+    return sorted({unit_of(r, checked.table) for r in data[name]} - {None}, key=str)
+
+
+def without(checked: Checked, data: Data, unit: Any) -> dict[str, list[dict[str, Any]]]:
+    """The tables without everything of one unit, in all private tables that share it."""
+    name, found = checked.question.table, {n: list(rows) for n, rows in data.items()}
+    if checked.table.unit.id is None:
+        del found[name][unit]
+        return found
+    for table in (name, *(j.table for j in checked.question.joins if j.kind == "unit")):
+        found[table] = [r for r in data[table] if unit_of(r, TABLES[table]) != unit]
+    return found
+
+
+def replaced(checked: Checked, data: Data, unit: Any, rng: random.Random) -> dict[str, list[dict[str, Any]]]:
+    """One unit's rows exchanged for others: those of another made-up unit, many or few."""
+    found, name = without(checked, data, unit), checked.question.table
+    id = checked.table.unit.id
+    if id is None:
+        found[name].insert(unit, rng.choice(tables(rng.randrange(10**6), 5)[name]))
+        return found
+    more = tables(rng.randrange(10**6), rng.choice([3, 60]))
+    for table in (name, *(j.table for j in checked.question.joins if j.kind == "unit")):
+        found[table] += [{**r, str(TABLES[table].unit.id): unit} for r in more[table]]
+    return found
+
+
+def moves(m: Measure, a: Expected, b: Expected) -> list[int]:
+    """How far each number of a measure moved: of lists, by how many rows each group's multisets differ."""
+    keys = list(dict.fromkeys([*a.keys, *b.keys]))
+
+    def cell(answer: Expected, key: Any) -> Any:
+        empty: Any = [] if m.form is Form.VALUES else 0
+        found: Any = answer.lists if m.form is Form.VALUES else answer.columns
+        return found[m.name][answer.keys.index(key)] if key in answer.keys else empty
+
+    if m.form is not Form.VALUES:
+        return [abs(cell(a, key) - cell(b, key)) for key in keys]
+    found = []
+    for key in keys:
+        x, y = dict(cell(a, key)), dict(cell(b, key))
+        more = sum(max(0, x.get(v, 0) - y.get(v, 0)) for v in x)
+        fewer = sum(max(0, y.get(v, 0) - x.get(v, 0)) for v in y)
+        found.append(max(more, fewer))
+    return found
+
+
+def exceeded(
+    checked: Checked, measures: list[Measure], exact: Exact, data: Data, others: Iterator[Data], kind: Neighbors
+) -> list[str]:
+    """The measures that move further between the data and its neighbours than is claimed of them."""
+    cells, found = None if checked.keys is None else len(checked.keys), []
+    here = answered(exact, measures, data)
+    for other in others:
+        there = answered(exact, measures, other)
+        for m in measures:
+            claim, moved = m.sensitivity(exact.contribution, kind, cells), moves(m, here, there)
+            norms = sum(moved), sum(x * x for x in moved), max(moved, default=0)
+            if any(x > y for x, y in zip(norms, (claim.l1, claim.l2_squared, claim.linf), strict=True)):
+                found.append(m.name)
+    return found
+
+
+@pytest.mark.parametrize("name", QUESTIONS)
+def test_neighbours_move_no_further_than_claimed(name: str) -> None:
+    """Every unit removed in turn (of rows, a few), and some replaced; the unit 1 has a third of all rows."""
+    rng = random.Random(11)
+    checked, measures = planned(QUESTIONS[name])
+    exact, data = lower(checked, measures, limits(checked)), tables(12, 120)
+    every = units(checked, data)
+    some = every if checked.table.unit.id is not None else rng.sample(every, 5)
+    removed = (without(checked, data, u) for u in some)
+    assert exceeded(checked, measures, exact, data, removed, Neighbors.ADD_REMOVE) == []
+    changed = (replaced(checked, data, u, rng) for u in rng.sample(some, 3))
+    assert exceeded(checked, measures, exact, data, changed, Neighbors.REPLACE) == []
+
+
+def test_more_than_claimed_is_seen() -> None:
+    """The same check refuses a plan that keeps one row or one group more than it claims."""
+    checked, measures = planned(QUESTIONS["towns"])
+    data = tables(12, 120)
+    for more, seen in ((Contribution(rows=4, groups=2), "rows"), (Contribution(rows=3, groups=3), "units")):
+        looser = lower(checked, measures, more)
+        claimed = Exact(looser.scans, looser.statements, looser.keys, looser.kinds, Contribution(rows=3, groups=2))
+        removed = (without(checked, data, u) for u in (1, 2))
+        assert seen in exceeded(checked, measures, claimed, data, removed, Neighbors.ADD_REMOVE)
+
+
+ADDITIVE = (Form.ROWS, Form.UNITS, Form.PRESENT, Form.SUM, Form.CENTRED, Form.SQUARES)
+
+
+@pytest.mark.parametrize("name", [n for n, q in QUESTIONS.items() if TABLES[q.table].unit.id is not None])
+def test_a_units_rows_are_chosen_without_looking_at_others(name: str) -> None:
+    """Sums over the table are the sums of those over each unit alone."""
+    checked, measures = planned(QUESTIONS[name])
+    exact, data = lower(checked, measures, limits(checked)), tables(13, 100)
+    additive = [m for m in dict.fromkeys(measures) if m.form in ADDITIVE]
+    whole = answered(exact, measures, data)
+    parts: dict[tuple[str, Any], int] = {}
+    for unit in units(checked, data):
+        alone = {n: list(rows) for n, rows in data.items()}
+        for table in {checked.question.table, *(j.table for j in checked.question.joins if j.kind == "unit")}:
+            alone[table] = [r for r in data[table] if unit_of(r, TABLES[table]) == unit]
+        one = answered(exact, measures, alone)
+        for m in additive:
+            for key, n in zip(one.keys, one.columns[m.name], strict=True):
+                parts[m.name, key] = parts.get((m.name, key), 0) + n
+        if any(m.form is Form.ROWS for m in measures):
+            rows = one.columns["rows"]
+            assert max(rows, default=0) <= exact.contribution.rows
+            assert sum(n > 0 for n in rows) <= exact.contribution.groups
+    for m in additive:
+        assert whole.columns[m.name] == [parts.get((m.name, key), 0) for key in whole.keys], m.name
+
+
+# ---- no favourites -----------------------------------------------------------------------------------------------
+
+FAR = 6.0
+"""Deviations; each of some hundred frequencies below is further off with probability 2e-9, all together below 1e-6."""
+
+
+def deviations(observed: np.ndarray[Any, Any], size: int, share: float) -> float:
+    """How far the furthest frequency is from ``share`` of ``size``, in standard deviations."""
+    return float(np.max(np.abs(observed - size * share)) / math.sqrt(size * share * (1 - share)))
+
+
+def chosen(ids: list[Any], groups: int, rows: int, keep: Contribution, prepared: bool = False) -> np.ndarray[Any, Any]:
+    """How often each (group, value) is kept, where every unit has the values 0 … rows - 1 in every group."""
+    kind = "text" if isinstance(ids[0], str) else "integer"
+    columns = {
+        "id": kind,
+        "g": {"type": "integer", "bounds": [0, groups - 1]},
+        "v": {"type": "integer", "bounds": [0, rows - 1]},
+    }
+    table = Table(Frame(None), unit="id", columns=columns, contribution=keep)
+    size = len(ids)
+    every = pa.table(
+        {
+            "id": pa.array([u for u in ids for _ in range(groups * rows)]),
+            "g": pa.array(np.tile(np.repeat(np.arange(groups), rows), size)),
+            "v": pa.array(np.tile(np.arange(rows), groups * size)),
+        }
+    )
+    engine = DuckDB({"t": Frame(every)}, witness=shown)
+    asked = Question("t", (Output("n", count()),), group_by=(Group("g", ex.Name("g")),))
+    checked = check(asked, {"t": table})
+    values = Measure(Form.VALUES, ex.Name("v"), 0, rows - 1)
+    ready = engine.prepare(preparation("t", table, [ex.Name("g")])) if prepared else None
+    answer = engine.run(lower(checked, [values], keep, ready))
+    engine.close()
+    found = np.zeros((groups, rows))
+    for g, (v, n) in enumerate(answer.values(values.name)):
+        found[g, v] = n
+    return found
+
+
+@pytest.mark.parametrize("prepared", [False, True])
+@pytest.mark.parametrize("ids", ["sequence", "steps", "random", "text"])
+def test_no_value_and_no_group_is_favoured(ids: str, prepared: bool) -> None:
+    """Of 20 groups of 7 rows, 3 groups of 2 rows are kept: each row by three in twenty times two in seven units."""
+    rng = random.Random(1)
+    some: dict[str, list[Any]] = {
+        "sequence": list(range(6000)),
+        "steps": [1_000_000_007 * i for i in range(6000)],
+        "random": [rng.randrange(-(2**63), 2**63) for _ in range(6000)],
+        "text": [f"patient {i}" for i in range(6000)],
+    }
+    found = chosen(some[ids], 20, 7, Contribution(rows=2, groups=3), prepared)
+    assert found.sum() == 6000 * 3 * 2
+    assert deviations(found, 6000, 3 / 20 * 2 / 7) < FAR
+    assert deviations(found.sum(axis=1) / 2, 6000, 3 / 20) < FAR
+
+
+def test_small_and_large_values_are_favoured_by_other_rules() -> None:
+    """The check sees a rule that keeps the smallest values, or the smallest hash of the values."""
+    first = np.zeros((20, 7))
+    first[:, :2] = 6000 * 3 / 20
+    assert deviations(first, 6000, 3 / 20 * 2 / 7) > FAR
+
+
+def test_equal_values_are_rows_of_their_own() -> None:
+    """Nine rows of 10 and one of 20: the 20 is kept by one unit in ten, not by one in two, as by a hash of values."""
+    rows = [(u, 0, (10,)) for u in range(4000) for _ in range(9)] + [(u, 0, (20,)) for u in range(4000)]
+    rare = sum(v == (20,) for _, _, v in kept(rows, 1, Contribution(rows=1, groups=1)))
+    assert abs(rare - 400) < FAR * math.sqrt(4000 * 0.1 * 0.9)
+    assert abs(2000 - 400) > FAR * math.sqrt(4000 * 0.1 * 0.9)
+
+
+def test_systematic_samples_have_their_size_and_chance() -> None:
+    """For every n and every start: exactly R rows; over all starts each place is kept R times in n."""
+    for n in range(1, 40):
+        for most in range(1, n + 1):
+            times = [0] * n
+            for start in range(n):
+                places = [i for i in range(1, n + 1) if (i * most + start) % n < most]
+                assert len(places) == most
+                for i in places:
+                    times[i - 1] += 1
+            assert [Fraction(t, n) for t in times] == [Fraction(most, n)] * n
