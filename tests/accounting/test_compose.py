@@ -94,6 +94,14 @@ def test_heterogeneous_against_an_enumerated_mixture() -> None:
     assert compose.advanced_heterogeneous(many, 1e-6).epsilon == pytest.approx(mean + spread * math.sqrt(2 * tail))
 
 
+def test_a_million_promises_cost_no_more_to_add_up_than_one() -> None:
+    counted = compose.advanced_counted([(PureDP("0.001"), 10**9), (ApproxDP("0.002", "1e-12"), 10**6)], 1e-6)
+    mean = 1e9 * 0.001 * math.tanh(0.0005) + 1e6 * 0.002 * math.tanh(0.001)
+    spread = math.sqrt(1e9 * 0.001**2 + 1e6 * 0.002**2)
+    assert counted.epsilon == pytest.approx(mean + spread * math.sqrt(2 * math.log(1e6)), rel=1e-9)
+    assert counted.delta == pytest.approx(2e-6, rel=1e-5)
+
+
 def test_deltas_compose_by_their_product() -> None:
     got = compose.advanced_heterogeneous([ApproxDP(0.01, 0.1), ApproxDP(0.02, 0.2)], 0.5)
     assert got.delta == pytest.approx(1 - 0.5 * 0.9 * 0.8, rel=1e-12)

@@ -414,3 +414,10 @@ def test_mixtures() -> None:
     for d in (1e-2, 1e-4, 3e-7):
         holds(lambda e: infinite + finite(e), event, d, tolerance=1e-6)
     assert epsilon(event, 1e-7) == Bracket(math.inf, math.inf)
+
+
+def test_brackets_stay_narrow_where_exp_of_epsilon_leaves_floats() -> None:
+    event = events.TruncatedLaplaceNoise(Fraction(1, 3), Fraction(8, 3), Fraction(5))
+    bracket = epsilon(100 * event, "0.05", tolerance=1e-3)
+    assert 709 < bracket.lower
+    assert bracket.width < 1e-3 * bracket.lower

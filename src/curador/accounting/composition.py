@@ -8,6 +8,7 @@ use :mod:`curador.accounting.filters`.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from fractions import Fraction
@@ -130,18 +131,29 @@ def advanced_heterogeneous(guarantees: Iterable[Guarantee], slack: Number) -> Ap
     >>> advanced_heterogeneous([PureDP(0.1)] * 50 + [PureDP(0.05)] * 50, 1e-6)
     ApproxDP(epsilon=4.432..., delta=1e-06)
     """
-    pairs, slack_ = [exact_pair(g) for g in _some(guarantees)], _proper(slack, "slack")
-    mean = math.fsum(float(e) * math.tanh(float(e) / 2) for e, _ in pairs)
-    spread = math.sqrt(math.fsum(float(e * e) for e, _ in pairs))
+    return advanced_counted(Counter(_some(guarantees)).items(), slack)
+
+
+def advanced_counted(guarantees: Iterable[tuple[Guarantee, int]], slack: Number) -> ApproxDP:
+    """The same for promises with how often each is given, so that a million of one kind cost no more than one.
+
+    Guarantee: as :func:`advanced_heterogeneous`.
+
+    >>> advanced_counted([(PureDP(0.1), 50), (PureDP(0.05), 50)], 1e-6)
+    ApproxDP(epsilon=4.432..., delta=1e-06)
+    """
+    parts, slack_ = [(*exact_pair(g), whole(k, "count")) for g, k in guarantees], _proper(slack, "slack")
+    mean = math.fsum(k * float(e) * math.tanh(float(e) / 2) for e, _, k in parts)
+    spread = math.sqrt(math.fsum(float(k * e * e) for e, _, k in parts))
     tail = _log_inverse(slack_)
     # ln(e + s/delta') from logarithms, so that a delta' below the smallest float still counts.
     wide = tail + math.log(spread) if spread else -math.inf
     mixed = max(wide, 1.0) + math.log1p(math.exp(-abs(wide - 1.0)))
-    epsilon = min(up(sum(e for e, _ in pairs)), above(mean + spread * math.sqrt(2 * min(tail, mixed))))
+    epsilon = min(up(sum(k * e for e, _, k in parts)), above(mean + spread * math.sqrt(2 * min(tail, mixed))))
     with digits():
-        lost = 1 - math.prod((1 - dec(d) for _, d in pairs), start=1 - dec(slack_))
+        lost = 1 - math.prod(((1 - dec(d)) ** k for _, d, k in parts), start=1 - dec(slack_))
     # The plain sum bounds what is lost, and is exact where the product has run out of digits.
-    return ApproxDP(epsilon, up(min(slack_ + sum(d for _, d in pairs), Fraction(lost) + Fraction(1, 10**50))))
+    return ApproxDP(epsilon, up(min(slack_ + sum(k * d for _, d, k in parts), Fraction(lost) + Fraction(1, 10**50))))
 
 
 # ---- the thesis's Rényi form -----------------------------------------------------------------------------------

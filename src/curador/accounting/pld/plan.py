@@ -50,6 +50,8 @@ def _by_formula(pair: Pair, thetas: Floats) -> Floats:
 
 
 def _of_atoms(atoms: Atoms, thetas: Floats) -> Floats:
+    if not atoms.losses.size:  # all of it counts as infinite
+        return np.full(thetas.shape, -math.inf)
     x = np.outer(thetas, atoms.losses) + np.log(atoms.masses)
     top = x.max(axis=1)
     return np.asarray(top + np.log(np.exp(x - top[:, None]).sum(axis=1)))

@@ -107,7 +107,8 @@ class Profile:
         mean = self._lower(e) - self._lower.error(e) - self._repeated(e)
         log = b.log_m - self.band.theta * e - b.mass_error + (math.log(mean) if mean > 0 else -math.inf)
         # Outcomes that count as infinite, taken all together, add their P-mass less exp(epsilon) times their Q-mass.
-        infinite = -math.expm1(b.log_finite) * (1 - 2 * b.mass_error) - _exp(epsilon) * b.other * (1 + 2**-20)
+        least = _exp(epsilon + math.log(b.other)) * (1 + 2**-20) if b.other else 0.0
+        infinite = -math.expm1(b.log_finite) * (1 - 2 * b.mass_error) - least
         value = (max(0.0, infinite) + _exp(log)) * (1 - self._careless(b, e))
         return min(1.0, value) if 0 <= value < 1 + _NEGLIGIBLE else 0.0
 

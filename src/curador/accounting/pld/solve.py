@@ -83,7 +83,7 @@ def worst(orders: Iterable[Callable[[float], Bracket]]) -> Bracket:
             found = order(low)
         except CuradorError:
             raise
-        except (ArithmeticError, IndexError, ValueError):  # what floats cannot hold is answered by the widest bracket
+        except ArithmeticError:  # what floats cannot hold is answered by the widest bracket
             found = Bracket(low, math.inf)
         low, high = max(low, found.lower), max(high, found.upper)
     return Bracket(max(0.0, below(low, _DECIMAL)), above(high, _DECIMAL))
