@@ -95,7 +95,7 @@ def test_heterogeneous_against_an_enumerated_mixture() -> None:
 
 
 def test_a_million_promises_cost_no_more_to_add_up_than_one() -> None:
-    counted = compose.advanced_counted([(PureDP("0.001"), 10**9), (ApproxDP("0.002", "1e-12"), 10**6)], 1e-6)
+    counted = compose.advanced_counted([(PureDP(0.001), 10**9), (ApproxDP(0.002, 1e-12), 10**6)], 1e-6)
     mean = 1e9 * 0.001 * math.tanh(0.0005) + 1e6 * 0.002 * math.tanh(0.001)
     spread = math.sqrt(1e9 * 0.001**2 + 1e6 * 0.002**2)
     assert counted.epsilon == pytest.approx(mean + spread * math.sqrt(2 * math.log(1e6)), rel=1e-9)
