@@ -144,8 +144,18 @@ def _add(
 
 def _nearest(value: Fraction, steps: int, e: int) -> float:
     # Integers are rounded to the nearest double, and scaling by 2**e is then exact: one rounding in all.
-    total = round(value * Fraction(2) ** -e) + steps
+    total = _whole_steps(value, e) + steps
     try:
         return math.ldexp(total, e) if total.bit_length() <= 1000 else float(total * Fraction(2) ** e)
     except OverflowError:
         return math.copysign(sys.float_info.max, 1 if total > 0 else -1)
+
+
+def _whole_steps(value: Fraction, e: int) -> int:
+    """How many steps of 2**e are nearest to a value; shifting is several times faster than dividing fractions."""
+    n, d = value.numerator, value.denominator
+    if e < 0:
+        n <<= -e
+    else:
+        d <<= e
+    return n if d == 1 else round(Fraction(n, d))
