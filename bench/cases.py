@@ -13,14 +13,15 @@ class Code:
     run: str
     setup: str = ""
     per: int = 1
-    clock: str = "own"  # "children" counts the CPU of the processes that ``run`` starts
+    clock: str = "own"  # "children" counts the CPU of the processes that ``run`` starts; "found" takes its ``found``
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
     """One line of comparison.  A peer is named as its requirements file in bench/peers is.
 
-    ``faster`` says how many times faster than a peer we want to be; ``most`` the CPU seconds we allow ourselves.
+    ``faster`` says how many times faster than a peer we want to be; ``most`` the CPU seconds we allow ourselves, or the
+    bytes where ``unit`` is "B".
     """
 
     name: str
@@ -28,3 +29,4 @@ class Case:
     peers: Mapping[str, Code] = field(default_factory=dict)
     faster: Mapping[str, float] = field(default_factory=dict)
     most: float | None = None
+    unit: str = "s"

@@ -28,16 +28,17 @@ class Line:
     theirs: float | str = ""
     wanted: str = ""
     met: bool | None = None
+    unit: str = "s"
 
     def cells(self) -> tuple[str, ...]:
         times = ratio(self.theirs, self.ours)
         verdict = {None: "", True: "met", False: "MISSED"}[self.met]
         return (
             self.case,
-            shown(self.ours),
+            shown(self.ours, self.unit),
             self.peer,
-            shown(self.theirs),
-            f"{times:.{0 if times >= 100 else 2}f}×" if times else "",
+            shown(self.theirs, self.unit),
+            many(times) if times else "",
             self.wanted,
             verdict,
         )
@@ -48,10 +49,21 @@ def ratio(theirs: float | str, ours: float | str) -> float | None:
     return theirs / ours if isinstance(theirs, float) and isinstance(ours, float) else None
 
 
-def shown(x: float | str) -> str:
-    """Seconds with three digits and a fitting unit; a failure as it was reported."""
+def many(times: float) -> str:
+    """How many times faster; where we are slower, one over how many times slower.
+
+    >>> many(6.44), many(0.02)
+    ('6.44×', '1/50×')
+    """
+    return f"{times:.{0 if times >= 100 else 2}f}×" if times > 0.5 else f"1/{1 / times:.3g}×"
+
+
+def shown(x: float | str, unit: str = "s") -> str:
+    """Seconds with three digits and a fitting unit, or bytes; a failure as it was reported."""
     if isinstance(x, str):
         return x
+    if unit == "B":
+        return f"{x / 1e6:.0f} MB"
     step = min(max(math.floor(math.log10(x) / 3), -3), 0) if x > 0 else 0
     return f"{x * 10.0 ** (-3 * step):.3g} {('s', 'ms', 'µs', 'ns')[-step]}"
 
@@ -63,14 +75,14 @@ def lines(cases: Iterable[Case], times: Mapping[str, Mapping[str, float | str]],
         own = times[ours][case.name]
         if case.most is not None:
             met = isinstance(own, float) and own <= case.most
-            found.append(Line(case.name, own, wanted=f"≤ {shown(case.most)}", met=met))
+            found.append(Line(case.name, own, wanted=f"≤ {shown(case.most, case.unit)}", met=met, unit=case.unit))
         for peer in case.peers:
             theirs, goal = times[peer][case.name], case.faster.get(peer)
             if goal is None or isinstance(theirs, str):  # nothing wanted, or no peer to compare with
                 found.append(Line(case.name, own, peer, theirs))
             else:
                 met = (ratio(theirs, own) or 0) >= goal
-                found.append(Line(case.name, own, peer, theirs, f"≥ {goal:g}×", met))
+                found.append(Line(case.name, own, peer, theirs, f"≥ {many(goal) if goal < 0.5 else f'{goal:g}×'}", met))
     return found
 
 

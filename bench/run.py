@@ -8,15 +8,15 @@ from __future__ import annotations
 import argparse
 import importlib
 import statistics
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from bench import report
-from bench.cases import Case
+from bench.cases import Case, Code
 from bench.sides import OURS, PEERS, ROOT, PeerMissing, interpreter, measure, version
 
 PAGE = ROOT / "docs" / "benchmarks.md"
-MACHINERY = {"cases", "report", "run", "sides", "worker"}
+MACHINERY = {"cases", "report", "run", "sides", "visits", "worker"}
 LEAST_ROUNDS = 5
 
 
@@ -37,10 +37,19 @@ def bench(cases: Sequence[Case], rounds: int) -> tuple[dict[str, dict[str, float
     seen: dict[str, list[dict[str, float | str]]] = {side: [] for side in pythons}
     for _ in range(rounds):  # in turn, so that a busy minute falls on every side alike
         for side, python in pythons.items():
-            seen[side].append(measure(python, sides[side]))
+            seen[side].append(measured_once(python, sides[side]))
     for side, answers in seen.items():
         times[side] = {name: middle([answer[name] for answer in answers]) for name in sides[side]}
     return times, [version(side, python) for side, python in pythons.items()]
+
+
+def measured_once(python: Path, codes: Mapping[str, Code]) -> dict[str, float | str]:
+    """One round of one side, where code that several cases share is run once."""
+    first: dict[Code, str] = {}
+    for name, code in codes.items():
+        first.setdefault(code, name)
+    answers = measure(python, {name: code for code, name in first.items()})
+    return {name: answers[first[code]] for name, code in codes.items()}
 
 
 def middle(answers: Sequence[float | str]) -> float | str:

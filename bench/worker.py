@@ -29,6 +29,8 @@ def seconds(setup: str, run: str, per: int, clock: str) -> float:
     exec(setup, scope)
     code = compile(run, "<case>", "exec")
     exec(code, scope)
+    if clock == "found":  # not a time: ``run`` measured something itself
+        return float(str(scope["found"]))
     now, runs = CLOCKS[clock], 0
     batch = 1
     start = now()

@@ -1,4 +1,4 @@
-"""What every test shares: no skipping where CI checks, and no deadlines on a shared machine."""
+"""What every test shares: real engines, no skipping where CI checks, and no deadlines on a shared machine."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from collections.abc import Generator
 
 import pytest
 from hypothesis import settings
+
+from tests.real_engines import engine_name, opened, postgres_url, spark_session  # noqa: F401  fixtures, by name
 
 # A deadline measures the machine, not the code; pytest-timeout stops what really hangs.
 settings.register_profile("curador", deadline=None)

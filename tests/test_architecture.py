@@ -30,14 +30,22 @@ ARROWS: dict[str, set[str]] = {
     "show": BASE | {"accounting"},
     "query": CORE,
     "engines": BASE | {"query"},
-    "ledger": BASE | {"accounting"},
+    "ledger": BASE | {"accounting", "noise"},  # noise: its key is drawn where all randomness is
     "release": CORE | {"show"},
-    "curator": MIDDLE,
+    "policy": MIDDLE,
+    "stated": MIDDLE | {"policy"},
+    "scopes": MIDDLE,
+    "terms": MIDDLE,
+    "batch": MIDDLE,
+    "continual": MIDDLE,
+    "dashboard": MIDDLE | {"batch"},
+    "curator": MIDDLE | {"policy", "stated", "scopes", "terms", "batch", "continual"},
     "learn": ABOVE_CURATOR,
     "local": ABOVE_CURATOR,
     "audit": ABOVE_CURATOR,
-    "demo": MIDDLE | {"curator"},
-    "__init__": MIDDLE | {"curator", "learn", "local", "audit"},
+    "demo": MIDDLE | {"curator", "policy", "batch", "dashboard"},
+    "study": MIDDLE | {"curator"},
+    "__init__": MIDDLE | {"curator", "policy", "batch", "continual", "dashboard", "learn", "local", "audit"},
 }
 ARROWS["server"] = set(ARROWS)
 ARROWS["cli"] = set(ARROWS)

@@ -57,9 +57,9 @@ def test_the_dashboard_is_right_about_its_errors() -> None:
 
 
 @pytest.mark.parametrize("bad", ["x", "0", "-1", "nan", "inf", ""])
-def test_bad_epsilon_is_one_clear_message_and_exit_code_2(bad: str) -> None:
+def test_bad_epsilon_is_one_clear_message_and_exit_code_1(bad: str) -> None:
     shown = run("demo", f"--epsilon={bad}")
-    assert shown.returncode == 2
+    assert shown.returncode == 1
     assert "epsilon" in shown.stderr
     assert "To do" in shown.stderr
     assert "nothing was drawn" in shown.stderr

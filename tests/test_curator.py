@@ -6,10 +6,11 @@ import doctest
 import json
 import pickle
 import re
+import shutil
 import traceback
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pyarrow
@@ -17,7 +18,7 @@ import pytest
 from pyarrow import parquet
 
 from curador.accounting.profiles import pure_epsilon
-from curador.curator import POPULATION, Curator
+from curador.curator import Curator
 from curador.engines.duckdb import DuckDB
 from curador.errors import BudgetExceeded, EngineFailed, InvalidParameter, NotPromised, QuestionRefused
 from curador.ledger.memory import MemoryLedger
@@ -28,6 +29,9 @@ from curador.query.expected import within
 from curador.query.schema import Table
 from curador.query.sources import Files
 from curador.release import Release
+from curador.scopes import POPULATION
+
+LOUD: dict[str, Any] = {"because": "a test", "override": True}
 
 ROOT = Path(__file__).parent.parent
 EDUCATION = ["HS-grad", "Some-college", "Bachelors", "Masters", "Doctorate"]
@@ -108,7 +112,7 @@ def test_the_five_statistics_of_the_homework_from_sql_and_builder(open_curator: 
     for (sql, built), true in zip(FIVE, truth, strict=True):
         query = built(curator.table("adult"))
         assert curator.plan(sql, epsilon=0.2) == query.plan(epsilon=0.2)
-        for release in (curator.sql(sql, epsilon=0.2), query.ask(epsilon=0.2)):
+        for release in (curator.sql(sql, epsilon=0.2), query.ask(epsilon=0.2, fresh=True)):
             assert len(release) == len(true)
             reach = {e.output: e.value for e in query.plan(epsilon=0.2).expected}
             for name in release.outputs:
@@ -165,7 +169,7 @@ def test_a_budget_for_each_table_is_each_tables_own(open_curator: Callable[..., 
         (ApproxDP(10, 1e-5), {"epsilon": 1}),
         (ApproxDP(10, 1e-5), {"epsilon": 1, "delta": 1e-6}),
         (ApproxDP(10, 1e-5), {"epsilon": 1, "delta": 1e-6, "noise": "gaussian"}),
-        (ZCDP(3, 1e-5), {"rho": 0.5}),
+        (ZCDP(3, 1e-5), {"rho": 0.02}),
         (ZCDP(3, 1e-5), {"epsilon": 1}),
         (ZCDP(3, 1e-5), {"epsilon": 1, "delta": 1e-6, "noise": "gaussian"}),
     ],
@@ -184,7 +188,7 @@ def test_budgets_in_several_currencies(open_curator: Callable[..., Curator], bud
 def test_a_budget_that_cannot_express_a_release_refuses_it_unspent(open_curator: Callable[..., Curator]) -> None:
     curator = open_curator(PureDP(1))
     with pytest.raises(NotPromised, match="counts epsilon"):
-        curator.table("adult").aggregate(n=count()).ask(rho=0.1)
+        curator.table("adult").aggregate(n=count()).ask(rho=0.01)
     assert curator.history() == ()
 
 
@@ -215,14 +219,18 @@ sex = {{type = "text", keys = ["Female", "Male"]}}
 """
     study.write_text("[budget]\nepsilon = 1.5\ndelta = 1e-6\n" + table)
     assert Curator(study).budget().budget == ApproxDP(1.5, 1e-6)
-    assert Curator(study, budget=PureDP(2)).budget().budget == PureDP(2)
+    assert Curator(study, budget=PureDP(2), ledger="memory:").budget().budget == PureDP(2)
+    with pytest.raises(InvalidParameter, match="The ledger holds ApproxDP"):
+        Curator(study, budget=PureDP(2))
+    (tmp_path / "study.ledger").unlink()
+    shutil.rmtree(tmp_path / "study.ledger.keep")
     study.write_text("[budget.adult]\nrho = 0.5\n" + table)
     assert Curator(study).budget("adult").budget == ZCDP(0.5)
     for wrong in ("budget = 3\n", "[budget]\neps = 1\n", "[budget.adlt]\nepsilon = 1\n", ""):
         study.write_text(wrong + table)
         with pytest.raises(InvalidParameter, match="budget"):
             Curator(study)
-    curator = Curator(str(study), budget=PureDP(1))
+    curator = Curator(str(study), budget=PureDP(1), ledger="memory:")
     assert curator.sql("SELECT sex, AVG(age) AS age FROM adult GROUP BY sex", epsilon=1)["sex"] == ("Female", "Male")
     curator.close()
 
@@ -286,7 +294,7 @@ def test_an_unaffordable_question_reads_nothing(open_curator: Callable[..., Cura
     engine = Broken(ValueError())
     curator = open_curator(PureDP(1), engine=engine)
     with pytest.raises(BudgetExceeded):
-        curator.table("adult").aggregate(n=count()).ask(epsilon=2)
+        curator.table("adult").aggregate(n=count()).ask(**LOUD, epsilon=2)
     assert engine.asked == 0
     assert curator.history() == ()
 
@@ -345,7 +353,7 @@ def test_exact_answers_are_not_in_a_release_nor_anywhere_on_the_way(
             return run(exact, progress)
 
     ledger = MemoryLedger()
-    curator = Curator({"adult": Table(str(file), columns=COLUMNS)}, PureDP(1), engine=Spied(), ledger=ledger)
+    curator = Curator({"adult": Table(str(file), columns=COLUMNS)}, PureDP(1), engine=cast(Any, Spied()), ledger=ledger)
     release = curator.table("adult").aggregate(total=sum_("age")).ask(epsilon=0.001)
     exact = str(found[0].column("sum(age)")[0])
     assert len(exact) == 6
@@ -397,7 +405,7 @@ def test_the_stored_bytes_are_the_release(open_curator: Callable[..., Curator]) 
     assert stored == release.to_json().encode()
     assert Release.from_dict(json.loads(stored or b"")) == release
     (charge,) = curator.history("adult")
-    assert charge.note["question"] == dict(release.question)
+    assert charge.note["asked"] == {"": dict(release.question)}
 
 
 # ---- kinds of questions -------------------------------------------------------------------------------------------
@@ -420,7 +428,7 @@ def test_an_accuracy_instead_of_a_budget(open_curator: Callable[..., Curator]) -
 def test_having_order_and_limit_act_on_noised_answers(open_curator: Callable[..., Curator]) -> None:
     curator = open_curator(PureDP(1000))
     counts = curator.table("adult").group_by("education").aggregate(n=count())
-    release = counts.order_by("n", descending=True).limit(3).ask(epsilon=100)
+    release = counts.order_by("n", descending=True).limit(3).ask(**LOUD, epsilon=100)
     assert len(release) == 3
     assert list(release["n"]) == sorted(release["n"], key=int, reverse=True)
     assert len(release.intervals["n"]) == 3
@@ -429,7 +437,9 @@ def test_having_order_and_limit_act_on_noised_answers(open_curator: Callable[...
 
 
 def test_histograms_are_labelled(open_curator: Callable[..., Curator]) -> None:
-    release = open_curator(PureDP(100)).table("adult").aggregate(h=histogram("age", [17, 40, 91])).ask(epsilon=50)
+    release = (
+        open_curator(PureDP(100)).table("adult").aggregate(h=histogram("age", [17, 40, 91])).ask(**LOUD, epsilon=50)
+    )
     ages = people().to_pandas().age
     assert release["h_bin"] == ("[17, 40)", "[40, 91]")
     assert np.abs(np.subtract(release["h"], [(ages < 40).sum(), (ages >= 40).sum()])).max() <= 5
@@ -438,7 +448,7 @@ def test_histograms_are_labelled(open_curator: Callable[..., Curator]) -> None:
 def test_quantiles_and_private_groups(open_curator: Callable[..., Curator]) -> None:
     curator = open_curator(ApproxDP(100, 1e-4))
     query = curator.table("adult").group_by("town").aggregate(n=count(), q=quantiles("age", [0.25, 0.75]))
-    release = query.ask(epsilon=20, delta=1e-5)
+    release = query.ask(**LOUD, epsilon=20, delta=1e-5)
     assert release["town"] == ("Lorca", "Lugo", "Vigo")
     assert set(release.ranks) == {"q_p25", "q_p75"}
     assert all(17 <= x <= 90 for x in (*release["q_p25"], *release["q_p75"]))
@@ -446,7 +456,7 @@ def test_quantiles_and_private_groups(open_curator: Callable[..., Curator]) -> N
 
 def test_units_of_many_rows_are_cut_to_their_limits(open_curator: Callable[..., Curator]) -> None:
     curator = open_curator(PureDP(10_000))
-    release = curator.table("per_person").aggregate(n=count(), u=count_distinct()).ask(epsilon=5000)
+    release = curator.table("per_person").aggregate(n=count(), u=count_distinct()).ask(**LOUD, epsilon=5000)
     sizes = people().to_pandas().groupby("person").size()
     assert abs(release["n"][0] - np.minimum(sizes, 3).sum()) <= 3
     assert abs(release["u"][0] - len(sizes)) <= 1
@@ -465,7 +475,7 @@ def test_a_prepared_table_answers_alike_and_says_when_it_cut(open_curator: Calla
     after = visits.plan(epsilon=5000)
     assert after.prepared is not None
     assert after.event == before.event
-    fresh, stored = visits.ask(epsilon=5000, prepared=False), visits.ask(epsilon=5000)
+    fresh, stored = visits.ask(**LOUD, epsilon=5000, prepared=False), visits.ask(**LOUD, epsilon=5000)
     assert np.abs(np.subtract(fresh["u"], stored["u"])).max() <= 2
     assert np.abs(np.subtract(fresh["n"], stored["n"])).max() <= 6
     filtered = visits.where("age > 40")
@@ -486,10 +496,10 @@ def test_coarser_groups_of_a_prepared_table_cost_more(open_curator: Callable[...
     assert (by_sex.contribution.rows, by_sex.contribution.groups) == (6, 2)
 
 
-def test_the_same_question_twice_is_two_draws(open_curator: Callable[..., Curator]) -> None:
+def test_the_same_question_anew_is_two_draws(open_curator: Callable[..., Curator]) -> None:
     curator = open_curator(PureDP(1))
     query = curator.table("adult").group_by("education").aggregate(n=count())
-    assert query.ask(epsilon=0.01)["n"] != query.ask(epsilon=0.01)["n"]
+    assert query.ask(epsilon=0.01)["n"] != query.ask(epsilon=0.01, fresh=True)["n"]
     assert pure_epsilon(curator.history()[0].event + curator.history()[1].event) * 50 == 1
 
 

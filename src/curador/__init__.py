@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from curador.privacy import PureDP as PureDP
     from curador.privacy import RenyiDP as RenyiDP
     from curador.privacy import Unit as Unit
+    from curador.query.aggregates import bounds as bounds
     from curador.query.aggregates import count as count
     from curador.query.aggregates import count_distinct as count_distinct
     from curador.query.aggregates import histogram as histogram
@@ -96,6 +97,7 @@ _ROOMS = {
     "query.columns": ("Column",),
     "query.expected": ("within",),
     "query.aggregates": (
+        "bounds",
         "count",
         "count_distinct",
         "histogram",

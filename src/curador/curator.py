@@ -5,23 +5,29 @@ A release is a plan, paid for, then noised.
 
 from __future__ import annotations
 
-import tomllib
+import json
 from collections.abc import Callable, Mapping, Sequence
-from importlib import import_module
+from datetime import date
 from pathlib import Path
-from threading import Lock
+from shutil import rmtree
+from tempfile import mkdtemp
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, cast
+from weakref import finalize
 
-from curador.engines import Answer, Engine, failed
+from curador.accounting.events import ApproxLoss, Event
+from curador.batch import Batch, Publication, split
+from curador.engines import Answer, Engine, Progress, failed
+from curador.engines.homes import Homes
 from curador.errors import CuradorError, EngineFailed, InvalidParameter, QuestionRefused
 from curador.ledger.contract import Balance, Charge, Ledger
-from curador.ledger.memory import MemoryLedger
+from curador.ledger.opening import open_ledger
+from curador.policy import Policy, reasons
 from curador.privacy import Guarantee
 from curador.query.budgets import budget_of
 from curador.query.builder import Desk, TableQuery
-from curador.query.checked import Checked, check
-from curador.query.exact import Exact
+from curador.query.checked import check
+from curador.query.columns import Key
 from curador.query.expected import Within
 from curador.query.explain import Explanation, notes
 from curador.query.noising import noise
@@ -29,31 +35,28 @@ from curador.query.plan import Plan, Planner
 from curador.query.question import Question
 from curador.query.schema import Table
 from curador.query.shown import answered
-from curador.query.sources import EngineTable, Frame, Source
-from curador.rational import Number
+from curador.rational import Number, rational
 from curador.release import Explained, Release
+from curador.scopes import POPULATION, Budget, Scopes, fingerprint
+from curador.show.progress import watched
+from curador.stated import Analyst, Stated, read_stated
+from curador.terms import Terms
 
 if TYPE_CHECKING:
+    from curador.continual import Stream
     from curador.query.prepare import Prepared
 
-POPULATION = "population"
-"""The scope that one budget for all tables makes: whoever is in several of them is protected in all together."""
-
-ENGINES = MappingProxyType(
-    {
-        "duckdb": ("curador.engines.duckdb", "DuckDB"),
-        "postgresql": ("curador.engines.postgres", "Postgres"),
-        "spark": ("curador.engines.spark", "Spark"),
-    }
-)
+Asked = Question | TableQuery | str
+"""A question, built or as SQL."""
 
 
 class Curator:
     """Tables under a budget, and an engine that reads them.
 
-    ``tables`` are declared in Python, or in a study file given by its path, which may state the budget too.  One
-    ``budget`` is for everybody in any of the tables; a budget for each table, by name, promises for each apart.  The
-    engine follows from where the tables live.  The ledger is in memory unless one is given.  ``witness`` is shown what
+    ``tables`` are declared in Python, or in a study file given by its path, which states the budget, the ledger's
+    place, the policy and the analysts too.  One ``budget`` is for everybody in any of the tables; a budget for each
+    table, by name, promises for each apart.  The engine follows from where the tables live.  ``ledger`` is an address
+    or an open ledger: for a study file a file beside it, otherwise in memory unless given.  ``witness`` is shown what
     really went wrong behind the constant error of a plan that failed: for a private log, since it may quote rows.
 
     Guarantee: everything released is within the budget, whatever is asked and in whatever order, for one unit.
@@ -75,17 +78,29 @@ class Curator:
         budget: Budget | None = None,
         *,
         engine: Engine | None = None,
-        ledger: Ledger | None = None,
+        ledger: Ledger | str | Path | None = None,
+        policy: Policy | None = None,
+        analysts: Mapping[str, Analyst] | None = None,
         witness: Callable[[Exception], None] | None = None,
     ) -> None:
-        declared, stated = _study(tables) if isinstance(tables, str | Path) else (_declared(tables), None)
-        self.tables: Mapping[str, Table] = MappingProxyType(declared)
-        self.ledger: Ledger = MemoryLedger() if ledger is None else ledger
-        self._engine, self._witness = engine, witness
-        self._engines: dict[str, Engine] = {}
-        self._opening = Lock()
+        stated = read_stated(tables) if isinstance(tables, str | Path) else Stated(_declared(tables), None, "memory:")
+        self.tables: Mapping[str, Table] = MappingProxyType(dict(stated.tables))
+        self.policy = stated.policy if policy is None else policy
+        self._budget = stated.budget if budget is None else budget
+        self._analysts = dict(stated.analysts if analysts is None else analysts)
+        self._homes, self._witness = Homes(self.tables, engine, witness), witness
         self._prepared: list[Prepared] = []
-        self._open_scopes(stated if budget is None else budget)
+        self._made_up: finalize[..., Any] | None = None  # of a rehearsal: what removes its tables
+        address = stated.ledger if ledger is None else ledger
+        self._own_ledger = isinstance(address, str | Path)
+        self.ledger: Ledger = open_ledger(address, keep=stated.keep) if isinstance(address, str | Path) else address
+        try:
+            self.scopes = Scopes(self.ledger, self.tables, self._budget)
+            for name, who in self._analysts.items():
+                self.scopes.analyst(name, who.budget, who.group)
+        except BaseException:
+            self.close()
+            raise
 
     # -- asking
 
@@ -93,16 +108,16 @@ class Curator:
         """A table to ask: ``curator.table("adult").where(…).aggregate(…).ask(epsilon=…)``."""
         return TableQuery.of(name, self.tables, cast(Desk, self))  # its keywords are named, a Desk's are any
 
-    def sql(self, text: str, **budget: Any) -> Release:
+    def sql(self, text: str, **how: Any) -> Release:
         """Answer a question written in SQL.
 
-        ``budget`` is as for :meth:`plan`.
+        ``how`` is as for :meth:`ask`.
         """
-        return self.ask(text, **budget)
+        return self.ask(text, **how)
 
     def plan(
         self,
-        question: Question | str,
+        question: Asked,
         *,
         epsilon: Number | None = None,
         delta: Number | None = None,
@@ -121,53 +136,203 @@ class Curator:
         used unless ``prepared`` is False; one for finer groups, where noise grows, only if it is True.  See
         :func:`curador.query.plan.plan` for the rest.
         """
-        checked = check(self._read(question), self.tables)
-        planner = Planner(checked, noise, weights, confidence, rows, self._prepared_for(checked, prepared))
+        planner = self._planner(question, noise, weights, confidence, rows, prepared)
         if accuracy is None:
             return planner.plan(budget_of(epsilon, delta, rho))
         if epsilon is not None or rho is not None:
             raise InvalidParameter("An accuracy finds its own budget.", fix="Give accuracy, or epsilon, or rho.")
         return planner.reaching(accuracy, delta)
 
-    def explain(self, question: Question | str, **budget: Any) -> Explanation:
+    def _planner(
+        self,
+        question: Asked,
+        noise: str | None = None,
+        weights: Mapping[str, Number] | None = None,
+        confidence: float = 0.95,
+        rows: int | None = None,
+        prepared: bool | None = None,
+    ) -> Planner:
+        checked = check(self._read(question), self.tables, self._public_rows)
+        copy = None
+        if self._prepared or prepared:
+            from curador.query.prepare import fitting  # writes SQL trees: loaded when a table was prepared
+
+            copy = fitting(self._prepared, checked, prepared)
+        return Planner(checked, noise, weights, confidence, rows, copy)
+
+    def explain(self, question: Asked, **budget: Any) -> Explanation:
         """The plan in words, with the statements that would be run; free, and the same whatever the data is."""
         plan = self.plan(question, **budget)
         engine = self._engine_of(plan)
         return Explanation(plan, engine.name, engine.sql(plan.exact))
 
-    def ask(self, question: Question | str, **budget: Any) -> Release:
-        """Pay, and get the noised answer."""
-        return self.release(self.plan(question, **budget))
+    def ask(self, question: Asked, **how: Any) -> Release:
+        """Pay, and get the noised answer; what was answered before is answered again for free.
 
-    def release(self, plan: Plan) -> Release:
+        ``how`` is the budget, as for :meth:`plan`, and the :class:`curador.terms.Terms`.
+        """
+        terms, budget = Terms.among(how)
+        return self.release(self.plan(question, **budget), terms)
+
+    def release(self, plan: Plan, terms: Terms | None = None, **how: Any) -> Release:
         """Run a plan: charge it, read the data, add the noise, keep the answer.
 
         Guarantee: refused before any data is read if the budget does not cover it.  After that the charge is kept,
         whatever happens, and whatever happens is an answer or one error of constant words.
         """
+        terms = Terms(**how) if terms is None else terms
+        said = self.policy.review(plan, because=terms.because, override=terms.override)
         engine, exact = self._engine_of(plan), plan.exact
-        charge = self.ledger.reserve(
-            plan.tables, plan.event, promise=plan.promise, note={"question": plan.question.to_json()}
-        )
-        release = self._attempt(plan, engine, exact, charge)
-        if release is None:
+
+        def made(charge: Charge, tell: Progress | None) -> str:
+            return _release(plan, engine.run(exact, tell), charge.id, said, self._made_up is not None).to_json()
+
+        found, again = self._bought({"": plan}, plan.event, plan.promise, made, terms)
+        return Release.from_dict(found, Explained(plan.explain(), plan.to_dict()), repeated=again)
+
+    def _bought(
+        self,
+        plans: Mapping[str, Plan],
+        event: Event,
+        promise: Guarantee,
+        made: Callable[[Charge, Progress | None], str],
+        terms: Terms,
+    ) -> tuple[dict[str, Any], bool]:
+        """Reserve, make, settle: the one way anything leaves.  Also says whether it left before."""
+        tables = tuple(dict.fromkeys(name for plan in plans.values() for name in plan.tables))
+        asked = {name: plan.question.to_json() for name, plan in plans.items()}
+        named = None if terms.fresh else fingerprint(plans, self.scopes.versions(tables), event, terms.because)
+        with watched(terms.progress) as tell:
+            charge = self.ledger.reserve(
+                self.scopes.of(tables),
+                event,
+                promise=promise,
+                note={"asked": asked, "because": terms.because, "override": terms.override},
+                key=terms.key,
+                fingerprint=named,
+                receiver=terms.analyst,
+            )
+            if charge.repeated:
+                return json.loads(self.ledger.answer(charge.id) or b""), True
+            content = self._attempt(made, charge, tell)
+        if content is None:
             same = failed()  # the engine's own words, so that what failed, and where, is not seen
             raise EngineFailed(same.what, fix=same.fix, cost=f"charge {charge.id} is kept, as for an answer")
-        return release
+        return json.loads(self.ledger.settle(charge.id, content.encode())), False
 
-    def _attempt(self, plan: Plan, engine: Engine, exact: Exact, charge: Charge) -> Release | None:
+    def _attempt(
+        self, made: Callable[[Charge, Progress | None], str], charge: Charge, tell: Progress | None
+    ) -> str | None:
         """None where anything went wrong: raised from here, an error would carry exact numbers as its context."""
         try:
-            release = _release(plan, engine.run(exact), charge)
-            self.ledger.settle(charge.id, release.to_json().encode())
+            return made(charge, tell)
         except Exception as error:  # noqa: BLE001  whatever it was, it may depend on the data
             self._tell(error)
             return None
-        return release
 
     def _tell(self, error: Exception) -> None:
         if self._witness is not None:
             self._witness(error)
+
+    # -- several at once
+
+    def batch(
+        self,
+        questions: Mapping[str, Asked],
+        *,
+        epsilon: Number | None = None,
+        delta: Number | None = None,
+        rho: Number | None = None,
+        weights: Mapping[str, Number] | None = None,
+        accuracies: Mapping[str, Within] | None = None,
+        confidence: float = 0.95,
+        tight: Number | None = None,
+    ) -> Batch:
+        """Plan several questions together, all or nothing; free.
+
+        The budget is that of the whole batch.  Questions with a wanted accuracy get the least that reaches it; the rest
+        is shared by ``weights``, equally by default.  ``tight`` is a delta at which the batch is charged what it costs
+        as a whole, by its privacy-loss distribution: for budgets that count (epsilon, delta).
+        """
+        planners = {name: self._planner(asked, confidence=confidence) for name, asked in questions.items()}
+        whole = None if epsilon is None and rho is None else budget_of(epsilon, delta, rho)
+        return Batch(split(planners, whole, weights, accuracies), tight, charged_tight=tight is not None)
+
+    def publish(self, batch: Batch, **how: Any) -> Publication:
+        """Run a batch for one charge; as :meth:`release` otherwise."""
+        terms = Terms(**how)
+        for plan in batch.plans.values():
+            self.policy.review(plan, because=terms.because, override=terms.override)
+        said = reasons(batch.promise, terms.because, terms.override)
+        engines = {name: (self._engine_of(plan), plan.exact) for name, plan in batch.plans.items()}
+        event, tight = batch.event, batch.tight
+        if batch.charged_tight:
+            event = ApproxLoss(rational(tight.epsilon), rational(tight.delta), batch.neighbors)
+
+        def made(charge: Charge, tell: Progress | None) -> str:
+            found = {name: engine.run(exact, tell) for name, (engine, exact) in engines.items()}
+            releases = {
+                name: _release(plan, found[name], charge.id, said, self._made_up is not None)
+                for name, plan in batch.plans.items()
+            }
+            return Publication(releases, batch.promise, tight, charge.id, said).to_json()
+
+        content, again = self._bought(batch.plans, event, batch.promise, made, terms)
+        return Publication.from_dict(content, repeated=again)
+
+    def continual(
+        self, query: TableQuery, by: str, first: date, days: int, *, confidence: float = 0.95, **how: Any
+    ) -> Stream:
+        """A running count of a table's rows, released day by day; its whole cost, epsilon or rho, is reserved now."""
+        from curador.continual import Days, Stream
+
+        terms, amount = Terms.among(how)
+        promise, counted = budget_of(**amount), Days(query, by, first, days)
+        mechanism = counted.mechanism(promise)
+        reasons(promise, terms.because, terms.override)
+        today = self.plan(counted.question(1), epsilon=1)
+        engine, name = self._engine_of(today), today.measures[0].name
+        charge = self.ledger.reserve(
+            self.scopes.of([query.table]),
+            mechanism.event,
+            promise=promise,
+            note={"running": by, "first": first.isoformat(), "days": days, "because": terms.because},
+            receiver=terms.analyst,
+        )
+
+        def count(question: Question) -> int:
+            exact = self.plan(question, epsilon=1).exact
+            found = self._attempt(lambda _, tell: str(engine.run(exact, tell).column(name)[0]), charge, None)
+            if found is None:
+                raise failed()
+            return int(found)
+
+        def settle(past: list[Release]) -> None:
+            self.ledger.settle(charge.id, json.dumps([r.to_dict() for r in past]).encode())
+
+        return Stream(counted, mechanism, promise, charge.id, confidence, count, settle)
+
+    def rehearse(self, rows: int | None = None, seed: int = 0) -> Curator:
+        """A curator like this one over made-up tables, to try questions on for free; its releases say so.
+
+        The tables are made from the declarations alone, with ``rows`` rows each (their public size by default), the
+        same for the same ``seed``.  The budget is the declared one, unspent.  Nothing is shared with this curator: no
+        table, ledger, prepared copy or connection.
+
+        >>> from curador.privacy import PureDP
+        >>> people = Table("no-such.parquet", columns={"age": {"type": "integer", "bounds": [17, 90]}})
+        >>> stage = Curator({"people": people}, budget=PureDP(1)).rehearse(rows=200)
+        >>> stage.sql("SELECT COUNT(*) AS n FROM people", epsilon=1).rehearsal
+        True
+        >>> stage.close()
+        """
+        from curador.query.rehearsal import made_up, write
+
+        made = made_up(self.tables, rows, seed)
+        folder = Path(mkdtemp(prefix="curador-rehearsal-"))
+        other = Curator(write(self.tables, made, folder), self._budget, policy=self.policy, analysts=self._analysts)
+        other._made_up = finalize(other, rmtree, folder, ignore_errors=True)
+        return other
 
     def prepare(self, table: str, group_by: Sequence[str] = (), **options: Any) -> Prepared:
         """Choose the rows of every unit once, so that later questions in these groups cost about a plain GROUP BY.
@@ -178,10 +343,10 @@ class Curator:
 
         groups = [g.expr for g in self.table(table).group_by(*group_by).groups]
         wanted = preparation(table, self.tables[table], groups)
-        engine = self._engine_for({table})
+        engine = self._homes.of({table})
         made = None
         try:
-            made = engine.prepare(wanted, **options)  # type: ignore[attr-defined]
+            made = engine.prepare(wanted, **options)
         except CuradorError:
             raise
         except Exception as error:  # noqa: BLE001  it may quote rows
@@ -189,26 +354,14 @@ class Curator:
         if made is None:
             raise failed()
         self._prepared.append(made)
-        return cast("Prepared", made)
-
-    def _prepared_for(self, checked: Checked, wanted: bool | None) -> Prepared | None:
-        if wanted is False:
-            return None
-        fitting = [p for p in reversed(self._prepared) if p.covers(checked)]  # the latest first
-        same = [p for p in fitting if len(set(p.group_by)) == len({g.expr for g in checked.question.group_by})]
-        found = next(iter(same or (fitting if wanted else [])), None)
-        if wanted and found is None:
-            raise QuestionRefused(
-                f"{checked.question.table!r} was not prepared for these groups.", fix="Prepare it, or leave it out."
-            )
-        return found
+        return made
 
     # -- budgets
 
     def budget(self, scope: str | None = None) -> Balance:
-        """What a table, or everybody together, has spent and has left."""
+        """What a table, an analyst, or everybody together has spent and has left."""
         if scope is None:
-            if not self._shared:
+            if not self.scopes.shared:
                 raise InvalidParameter("Every table has a budget of its own.", fix="Name the table.")
             return self.ledger.balance(POPULATION)
         return self.ledger.balance(scope)
@@ -217,72 +370,56 @@ class Curator:
         """The charges so far, oldest first."""
         return self.ledger.history(scope)
 
+    def how_many(self, question: Asked, **budget: Any) -> int:
+        """How many such questions still fit into the budget; free."""
+        plan = self.plan(question, **budget)
+        return self.scopes.how_many(self.scopes.of(plan.tables), plan.event, plan.promise)
+
+    def grant(self, scope: str, *, because: str = "", group: str | None = None, **amount: Number) -> Balance:
+        """Raise a budget by so much (epsilon, epsilon and delta, or rho), or give an analyst a first one."""
+        more = budget_of(**amount)
+        if scope in self.ledger.scopes():
+            return self.ledger.grant(scope, more, because=because)
+        return self.scopes.analyst(scope, more, group)
+
+    def revoke(self, scope: str, *, because: str = "") -> Balance:
+        """Close an analyst's or group's budget for ever; what was spent stays spent."""
+        return self.ledger.revoke(scope, because=because)
+
+    def reloaded(self, table: str) -> int:
+        """Say that a table's rows changed: from now on questions are about the new version, under the same budget."""
+        return self.scopes.reloaded(table)
+
     def close(self) -> None:
-        """Let go of the engines that were opened here."""
-        for engine in self._engines.values():
-            engine.close()
-        self._engines.clear()
+        """Let go of the engines and the ledger that were opened here, and of made-up tables."""
+        self._homes.close()
+        if self._own_ledger:
+            self.ledger.close()
+        if self._made_up is not None:
+            self._made_up()
 
     # -- what it holds
 
-    def _read(self, question: Question | str) -> Question:
+    def _read(self, question: Asked) -> Question:
         if isinstance(question, Question):
             return question
+        if isinstance(question, TableQuery):
+            return question.question
         from curador.query.sql import parse  # the parser is heavy: loaded when a text is first read
 
         return parse(question, self.tables)
 
-    def _open_scopes(self, budget: Budget | None) -> None:
-        private = {name: table for name, table in self.tables.items() if not table.public}
-        self._shared = not isinstance(budget, Mapping)
-        if budget is None:
-            raise InvalidParameter(
-                "A curator needs a budget.", fix="Pass one, such as budget=PureDP(1), or state it in the study file."
-            )
-        if isinstance(budget, Mapping):
-            missing = sorted(set(private) ^ set(budget))
-            if missing:
-                raise InvalidParameter(
-                    f"{missing[0]!r} has a budget and is no private table, or the other way round.",
-                    fix="Give every private table its budget, and nothing else.",
-                )
-            for name, table in private.items():
-                self.ledger.open(name, budget[name], neighbors=table.neighbors)
-            return
-        kinds = {table.neighbors for table in private.values()}
-        if len(kinds) != 1 or POPULATION in self.tables:
-            raise InvalidParameter(
-                f"One budget is for private tables about the same neighbours, none called {POPULATION!r}.",
-                fix="Declare the same neighbours for all, or give every table a budget of its own.",
-            )
-        self.ledger.open(POPULATION, budget, neighbors=kinds.pop())
-        for name in private:
-            self.ledger.open(name, budget, parent=POPULATION)
+    def _public_rows(self, table: str, columns: Sequence[str]) -> Sequence[tuple[Key, ...]]:
+        """The distinct rows of some columns of a public table: keys of an answer, read before it is paid for."""
+        from curador.query.lower import listing
+
+        found = self._homes.of({table}).listed(listing(table, self.tables[table], columns))
+        if not found:
+            raise QuestionRefused(f"The public table {table!r} lists no keys.", fix="List the keys with the question.")
+        return found
 
     def _engine_of(self, plan: Plan) -> Engine:
-        return self._engine_for({plan.question.table, *(join.table for join in plan.question.joins)})
-
-    def _engine_for(self, used: set[str]) -> Engine:
-        """The one engine that these tables live in, opened when it is first needed."""
-        if self._engine is not None:
-            return self._engine
-        with self._opening:
-            return self._opened(used)
-
-    def _opened(self, used: set[str]) -> Engine:
-        homes = sorted({_home(self.tables[name].source) for name in used})
-        if len(homes) > 1:
-            raise InvalidParameter(
-                f"The tables of this question live in {' and '.join(homes)}.", fix="Join tables of one engine."
-            )
-        home = homes[0]
-        if home not in self._engines:
-            module, name = ENGINES[home]
-            sources = {n: t.source for n, t in self.tables.items() if _home(t.source) == home}
-            opened = getattr(import_module(module), name)(sources, witness=self._witness)
-            opened.check({n: self.tables[n] for n in sources})
-            self._engines[home] = opened
-        return self._engines[home]
+        return self._homes.of({plan.question.table, *(join.table for join in plan.question.joins)})
 
 
 def _declared(tables: Mapping[str, Table]) -> dict[str, Table]:
@@ -292,37 +429,7 @@ def _declared(tables: Mapping[str, Table]) -> dict[str, Table]:
     return dict(tables)
 
 
-Budget = Guarantee | Mapping[str, Guarantee]
-
-
-def _study(path: str | Path) -> tuple[dict[str, Table], Budget | None]:
-    """The tables of a study file, and its budget where it states one: ``[budget]`` or ``[budget.TABLE]``."""
-    from curador.query.toml import read_tables
-
-    tables = read_tables(path)
-    stated = tomllib.loads(Path(path).read_text(encoding="utf-8")).get("budget")
-    if stated is None:
-        return tables, None
-    try:
-        if any(isinstance(x, Mapping) for x in stated.values()):
-            return tables, {name: budget_of(**amount) for name, amount in stated.items()}
-        return tables, budget_of(**stated)
-    except (TypeError, AttributeError):
-        raise InvalidParameter(
-            f"{Path(path).name} has a budget that is none.",
-            fix="Write [budget] with epsilon, with epsilon and delta, or with rho; or [budget.TABLE] for each table.",
-        ) from None
-
-
-def _home(source: Source) -> str:
-    if isinstance(source, EngineTable):
-        return source.engine
-    if isinstance(source, Frame) and type(source.data).__module__.startswith("pyspark"):
-        return "spark"
-    return "duckdb"
-
-
-def _release(plan: Plan, found: Answer, charge: Charge) -> Release:
+def _release(plan: Plan, found: Answer, charge: str, said: tuple[str, ...], rehearsal: bool) -> Release:
     shown = answered(plan, noise(plan, found))
     return Release(
         shown.columns,
@@ -331,10 +438,10 @@ def _release(plan: Plan, found: Answer, charge: Charge) -> Release:
         shown.ranks,
         plan.confidence,
         plan.promise,
-        charge.id,
+        charge,
         plan.neighbors,
         plan.checked.table.unit.id,
         plan.question.to_json(),
-        tuple(notes(plan)),
-        Explained(plan.explain(), plan.to_dict()),  # not the plan itself, which knows where the rows are
+        (*notes(plan), *said),
+        rehearsal=rehearsal,
     )

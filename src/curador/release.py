@@ -9,7 +9,7 @@ import html
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 from importlib import import_module
 from types import MappingProxyType
@@ -19,13 +19,18 @@ from curador.errors import InvalidParameter
 from curador.privacy import Guarantee, Neighbors, guarantee_from_json
 
 if TYPE_CHECKING:
+    from rich.console import Console, ConsoleOptions
     from rich.table import Table as RichTable
+    from rich.text import Text
 
 Cell = int | float | str | bool | date | None
 Interval = tuple[float, float]
 
 MOST_SHOWN = 50
 """How many rows are printed before the rest is only counted."""
+
+REHEARSAL = "REHEARSAL on made-up rows, about nobody"
+"""What a release of a rehearsal says wherever it is shown."""
 
 
 @dataclass(frozen=True)
@@ -53,13 +58,14 @@ class Release:
 
     ``groups`` names the columns that tell groups apart.  ``intervals`` has one interval per row for each output that
     has them, ``ranks`` the error of quantiles, in ranks.  ``unit`` is the id of what is protected, None for a row.
+    A ``rehearsal`` is about made-up rows: nobody's.  What is ``repeated`` was answered before, and cost nothing now.
 
     >>> from curador.privacy import PureDP
     >>> r = Release({"n": (1203,)}, (), {"n": ((1180.0, 1226.0),)}, {}, 0.95, PureDP(0.1), "7")
     >>> r["n"], r.value, r.interval("n")
     ((1203,), 1203, (1180.0, 1226.0))
     >>> print(r)
-    n      95 % interval
+        n  95 % interval
     ────────────────────
     1,203  1,180 … 1,226
     <BLANKLINE>
@@ -78,6 +84,8 @@ class Release:
     question: Mapping[str, Any] = field(default_factory=dict, repr=False)
     notes: tuple[str, ...] = ()
     plan: Explained | None = field(default=None, repr=False, compare=False)
+    rehearsal: bool = False
+    repeated: bool = field(default=False, compare=False)
 
     def __post_init__(self) -> None:
         for name in ("columns", "intervals", "ranks", "question"):
@@ -138,14 +146,15 @@ class Release:
             "charge": self.charge,
             "question": dict(self.question),
             "notes": list(self.notes),
+            "rehearsal": self.rehearsal,
         }
 
     def to_json(self) -> str:
         """One line of JSON; equal releases make equal text."""
-        return json.dumps(self.to_dict(), ensure_ascii=False, allow_nan=False, sort_keys=True, separators=(",", ":"))
+        return json.dumps(self.to_dict(), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any], plan: Explained | None = None) -> Release:
+    def from_dict(cls, data: Mapping[str, Any], plan: Explained | None = None, repeated: bool = False) -> Release:
         """Read back what :meth:`to_dict` wrote."""
         try:
             dates = set(data["dates"])
@@ -162,13 +171,15 @@ class Release:
                 data["question"],
                 tuple(data["notes"]),
                 plan,
+                data["rehearsal"],
+                repeated,
             )
         except (KeyError, TypeError, ValueError, AttributeError):
             raise InvalidParameter("This is no release as to_dict() writes them.", fix="Use to_dict().") from None
 
     def __reduce__(self) -> tuple[object, ...]:
         # Views of dictionaries do not travel; plain values do.
-        return Release.from_dict, (self.to_dict(), self.plan)
+        return Release.from_dict, (self.to_dict(), self.plan, self.repeated)
 
     def flat(self) -> dict[str, tuple[Cell, ...]]:
         """Columns for a data frame: every output is followed by the lower and upper end of its interval."""
@@ -203,59 +214,96 @@ class Release:
         who = "one row" if self.unit is None else f"everything of one {self.unit!r}"
         how = "added or removed" if self.neighbors is Neighbors.ADD_REMOVE else "replaced"
         said = ", ".join(f"{name} {value:g}" for name, value in _numbers(self.guarantee))
-        return f"{said} for {who} {how} · charge {self.charge}"
+        promised = f"{said} for {who} {how} · charge {self.charge}"
+        return f"{REHEARSAL} · would be {promised}" if self.rehearsal else promised
 
-    def _shown(self) -> tuple[list[str], list[list[str]]]:
-        """A header and rows of text: each output beside its interval."""
-        head, columns = [], []
+    def _shown(self) -> list[_Shown]:
+        """What is printed, column by column: each output beside its interval."""
+        found = []
         for name, cells in self.columns.items():
-            head.append(name)
-            columns.append([_text(x) for x in cells])
+            found.append(_Shown(name, tuple(map(_text, cells[:MOST_SHOWN])), name in self.groups))
             if name in self.intervals:
-                head.append(f"{float(100 * self.confidence):g} % interval")
-                columns.append([_interval(ends) for ends in self.intervals[name]])
-            elif name in self.ranks:
-                head.append("within")
-                columns.append([f"± {self.ranks[name]:.4g} ranks"] * len(cells))
-        return head, [list(row) for row in zip(*columns, strict=True)]
+                ends = tuple(map(_interval, self.intervals[name][:MOST_SHOWN]))
+                found.append(_Shown(f"{float(100 * self.confidence):g} % interval", ends, of=name))
+        return found
+
+    def _below(self) -> list[str]:
+        """What is said under the rows that are shown."""
+        more = [f"… and {len(self) - MOST_SHOWN} more rows"] if len(self) > MOST_SHOWN else []
+        ranks: dict[float, list[str]] = {}
+        for name, most in self.ranks.items():
+            ranks.setdefault(most, []).append(name)
+        sure = f"{float(100 * self.confidence):g} % of the time"
+        within = [f"{', '.join(names)}: within ± {most:.4g} ranks, {sure}" for most, names in ranks.items()]
+        return [*more, *within, self.promise()]
 
     def __str__(self) -> str:
-        head, rows = self._shown()
-        cut = rows[:MOST_SHOWN]
-        widths = [max(map(len, column)) for column in zip(head, *cut, strict=True)]
-        lines = ["  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)) for row in (head, *cut)]
-        lines.insert(1, "─" * (sum(widths) + 2 * (len(widths) - 1)))
-        if len(rows) > MOST_SHOWN:
-            lines.append(f"… and {len(rows) - MOST_SHOWN} more rows")
-        return "\n".join(line.rstrip() for line in (*lines, "", self.promise()))
+        columns = self._shown()
+        lines = ["  ".join(cells) for cells in zip(*(c.aligned() for c in columns), strict=True)]
+        lines.insert(1, "─" * len(lines[0]))
+        return "\n".join(line.rstrip() for line in (*lines, "", *self._below()))
 
     __repr__ = __str__
 
-    def __rich__(self) -> RichTable:
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[RichTable | Text]:
+        from rich.box import SIMPLE_HEAD
         from rich.table import Table
         from rich.text import Text
 
-        head, rows = self._shown()
-        table = Table(caption=Text(self.promise()), caption_justify="left")
-        for name in head:
-            plain = name in self.groups
-            table.add_column(Text(name), justify="left" if plain else "right", style="" if plain else "bold")
-        for row in rows[:MOST_SHOWN]:
+        columns = self._shown()
+        if sum(c.width + 3 for c in columns) > options.max_width:
+            columns = _stacked(columns)
+        table = Table(box=SIMPLE_HEAD, pad_edge=False)
+        for c in columns:
+            style = "dim" if c.of else "" if c.group else "bold"
+            table.add_column(Text(c.heading), justify="left" if c.group else "right", style=style)
+        for row in zip(*(c.cells for c in columns), strict=True):
             table.add_row(*map(Text, row))  # as text: a key may look like markup
-        if len(rows) > MOST_SHOWN:
-            table.add_row(Text(f"… and {len(rows) - MOST_SHOWN} more rows"))
-        return table
+        yield table
+        yield from map(Text, self._below())
 
     def _repr_html_(self) -> str:
-        head, rows = self._shown()
+        columns = self._shown()
 
-        def line(cells: Sequence[str], tag: str) -> str:
-            return "<tr>" + "".join(f"<{tag}>{html.escape(x)}</{tag}>" for x in cells) + "</tr>"
+        def cell(c: _Shown, text: str, tag: str) -> str:
+            return f'<{tag} style="text-align:{"left" if c.group else "right"}">{html.escape(text)}</{tag}>'
 
-        body = "".join(line(row, "td") for row in rows[:MOST_SHOWN])
-        more = f"<p>… and {len(rows) - MOST_SHOWN} more rows</p>" if len(rows) > MOST_SHOWN else ""
-        table = f"<table><thead>{line(head, 'th')}</thead><tbody>{body}</tbody></table>"
-        return f"{table}{more}<p>{html.escape(self.promise())}</p>"
+        def line(texts: Sequence[str], tag: str) -> str:
+            return f"<tr>{''.join(cell(c, text, tag) for c, text in zip(columns, texts, strict=True))}</tr>"
+
+        body = "".join(line(row, "td") for row in zip(*(c.cells for c in columns), strict=True))
+        table = f"<table><thead>{line([c.heading for c in columns], 'th')}</thead><tbody>{body}</tbody></table>"
+        return table + "".join(f"<p>{html.escape(said)}</p>" for said in self._below())
+
+
+@dataclass(frozen=True)
+class _Shown:
+    """One printed column: a group, an output, or the interval ``of`` an output."""
+
+    heading: str
+    cells: tuple[str, ...]
+    group: bool = False
+    of: str | None = None
+
+    @property
+    def width(self) -> int:
+        return max(len(line) for cell in (self.heading, *self.cells) for line in cell.split("\n"))
+
+    def aligned(self) -> list[str]:
+        """Heading and cells of one width; numbers stand to the right."""
+        return [x.ljust(self.width) if self.group else x.rjust(self.width) for x in (self.heading, *self.cells)]
+
+
+def _stacked(columns: Sequence[_Shown]) -> list[_Shown]:
+    """Intervals below their outputs instead of beside them, where there is little room."""
+    below = {c.of: c for c in columns if c.of is not None}
+    return [
+        replace(c, cells=tuple(map("\n".join, zip(c.cells, below[c.heading].cells, strict=True))))
+        if c.heading in below and not c.group
+        else c
+        for c in columns
+        if c.of is None
+    ]
 
 
 def _library(name: str) -> Any:

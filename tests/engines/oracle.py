@@ -17,6 +17,7 @@ from curador.query.columns import Key, Kind, day_of, days
 from curador.query.measure import Form, Measure
 from curador.query.question import Join
 from curador.query.schema import Table
+from curador.query.trees import names
 from curador.sensitivity import Contribution
 from tests.query.reference import evaluate, read
 
@@ -104,20 +105,75 @@ def unit_of(row: Mapping[str, Any], table: Table) -> Any:
     return raw if isinstance(raw, wanted) else None
 
 
-def joined(checked: Checked, tables: Mapping[str, Rows]) -> list[tuple[Any, dict[ex.Name, Any]]]:
+Row = tuple[Any, dict[ex.Name, Any]]
+"""A row with the id of its unit, and raw values by name."""
+
+
+def side(rows: list[Row], join: Join | None, number: int, checked: Checked, measures: Sequence[Measure]) -> list[Row]:
+    """One side of a private join: the rows that each unit brings into it."""
+    question, scope = checked.question, checked.scope
+    most = checked.brought[question.table if join is None else join.table]
+    own = None if join is None else join.table
+    ids = {ex.Name(str(checked.table.unit.id))}
+    ids |= {ex.Name(str(checked.tables[j.table].unit.id), j.table) for j in question.joins if j.kind == "unit"}
+    used = {n for g in question.group_by for n in names(g.expr)}
+    used |= {n for m in measures if m.column is not None for n in names(m.column)}
+    used |= set() if question.where is None else names(question.where)
+    matched: list[ex.Name] = []
+    for j in question.joins:
+        pairs = [(a, ex.Name(b, j.table)) for a, b in j.on]
+        pairs = [p for p in pairs if j.kind == "public" or not set(p) <= ids]
+        used |= {n for p in pairs for n in p}
+        if j.kind == "unit" and (j is join or (join is None and not matched)):
+            matched = [p[join is not None] for p in pairs if p[0].table is None]
+    columns = sorted((n for n in used if n.table == own), key=str)
+    parts = question.where.operands if isinstance(question.where, ex.And) else [question.where]
+    tests = [e for e in parts if e is not None and {n.table for n in names(e)} == {own}]
+    if join is not None and join.outer:
+        tests = []
+    found: dict[Any, dict[Any, list[tuple[Any, Row]]]] = defaultdict(lambda: defaultdict(list))
+    for unit, row in rows:
+        if unit is not None and all(evaluate(e, row, scope) is True for e in tests):
+            group = tuple(evaluate(n, row, scope) for n in matched)
+            found[unit][group].append(([order(evaluate(n, row, scope)) for n in columns], (unit, row)))
+    kept_rows: list[Row] = []
+    size, prime = (None, PRIME) if matched else (1, SMALL_PRIME)
+    for unit, groups in found.items():
+        ranked = []
+        for group, some in groups.items():
+            h = mix(unit, group if matched else 0, size)
+            some.sort(key=lambda pair: pair[0])
+            for i, (_, found_row) in enumerate(some, 1):
+                turn = (i + number * SHIFT % PRIME) * round(GOLDEN * PRIME) % PRIME
+                y = (h * round(GOLDEN * prime) % prime + turn) ** 2 % PRIME + SHIFT
+                ranked.append(((h, tuple(map(order, group)), y * y % PRIME, i), found_row))
+        kept_rows += [row for _, row in sorted(ranked, key=lambda pair: pair[0])[:most]]
+    return kept_rows
+
+
+def joined(checked: Checked, tables: Mapping[str, Rows], measures: Sequence[Measure]) -> list[Row]:
     """Every row of the question: the unit's id, and raw values by name."""
-    first = checked.table
-    rows = [(unit_of(r, first), {ex.Name(c): x for c, x in r.items()}) for r in tables[checked.question.table]]
-    for join in checked.question.joins:
-        rows = _beside(rows, join, checked, tables)
+    first, name = checked.table, checked.question.table
+    rows = [(unit_of(r, first), {ex.Name(c): x for c, x in r.items()}) for r in tables[name]]
+    if checked.brought:
+        rows = side(rows, None, 0, checked, measures)
+    for i, join in enumerate(checked.question.joins, 1):
+        rows = _beside(rows, join, i, checked, tables, measures)
     return [(unit, row) for unit, row in rows if first.unit.id is None or unit is not None]
 
 
 def _beside(
-    rows: list[tuple[Any, dict[ex.Name, Any]]], join: Join, checked: Checked, tables: Mapping[str, Rows]
-) -> list[tuple[Any, dict[ex.Name, Any]]]:
+    rows: list[Row],
+    join: Join,
+    number: int,
+    checked: Checked,
+    tables: Mapping[str, Rows],
+    measures: Sequence[Measure],
+) -> list[Row]:
     own, other, scope = checked.table, checked.tables[join.table], checked.scope
     right = [(unit_of(r, other), {ex.Name(c, join.table): x for c, x in r.items()}) for r in tables[join.table]]
+    if join.kind == "unit":
+        right = side(right, join, number, checked, measures)
     used = sorted((n for n in checked.scope if n.table == join.table), key=str)
 
     def fits(unit: Any, row: dict[ex.Name, Any], whose: Any, b: dict[ex.Name, Any]) -> bool:
@@ -166,7 +222,7 @@ def oracle(checked: Checked, measures: Sequence[Measure], limits: Contribution, 
     summed = {m.column for m in wanted if m.form in (Form.SUM, Form.CENTRED, Form.SQUARES)}
     places = {tuple((type(plain(k)), plain(k)) for k in key): i for i, key in enumerate(checked.keys or ())}
     rows: list[Kept] = []
-    for unit, row in joined(checked, tables):
+    for unit, row in joined(checked, tables, wanted):
         if question.where is not None and evaluate(question.where, row, checked.scope) is not True:
             continue
         group: Any = tuple(evaluate(g.expr, row, checked.scope) for g in question.group_by)

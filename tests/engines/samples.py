@@ -150,6 +150,7 @@ QUESTIONS = {
         (Output("h", mean(ex.Name("height", "people"))), *FEW),
         joins=(Join("unit", "people", ((ex.Name("id"), "who"), (ex.Name("code"), "code"))),),
         group_by=named("town"),
+        where=ex.And((KNOWN, ex.Not(ex.IsNull(ex.Name("name", "people"))))),
     ),
     "people outer": Question(
         "visits",

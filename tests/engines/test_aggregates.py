@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -14,15 +15,18 @@ from curador.query.checked import Checked, check
 from curador.query.lower import lower
 from curador.query.measure import Form, Measure, limits, recipes
 from curador.query.question import Question
-from tests.engines.conftest import Opened
 from tests.engines.oracle import Expected, oracle
 from tests.engines.samples import QUESTIONS, TABLES, stored, tables
+from tests.real_engines import Opened
 
 UNITS = Measure(Form.UNITS)
+ALIKE = ("all", "one key", "rows", "rows found", "outer")
+"""Questions whose plans are made of parts that other questions have too."""
 
 
-def planned(question: Question) -> tuple[Checked, list[Measure]]:
-    checked = check(question, TABLES)
+def planned(question: Question, most_joined: int = 9) -> tuple[Checked, list[Measure]]:
+    """The question checked, with its measures; private tables bring few rows into joins, so that they are cut."""
+    checked = replace(check(question, TABLES), most_joined=most_joined)
     return checked, [*(m for recipe in recipes(checked, limits(checked)) for m in recipe.measures), UNITS]
 
 
@@ -44,11 +48,14 @@ def plain(answer: Answer, measures: Sequence[Measure]) -> Expected:
 
 
 def test_questions(opened: Opened, engine_name: str) -> None:
-    """On tables of several hundred rows and on empty ones; Spark sees one table."""
-    for seed, size in [(1, 300)] if engine_name == "spark" else [(1, 300), (2, 300), (3, 40), (4, 1), (5, 0)]:
+    """On tables of several hundred rows and on empty ones; Spark, which compiles every plan, sees one of them."""
+    spark = engine_name == "spark"
+    for seed, size in [(1, 300)] if spark else [(1, 300), (2, 300), (3, 40), (4, 1), (5, 0)]:
         rows = tables(seed, size)
         engine = opened_on(opened, rows)
         for name, question in QUESTIONS.items():
+            if spark and name in ALIKE:
+                continue
             checked, measures = planned(question)
             found = engine.run(lower(checked, measures, limits(checked)))
             assert plain(found, measures) == oracle(checked, measures, limits(checked), rows), (name, seed)
@@ -68,9 +75,9 @@ def test_order_of_rows_does_not_matter(opened: Opened) -> None:
 def test_empty_groups_are_there(opened: Opened) -> None:
     """On an empty table every public key has its row of zeros; there are no other groups."""
     engine = opened_on(opened, tables(9, 0))
-    checked, measures = planned(QUESTIONS["towns"])
+    checked, measures = planned(QUESTIONS["listed"])
     found = engine.run(lower(checked, measures, limits(checked)))
     assert list(found.keys) == list(checked.keys or ())
-    assert all(list(found.column(m.name)) == [0] * 9 for m in measures if m.form is not Form.VALUES)
-    checked, measures = planned(QUESTIONS["found"])
+    assert all(list(found.column(m.name)) == [0] * 3 for m in measures)
+    checked, measures = planned(QUESTIONS["rows found"])
     assert engine.run(lower(checked, measures, limits(checked))).keys == ()

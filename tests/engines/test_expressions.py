@@ -18,8 +18,8 @@ from curador.query.columns import Kind
 from curador.query.schema import Column, Table
 from curador.query.types import Scope, column_type
 from tests.engines.by_row import as_number, declared, numbered, values
-from tests.engines.conftest import Opened
 from tests.query.reference import evaluate
+from tests.real_engines import Opened
 
 BIG = 2**63 - 1
 COLUMNS = {
@@ -199,15 +199,15 @@ def nested(depth: int, wrap: Callable[[ex.Expr], ex.Expr], leaf: ex.Expr) -> ex.
 
 
 DEEP = [
-    nested(30, lambda e: ex.Arithmetic("/", e, ex.Name("b")), ex.Name("a")),
-    nested(40, lambda e: ex.Coalesce((ex.Negate(e), ex.Name("b"))), ex.Name("a")),
-    nested(9, lambda e: ex.Bin(e, tuple(map(Fraction, range(-9, 90)))), ex.Name("a")),
-    as_number(ex.any_of(*(ex.Compare("=", ex.Name("a"), ex.Literal(i)) for i in range(150)))),
+    nested(20, lambda e: ex.Arithmetic("/", e, ex.Name("b")), ex.Name("a")),
+    nested(25, lambda e: ex.Coalesce((ex.Negate(e), ex.Name("b"))), ex.Name("a")),
+    nested(9, lambda e: ex.Bin(e, tuple(map(Fraction, range(-9, 20)))), ex.Name("a")),
+    as_number(ex.any_of(*(ex.Compare("=", ex.Name("a"), ex.Literal(i)) for i in range(120)))),
 ]
 
 
 def test_deep_expressions_stay_small(opened: Opened) -> None:
-    """What is used several times is bound to a name: written out, thirty divisions would be 4**30 columns."""
+    """What is used several times is bound to a name: written out, twenty divisions would be 4**20 columns."""
     data = rows(random.Random(5), 12)
     engine, table, raw = stored(opened, data)
     assert values(engine, table, DEEP) == [[evaluate(e, row, SCOPE) for row in raw] for e in DEEP]

@@ -32,7 +32,7 @@ from curador.query.question import Group, Output, Question
 from curador.query.schema import Table
 from curador.query.sources import EngineTable, Files, Frame
 from curador.sensitivity import Contribution
-from tests.engines.conftest import Opened, shown
+from tests.real_engines import Opened, shown
 
 ROWS = Measure(Form.ROWS)
 

@@ -24,11 +24,11 @@ from curador.query.question import Group, KeyList, Output, Question
 from curador.query.schema import Column, Table
 from curador.query.sources import Files, Frame
 from curador.sensitivity import Contribution
-from tests.engines.conftest import Opened, shown
 from tests.engines.oracle import GOLDEN, PRIME, SHIFT, aggregate, mix, modulus, order, plain, unit_of, value
 from tests.engines.samples import ADULT, EVERYTHING, FEW, TABLES, VISITS, named, stored, tables
 from tests.engines.test_truncation import without
 from tests.query.reference import evaluate, read
+from tests.real_engines import Opened, shown, to_postgres
 
 VISIT = TABLES["visits"]
 KEPT = Contribution(rows=3, groups=2)
@@ -111,6 +111,16 @@ def prepared(engine: Any, groups: tuple[ex.Expr, ...], path: Path | None) -> Pre
     found = engine.prepare(done) if path is None or engine.name == "postgresql" else engine.prepare(done, str(path))
     assert isinstance(found, Prepared)
     return found
+
+
+def test_postgres_stores_in_the_database(postgres_url: str, tmp_path: Path) -> None:
+    from curador.engines.postgres import Postgres
+
+    engine = Postgres({"visits": to_postgres(postgres_url, stored(tables(1, 5)["visits"], VISIT))})
+    with pytest.raises(InvalidParameter, match="in the database"):
+        engine.prepare(preparation("visits", VISIT, ()), tmp_path / "here")
+    assert list(tmp_path.iterdir()) == []
+    engine.close()
 
 
 def test_prepared_answers(opened: Opened, tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ from curador.query.columns import FIRST_DAY, LAST_DAY, WIDEST, Column, Kind, day
 from curador.query.sources import EngineTable
 from curador.query.types import column_type
 from tests.engines.by_row import ROW, as_number, declared, numbered, values
-from tests.engines.conftest import Opened, shown
+from tests.real_engines import Opened, shown
 
 NUMBERS = [
     "0", "-0", "+7", " 12 ", "007", "5.", ".5", "-2.5", "1e3", "1E-2", "1e400", "-1e400", "1e-400", "-1e-400", "5e-324",

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 from collections.abc import Callable
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +17,8 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
 
-from curador.engines.duckdb import DuckDB, csv_header
+from curador.engines.duckdb import DuckDB
+from curador.engines.files import csv_header
 from curador.errors import InvalidParameter
 from curador.query import expressions as ex
 from curador.query.aggregates import count
@@ -25,7 +29,7 @@ from curador.query.question import Group, Output, Question
 from curador.query.schema import Table
 from curador.query.sources import EngineTable, Files, Frame, Source
 from curador.sensitivity import Contribution
-from tests.engines.conftest import shown
+from tests.real_engines import shown
 
 DATA = pa.table(
     {
@@ -104,6 +108,17 @@ def test_frames(made: Callable[[], Any]) -> None:
     assert asked(Frame(made())) == EXPECTED
 
 
+def test_frames_are_not_shown_pickled_or_copied() -> None:
+    """Nor is anything that holds one: a table, a query, a plan."""
+    secret = Frame(pa.table({"x": ["secret 4711"]}))
+    table = Table(secret, columns={"x": "text"})
+    assert "4711" not in repr(secret) + str(secret) + repr(table)
+    for held in (secret, table, {"t": table}):
+        for leave in (pickle.dumps, copy.deepcopy):
+            with pytest.raises(TypeError, match="does not leave"):
+                leave(held)
+
+
 def test_names_in_paths_are_no_columns(tmp_path: Path) -> None:
     """year=2020 in a path stays a path: nothing is guessed from it."""
     engine = DuckDB({"t": several(tmp_path)})
@@ -115,6 +130,91 @@ def test_paths_that_try_to_be_sql(tmp_path: Path) -> None:
     folder = tmp_path / "it's; DROP TABLE t --"
     folder.mkdir()
     assert asked(parquet(folder)) == EXPECTED
+
+
+# ---- values that DuckDB fails on ---------------------------------------------------------------------------------
+
+BYTES = [b"Lugo", b"a\xc3", b"Vigo", None, b"\xff", b"\xed\xa0\x80", b"Lugo"]
+"""Texts, three of which are no UTF-8."""
+
+
+def unchecked(kind: pa.DataType) -> pa.Array:
+    """Text as Arrow holds it without looking."""
+    raw = pa.array(BYTES, pa.large_binary() if kind == pa.large_string() else pa.binary())
+    return pa.Array.from_buffers(kind, len(raw), raw.buffers())
+
+
+TEXTS = {
+    "string": unchecked(pa.string()),
+    "large": unchecked(pa.large_string()),
+    "dictionary": pa.DictionaryArray.from_arrays(pa.array(range(len(BYTES)), pa.int8()), unchecked(pa.string())),
+}
+
+
+def towns(source: Source, columns: object = "text", unit: str | None = None) -> dict[Any, int]:
+    """How often each value of the column x is there."""
+    own: dict[str, Any] = {} if unit is None else {"unit": unit, "contribution": (3, 3)}
+    table = Table(source, columns={"x": columns}, **own)
+    engine = DuckDB({"t": source}, witness=shown)
+    engine.check({"t": table})
+    checked = check(Question("t", (Output("n", count()),), group_by=(Group("x", ex.Name("x")),)), {"t": table})
+    answer = engine.run(lower(checked, [Measure(Form.ROWS)], Contribution(rows=3, groups=3)))
+    engine.close()
+    return {key: n for (key,), n in zip(answer.keys, answer.column("rows"), strict=True)}
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_text_of_frames_that_is_no_utf_8_is_null(name: str) -> None:
+    assert towns(Frame(pa.table({"x": TEXTS[name]}))) == {None: 4, "Lugo": 2, "Vigo": 1}
+
+
+@pytest.mark.parametrize("encoding", ["PLAIN", "DELTA_BYTE_ARRAY", "DELTA_LENGTH_BYTE_ARRAY", None])
+def test_text_of_parquet_files_that_is_no_utf_8_has_question_marks(encoding: str | None, tmp_path: Path) -> None:
+    """As ids such texts, which could be any, are dropped."""
+    path, plain = tmp_path / "t.parquet", {"use_dictionary": False, "column_encoding": {"x": encoding}}
+    pq.write_table(pa.table({"x": TEXTS["string"]}), path, **(plain if encoding else {}))
+    source = Files(str(path), "parquet")
+    assert towns(source) == {None: 1, "?": 1, "???": 1, "Lugo": 2, "Vigo": 1, "a?": 1}
+    assert towns(source, unit="x") == {"Lugo": 2, "Vigo": 1}
+
+
+FAR = [-(2**63), 2**63 - 1, 2**55, None]
+
+
+@pytest.mark.parametrize("zone", [None, "UTC", "Europe/Madrid"])
+@pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
+def test_times_of_frames_beyond_all_dates_are_null(unit: str, zone: str | None) -> None:
+    factor = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}[unit]
+    times = pa.array([0, 86_400 * factor, *FAR], pa.int64()).cast(pa.timestamp(unit, zone))
+    found = towns(Frame(pa.table({"x": times})), "date")
+    assert {found[date(1970, 1, 1)], found[date(1970, 1, 2)]} == {1}
+    assert sum(found.values()) == 2 + len(FAR)
+    if unit in ("s", "ms"):
+        assert found[None] == 4
+
+
+def test_times_of_database_files_beyond_all_dates_are_null(tmp_path: Path) -> None:
+    path = tmp_path / "own.duckdb"
+    for unit in ("s", "ms"):
+        with duckdb.connect(str(path)) as connection:
+            connection.register("data", pa.table({"x": pa.array(FAR, pa.int64()).cast(pa.timestamp(unit))}))
+            connection.execute("CREATE OR REPLACE TABLE t AS SELECT * FROM data")
+            assert connection.execute("SELECT TYPEOF(x) FROM t").fetchall()[0] == (f"TIMESTAMP_{unit.upper()}",)
+        assert towns(EngineTable(f"duckdb:///{path}", "t"), "date")[None] == 4
+
+
+def test_parquet_files_of_milliseconds_are_refused_whatever_is_in_them(tmp_path: Path) -> None:
+    path = tmp_path / "t.parquet"
+    for far in (0, 2**62):
+        times = pa.array([0, far], pa.int64()).cast(pa.timestamp("ms"))
+        pq.write_table(pa.table({"x": times, "y": times.cast(pa.timestamp("us"), safe=False)}), path, version="2.6")
+        engine = DuckDB({"t": Files(str(path), "parquet")})
+        kinds = dict(engine.describe("t"))
+        with pytest.raises(InvalidParameter, match="'x' is stored as TIMESTAMP_MILLIS of Parquet"):
+            engine.check({"t": Table(Frame(None), columns={"x": "date"})})
+        engine.check({"t": Table(Frame(None), columns={"y": "date"})})
+        engine.close()
+        assert kinds["y"] == "TIMESTAMP"
 
 
 # ---- CSV ---------------------------------------------------------------------------------------------------------

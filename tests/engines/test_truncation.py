@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -15,22 +16,35 @@ import pytest
 from curador.engines.duckdb import DuckDB
 from curador.privacy import Neighbors
 from curador.query import expressions as ex
+from curador.query import truncate
 from curador.query.aggregates import count
 from curador.query.checked import Checked, check
 from curador.query.exact import Exact
 from curador.query.lower import lower
 from curador.query.measure import Form, Measure, limits
 from curador.query.prepare import preparation
-from curador.query.question import Group, Output, Question
+from curador.query.question import Group, Join, Output, Question
 from curador.query.schema import Table
 from curador.query.sources import Frame
 from curador.sensitivity import Contribution
-from tests.engines.conftest import shown
 from tests.engines.oracle import Expected, kept, unit_of
 from tests.engines.samples import QUESTIONS, TABLES, stored, tables
 from tests.engines.test_aggregates import plain, planned
+from tests.real_engines import shown
 
 Data = Mapping[str, list[dict[str, Any]]]
+
+FAR = 6.0
+"""Deviations; each of some hundred frequencies below is further off with probability 2e-9, all together below 1e-6."""
+
+
+def deviations(observed: np.ndarray[Any, Any], size: int, share: float) -> float:
+    """How far the furthest frequency is from ``share`` of ``size``, in standard deviations."""
+    return float(np.max(np.abs(observed - size * share)) / math.sqrt(size * share * (1 - share)))
+
+
+def _whole() -> dict[str, object]:
+    return {"type": "integer", "bounds": [-1000, 1000]}
 
 
 def answered(exact: Exact, measures: list[Measure], data: Data) -> Expected:
@@ -161,15 +175,64 @@ def test_a_units_rows_are_chosen_without_looking_at_others(name: str) -> None:
         assert whole.columns[m.name] == [parts.get((m.name, key), 0) for key in whole.keys], m.name
 
 
+# ---- private tables joined ---------------------------------------------------------------------------------------
+
+LEFT = Table(Frame(None), unit="id", columns={"id": "integer", "a": _whole(), "k": "integer"})
+RIGHT = Table(Frame(None), unit="id", columns={"id": "integer", "b": _whole(), "k": "integer"})
+
+
+def pairs(ids: list[int], rows: int, most: int, key: str | None = None) -> dict[tuple[int, int], int]:
+    """How often each pair of values is joined, where every unit has the values 0 … rows - 1 on both sides.
+
+    The key of a row is its value on one side, and on the other the value in the opposite order.
+    """
+    sides = {}
+    for name, turn in (("a", 1), ("b", -1)):
+        value = np.tile(np.arange(rows), len(ids))
+        keys = value if turn == 1 else rows - 1 - value
+        sides[name] = pa.table({"id": np.repeat(ids, rows), name: value, "k": keys})
+    on = ((ex.Name("id"), "id"), *([(ex.Name(key), key)] if key else []))
+    pair = (Group("a", ex.Name("a")), Group("b", ex.Name("b", "right")))
+    asked = Question("left", (Output("n", count()),), joins=(Join("unit", "right", on),), group_by=pair)
+    checked = replace(check(asked, {"left": LEFT, "right": RIGHT}), most_joined=most)
+    engine = DuckDB({"left": Frame(sides["a"]), "right": Frame(sides["b"])}, threads=1, witness=shown)
+    answer = engine.run(lower(checked, [Measure(Form.ROWS)], Contribution(rows=10**6, groups=10**6)))
+    engine.close()
+    counts = zip(answer.keys, answer.column("rows"), strict=True)
+    return {(int(a), int(b)): n for (a, b), n in counts if isinstance(a, int) and isinstance(b, int)}
+
+
+def test_a_unit_makes_no_more_joined_rows_than_is_said() -> None:
+    """Each side is cut to the root of the limit: 20 by 20 rows are 4 by 4, and with a limit of 400 all."""
+    for most, left in ((16, 16), (24, 16), (25, 25), (400, 400)):
+        assert sum(pairs([7], 20, most).values()) == left
+
+
+def test_no_pair_of_rows_is_favoured() -> None:
+    """Of 6 rows on each side 2 are kept: each of the 36 pairs by one unit in nine, whichever values they have."""
+    found = pairs(list(range(5000)), 6, 4)
+    assert sum(found.values()) == 5000 * 4
+    assert len(found) == 36
+    assert deviations(np.array(list(found.values())), 5000, 1 / 9) < FAR
+
+
+def test_sides_that_keep_the_same_places_are_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same check refuses sides that are cut alike: the pairs of equal places would be kept most."""
+    same = truncate.ranked
+    monkeypatch.setattr(truncate, "ranked", lambda a, b, c, d, turned: same(a, b, c, d))
+    found = pairs(list(range(5000)), 6, 4)
+    assert deviations(np.array([found.get((i, j), 0) for i in range(6) for j in range(6)]), 5000, 1 / 9) > FAR
+
+
+def test_rows_that_match_are_kept_together() -> None:
+    """Rows that are matched one to one keep their partners: of 60, the 10 that are brought all find theirs."""
+    found = pairs(list(range(2000)), 60, 100, "k")
+    assert all(a + b == 59 for a, b in found)
+    assert sum(found.values()) == 2000 * 10
+    assert deviations(np.array([found.get((a, 59 - a), 0) for a in range(60)]), 2000, 1 / 6) < FAR
+
+
 # ---- no favourites -----------------------------------------------------------------------------------------------
-
-FAR = 6.0
-"""Deviations; each of some hundred frequencies below is further off with probability 2e-9, all together below 1e-6."""
-
-
-def deviations(observed: np.ndarray[Any, Any], size: int, share: float) -> float:
-    """How far the furthest frequency is from ``share`` of ``size``, in standard deviations."""
-    return float(np.max(np.abs(observed - size * share)) / math.sqrt(size * share * (1 - share)))
 
 
 def chosen(ids: list[Any], groups: int, rows: int, keep: Contribution, prepared: bool = False) -> np.ndarray[Any, Any]:

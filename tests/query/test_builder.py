@@ -36,7 +36,7 @@ from curador.query.bound import typecheck
 from curador.query.builder import TableQuery
 from curador.query.checked import check, scope_of
 from curador.query.expressions import Literal, Name
-from curador.query.question import Group, KeyList, Order, Output, Question
+from curador.query.question import Group, Join, KeyList, Order, Output, Question
 from curador.query.schema import Table, Tree
 from curador.query.sql import parse, parse_expression
 from curador.sensitivity import Contribution
@@ -264,16 +264,53 @@ def test_keys() -> None:
 
 
 def test_keys_of_a_public_table() -> None:
-    built = query("visits").group_by("town", keys="towns").aggregate(n=count())
-    asked = Question("visits", (Output("n", count()),), group_by=(Group("town", Name("town")),))
+    """They are read by whoever plans; without a reader there is no plan."""
+    asked = query("visits").group_by("town", keys="towns").aggregate(n=count()).question
+    assert asked.keys == (KeyList(("town",), table="towns"),)
     with pytest.raises(QuestionRefused, match="public table"):
-        _ = built.question
-    read = check(
-        Question(asked.table, asked.aggregates, group_by=asked.group_by, keys=(KeyList(("town",), table="towns"),)),
-        TABLES,
-        public_rows=lambda table, columns: [("Lugo",), ("Vigo",)],
-    )
+        check(asked, TABLES)
+    read = check(asked, TABLES, public_rows=lambda table, columns: [("Lugo",), ("Vigo",), ("Lugo",)])
     assert read.keys == (("Lugo",), ("Vigo",))
+
+
+def test_keys_of_a_public_table_that_is_joined() -> None:
+    """Groups that are its columns have its rows as keys, the pairs that there are; others are multiplied with them."""
+    rows: dict[tuple[str, ...], list[tuple[str | int, ...]]] = {
+        ("town", "size"): [("Lugo", 1), ("Vigo", 2), ("Lugo", 1)],
+        ("size",): [(2,), (1,)],
+    }
+    near = Join("public", "towns", ((Name("town"), "town"),))
+    groups = (Group("place", Name("town", "towns")), Group("many", Name("size", "towns")), Group("sick", Name("sick")))
+    asked = Question("visits", (Output("n", count()),), joins=(near,), group_by=groups)
+    read = check(asked, TABLES, public_rows=lambda table, columns: rows[tuple(columns)])
+    pairs = [("Lugo", 1), ("Vigo", 2)]
+    assert read.keys == tuple((*pair, sick) for pair in pairs for sick in (False, True))
+    assert check(asked, TABLES).keys is None
+
+
+def test_a_key_is_there_once_however_it_is_written() -> None:
+    """A row that matched two keys would count twice."""
+    asked = query("visits").group_by("day", keys=["2020-01-01", date(2020, 1, 1)]).aggregate(n=count()).question
+    assert check(asked, TABLES).keys == ((date(2020, 1, 1),),)
+
+
+@pytest.mark.parametrize(
+    ("keys", "said"),
+    [
+        ("visits", "no public table"),
+        ("lost", "no table 'lost'"),
+        ("stays", "no public table"),
+    ],
+)
+def test_keys_come_from_public_tables_alone(keys: str, said: str) -> None:
+    with pytest.raises(QuestionRefused, match=said):
+        _ = query("visits").group_by("town", keys=keys).aggregate(n=count()).question
+
+
+def test_keys_of_a_public_table_are_of_the_same_name_and_type() -> None:
+    for name, said in (("region", "no column 'region'"), ("size", "is integer, and the group")):
+        with pytest.raises(QuestionRefused, match=said):
+            _ = query("visits").group_by(**{name: "town"}, keys="towns").aggregate(n=count()).question
 
 
 @pytest.mark.parametrize(

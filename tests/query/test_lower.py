@@ -178,5 +178,6 @@ def test_no_product_leaves_its_words() -> None:
     assert (PRIME - 1) * golden(PRIME) <= WIDEST
     assert 2**40 * MOST_ROWS + PRIME <= WIDEST  # places of a trillion rows
     assert 2 * PRIME * (golden(PRIME) // 2) <= WIDEST  # one more group column mixed in
+    assert (2**32 + PRIME) * golden(PRIME) <= WIDEST  # places of four billion rows of one unit, turned
     start_and_turn = 2 * (PRIME - 1)
     assert start_and_turn**2 <= WIDEST

@@ -390,7 +390,7 @@ def test_a_missing_bound_is_refused_with_the_price_of_learning_it() -> None:
         asked = check(query.aggregate(x=mean("city_size")).question, WIDE)
         with pytest.raises(QuestionRefused, match="'city_size' has no declared bounds") as refused:
             plan(asked, ApproxDP(1, 1e-6))
-        found = re.search(r"bounds\('city_size'\): for epsilon 0\.1, .* within (\d+) ranks", refused.value.fix)
+        found = re.search(r"bounds\('city_size'\).* For epsilon 0\.1 .* within (\d+) ranks", refused.value.fix)
         assert found
         learned = TableQuery.of("adult", WIDE).where("age > 20").aggregate(b=bounds("city_size"))
         assert int(found[1]) == round(plan(check(learned.question, WIDE), PureDP(0.1)).expected[0].value or 0)
@@ -525,7 +525,7 @@ def test_explain_says_cost_split_mechanism_error_and_what_is_protected() -> None
         "clipped to their bounds",
         "left out before anything is measured",
     ):
-        assert said in text
+        assert said in " ".join(text.split())
 
 
 def test_a_plan_as_plain_values_holds_only_plain_values() -> None:

@@ -18,9 +18,10 @@ from hypothesis import strategies as st
 from curador.errors import CuradorError, InvalidParameter
 from curador.privacy import Neighbors, Unit
 from curador.query.columns import FINEST, WIDEST, day_of, days
+from curador.query.drafts import Draft, kind_of
 from curador.query.schema import Column, EngineTable, Files, Frame, Kind, Table, Tree
 from curador.query.sources import read_source
-from curador.query.toml import draft_toml, header_names, kind_of, read_tables, tables_from, write_table
+from curador.query.toml import read_tables, tables_from, write_table
 from curador.query.types import column_type
 from curador.sensitivity import Contribution
 
@@ -423,7 +424,7 @@ DECLARED = [
 
 
 def test_a_draft_is_refused_until_it_says_what_is_protected() -> None:
-    draft = draft_toml("study", "people.parquet", DECLARED)
+    draft = Draft("study", "people.parquet", DECLARED).toml()
     with pytest.raises(InvalidParameter, match="what is protected"):
         tables_from(tomllib.loads(draft))
     filled = draft.replace('unit = ""', 'unit = "row"')
@@ -436,11 +437,11 @@ def test_a_draft_is_refused_until_it_says_what_is_protected() -> None:
         "day": "date",
     }
     assert "of type BLOB" in draft
-    assert draft.count("to fill in") == 5
+    assert draft.count("to fill in") == 6
 
 
 def test_a_draft_of_a_csv_leaves_the_types_open() -> None:
-    draft = draft_toml("study", "people.csv", [(name, None) for name in header_names("\ufeffage,first name\r\n")])
+    draft = Draft("study", "people.csv", [("age", None), ("first name", None)]).toml()
     assert "[tables.study.columns.age]" in draft
     assert '[tables.study.columns."first name"]' in draft
     with pytest.raises(InvalidParameter, match="Column 'age'"):
@@ -449,7 +450,8 @@ def test_a_draft_of_a_csv_leaves_the_types_open() -> None:
 
 @given(names, st.lists(st.tuples(names, st.none() | texts), max_size=4))
 def test_drafts_are_toml_whatever_the_names(name: str, declared: list[tuple[str, str | None]]) -> None:
-    drafted = tomllib.loads(draft_toml(name, "x.csv", list(dict(declared).items())))
+    folded = {column.casefold(): (column, kind) for column, kind in declared}
+    drafted = tomllib.loads(Draft(name, "x.csv", list(folded.values())).toml())
     assert list(drafted["tables"]) == [name]
     assert set(drafted["tables"][name].get("columns", {})) <= set(dict(declared))
 

@@ -224,6 +224,20 @@ def test_names_of_our_own_making_do_not_clash() -> None:
     assert question.outputs == ("count", "count_2", "count_3", "mean_age", "mean_age_2")
 
 
+@pytest.mark.parametrize(
+    ("text", "outputs"),
+    [
+        ("SELECT g, COUNT(*) FROM (SELECT sex AS g FROM visits) s GROUP BY g", ("g", "count")),
+        ("SELECT s.g, COUNT(*) AS n FROM (SELECT age + 1 AS g FROM visits) s GROUP BY s.g ORDER BY g", ("g", "n")),
+        ("WITH s AS (SELECT age + 1 AS g FROM visits) SELECT G, COUNT(*) FROM s GROUP BY 1", ("g", "count")),
+        ("SELECT COUNT(*) FROM (SELECT sex AS g FROM visits) s GROUP BY g", ("g", "count")),
+        ("SELECT g AS h, COUNT(*) FROM (SELECT sex AS g FROM visits) s GROUP BY h", ("h", "count")),
+    ],
+)
+def test_a_group_is_called_as_the_inner_query_calls_it(text: str, outputs: tuple[str, ...]) -> None:
+    assert parse(text, TABLES).outputs == outputs
+
+
 def test_quoted_names() -> None:
     question = asked('SELECT COUNT("odd name; --") AS n FROM "visits" WHERE "order" = 1')
     assert question.where == parse_expression('"order" = 1')

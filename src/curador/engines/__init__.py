@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
-from typing import Any, NoReturn, Protocol
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +13,10 @@ from numpy.typing import NDArray
 from curador.errors import EngineFailed
 from curador.query.columns import Key, Kind, day_of
 from curador.query.exact import Exact, Statement
+from curador.query.schema import Table
+
+if TYPE_CHECKING:
+    from curador.query.prepare import Preparation, Prepared
 
 Progress = Callable[[float], None]
 """Called now and then during long work with the part that is done, 0 to 1, or -1 where nobody knows."""
@@ -78,12 +83,28 @@ class Engine(Protocol):
         """The columns of a table and their types as the engine declares them; no row is read."""
         ...
 
+    def check(self, tables: Mapping[str, Table]) -> None:
+        """Refuse a table whose declared columns are not there, or cannot be read as they are declared."""
+        ...
+
+    def listed(self, exact: Exact) -> list[tuple[Key, ...]]:
+        """The distinct rows of a public table without NULLs, in order; ``exact`` is a listing."""
+        ...
+
     def sql(self, exact: Exact) -> tuple[str, ...]:
         """The statements as this engine will run them."""
         ...
 
     def run(self, exact: Exact, progress: Progress | None = None) -> Answer:
         """The exact integers."""
+        ...
+
+    def prepare(self, preparation: Preparation, path: str | Path | None = None) -> Prepared:
+        """Store a table with its ranks, at ``path`` where the engine writes files, and use it from now on."""
+        ...
+
+    def attach(self, prepared: Prepared) -> None:
+        """Use a table that was prepared before."""
         ...
 
     def close(self) -> None:

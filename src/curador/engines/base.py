@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import ClassVar, TypeVar
 
 from curador.engines import Answer, Progress, Rows, answer, failed
 from curador.engines.dialect import Dialect
 from curador.engines.reads import check_column, read_columns
 from curador.engines.render import render
+from curador.errors import InvalidParameter
+from curador.query.columns import Key
 from curador.query.exact import Exact
-from curador.query.prepare import Preparation
+from curador.query.prepare import Preparation, Prepared
 from curador.query.schema import Table
 from curador.query.truncate import GROUP_RANK, ROW_RANK
 
@@ -35,9 +38,21 @@ class SqlEngine(ABC):
     def _relation(self, table: str) -> str:
         """The text that stands for a table."""
 
+    def _dialect_of(self, table: str) -> Dialect:
+        """How the columns of a table are read."""
+        return self.dialect
+
     @abstractmethod
     def _results(self, exact: Exact, texts: tuple[str, ...], progress: Progress | None) -> list[Rows]:
         """The rows of every text, all from one snapshot."""
+
+    @abstractmethod
+    def prepare(self, preparation: Preparation, path: str | Path | None = None) -> Prepared:
+        """Store a table with its ranks, and use it from now on."""
+
+    @abstractmethod
+    def attach(self, prepared: Prepared) -> None:
+        """Use a table that was prepared before."""
 
     @abstractmethod
     def close(self) -> None:
@@ -62,19 +77,32 @@ class SqlEngine(ABC):
         return self._relation(table)
 
     def _texts(self, exact: Exact, relation: Callable[[str], str]) -> tuple[str, ...]:
-        scans = {s.name: read_columns(s, self.dialect, relation(s.table), self._types[s.table]) for s in exact.scans}
+        scans = {
+            s.name: read_columns(s, self._dialect_of(s.table), relation(s.table), self._types[s.table])
+            for s in exact.scans
+        }
         return tuple(render(s.tree, self.dialect, scans) for s in exact.statements)
 
     def _stored_text(self, preparation: Preparation) -> str:
         """The rows to be stored, in the order of their ranks: what a question reads then lies together."""
         scan = preparation.scan
-        source = read_columns(scan, self.dialect, self._relation(scan.table), self._types[scan.table])
+        dialect, relation = self._dialect_of(scan.table), self._relation(scan.table)
+        source = read_columns(scan, dialect, relation, self._types[scan.table])
         order = ", ".join(map(self.dialect.quoted, (GROUP_RANK, ROW_RANK)))
         return f"{render(preparation.tree, self.dialect, {scan.name: source})} ORDER BY {order}"
 
     def run(self, exact: Exact, progress: Progress | None = None) -> Answer:
         """The exact integers, all from one snapshot."""
         return self._guarded(lambda: answer(exact, self._results(exact, self._run_texts(exact), progress)))
+
+    def listed(self, exact: Exact) -> list[tuple[Key, ...]]:
+        """The distinct rows of a public table that hold no NULL, in order."""
+        if any(s.columns for s in exact.statements):
+            raise InvalidParameter("This plan measures something.", fix="Run it.")
+        found = self._attempt(lambda: answer(exact, self._results(exact, self._run_texts(exact), None)).keys)
+        if not found:
+            raise InvalidParameter("A public table could not be read.", fix="Look at its source and at the engine.")
+        return [tuple(x for x in key if x is not None) for key in found[0] if None not in key]
 
     def _run_texts(self, exact: Exact) -> tuple[str, ...]:
         return self._texts(exact, self._relation)

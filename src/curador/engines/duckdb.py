@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import csv
-import glob
 import hashlib
 import os
 import uuid
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import date
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -18,6 +17,8 @@ import numpy as np
 from curador.engines import LONGEST_WAIT, Progress, Rows
 from curador.engines.base import SqlEngine, Witness
 from curador.engines.dialect import Dialect, Stored
+from curador.engines.files import MILLISECONDS, milliseconds, paths, reader
+from curador.engines.frames import arrow
 from curador.engines.watch import watched
 from curador.errors import InvalidParameter
 from curador.query.exact import Exact
@@ -26,9 +27,6 @@ from curador.query.sources import Files, Frame, Source
 
 WRITTEN, PREPARED = "written", "prepared"
 """Names of a file that is being prepared, and of the table in it."""
-
-LONGEST_LINE = 16 << 20
-"""Bytes of the longest line of a CSV file that is read."""
 
 
 class DuckDBDialect(Dialect):
@@ -49,7 +47,8 @@ class DuckDBDialect(Dialect):
         **dict.fromkeys(("FLOAT", "DOUBLE"), Stored.FLOAT),
         **dict.fromkeys(("VARCHAR", "UUID", "ENUM"), Stored.TEXT),
         **dict.fromkeys(
-            ("TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS", "TIMESTAMP WITH TIME ZONE"), Stored.TIMESTAMP
+            ("TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS", "TIMESTAMP WITH TIME ZONE", "TIMESTAMPTZ_NS"),
+            Stored.TIMESTAMP,
         ),
         "DECIMAL": Stored.DECIMAL,
         "BOOLEAN": Stored.BOOLEAN,
@@ -73,7 +72,8 @@ class DuckDBDialect(Dialect):
         return f"CAST('0x' || SUBSTR(MD5({x}), 1, 7) AS BIGINT)"
 
     def cast(self, x: str, type_name: str) -> str:
-        return f"TRY_CAST({x} AS {type_name})" if type_name == self.wide else f"CAST({x} AS {type_name})"
+        # A text of many digits is no HUGEINT, a time in seconds may be beyond all dates.
+        return f"{'TRY_CAST' if type_name in (self.wide, 'DATE') else 'CAST'}({x} AS {type_name})"
 
     def matches(self, x: str, pattern: str) -> str:
         return f"REGEXP_FULL_MATCH({x}, {self.string(pattern)})"
@@ -97,7 +97,19 @@ class DuckDBDialect(Dialect):
         return f"CAST(CASE WHEN {x} <= {most} THEN {x} ELSE {x} - {2**64} END AS BIGINT)"
 
 
-DUCKDB = DuckDBDialect()
+class ParquetDialect(DuckDBDialect):
+    """How DuckDB reads Parquet files, where texts that are no UTF-8 have question marks in them.
+
+    >>> print(PARQUET.told("id"))
+    CASE WHEN NOT CONTAINS(id, '?') THEN id END
+    """
+
+    def told(self, x: str) -> str:
+        # Two ids of other bytes could have become one, and their rows would be taken for one unit's.
+        return f"CASE WHEN NOT CONTAINS({x}, '?') THEN {x} END"
+
+
+DUCKDB, PARQUET = DuckDBDialect(), ParquetDialect()
 
 
 class DuckDB(SqlEngine):
@@ -142,6 +154,7 @@ class DuckDB(SqlEngine):
         self._files: dict[str, list[str]] = {}
         self._databases: dict[str, str] = {}
         self._views: dict[str, str] = {}
+        self._parquet: set[str] = set()
         self._in_memory = False
         for name, source in sources.items():
             self._resolve(name, source)
@@ -153,10 +166,12 @@ class DuckDB(SqlEngine):
     def _resolve(self, name: str, source: Source) -> None:
         """Where a table's rows are: a frame, files, or a table in a database file."""
         if isinstance(source, Frame):
-            self._frames[name] = _arrow(source.data)
+            self._frames[name] = arrow(source.data)
         elif isinstance(source, Files):
-            self._files[name] = _paths(source.pattern)
-            self._views[name] = _reader(source.format, self._files[name])
+            self._files[name] = paths(source.pattern)
+            self._views[name] = reader(source.format, self._files[name], DUCKDB)
+            if source.format == "parquet":
+                self._parquet.add(name)
         elif source.engine == "duckdb":
             catalog = self._database(database_path(source.url))
             self._files[name] = [self._databases[catalog]]
@@ -208,12 +223,18 @@ class DuckDB(SqlEngine):
     def _described(self, table: str) -> list[tuple[str, str]]:
         with self._cursor([table]) as cursor:
             found = cursor.execute(f"DESCRIBE {self._relation(table)}").fetchall()
-        return [(str(row[0]), str(row[1])) for row in found]
+            coarse: set[str] = set()
+            if table in self._parquet and any(str(row[1]).startswith("TIMESTAMP") for row in found):
+                coarse = {row[0] for row in cursor.execute(milliseconds(self._files[table], DUCKDB)).fetchall()}
+        return [(str(row[0]), MILLISECONDS if row[0] in coarse else str(row[1])) for row in found]
 
     # ---- asking ------------------------------------------------------------------------------------------------
 
     def _relation(self, table: str) -> str:
         return DUCKDB.quoted(table)
+
+    def _dialect_of(self, table: str) -> Dialect:
+        return PARQUET if table in self._parquet else DUCKDB
 
     def _results(self, exact: Exact, texts: tuple[str, ...], progress: Progress | None) -> list[Rows]:
         before, cursor = self._stamps(exact), self._cursor(scan.table for scan in exact.scans)
@@ -308,49 +329,28 @@ def database_path(url: str) -> str:
     return unquote(urlsplit(url).path).removeprefix("/")
 
 
-def _paths(pattern: str) -> list[str]:
-    found = sorted(glob.glob(pattern, recursive=True)) if glob.has_magic(pattern) else [pattern]
-    if not found or not all(os.path.isfile(p) for p in found):
-        raise InvalidParameter(f"There is no file {Path(pattern).name!r}.", fix="Fix the path of the table.")
-    return [os.path.abspath(p) for p in found]
+def parquet(columns: Mapping[str, Sequence[Any]], path: str | Path) -> None:
+    """Write plain values as a Parquet file.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     parquet({"n": [1, 2], "who": ["a", None]}, f"{folder}/x.parquet")
+    ...     duckdb.sql(f"SELECT * FROM '{folder}/x.parquet'").fetchall()
+    [(1, 'a'), (2, None)]
+    """
+    declared = ", ".join(f"{DUCKDB.quoted(name)} {_stored_as(values)}" for name, values in columns.items())
+    with duckdb.connect(":memory:") as connection:
+        connection.execute(f"CREATE TABLE r ({declared})")
+        rows = [list(row) for row in zip(*columns.values(), strict=True)]
+        if rows:
+            connection.executemany(f"INSERT INTO r VALUES ({', '.join('?' * len(columns))})", rows)
+        connection.execute(f"COPY r TO {DUCKDB.string(str(path))} (FORMAT parquet)")
 
 
-def _reader(kind: str, paths: list[str]) -> str:
-    files = "[" + ", ".join(map(DUCKDB.string, paths)) + "]"
-    if kind == "parquet":
-        return f"read_parquet({files}, hive_partitioning = false)"
-    header = csv_header(paths[0])
-    columns = ", ".join(f"{DUCKDB.string(name)}: 'VARCHAR'" for name in header)
-    # Everything is text and nothing is guessed; a broken line is dropped or padded, since an error would be a signal.
-    return (
-        f"read_csv({files}, columns = {{{columns}}}, header = true, auto_detect = false, delim = ',', quote = '\"', "
-        f"escape = '\"', nullstr = '', null_padding = true, ignore_errors = true, strict_mode = false, "
-        f"max_line_size = {LONGEST_LINE})"
-    )
-
-
-def csv_header(path: str) -> list[str]:
-    """The names in the first line of a CSV file."""
-    with open(path, encoding="utf-8-sig", errors="replace", newline="") as file:
-        header = next(csv.reader(file), [])
-    if not header or len({name.casefold() for name in header}) != len(header) or not all(header):
-        raise InvalidParameter(
-            f"The first line of {Path(path).name!r} does not name its columns, each once.", fix="Add a header line."
-        )
-    return header
-
-
-def _arrow(data: object) -> Any:
-    """A frame as an Arrow table, which nobody can change under us."""
-    import narwhals
-
-    given: Any = data
-    try:
-        return narwhals.from_native(given, eager_only=True).to_arrow()
-    except ImportError:
-        raise InvalidParameter("Frames are read through Arrow.", fix="Install pyarrow.") from None
-    except (TypeError, ValueError):  # what Arrow cannot hold is told with the value it stumbled over
-        raise InvalidParameter(
-            f"{type(data).__qualname__} is no frame that DuckDB can read.",
-            fix="Pass a pandas, Polars or Arrow frame, or open it with its own engine.",
-        ) from None
+def _stored_as(values: Sequence[Any]) -> str:
+    kinds = {type(v) for v in values if v is not None}
+    if kinds == {int}:
+        return "BIGINT" if all(v is None or abs(v) < 1 << 63 for v in values) else "DOUBLE"
+    if kinds <= {int, float}:
+        return "DOUBLE"
+    return {bool: "BOOLEAN", date: "DATE"}.get(kinds.pop(), "VARCHAR") if len(kinds) == 1 else "VARCHAR"

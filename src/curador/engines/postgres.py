@@ -6,6 +6,7 @@ import threading
 import uuid
 from collections.abc import Mapping
 from decimal import Decimal, localcontext
+from pathlib import Path
 from typing import Any
 
 import psycopg
@@ -230,11 +231,13 @@ class Postgres(SqlEngine):
 
     # ---- preparing ---------------------------------------------------------------------------------------------
 
-    def prepare(self, preparation: Preparation) -> Prepared:
-        """Store a table with its ranks in the schema ``curador``, and use it from now on.
+    def prepare(self, preparation: Preparation, path: str | Path | None = None) -> Prepared:
+        """Store a table with its ranks in the schema ``curador``, and use it from now on; no path can be chosen.
 
         Assumes: the role may create that schema or tables in it, and nobody changes the stored table.
         """
+        if path is not None:
+            raise InvalidParameter("PostgreSQL stores prepared tables in the database.", fix="Leave the path out.")
         made = preparation.at(f"prepared_{uuid.uuid4().hex}", uuid.uuid4().hex)
         self._guarded(lambda: self._write(preparation, made))
         self.attach(made)

@@ -72,7 +72,8 @@ def _converted(r: Read, d: Dialect, types: Mapping[str, str]) -> tuple[str, bool
     if r.way is Way.STORED:
         return column, True
     convert = _CONVERSIONS[r.type.kind, check_column(r.column, r.type.kind, d, types)]
-    return _recast(convert, d, column, types[r.column])
+    text, cheap = _recast(convert, d, column, types[r.column])
+    return (d.told(text), False) if r.way is Way.ID and r.type.kind is Kind.TEXT else (text, cheap)
 
 
 def _recast(convert: Conversion, d: Dialect, column: str, type_name: str) -> tuple[str, bool]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import uuid
 from collections.abc import Mapping
+from pathlib import Path
 
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
@@ -180,12 +181,12 @@ class Spark(SqlEngine):
         with watched(self._timeout, lambda: context.cancelJobGroup(group), progress, lambda: -1.0):
             return [self._session.sql(text).collect() for text in texts]
 
-    def prepare(self, preparation: Preparation, path: str | None = None) -> Prepared:
+    def prepare(self, preparation: Preparation, path: str | Path | None = None) -> Prepared:
         """Store a table with its ranks as Parquet files at ``path``, or in Spark's memory; and use it from now on.
 
         Assumes: nobody changes the stored files.
         """
-        made = preparation.at(path or "", uuid.uuid4().hex)
+        made = preparation.at("" if path is None else str(path), uuid.uuid4().hex)
         self._guarded(lambda: self._write(preparation, made))
         if path is not None:
             self.attach(made)

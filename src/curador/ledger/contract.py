@@ -1,31 +1,28 @@
-"""What every ledger does, whatever it is stored in: the contract, and the arithmetic all stores share.
+"""What every ledger does, whatever it is stored in.
 
 Scopes form a tree.  Its root is the population whose units are protected; below it are tables, groups, analysts.  A
 charge names the scopes it is about and is checked against every one of their ancestors, all or nothing, each scope
 once.  It is spent when it is reserved, before any data is read.  What is stored is the event and, for each scope, an
 integer cost in the scope's own currency, rounded up; a balance never goes down.
-
-A store keeps rows and locks them.  What a charge costs, whether it fits and what a refusal says is decided here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from fractions import Fraction
+from datetime import datetime
 from types import MappingProxyType
 from typing import Protocol
 
 from curador.accounting import filters
-from curador.accounting.costs import Cost, Rule, cost
-from curador.accounting.events import NOTHING, Event
+from curador.accounting.costs import Cost, Rule
+from curador.accounting.events import Event
 from curador.accounting.filters import Filter
-from curador.errors import BudgetExceeded, InvalidParameter, NotPromised
+from curador.ledger.pricing import amounts, left
 from curador.privacy import Guarantee, Neighbors
-from curador.rational import Number, down
+from curador.rational import Number
 
-LONGEST_NAME = 200
+EMPTY: Mapping[str, object] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +31,9 @@ class Charge:
 
     ``scopes`` lists every scope that was charged, parents before children, and ``costs`` lines up with it.  ``note``
     is what the buyer wants to find again, such as the question; it never holds anything read from data.
+
+    A charge that is ``repeated`` was answered before: its answer is there, no data is to be touched, and ``scopes`` are
+    only those that had not paid for it yet.
 
     >>> from curador.ledger.memory import MemoryLedger
     >>> from curador.accounting.events import PureLoss
@@ -50,8 +50,11 @@ class Charge:
     costs: tuple[Cost, ...]
     event: Event
     promise: Guarantee | None = None
-    note: Mapping[str, object] = field(default_factory=lambda: MappingProxyType({}), hash=False)
+    note: Mapping[str, object] = field(default_factory=lambda: EMPTY, hash=False)
     settled: bool = False
+    repeated: bool = False
+    receiver: str | None = None
+    at: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +62,8 @@ class Balance:
     """One scope as it stands.
 
     ``spent`` is what was charged to this scope, ``remaining`` what can still be charged here: no more than any
-    ancestor that counts in the same currency has left.  ``parent`` is the balance of the scope above.
+    ancestor that counts in the same currency has left, and nothing where this scope or one above is closed (revoked or
+    expired).  ``parent`` is the balance of the scope above.
 
     >>> from curador.privacy import PureDP
     >>> from curador.accounting.filters import open_filter
@@ -71,6 +75,8 @@ class Balance:
     scope: str
     state: Filter
     parent: Balance | None = None
+    closed: bool = False
+    expires: datetime | None = None
 
     @property
     def budget(self) -> Guarantee:
@@ -86,19 +92,41 @@ class Balance:
 
     @property
     def remaining(self) -> Guarantee:
+        path: list[Balance] = [self]
+        while (above := path[-1].parent) is not None:
+            path.append(above)
+        if any(balance.closed for balance in path):
+            return filters.remaining(replace(self.state, spent=tuple(max(0, c) for c in self.state.ceiling)))
         if self.state.currency.rule is Rule.RENYI_ANY:  # one open order is enough, so a least one means nothing
             return filters.remaining(self.state)
-        left = _left(self.state)
-        above = self.parent
-        while above is not None:
-            if above.state.currency == self.state.currency:
-                left = tuple(map(min, left, _left(above.state)))
-            above = above.parent
-        used = tuple(c - x for c, x in zip(self.state.ceiling, left, strict=True))
+        rest = left(self.state)
+        for balance in path[1:]:
+            if balance.state.currency == self.state.currency:
+                rest = tuple(map(min, rest, left(balance.state)))
+        used = tuple(c - x for c, x in zip(self.state.ceiling, rest, strict=True))
         return filters.remaining(replace(self.state, spent=used))
 
     def __str__(self) -> str:
-        return f"{self.scope}: {_amounts(self.state, self.state.spent)} spent, {_worded(self.remaining)} remaining"
+        return f"{self.scope}: {amounts(self.state, self.state.spent)} spent, {_worded(self.remaining)} remaining"
+
+
+def _worded(promise: Guarantee) -> str:
+    return ", ".join(f"{name} {value}" for name, value in promise.to_json().items() if name != "kind")
+
+
+@dataclass(frozen=True, slots=True)
+class Registration:
+    """What a table's name stands for: data with its scope and version, whatever it is called and wherever it lies.
+
+    The version is a number that the ledger counts up, never a digest of the content, which would tell about the data.
+    It belongs into the fingerprint of a question: an answer is repeated only for the same version.
+    """
+
+    table: str
+    source: str
+    scope: str
+    version: int
+    data: int
 
 
 class Ledger(Protocol):
@@ -114,11 +142,37 @@ class Ledger(Protocol):
         rule: Rule | str | None = None,
         aside: Number = 0,
         orders: Iterable[float] = (),
+        expires: datetime | None = None,
     ) -> Balance:
         """Make a scope with a ceiling, whose currency never changes; refused if the name is taken.
 
-        A scope below another is about the same neighbours.
+        A scope below another is about the same neighbours.  After ``expires`` nothing can be bought there.
+
+        A budget for a period is a scope for that period, such as ``"visits 2026-11"``, that expires when it ends.  It
+        promises for each period apart.  Somebody who is in the data in several periods has lost the sum of them all,
+        unless the unit is the pair of an id and a period; a scope above them all bounds that sum.
         """
+        ...
+
+    def delegate(
+        self, scope: str, to: str, budget: Guarantee, *, aside: Number = 0, expires: datetime | None = None
+    ) -> Balance:
+        """Let somebody spend a part of a scope: a new scope below it, in its currency, with no more than it has left.
+
+        What is spent there is spent in the scope too; what is not spent there is not kept from others.
+        """
+        ...
+
+    def grant(self, scope: str, more: Guarantee, *, because: str = "") -> Balance:
+        """Raise a ceiling by so much, for ever.
+
+        Guarantee: the raised budget.  Whether to raise may not depend on answers beyond the largest budget that could
+        have been granted: that one is what is promised.
+        """
+        ...
+
+    def revoke(self, scope: str, *, because: str = "") -> Balance:
+        """Close a scope and all below it, for ever; what it spent stays spent above it."""
         ...
 
     def reserve(
@@ -128,12 +182,26 @@ class Ledger(Protocol):
         *,
         promise: Guarantee | None = None,
         note: Mapping[str, object] = ...,
+        key: str | None = None,
+        fingerprint: str | None = None,
+        receiver: str | None = None,
     ) -> Charge:
-        """Spend an event in these scopes and in all above them, durably, or refuse and spend nothing."""
+        """Spend an event in these scopes and in all above them, durably, or refuse and spend nothing.
+
+        ``receiver`` is the scope of the analyst or group that gets the answer; it pays too.  ``fingerprint`` stands for
+        the question, its cost and the versions of its data.  If that was answered before, nothing is bought: the charge
+        comes back as ``repeated``, and only the scopes of a receiver that has not paid for this answer yet pay now.
+
+        ``key`` names one request: sent again with the same fingerprint it gets the answer it got, with another
+        fingerprint it is refused.  A charge that was never settled answers nothing: asking again is a new charge.
+        """
         ...
 
-    def settle(self, charge: str, answer: bytes) -> None:
-        """Keep the noised answer of a charge; once, and only of a charge that was reserved."""
+    def settle(self, charge: str, answer: bytes) -> bytes:
+        """Keep the noised answer of a charge; once, and only of a charge that was reserved.
+
+        Returns the bytes to release: these, or those that another charge under the same key was settled with before.
+        """
         ...
 
     def answer(self, charge: str) -> bytes | None:
@@ -144,121 +212,37 @@ class Ledger(Protocol):
         """What a scope has spent and has left."""
         ...
 
+    def scopes(self) -> tuple[str, ...]:
+        """The names that are taken, in order."""
+        ...
+
     def history(self, scope: str | None = None) -> tuple[Charge, ...]:
         """The charges of a scope, or all of them, oldest first."""
         ...
 
+    def register(self, table: str, source: str, *, scope: str | None = None, reloaded: bool = False) -> Registration:
+        """Tie a table's name and source to a scope, or find what they are tied to.
 
-# ---- what stores share -------------------------------------------------------------------------------------------
+        A known name with another source was reloaded, a known source with another name renamed: the budget is kept.
+        The version grows with each of these, and when ``reloaded`` says that the content changed.
+        """
+        ...
 
+    def registered(self, table: str, source: str) -> Registration | None:
+        """What a name or a source is tied to; None if both are new.  Changes nothing."""
+        ...
 
-def scope_name(name: object) -> str:
-    """Refuse what cannot name a scope.
+    def renew(self, table: str, scope: str, *, because: str) -> Registration:
+        """Decide that a table's data is new people, under another scope from now on; the reason is kept.
 
-    >>> scope_name("adult")
-    'adult'
-    """
-    if not isinstance(name, str) or not name.strip() or len(name) > LONGEST_NAME or not name.isprintable():
-        raise InvalidParameter(
-            f"A scope is named by printable text of 1 to {LONGEST_NAME} characters, got {str(name)[:40]!r}.",
-            fix="Rename it.",
-        )
-    return name
+        Assumes: no unit of the old data is in the new data; otherwise what it lost is the sum of both.
+        """
+        ...
 
+    def verify(self) -> int:
+        """Read everything again and raise LedgerBroken unless it is all as it was written; the number of entries."""
+        ...
 
-def lineage(scopes: str | Sequence[str], parent: Callable[[str], str | None]) -> tuple[str, ...]:
-    """Every scope a charge falls on: those named and all above them, each once, parents before children.
-
-    >>> above = {"visits": "people", "people": None, "bills": "people"}
-    >>> lineage(["visits", "bills"], above.__getitem__)
-    ('people', 'bills', 'visits')
-    """
-    named = [scopes] if isinstance(scopes, str) else list(scopes)
-    if not named:
-        raise InvalidParameter("A charge falls on at least one scope.", fix="Name the table it is about.")
-    depth: dict[str, int] = {}
-    for name in named:
-        path = [name]
-        while (up := parent(path[-1])) is not None:
-            path.append(up)
-        depth |= {scope: level for level, scope in enumerate(reversed(path))}
-    # One order for all buyers: stores that lock scopes one by one cannot wait for each other in a ring.
-    return tuple(sorted(depth, key=lambda scope: (depth[scope], scope)))
-
-
-def price(state: Filter, event: Event, promise: Guarantee | None = None) -> Cost:
-    """What an event costs in a scope's currency; where the currency cannot express it, what its promise costs.
-
-    Assumes: the event keeps the promise.
-    Fails: InvalidParameter for other neighbours than the scope's; NotPromised where neither can be expressed.
-
-    >>> from curador.accounting.events import GaussianNoise
-    >>> from curador.privacy import ApproxDP
-    >>> state = filters.open_filter(ApproxDP(1, 1e-6))
-    >>> price(state, GaussianNoise(sigma=10, sensitivity=1), ApproxDP("0.4", 1e-6))
-    (400000000000, 1000000000000)
-    """
-    if event != NOTHING and event.neighbors is not state.neighbors:
-        raise InvalidParameter(
-            f"This budget is about {state.neighbors.value} neighbours, the event about {event.neighbors.value}.",
-            fix="Declare the same neighbours for the budget and for its tables.",
-        )
-    for what in (event, promise):
-        with suppress(NotPromised):
-            if what is not None:
-                return cost(what, state.currency)
-    raise NotPromised(
-        f"A budget that counts {' and '.join(state.currency.names[:2])} cannot express what this release costs.",
-        fix=_FIXES.get(state.currency.rule, "Ask for noise that has a finite cost at the budget's orders."),
-    )
-
-
-_FIXES = {
-    Rule.PURE: "Ask with epsilon alone: public keys, and Laplace noise.",
-    Rule.APPROXIMATE: "Ask with epsilon, or with epsilon and delta.",
-    Rule.ZCDP: "Ask with rho, or with epsilon.",
-}
-
-
-def charged(scope: str, state: Filter, amount: Cost) -> Filter:
-    """A scope's filter after a charge, or a refusal that says what was asked, spent and left.
-
-    >>> from curador.privacy import PureDP
-    >>> charged("people", filters.open_filter(PureDP(1)), (2 * 10**12,))  # doctest: +ELLIPSIS
-    Traceback (most recent call last):
-    curador.errors.BudgetExceeded: The budget of 'people' does not cover this: asked epsilon 2, spent epsilon 0, ...
-    """
-    try:
-        return filters.charge_cost(state, amount)
-    except BudgetExceeded:
-        raise BudgetExceeded(
-            f"The budget of {scope!r} does not cover this: asked {_amounts(state, amount)}, "
-            f"spent {_amounts(state, state.spent)}, remaining {_amounts(state, _left(state))}.",
-            fix="Ask for less, or ask whoever holds the budget for more.",
-        ) from None
-
-
-def unknown_scope(scope: str) -> InvalidParameter:
-    return InvalidParameter(f"No budget is called {scope!r}.", fix="Open it first, or check the name.")
-
-
-def unknown_charge(charge: str) -> InvalidParameter:
-    return InvalidParameter(f"No charge has the id {charge!r}.", fix="Use the id of a charge that was reserved.")
-
-
-def settled_twice(charge: str) -> InvalidParameter:
-    return InvalidParameter(f"Charge {charge!r} has its answer already.", fix="Read it; a new answer is a new charge.")
-
-
-def _left(state: Filter) -> Cost:
-    return tuple(c - s for c, s in zip(state.ceiling, state.spent, strict=True))
-
-
-def _amounts(state: Filter, amount: Cost) -> str:
-    parts = zip(state.currency.names, amount, state.currency.units, strict=True)
-    shown = [f"{name} {down(Fraction(x, unit)):.12g}" for name, x, unit in parts]
-    return " and ".join(shown) if len(shown) < 3 else ", ".join(shown)
-
-
-def _worded(promise: Guarantee) -> str:
-    return ", ".join(f"{name} {value}" for name, value in promise.to_json().items() if name != "kind")
+    def close(self) -> None:
+        """Let go of files and connections."""
+        ...

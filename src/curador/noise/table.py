@@ -8,10 +8,11 @@ as many bits as it takes.  Cuts are integer enclosures, so no rounding is truste
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable
 from fractions import Fraction
 from functools import cached_property
+from itertools import accumulate
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +22,9 @@ from curador.noise.entropy import Entropy
 
 UNSURE = -(1 << 15)
 """Marks a level-1 cell that a cut runs through."""
+
+FEW = 1 << 11
+"""Fewer draws than this at once do without the table of level 1, which takes milliseconds to make."""
 
 OUTLIER = 1 << 14
 """Level 3 may find values at or above this; they are handed back as Python integers, never squeezed into an array."""
@@ -79,17 +83,18 @@ class Table:
         if self._signed:
             found = [w for i, w in enumerate(found) for _ in range(1 if i == 0 else 2)]
             rest *= 2
-        sum_lo = sum(lo for lo, _ in found)
-        sum_hi = sum(hi for _, hi in found) + rest
-        at_lo = at_hi = 0
-        cut_lo, cut_hi = [], []
-        for lo, hi in found:
-            at_lo, at_hi = at_lo + lo, at_hi + hi
-            top = -((-at_hi << bits) // sum_lo)
-            cut_lo.append((at_lo << bits) // sum_hi)
-            cut_hi.append(min(top, (1 << bits) - 1))
-            if top >= 1 << bits:
-                break
+        at_lo = list(accumulate(lo for lo, _ in found))
+        at_hi = list(accumulate(hi for _, hi in found))
+        # Multiplied by enclosures of one over the sum of all weights: over a thousand divisions would take longer.
+        one = 1 << 2 * p
+        inverse_lo, inverse_hi = one // (at_hi[-1] + rest), one // at_lo[-1] + 1
+        drop = 2 * p - bits
+        cut_hi = [-(-at * inverse_hi >> drop) for at in at_hi]
+        full = bisect_left(cut_hi, 1 << bits)
+        if full < len(cut_hi):
+            cut_hi[full] = (1 << bits) - 1
+            del cut_hi[full + 1 :]
+        cut_lo = [at * inverse_lo >> drop for at in at_lo[: len(cut_hi)]]
         return cut_lo, cut_hi
 
     @property
@@ -105,17 +110,21 @@ class Table:
 
     @cached_property
     def _arrays(self) -> tuple[NDArray[np.uint64], NDArray[np.uint64], NDArray[np.int64]]:
-        values = np.array([self._value(j) for j in range(len(self._lo) + 1)], np.int64)
+        j = np.arange(len(self._lo) + 1, dtype=np.int64)
+        values = np.where(j % 2, (j + 1) // 2, -(j // 2)) if self._signed else j
         return np.array(self._lo, np.uint64), np.array(self._hi, np.uint64), values
 
     @cached_property
     def _first(self) -> NDArray[np.int16]:
+        return self._level1(np.arange(1 << 16, dtype=np.uint16))
+
+    def _level1(self, cell: NDArray[np.uint16]) -> NDArray[np.int16]:
+        """The outcome of each cell, or UNSURE where a cut runs through it."""
         lo, hi, values = self._arrays
-        cells = np.arange(1 << 16, dtype=np.uint64) << np.uint64(48)
-        j = np.searchsorted(hi, cells, side="right")
-        sure = np.zeros(1 << 16, bool)
+        start = cell.astype(np.uint64) << np.uint64(48)
+        j = np.searchsorted(hi, start, side="right")
         inside = j < len(lo)
-        sure[inside] = cells[inside] + np.uint64((1 << 48) - 1) < lo[j[inside]]
+        sure = inside & (start + np.uint64((1 << 48) - 1) < lo.take(j, mode="clip"))
         return np.where(sure, values[j], UNSURE).astype(np.int16)
 
     def draw(self, entropy: Entropy) -> int:
@@ -129,7 +138,8 @@ class Table:
     def fill(self, out: NDArray[np.int64], entropy: Entropy) -> dict[int, int]:
         """Fill ``out`` with independent outcomes; returns the outliers, whose places in ``out`` hold zero."""
         cell = entropy.words(out.size, np.uint16)
-        value = self._first.take(cell)
+        # The whole table costs as much as searching thousands of cells: a few draws look up their own cells alone.
+        value = self._level1(cell) if out.size < FEW else self._first.take(cell)
         np.copyto(out, value)
         unsure = np.flatnonzero(value == UNSURE)
         if not unsure.size:

@@ -108,10 +108,15 @@ def _bounded(e: ex.Expr, operand: ex.Expr, t: Type, scope: Scope) -> Range:
 def unbounded(what: str, operand: ex.Expr, scope: Scope) -> QuestionRefused:
     """The refusal of something that needs bounds where there are none; names the column that lacks them."""
     loose = sorted(str(n) for n in names(operand) if n in scope and scope[n].kind.counted and not scope[n].bounds)
-    who = f"column {loose[0]!r}" if loose else shown(operand)
+    if not loose:
+        return QuestionRefused(
+            f"{what}: {shown(operand)} has no bounds.", fix="Declare bounds for the columns it is made of in the table."
+        )
+    column = loose[0]
     return QuestionRefused(
-        f"{what}: the {who} has no declared bounds." if loose else f"{what}: {who} has no bounds.",
-        fix=f"Declare bounds for {loose[0] if loose else 'the columns it is made of'} in the table.",
+        f"{what}: the column {column!r} has no declared bounds.",
+        fix=f"Declare bounds for {column} in the table, or learn them privately: bounds({column!r}), in SQL "
+        f"BOUNDS({column}), is a question of its own.",
     )
 
 

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 from curador.errors import CuradorError, InvalidParameter, QuestionRefused
 from curador.query import expressions as ex
 from curador.query.aggregates import Aggregate
-from curador.query.checked import check, table_of
+from curador.query.checked import check, table_of, unread
 from curador.query.columns import Key, distinct, identifier, suggestion
 from curador.query.question import Group, Join, KeyList, Order, Output, Question
 from curador.query.schema import Table
@@ -186,7 +186,7 @@ class TableQuery:
                 limit=self.most,
                 contribution=self.contribution,
             )
-            check(asked, self.tables)
+            check(asked, self.tables, unread)
         except QuestionRefused:
             raise
         except CuradorError as error:

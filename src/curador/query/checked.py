@@ -20,11 +20,23 @@ from curador.query.wording import shown
 MOST_ROWS = 1_000_000
 """The most public keys of one question, all columns multiplied."""
 
+MOST_JOINED = 10_000
+"""The most rows that one unit's rows in several private tables are joined to, where the tables declare no more."""
+
 NEEDS_BOUNDS = ("sum", "mean", "variance", "std", "quantiles", "minimum", "maximum")
 NUMERIC = (*NEEDS_BOUNDS, "bounds")
 
 PublicRows = Callable[[str, Sequence[str]], Sequence[Sequence[Key]]]
-"""Reads columns of a public table: its name and theirs to rows of values."""
+"""Reads columns of a public table: its name and theirs to rows of values, none of them NULL."""
+
+
+def unread(table: str, columns: Sequence[str]) -> Sequence[Sequence[Key]]:
+    """Stands in for a reader of public tables where a question is only checked, not planned.
+
+    >>> unread("towns", ["name"])
+    ()
+    """
+    return ()
 
 
 @dataclass(frozen=True)
@@ -41,6 +53,24 @@ class Checked:
     groups: tuple[Type, ...]
     columns: tuple[Type | None, ...]
     keys: tuple[tuple[Key, ...], ...] | None
+    most_joined: int = MOST_JOINED
+
+    @property
+    def brought(self) -> dict[str, int]:
+        """How many rows of each private table a unit brings into a join of them; empty without such a join.
+
+        The same number for all, as large as ``most_joined`` together allow: 100 of each of two tables.  A table that
+        declares that a unit contributes more than that brings as many as it declares.
+        """
+        others = [j.table for j in self.question.joins if j.kind == "unit"]
+        if not others:
+            return {}
+        tables = [self.question.table, *others]
+        share = 1
+        while (share + 1) ** len(tables) <= self.most_joined:
+            share += 1
+        declared = {name: self.tables[name].contribution for name in tables}
+        return {name: share if c is None else max(share, c.groups * c.rows) for name, c in declared.items()}
 
     @property
     def table(self) -> Table:
@@ -59,6 +89,9 @@ class Checked:
 
 def check(question: Question, tables: Mapping[str, Table], public_rows: PublicRows | None = None) -> Checked:
     """The question with its types, or a refusal that names the column and the fix.
+
+    ``public_rows`` reads keys from public tables; without it none are, and groups made of their columns are selected
+    privately.
 
     >>> from curador.query.aggregates import mean
     >>> from curador.query.question import Output
@@ -183,34 +216,74 @@ def _measured(name: str, what: Aggregate, scope: Scope) -> Type | None:
     return t
 
 
+_Lists = list[tuple[tuple[str, ...], list[tuple[Key, ...]]]]
+"""Groups by name, and the rows of keys that they have together."""
+
+
 def _keys(
     question: Question, tables: Mapping[str, Table], groups: tuple[Type, ...], public_rows: PublicRows | None
 ) -> tuple[tuple[Key, ...], ...] | None:
     if question.tree is not None:
         return _tree_keys(question, tables[question.table])
-    order = [g.name for g in question.group_by]
-    kinds = dict(zip(order, (t.kind for t in groups), strict=True))
-    lists: list[tuple[tuple[str, ...], list[tuple[Key, ...]]]] = []
+    types = {g.name: t for g, t in zip(question.group_by, groups, strict=True)}
+    lists: _Lists = []
     for given in question.keys:
         rows: Sequence[Sequence[object]] = given.rows
         if given.table is not None:
-            if not table_of(given.table, tables).public or public_rows is None:
-                raise QuestionRefused(f"{given.table!r} is no public table to read keys from.", fix="List the keys.")
-            rows = public_rows(given.table, given.groups)
-        typed = [tuple(key_value(kinds[n], x) for n, x in zip(given.groups, row, strict=True)) for row in rows]
-        lists.append((given.groups, typed))
+            rows = _listed(given.table, given.groups, [types[n].kind for n in given.groups], tables, public_rows)
+        lists.append((given.groups, _typed(rows, [types[n].kind for n in given.groups])))
     told = {name for columns, _ in lists for name in columns}
-    for name, t in zip(order, groups, strict=True):
+    if public_rows is not None:
+        left = [g for g in question.group_by if g.name not in told]
+        lists += _joined_keys(left, types, tables, public_rows)
+        told |= {name for columns, _ in lists for name in columns}
+    for name, t in types.items():
         if name not in told:
             if t.domain is None:
                 return None
             lists.append(((name,), [(key,) for key in t.domain]))
-    return _product(order, lists)
+    return _product(list(types), lists)
 
 
-def _product(
-    order: list[str], lists: list[tuple[tuple[str, ...], list[tuple[Key, ...]]]]
-) -> tuple[tuple[Key, ...], ...]:
+def _typed(rows: Sequence[Sequence[object]], kinds: Sequence[Kind]) -> list[tuple[Key, ...]]:
+    """The keys in their types, each once: a row that matched two would count twice."""
+    return list(dict.fromkeys(tuple(key_value(k, x) for k, x in zip(kinds, row, strict=True)) for row in rows))
+
+
+def _listed(
+    name: str, columns: Sequence[str], kinds: Sequence[Kind], tables: Mapping[str, Table], reader: PublicRows | None
+) -> Sequence[Sequence[object]]:
+    table = table_of(name, tables)
+    if not table.public or reader is None:
+        raise QuestionRefused(f"{name!r} is no public table to read keys from.", fix="List the keys.")
+    for column, kind in zip(columns, kinds, strict=True):
+        if column not in table.columns:
+            raise QuestionRefused(f"{name!r} has no column {column!r}.", fix=suggestion(column, table.columns))
+        if table.columns[column].kind is not kind:
+            raise QuestionRefused(
+                f"{name}.{column} is {table.columns[column].kind}, and the group of that name is {kind}.",
+                fix="Read keys from a column of the same type.",
+            )
+    return reader(name, columns)
+
+
+def _joined_keys(
+    left: Sequence[Group], types: Mapping[str, Type], tables: Mapping[str, Table], reader: PublicRows
+) -> _Lists:
+    """Groups that are columns of a joined public table have its rows as their keys: the pairs that there are."""
+    found: dict[str, list[tuple[str, str]]] = {}
+    for g in left:
+        if isinstance(g.expr, ex.Name) and g.expr.table is not None and tables[g.expr.table].public:
+            found.setdefault(g.expr.table, []).append((g.name, g.expr.column))
+    lists: _Lists = []
+    for table, pairs in found.items():
+        if any(types[name].domain is None for name, _ in pairs):
+            rows = reader(table, [column for _, column in pairs])
+            lists.append((tuple(name for name, _ in pairs), _typed(rows, [types[name].kind for name, _ in pairs])))
+    return lists
+
+
+def _product(order: list[str], lists: _Lists) -> tuple[tuple[Key, ...], ...]:
     size = 1
     for _, rows in lists:
         size *= len(rows)

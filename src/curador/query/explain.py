@@ -6,6 +6,7 @@ import html
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import singledispatch
+from textwrap import wrap
 from typing import Any
 
 from curador.mechanisms.base import AdditiveNoise, Mechanism
@@ -19,6 +20,9 @@ from curador.privacy import ZCDP, ApproxDP, Guarantee, Neighbors, PureDP
 from curador.query.answer import COVERS
 from curador.query.plan import Plan
 from curador.query.steps import Largest, Noised, Ranked, Selected, Step
+
+WIDTH = 80
+"""Columns that sentences are broken at."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +61,7 @@ def explain(plan: Plan) -> str:
             [[s.label, _share(s), *described(s)] for s in plan.steps],
         ),
         "",
-        *(f"* {note}" for note in notes(plan)),
+        *(line for note in notes(plan) for line in wrap(note, WIDTH, initial_indent="* ", subsequent_indent="  ")),
     ]
     return "\n".join(line.rstrip() for line in parts)
 
@@ -84,7 +88,7 @@ def _heading(plan: Plan) -> list[str]:
 
 
 def _share(step: Step) -> str:
-    return f"{float(100 * step.share):g} %" if step.share else "free"
+    return f"{float(100 * step.share):.3g} %" if step.share else "free"
 
 
 def _aligned(head: list[str], rows: list[list[str]]) -> list[str]:
@@ -196,6 +200,8 @@ def notes(plan: Plan) -> list[str]:
             "Rows beyond a unit's limits are left out before anything is measured; how many they are is not known "
             "without paying for it. Counts and sums are therefore of the rows kept."
         )
+    if plan.checked.brought:
+        said.append(_brought(plan))
     if plan.prepared is not None and question.where is not None:
         said.append(
             "The rows of each unit were chosen when the table was prepared, before the filter: rows that the filter "
@@ -217,6 +223,18 @@ def notes(plan: Plan) -> list[str]:
     return said
 
 
+def _brought(plan: Plan) -> str:
+    """What is cut before private tables are joined, and what that does to the answer."""
+    most = " and ".join(f"{n} rows of {name!r}" for name, n in plan.checked.brought.items())
+    said = (
+        f"Of each unit at most {most} are joined, chosen before the join. A unit with more loses pairs of rows that "
+        "match, so counts and sums of joined rows are too small, by how much is not known without paying for it."
+    )
+    if any(j.kind == "unit" and j.outer for j in plan.question.joins):
+        said += " A row that is kept may lose its match, and then counts as one that has none."
+    return said
+
+
 # ---- plain values ------------------------------------------------------------------------------------------------
 
 
@@ -233,7 +251,7 @@ def to_dict(plan: Plan) -> dict[str, Any]:
         "guarantee": plan.promise.to_json(),
         "event": plan.event.to_json(),
         "rows": plan.rows,
-        "prepared": None if plan.prepared is None else plan.prepared.snapshot,
+        "prepared": plan.prepared is not None,  # not which copy: its digest would tell about the rows
         "steps": [_step(s) for s in plan.steps],
         "expected": [
             {"output": e.output, "error": e.value, "unit": e.unit, "confidence": e.confidence, "text": e.text}

@@ -1,8 +1,9 @@
 """From a checked question to the exact half of its plan: statements in the neutral language, reading no data.
 
-Layers, from the bottom: the columns as read (:class:`~curador.query.exact.Scan`), joined; expressions, and the
-filter; the number of the public key, rows with other keys dropped; the rows that each unit keeps
-(:mod:`curador.query.truncate`); and the aggregates.  The filter comes before the truncation.
+Layers, from the bottom: the columns as read (:class:`~curador.query.exact.Scan`), joined
+(:mod:`curador.query.lower_joins`); expressions, and the filter; the number of the public key, rows with other keys
+dropped; the rows that each unit keeps (:mod:`curador.query.truncate`); and the aggregates.  The filter comes before
+the truncation.
 """
 
 from __future__ import annotations
@@ -10,21 +11,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from sqlglot import exp
-
 from curador.errors import QuestionRefused
 from curador.query import expressions as ex
 from curador.query import neutral as nt
 from curador.query import truncate
 from curador.query.checked import Checked
 from curador.query.columns import Kind
-from curador.query.exact import Exact, Read, Scan, Statement, Way
+from curador.query.exact import Exact, Read, Scan, Statement
 from curador.query.keyed import key_node, numbered
 from curador.query.lower_expressions import Bindings, lowered
+from curador.query.lower_joins import first, joined, scans, told_by
 from curador.query.measure import Form, Measure
 from curador.query.neutral import Node
 from curador.query.prepare import Prepared
-from curador.query.question import Join
 from curador.query.schema import Table
 from curador.query.trees import names
 from curador.query.truncate import INDEX, MOST_ROWS, UNIT, Cells
@@ -80,7 +79,7 @@ def listing(name: str, table: Table, columns: Sequence[str]) -> Exact:
 
     >>> towns = Table("towns.csv", columns={"name": "text"}, public=True)
     >>> listing("towns", towns, ["name"]).statements[0].tree.sql()
-    'SELECT "k0" FROM "s0" GROUP BY "k0"'
+    'SELECT "k0" AS "k0" FROM "s0" GROUP BY "k0"'
     """
     if not table.public:
         raise QuestionRefused(f"The table {name!r} is private.", fix="List the keys, or declare the table public.")
@@ -101,8 +100,8 @@ class _Layout:
         self.checked = checked
         self.columns = {n: f"c{i}" for i, n in enumerate(sorted(_used(checked, measures), key=str))}
         self.at = Bindings(checked.scope, self.columns)
-        scans = _scans(checked, self.columns) if prepared is None else [prepared.scan(checked, self.columns)]
-        self.scans = tuple(scans)
+        found = scans(checked, self.columns) if prepared is None else [prepared.scan(checked, self.columns)]
+        self.scans = tuple(found)
         wanted = dict.fromkeys(_value(m, measures) for m in measures if m.column is not None)
         self.values = {value: f"v{i}" for i, value in enumerate(wanted)}
         self.value_of = {m: self.values[_value(m, measures)] for m in measures if m.column is not None}
@@ -120,9 +119,9 @@ class _Layout:
         tests += [nt.present(x) for x in unit.values()]
         if question.where is not None:
             tests.append(lowered(question.where, self.at))
-        joins = [_joined(j, i + 1, self.checked, self.scans[i + 1], self.at) for i, j in enumerate(question.joins)]
+        joins = [joined(i, self.checked, scan, self.at) for i, scan in enumerate(self.scans) if i]
         read = [r.name for scan in self.scans for r in scan.reads]
-        source = self.at.over(nt.table("s0"), read, joins)
+        source = self.at.over(first(self.checked, self.scans[0], self.columns), read, joins)
         kinds = [t.kind for t in self.checked.groups]
         return numbered(unit, groups, values, source, tests, self.checked.keys, kinds)
 
@@ -134,56 +133,11 @@ def _used(checked: Checked, measures: Sequence[Measure]) -> set[ex.Name]:
         expressions.append(question.where)
     found = {n for e in expressions for n in names(e)}
     for join in question.joins:
-        pairs = _told_by(join, checked)
+        pairs = told_by(join, checked)
         found |= {left for left, _ in pairs} | {right for _, right in pairs}
         if checked.table.unit.id is None:  # which row of a public table is taken may not depend on the question
             found |= {ex.Name(c, join.table) for c in checked.tables[join.table].columns}
     return found
-
-
-def _told_by(join: Join, checked: Checked) -> list[tuple[ex.Name, ex.Name]]:
-    """The columns that must agree; not the ids, which are compared as they are told apart, never clipped."""
-    pairs = [(left, ex.Name(right, join.table)) for left, right in join.on]
-    if join.kind != "unit":
-        return pairs
-    ids = ex.Name(checked.table.unit.id or ""), ex.Name(checked.tables[join.table].unit.id or "", join.table)
-    return [pair for pair in pairs if pair != ids]
-
-
-def _scans(checked: Checked, columns: Mapping[ex.Name, str]) -> Iterator[Scan]:
-    question = checked.question
-    for i, table in enumerate([question.table, *(j.table for j in question.joins)]):
-        own = checked.tables[table]
-        reads = [
-            Read(short, n.column, column_type(own.columns[n.column]))
-            for n, short in columns.items()
-            if n.table == (table if i else None)
-        ]
-        if own.unit.id is not None and not own.public:
-            reads.append(Read(_unit_of(i), own.unit.id, column_type(own.columns[own.unit.id]), Way.ID))
-        yield Scan(f"s{i}", table, tuple(reads))
-
-
-def _unit_of(i: int) -> str:
-    return UNIT if i == 0 else f"{UNIT}{i}"
-
-
-def _joined(join: Join, i: int, checked: Checked, scan: Scan, at: Bindings) -> exp.Join:
-    table = nt.table(scan.name)
-    pairs = _told_by(join, checked)
-    on = [nt.infix("=", lowered(left, at), lowered(right, at)) for left, right in pairs]
-    if join.kind == "unit":
-        on.append(nt.infix("=", nt.column(UNIT), nt.column(_unit_of(i))))
-        return nt.beside(table, nt.both(*on), join.outer)
-    if checked.table.unit.id is not None:
-        return nt.beside(table, nt.both(*on), join.outer)
-    # A unit that is a row must stay one row: it takes one row of the public table, always the same.
-    by = [at.columns[right] for _, right in pairs]
-    rest = [r.name for r in scan.reads if r.name not in by]
-    every = {r.name: nt.column(r.name) for r in scan.reads}
-    ranked = nt.select({**every, "q": nt.rank(by, rest or by, dense=False)}, table)
-    first = nt.select(every, ranked, where=nt.infix("<=", nt.column("q"), nt.number(1)))
-    return nt.beside(first, nt.both(*on), join.outer, alias=f"j{i}")
 
 
 # ---- values --------------------------------------------------------------------------------------------------

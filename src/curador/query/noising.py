@@ -63,7 +63,8 @@ def noise(plan: Plan, found: Found, entropy: Entropy = SYSTEM) -> Noisy:
             assert counted is not None
             measured[step.measure] = counted
         elif isinstance(step, Noised):
-            exact = [found.column(step.measure.leafed.name)[i] for i in places]
+            column = found.column(step.measure.leafed.name)
+            exact = [column[i] for i in places]
             if step.measure.level is not None and tree is not None:
                 exact = tree.gather(exact, step.measure.level)
             measured[step.measure] = step.noise(exact, entropy)

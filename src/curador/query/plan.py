@@ -265,8 +265,7 @@ class Planner:
         )
         ranks = plan(check(search, self.checked.tables), PureDP(OFFERED_EPSILON)).expected[0].value
         return (
-            f"Or learn them privately with bounds({str(column)!r}): for epsilon {OFFERED_EPSILON:g}, powers of two "
-            f"around 98 % of the rows, within {ranks:.0f} ranks."
+            f"For epsilon {OFFERED_EPSILON:g} it finds powers of two around 98 % of the rows, within {ranks:.0f} ranks."
         )
 
     @property

@@ -130,6 +130,20 @@ class Prepared:
             raise QuestionRefused("This is no prepared table as to_json() writes them.", fix="Use to_json().") from None
 
 
+def fitting(made: Sequence[Prepared], checked: Checked, wanted: bool | None) -> Prepared | None:
+    """The copy to answer a question from: the latest for the same groups; for finer ones only if it is wanted."""
+    if wanted is False:
+        return None
+    usable = [p for p in reversed(made) if p.covers(checked)]
+    same = [p for p in usable if len(set(p.group_by)) == len({g.expr for g in checked.question.group_by})]
+    found = next(iter(same or (usable if wanted else [])), None)
+    if wanted and found is None:
+        raise QuestionRefused(
+            f"{checked.question.table!r} was not prepared for these groups.", fix="Prepare it, or leave it out."
+        )
+    return found
+
+
 def preparation(name: str, table: Table, group_by: Sequence[ex.Expr]) -> Preparation:
     """How to prepare a table for questions that group by these expressions, or by some of them."""
     unit = table.unit.id

@@ -175,7 +175,7 @@ def _unit(unit: object) -> Unit:
 def _columns(columns: object) -> Mapping[str, Column]:
     if not isinstance(columns, Mapping) or not columns:
         raise InvalidParameter("A table needs its columns declared.", fix="Pass columns={name: type, …}.")
-    read = {identifier(name, "A column"): _column(str(name), what) for name, what in columns.items()}
+    read = {identifier(name, "A column"): read_column(str(name), what) for name, what in columns.items()}
     distinct(read, "columns")
     return MappingProxyType(read)
 
@@ -184,8 +184,12 @@ SETTINGS = {"type": "kind", "bounds": "bounds", "step": "step", "keys": "keys", 
 """What may be said of a column in a study file, and the field it fills."""
 
 
-def _column(name: str, what: object) -> Column:
-    """A Column from itself, from the name of its type, or from settings as in a study file."""
+def read_column(name: str, what: object) -> Column:
+    """A Column from itself, from the name of its type, or from settings as in a study file.
+
+    >>> read_column("sex", {"type": "text", "keys": ["F", "M"]}).keys
+    ('F', 'M')
+    """
     if isinstance(what, Column):
         return what
     settings = {"type": what} if isinstance(what, str) else what

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import PurePath
+from typing import NoReturn
 from urllib.parse import urlsplit
 
 from curador.errors import InvalidParameter
@@ -34,7 +35,8 @@ class Files:
 class Frame:
     """A data frame held by the caller: pandas, Polars, Arrow or Spark.
 
-    Equal only to itself; its repr says the type and nothing of the data.
+    Equal only to itself; its repr says the type and nothing of the data, and it is never pickled or copied, so that
+    rows do not leave with what holds them.
 
     >>> read_source(object())
     Frame(<object>)
@@ -44,6 +46,9 @@ class Frame:
 
     def __repr__(self) -> str:
         return f"Frame(<{type(self.data).__qualname__}>)"
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a frame of private rows does not leave the process")
 
 
 @dataclass(frozen=True)

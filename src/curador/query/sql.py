@@ -14,7 +14,7 @@ from sqlglot import exp
 from curador.errors import CuradorError, QuestionRefused
 from curador.query import expressions as ex
 from curador.query.aggregates import Aggregate
-from curador.query.checked import check
+from curador.query.checked import check, unread
 from curador.query.question import Group, Order, Output, Question
 from curador.query.schema import Table
 from curador.query.sql_aggregates import aggregate_of, default_name
@@ -38,7 +38,7 @@ def parse(text: str, tables: Mapping[str, Table]) -> Question:
     relation = relation_of(tree, text, tables, with_relations(tree.args.get("with_"), text, tables))
     try:
         question = _Select(text, tables, relation, tree).question()
-        check(question, tables)
+        check(question, tables, unread)
     except QuestionRefused:
         raise
     except CuradorError as error:  # a name that no answer can have, a limit of 0
@@ -53,13 +53,13 @@ class _Item:
     node: exp.Expr
     alias: str | None
     what: ex.Expr | Aggregate
+    column: str | None = None
+    """What it is called where it is a column as it is."""
 
     @property
     def name(self) -> str | None:
-        if self.alias is not None:
-            return self.alias
-        if isinstance(self.what, ex.Name):
-            return self.what.column
+        if self.alias is not None or self.column is not None:
+            return self.alias or self.column
         return default_name(self.what) if isinstance(self.what, Aggregate) else None
 
 
@@ -92,7 +92,8 @@ class _Select:
         for node in self.tree.expressions:
             inner, alias = named_item(node, self.text)
             what = aggregate_of(inner, rows, self._is_unit) if is_aggregate(inner) else rows.read(inner)
-            found.append(_Item(inner, alias, what))
+            column = self.relation.name(inner) if isinstance(inner, exp.Column) else None
+            found.append(_Item(inner, alias, what, column))
         if not any(isinstance(i.what, Aggregate) for i in found):
             refuse(self.tree, self.text, "This would show rows.", "Measure something: add COUNT(*), or AVG(column).")
         return found
@@ -153,10 +154,15 @@ class _Select:
         chosen = [i for i in items if i.what == group]
         if len(chosen) > 1:
             refuse(chosen[1].node, self.text, f"{group} is selected twice.", "Select it once.")
-        name = chosen[0].name if chosen else group.column if isinstance(group, ex.Name) else None
+        name = chosen[0].name if chosen else self._written_name(group)
         if name is None:
             raise QuestionRefused(f"The group {group} has no name.", fix="Select it with AS name.")
         return name
+
+    def _written_name(self, group: ex.Expr) -> str | None:
+        """What GROUP BY itself calls a group that is not selected."""
+        columns = [n for n in self.tree.args["group"].find_all(exp.Column) if self.relation.has(n)]
+        return next((self.relation.name(n) for n in columns if self.relation.find(n) == group), None)
 
     def _named(self, items: list[_Item], groups: list[ex.Expr]) -> list[tuple[_Item, str]]:
         """Every item with its name; names of our own making are numbered where they would clash."""

@@ -48,6 +48,12 @@ class Relation:
             self._unknown(node, several=bool(found))
         return found[0]
 
+    def name(self, node: exp.Column) -> str:
+        """What a column is called here, spelled as it was defined: an inner query may have renamed it."""
+        table = node.args.get("table")
+        where = list(self.columns) if table is None else matching(self.columns, table)
+        return next(name for w in where for name in matching(self.columns[w], node.this))
+
     def has(self, node: exp.Column) -> bool:
         """Whether a column's name stands for one thing here."""
         return len(self._meant(node)) == 1

@@ -1,16 +1,16 @@
-"""Study files: tables declared in TOML, read, written, and drafted from column names and declared types alone."""
+"""Study files: tables declared in TOML, read and written."""
 
 from __future__ import annotations
 
-import csv
 import json
 import re
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import date
 from fractions import Fraction
 from pathlib import Path
+from urllib.parse import quote, unquote, urlsplit
 
 from curador.errors import InvalidParameter
 from curador.privacy import Unit
@@ -28,8 +28,19 @@ def read_tables(path: str | Path) -> dict[str, Table]:
     Fails: every refusal names the file, the table, the column and what to write instead.
     """
     file = Path(path)
+    return tables_from(read_study(file), file.name, file.parent)
+
+
+def read_study(path: str | Path) -> dict[str, object]:
+    """A study file as plain values, as yet unchecked.
+
+    >>> read_study("no-such.toml")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    curador.errors.InvalidParameter: There is no study file no-such.toml. ...
+    """
+    file = Path(path)
     try:
-        document = tomllib.loads(file.read_text(encoding="utf-8"))
+        return tomllib.loads(file.read_text(encoding="utf-8-sig"))
     except FileNotFoundError:
         raise InvalidParameter(
             f"There is no study file {file.name}.", fix="Check the path, or draft one with `curador init`."
@@ -38,7 +49,6 @@ def read_tables(path: str | Path) -> dict[str, Table]:
         raise InvalidParameter(f"{file.name} cannot be read as text.", fix="Check its rights and encoding.") from None
     except tomllib.TOMLDecodeError as error:
         raise InvalidParameter(f"{file.name} is not TOML: {error}.", fix="Correct that line.") from None
-    return tables_from(document, file.name, file.parent)
 
 
 def tables_from(
@@ -56,13 +66,18 @@ def tables_from(
     found: dict[str, Table] = {}
     for name, settings in tables.items():
         try:
-            found[name] = _table(name, settings, folder)
+            found[name] = read_table(name, settings, folder)
         except InvalidParameter as error:
             raise InvalidParameter(f"{where}, table {name!r}: {error.what}", fix=error.fix) from None
     return found
 
 
-def _table(name: str, settings: object, folder: Path | None) -> Table:
+def read_table(name: str, settings: object, folder: Path | None = None) -> Table:
+    """One table from its section; relative paths are taken from ``folder``.
+
+    >>> read_table("t", {"source": "t.csv", "unit": "row", "columns": {"age": "integer"}}).unit
+    Unit(id=None)
+    """
     if not isinstance(settings, Mapping):
         raise InvalidParameter("It is not a section.", fix=f"Write [tables.{name}] and its settings below.")
     for setting in settings:
@@ -95,8 +110,13 @@ def _source(text: object, folder: Path | None) -> object:
     if not isinstance(text, str):
         raise InvalidParameter(f"Its source is {text!r}.", fix="Write a path or engine://…#table, in quotes.")
     source = read_source(text)
-    if isinstance(source, Files) and folder is not None:
+    if folder is None:
+        return source
+    if isinstance(source, Files):
         return replace(source, pattern=str(folder / source.pattern))
+    if isinstance(source, EngineTable) and source.engine == "duckdb":
+        path = unquote(urlsplit(source.url).path).removeprefix("/")
+        return replace(source, url=f"duckdb:///{quote(str(folder / path))}")
     return source
 
 
@@ -152,26 +172,26 @@ def write_table(name: str, table: Table) -> str:
 
 
 def _table_lines(name: str, table: Table) -> Iterator[str]:
-    here = f"tables.{_key(name)}"
+    here = f"tables.{toml_key(name)}"
     yield f"[{here}]"
-    yield f"source = {_text(_source_text(table))}"
+    yield f"source = {toml_text(_source_text(table))}"
     if table.public:
         yield "public = true"
     else:
         id = table.unit.id
-        yield 'unit = "row"' if id is None else f"unit = {{ id = {_text(id)} }}"
-        yield f"neighbors = {_text(table.neighbors)}"
+        yield 'unit = "row"' if id is None else f"unit = {{ id = {toml_text(id)} }}"
+        yield f"neighbors = {toml_text(table.neighbors)}"
     if table.size is not None:
         yield f"size = {table.size}"
     if table.contribution is not None:
         yield f"contribution = {{ groups = {table.contribution.groups}, rows = {table.contribution.rows} }}"
     for column, declared in table.columns.items():
         yield ""
-        yield f"[{here}.columns.{_key(column)}]"
+        yield f"[{here}.columns.{toml_key(column)}]"
         yield from _column_lines(declared)
     for tree, declared_tree in table.trees.items():
         yield ""
-        yield f"[{here}.trees.{_key(tree)}]"
+        yield f"[{here}.trees.{toml_key(tree)}]"
         yield f"levels = {_plain(declared_tree.levels)}"
         yield f"children = {_plain(declared_tree.children)}"
 
@@ -186,7 +206,7 @@ def _source_text(table: Table) -> str:
 
 
 def _column_lines(column: Column) -> Iterator[str]:
-    yield f"type = {_text(column.kind)}"
+    yield f"type = {toml_text(column.kind)}"
     if column.bounds is not None:
         shown = [day_of(int(x)) if column.kind is Kind.DATE else x for x in column.bounds]
         yield f"bounds = {_plain(shown)}"
@@ -202,117 +222,30 @@ def _plain(x: object) -> str:
     if isinstance(x, bool):
         return str(x).lower()
     if isinstance(x, str):
-        return _text(x)
+        return toml_text(x)
     if isinstance(x, Fraction) and x.denominator > 1:
-        return _text(str(x))  # a fraction is written as one: "1/3"
+        return toml_text(str(x))  # a fraction is written as one: "1/3"
     if isinstance(x, int | date | Fraction):
         return str(x)
     if isinstance(x, Mapping):
-        return "{ " + ", ".join(f"{_key(str(k))} = {_plain(v)}" for k, v in x.items()) + " }"
+        return "{ " + ", ".join(f"{toml_key(str(k))} = {_plain(v)}" for k, v in x.items()) + " }"
     assert isinstance(x, Iterable)
     return "[" + ", ".join(map(_plain, x)) + "]"
 
 
-def _text(x: str) -> str:
+def toml_text(x: str) -> str:
+    """A text as TOML writes it.
+
+    >>> toml_text('the "best"')
+    '"the \\\\"best\\\\""'
+    """
     return json.dumps(x, ensure_ascii=False).replace("\x7f", "\\u007F")
 
 
-def _key(name: str) -> str:
-    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else _text(name)
+def toml_key(name: str) -> str:
+    """A name as TOML writes it.
 
-
-# ---- drafts --------------------------------------------------------------------------------------------------
-
-_KINDS = {
-    Kind.INTEGER: r"U?(TINY|SMALL|BIG|HUGE|MEDIUM)?INT(EGER)?\d*|U?INT\d+|LONG|SHORT|BYTE|(BIG|SMALL)?SERIAL",
-    Kind.REAL: r"FLOAT\d*|DOUBLE( PRECISION)?|REAL|DECIMAL|NUMERIC",
-    Kind.BOOLEAN: r"BOOL(EAN)?",
-    Kind.TEXT: r"VARCHAR|CHAR(ACTER)?( VARYING)?|TEXT|STRING|UUID|ENUM|BPCHAR|LARGE_STRING",
-    Kind.DATE: r"DATE\d*|DATETIME\d*|TIMESTAMP(TZ|_NTZ|_S|_MS|_NS)?( WITH(OUT)? TIME ZONE)?",
-}
-
-
-def kind_of(declared: str) -> Kind | None:
-    """The kind for a type as an engine names it, or None if there is none.
-
-    >>> kind_of("DECIMAL(18,3)"), kind_of("timestamp with time zone"), kind_of("BLOB")
-    (<Kind.REAL: 'real'>, <Kind.DATE: 'date'>, None)
+    >>> toml_key("age"), toml_key("first name")
+    ('age', '"first name"')
     """
-    name = re.sub(r"\(.*\)", "", declared.upper()).strip()
-    return next((kind for kind, pattern in _KINDS.items() if re.fullmatch(pattern, name)), None)
-
-
-def header_names(line: str) -> list[str]:
-    """The column names in the header line of a CSV file.
-
-    >>> header_names('age,"hours, weekly"')
-    ['age', 'hours, weekly']
-    """
-    return next(csv.reader([line.removeprefix("\ufeff").rstrip("\r\n")]), [])
-
-
-def draft_toml(name: str, source: str, columns: Sequence[tuple[str, str | None]]) -> str:
-    """A study file to fill in, from column names and declared types (None: a CSV declares none); reads no row.
-
-    >>> print(draft_toml("adult", "adult.parquet", [("age", "BIGINT"), ("sex", "VARCHAR")]))
-    # Drafted from column names and declared types; no row was read.
-    # What you fill in is public: take it from a codebook or the law, never from the data.
-    <BLANKLINE>
-    [tables.adult]
-    source = "adult.parquet"
-    unit = ""  # to fill in: "row" if every row is another person, else the column that says whose a row is
-    neighbors = "add-remove"  # or "replace", if the number of people is public and fixed
-    # size = 1000  # the number of people, if it is public
-    # contribution = { groups = 5, rows = 3 }  # with an id: how much of one person a question keeps
-    <BLANKLINE>
-    [tables.adult.columns.age]
-    type = "integer"
-    # bounds = [lowest, highest]  # to fill in: needed for sums, means and quantiles
-    <BLANKLINE>
-    [tables.adult.columns.sex]
-    type = "text"
-    # keys = ["first", "second"]  # to fill in: groups that are public; others are selected privately
-    <BLANKLINE>
-    """
-    return "\n".join(_draft_lines(name, source, columns)) + "\n"
-
-
-_LEFT = {
-    Kind.INTEGER: ["# bounds = [lowest, highest]  # to fill in: needed for sums, means and quantiles"],
-    Kind.REAL: [
-        "# bounds = [lowest, highest]  # to fill in: needed for sums, means and quantiles",
-        "# step = 0.01  # how finely values are read; by default the width of the bounds over 65,536",
-    ],
-    Kind.BOOLEAN: [],
-    Kind.TEXT: ['# keys = ["first", "second"]  # to fill in: groups that are public; others are selected privately'],
-    Kind.DATE: ["# bounds = [2020-01-01, 2024-12-31]  # to fill in: needed for date arithmetic; read by the day"],
-}
-
-
-def _draft_lines(name: str, source: str, columns: Sequence[tuple[str, str | None]]) -> Iterator[str]:
-    here = f"tables.{_key(identifier(name, 'A table'))}"
-    yield "# Drafted from column names and declared types; no row was read."
-    yield "# What you fill in is public: take it from a codebook or the law, never from the data."
-    yield ""
-    yield f"[{here}]"
-    yield f"source = {_text(source)}"
-    yield 'unit = ""  # to fill in: "row" if every row is another person, else the column that says whose a row is'
-    yield 'neighbors = "add-remove"  # or "replace", if the number of people is public and fixed'
-    yield "# size = 1000  # the number of people, if it is public"
-    yield "# contribution = { groups = 5, rows = 3 }  # with an id: how much of one person a question keeps"
-    for column, declared in columns:
-        header = f"[{here}.columns.{_key(identifier(column, 'A column'))}]"
-        kind = None if declared is None else kind_of(declared)
-        yield ""
-        if declared is not None and kind is None:
-            shown = "".join(c if c.isprintable() else " " for c in declared[:60])
-            yield f"# {header}  # of type {shown}, which no question can use"
-        elif kind is None:
-            yield header
-            yield f'type = ""  # to fill in: {", ".join(Kind)}'
-            yield "# bounds = [lowest, highest]  # for numbers and dates"
-            yield '# keys = ["first", "second"]  # for groups that are public'
-        else:
-            yield header
-            yield f"type = {_text(kind)}"
-            yield from _LEFT[kind]
+    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else toml_text(name)

@@ -167,22 +167,24 @@ GROUP_RANK, ROW_RANK = "d", "p"
 """Columns of a prepared table: the place of the group among the unit's, and of the row among its in the group."""
 
 
-def ranked(layer: nt.Source, unit: Kind, cells: Cells, values: Sequence[str]) -> exp.Select:
+def ranked(layer: nt.Source, unit: Kind, cells: Cells, values: Sequence[str], turned: int = 0) -> exp.Select:
     """Every row with its two ranks: those up to (groups, rows) are what a unit keeps, whatever the limits.
 
     The rows of a unit in a group are ordered by a mixed number of their place among the values, so that the first
-    ones are a sample of any size in which each row is as likely as another.
+    ones are a sample of any size in which each row is as likely as another.  ``turned`` gives each of several tables
+    an order of its own, so that places that are kept in one say nothing of those in another.
     """
     layer = mixed(layer, unit, cells, values)
     kept: dict[str, Node] = {c: nt.column(c) for c in (UNIT, *values)}
     told: dict[str, Node] = {c: nt.column(c) for c in (*cells.names, MIXED)}
     ranks = {
-        GROUP_RANK: nt.rank((UNIT,), group_order(cells), dense=True),
-        "i": nt.rank(parts(cells), tuple(values), dense=False),
+        GROUP_RANK: nt.constant(1) if cells.size == 1 else nt.rank((UNIT,), group_order(cells), dense=True),
+        "i": nt.rank(parts(cells), tuple(values) or (MIXED,), dense=False),
     }
     layer = nt.select({**kept, **told, **ranks}, layer)
     told[GROUP_RANK] = nt.column(GROUP_RANK)
-    turn = nt.remainder(nt.times(nt.column("i"), nt.constant(golden(PRIME))), nt.number(PRIME))
+    place = nt.plus(nt.column("i"), nt.constant(turned * SHIFT % PRIME)) if turned else nt.column("i")
+    turn = nt.remainder(nt.times(place, nt.constant(golden(PRIME))), nt.number(PRIME))
     layer = nt.select({**kept, **told, "i": nt.column("i"), "x": nt.plus(start(cells), turn)}, layer, fence=True)
     squared = nt.remainder(nt.times(nt.column("x"), nt.column("x")), nt.number(PRIME))
     layer = nt.select({**kept, **told, "i": nt.column("i"), "y": nt.plus(squared, nt.number(SHIFT))}, layer)

@@ -69,7 +69,7 @@ class Library:
             if request.prepare is not None:
                 curator.prepare(request.prepare[0], group_by=request.prepare[1])
             explain = str(curator.explain(request.sql, **request.budget))
-            release = curator.ask(request.sql, **request.budget)
+            release = curator.ask(request.sql, because="an attack", override=True, fresh=True, **request.budget)
         except Exception as error:  # noqa: BLE001  an attacker sees whatever comes, ours or not
             status, text = type(error).__name__, said(error)
         charges = [(c.id, c.scopes, c.costs, c.settled, str(c.note)) for c in curator.history()]

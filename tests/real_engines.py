@@ -1,4 +1,7 @@
-"""Real engines for the tests: DuckDB in this process, a PostgreSQL server of our own, a local Spark."""
+"""Real engines for the tests: DuckDB in this process, a PostgreSQL server of our own, a local Spark.
+
+The fixtures are there for every room, by way of tests/conftest.py; each server starts once in a run.
+"""
 
 from __future__ import annotations
 
@@ -142,7 +145,7 @@ def spark_session() -> Iterator[Any]:
         "spark.sql.warehouse.dir": folder,
         "spark.local.dir": folder,
         "spark.log.level": "OFF",
-        "spark.driver.extraJavaOptions": "-Dlog4j2.level=OFF -XX:TieredStopAtLevel=1",
+        "spark.driver.extraJavaOptions": "-Dlog4j2.level=OFF -XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
     }
     builder = pyspark.SparkSession.builder.master("local[2]").appName("curador")
     for name, value in settings.items():

@@ -1,4 +1,4 @@
-"""Scopes, charges and refusals; the ceilings under threads.  A durable ledger is held to the same."""
+"""Scopes, charges and refusals; the ceilings under threads: one contract, every store."""
 
 from __future__ import annotations
 
@@ -12,16 +12,18 @@ from hypothesis import strategies as st
 
 from curador.accounting.events import ApproxLoss, Event, ExponentialChoice, GaussianNoise, LaplaceNoise, PureLoss
 from curador.errors import BudgetExceeded, InvalidParameter, NotPromised
-from curador.ledger.contract import Ledger, lineage
+from curador.ledger.contract import Ledger
 from curador.ledger.memory import MemoryLedger
+from curador.ledger.pricing import lineage
 from curador.privacy import ZCDP, ApproxDP, Neighbors, PureDP
+from tests.ledger.conftest import Opener
 
 TENTH = PureLoss(Fraction(1, 10))
 
 
 @pytest.fixture
-def ledger() -> Ledger:
-    made = MemoryLedger()
+def ledger(fresh: Opener) -> Ledger:
+    made = fresh()
     made.open("people", PureDP(1))
     made.open("visits", PureDP(0.5), parent="people")
     made.open("bills", PureDP(3), parent="people")
@@ -73,8 +75,8 @@ def test_a_refusal_says_asked_spent_and_remaining_and_spends_nothing(ledger: Led
     assert len(ledger.history()) == 1
 
 
-def test_ten_tenths_are_one_and_no_more() -> None:
-    ledger = MemoryLedger()
+def test_ten_tenths_are_one_and_no_more(fresh: Opener) -> None:
+    ledger = fresh()
     ledger.open("people", PureDP(1))
     for _ in range(10):
         ledger.reserve("people", TENTH)
@@ -83,8 +85,8 @@ def test_ten_tenths_are_one_and_no_more() -> None:
         ledger.reserve("people", PureLoss(Fraction(1, 10**15)))
 
 
-def test_a_cost_is_rounded_up() -> None:
-    ledger = MemoryLedger()
+def test_a_cost_is_rounded_up(fresh: Opener) -> None:
+    ledger = fresh()
     ledger.open("people", PureDP(1))
     assert ledger.reserve("people", PureLoss(Fraction(1, 3))).costs == ((333_333_333_334,),)
 
@@ -147,24 +149,28 @@ KEYS = ApproxLoss(Fraction(1, 10), Fraction(1, 10**7))
     ],
 )
 def test_the_price_in_each_currency(
-    budget: PureDP | ApproxDP | ZCDP, event: Event, promise: PureDP | ApproxDP | None, cost: tuple[int, ...]
+    budget: PureDP | ApproxDP | ZCDP,
+    event: Event,
+    promise: PureDP | ApproxDP | None,
+    cost: tuple[int, ...],
+    fresh: Opener,
 ) -> None:
-    ledger = MemoryLedger()
+    ledger = fresh()
     ledger.open("people", budget)
     assert ledger.reserve("people", event, promise=promise).costs == (cost,)
 
 
 @pytest.mark.parametrize(("budget", "event"), [(PureDP(1), KEYS), (PureDP(1), GAUSS), (ApproxDP(1, 1e-6), GAUSS)])
-def test_a_scope_refuses_what_it_cannot_express(budget: PureDP | ApproxDP, event: Event) -> None:
-    ledger = MemoryLedger()
+def test_a_scope_refuses_what_it_cannot_express(budget: PureDP | ApproxDP, event: Event, fresh: Opener) -> None:
+    ledger = fresh()
     ledger.open("people", budget)
     with pytest.raises(NotPromised):
         ledger.reserve("people", event)
     assert ledger.balance("people").spent == type(budget)(*[0] * len(ledger.balance("people").state.spent))
 
 
-def test_threads_cannot_pass_the_ceiling_together() -> None:
-    ledger = MemoryLedger()
+def test_threads_cannot_pass_the_ceiling_together(fresh: Opener) -> None:
+    ledger = fresh()
     ledger.open("people", PureDP(1))
     ledger.open("visits", PureDP(1), parent="people")
     bought, start = [], threading.Barrier(8)

@@ -1,0 +1,90 @@
+"""Data frames as Arrow tables whose every value DuckDB can read: what it would fail on is NULL.
+
+DuckDB takes Arrow's word for it that text is UTF-8 and that times fit its own, and fails in the middle of a plan where
+that is not so.  A frame is in memory, so it is looked through once, when it is opened.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from curador.errors import InvalidParameter
+
+PER_MICROSECOND = {"s": 1_000_000, "ms": 1_000}
+"""Microseconds, in which DuckDB counts, of the units that reach further than it does."""
+
+
+def arrow(data: object) -> Any:
+    """A frame as an Arrow table, which nobody can change under us.
+
+    Guarantee: which values become NULL depends on each value alone.
+
+    >>> import pyarrow as pa
+    >>> far = pa.array([0, 2**60], pa.int64()).cast(pa.timestamp("s"))
+    >>> arrow(pa.table({"t": far}))["t"].null_count
+    1
+    """
+    import narwhals
+
+    given: Any = data
+    try:
+        table = narwhals.from_native(given, eager_only=True).to_arrow()
+        for i, field in enumerate(table.schema):
+            table = table.set_column(i, field.name, _readable(table.column(i)))
+    except ImportError:
+        raise InvalidParameter("Frames are read through Arrow.", fix="Install pyarrow.") from None
+    except (TypeError, ValueError):  # what Arrow cannot hold is told with the value it stumbled over
+        raise InvalidParameter(
+            f"{type(data).__qualname__} is no frame that DuckDB can read.",
+            fix="Pass a pandas, Polars or Arrow frame, or open it with its own engine.",
+        ) from None
+    return table
+
+
+def _readable(column: Any) -> Any:
+    """The column itself, where there is nothing to mend."""
+    import pyarrow as pa
+
+    kind = column.type
+    if pa.types.is_timestamp(kind) and kind.unit in PER_MICROSECOND:
+        return _in_microseconds(column, PER_MICROSECOND[kind.unit])
+    if pa.types.is_dictionary(kind) and _is_text(kind.value_type):
+        return column if _is_valid(column) else _readable(column.cast(kind.value_type))
+    if not _is_text(kind) or _is_valid(column):
+        return column
+    raw = {pa.large_string(): pa.large_binary(), pa.string_view(): pa.binary_view()}.get(kind, pa.binary())
+    return pa.chunked_array([pa.array([_decoded(x.as_py()) for x in column.cast(raw)], pa.large_string())])
+
+
+def _is_text(kind: Any) -> bool:
+    import pyarrow as pa
+
+    return kind in (pa.string(), pa.large_string(), pa.string_view())
+
+
+def _is_valid(column: Any) -> bool:
+    import pyarrow as pa
+
+    try:
+        column.validate(full=True)
+    except pa.ArrowInvalid:
+        return False
+    return True
+
+
+def _decoded(x: bytes | None) -> str | None:
+    try:
+        return None if x is None else x.decode()
+    except UnicodeDecodeError:
+        return None
+
+
+def _in_microseconds(column: Any, factor: int) -> Any:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    whole = column.cast(pa.int64())
+    most = (2**63 - 1) // factor
+    fits = pc.and_(pc.greater_equal(whole, -most), pc.less_equal(whole, most))
+    times = pc.multiply(pc.if_else(fits, whole, pa.scalar(None, pa.int64())), factor)
+    return times.cast(pa.timestamp("us", column.type.tz))

@@ -1,0 +1,44 @@
+"""The engines of a set of tables, each opened when it is first needed and kept open."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from threading import Lock
+
+from curador.engines import Engine
+from curador.engines.opening import home_of, open_engine, shared_home
+from curador.query.schema import Table
+
+
+class Homes:
+    """Where tables live; one engine for all of them may be given instead.
+
+    Guarantee: an engine is opened once, also when threads ask for it together, and only after declared columns were
+    checked against how they are stored.
+    """
+
+    def __init__(
+        self, tables: Mapping[str, Table], given: Engine | None, witness: Callable[[Exception], None] | None
+    ) -> None:
+        self._tables, self._given, self._witness = tables, given, witness
+        self._open: dict[str, Engine] = {}
+        self._opening = Lock()
+
+    def of(self, used: set[str]) -> Engine:
+        """The one engine that these tables live in."""
+        if self._given is not None:
+            return self._given
+        with self._opening:
+            home = shared_home(self._tables[name].source for name in used)
+            if home not in self._open:
+                sources = {n: t.source for n, t in self._tables.items() if home_of(t.source) == home}
+                opened = open_engine(sources, self._witness)
+                opened.check({n: self._tables[n] for n in sources})
+                self._open[home] = opened
+            return self._open[home]
+
+    def close(self) -> None:
+        """Let go of what was opened here."""
+        for engine in self._open.values():
+            engine.close()
+        self._open.clear()

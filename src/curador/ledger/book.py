@@ -1,0 +1,434 @@
+"""The ledger itself: what may be written, decided within one transaction; where it is kept is a store's business."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from types import MappingProxyType
+
+from curador.accounting.costs import Cost, Rule
+from curador.accounting.events import Event, event_from_json
+from curador.accounting.filters import Filter
+from curador.errors import BudgetExceeded, InvalidParameter
+from curador.ledger import audit
+from curador.ledger.contract import EMPTY, Balance, Charge, Registration
+from curador.ledger.entries import (
+    Entry,
+    Granted,
+    Opened,
+    Registered,
+    Repeated,
+    Reserved,
+    Revoked,
+    Settled,
+    digest,
+    plain,
+    read,
+)
+from curador.ledger.faults import LedgerBroken
+from curador.ledger.posting import LOST, Definition, append, definition, opened, state
+from curador.ledger.pricing import charged, left, lineage, name_of, price
+from curador.ledger.rows import (
+    ANSWER,
+    CHARGE,
+    DATA,
+    ENTRY,
+    NAMED,
+    PAID,
+    QUESTION,
+    REQUEST,
+    SCOPE,
+    SOURCED,
+    Need,
+    Rows,
+    Store,
+)
+from curador.privacy import Guarantee, Neighbors, guarantee_from_json
+from curador.rational import Number, probability
+
+Clock = Callable[[], datetime]
+
+
+def now() -> datetime:
+    """The time, in one zone for all."""
+    return datetime.now(UTC)
+
+
+class Book:
+    """A ledger over a store; :class:`curador.ledger.contract.Ledger` says what each method does.
+
+    Guarantee: in every scope, what was ever charged is within the ceiling, whatever was asked, by however many at once,
+    and wherever a process stopped (docs/proofs/ledger.md).
+    Assumes: the store's transactions are atomic, one after another and durable; the key is secret.
+    """
+
+    def __init__(self, store: Store, key: bytes, clock: Clock = now) -> None:
+        self._store, self._key, self._clock = store, key, clock
+        # Parents and currencies never change, so that prices are worked out before the transaction and read once.
+        self._known: dict[str, tuple[str | None, Filter]] = {}
+
+    # -- scopes
+
+    def open(
+        self,
+        scope: str,
+        budget: Guarantee,
+        *,
+        parent: str | None = None,
+        neighbors: Neighbors | str | None = None,
+        rule: Rule | str | None = None,
+        aside: Number = 0,
+        orders: Iterable[float] = (),
+        expires: datetime | None = None,
+    ) -> Balance:
+        name = name_of(scope)
+        above = None if parent is None else self._fact(parent)[1].neighbors
+        about = Neighbors(neighbors) if neighbors is not None else above or Neighbors.ADD_REMOVE
+        if above not in (None, about):
+            raise InvalidParameter(
+                f"{name!r} is about {about.value} neighbours and {parent!r} about {above.value}.",
+                fix="Give both the same neighbours, or open the scope without a parent.",
+            )
+        kept = probability(aside, "aside")
+        fresh = opened(budget, about, rule, kept, tuple(orders))
+        until = None if expires is None else _instant(expires)
+        entry = Opened(name, parent, Definition.of(fresh, kept).to_json(), fresh.ceiling, until)
+
+        def work(rows: Rows) -> None:
+            if rows.get(SCOPE, name) is not None:
+                raise InvalidParameter(f"There is a budget called {name!r} already.", fix="Choose another name.")
+            self._act(rows, entry)
+
+        self._store.write(work)
+        return self.balance(name)
+
+    def delegate(
+        self, scope: str, to: str, budget: Guarantee, *, aside: Number = 0, expires: datetime | None = None
+    ) -> Balance:
+        whole = self.balance(scope)
+        currency = whole.state.currency
+        counted = currency.rule if currency.rule in (Rule.RENYI_ANY, Rule.ZCDP) else None
+        orders = currency.orders if currency.rule is Rule.RENYI_ANY else ()
+        rule = counted if type(budget) is type(whole.budget) else None
+        part = opened(budget, whole.neighbors, rule, probability(aside, "aside"), orders)
+        if part.currency != currency:
+            raise InvalidParameter(f"{scope!r} counts otherwise than {budget!r}.", fix="Delegate in its own currency.")
+        if any(wanted > rest for wanted, rest in zip(part.ceiling, left(whole.state), strict=True)):
+            raise BudgetExceeded(f"{scope!r} has not so much left to delegate.", fix="Delegate less.")
+        return self.open(
+            to, budget, parent=scope, rule=rule, aside=aside, orders=orders if rule else (), expires=expires
+        )
+
+    def grant(self, scope: str, more: Guarantee, *, because: str = "") -> Balance:
+        def work(rows: Rows) -> None:
+            _, _, text, _, _ = self._row(rows, scope)
+            self._still_open(rows, scope)
+            about, before = definition(text), state(rows, scope, text)
+            after = about.raised(more)
+            if after.currency != before.currency or any(
+                a < b for a, b in zip(after.ceiling, before.ceiling, strict=True)
+            ):
+                raise InvalidParameter(f"{more!r} does not raise {before.promise!r}.", fix="Grant the same kind.")
+            self._act(rows, Granted(scope, Definition.of(after, about.aside).to_json(), after.ceiling, because))
+
+        self._store.write(work)
+        return self.balance(scope)
+
+    def revoke(self, scope: str, *, because: str = "") -> Balance:
+        def work(rows: Rows) -> None:
+            if not self._row(rows, scope)[4]:
+                self._act(rows, Revoked(scope, because))
+
+        self._store.write(work)
+        return self.balance(scope)
+
+    def balance(self, scope: str) -> Balance:
+        def work(rows: Rows) -> Balance:
+            path = [self._row(rows, scope)]
+            while (parent := path[-1][1]) is not None:
+                path.append(self._row(rows, parent))
+            found: Balance | None = None
+            for name, _, text, expires, closed in reversed(path):
+                end = None if expires is None else datetime.fromisoformat(expires)
+                shut = bool(closed) or (end is not None and self._clock() >= end)
+                found = Balance(name, state(rows, name, text), found, shut, end)
+            assert found is not None
+            return found
+
+        return self._store.read(work)
+
+    def scopes(self) -> tuple[str, ...]:
+        return self._store.read(lambda rows: tuple(row[0] for row in rows.scan(SCOPE)))
+
+    # -- charges
+
+    def reserve(
+        self,
+        scopes: str | Sequence[str],
+        event: Event,
+        *,
+        promise: Guarantee | None = None,
+        note: Mapping[str, object] = EMPTY,
+        key: str | None = None,
+        fingerprint: str | None = None,
+        receiver: str | None = None,
+    ) -> Charge:
+        if key is not None and fingerprint is None:
+            raise InvalidParameter("A key belongs to a question.", fix="Pass the question's fingerprint with it.")
+        for text, what in ((key, "key"), (fingerprint, "fingerprint")):
+            if text is not None:
+                name_of(text, what)
+        named = [scopes] if isinstance(scopes, str) else list(scopes)
+        path = self._path(named if receiver is None else [*named, receiver])
+        costs = {scope: price(self._fact(scope)[1], event, promise) for scope in path}
+        told = promise.to_json() if promise is not None else None
+        plain(dict(note))  # refused here, where it is the caller's own mistake
+        at = _instant(self._clock())
+
+        def work(rows: Rows) -> Charge:
+            answered = _answered(rows, key, fingerprint)
+            if answered is not None:
+                return self._repeat(rows, answered, event, costs, receiver, at)
+            for scope in path:
+                self._still_open(rows, scope)
+                charged(scope, state(rows, scope, self._row(rows, scope)[2]), costs[scope])
+            paid = [costs[scope] for scope in path]
+            number = rows.head.charges + 1
+            entry = Reserved(number, path, paid, event.to_json(), told, dict(note), key, fingerprint, receiver)
+            append(rows, self._key, entry, at)
+            return _charge(entry, at)
+
+        return self._store.write(work)  # nothing to mark yet: nothing leaves before it is settled
+
+    def _repeat(
+        self, rows: Rows, number: int, event: Event, costs: Mapping[str, Cost], receiver: str | None, at: str
+    ) -> Charge:
+        first, _ = _reserved(rows, number)
+        if event_from_json(first.event) != event:
+            raise InvalidParameter("This fingerprint stands for another event.", fix="Fingerprint what the plan costs.")
+        owing: list[str] = []
+        for scope in () if receiver is None else self._path(receiver):
+            self._still_open(rows, scope)
+            if rows.get(PAID, scope, number) is None:
+                charged(scope, state(rows, scope, self._row(rows, scope)[2]), costs[scope])
+                owing.append(scope)
+        entry = Repeated(number, owing, [costs[scope] for scope in owing], receiver)
+        if owing:
+            append(rows, self._key, entry, at)
+        rows.require(Need.AFTER)  # the answer leaves now
+        return _charge(first, at, entry, settled=True)
+
+    def settle(self, charge: str, answer: bytes) -> bytes:
+        number, bytes_ = _number(charge), bytes(answer)
+
+        def work(rows: Rows) -> bytes:
+            found = rows.get(CHARGE, number)
+            if found is None:
+                raise _unknown_charge(charge)
+            if rows.get(ANSWER, number) is not None:
+                raise InvalidParameter(
+                    f"Charge {charge!r} has its answer already.", fix="Read it; a new answer is a new charge."
+                )
+            rows.require(Need.BEFORE)  # if the end of the history is cut off after this, the charge is missed
+            request = None if found[2] is None else rows.get(REQUEST, found[2])
+            if request is not None and request[2] is not None:  # a retry was faster: one key, one answer
+                return _bytes(rows, request[2])
+            rows.put(ANSWER, number, bytes_)
+            append(rows, self._key, Settled(number, digest(bytes_)), _instant(self._clock()))
+            return bytes_
+
+        return self._store.write(work)
+
+    def answer(self, charge: str) -> bytes | None:
+        def work(rows: Rows) -> bytes | None:
+            if rows.get(CHARGE, _number(charge)) is None:
+                raise _unknown_charge(charge)
+            row = rows.get(ANSWER, _number(charge))
+            return None if row is None else bytes(row[1])
+
+        return self._store.read(work)
+
+    def history(self, scope: str | None = None) -> tuple[Charge, ...]:
+        def work(rows: Rows) -> tuple[Charge, ...]:
+            if scope is None:
+                return tuple(_all_charges(rows))
+            self._row(rows, scope)
+            return tuple(_entry_charge(rows, sequence) for _, _, sequence in rows.scan(PAID, scope))
+
+        return self._store.read(work)
+
+    # -- data
+
+    def register(self, table: str, source: str, *, scope: str | None = None, reloaded: bool = False) -> Registration:
+        name_of(table, "table"), name_of(source, "source")
+
+        def work(rows: Rows) -> Registration:
+            named, sourced = rows.get(NAMED, table), rows.get(SOURCED, source)
+            if named is not None and sourced is not None and named[1] != sourced[1]:
+                raise InvalidParameter(
+                    f"{table!r} is known, and its source too, as different data.",
+                    fix="Decide with renew() under which budget it is from now on.",
+                )
+            known = named or sourced
+            if known is None:
+                if scope is None:
+                    raise InvalidParameter(f"{table!r} is new here.", fix="Say which scope it charges.")
+                self._row(rows, scope)
+                return self._register(rows, Registered(table, source, rows.head.sequence + 1, scope, 1))
+            data, bound, version = rows.get(DATA, known[1]) or ()
+            if scope not in (None, bound):
+                raise InvalidParameter(
+                    f"{table!r} charges {bound!r}, and goes on to do so.", fix="Decide with renew() to start anew."
+                )
+            if named == (table, data, source) and not reloaded:
+                return Registration(table, source, bound, version, data)
+            return self._register(rows, Registered(table, source, data, bound, version + 1))
+
+        return self._store.write(work)
+
+    def registered(self, table: str, source: str) -> Registration | None:
+        def work(rows: Rows) -> Registration | None:
+            known = rows.get(NAMED, table) or rows.get(SOURCED, source)
+            if known is None:
+                return None
+            data, bound, version = rows.get(DATA, known[1]) or ()
+            return Registration(table, source, bound, version, data)
+
+        return self._store.read(work)
+
+    def renew(self, table: str, scope: str, *, because: str) -> Registration:
+        if not because.strip():
+            raise InvalidParameter("A new budget for old data needs a reason.", fix="Say it in because=.")
+
+        def work(rows: Rows) -> Registration:
+            self._row(rows, scope)
+            named = rows.get(NAMED, table)
+            if named is None:
+                raise InvalidParameter(f"No table is called {table!r}.", fix="Register it first.")
+            _, _, version = rows.get(DATA, named[1]) or ()
+            entry = Registered(table, named[2], rows.head.sequence + 1, scope, version + 1, because)
+            return self._register(rows, entry)
+
+        return self._store.write(work)
+
+    def _register(self, rows: Rows, entry: Registered) -> Registration:
+        self._act(rows, entry)
+        return Registration(entry.name, entry.source, entry.scope, entry.version, entry.data)
+
+    # -- the whole
+
+    def verify(self) -> int:
+        if damage := self._store.damage():
+            raise LedgerBroken(damage, fix="Restore it as docs/how-to/restore-a-ledger.md says.")
+        return self._store.read(lambda rows: audit.verify(rows, self._key))
+
+    def close(self) -> None:
+        self._store.close()
+
+    # -- what is known of scopes
+
+    def _act(self, rows: Rows, entry: Entry) -> None:
+        rows.require(Need.AFTER)
+        append(rows, self._key, entry, _instant(self._clock()))
+
+    def _path(self, scopes: str | Sequence[str]) -> tuple[str, ...]:
+        return lineage(scopes, lambda scope: self._fact(scope)[0])
+
+    def _fact(self, scope: str) -> tuple[str | None, Filter]:
+        if scope not in self._known:
+            found = self._store.read(lambda rows: (row := self._row(rows, scope)) and (row, state(rows, scope, row[2])))
+            self._known[scope] = found[0][1], found[1]
+        return self._known[scope]
+
+    def _row(self, rows: Rows, scope: str) -> tuple[str, str | None, str, str | None, int]:
+        row = rows.get(SCOPE, scope)
+        if row is None:
+            raise InvalidParameter(f"No budget is called {scope!r}.", fix="Open it first, or check the name.")
+        name, parent, text, expires, closed = row
+        if text == LOST:
+            raise LedgerBroken(
+                f"{scope!r} was opened after the copy that this ledger was restored from, and is lost.",
+                fix="Open a budget of another name, as a decision.",
+            )
+        return name, parent, text, expires, closed
+
+    def _still_open(self, rows: Rows, scope: str) -> None:
+        _, _, _, expires, closed = self._row(rows, scope)
+        ended = expires is not None and self._clock() >= datetime.fromisoformat(expires)
+        if closed or ended:
+            raise BudgetExceeded(
+                f"The budget of {scope!r} {'was closed' if closed else f'ended on {expires}'}.",
+                fix="Ask whoever holds the budget for another.",
+            )
+
+
+# ---- reading entries ---------------------------------------------------------------------------------------------
+
+
+def _answered(rows: Rows, key: str | None, fingerprint: str | None) -> int | None:
+    """The charge whose answer this request gets again."""
+    request = None if key is None else rows.get(REQUEST, key)
+    if request is not None:
+        if request[1] != fingerprint:
+            raise InvalidParameter(f"The key {key!r} belongs to another question.", fix="Use a key once.")
+        if request[2] is not None:
+            return int(request[2])
+    question = None if fingerprint is None else rows.get(QUESTION, fingerprint)
+    return None if question is None else int(question[1])
+
+
+def _reserved(rows: Rows, number: int) -> tuple[Reserved, str]:
+    _, sequence, _, _ = rows.get(CHARGE, number) or ()
+    entry, at = read((rows.get(ENTRY, sequence) or ())[1])
+    assert isinstance(entry, Reserved)
+    return entry, at
+
+
+def _charge(entry: Reserved, at: str, again: Repeated | None = None, settled: bool = False) -> Charge:
+    paid = entry if again is None else again
+    return Charge(
+        str(entry.charge),
+        tuple(paid.scopes),
+        tuple(tuple(cost) for cost in paid.costs),
+        event_from_json(entry.event),
+        None if entry.promise is None else guarantee_from_json(entry.promise),
+        MappingProxyType(dict(entry.note)),
+        settled,
+        again is not None,
+        paid.receiver,
+        at,
+    )
+
+
+def _entry_charge(rows: Rows, sequence: int) -> Charge:
+    entry, at = read((rows.get(ENTRY, sequence) or ())[1])
+    assert isinstance(entry, Reserved | Repeated)
+    first = entry if isinstance(entry, Reserved) else _reserved(rows, entry.charge)[0]
+    again = entry if isinstance(entry, Repeated) else None
+    return _charge(first, at, again, rows.get(ANSWER, entry.charge) is not None)
+
+
+def _all_charges(rows: Rows) -> Iterator[Charge]:
+    for sequence, line, _ in rows.scan(ENTRY):
+        if isinstance(read(line)[0], Reserved | Repeated):
+            yield _entry_charge(rows, sequence)
+
+
+def _bytes(rows: Rows, number: int) -> bytes:
+    return bytes((rows.get(ANSWER, number) or ())[1])
+
+
+def _number(charge: str) -> int:
+    if not charge.isdecimal():
+        raise _unknown_charge(charge)
+    return int(charge)
+
+
+def _unknown_charge(charge: str) -> InvalidParameter:
+    return InvalidParameter(f"No charge has the id {charge!r}.", fix="Use the id of a charge that was reserved.")
+
+
+def _instant(time: datetime) -> str:
+    if time.tzinfo is None:
+        raise InvalidParameter("A time without a zone is no instant.", fix="Use datetime.now(UTC) or similar.")
+    return time.astimezone(UTC).isoformat()

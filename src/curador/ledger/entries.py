@@ -1,0 +1,177 @@
+"""What is written down, and the seal that chains it: nothing else is ever the truth about a budget.
+
+An entry is a line of JSON.  Its seal is an HMAC-SHA-256 over the seal before it, its number and the line: whoever does
+not have the key cannot change, drop, add or reorder lines unseen.  Cutting off the end is seen by the anchor.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from typing import Any, ClassVar
+
+from curador.errors import InvalidParameter
+
+Json = Mapping[str, Any]
+
+_KINDS: dict[str, type[Entry]] = {}
+
+
+class Entry:
+    """Something that happened to a budget; see the subclasses for what."""
+
+    kind: ClassVar[str]
+
+    def __init_subclass__(cls, kind: str) -> None:
+        super().__init_subclass__()
+        cls.kind = kind
+        _KINDS[kind] = cls
+
+
+@dataclass(frozen=True)
+class Opened(Entry, kind="open"):
+    """A scope was made, with its ceiling."""
+
+    scope: str
+    parent: str | None
+    definition: Json
+    ceiling: Sequence[int]
+    expires: str | None = None
+
+
+@dataclass(frozen=True)
+class Granted(Entry, kind="grant"):
+    """A scope's ceiling was raised."""
+
+    scope: str
+    definition: Json
+    ceiling: Sequence[int]
+    because: str = ""
+
+
+@dataclass(frozen=True)
+class Revoked(Entry, kind="revoke"):
+    """A scope was closed for ever, with all below it."""
+
+    scope: str
+    because: str = ""
+
+
+@dataclass(frozen=True)
+class Reserved(Entry, kind="reserve"):
+    """An event was bought."""
+
+    charge: int
+    scopes: Sequence[str]
+    costs: Sequence[Sequence[int]]
+    event: Json
+    promise: Json | None = None
+    note: Json = field(default_factory=dict)
+    request: str | None = None
+    fingerprint: str | None = None
+    receiver: str | None = None
+
+
+@dataclass(frozen=True)
+class Repeated(Entry, kind="repeat"):
+    """An answer that was paid for went to somebody who had not paid yet."""
+
+    charge: int
+    scopes: Sequence[str]
+    costs: Sequence[Sequence[int]]
+    receiver: str | None = None
+
+
+@dataclass(frozen=True)
+class Settled(Entry, kind="settle"):
+    """The answer of a charge was stored; this is its SHA-256."""
+
+    charge: int
+    digest: str
+
+
+@dataclass(frozen=True)
+class Registered(Entry, kind="register"):
+    """A table's name and source were tied to data, and that data to a scope and a version."""
+
+    name: str
+    source: str
+    data: int
+    scope: str
+    version: int
+    because: str = ""
+
+
+@dataclass(frozen=True)
+class Restored(Entry, kind="restore"):
+    """An older file was taken into use again: what it had forgotten was spent, or its scope closed.
+
+    Its number follows the anchor's, so that numbers that were lost are not given twice.
+    """
+
+    because: str
+    charges: int
+    spent: Mapping[str, Sequence[int]]
+    closed: Sequence[str]
+    lost: Sequence[str]
+
+
+def written(entry: Entry, at: str) -> str:
+    """An entry as its line; the same entry always gives the same line.
+
+    >>> written(Revoked("ana", "left"), "2026-01-01T00:00:00+00:00")
+    '{"at":"2026-01-01T00:00:00+00:00","because":"left","kind":"revoke","scope":"ana"}'
+    """
+    body = {f.name: getattr(entry, f.name) for f in fields(entry)}  # type: ignore[arg-type]
+    return plain({"kind": entry.kind, "at": at, **body})
+
+
+def plain(value: object) -> str:
+    """JSON in its one canonical form.
+
+    >>> plain({"b": 1, "a": [2]})
+    '{"a":[2],"b":1}'
+    """
+    try:
+        return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False, default=_mapping)
+    except (TypeError, ValueError) as error:
+        raise InvalidParameter(f"This cannot be written down as JSON: {error}.", fix="Pass plain values.") from None
+
+
+def _mapping(value: object) -> object:
+    if isinstance(value, Mapping):
+        return dict(value)
+    raise TypeError(f"{type(value).__name__} is no plain value")
+
+
+def read(line: str) -> tuple[Entry, str]:
+    """An entry, and when it was written.
+
+    >>> read(written(Revoked("ana"), "now"))
+    (Revoked(scope='ana', because=''), 'now')
+    """
+    body = json.loads(line)
+    kind, at = body.pop("kind"), body.pop("at")
+    return _KINDS[kind](**body), at
+
+
+def genesis(key: bytes) -> bytes:
+    """The seal before the first entry; it tells whether a key belongs to a ledger."""
+    return hmac.digest(key, b"curador ledger 1", hashlib.sha256)
+
+
+def seal(key: bytes, before: bytes, sequence: int, line: str) -> bytes:
+    """The seal of an entry.
+
+    >>> seal(b"k", genesis(b"k"), 1, "{}") == seal(b"k", genesis(b"k"), 2, "{}")
+    False
+    """
+    return hmac.digest(key, before + sequence.to_bytes(8, "big") + line.encode(), hashlib.sha256)
+
+
+def digest(answer: bytes) -> str:
+    """The SHA-256 of an answer."""
+    return hashlib.sha256(answer).hexdigest()

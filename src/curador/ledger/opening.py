@@ -1,0 +1,175 @@
+"""Opening a ledger by its address, and taking an older copy into use again."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from operator import add
+from pathlib import Path
+from urllib.parse import unquote
+
+from curador.errors import InvalidParameter
+from curador.ledger import audit
+from curador.ledger.book import Book, Clock, now
+from curador.ledger.entries import Restored, genesis
+from curador.ledger.faults import RESTORE, LedgerBroken
+from curador.ledger.keep import Anchor, Mark, key_of
+from curador.ledger.memory import MemoryLedger
+from curador.ledger.posting import LOST, append, state
+from curador.ledger.pricing import name_of
+from curador.ledger.rows import ENTRY, SCOPE, Need, Rows
+from curador.ledger.sql import SqlStore
+
+
+def open_ledger(
+    address: str | Path, *, keep: str | Path | None = None, schema: str = "curador", clock: Clock = now
+) -> Book:
+    """The ledger at an address, made there if there is none.
+
+    ``"memory:"``, a path or ``"sqlite:///x.db"``, or ``"postgresql://…"`` with the ``schema`` that holds its tables.
+    ``keep`` is the folder of its key and its anchor: for a file ``x.db.keep`` beside it unless another is given, and
+    better on another volume; for PostgreSQL it must be given, and machines that share the ledger share the key.
+
+    Fails: LedgerBroken where the ledger is older than its anchor, as a file from a backup is.
+
+    >>> ledger = open_ledger("memory:")
+    >>> ledger.verify()
+    0
+    """
+    if str(address) == "memory:":
+        return MemoryLedger(clock)
+    store, key = _store(address, keep, schema, make=True)
+    try:
+        store.create(genesis(key))
+        _check(store, key)
+    except BaseException:
+        store.close()
+        raise
+    return Book(store, key, clock)
+
+
+def restore_ledger(
+    address: str | Path, *, because: str, keep: str | Path | None = None, schema: str = "curador", clock: Clock = now
+) -> Book:
+    """Take a ledger that is older than its anchor into use again, and burn what it has forgotten.
+
+    Every scope is charged up to what the anchor says it had spent.  A scope of which the anchor does not know that, or
+    that had spent more than the ceiling the old copy knows, is closed; the names of scopes that the copy does not know
+    stay taken.  All of it is an entry.
+
+    Guarantee: what was released since the copy was made stays paid for.
+    Assumes: the copy's own history is sound; that is verified first.
+    """
+    if not because.strip():
+        raise InvalidParameter("A restore needs a reason.", fix="Say it in because=.")
+    store, key = _store(address, keep, schema, make=False)
+    try:
+        store.create(genesis(key))
+        store.read(lambda rows: audit.verify(rows, key))
+        try:
+            mark = store.anchor.read()
+        except LedgerBroken:
+            mark = None
+        at = clock().isoformat()
+
+        def work(rows: Rows) -> None:
+            if mark is not None and _reaches(rows, mark):
+                raise InvalidParameter("This ledger is not older than its anchor.", fix="Open it.")
+            entry, skip = _burnt(rows, mark, because)
+            append(rows, key, entry, at, skip)
+            rows.require(Need.AFTER)
+
+        store.write(work)
+    except BaseException:
+        store.close()
+        raise
+    return Book(store, key, clock)
+
+
+def _burnt(rows: Rows, mark: Mark | None, because: str) -> tuple[Restored, int]:
+    known = mark.spent if mark is not None and mark.spent is not None else {}
+    ahead = mark is not None and mark.head.sequence > rows.head.sequence
+    spent, closed = {}, []
+    names = [(row[0], row[2]) for row in rows.scan(SCOPE)]
+    for name, text in names:
+        if text == LOST:
+            continue
+        filter_ = state(rows, name, text)
+        then = known.get(name)
+        try:
+            if then is None:
+                raise InvalidParameter("It is not known what was spent.", fix="Close it.")
+            # Cut off at the end, the anchor has counted all that is here; grown apart from it, both have to be paid.
+            after = tuple(map(max, filter_.spent, then)) if ahead else tuple(map(add, filter_.spent, then))
+            spent[name] = replace(filter_, spent=after).spent  # refused above the ceiling
+        except InvalidParameter:
+            closed.append(name)
+    lost = sorted(known.keys() - {name for name, _ in names})
+    sequence, charges = (mark.head.sequence, mark.head.charges) if mark is not None else (0, 0)
+    entry = Restored(because, max(charges, rows.head.charges), spent, closed, lost)
+    return entry, max(0, sequence - rows.head.sequence)
+
+
+def _reaches(rows: Rows, mark: Mark) -> bool:
+    """Whether the history goes through what the anchor has seen."""
+    if mark.head.sequence == 0:
+        return True
+    seen = rows.get(ENTRY, mark.head.sequence)
+    return seen is not None and bytes(seen[2]) == mark.head.mac
+
+
+def _check(store: SqlStore, key: bytes) -> None:
+    mark = store.anchor.read()  # sealed, so that a wrong key shows here
+
+    def work(rows: Rows) -> None:
+        last = rows.get(ENTRY, rows.head.sequence)
+        if rows.head.mac != (genesis(key) if last is None else bytes(last[2])):
+            raise LedgerBroken("This ledger does not end where it says, or its key is another's.", fix=RESTORE)
+        if mark is None and rows.head.sequence:
+            raise LedgerBroken("The anchor of this ledger is missing.", fix=RESTORE)
+        if mark is not None and not _reaches(rows, mark):
+            raise LedgerBroken(
+                f"This ledger ends with entry {rows.head.sequence}, and its anchor has seen entry "
+                f"{mark.head.sequence}: it is an older copy, or another one.",
+                fix=RESTORE,
+            )
+        rows.require(Need.AFTER)  # a process may have died between a commit and its mark
+
+    store.write(work)
+
+
+def _store(address: str | Path, keep: str | Path | None, schema: str, *, make: bool) -> tuple[SqlStore, bytes]:
+    text = str(address)
+    if text.startswith(("postgresql://", "postgres://")):
+        from curador.ledger.postgres import PostgresStore, exists
+
+        if keep is None:
+            raise InvalidParameter(
+                "A ledger in PostgreSQL keeps its key and its anchor elsewhere.", fix="Name a folder: keep='…'."
+            )
+        folder = Path(keep)
+        key = key_of(folder, make=make and not exists(text, name_of(schema, "schema")))
+        return PostgresStore(text, schema, Anchor(folder, key)), key
+    path = _path(text)
+    folder = Path(keep) if keep is not None else path.with_name(path.name + ".keep")
+    from curador.ledger.sqlite import SqliteStore
+
+    there = path.is_file() and path.stat().st_size > 0
+    key = key_of(folder, make=make and not there)
+    return SqliteStore(path, Anchor(folder, key)), key
+
+
+def _path(address: str) -> Path:
+    """The file that an address names: ``sqlite:///x.db`` is beside us, ``sqlite:////x.db`` at the root.
+
+    >>> print(_path("sqlite:///study/ledger.db"), _path("ledger.db"))
+    study/ledger.db ledger.db
+    """
+    if address.startswith("sqlite:///"):
+        return Path(unquote(address.removeprefix("sqlite:///")))
+    if re.match(r"\w+:", address):
+        raise InvalidParameter(
+            f"No ledger has an address like {address.split(':')[0]!r}:…",
+            fix="Use a path, sqlite:///x.db, postgresql://… or memory:.",
+        )
+    return Path(address)

@@ -1,0 +1,127 @@
+"""A ledger in a PostgreSQL schema: shared by machines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from typing import Any
+
+import psycopg
+from psycopg import sql
+
+from curador.ledger.faults import UNSURE, LedgerFailed
+from curador.ledger.keep import Anchor
+from curador.ledger.rows import HEAD, TABLES, Cell
+from curador.ledger.sql import Execute, SqlStore, make, select
+
+TYPES = {int: "bigint", str: 'text COLLATE "C"', bytes: "bytea"}  # keys in the order of their bytes, as in Python
+_KEEP = """
+CREATE FUNCTION keep() RETURNS trigger LANGUAGE plpgsql AS
+$$ BEGIN RAISE EXCEPTION 'what is in % is kept', TG_TABLE_NAME; END $$
+"""
+
+
+def exists(url: str, schema: str) -> bool:
+    """Whether a schema holds a ledger."""
+    with telling(), psycopg.connect(url) as connection:
+        found = connection.execute("SELECT 1 FROM pg_tables WHERE schemaname = %s LIMIT 1", (schema,)).fetchone()
+        return found is not None
+
+
+class PostgresStore(SqlStore):
+    """A schema of a PostgreSQL database as a store.
+
+    Every writer locks the row of the head first, so that all locks are taken in one order, whoever comes sees what the
+    one before has committed, and nobody waits in a ring.
+
+    Guarantee: a commit is on the server's disk before it is told (synchronous_commit is on, whatever the default).
+    Assumes: the server runs with fsync; a standby that takes over is synchronous, or its loss is a restore.
+    """
+
+    def __init__(self, url: str, schema: str, anchor: Anchor) -> None:
+        self._url, self._schema = url, schema
+        self._connections: dict[str, psycopg.Connection[Any]] = {}
+        super().__init__(anchor)
+
+    def create(self, genesis: bytes) -> None:
+        """Make the schema and its tables, unless they are there."""
+        with self._writing, self._telling():
+            connection = self._connection("write")
+            with connection.transaction():
+                execute = _execute(connection)
+                execute("SELECT pg_advisory_xact_lock(hashtextextended(?, 0))", (f"curador {self._schema}",))
+                if execute("SELECT 1 FROM pg_tables WHERE schemaname = ? LIMIT 1", (self._schema,)).fetchone():
+                    return
+                connection.execute(sql.SQL("CREATE SCHEMA IF NOT EXISTS {}").format(sql.Identifier(self._schema)))
+                make(execute, TYPES, lambda _: "", genesis)
+                connection.execute(_KEEP)
+                for table in (t for t in TABLES if t.kept):
+                    execute(
+                        f"CREATE TRIGGER kept BEFORE UPDATE OR DELETE OR TRUNCATE ON {table.name} "
+                        "FOR EACH STATEMENT EXECUTE FUNCTION keep()",
+                        (),
+                    )
+
+    def damage(self) -> str | None:
+        return None
+
+    @contextmanager
+    def _writer(self) -> Iterator[Execute]:
+        connection = self._connection("write")
+        connection.execute("BEGIN")
+        try:
+            connection.execute(f"{select(HEAD, 0)} FOR UPDATE".encode())
+            yield _execute(connection)
+        finally:
+            if not connection.closed and connection.info.transaction_status != psycopg.pq.TransactionStatus.IDLE:
+                connection.execute("ROLLBACK")
+
+    def _commit(self) -> None:
+        self._connections["write"].execute("COMMIT")
+
+    @contextmanager
+    def _reader(self) -> Iterator[Execute]:
+        connection = self._connection("read")
+        with connection.transaction():
+            connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
+            yield _execute(connection)
+
+    def _turn(self) -> AbstractContextManager[Any]:
+        return nullcontext()  # the server queues those who wait for a row in the order they came
+
+    def _connection(self, use: str) -> psycopg.Connection[Any]:
+        held = self._connections.get(use)
+        if held is None or held.closed:
+            held = psycopg.connect(self._url, autocommit=True)
+            held.execute("SELECT set_config('search_path', %s, false)", (f'"{self._schema}"',))
+            held.execute("SET synchronous_commit = on")
+            self._connections[use] = held
+        return held
+
+    def _disconnect(self) -> None:
+        while self._connections:
+            self._connections.popitem()[1].close()
+
+    def _telling(self) -> AbstractContextManager[None]:
+        return telling()
+
+
+@contextmanager
+def telling() -> Iterator[None]:
+    """Turns the driver's errors into ours."""
+    try:
+        yield
+    except psycopg.Error as error:
+        why = (str(error).strip() or type(error).__name__).splitlines()[0]
+        raise LedgerFailed(
+            f"The ledger's database cannot be read or written: {why}",
+            fix="Look after the server and the connection; then ask again.",
+            cost=UNSURE,
+        ) from None
+
+
+def _execute(connection: psycopg.Connection[Any]) -> Execute:
+    def execute(statement: str, values: Sequence[Cell]) -> Any:
+        return connection.execute(statement.replace("?", "%s").encode(), values)
+
+    return execute

@@ -1,0 +1,240 @@
+"""From entries to balances: what each kind of entry does to the rows that follow from it.
+
+The same few rules run when a charge is made and when the whole history is read again, so that `verify` can compare.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache, singledispatch
+
+from curador.accounting.costs import Cost, Currency, Rule
+from curador.accounting.filters import Filter, open_filter
+from curador.errors import InvalidParameter
+from curador.ledger.entries import (
+    Entry,
+    Granted,
+    Opened,
+    Registered,
+    Repeated,
+    Reserved,
+    Restored,
+    Revoked,
+    Settled,
+    plain,
+    seal,
+    written,
+)
+from curador.ledger.pricing import LARGEST
+from curador.ledger.rows import (
+    BALANCE,
+    CHARGE,
+    DATA,
+    ENTRY,
+    NAMED,
+    PAID,
+    QUESTION,
+    REQUEST,
+    SCOPE,
+    SOURCED,
+    Head,
+    Rows,
+)
+from curador.privacy import Guarantee, Neighbors, guarantee_from_json
+
+LOST = ""
+"""The definition of a scope that was lost: its name is taken, and nothing can be bought there."""
+
+
+# ---- what a scope is ---------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """What a scope counts and promises; all but the promise is fixed for ever."""
+
+    currency: Currency
+    promise: Guarantee
+    neighbors: Neighbors
+    aside: Fraction = Fraction(0)
+
+    @classmethod
+    def of(cls, state: Filter, aside: Fraction) -> Definition:
+        return cls(state.currency, state.promise, state.neighbors, aside)
+
+    def to_json(self) -> dict[str, object]:
+        """A plain dictionary; its text is what is stored."""
+        return {
+            "rule": self.currency.rule.value,
+            "orders": list(self.currency.orders),
+            "units": list(self.currency.units),
+            "promise": self.promise.to_json(),
+            "neighbors": self.neighbors.value,
+            "aside": str(self.aside),
+        }
+
+    @property
+    def every(self) -> bool:
+        """Whether every number must stay below its ceiling."""
+        return self.currency.rule is not Rule.RENYI_ANY
+
+    def raised(self, more: Guarantee) -> Filter:
+        """A fresh filter for the promise and more, in the same currency."""
+        counted = self.currency.rule in (Rule.RENYI_ANY, Rule.ZCDP, Rule.APPROXIMATE)
+        orders = self.currency.orders if self.currency.rule is Rule.RENYI_ANY else ()
+        rule = self.currency.rule if counted else None
+        return opened(self.promise + more, self.neighbors, rule, self.aside, orders)
+
+
+def opened(
+    budget: Guarantee, neighbors: Neighbors, rule: Rule | str | None, aside: Fraction, orders: Sequence[float]
+) -> Filter:
+    """A fresh filter whose ceiling a database can hold."""
+    state = open_filter(budget, neighbors, rule=rule, aside=aside, orders=orders)
+    if max(state.ceiling) > LARGEST:
+        raise InvalidParameter(f"{budget!r} is no budget.", fix="A loss of millions promises nothing; choose less.")
+    return state
+
+
+@lru_cache(maxsize=1024)
+def definition(text: str) -> Definition:
+    """Read back what :meth:`Definition.to_json` wrote."""
+    data = json.loads(text)
+    currency = Currency(Rule(data["rule"]), tuple(data["orders"]))
+    if tuple(data["units"]) != currency.units:
+        raise InvalidParameter(
+            f"This ledger counts in units of 1/{data['units']}.", fix="Read it with the version that wrote it."
+        )
+    return Definition(
+        currency, guarantee_from_json(data["promise"]), Neighbors(data["neighbors"]), Fraction(data["aside"])
+    )
+
+
+def state(rows: Rows, scope: str, text: str) -> Filter:
+    """A scope's filter as it stands."""
+    about = definition(text)
+    parts = [rows.get(BALANCE, scope, part) or () for part in range(len(about.currency.names))]
+    spent, ceiling = tuple(row[2] for row in parts), tuple(row[3] for row in parts)
+    return Filter(about.currency, about.promise, about.neighbors, ceiling, spent)
+
+
+# ---- what an entry does ------------------------------------------------------------------------------------------
+
+
+def append(rows: Rows, key: bytes, entry: Entry, at: str, skip: int = 0) -> int:
+    """Write an entry down, sealed, and post it; ``skip`` leaves out numbers that were lost."""
+    sequence = rows.head.sequence + 1 + skip
+    line = written(entry, at)
+    mac = seal(key, rows.head.mac, sequence, line)
+    rows.put(ENTRY, sequence, line, mac)
+    rows.head = Head(sequence, rows.head.charges, mac)
+    post(entry, rows)
+    return sequence
+
+
+@singledispatch
+def post(entry: Entry, rows: Rows) -> None:
+    """Bring the rows up to an entry that was just written."""
+    raise TypeError(f"no rule posts {entry.kind}")
+
+
+@post.register
+def _(entry: Opened, rows: Rows) -> None:
+    text = plain(entry.definition)
+    rows.put(SCOPE, entry.scope, entry.parent, text, entry.expires, 0)
+    for part, ceiling in enumerate(entry.ceiling):
+        rows.put(BALANCE, entry.scope, part, 0, ceiling, int(definition(text).every))
+
+
+@post.register
+def _(entry: Granted, rows: Rows) -> None:
+    _, parent, _, expires, closed = _scope(rows, entry.scope)
+    rows.put(SCOPE, entry.scope, parent, plain(entry.definition), expires, closed)
+    for part, ceiling in enumerate(entry.ceiling):
+        _, _, spent, _, every = rows.get(BALANCE, entry.scope, part) or ()
+        rows.put(BALANCE, entry.scope, part, spent, ceiling, every)
+
+
+@post.register
+def _(entry: Revoked, rows: Rows) -> None:
+    _close(rows, entry.scope)
+
+
+@post.register
+def _(entry: Reserved, rows: Rows) -> None:
+    sequence = rows.head.sequence
+    rows.head = Head(sequence, entry.charge, rows.head.mac)
+    rows.put(CHARGE, entry.charge, sequence, entry.request, entry.fingerprint)
+    if entry.request is not None and rows.get(REQUEST, entry.request) is None:
+        rows.put(REQUEST, entry.request, entry.fingerprint, None)
+    _pay(rows, entry.charge, entry.scopes, entry.costs)
+
+
+@post.register
+def _(entry: Repeated, rows: Rows) -> None:
+    _pay(rows, entry.charge, entry.scopes, entry.costs)
+
+
+@post.register
+def _(entry: Settled, rows: Rows) -> None:
+    _, _, request, fingerprint = rows.get(CHARGE, entry.charge) or ()
+    if fingerprint is not None and rows.get(QUESTION, fingerprint) is None:
+        rows.put(QUESTION, fingerprint, entry.charge)
+    if request is not None:
+        rows.put(REQUEST, request, fingerprint, entry.charge)
+
+
+@post.register
+def _(entry: Registered, rows: Rows) -> None:
+    rows.put(NAMED, entry.name, entry.data, entry.source)
+    rows.put(SOURCED, entry.source, entry.data)
+    rows.put(DATA, entry.data, entry.scope, entry.version)
+
+
+@post.register
+def _(entry: Restored, rows: Rows) -> None:
+    rows.head = Head(rows.head.sequence, entry.charges, rows.head.mac)
+    for scope, spent in entry.spent.items():
+        for part, amount in enumerate(spent):
+            _, _, _, ceiling, every = rows.get(BALANCE, scope, part) or ()
+            rows.put(BALANCE, scope, part, amount, ceiling, every)
+    for scope in entry.closed:
+        _close(rows, scope)
+    for scope in entry.lost:
+        rows.put(SCOPE, scope, None, LOST, None, 1)
+
+
+def _scope(rows: Rows, scope: str) -> tuple[str, str | None, str, str | None, int]:
+    name, parent, text, expires, closed = rows.get(SCOPE, scope) or ()
+    return name, parent, text, expires, closed
+
+
+def _close(rows: Rows, scope: str) -> None:
+    name, parent, text, expires, _ = _scope(rows, scope)
+    rows.put(SCOPE, name, parent, text, expires, 1)
+
+
+def _pay(rows: Rows, charge: int, scopes: Sequence[str], costs: Sequence[Sequence[int]]) -> None:
+    for scope, cost in zip(scopes, costs, strict=True):
+        for part, amount in enumerate(cost):
+            _, _, spent, ceiling, every = rows.get(BALANCE, scope, part) or ()
+            rows.put(BALANCE, scope, part, spent + amount, ceiling, every)
+        rows.put(PAID, scope, charge, rows.head.sequence)
+
+
+# ---- what an anchor remembers ------------------------------------------------------------------------------------
+
+MOST_REMEMBERED = 256
+"""How many balances an anchor remembers; of a ledger with more it remembers none."""
+
+
+def totals(rows: Rows) -> Mapping[str, Cost] | None:
+    """What every scope has spent; None where there are too many to remember."""
+    found: dict[str, Cost] = {}
+    parts = list(rows.scan(BALANCE, most=MOST_REMEMBERED + 1))
+    for scope, _, spent, _, _ in parts:
+        found[scope] = (*found.get(scope, ()), spent)
+    return found if len(parts) <= MOST_REMEMBERED else None

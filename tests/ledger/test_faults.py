@@ -1,0 +1,203 @@
+"""Disks that are full or read-only, databases and anchors that are gone: a clear error, and nothing is released."""
+
+from __future__ import annotations
+
+import os
+import resource
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from curador.errors import InvalidParameter
+from curador.ledger.book import Book
+from curador.ledger.faults import LedgerFailed
+from curador.ledger.opening import open_ledger
+from curador.privacy import PureDP
+from tests.ledger.conftest import Opener
+from tests.ledger.workers import THOUSANDTH, forked
+
+
+def told(work: Callable[[int], None]) -> str:
+    """What a child process says on a pipe."""
+    reading, writing = os.pipe()
+    child = forked(lambda: work(writing))
+    os.close(writing)
+    with os.fdopen(reading) as lines:
+        said = lines.read()
+    assert os.waitpid(child, 0)[1] == 0
+    return said
+
+
+@pytest.fixture
+def file(quick: Path) -> Path:
+    ledger = open_ledger(quick / "x.db")
+    ledger.open("people", PureDP(1000))
+    ledger.close()
+    return quick / "x.db"
+
+
+def test_a_full_disk(file: Path) -> None:
+    """A limit on the size of files stands for a disk without room; both stop SQLite in the middle of a write."""
+
+    def work(say: int) -> None:
+        ledger = open_ledger(file)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (600_000, 600_000))
+        for _ in range(3000):
+            try:
+                charge = ledger.reserve("people", THOUSANDTH)
+                ledger.settle(charge.id, b"an answer")
+            except LedgerFailed as error:
+                os.write(say, f"failed {error.what}\n".encode())
+                break
+            os.write(say, f"{charge.id}\n".encode())
+        for _ in range(3):
+            with pytest.raises(LedgerFailed, match=r"cannot be read or written"):
+                ledger.reserve("people", THOUSANDTH)
+
+    *released, last = told(work).splitlines()
+    assert last.startswith("failed The ledger x.db cannot be read or written")
+    assert 10 < len(released) < 3000
+    ledger = open_ledger(file)
+    assert [ledger.answer(charge) for charge in released] == [b"an answer"] * len(released)
+    assert len(ledger.history()) in (len(released), len(released) + 1)
+    ledger.verify()
+    ledger.close()
+
+
+def test_a_file_that_may_only_be_read(file: Path) -> None:
+    keep = file.with_name("x.db.keep")
+    for path in (keep, *keep.iterdir()):
+        os.chown(path, 65534 if os.geteuid() == 0 else -1, -1)
+    file.parent.chmod(0o555)
+    file.chmod(0o444)
+
+    def work(say: int) -> None:
+        if os.geteuid() == 0:
+            os.setuid(65534)
+        with pytest.raises(LedgerFailed) as refused:
+            open_ledger(file)
+        os.write(say, str(refused.value).encode())
+
+    said = told(work)
+    file.parent.chmod(0o755)
+    assert "x.db cannot be read or written" in said
+    assert "permissions" in said
+
+
+def test_a_file_that_is_gone(file: Path) -> None:
+    ledger = open_ledger(file)
+    charge = ledger.reserve("people", THOUSANDTH)
+    file.rename(file.with_suffix(".away"))
+    for ask in (lambda: ledger.settle(charge.id, b"x"), lambda: ledger.reserve("people", THOUSANDTH)):
+        with pytest.raises(LedgerFailed, match="gone"):
+            ask()
+    with pytest.raises(LedgerFailed, match="gone"):
+        ledger.balance("people")
+    file.with_suffix(".away").rename(file)
+    assert ledger.settle(charge.id, b"x") == b"x"
+    ledger.close()
+
+
+def test_something_that_is_no_ledger(quick: Path) -> None:
+    (quick / "x.db").write_bytes(b"this is a letter, not a database" * 100)
+    with pytest.raises(Exception, match="key of this ledger is missing"):
+        open_ledger(quick / "x.db")
+    (quick / "y.db").mkdir()
+    with pytest.raises(LedgerFailed):
+        open_ledger(quick / "y.db", keep=quick / "new")
+
+
+def test_a_folder_that_is_not_there(quick: Path) -> None:
+    with pytest.raises(LedgerFailed, match="cannot be read or written"):
+        open_ledger(quick / "nowhere" / "x.db", keep=quick / "keep")
+
+
+def test_an_anchor_that_cannot_be_written(opener: Opener, address: dict[str, Any]) -> None:
+    """The answer is stored and may not be told: not by settle, and not by whoever reads it next."""
+    ledger = opener()
+    ledger.open("people", PureDP(1))
+    charge = ledger.reserve("people", THOUSANDTH)
+    keep = Path(address["keep"])
+    shutil.move(keep, keep.with_name("away"))
+    with pytest.raises(LedgerFailed, match="anchor beside the ledger"):
+        ledger.settle(charge.id, b"x")
+    with pytest.raises(LedgerFailed, match="anchor beside the ledger"):
+        ledger.answer(charge.id)
+    shutil.move(keep.with_name("away"), keep)
+    assert ledger.answer(charge.id) == b"x"
+
+
+# ---- PostgreSQL ----------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def server(postgres_url: str, quick: Path) -> dict[str, str]:
+    return {"address": postgres_url, "keep": str(quick / "keep"), "schema": f"f{os.getpid()}{id(quick)}"}
+
+
+def started(server: dict[str, str]) -> Book:
+    ledger = open_ledger(**server)  # type: ignore[arg-type]
+    ledger.open("people", PureDP(1))
+    return ledger
+
+
+def test_a_connection_that_is_cut_fails_once_and_is_made_again(server: dict[str, str]) -> None:
+    import psycopg
+
+    ledger = started(server)
+    charge = ledger.reserve("people", THOUSANDTH)
+    with psycopg.connect(server["address"], autocommit=True) as other:
+        other.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()")
+    with pytest.raises(LedgerFailed, match="cannot be read or written"):
+        ledger.settle(charge.id, b"x")
+    assert ledger.settle(charge.id, b"x") == b"x"
+    with pytest.raises(LedgerFailed, match="cannot be read or written"):
+        ledger.verify()  # reads have a connection of their own
+    assert ledger.balance("people").state.spent == (10**9,)
+    ledger.verify()
+    ledger.close()
+
+
+def test_a_server_that_is_gone(quick: Path) -> None:
+    pytest.importorskip("psycopg")
+    with pytest.raises(LedgerFailed, match="cannot be read or written"):
+        open_ledger(f"postgresql://nobody@/x?host={quick}", keep=quick / "keep")
+
+
+def test_tables_that_are_gone(server: dict[str, str]) -> None:
+    import psycopg
+
+    ledger = started(server)
+    with psycopg.connect(server["address"], autocommit=True) as other:
+        other.execute(f"DROP SCHEMA {server['schema']} CASCADE".encode())
+    with pytest.raises(LedgerFailed):
+        ledger.reserve("people", THOUSANDTH)
+    ledger.close()
+
+
+def test_the_server_refuses_to_change_what_is_kept(server: dict[str, str]) -> None:
+    import psycopg
+
+    ledger = started(server)
+    ledger.settle(ledger.reserve("people", THOUSANDTH).id, b"x")
+    with psycopg.connect(server["address"], autocommit=True) as other:
+        for statement in ("UPDATE {}.entry SET body = ''", "DELETE FROM {}.answer", "TRUNCATE {}.entry"):
+            with pytest.raises(psycopg.errors.RaiseException, match="kept"):
+                other.execute(statement.format(server["schema"]).encode())
+        with pytest.raises(psycopg.errors.CheckViolation):
+            other.execute(f"UPDATE {server['schema']}.balance SET spent = ceiling + 1".encode())
+    ledger.close()
+
+
+def test_a_server_needs_a_folder_for_its_key(postgres_url: str) -> None:
+    with pytest.raises(InvalidParameter, match="key and its anchor"):
+        open_ledger(postgres_url)
+
+
+@pytest.mark.parametrize("address", ["mysql://x", "sqlite:x.db"])
+def test_an_address_of_nothing(address: str) -> None:
+    with pytest.raises(InvalidParameter, match="No ledger has an address"):
+        open_ledger(address)

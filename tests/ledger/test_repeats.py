@@ -1,0 +1,146 @@
+"""The same question is answered again byte for byte: free for the population, paid by those who did not have it."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+
+from curador.accounting.events import PureLoss
+from curador.errors import BudgetExceeded, InvalidParameter
+from curador.ledger.book import Book
+from curador.privacy import PureDP
+from tests.ledger.conftest import Opener
+
+TENTH = PureLoss(Fraction(1, 10))
+
+
+@pytest.fixture
+def ledger(fresh: Opener) -> Book:
+    made = fresh()
+    made.open("people", PureDP(1))
+    made.open("visits", PureDP(1), parent="people")
+    made.open("team", PureDP(0.5), parent="people")
+    made.open("ana", PureDP(0.2), parent="team")
+    made.open("bea", PureDP(0.2), parent="team")
+    made.open("eva", PureDP(0.2), parent="people")
+    return made
+
+
+def ask(ledger: Book, receiver: str | None = None, key: str | None = None, question: str = "q at version 1") -> bytes:
+    """What a curator does; each time the noise is another."""
+    charge = ledger.reserve("visits", TENTH, fingerprint=question, receiver=receiver, key=key)
+    if charge.repeated:
+        return ledger.answer(charge.id) or b""
+    return ledger.settle(charge.id, f"noise {charge.id}".encode())
+
+
+def spent(ledger: Book) -> dict[str, float]:
+    return {scope: ledger.balance(scope).state.spent[0] / 10**11 for scope in ledger.scopes()}
+
+
+def test_who_pays_for_an_answer_that_is_there(ledger: Book) -> None:
+    answer = ask(ledger, "ana")
+    assert spent(ledger) == {"people": 1, "visits": 1, "team": 1, "ana": 1, "bea": 0, "eva": 0}
+    assert ask(ledger, "ana") == answer
+    assert spent(ledger) == {"people": 1, "visits": 1, "team": 1, "ana": 1, "bea": 0, "eva": 0}
+    assert ask(ledger, "bea") == answer  # her team has paid, she has not
+    assert spent(ledger) == {"people": 1, "visits": 1, "team": 1, "ana": 1, "bea": 1, "eva": 0}
+    assert ask(ledger, "eva") == ask(ledger) == answer
+    assert spent(ledger) == {"people": 1, "visits": 1, "team": 1, "ana": 1, "bea": 1, "eva": 1}
+    assert [c.id for c in ledger.history("bea")] == ["1"]
+    assert [(c.repeated, c.receiver, c.scopes) for c in ledger.history()] == [
+        (False, "ana", ("people", "team", "visits", "ana")),
+        (True, "bea", ("bea",)),
+        (True, "eva", ("eva",)),
+    ]
+    ledger.verify()
+
+
+def test_a_group_pays_once_for_all_its_members(ledger: Book) -> None:
+    ask(ledger)
+    ask(ledger, "ana")
+    ask(ledger, "bea")
+    assert spent(ledger) == {"people": 1, "visits": 1, "team": 1, "ana": 1, "bea": 1, "eva": 0}
+
+
+def test_another_version_is_another_question(ledger: Book) -> None:
+    assert ask(ledger, question="q at version 1") != ask(ledger, question="q at version 2")
+    assert spent(ledger)["people"] == 2
+
+
+def test_who_cannot_pay_does_not_get_it(ledger: Book) -> None:
+    ask(ledger)
+    for n in range(2):
+        ask(ledger, "eva", question=f"other {n}")
+    with pytest.raises(BudgetExceeded, match="'eva'"):
+        ask(ledger, "eva")
+    ledger.revoke("bea")
+    with pytest.raises(BudgetExceeded, match="closed"):
+        ask(ledger, "bea")
+
+
+def test_who_was_revoked_does_not_get_even_what_was_paid(ledger: Book) -> None:
+    ask(ledger, "ana")
+    ledger.revoke("team")
+    with pytest.raises(BudgetExceeded, match="'team' was closed"):
+        ask(ledger, "ana")
+
+
+def test_an_answer_outlives_the_budget_of_its_table(ledger: Book) -> None:
+    answer = ask(ledger)
+    ledger.revoke("visits")
+    assert ask(ledger, "eva") == answer
+
+
+def test_a_charge_without_an_answer_answers_nothing(ledger: Book) -> None:
+    lost = ledger.reserve("visits", TENTH, fingerprint="q", key="k")
+    again = ledger.reserve("visits", TENTH, fingerprint="q", key="k")
+    assert (again.repeated, again.id == lost.id) == (False, False)
+    assert spent(ledger)["people"] == 2
+
+
+def test_one_key_one_answer_also_when_the_slower_comes_back(ledger: Book) -> None:
+    slow = ledger.reserve("visits", TENTH, fingerprint="q", key="k")
+    quick = ledger.reserve("visits", TENTH, fingerprint="q", key="k")
+    assert ledger.settle(quick.id, b"quick") == b"quick"
+    assert ledger.settle(slow.id, b"slow") == b"quick"
+    assert ledger.answer(slow.id) is None
+    assert ask(ledger, key="k", question="q") == b"quick"
+    assert spent(ledger)["people"] == 2
+    ledger.verify()
+
+
+def test_a_key_with_another_question_is_refused(ledger: Book) -> None:
+    ledger.reserve("visits", TENTH, fingerprint="q", key="k")
+    with pytest.raises(InvalidParameter, match="another question"):
+        ledger.reserve("visits", TENTH, fingerprint="r", key="k")
+    assert spent(ledger)["people"] == 1
+
+
+def test_a_key_needs_a_question(ledger: Book) -> None:
+    with pytest.raises(InvalidParameter, match="fingerprint"):
+        ledger.reserve("visits", TENTH, key="k")
+
+
+def test_a_fingerprint_with_another_event_is_refused(ledger: Book) -> None:
+    ask(ledger)
+    with pytest.raises(InvalidParameter, match="another event"):
+        ledger.reserve("visits", PureLoss(Fraction(1, 20)), fingerprint="q at version 1")
+
+
+def test_two_who_ask_the_same_at_once_both_pay_and_the_first_answer_stays(ledger: Book) -> None:
+    one = ledger.reserve("visits", TENTH, fingerprint="q")
+    two = ledger.reserve("visits", TENTH, fingerprint="q")
+    ledger.settle(two.id, b"two")
+    ledger.settle(one.id, b"one")
+    assert ask(ledger, question="q") == b"two"
+    assert spent(ledger)["people"] == 2
+
+
+def test_an_answer_is_kept_once(ledger: Book) -> None:
+    charge = ledger.reserve("visits", TENTH)
+    ledger.settle(charge.id, b"1")
+    with pytest.raises(InvalidParameter, match="already"):
+        ledger.settle(charge.id, b"2")
+    assert ledger.answer(charge.id) == b"1"

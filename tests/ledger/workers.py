@@ -1,0 +1,64 @@
+"""What the processes of the tests do: plain functions, so that they can be started anywhere."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import time
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+from curador.accounting.events import PureLoss
+from curador.errors import BudgetExceeded
+from curador.ledger.opening import open_ledger
+
+THOUSANDTH = PureLoss(Fraction(1, 1000))
+
+
+def forked(work: Callable[[], None]) -> int:
+    """Run work in a child; its process id."""
+    pid = os.fork()
+    if pid == 0:
+        code = 1
+        try:
+            work()
+            code = 0
+        finally:
+            os._exit(code)
+    return pid
+
+
+def buyer(address: dict[str, Any], scope: str, times: int, told: int) -> None:
+    """Buy so many times, and tell each charge that was made on a pipe."""
+    ledger = open_ledger(**address)
+    for _ in range(times):
+        with contextlib.suppress(BudgetExceeded):
+            os.write(told, f"{ledger.reserve(scope, THOUSANDTH).id}\n".encode())
+    ledger.close()
+
+
+def waiter(address: dict[str, Any], times: int, told: int) -> None:
+    """Buy so many times, and tell how long each took."""
+    ledger = open_ledger(**address)
+    for _ in range(times):
+        start = time.perf_counter()
+        ledger.reserve("people", THOUSANDTH)
+        os.write(told, f"{time.perf_counter() - start}\n".encode())
+    ledger.close()
+
+
+def curator(address: dict[str, Any], told: int, seed: int) -> None:
+    """Ask without end, as a curator does, each request once or more often, telling what it releases."""
+    ledger = open_ledger(**address)
+    number = 0
+    while True:
+        number += 1
+        key = f"{seed} {number}"
+        for _ in range(1 + number % 3):
+            charge = ledger.reserve("visits", THOUSANDTH, key=key, fingerprint=f"q {key}", receiver="ana")
+            if charge.repeated:
+                answer = ledger.answer(charge.id) or b""
+            else:
+                answer = ledger.settle(charge.id, f"noise {os.getpid()} {charge.id}".encode())
+            os.write(told, f"{key}|{charge.id}|{answer.decode()}\n".encode())  # one write, so all or nothing of it
