@@ -379,7 +379,7 @@ class Curator:
         """Raise a budget by so much (epsilon, epsilon and delta, or rho), or give an analyst a first one."""
         more = budget_of(**amount)
         if scope in self.ledger.scopes():
-            return self.ledger.grant(scope, more, because=because)
+            return self.scopes.grant(scope, more, because)
         return self.scopes.analyst(scope, more, group)
 
     def revoke(self, scope: str, *, because: str = "") -> Balance:
@@ -388,6 +388,7 @@ class Curator:
 
     def reloaded(self, table: str) -> int:
         """Say that a table's rows changed: from now on questions are about the new version, under the same budget."""
+        self._prepared = [p for p in self._prepared if p.table != table]
         return self.scopes.reloaded(table)
 
     def close(self) -> None:

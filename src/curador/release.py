@@ -129,6 +129,17 @@ class Release:
             raise InvalidParameter(f"{name!r} has no interval: {of}.", fix="Read release.ranks, or another column.")
         return self.intervals[name][row]
 
+    def for_group(self, people: int) -> Guarantee:
+        """What is promised to so many units together.
+
+        >>> from curador.privacy import PureDP
+        >>> Release({"n": (3,)}, (), {}, {}, 0.95, PureDP(0.1), "1").for_group(4)
+        PureDP(epsilon=0.4)
+        """
+        from curador.accounting.groups import group
+
+        return group(self.guarantee, people)
+
     # -- other forms
 
     def to_dict(self) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from types import MappingProxyType
@@ -79,15 +80,15 @@ class Scopes:
             )
         self._open(POPULATION, budget, neighbors=kinds.pop())
         for name in self._private:
-            # A table's own ceiling is the population's at that time; grants to the population raise it with them.
-            self._open(self._scope(name), budget, parent=POPULATION)
+            # A table's own ceiling is never below the population's: grants raise it first (see grant).
+            self._open(self._scope(name), budget, stated=False, parent=POPULATION)
 
-    def _open(self, name: str, budget: Guarantee, **how: Any) -> None:
+    def _open(self, name: str, budget: Guarantee, *, stated: bool = True, **how: Any) -> None:
         if name not in self.ledger.scopes():
             self.ledger.open(name, budget, **how)
             return
         there = self.ledger.balance(name)
-        if there.budget != budget:
+        if stated and there.budget != budget:
             raise InvalidParameter(
                 f"The ledger holds {there.budget!r} for {name!r}, and the study states {budget!r}.",
                 fix="State what the ledger holds; `curador grant` raises it, and nothing lowers it.",
@@ -97,6 +98,17 @@ class Scopes:
                 f"{name!r} has another place among the ledger's budgets than in the study.",
                 fix="Keep one budget for all, or one for each table, as the ledger was started with.",
             )
+
+    def grant(self, scope: str, more: Guarantee, because: str = "") -> Balance:
+        """Raise a budget.  Where tables share the population's, theirs are raised before it."""
+        shared = self.of(self._private) if self.shared else ()
+        if scope in shared:
+            raise InvalidParameter(f"{scope!r} shares the budget of all tables.", fix=f"Raise {POPULATION!r}.")
+        if scope == POPULATION:
+            # Cut off between two of these, a table may have a ceiling above the population's, which bounds it anyway.
+            for table in shared:
+                self.ledger.grant(table, more, because=because)
+        return self.ledger.grant(scope, more, because=because)
 
     # -- analysts
 
@@ -161,7 +173,7 @@ def address(name: str, table: Table) -> str:
     if isinstance(source, EngineTable):
         said = f"{source.engine}:{hashlib.sha256(source.url.encode()).hexdigest()[:16]}#{source.schema}.{source.table}"
     elif isinstance(source, Files):
-        said = f"file:{source.pattern}"
+        said = f"file:{os.path.abspath(source.pattern)}"  # the same from whatever folder it is named
     else:
         said = f"frame:{name}"
     return said if len(said) <= 150 and said.isprintable() else f"sha256:{hashlib.sha256(said.encode()).hexdigest()}"
