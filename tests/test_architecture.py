@@ -45,7 +45,7 @@ ARROWS: dict[str, set[str]] = {
     "audit": ABOVE_CURATOR,
     "demo": MIDDLE | {"curator", "policy", "batch", "dashboard"},
     "study": MIDDLE | {"curator"},
-    "__init__": MIDDLE | {"curator", "policy", "batch", "continual", "dashboard", "learn", "local", "audit"},
+    "__init__": MIDDLE | {"curator", "policy", "stated", "batch", "continual", "dashboard", "learn", "local", "audit"},
 }
 ARROWS["server"] = set(ARROWS)
 ARROWS["cli"] = set(ARROWS)

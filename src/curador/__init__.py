@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from curador import accounting as accounting
     from curador.curator import Curator as Curator
+    from curador.ledger.opening import open_ledger as open_ledger
     from curador.mechanisms.gaussian import Gaussian as Gaussian
     from curador.mechanisms.gaussian import IntegerGaussian as IntegerGaussian
     from curador.mechanisms.gaussian import gaussian_mechanism as gaussian_mechanism
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from curador.mechanisms.thresholded import ThresholdedGaussian as ThresholdedGaussian
     from curador.mechanisms.thresholded import ThresholdedLaplace as ThresholdedLaplace
     from curador.mechanisms.tree import ContinualCount as ContinualCount
+    from curador.policy import Policy as Policy
     from curador.privacy import ZCDP as ZCDP
     from curador.privacy import ApproxDP as ApproxDP
     from curador.privacy import Neighbors as Neighbors
@@ -60,6 +62,7 @@ if TYPE_CHECKING:
     from curador.query.columns import Column as Column
     from curador.query.expected import within as within
     from curador.query.schema import Table as Table
+    from curador.stated import Analyst as Analyst
 
 _ROOMS = {
     "privacy": ("ApproxDP", "Neighbors", "PureDP", "RenyiDP", "Unit", "ZCDP"),
@@ -93,6 +96,9 @@ _ROOMS = {
     ),
     "mechanisms.tree": ("ContinualCount",),
     "curator": ("Curator",),
+    "ledger.opening": ("open_ledger",),
+    "policy": ("Policy",),
+    "stated": ("Analyst",),
     "query.schema": ("Table",),
     "query.columns": ("Column",),
     "query.expected": ("within",),
