@@ -72,7 +72,7 @@ CASES = [
         },
         most=MOST_TINY,
     ),
-    Case("1,000 rows, a new ε each time", job(f"curador({TINY}, fresh=True)"), most=MOST_TINY),
+    Case("1,000 rows, a new ε each time", job(f"curador({TINY}, changing=True)"), most=MOST_TINY),
     Case(
         "peak memory, 5 million rows",
         Code(f"found = visits.peak({BIG})", f"import visits; visits.stored({BIG})\n", clock="found"),

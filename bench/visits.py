@@ -65,8 +65,8 @@ def arrays(rows: int) -> tuple[Any, Any, Any]:
 # ---- Curador -----------------------------------------------------------------------------------------------------
 
 
-def curador(rows: int, table: str = UNSORTED, *, prepared: bool = False, fresh: bool = False) -> Job:
-    """The question in SQL, from its text to the release; ``fresh`` asks at another epsilon each time."""
+def curador(rows: int, table: str = UNSORTED, *, prepared: bool = False, changing: bool = False) -> Job:
+    """The question in SQL, from its text to the release; ``changing`` asks at another epsilon each time."""
     cu = import_module("curador")
     engine = import_module("curador.engines.duckdb").DuckDB
     columns = {"uid": "integer", "cat": {"type": "integer", "keys": list(range(KEYS))}}
@@ -78,8 +78,15 @@ def curador(rows: int, table: str = UNSORTED, *, prepared: bool = False, fresh: 
     )
     if prepared:
         curator.prepare("visits", ["cat"])
-    asked = iter(range(10**9))
-    return lambda: curator.sql(SQL.format("visits"), epsilon=1 + next(asked) / 10**6 if fresh else 1)
+    asked = iter(range(10**6))
+
+    def ask() -> Any:
+        epsilon = 1 - next(asked) / 10**6 if changing else 1
+        release = curator.sql(SQL.format("visits"), epsilon=epsilon, fresh=True)
+        assert not release.repeated, "an answer kept from before says nothing about speed"
+        return release
+
+    return ask
 
 
 def peak(rows: int) -> float:

@@ -271,3 +271,31 @@ def test_outliers_of_a_signed_table_keep_their_sign(monkeypatch: pytest.MonkeyPa
         assert holds(name, outliers[0], (ONES << 64) | more, 128)
         seen.add(outliers[0] > 0)
     assert seen == {True, False}
+
+
+@cases
+def test_few_draws_and_many_read_words_alike(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    cells = np.arange(0, 1 << 16, 97, dtype=np.uint16)
+    assert 100 < cells.size < module.FEW
+    found = []
+    for few in (0, cells.size + 1):  # by the whole table, and by searching
+        monkeypatch.setattr(module, "FEW", few)
+        out = np.empty(cells.size, np.int64)
+        outliers = table(name).fill(out, Cells(cells))
+        found.append((out.tolist(), outliers))
+    assert found[0] == found[1]
+
+
+class Cells:
+    """The given cells, then the same long words for whoever asks for more."""
+
+    def __init__(self, cells: np.ndarray) -> None:
+        self._cells = cells
+
+    def words(self, n: int, dtype: type[np.unsignedinteger]) -> np.ndarray:
+        if dtype is np.uint16:
+            return self._cells[:n]
+        return np.arange(1, n + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+
+    def bits(self, n: int) -> int:
+        return (1 << n) // 3
