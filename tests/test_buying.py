@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
@@ -364,8 +363,12 @@ def test_what_cannot_run_on(opened: Opened) -> None:
     for wrong in wrongs:
         with pytest.raises((QuestionRefused, InvalidParameter)):
             wrong()
-    with suppress(BudgetExceeded):
+    with pytest.raises(BudgetExceeded):
         curator.continual(people, "day", date(2026, 1, 1), 9, epsilon=1.5, because="x")
+    strict = opened(policy=Policy(largest_epsilon=0.1))
+    with pytest.raises(QuestionRefused, match="policy allows"):
+        strict.continual(strict.table("people"), "day", date(2026, 1, 1), 9, epsilon=0.2)
+    curator = opened()
     assert curator.history() == ()
 
 

@@ -289,6 +289,7 @@ class Curator:
         terms, amount = Terms.among(how)
         promise, counted = budget_of(**amount), Days(query, by, first, days)
         mechanism = counted.mechanism(promise)
+        self.policy.small_enough(promise, {query.table: self.tables[query.table]})
         reasons(promise, terms.because, terms.override)
         today = self.plan(counted.question(1), epsilon=1)
         engine, name = self._engine_of(today), today.measures[0].name

@@ -13,6 +13,7 @@ from curador.errors import InvalidParameter, QuestionRefused
 from curador.privacy import ZCDP, ApproxDP, Guarantee, PureDP
 from curador.query.explain import described
 from curador.query.plan import Plan
+from curador.query.schema import Table
 from curador.rational import Number, positive, rational
 
 JUSTIFIED_ABOVE = 1
@@ -85,11 +86,12 @@ class Policy:
                 raise QuestionRefused(
                     f"The policy does not allow {name} noise.", fix=f"It allows {', '.join(self.mechanisms)}."
                 )
-        self._small_enough(plan)
+        self.small_enough(plan.promise, {name: plan.checked.tables[name] for name in plan.tables})
         return reasons(plan.promise, because, override)
 
-    def _small_enough(self, plan: Plan) -> None:
-        epsilon, delta = meant(plan.promise)
+    def small_enough(self, promise: Guarantee, tables: Mapping[str, Table]) -> None:
+        """Refuse a promise about these tables that is larger than the policy allows, or a delta that is no promise."""
+        epsilon, delta = meant(promise)
         if self.largest_epsilon is not None and epsilon > rational(self.largest_epsilon):
             raise QuestionRefused(
                 f"The policy allows epsilon {float(rational(self.largest_epsilon)):g} for one question, "
@@ -101,8 +103,8 @@ class Policy:
                 f"The policy allows delta {float(rational(self.largest_delta)):g}, and this needs {float(delta):g}.",
                 fix="Ask with a smaller delta.",
             )
-        for name in plan.tables:
-            size = plan.checked.tables[name].size
+        for name, table in tables.items():
+            size = table.size
             if size and delta * size >= 1:
                 raise QuestionRefused(
                     f"A delta of {float(delta):g} is no less than 1 / {size:,}, the public size of {name!r}: it would "
