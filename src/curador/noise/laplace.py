@@ -66,13 +66,10 @@ class _Split:
         bits = words.view(np.int64) if self.width == 64 else words.astype(np.int64)
         np.left_shift(out, low, out=out)
         np.bitwise_or(out, bits & ((1 << low) - 1), out=out)
-        minus = bits >> low
-        minus &= 1
+        minus = bits << (63 - low)
+        minus >>= 63  # the bit above the low ones, as 0 or all ones
         if self.signed:
-            out += minus
-        np.negative(minus, out=minus)  # 0, or all ones
-        if self.signed:
-            flip(out, minus)
+            np.bitwise_xor(out, minus, out=out)  # -(g + 1): the negative side starts at -1, and zero is not there twice
         return minus, outliers
 
     def _settle(self, words: NDArray[np.uint32 | np.uint64], open_: NDArray[np.intp], entropy: Entropy) -> None:
