@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import os
 import resource
 import shutil
+import subprocess
+import uuid
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,12 +15,14 @@ from typing import Any
 import pytest
 
 from curador.errors import InvalidParameter
+from curador.ledger import sql
 from curador.ledger.book import Book
-from curador.ledger.faults import LedgerFailed
-from curador.ledger.opening import open_ledger
+from curador.ledger.faults import LedgerBroken, LedgerFailed
+from curador.ledger.opening import open_ledger, restore_ledger
 from curador.privacy import PureDP
 from tests.ledger.conftest import Opener
 from tests.ledger.workers import THOUSANDTH, forked
+from tests.real_engines import postgres_programs
 
 
 def told(work: Callable[[int], None]) -> str:
@@ -115,8 +120,12 @@ def test_a_folder_that_is_not_there(quick: Path) -> None:
         open_ledger(quick / "nowhere" / "x.db", keep=quick / "keep")
 
 
-def test_an_anchor_that_cannot_be_written(opener: Opener, address: dict[str, Any]) -> None:
-    """The answer is stored and may not be told: not by settle, and not by whoever reads it next."""
+@pytest.mark.parametrize("beside", [True, False])
+def test_an_anchor_that_cannot_be_written(
+    opener: Opener, address: dict[str, Any], beside: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Marked beside the commit, the answer may be stored by then: it is still not told, nor by whoever reads next."""
+    monkeypatch.setattr(sql, "WORTH_A_THREAD", 0 if beside else math.inf)
     ledger = opener()
     ledger.open("people", PureDP(1))
     charge = ledger.reserve("people", THOUSANDTH)
@@ -127,7 +136,8 @@ def test_an_anchor_that_cannot_be_written(opener: Opener, address: dict[str, Any
     with pytest.raises(LedgerFailed, match="anchor beside the ledger"):
         ledger.answer(charge.id)
     shutil.move(keep.with_name("away"), keep)
-    assert ledger.answer(charge.id) == b"x"
+    assert (ledger.answer(charge.id) if beside else ledger.settle(charge.id, b"x")) == b"x"
+    ledger.verify()
 
 
 # ---- PostgreSQL ----------------------------------------------------------------------------------------------------
@@ -135,7 +145,7 @@ def test_an_anchor_that_cannot_be_written(opener: Opener, address: dict[str, Any
 
 @pytest.fixture
 def server(postgres_url: str, quick: Path) -> dict[str, str]:
-    return {"address": postgres_url, "keep": str(quick / "keep"), "schema": f"f{os.getpid()}{id(quick)}"}
+    return {"address": postgres_url, "keep": str(quick / "keep"), "schema": f"f{uuid.uuid4().hex[:12]}"}
 
 
 def started(server: dict[str, str]) -> Book:
@@ -150,7 +160,8 @@ def test_a_connection_that_is_cut_fails_once_and_is_made_again(server: dict[str,
     ledger = started(server)
     charge = ledger.reserve("people", THOUSANDTH)
     with psycopg.connect(server["address"], autocommit=True) as other:
-        other.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()")
+        for connection in ledger._store._connections.values():  # type: ignore[attr-defined]
+            other.execute("SELECT pg_terminate_backend(%s, 5000)", (connection.info.backend_pid,))
     with pytest.raises(LedgerFailed, match="cannot be read or written"):
         ledger.settle(charge.id, b"x")
     assert ledger.settle(charge.id, b"x") == b"x"
@@ -189,6 +200,32 @@ def test_the_server_refuses_to_change_what_is_kept(server: dict[str, str]) -> No
                 other.execute(statement.format(server["schema"]).encode())
         with pytest.raises(psycopg.errors.CheckViolation):
             other.execute(f"UPDATE {server['schema']}.balance SET spent = ceiling + 1".encode())
+    ledger.close()
+
+
+def test_a_server_restored_from_a_backup_is_refused_and_restored(server: dict[str, str]) -> None:
+    import psycopg
+
+    ledger = started(server)
+    ledger.close()
+    programs = postgres_programs()
+    assert programs is not None
+    dump = subprocess.run(
+        [programs / "pg_dump", "--inserts", "-n", server["schema"], server["address"]], capture_output=True, check=True
+    ).stdout
+    ledger = open_ledger(**server)  # type: ignore[arg-type]
+    for _ in range(3):
+        ledger.settle(ledger.reserve("people", THOUSANDTH).id, b"x")
+    ledger.close()
+    with psycopg.connect(server["address"], autocommit=True) as other:
+        other.execute(f"DROP SCHEMA {server['schema']} CASCADE".encode())
+        other.execute(b"\n".join(line for line in dump.splitlines() if not line.startswith(b"\\")))
+    with pytest.raises(LedgerBroken, match="its anchor has seen entry"):
+        open_ledger(**server)  # type: ignore[arg-type]
+    ledger = restore_ledger(**server, because="the server was restored")  # type: ignore[arg-type]
+    assert ledger.balance("people").state.spent == (3 * 10**9,)
+    assert ledger.reserve("people", THOUSANDTH).id == "4"
+    ledger.verify()
     ledger.close()
 
 

@@ -205,3 +205,36 @@ def test_a_batch_that_breaks_is_told_to_all_and_stops_nobody(error: BaseExceptio
         group.run(lambda _: 1)
     broken = False
     assert group.run(lambda _: 2) == 2
+
+
+def test_an_interrupt_is_the_leaders_alone() -> None:
+    entered, leave = threading.Event(), threading.Event()
+    seen: list[type[BaseException]] = []
+
+    def perform(batch: list[Job]) -> None:
+        if len(batch) == 1:
+            entered.set()
+            leave.wait()
+            batch[0].finish()
+        else:
+            raise KeyboardInterrupt
+
+    group = GroupCommit(perform)  # type: ignore[arg-type]
+
+    def ask() -> None:
+        try:
+            group.run(lambda _: None)
+        except BaseException as error:  # noqa: BLE001
+            seen.append(type(error))
+
+    threads = [threading.Thread(target=ask) for _ in range(4)]
+    threads[0].start()
+    entered.wait()
+    for thread in threads[1:]:
+        thread.start()
+    while len(group._waiting) < 3:
+        threading.Event().wait(0.001)
+    leave.set()
+    for thread in threads:
+        thread.join()
+    assert sorted(e.__name__ for e in seen) == ["KeyboardInterrupt", "LedgerFailed", "LedgerFailed"]

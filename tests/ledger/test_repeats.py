@@ -111,6 +111,32 @@ def test_one_key_one_answer_also_when_the_slower_comes_back(ledger: Book) -> Non
     ledger.verify()
 
 
+def test_one_key_one_answer_also_when_another_answered_the_question(ledger: Book) -> None:
+    slow = ledger.reserve("visits", TENTH, fingerprint="q", key="k")
+    other = ask(ledger, question="q")
+    assert ask(ledger, key="k", question="q") == other
+    assert ledger.settle(slow.id, b"slow") == other
+    ledger.verify()
+
+
+def test_a_key_that_was_answered_from_the_store_belongs_to_that_question(ledger: Book) -> None:
+    ask(ledger, question="q")
+    ask(ledger, question="q", key="k")
+    with pytest.raises(InvalidParameter, match="another question"):
+        ask(ledger, question="r", key="k")
+    assert spent(ledger)["people"] == 1
+    ledger.verify()
+
+
+@pytest.mark.parametrize("charge", ["0", "2", "x", "-1", "9" * 40])
+def test_a_charge_that_is_not_there(ledger: Book, charge: str) -> None:
+    ask(ledger)
+    with pytest.raises(InvalidParameter, match="No charge"):
+        ledger.settle(charge, b"x")
+    with pytest.raises(InvalidParameter, match="No charge"):
+        ledger.answer(charge)
+
+
 def test_a_key_with_another_question_is_refused(ledger: Book) -> None:
     ledger.reserve("visits", TENTH, fingerprint="q", key="k")
     with pytest.raises(InvalidParameter, match="another question"):

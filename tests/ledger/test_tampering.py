@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 import shutil
 import sqlite3
@@ -15,8 +16,10 @@ from curador.accounting.events import PureLoss
 from curador.errors import BudgetExceeded, InvalidParameter
 from curador.ledger.book import Book
 from curador.ledger.faults import LedgerBroken, LedgerFailed
+from curador.ledger.keep import SLOT, Anchor, Mark
 from curador.ledger.opening import open_ledger, restore_ledger
-from curador.ledger.rows import TABLES
+from curador.ledger.posting import MOST_REMEMBERED
+from curador.ledger.rows import TABLES, Head
 from curador.privacy import PureDP
 from tests.ledger.conftest import Opener
 
@@ -326,3 +329,51 @@ def test_flipped_bytes_are_seen_unless_they_change_nothing(file: Path) -> None:
             harmless += 1
     assert len(inside) == 48
     assert harmless < 48
+
+
+# ---- the anchor itself -------------------------------------------------------------------------------------------
+
+
+def test_a_power_cut_while_the_anchor_is_written_spoils_only_the_newer_mark(file: Path) -> None:
+    path = file.with_name("x.db.keep") / "anchor"
+    key = bytes.fromhex((path.parent / "key").read_text())
+    newest = Anchor(path.parent, key).read()
+    assert newest is not None
+    content_ = path.read_bytes()
+    slots = [content_[:SLOT], content_[SLOT:]]
+    newer = max((0, 1), key=lambda n: int(json.loads(slots[n].split(b"\t")[0])["sequence"]))
+    slots[newer] = slots[newer][:40] + b"\0" * (SLOT - 40)
+    path.write_bytes(b"".join(slots))
+    older = Anchor(path.parent, key).read()
+    assert older is not None
+    assert older.head.sequence < newest.head.sequence
+    open_ledger(file).close()  # the database is ahead of it, as after a crash
+    assert Anchor(path.parent, key).read() is not None
+
+
+def test_an_anchor_never_goes_back_whoever_writes(file: Path) -> None:
+    folder = file.with_name("x.db.keep")
+    one, two = (Anchor(folder, bytes.fromhex((folder / "key").read_text())) for _ in range(2))
+    one.advance(Mark(Head(100, 50, b"new"), {}))
+    two.advance(Mark(Head(99, 50, b"old"), {}))
+    found = two.read()
+    assert found is not None
+    assert found.head.sequence == 100
+
+
+def test_of_too_many_scopes_an_anchor_remembers_none_and_a_restore_closes_all(quick: Path) -> None:
+    ledger = open_ledger(quick / "x.db")
+    ledger.open("people", PureDP(1))
+    for n in range(MOST_REMEMBERED):
+        ledger.open(f"analyst {n}", PureDP(1), parent="people")
+    ledger.close()
+    shutil.copy(quick / "x.db", quick / "copy")
+    ledger = open_ledger(quick / "x.db")
+    buy(ledger, "people")
+    ledger.close()
+    shutil.copy(quick / "copy", quick / "x.db")
+    ledger = restore_ledger(quick / "x.db", because="test")
+    assert ledger.balance("analyst 7").closed
+    with pytest.raises(BudgetExceeded, match="closed"):
+        ledger.reserve("people", TENTH)
+    ledger.close()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -72,7 +73,7 @@ def test_postgresql_looks_everything_up_by_key(postgres_url: str, quick: Path, m
 
     from curador.ledger import postgres
 
-    schema = f"w{id(quick)}"
+    schema = f"w{uuid.uuid4().hex[:12]}"
     ledger = started(open_ledger(postgres_url, keep=quick / "keep", schema=schema))
     seen: list[tuple[str, Any]] = []
     plain = postgres._execute

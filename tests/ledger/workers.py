@@ -11,6 +11,7 @@ from typing import Any
 
 from curador.accounting.events import PureLoss
 from curador.errors import BudgetExceeded
+from curador.ledger import sql
 from curador.ledger.opening import open_ledger
 
 THOUSANDTH = PureLoss(Fraction(1, 1000))
@@ -50,6 +51,7 @@ def waiter(address: dict[str, Any], times: int, told: int) -> None:
 
 def curator(address: dict[str, Any], told: int, seed: int) -> None:
     """Ask without end, as a curator does, each request once or more often, telling what it releases."""
+    sql.WORTH_A_THREAD = seed % 2 * 1000.0  # half of them mark the anchor beside the commit, half before it
     ledger = open_ledger(**address)
     number = 0
     while True:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from types import MappingProxyType
 
@@ -11,6 +11,16 @@ from curador.accounting.events import Event, event_from_json
 from curador.accounting.filters import Filter
 from curador.errors import BudgetExceeded, InvalidParameter
 from curador.ledger import audit
+from curador.ledger.charges import (
+    all_charges,
+    answer_of,
+    charge_at,
+    charge_of,
+    number_of,
+    reserved,
+    stored,
+    unknown_charge,
+)
 from curador.ledger.contract import EMPTY, Balance, Charge, Registration
 from curador.ledger.entries import (
     Entry,
@@ -23,19 +33,16 @@ from curador.ledger.entries import (
     Settled,
     digest,
     plain,
-    read,
 )
 from curador.ledger.faults import LedgerBroken
 from curador.ledger.posting import LOST, Definition, append, definition, opened, state
-from curador.ledger.pricing import charged, left, lineage, name_of, price
+from curador.ledger.pricing import charged, left, lineage, name_of, prices
 from curador.ledger.rows import (
     ANSWER,
     CHARGE,
     DATA,
-    ENTRY,
     NAMED,
     PAID,
-    QUESTION,
     REQUEST,
     SCOPE,
     SOURCED,
@@ -43,10 +50,13 @@ from curador.ledger.rows import (
     Rows,
     Store,
 )
-from curador.privacy import Guarantee, Neighbors, guarantee_from_json
+from curador.privacy import Guarantee, Neighbors
 from curador.rational import Number, probability
 
 Clock = Callable[[], datetime]
+
+LONGEST_SOURCE = 2000
+"""Sources are addresses, and longer than names."""
 
 
 def now() -> datetime:
@@ -121,9 +131,8 @@ class Book:
 
     def grant(self, scope: str, more: Guarantee, *, because: str = "") -> Balance:
         def work(rows: Rows) -> None:
-            _, _, text, _, _ = self._row(rows, scope)
-            self._still_open(rows, scope)
-            about, before = definition(text), state(rows, scope, text)
+            before = self._still_open(rows, scope)
+            about = definition(self._row(rows, scope)[2])
             after = about.raised(more)
             if after.currency != before.currency or any(
                 a < b for a, b in zip(after.ceiling, before.ceiling, strict=True)
@@ -180,51 +189,62 @@ class Book:
                 name_of(text, what)
         named = [scopes] if isinstance(scopes, str) else list(scopes)
         path = self._path(named if receiver is None else [*named, receiver])
-        costs = {scope: price(self._fact(scope)[1], event, promise) for scope in path}
+        costs = prices({scope: self._fact(scope)[1] for scope in path}, event, promise)
         told = promise.to_json() if promise is not None else None
-        plain(dict(note))  # refused here, where it is the caller's own mistake
+        plain(note)  # refused here, where it is the caller's own mistake
         at = _instant(self._clock())
 
         def work(rows: Rows) -> Charge:
-            answered = _answered(rows, key, fingerprint)
+            answered = answer_of(rows, key, fingerprint)
             if answered is not None:
-                return self._repeat(rows, answered, event, costs, receiver, at)
+                # One key, one answer: a charge of the same key that is still under way must not give another.
+                bound = key is None or (rows.get(REQUEST, key) or (None, None, None))[2] is not None
+                again = (None, None) if bound else (key, fingerprint)
+                return self._repeat(rows, answered, event, costs, receiver, again, at)
             for scope in path:
-                self._still_open(rows, scope)
-                charged(scope, state(rows, scope, self._row(rows, scope)[2]), costs[scope])
+                charged(scope, self._still_open(rows, scope), costs[scope])
             paid = [costs[scope] for scope in path]
             number = rows.head.charges + 1
             entry = Reserved(number, path, paid, event.to_json(), told, dict(note), key, fingerprint, receiver)
             append(rows, self._key, entry, at)
-            return _charge(entry, at)
+            return Charge(
+                str(number), path, tuple(paid), event, promise, MappingProxyType(entry.note), receiver=receiver, at=at
+            )
 
         return self._store.write(work)  # nothing to mark yet: nothing leaves before it is settled
 
     def _repeat(
-        self, rows: Rows, number: int, event: Event, costs: Mapping[str, Cost], receiver: str | None, at: str
+        self,
+        rows: Rows,
+        number: int,
+        event: Event,
+        costs: Mapping[str, Cost],
+        receiver: str | None,
+        request: tuple[str | None, str | None],
+        at: str,
     ) -> Charge:
-        first, _ = _reserved(rows, number)
+        first, _ = reserved(rows, number)
         if event_from_json(first.event) != event:
             raise InvalidParameter("This fingerprint stands for another event.", fix="Fingerprint what the plan costs.")
         owing: list[str] = []
         for scope in () if receiver is None else self._path(receiver):
-            self._still_open(rows, scope)
+            standing = self._still_open(rows, scope)
             if rows.get(PAID, scope, number) is None:
-                charged(scope, state(rows, scope, self._row(rows, scope)[2]), costs[scope])
+                charged(scope, standing, costs[scope])
                 owing.append(scope)
-        entry = Repeated(number, owing, [costs[scope] for scope in owing], receiver)
-        if owing:
+        entry = Repeated(number, owing, [costs[scope] for scope in owing], receiver, *request)
+        if owing or entry.request is not None:
             append(rows, self._key, entry, at)
         rows.require(Need.AFTER)  # the answer leaves now
-        return _charge(first, at, entry, settled=True)
+        return charge_of(first, at, entry, True)
 
     def settle(self, charge: str, answer: bytes) -> bytes:
-        number, bytes_ = _number(charge), bytes(answer)
+        number, bytes_ = number_of(charge), bytes(answer)
 
         def work(rows: Rows) -> bytes:
             found = rows.get(CHARGE, number)
             if found is None:
-                raise _unknown_charge(charge)
+                raise unknown_charge(charge)
             if rows.get(ANSWER, number) is not None:
                 raise InvalidParameter(
                     f"Charge {charge!r} has its answer already.", fix="Read it; a new answer is a new charge."
@@ -232,7 +252,7 @@ class Book:
             rows.require(Need.BEFORE)  # if the end of the history is cut off after this, the charge is missed
             request = None if found[2] is None else rows.get(REQUEST, found[2])
             if request is not None and request[2] is not None:  # a retry was faster: one key, one answer
-                return _bytes(rows, request[2])
+                return stored(rows, request[2])
             rows.put(ANSWER, number, bytes_)
             append(rows, self._key, Settled(number, digest(bytes_)), _instant(self._clock()))
             return bytes_
@@ -241,9 +261,9 @@ class Book:
 
     def answer(self, charge: str) -> bytes | None:
         def work(rows: Rows) -> bytes | None:
-            if rows.get(CHARGE, _number(charge)) is None:
-                raise _unknown_charge(charge)
-            row = rows.get(ANSWER, _number(charge))
+            if rows.get(CHARGE, number_of(charge)) is None:
+                raise unknown_charge(charge)
+            row = rows.get(ANSWER, number_of(charge))
             return None if row is None else bytes(row[1])
 
         return self._store.read(work)
@@ -251,16 +271,16 @@ class Book:
     def history(self, scope: str | None = None) -> tuple[Charge, ...]:
         def work(rows: Rows) -> tuple[Charge, ...]:
             if scope is None:
-                return tuple(_all_charges(rows))
+                return tuple(all_charges(rows))
             self._row(rows, scope)
-            return tuple(_entry_charge(rows, sequence) for _, _, sequence in rows.scan(PAID, scope))
+            return tuple(charge_at(rows, sequence) for _, _, sequence in rows.scan(PAID, scope))
 
         return self._store.read(work)
 
     # -- data
 
     def register(self, table: str, source: str, *, scope: str | None = None, reloaded: bool = False) -> Registration:
-        name_of(table, "table"), name_of(source, "source")
+        name_of(table, "table"), name_of(source, "source", LONGEST_SOURCE)
 
         def work(rows: Rows) -> Registration:
             named, sourced = rows.get(NAMED, table), rows.get(SOURCED, source)
@@ -352,80 +372,15 @@ class Book:
             )
         return name, parent, text, expires, closed
 
-    def _still_open(self, rows: Rows, scope: str) -> None:
-        _, _, _, expires, closed = self._row(rows, scope)
+    def _still_open(self, rows: Rows, scope: str) -> Filter:
+        _, _, text, expires, closed = self._row(rows, scope)
         ended = expires is not None and self._clock() >= datetime.fromisoformat(expires)
         if closed or ended:
             raise BudgetExceeded(
                 f"The budget of {scope!r} {'was closed' if closed else f'ended on {expires}'}.",
                 fix="Ask whoever holds the budget for another.",
             )
-
-
-# ---- reading entries ---------------------------------------------------------------------------------------------
-
-
-def _answered(rows: Rows, key: str | None, fingerprint: str | None) -> int | None:
-    """The charge whose answer this request gets again."""
-    request = None if key is None else rows.get(REQUEST, key)
-    if request is not None:
-        if request[1] != fingerprint:
-            raise InvalidParameter(f"The key {key!r} belongs to another question.", fix="Use a key once.")
-        if request[2] is not None:
-            return int(request[2])
-    question = None if fingerprint is None else rows.get(QUESTION, fingerprint)
-    return None if question is None else int(question[1])
-
-
-def _reserved(rows: Rows, number: int) -> tuple[Reserved, str]:
-    _, sequence, _, _ = rows.get(CHARGE, number) or ()
-    entry, at = read((rows.get(ENTRY, sequence) or ())[1])
-    assert isinstance(entry, Reserved)
-    return entry, at
-
-
-def _charge(entry: Reserved, at: str, again: Repeated | None = None, settled: bool = False) -> Charge:
-    paid = entry if again is None else again
-    return Charge(
-        str(entry.charge),
-        tuple(paid.scopes),
-        tuple(tuple(cost) for cost in paid.costs),
-        event_from_json(entry.event),
-        None if entry.promise is None else guarantee_from_json(entry.promise),
-        MappingProxyType(dict(entry.note)),
-        settled,
-        again is not None,
-        paid.receiver,
-        at,
-    )
-
-
-def _entry_charge(rows: Rows, sequence: int) -> Charge:
-    entry, at = read((rows.get(ENTRY, sequence) or ())[1])
-    assert isinstance(entry, Reserved | Repeated)
-    first = entry if isinstance(entry, Reserved) else _reserved(rows, entry.charge)[0]
-    again = entry if isinstance(entry, Repeated) else None
-    return _charge(first, at, again, rows.get(ANSWER, entry.charge) is not None)
-
-
-def _all_charges(rows: Rows) -> Iterator[Charge]:
-    for sequence, line, _ in rows.scan(ENTRY):
-        if isinstance(read(line)[0], Reserved | Repeated):
-            yield _entry_charge(rows, sequence)
-
-
-def _bytes(rows: Rows, number: int) -> bytes:
-    return bytes((rows.get(ANSWER, number) or ())[1])
-
-
-def _number(charge: str) -> int:
-    if not charge.isdecimal():
-        raise _unknown_charge(charge)
-    return int(charge)
-
-
-def _unknown_charge(charge: str) -> InvalidParameter:
-    return InvalidParameter(f"No charge has the id {charge!r}.", fix="Use the id of a charge that was reserved.")
+        return state(rows, scope, text)
 
 
 def _instant(time: datetime) -> str:

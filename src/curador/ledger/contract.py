@@ -120,6 +120,15 @@ class Registration:
 
     The version is a number that the ledger counts up, never a digest of the content, which would tell about the data.
     It belongs into the fingerprint of a question: an answer is repeated only for the same version.
+
+    >>> from curador.ledger.memory import MemoryLedger
+    >>> from curador.privacy import PureDP
+    >>> ledger = MemoryLedger()
+    >>> _ = ledger.open("people", PureDP(1))
+    >>> first = ledger.register("visits", "visits.parquet", scope="people")
+    >>> moved = ledger.register("visits", "visits-2.parquet")
+    >>> moved.scope, moved.version
+    ('people', 2)
     """
 
     table: str

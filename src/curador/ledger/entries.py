@@ -69,7 +69,7 @@ class Reserved(Entry, kind="reserve"):
     costs: Sequence[Sequence[int]]
     event: Json
     promise: Json | None = None
-    note: Json = field(default_factory=dict)
+    note: dict[str, Any] = field(default_factory=dict)
     request: str | None = None
     fingerprint: str | None = None
     receiver: str | None = None
@@ -77,12 +77,14 @@ class Reserved(Entry, kind="reserve"):
 
 @dataclass(frozen=True)
 class Repeated(Entry, kind="repeat"):
-    """An answer that was paid for went to somebody who had not paid yet."""
+    """An answer that was paid for went to somebody who had not paid yet, or out under a new key."""
 
     charge: int
     scopes: Sequence[str]
     costs: Sequence[Sequence[int]]
     receiver: str | None = None
+    request: str | None = None
+    fingerprint: str | None = None
 
 
 @dataclass(frozen=True)

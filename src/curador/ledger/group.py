@@ -81,12 +81,10 @@ class GroupCommit:
             del self._waiting[:MOST]
         try:
             self._perform(batch)
-        except BaseException as error:
+        except Exception as error:  # noqa: BLE001  it is every waiter's to raise
             for job in batch:
                 job.finish(error=error)
-            if not isinstance(error, Exception):
-                raise
-        finally:
+        finally:  # an interrupt is this thread's alone; the others are told that nobody did their work
             self._hand_over()
             for job in batch:
                 if not job.done:

@@ -58,7 +58,25 @@ def restore_ledger(
     stay taken.  All of it is an entry.
 
     Guarantee: what was released since the copy was made stays paid for.
-    Assumes: the copy's own history is sound; that is verified first.
+    Assumes: the copy's own history is sound, which is verified first, and it was not in use elsewhere meanwhile.
+
+    >>> import shutil, tempfile
+    >>> from curador.accounting.events import PureLoss
+    >>> from curador.privacy import PureDP
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file, copy = Path(folder) / "x.db", Path(folder) / "copy.db"
+    ...     ledger = open_ledger(file)
+    ...     _ = ledger.open("people", PureDP(1))
+    ...     ledger.close()
+    ...     _ = shutil.copy(file, copy)
+    ...     ledger = open_ledger(file)
+    ...     _ = ledger.settle(ledger.reserve("people", PureLoss("0.25")).id, b"an answer")
+    ...     ledger.close()
+    ...     _ = shutil.copy(copy, file)
+    ...     ledger = restore_ledger(file, because="the disk failed")
+    ...     print(ledger.balance("people"))
+    ...     ledger.close()
+    people: epsilon 0.25 spent, epsilon 0.75 remaining
     """
     if not because.strip():
         raise InvalidParameter("A restore needs a reason.", fix="Say it in because=.")

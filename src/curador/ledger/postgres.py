@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from typing import Any
 
 import psycopg
@@ -70,13 +70,16 @@ class PostgresStore(SqlStore):
         connection = self._connection("write")
         connection.execute("BEGIN")
         try:
-            connection.execute(f"{select(HEAD, 0)} FOR UPDATE".encode())
-            yield _execute(connection)
+            with ExitStack() as self._pipeline:
+                self._pipeline.enter_context(connection.pipeline())  # only reads wait for the server
+                connection.execute(f"{select(HEAD, 0)} FOR UPDATE".encode())
+                yield _execute(connection)
         finally:
             if not connection.closed and connection.info.transaction_status != psycopg.pq.TransactionStatus.IDLE:
                 connection.execute("ROLLBACK")
 
     def _commit(self) -> None:
+        self._pipeline.close()  # every statement has succeeded, or this raises
         self._connections["write"].execute("COMMIT")
 
     @contextmanager

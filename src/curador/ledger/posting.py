@@ -175,6 +175,8 @@ def _(entry: Reserved, rows: Rows) -> None:
 
 @post.register
 def _(entry: Repeated, rows: Rows) -> None:
+    if entry.request is not None:
+        rows.put(REQUEST, entry.request, entry.fingerprint, entry.charge)
     _pay(rows, entry.charge, entry.scopes, entry.costs)
 
 

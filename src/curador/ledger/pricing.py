@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from fractions import Fraction
 
 from curador.accounting import filters
-from curador.accounting.costs import Cost, Rule, cost
+from curador.accounting.costs import Cost, Currency, Rule, cost
 from curador.accounting.events import NOTHING, Event
 from curador.accounting.filters import Filter
 from curador.errors import BudgetExceeded, InvalidParameter, NotPromised
-from curador.privacy import Guarantee
+from curador.privacy import Guarantee, Neighbors
 from curador.rational import down
 
 LONGEST_NAME = 200
@@ -20,15 +20,15 @@ LARGEST = 2**63 - 1
 """The largest number in a balance: what the 64-bit integers of databases hold."""
 
 
-def name_of(name: object, what: str = "scope") -> str:
+def name_of(name: object, what: str = "scope", longest: int = LONGEST_NAME) -> str:
     """Refuse what cannot name a scope, a table, a source or a request.
 
     >>> name_of("adult")
     'adult'
     """
-    if not isinstance(name, str) or not name.strip() or len(name) > LONGEST_NAME or not name.isprintable():
+    if not isinstance(name, str) or not name.strip() or len(name) > longest or not name.isprintable():
         raise InvalidParameter(
-            f"A {what} is named by printable text of 1 to {LONGEST_NAME} characters, got {str(name)[:40]!r}.",
+            f"A {what} is named by printable text of 1 to {longest} characters, got {str(name)[:40]!r}.",
             fix="Rename it.",
         )
     return name
@@ -79,6 +79,22 @@ def price(state: Filter, event: Event, promise: Guarantee | None = None) -> Cost
         f"A budget that counts {' and '.join(state.currency.names[:2])} cannot express what this release costs.",
         fix=_FIXES.get(state.currency.rule, "Ask for noise that has a finite cost at the budget's orders."),
     )
+
+
+def prices(states: Mapping[str, Filter], event: Event, promise: Guarantee | None = None) -> dict[str, Cost]:
+    """What an event costs in each of these scopes; scopes that count alike are worked out once.
+
+    >>> from curador.accounting.events import PureLoss
+    >>> from curador.privacy import PureDP
+    >>> prices({"people": filters.open_filter(PureDP(1))}, PureLoss("0.25"))
+    {'people': (250000000000,)}
+    """
+    found: dict[tuple[Currency, Neighbors], Cost] = {}
+    for state in states.values():
+        kind = state.currency, state.neighbors
+        if kind not in found:
+            found[kind] = price(state, event, promise)
+    return {scope: found[state.currency, state.neighbors] for scope, state in states.items()}
 
 
 _FIXES = {

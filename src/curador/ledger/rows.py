@@ -18,7 +18,7 @@ Row = tuple[Any, ...]
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Table:
     """A table: columns with their types, of which the first ``key`` tell rows apart.
 

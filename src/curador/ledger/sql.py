@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -20,6 +21,9 @@ from curador.ledger.posting import totals
 from curador.ledger.rows import FORMAT, HEAD, TABLES, Cell, Head, Need, Row, Rows, T, Table
 
 Execute = Callable[[str, Sequence[Cell]], Any]
+
+WORTH_A_THREAD = 0.001
+"""Seconds a sync must take before it is worth its own thread."""
 
 
 # ---- statements, written with ? where a value goes -----------------------------------------------------------------
@@ -95,7 +99,7 @@ class SqlStore(ABC):
     def __init__(self, anchor: Anchor) -> None:
         self.anchor = anchor
         self._seen = -1
-        self._unmarked = False
+        self._unmarked, self._sync = False, 0.0
         self._fresh()
         os.register_at_fork(
             before=_weakly(self._before_fork),
@@ -159,7 +163,7 @@ class SqlStore(ABC):
                 rows = SqlRows(execute, before)
                 outcomes = [_attempt(job, rows) for job in batch]
                 # Spent never falls, so what is spent now is no less than what was spent where the history stood.
-                spent = totals(rows) if rows.needs else None
+                spent = totals(rows) if rows.needs or self._unmarked else None
                 if rows.head != before:
                     rows.put(HEAD, 1, FORMAT, rows.head.sequence, rows.head.charges, rows.head.mac)
                 with self._marking(Mark(before, spent) if Need.BEFORE in rows.needs or self._unmarked else None):
@@ -172,10 +176,13 @@ class SqlStore(ABC):
 
     @contextmanager
     def _marking(self, mark: Mark | None) -> Iterator[None]:
-        """Moves the anchor while the block runs: the disk takes two syncs at once in about the time of one."""
-        if mark is None:
+        """Moves the anchor, while the block runs where syncs are slow: two at once take about the time of one."""
+        if mark is None or self._sync < WORTH_A_THREAD:
+            if mark is not None:
+                self._mark(mark)
             yield
             return
+        self._unmarked = True  # until the mark is there, nobody may read what the commit stores
         failures: list[Exception] = []
         thread = Thread(target=self._try_mark, args=(mark, failures))
         thread.start()
@@ -193,9 +200,13 @@ class SqlStore(ABC):
             failures.append(error)
 
     def _mark(self, mark: Mark) -> None:
-        self._unmarked = True
-        self.anchor.advance(mark)
-        self._unmarked = False
+        start = time.perf_counter()
+        try:
+            self.anchor.advance(mark)
+        except BaseException:
+            self._unmarked = True
+            raise
+        self._unmarked, self._sync = False, time.perf_counter() - start
 
     # -- forks
 
