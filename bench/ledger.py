@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.cases import Case
-from bench.report import cpu, splice
+from bench.report import cpu
 from bench.sides import ROOT
 from curador.accounting.events import PureLoss
 from curador.ledger.book import Book
@@ -33,7 +33,7 @@ from curador.privacy import PureDP
 
 TITLE = "Ledger"
 CASES: tuple[Case, ...] = ()
-"""None against peers: no peer examined keeps a durable budget.  `python -m bench.ledger` runs this file's own."""
+"""None against peers: no peer examined keeps a durable budget.  section() runs this file's own."""
 
 EVENT = PureLoss(Fraction(1, 10**6))
 ANSWER = b"x" * 500
@@ -234,7 +234,7 @@ def section() -> str:
         shutil.rmtree(folder)
     when = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime())
     about = (
-        f"{when} · `python -m bench.ledger` · {cpu()} · wall time, medians of 5 rounds, each between two measurements "
+        f"{when} · `make bench BENCH=ledger` · {cpu()} · wall time, medians of 5 rounds, each between two measurements "
         "of what it is compared with. A pair is two durable commits and a mark outside the database. "
         "A ratio is pairs per plain sync (or transaction); of the wait, worst by median. "
         f"A pair takes {1000 * work():.2f} ms of CPU: where a plain sync is quicker than that, it is not the disk that "
@@ -242,8 +242,3 @@ def section() -> str:
     )
     head = ["| case | Curador | beside | ratio | wanted |  |", "|---|---|---|---|---|---|"]
     return "\n".join([f"## {TITLE}", "", about, "", *head, *lines])
-
-
-if __name__ == "__main__":
-    PAGE = ROOT / "docs" / "benchmarks.md"
-    PAGE.write_text(splice(PAGE.read_text(), "ledger", section()))

@@ -1,6 +1,7 @@
 """`make bench`: every bench file's cases, ours and each peer's in turn, to the screen and docs/benchmarks.md.
 
-A bench file is any module of this folder with a TITLE and CASES; adding one adds its section to the page.
+A bench file is any module of this folder with a TITLE and CASES, or with a section() that measures in its own way and
+returns its text; adding one adds its section to the page.
 """
 
 from __future__ import annotations
@@ -72,6 +73,9 @@ def main() -> None:
         parser.error(f"no bench file named {', '.join(sorted(unknown))}")
     for name in args.files:
         module = importlib.import_module(f"bench.{name}")
+        if hasattr(module, "section"):
+            PAGE.write_text(report.splice(PAGE.read_text(), name, module.section()))
+            continue
         print(f"bench {name}: {len(module.CASES)} cases, {args.rounds} rounds, peers from {PEERS.name}/", flush=True)
         times, versions = bench(module.CASES, args.rounds)
         rows = report.lines(module.CASES, times, OURS)

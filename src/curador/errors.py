@@ -51,3 +51,11 @@ class QuestionRefused(CuradorError):
 
 class EngineFailed(CuradorError):
     """The engine could not run the plan: always in the same words, because the reason may depend on the data."""
+
+
+class LedgerFailed(CuradorError):
+    """The ledger could not be read or written (a full disk, a server gone); nothing is released without it."""
+
+
+class LedgerBroken(CuradorError):
+    """The ledger is older than it once was, or was changed by other hands; nothing is bought from it."""

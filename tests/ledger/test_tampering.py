@@ -13,9 +13,8 @@ from pathlib import Path
 import pytest
 
 from curador.accounting.events import PureLoss
-from curador.errors import BudgetExceeded, InvalidParameter
+from curador.errors import BudgetExceeded, InvalidParameter, LedgerBroken, LedgerFailed
 from curador.ledger.book import Book
-from curador.ledger.faults import LedgerBroken, LedgerFailed
 from curador.ledger.keep import SLOT, Anchor, Mark
 from curador.ledger.opening import open_ledger, restore_ledger
 from curador.ledger.posting import MOST_REMEMBERED

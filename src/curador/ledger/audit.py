@@ -6,9 +6,9 @@ import hmac
 from itertools import zip_longest
 
 from curador.accounting.events import event_from_json
-from curador.errors import CuradorError
+from curador.errors import CuradorError, LedgerBroken
 from curador.ledger.entries import Entry, Reserved, Restored, Settled, digest, genesis, read, seal
-from curador.ledger.faults import RESTORE, LedgerBroken
+from curador.ledger.faults import RESTORE
 from curador.ledger.posting import LOST, post, state
 from curador.ledger.rows import ANSWER, DERIVED, ENTRY, SCOPE, Head, MemoryRows, Rows
 

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from curador.accounting.costs import Cost, Rule
 from curador.accounting.events import Event, event_from_json
 from curador.accounting.filters import Filter
-from curador.errors import BudgetExceeded, InvalidParameter
+from curador.errors import BudgetExceeded, InvalidParameter, LedgerBroken
 from curador.ledger import audit
 from curador.ledger.charges import (
     all_charges,
@@ -34,7 +34,6 @@ from curador.ledger.entries import (
     digest,
     plain,
 )
-from curador.ledger.faults import LedgerBroken
 from curador.ledger.posting import LOST, Definition, append, definition, opened, state
 from curador.ledger.pricing import charged, left, lineage, name_of, prices
 from curador.ledger.rows import (

@@ -10,7 +10,8 @@ from collections.abc import Callable, Sequence
 from threading import Lock
 from typing import Any
 
-from curador.ledger.faults import UNSURE, LedgerFailed
+from curador.errors import LedgerFailed
+from curador.ledger.faults import UNSURE
 
 MOST = 256
 """How many share a transaction: nobody waits behind more."""

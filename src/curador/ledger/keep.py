@@ -20,8 +20,9 @@ from pathlib import Path
 from threading import Lock
 
 from curador.accounting.costs import Cost
+from curador.errors import LedgerBroken, LedgerFailed
 from curador.ledger.entries import plain
-from curador.ledger.faults import UNSURE, LedgerBroken, LedgerFailed
+from curador.ledger.faults import UNSURE
 from curador.ledger.rows import Head
 from curador.noise.entropy import SYSTEM
 

@@ -8,11 +8,11 @@ from operator import add
 from pathlib import Path
 from urllib.parse import unquote
 
-from curador.errors import InvalidParameter
+from curador.errors import InvalidParameter, LedgerBroken
 from curador.ledger import audit
 from curador.ledger.book import Book, Clock, now
 from curador.ledger.entries import Restored, genesis
-from curador.ledger.faults import RESTORE, LedgerBroken
+from curador.ledger.faults import RESTORE
 from curador.ledger.keep import Anchor, Mark, key_of
 from curador.ledger.memory import MemoryLedger
 from curador.ledger.posting import LOST, append, state

@@ -9,7 +9,8 @@ from typing import Any
 import psycopg
 from psycopg import sql
 
-from curador.ledger.faults import UNSURE, LedgerFailed
+from curador.errors import LedgerFailed
+from curador.ledger.faults import UNSURE
 from curador.ledger.keep import Anchor
 from curador.ledger.rows import HEAD, TABLES, Cell
 from curador.ledger.sql import Execute, SqlStore, make, select

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Protocol, TypeVar
 
-from curador.ledger.faults import LedgerBroken
+from curador.errors import LedgerBroken
 
 Cell = int | str | bytes | None
 Row = tuple[Any, ...]

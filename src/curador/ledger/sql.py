@@ -13,8 +13,8 @@ from functools import lru_cache
 from threading import Lock, Thread
 from typing import Any
 
-from curador.errors import CuradorError
-from curador.ledger.faults import RESTORE, LedgerBroken
+from curador.errors import CuradorError, LedgerBroken
+from curador.ledger.faults import RESTORE
 from curador.ledger.group import GroupCommit, Job
 from curador.ledger.keep import Anchor, Mark
 from curador.ledger.posting import totals

@@ -9,7 +9,8 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
 
-from curador.ledger.faults import UNSURE, LedgerBroken, LedgerFailed
+from curador.errors import LedgerBroken, LedgerFailed
+from curador.ledger.faults import UNSURE
 from curador.ledger.keep import Anchor, sync_folder
 from curador.ledger.rows import TABLES, Table
 from curador.ledger.sql import Execute, SqlStore, make
