@@ -271,7 +271,8 @@ def test_a_batch_is_one_charge_all_or_nothing(opened: Opened) -> None:
     with pytest.raises(BudgetExceeded):
         curator.publish(curator.batch(BOARD, epsilon=0.2))
     assert curator.budget().spent == PureDP(0.9)
-    again = opened().publish(opened().batch(BOARD, epsilon=0.9, weights={"age": 2}))
+    later = opened()
+    again = later.publish(later.batch(BOARD, epsilon=0.9, weights={"age": 2}))
     assert again.repeated
     assert again.to_json() == done.to_json()
 

@@ -133,7 +133,7 @@ def test_intervals_cover_what_was_asked(open_curator: Callable[..., Curator]) ->
     query = curator.table("adult").group_by("education").aggregate(n=count(), age=mean("age"), sd=std("hours"))
     hits = dict.fromkeys(("n", "age", "sd"), 0)
     for _ in range(60):
-        release = query.ask(epsilon=0.5)
+        release = query.ask(epsilon=0.5, fresh=True)
         assert release["education"] == tuple(EDUCATION)
         for name in hits:
             ends = zip(release.intervals[name], true[name], strict=True)
@@ -155,8 +155,13 @@ def test_one_budget_is_for_everybody_in_any_table(open_curator: Callable[..., Cu
         curator.table("per_person").aggregate(n=count()).ask(epsilon=0.5)
 
 
-def test_a_budget_for_each_table_is_each_tables_own(open_curator: Callable[..., Curator]) -> None:
-    curator = open_curator({"adult": PureDP(1), "per_person": ApproxDP(2, 1e-6)})
+def test_a_budget_for_each_table_is_each_tables_own(file: Path, tmp_path: Path) -> None:
+    other = shutil.copy(file, tmp_path / "other.parquet")
+    tables = {
+        "adult": Table(str(file), columns=COLUMNS, size=ROWS),
+        "per_person": Table(str(other), unit="person", columns=COLUMNS, contribution=(2, 3)),
+    }
+    curator = Curator(tables, {"adult": PureDP(1), "per_person": ApproxDP(2, 1e-6)})
     curator.table("adult").aggregate(n=count()).ask(epsilon=1)
     assert curator.budget("per_person").remaining == ApproxDP(2, 1e-6)
     with pytest.raises(InvalidParameter, match="Name the table"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from fractions import Fraction
@@ -18,6 +19,7 @@ from curador.query.explain import worded
 from curador.query.plan import Plan, Planner
 from curador.rational import Number, down, positive, rational, up
 from curador.release import Release
+from curador.terms import storable
 
 READ_AT = "1e-6"
 """The delta at which a batch is also said tightly, unless it has one of its own."""
@@ -41,6 +43,8 @@ class Batch:
     def __post_init__(self) -> None:
         if not self.plans:
             raise InvalidParameter("A batch has at least one question.", fix="Add questions to it.")
+        if not all(isinstance(name, str) and name.strip() and storable(name) for name in self.plans):
+            raise InvalidParameter("The questions of a batch are named by texts.", fix="Name each of them.")
         if len({plan.neighbors for plan in self.plans.values()}) > 1:
             raise QuestionRefused(
                 "The tables of this batch are about different neighbours.", fix="Publish them in batches of their own."
@@ -76,7 +80,13 @@ class Batch:
         from curador.accounting.account import epsilon
 
         delta = self.delta if self.delta is not None else _delta_of(self.plans)
-        return ApproxDP(epsilon(self.event, delta).upper, float(rational(delta)))
+        found = epsilon(self.event, delta).upper
+        if found == math.inf:
+            raise QuestionRefused(
+                f"At a delta of {float(rational(delta)):g} this batch has no finite epsilon.",
+                fix="Its questions need more: choose a tight= above the sum of their deltas.",
+            )
+        return ApproxDP(found, float(rational(delta)))
 
     def __str__(self) -> str:
         return self.explain()
@@ -128,6 +138,11 @@ def split(
     Fails: refused where the accuracies alone cost more, or a question has neither a share nor an accuracy.
     """
     weights, accuracies = weights or {}, accuracies or {}
+    if not planners or not isinstance(weights, Mapping) or not isinstance(accuracies, Mapping):
+        raise InvalidParameter(
+            "A batch has at least one question, and weights and accuracies by their names.",
+            fix='Write batch({"n": question}, epsilon=1, weights={"n": 1}).',
+        )
     for name in (*weights, *accuracies):
         if name not in planners:
             raise InvalidParameter(f"No question of the batch is called {name!r}.", fix=f"Use {', '.join(planners)}.")

@@ -9,6 +9,7 @@ from threading import Lock
 
 from curador.errors import InvalidParameter, NotPromised, QuestionRefused
 from curador.mechanisms.tree import ContinualCount, RunningCount
+from curador.policy import Policy, reasons
 from curador.privacy import ZCDP, Guarantee, PureDP
 from curador.query import expressions as ex
 from curador.query.aggregates import count
@@ -17,6 +18,7 @@ from curador.query.columns import Kind
 from curador.query.question import Question
 from curador.query.schema import Table
 from curador.release import Release
+from curador.terms import Terms
 
 LONGEST_DAYS = 36_525
 """A hundred years."""
@@ -49,8 +51,13 @@ class Days:
             raise QuestionRefused(f"{self.by!r} is no date column of {self.query.table!r}.", fix="Name a date column.")
         if self.query.groups or self.query.outputs:
             raise QuestionRefused("A running count has no groups and no other outputs.", fix="Filter with where().")
-        if not 1 <= self.days <= LONGEST_DAYS:
-            raise InvalidParameter(f"A running count takes 1 to {LONGEST_DAYS:,} days.", fix="Choose days within that.")
+        if type(self.first) is not date or type(self.days) is not int or not 1 <= self.days <= LONGEST_DAYS:
+            raise InvalidParameter(
+                f"A running count takes 1 to {LONGEST_DAYS:,} days from a date on.",
+                fix="Pass a date and a number of days.",
+            )
+        if self.first > date.max - timedelta(days=self.days):
+            raise InvalidParameter("These days leave the calendar.", fix="Start earlier.")
 
     def day(self, step: int) -> date:
         """The day of a step, the first being 1."""
@@ -61,8 +68,18 @@ class Days:
         that_day = ex.Compare("=", ex.Name(self.by), ex.Literal(self.day(step)))
         return self.query.where(that_day).aggregate(n=count()).question
 
-    def mechanism(self, budget: Guarantee) -> ContinualCount:
-        """The tree that the budget buys."""
+    def bought(self, budget: Guarantee, confidence: float, policy: Policy, terms: Terms) -> ContinualCount:
+        """The tree that the budget buys, or a refusal; nothing is charged yet."""
+        if terms.key is not None or terms.fresh:
+            raise InvalidParameter("A running count is bought each time it is opened.", fix="Leave key and fresh out.")
+        mechanism = self._mechanism(budget)
+        mechanism.error(confidence, 1)
+        policy.small_enough(budget, {self.query.table: self.query.tables[self.query.table]})
+        policy.allowed("integer Laplace" if mechanism.variance is None else "integer Gaussian")
+        reasons(budget, terms.because, terms.override)
+        return mechanism
+
+    def _mechanism(self, budget: Guarantee) -> ContinualCount:
         table = self.query.tables[self.query.table]
         if isinstance(budget, PureDP):
             return ContinualCount(self.days, epsilon=budget.epsilon, neighbors=table.neighbors)

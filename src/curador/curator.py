@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from datetime import date
 from pathlib import Path
 from shutil import rmtree
@@ -22,12 +23,12 @@ from curador.engines.homes import Homes
 from curador.errors import CuradorError, EngineFailed, InvalidParameter, QuestionRefused
 from curador.ledger.contract import Balance, Charge, Ledger
 from curador.ledger.opening import open_ledger
-from curador.policy import Policy, reasons
+from curador.policy import Policy, meant, reasons
 from curador.privacy import Guarantee
 from curador.query.budgets import budget_of
 from curador.query.builder import Desk, TableQuery
 from curador.query.checked import check
-from curador.query.columns import Key
+from curador.query.columns import Key, distinct
 from curador.query.expected import Within
 from curador.query.explain import Explanation, notes
 from curador.query.noising import noise
@@ -40,7 +41,7 @@ from curador.release import Explained, Release
 from curador.scopes import POPULATION, Budget, Scopes, fingerprint
 from curador.show.progress import watched
 from curador.stated import Analyst, Stated, read_stated
-from curador.terms import Terms
+from curador.terms import Terms, Turns
 
 if TYPE_CHECKING:
     from curador.continual import Stream
@@ -90,6 +91,7 @@ class Curator:
         self._analysts = dict(stated.analysts if analysts is None else analysts)
         self._homes, self._witness = Homes(self.tables, engine, witness), witness
         self._prepared: list[Prepared] = []
+        self._turns = Turns()
         self._made_up: finalize[..., Any] | None = None  # of a rehearsal: what removes its tables
         address = stated.ledger if ledger is None else ledger
         self._own_ledger = isinstance(address, str | Path)
@@ -109,10 +111,7 @@ class Curator:
         return TableQuery.of(name, self.tables, cast(Desk, self))  # its keywords are named, a Desk's are any
 
     def sql(self, text: str, **how: Any) -> Release:
-        """Answer a question written in SQL.
-
-        ``how`` is as for :meth:`ask`.
-        """
+        """Answer a question written in SQL; ``how`` is as for :meth:`ask`."""
         return self.ask(text, **how)
 
     def plan(
@@ -136,29 +135,21 @@ class Curator:
         used unless ``prepared`` is False; one for finer groups, where noise grows, only if it is True.  See
         :func:`curador.query.plan.plan` for the rest.
         """
-        planner = self._planner(question, noise, weights, confidence, rows, prepared)
+        planner = self._planner(question, prepared, noise=noise, weights=weights, confidence=confidence, rows=rows)
         if accuracy is None:
             return planner.plan(budget_of(epsilon, delta, rho))
         if epsilon is not None or rho is not None:
             raise InvalidParameter("An accuracy finds its own budget.", fix="Give accuracy, or epsilon, or rho.")
         return planner.reaching(accuracy, delta)
 
-    def _planner(
-        self,
-        question: Asked,
-        noise: str | None = None,
-        weights: Mapping[str, Number] | None = None,
-        confidence: float = 0.95,
-        rows: int | None = None,
-        prepared: bool | None = None,
-    ) -> Planner:
+    def _planner(self, question: Asked, prepared: bool | None = None, **settings: Any) -> Planner:
         checked = check(self._read(question), self.tables, self._public_rows)
         copy = None
         if self._prepared or prepared:
             from curador.query.prepare import fitting  # writes SQL trees: loaded when a table was prepared
 
             copy = fitting(self._prepared, checked, prepared)
-        return Planner(checked, noise, weights, confidence, rows, copy)
+        return Planner(checked, prepared=copy, **settings)
 
     def explain(self, question: Asked, **budget: Any) -> Explanation:
         """The plan in words, with the statements that would be run; free, and the same whatever the data is."""
@@ -177,8 +168,8 @@ class Curator:
     def release(self, plan: Plan, terms: Terms | None = None, **how: Any) -> Release:
         """Run a plan: charge it, read the data, add the noise, keep the answer.
 
-        Guarantee: refused before any data is read if the budget does not cover it.  After that the charge is kept,
-        whatever happens, and whatever happens is an answer or one error of constant words.
+        Guarantee: refused before any data is read if the budget does not cover it.  After that the charge is kept, and
+        whatever happens is an answer or one error of constant words.
         """
         terms = Terms(**how) if terms is None else terms
         said = self.policy.review(plan, because=terms.because, override=terms.override)
@@ -187,7 +178,7 @@ class Curator:
         def made(charge: Charge, tell: Progress | None) -> str:
             return _release(plan, engine.run(exact, tell), charge.id, said, self._made_up is not None).to_json()
 
-        found, again = self._bought({"": plan}, plan.event, plan.promise, made, terms)
+        found, again = self._bought({"": plan}, plan.event, plan.promise, made, terms, "ask")
         return Release.from_dict(found, Explained(plan.explain(), plan.to_dict()), repeated=again)
 
     def _bought(
@@ -197,18 +188,19 @@ class Curator:
         promise: Guarantee,
         made: Callable[[Charge, Progress | None], str],
         terms: Terms,
+        kind: str,
     ) -> tuple[dict[str, Any], bool]:
         """Reserve, make, settle: the one way anything leaves.  Also says whether it left before."""
         tables = tuple(dict.fromkeys(name for plan in plans.values() for name in plan.tables))
         asked = {name: plan.question.to_json() for name, plan in plans.items()}
-        named = None if terms.fresh else fingerprint(plans, self.scopes.versions(tables), event, terms.because)
-        with watched(terms.progress) as tell:
+        named = None if terms.fresh else fingerprint(plans, self.scopes.versions(tables), event, terms.because, kind)
+        with self._turns.of(named), watched(terms.progress) as tell:
             charge = self.ledger.reserve(
                 self.scopes.of(tables),
                 event,
                 promise=promise,
-                note={"asked": asked, "because": terms.because, "override": terms.override},
-                key=terms.key,
+                note={"asked": asked, **terms.note},
+                key=terms.request,
                 fingerprint=named,
                 receiver=terms.analyst,
             )
@@ -218,21 +210,22 @@ class Curator:
         if content is None:
             same = failed()  # the engine's own words, so that what failed, and where, is not seen
             raise EngineFailed(same.what, fix=same.fix, cost=f"charge {charge.id} is kept, as for an answer")
-        return json.loads(self.ledger.settle(charge.id, content.encode())), False
+        return json.loads(self.ledger.settle(charge.id, content)), False
 
     def _attempt(
         self, made: Callable[[Charge, Progress | None], str], charge: Charge, tell: Progress | None
-    ) -> str | None:
+    ) -> bytes | None:
         """None where anything went wrong: raised from here, an error would carry exact numbers as its context."""
         try:
-            return made(charge, tell)
+            return made(charge, tell).encode()
         except Exception as error:  # noqa: BLE001  whatever it was, it may depend on the data
             self._tell(error)
             return None
 
     def _tell(self, error: Exception) -> None:
         if self._witness is not None:
-            self._witness(error)
+            with suppress(Exception):  # what a log says of it may not reach the asker
+                self._witness(error)
 
     # -- several at once
 
@@ -263,6 +256,7 @@ class Curator:
         terms = Terms(**how)
         for plan in batch.plans.values():
             self.policy.review(plan, because=terms.because, override=terms.override)
+        self.policy.small_delta(meant(batch.promise)[1], {name: self.tables[name] for name in batch.tables})
         said = reasons(batch.promise, terms.because, terms.override)
         engines = {name: (self._engine_of(plan), plan.exact) for name, plan in batch.plans.items()}
         event, tight = batch.event, batch.tight
@@ -277,7 +271,7 @@ class Curator:
             }
             return Publication(releases, batch.promise, tight, charge.id, said).to_json()
 
-        content, again = self._bought(batch.plans, event, batch.promise, made, terms)
+        content, again = self._bought(batch.plans, event, batch.promise, made, terms, "publish")
         return Publication.from_dict(content, repeated=again)
 
     def continual(
@@ -287,17 +281,17 @@ class Curator:
         from curador.continual import Days, Stream
 
         terms, amount = Terms.among(how)
+        if query.tables is not self.tables:  # whose units and neighbours are what is promised
+            raise InvalidParameter("This is a table of another curator.", fix="Start from curator.table(name).")
         promise, counted = budget_of(**amount), Days(query, by, first, days)
-        mechanism = counted.mechanism(promise)
-        self.policy.small_enough(promise, {query.table: self.tables[query.table]})
-        reasons(promise, terms.because, terms.override)
+        mechanism = counted.bought(promise, confidence, self.policy, terms)
         today = self.plan(counted.question(1), epsilon=1)
         engine, name = self._engine_of(today), today.measures[0].name
         charge = self.ledger.reserve(
             self.scopes.of([query.table]),
             mechanism.event,
             promise=promise,
-            note={"running": by, "first": first.isoformat(), "days": days, "because": terms.because},
+            note={"asked": {"first day": today.question.to_json()}, "days": days, **terms.note},
             receiver=terms.analyst,
         )
 
@@ -342,12 +336,10 @@ class Curator:
         """
         from curador.query.prepare import preparation
 
-        groups = [g.expr for g in self.table(table).group_by(*group_by).groups]
-        wanted = preparation(table, self.tables[table], groups)
-        engine = self._homes.of({table})
+        wanted = preparation(table, self.tables[table], [g.expr for g in self.table(table).group_by(*group_by).groups])
         made = None
         try:
-            made = engine.prepare(wanted, **options)
+            made = self._homes.of({table}).prepare(wanted, **options)
         except CuradorError:
             raise
         except Exception as error:  # noqa: BLE001  it may quote rows
@@ -357,15 +349,18 @@ class Curator:
         self._prepared.append(made)
         return made
 
+    def attach(self, prepared: Prepared) -> None:
+        """Use a copy that :meth:`prepare` stored before, of the rows as they are now."""
+        self._homes.of({prepared.table}).attach(prepared)
+        self._prepared.append(prepared)
+
     # -- budgets
 
     def budget(self, scope: str | None = None) -> Balance:
         """What a table, an analyst, or everybody together has spent and has left."""
-        if scope is None:
-            if not self.scopes.shared:
-                raise InvalidParameter("Every table has a budget of its own.", fix="Name the table.")
-            return self.ledger.balance(POPULATION)
-        return self.ledger.balance(scope)
+        if scope is None and not self.scopes.shared:
+            raise InvalidParameter("Every table has a budget of its own.", fix="Name the table.")
+        return self.ledger.balance(scope or POPULATION)
 
     def history(self, scope: str | None = None) -> tuple[Charge, ...]:
         """The charges so far, oldest first."""
@@ -425,6 +420,7 @@ class Curator:
 
 
 def _declared(tables: Mapping[str, Table]) -> dict[str, Table]:
+    distinct(map(str, tables), "tables")
     for name, table in tables.items():
         if not isinstance(table, Table):
             raise InvalidParameter(f"{name!r} is no Table.", fix="Declare it as Table(source, columns={…}).")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from fractions import Fraction
 from functools import singledispatch
@@ -58,6 +58,8 @@ class Policy:
         for name in ("largest_epsilon", "largest_delta"):
             if getattr(self, name) is not None:
                 object.__setattr__(self, name, positive(getattr(self, name), name))
+        if isinstance(self.mechanisms, str) or not isinstance(self.mechanisms, Iterable):
+            raise InvalidParameter("The policy's mechanisms are a list of names.", fix='Write ["Gaussian"].')
         for name in self.mechanisms:
             if name not in MECHANISMS:
                 raise InvalidParameter(f"No mechanism is called {name!r}.", fix=f"Use {', '.join(MECHANISMS)}.")
@@ -70,10 +72,7 @@ class Policy:
         for name in stated:
             if name not in known:
                 raise InvalidParameter(f"A policy has no {name!r}.", fix=f"It has {', '.join(known)}.")
-        try:
-            return cls(**stated)
-        except TypeError:
-            raise InvalidParameter("The policy's mechanisms are a list of names.", fix='Write ["Gaussian"].') from None
+        return cls(**stated)
 
     def review(self, plan: Plan, *, because: str = "", override: bool = False) -> tuple[str, ...]:
         """Refuse a plan, or say what its release must show.
@@ -81,13 +80,16 @@ class Policy:
         Guarantee: reads declarations and the plan, never data; nothing has been charged when it refuses.
         """
         for step in plan.steps:
-            name = described(step)[0]
-            if name in MECHANISMS and name not in self.mechanisms:
-                raise QuestionRefused(
-                    f"The policy does not allow {name} noise.", fix=f"It allows {', '.join(self.mechanisms)}."
-                )
+            self.allowed(described(step)[0])
         self.small_enough(plan.promise, {name: plan.checked.tables[name] for name in plan.tables})
         return reasons(plan.promise, because, override)
+
+    def allowed(self, mechanism: str) -> None:
+        """Refuse a mechanism that the policy does not allow."""
+        if mechanism in MECHANISMS and mechanism not in self.mechanisms:
+            raise QuestionRefused(
+                f"The policy does not allow {mechanism} noise.", fix=f"It allows {', '.join(self.mechanisms)}."
+            )
 
     def small_enough(self, promise: Guarantee, tables: Mapping[str, Table]) -> None:
         """Refuse a promise about these tables that is larger than the policy allows, or a delta that is no promise."""
@@ -98,6 +100,10 @@ class Policy:
                 f"and this costs {float(epsilon):g}.",
                 fix="Ask with less.",
             )
+        self.small_delta(delta, tables)
+
+    def small_delta(self, delta: Fraction, tables: Mapping[str, Table]) -> None:
+        """Refuse a delta that is larger than the policy allows, or no promise at all."""
         if self.largest_delta is not None and delta > rational(self.largest_delta):
             raise QuestionRefused(
                 f"The policy allows delta {float(rational(self.largest_delta)):g}, and this needs {float(delta):g}.",
@@ -168,4 +174,5 @@ def _(promise: ZCDP) -> tuple[Fraction, Fraction]:
     delta = rational(promise.delta)
     if not promise.rho:
         return Fraction(0), delta
-    return rational(zcdp_epsilon(rational(promise.rho), delta or READ_AT).value), delta
+    # At a large delta any rho would look small.
+    return rational(zcdp_epsilon(rational(promise.rho), min(delta or READ_AT, READ_AT)).value), delta

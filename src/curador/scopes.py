@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import hashlib
 import json
 import os
@@ -68,6 +69,11 @@ class Scopes:
                 f"{missing[0]!r} has a budget and is no private table, or the other way round.",
                 fix="Give every private table its budget, and nothing else.",
             )
+        if twice := [name for name, where in self._addresses.items() if where.endswith(f" as {name}")]:
+            raise InvalidParameter(
+                f"{twice[0]!r} reads what another table reads: whoever is in it would lose both budgets.",
+                fix="Give all tables one budget.",
+            )
         for name, table in self._private.items():
             self._open(self._scope(name), budget[name], neighbors=table.neighbors)
 
@@ -85,8 +91,12 @@ class Scopes:
 
     def _open(self, name: str, budget: Guarantee, *, stated: bool = True, **how: Any) -> None:
         if name not in self.ledger.scopes():
-            self.ledger.open(name, budget, **how)
-            return
+            try:
+                self.ledger.open(name, budget, **how)
+                return
+            except InvalidParameter:
+                if name not in self.ledger.scopes():  # else another process opened it meanwhile
+                    raise
         there = self.ledger.balance(name)
         if stated and there.budget != budget:
             raise InvalidParameter(
@@ -122,7 +132,8 @@ class Scopes:
             raise InvalidParameter(
                 "The tables are about different neighbours.", fix="Give analysts a study of their own."
             )
-        self._open(name, budget, parent=parent, **({} if parent else {"neighbors": kinds.pop()}))
+        how: dict[str, Any] = {"parent": parent} if parent else {"neighbors": kinds.pop()}
+        self._open(name, budget, **how)
         return self.ledger.balance(name)
 
     def of(self, tables: Iterable[str]) -> tuple[str, ...]:
@@ -139,7 +150,8 @@ class Scopes:
 
     def versions(self, tables: Iterable[str]) -> list[tuple[int, int]]:
         """Which data a question is about: numbers that the ledger gave, never anything of the content."""
-        return [(self.registered[name].data, self.registered[name].version) for name in tables]
+        found = [self.ledger.registered(name, self._addresses[name]) or self.registered[name] for name in tables]
+        return [(known.data, known.version) for known in found]
 
     def how_many(self, scopes: Iterable[str], event: Event, promise: Guarantee | None) -> int:
         """How often an event can still be bought in these scopes and all above them."""
@@ -173,7 +185,7 @@ def address(name: str, table: Table) -> str:
     if isinstance(source, EngineTable):
         said = f"{source.engine}:{hashlib.sha256(source.url.encode()).hexdigest()[:16]}#{source.schema}.{source.table}"
     elif isinstance(source, Files):
-        said = f"file:{os.path.abspath(source.pattern)}"  # the same from whatever folder it is named
+        said = f"file:{os.path.realpath(source.pattern)}"  # the same from whatever folder it is named
     else:
         said = f"frame:{name}"
     return said if len(said) <= 150 and said.isprintable() else f"sha256:{hashlib.sha256(said.encode()).hexdigest()}"
@@ -203,4 +215,8 @@ def _named(plan: Plan) -> set[str]:
 
 def _declared(table: Table) -> dict[str, str]:
     """Everything declared, but for where the rows are: a frame's rows may not come near a text."""
-    return {f.name: repr(getattr(table, f.name)) for f in fields(table) if f.name != "source"}
+    said = {f.name: repr(getattr(table, f.name)) for f in fields(table) if f.name != "source"}
+    if table.public and isinstance(table.source, Files):  # public, so what is in it may be told apart
+        paths = sorted(glob.glob(table.source.pattern, recursive=True))
+        said["files"] = repr([(path, os.stat(path).st_mtime_ns, os.stat(path).st_size) for path in paths])
+    return said

@@ -2,12 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import hashlib
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, fields
+from threading import Condition
 from typing import Any
 
 from curador.engines import Progress
 from curador.errors import InvalidParameter
+
+
+def storable(text: str) -> bool:
+    """Whether a text can be written down; half a surrogate pair cannot.
+
+    >>> storable("ñ"), storable(chr(0xD800))
+    (True, False)
+    """
+    return not any(0xD800 <= ord(c) < 0xE000 for c in text)
+
+
+class Turns:
+    """Whoever asks the same thing at the same time waits for the first, and finds the answer there."""
+
+    def __init__(self) -> None:
+        self._lock, self._busy = Condition(), set[str]()
+
+    @contextmanager
+    def of(self, name: str | None) -> Iterator[None]:
+        """The turn of one question; without a name there is nothing to wait for."""
+        if name is None:
+            yield
+            return
+        with self._lock:
+            self._lock.wait_for(lambda: name not in self._busy)
+            self._busy.add(name)
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._busy.remove(name)
+                self._lock.notify_all()
 
 
 @dataclass(frozen=True)
@@ -17,7 +52,7 @@ class Terms:
     * ``because``: the reason for an epsilon above 1, recorded with the charge and shown by the release;
     * ``override``: allows an epsilon of 10 and more, and the release shows it;
     * ``analyst``: who gets the answer, and pays for it in a budget of their own too;
-    * ``key``: names the request, so that sending it again cannot buy twice;
+    * ``key``: names the analyst's request, so that sending it again once it was answered cannot buy twice;
     * ``fresh``: buys a new answer.  Without it the same question about the same data is answered again byte for byte,
       free but for an analyst who has not paid for it yet;
     * ``progress``: is told the part that is done, 0 to 1, or -1 where nobody knows; True shows a bar in a terminal.  It
@@ -39,8 +74,20 @@ class Terms:
             raise InvalidParameter(
                 "A key finds the answer it named before; fresh wants another.", fix="Give one of them."
             )
-        if not isinstance(self.because, str):
-            raise InvalidParameter("A reason is a text.", fix='Write because="…".')
+        if not isinstance(self.because, str) or not storable(self.because):
+            raise InvalidParameter("A reason is a text of Unicode characters.", fix='Write because="…".')
+
+    @property
+    def note(self) -> dict[str, object]:
+        """What the charge remembers of them."""
+        return {"because": self.because, "override": self.override}
+
+    @property
+    def request(self) -> str | None:
+        """What the ledger calls the request: analysts do not share their keys."""
+        if self.key is None:
+            return None
+        return hashlib.sha256(repr((self.analyst, self.key)).encode("utf-8", "backslashreplace")).hexdigest()
 
     @classmethod
     def among(cls, how: Mapping[str, Any]) -> tuple[Terms, dict[str, Any]]:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import ClassVar, TypeVar
 
 from curador.engines import Answer, Progress, Rows, answer, failed
 from curador.engines.dialect import Dialect
-from curador.engines.reads import check_column, read_columns
+from curador.engines.reads import check_column, named_columns, read_columns
 from curador.engines.render import render
 from curador.errors import InvalidParameter
 from curador.query.columns import Key
@@ -33,6 +34,7 @@ class SqlEngine(ABC):
     def __init__(self, timeout: float, witness: Witness | None) -> None:
         self._timeout, self._witness = timeout, witness
         self._types: dict[str, dict[str, str]] = {}
+        self._guessed: set[str] = set()  # tables whose types were guessed from their rows
 
     @abstractmethod
     def _relation(self, table: str) -> str:
@@ -69,16 +71,21 @@ class SqlEngine(ABC):
                 check_column(column, declared.kind, self.dialect, self._types[name])
 
     def sql(self, exact: Exact) -> tuple[str, ...]:
-        """The statements as this engine runs them, for people to read."""
-        return self._texts(exact, self._shown)
+        """The statements as this engine runs them, for people to read.
+
+        Of a frame the types were guessed from its rows, so how its columns are read is not shown.
+        """
+        return self._texts(exact, self._shown, self._guessed)
 
     def _shown(self, table: str) -> str:
         """The name of a table for people, where it is not the one the engine needs."""
         return self._relation(table)
 
-    def _texts(self, exact: Exact, relation: Callable[[str], str]) -> tuple[str, ...]:
+    def _texts(self, exact: Exact, relation: Callable[[str], str], hidden: Collection[str] = ()) -> tuple[str, ...]:
         scans = {
-            s.name: read_columns(s, self._dialect_of(s.table), relation(s.table), self._types[s.table])
+            s.name: named_columns(s, self.dialect, relation(s.table))
+            if s.table in hidden
+            else read_columns(s, self._dialect_of(s.table), relation(s.table), self._types[s.table])
             for s in exact.scans
         }
         return tuple(render(s.tree, self.dialect, scans) for s in exact.statements)
@@ -120,5 +127,6 @@ class SqlEngine(ABC):
             return [work()]
         except Exception as error:  # noqa: BLE001  whatever it was, it may depend on the data
             if self._witness is not None:
-                self._witness(error)
+                with suppress(Exception):  # what a log says of it may not reach the asker
+                    self._witness(error)
             return []

@@ -167,6 +167,7 @@ class DuckDB(SqlEngine):
         """Where a table's rows are: a frame, files, or a table in a database file."""
         if isinstance(source, Frame):
             self._frames[name] = arrow(source.data)
+            self._guessed.add(name)
         elif isinstance(source, Files):
             self._files[name] = paths(source.pattern)
             self._views[name] = reader(source.format, self._files[name], DUCKDB)
@@ -201,6 +202,8 @@ class DuckDB(SqlEngine):
             for name, relation in self._views.items():
                 connection.execute(f"CREATE VIEW {self._relation(name)} AS SELECT * FROM {relation}")
             connection.execute("SET TimeZone = 'UTC'")
+            # Statistics of Parquet files leave NaN out, and rules drawn from them would drop the tests for it.
+            connection.execute("SET disabled_optimizers = 'statistics_propagation'")
             if written is None:
                 allowed = sorted(set(self._databases.values()).union(*self._files.values()))
                 connection.execute(f"SET allowed_paths = [{', '.join(map(DUCKDB.string, allowed))}]")

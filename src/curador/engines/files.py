@@ -32,12 +32,19 @@ def reader(kind: str, files: list[str], d: Dialect) -> str:
     if kind == "parquet":
         # Bytes that are no UTF-8 become question marks: an error would be a signal.
         return f"read_parquet({listed}, hive_partitioning = false, utf8_validation = 'replace')"
-    columns = ", ".join(f"{d.string(name)}: 'VARCHAR'" for name in csv_header(files[0]))
+    header = csv_header(files[0])
+    if any(csv_header(file) != header for file in files[1:]):
+        raise InvalidParameter(
+            "The CSV files of one table have different columns, or the same in another order.",
+            fix="Give them all the same header line, or declare them as tables of their own.",
+        )
+    columns = ", ".join(f"{d.string(name)}: 'VARCHAR'" for name in header)
     # Everything is text and nothing is guessed; a broken line is dropped or padded, since an error would be a signal.
+    # Read in parallel, a newline in quotes would be one.
     return (
         f"read_csv({listed}, columns = {{{columns}}}, header = true, auto_detect = false, delim = ',', quote = '\"', "
         f"escape = '\"', nullstr = '', null_padding = true, ignore_errors = true, strict_mode = false, "
-        f"max_line_size = {LONGEST_LINE})"
+        f"max_line_size = {LONGEST_LINE}, parallel = false)"
     )
 
 

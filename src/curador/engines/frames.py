@@ -46,6 +46,8 @@ def _readable(column: Any) -> Any:
     import pyarrow as pa
 
     kind = column.type
+    if pa.types.is_null(kind):  # nothing but NULL: a type that one value would change
+        return column.cast(pa.large_string())
     if pa.types.is_timestamp(kind) and kind.unit in PER_MICROSECOND:
         return _in_microseconds(column, PER_MICROSECOND[kind.unit])
     if pa.types.is_dictionary(kind) and _is_text(kind.value_type):

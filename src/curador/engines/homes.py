@@ -7,6 +7,7 @@ from threading import Lock
 
 from curador.engines import Engine
 from curador.engines.opening import home_of, open_engine, shared_home
+from curador.errors import InvalidParameter
 from curador.query.schema import Table
 
 
@@ -22,10 +23,12 @@ class Homes:
     ) -> None:
         self._tables, self._given, self._witness = tables, given, witness
         self._open: dict[str, Engine] = {}
-        self._opening = Lock()
+        self._opening, self._closed = Lock(), False
 
     def of(self, used: set[str]) -> Engine:
         """The one engine that these tables live in."""
+        if self._closed:
+            raise InvalidParameter("This curator was closed.", fix="Open it again.")
         if self._given is not None:
             return self._given
         with self._opening:
@@ -38,7 +41,8 @@ class Homes:
             return self._open[home]
 
     def close(self) -> None:
-        """Let go of what was opened here."""
+        """Let go of what was opened here; nothing is asked after that."""
+        self._closed = True
         for engine in self._open.values():
             engine.close()
         self._open.clear()

@@ -53,6 +53,20 @@ def read_columns(scan: Scan, dialect: Dialect, source: str, types: Mapping[str, 
     return f"(SELECT {', '.join(f'{x} AS {name}' for x, name in zip(shown, names, strict=True))} FROM {source}{fence})"
 
 
+def named_columns(scan: Scan, dialect: Dialect, source: str) -> str:
+    """The same for people, where how a column is stored is not for them to see.
+
+    >>> from curador.engines.duckdb import DUCKDB
+    >>> from curador.query.types import Type
+    >>> named_columns(Scan("s0", "t", (Read("c0", "sex", Type(Kind.TEXT)),)), DUCKDB, '"t"')
+    '(SELECT "sex" AS "c0" FROM "t")'
+    """
+    if not scan.reads:
+        return source
+    columns = ", ".join(f"{dialect.quoted(r.column)} AS {dialect.quoted(r.name)}" for r in scan.reads)
+    return f"(SELECT {columns} FROM {source})"
+
+
 def check_column(column: str, kind: Kind, dialect: Dialect, types: Mapping[str, str]) -> Stored:
     """How the column is stored; refuses one that is not there, or cannot be read as ``kind``."""
     if column not in types:

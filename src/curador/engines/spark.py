@@ -155,6 +155,7 @@ class Spark(SqlEngine):
 
     def _frame(self, name: str, source: Source, session: SparkSession) -> DataFrame:
         if isinstance(source, Frame) and isinstance(source.data, DataFrame):
+            self._guessed.add(name)
             return source.data
         if isinstance(source, EngineTable) and source.engine == "spark":
             parts = [source.table] if source.schema is None else [source.schema, source.table]

@@ -14,7 +14,7 @@ from urllib.parse import quote, unquote, urlsplit
 
 from curador.errors import InvalidParameter
 from curador.privacy import Unit
-from curador.query.columns import Column, Kind, day_of, identifier, suggestion
+from curador.query.columns import Column, Kind, day_of, distinct, identifier, suggestion
 from curador.query.schema import Table, Tree
 from curador.query.sources import EngineTable, Files, read_source
 from curador.sensitivity import Contribution
@@ -63,6 +63,7 @@ def tables_from(
     tables = document.get("tables")
     if not isinstance(tables, Mapping) or not tables:
         raise InvalidParameter(f"{where} declares no tables.", fix="Add a section [tables.NAME].")
+    distinct(map(str, tables), "tables")
     found: dict[str, Table] = {}
     for name, settings in tables.items():
         try:

@@ -1,0 +1,263 @@
+"""What an attacker found once: each is a hole that stays closed."""
+
+from __future__ import annotations
+
+import threading
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from curador.curator import Curator
+from curador.errors import BudgetExceeded, EngineFailed, InvalidParameter, QuestionRefused
+from curador.policy import Policy
+from curador.privacy import ApproxDP, PureDP
+from curador.query.schema import Table
+
+LOUD: dict[str, Any] = {"epsilon": 10_000, "because": "a test", "override": True}
+WHOLE = {"type": "integer", "bounds": [0, 9]}
+
+
+def asked(source: Any, text: str, **how: Any) -> tuple[Any, ...]:
+    """One row of an answer with hardly any noise."""
+    curator = Curator({"t": Table(source, **how)}, PureDP(100_000))
+    release = curator.sql(text, **LOUD)
+    curator.close()
+    return tuple(release[name][0] for name in release.outputs)
+
+
+@pytest.mark.parametrize("far", [float("inf"), -float("inf"), 1e300, float("nan"), None])
+def test_nan_in_parquet_counts_the_same_whoever_else_is_there(tmp_path: Path, far: float | None) -> None:
+    """Statistics of a Parquet file leave NaN out; an optimiser that trusts them would count NaN as a number."""
+    answers = []
+    for name, more in (("without", []), ("with", [far])):
+        path = tmp_path / f"{name}.parquet"
+        pq.write_table(pa.table({"i": pa.array([1.0, 2.0] + [float("nan")] * 100 + more, pa.float64())}), path)
+        for kind in ("integer", "real"):
+            columns = {"i": {**WHOLE, "type": kind}}
+            answers.append(asked(str(path), "SELECT COUNT(i) AS n, SUM(i) AS s FROM t", columns=columns))
+    rows = [round(n) for n, _ in answers]
+    assert rows[:2] == [2, 2]
+    assert all(2 <= n <= 3 for n in rows)
+
+
+def test_csv_files_of_one_table_have_one_header(tmp_path: Path) -> None:
+    (tmp_path / "1.csv").write_text("id,note\n1,5\n")
+    (tmp_path / "2.csv").write_text("note,id\n7,1\n")
+    curator = Curator({"t": Table(str(tmp_path / "*.csv"), columns={"id": "integer"})}, PureDP(1))
+    with pytest.raises(InvalidParameter, match="different columns"):
+        curator.sql("SELECT COUNT(*) AS n FROM t", epsilon=1)
+    assert curator.history() == ()
+
+
+def test_a_quoted_newline_is_a_row_like_another(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text('age,note\n30,x\n40,"a\nb"\n50,y\n')
+    columns = {"age": {"type": "integer", "bounds": [0, 100]}, "note": "text"}
+    assert [round(x) for x in asked(str(path), "SELECT COUNT(*) AS n, SUM(age) AS s FROM t", columns=columns)] == [
+        3,
+        120,
+    ]
+
+
+def test_tables_whose_names_engines_confuse_are_refused(tmp_path: Path) -> None:
+    table = Table("no-such.csv", columns={"a": "integer"})
+    with pytest.raises(InvalidParameter, match="fold case"):
+        Curator({"visits": table, "Visits": table}, PureDP(1))
+    study = tmp_path / "study.toml"
+    part = 'source = "x.csv"\nunit = "row"\ncolumns = {a = "integer"}\n'
+    study.write_text(f"[budget]\nepsilon = 1\n[tables.visits]\n{part}[tables.Visits]\n{part}")
+    with pytest.raises(InvalidParameter, match="fold case"):
+        Curator(study)
+
+
+@pytest.mark.parametrize("ages", [[30, 40], [30, None], [None, None], [30.5, 40]])
+def test_what_explain_prints_does_not_follow_from_a_frames_rows(ages: list[Any]) -> None:
+    frame = pd.DataFrame({"age": ages})
+    curator = Curator({"t": Table(frame, columns={"age": {"type": "integer", "bounds": [0, 99]}})}, PureDP(1))
+    said = str(curator.explain("SELECT SUM(age) AS s FROM t", epsilon=0.5))
+    assert said == str(
+        Curator(
+            {"t": Table(pd.DataFrame({"age": [1]}), columns={"age": {"type": "integer", "bounds": [0, 99]}})}, PureDP(1)
+        ).explain("SELECT SUM(age) AS s FROM t", epsilon=0.5)
+    )
+
+
+# ---- running counts ------------------------------------------------------------------------------------------------
+
+
+def days(**how: Any) -> Curator:
+    frame = pa.table({"id": [1] * 5, "day": [date(2026, 1, 1)] * 5})
+    table = Table(frame, columns={"id": "integer", "day": "date"}, **how)
+    return Curator({"v": table}, PureDP(5), policy=Policy(mechanisms=("integer Laplace",)))
+
+
+def test_a_running_count_is_of_this_curators_tables() -> None:
+    strict, loose = days(unit="id", contribution=(1, 100)), days()
+    with pytest.raises(InvalidParameter, match="another curator"):
+        strict.continual(loose.table("v"), "day", date(2026, 1, 1), 3, epsilon=1)
+    assert strict.history() == ()
+
+
+@pytest.mark.parametrize(
+    "how",
+    [
+        {"epsilon": 1, "confidence": 2},
+        {"epsilon": 1, "first": date(9999, 12, 31)},
+        {"epsilon": 1, "days": "5"},
+        {"epsilon": 1, "first": "2026-01-01"},
+        {"epsilon": 1, "key": "k"},
+        {"epsilon": 1, "fresh": True},
+        {"rho": 0.01},  # Gaussian noise, which the policy does not allow
+    ],
+)
+def test_a_running_count_is_refused_before_it_is_charged(how: dict[str, Any]) -> None:
+    curator = days()
+    given = {"first": date(2026, 1, 1), "days": 3, **how}
+    with pytest.raises((InvalidParameter, QuestionRefused)):
+        curator.continual(curator.table("v"), "day", given.pop("first"), given.pop("days"), **given)
+    assert curator.history() == ()
+
+
+# ---- policy --------------------------------------------------------------------------------------------------------
+
+
+def small(**how: Any) -> Curator:
+    table = Table(pa.table({"age": [1, 2, 3]}), columns={"age": WHOLE, "town": "text"}, size=1000)
+    return Curator({"t": Table(table.source, columns={"age": WHOLE}, size=1000)}, ApproxDP(9, 0.9), **how)
+
+
+def test_a_tight_charge_is_reviewed_like_any_other() -> None:
+    curator = small()
+    batch = curator.batch({"a": "SELECT COUNT(*) AS n FROM t"}, epsilon=0.5, tight=0.8)
+    with pytest.raises(QuestionRefused, match="public size"):
+        curator.publish(batch)
+    strict = small(policy=Policy(largest_delta=1e-6))
+    with pytest.raises(QuestionRefused, match="policy allows delta"):
+        strict.publish(strict.batch({"a": "SELECT COUNT(*) AS n FROM t"}, epsilon=0.5, tight=1e-5))
+    assert curator.history() == strict.history() == ()
+
+
+def test_the_deltas_of_a_batch_count_together() -> None:
+    curator = small()
+    parts = {f"q{i}": f"SELECT COUNT(*) AS n FROM t WHERE age < {i}" for i in range(9)}
+    batch = curator.batch(parts, epsilon=0.9, delta=0.0081)
+    total = batch.promise
+    assert isinstance(total, ApproxDP)
+    if total.delta >= 1e-3:
+        with pytest.raises(QuestionRefused, match="public size"):
+            curator.publish(batch)
+
+
+# ---- keys and turns ------------------------------------------------------------------------------------------------
+
+
+def test_asking_the_same_at_once_buys_once() -> None:
+    table = Table(pa.table({"age": [1, 2, 3]}), columns={"age": WHOLE})
+    curator = Curator({"t": table}, PureDP(1))
+    found: list[str] = []
+
+    def ask() -> None:
+        found.append(curator.sql("SELECT COUNT(*) AS n FROM t", epsilon=0.1, key="mine").to_json())
+
+    threads = [threading.Thread(target=ask) for _ in range(12)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(found) == 12
+    assert len(set(found)) == 1
+    assert curator.budget().spent == PureDP(0.1)
+
+
+def test_analysts_do_not_share_keys() -> None:
+    table = Table(pa.table({"age": [1, 2, 3]}), columns={"age": WHOLE})
+    curator = Curator({"t": table}, PureDP(1))
+    for who in ("ana", "bob"):
+        curator.grant(who, epsilon=1)
+    curator.sql("SELECT COUNT(*) AS n FROM t", epsilon=0.1, key="k", analyst="ana")
+    curator.sql("SELECT COUNT(*) AS n FROM t", epsilon=0.2, key="k", analyst="bob")
+    assert len(curator.history()) == 2
+
+
+def test_a_batch_of_one_is_not_the_question_alone() -> None:
+    table = Table(pa.table({"age": [1, 2, 3]}), columns={"age": WHOLE})
+    curator = Curator({"t": table}, PureDP(1))
+    text = "SELECT COUNT(*) AS n FROM t"
+    curator.sql(text, epsilon=0.1)
+    assert not curator.publish(curator.batch({"n": text}, epsilon=0.1)).repeated
+    for wrong in ({"": text}, {1: text}, {chr(0xD800): text}, {}):
+        with pytest.raises(InvalidParameter):
+            curator.batch(wrong, epsilon=0.1)  # type: ignore[arg-type]
+
+
+def test_one_file_under_two_names_has_no_two_budgets(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("age\n1\n")
+    (tmp_path / "link.csv").symlink_to(path)
+    budgets = {"a": PureDP(1), "b": PureDP(1)}
+    for other in ("t.csv", "link.csv"):
+        tables = {
+            "a": Table(str(path), columns={"age": WHOLE}),
+            "b": Table(str(tmp_path / other), columns={"age": WHOLE}),
+        }
+        with pytest.raises(InvalidParameter, match="both budgets"):
+            Curator(tables, budgets)
+
+
+def test_another_curators_reload_is_seen(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("age\n1\n")
+    one, two = (
+        Curator({"t": Table(str(path), columns={"age": WHOLE})}, PureDP(1), ledger=tmp_path / "l.db") for _ in range(2)
+    )
+    text = "SELECT COUNT(*) AS n FROM t"
+    one.sql(text, epsilon=0.1)
+    assert two.sql(text, epsilon=0.1).repeated
+    one.reloaded("t")
+    assert not two.sql(text, epsilon=0.1).repeated
+    one.close()
+    two.close()
+
+
+# ---- nothing gets out, nothing is lost -----------------------------------------------------------------------------
+
+
+def test_reasons_that_cannot_be_written_are_refused_before_the_charge() -> None:
+    table = Table(pa.table({"age": [1, 2, 3]}), columns={"age": WHOLE})
+    curator = Curator({"t": table}, PureDP(5))
+    with pytest.raises(InvalidParameter, match="Unicode"):
+        curator.sql("SELECT COUNT(*) AS n FROM t", epsilon=2, because=chr(0xD800))
+    assert curator.history() == ()
+
+
+def test_a_witness_that_fails_says_nothing(tmp_path: Path) -> None:
+    def loud(error: Exception) -> None:
+        raise RuntimeError(f"exact: {error}")
+
+    path = tmp_path / "t.csv"
+    path.write_text("age\n1\n")
+    curator = Curator({"t": Table(str(path), columns={"age": WHOLE})}, PureDP(5), witness=loud)
+    curator.explain("SELECT COUNT(*) AS n FROM t", epsilon=1)
+    path.unlink()
+    with pytest.raises(EngineFailed) as seen:
+        curator.sql("SELECT COUNT(*) AS n FROM t", epsilon=1)
+    assert "exact" not in repr(seen.value) + repr(seen.value.__context__)
+
+
+def test_a_closed_curator_is_closed() -> None:
+    table = Table(pa.table({"age": [1, 2, 3]}), columns={"age": WHOLE})
+    curator = Curator({"t": table}, PureDP(5))
+    curator.close()
+    with pytest.raises(InvalidParameter, match="closed"):
+        curator.sql("SELECT COUNT(*) AS n FROM t", epsilon=1)
+
+
+def test_the_budget_is_still_the_budget() -> None:
+    curator = small()
+    with pytest.raises(BudgetExceeded):
+        curator.sql("SELECT COUNT(*) AS n FROM t", epsilon=9.5, because="x")
