@@ -62,4 +62,4 @@ constraints: $(TESTED)
 	mv constraints.new constraints.txt
 
 clean:
-	rm -rf $(VENV) .bench build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .bench curador-demo build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

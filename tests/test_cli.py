@@ -1,72 +1,145 @@
-"""The command line as a person meets it."""
+"""The command line as a person meets it: help, examples, completion, refusals, exit codes."""
+
+from __future__ import annotations
 
 import json
+import os
+import re
+import shlex
 import subprocess
 import sys
-from fractions import Fraction
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import pytest
+import typer
 from typer.testing import CliRunner
 
-from curador import __version__
-from curador.accounting.events import event_from_json
-from curador.accounting.profiles import pure_epsilon
-from curador.cli import app
-from curador.demo import SHARES, dashboard
+from curador import __version__, cli
+from curador.cli.screen import console, told
+from curador.errors import CuradorError, InvalidParameter
+
+Invoke = Callable[..., str]
 
 
-def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-c", "from curador.cli import main; main()", *arguments],
         capture_output=True,
         text=True,
         check=False,
         timeout=120,
+        env={**os.environ, **environment},
     )
 
 
-def test_demo_shows_every_statistic_its_error_its_share_and_the_meaning() -> None:
-    shown = CliRunner().invoke(app, ["demo"], env={"COLUMNS": "100"})
-    assert shown.exit_code == 0, shown.output
-    for part in ("people", "paid above 100,000", "mean salary", "median salary", "10 bins", "total", "made up"):
-        assert part in shown.output
-    for share in SHARES.values():
-        assert f" {share / 100:g} " in shown.output
-    assert "26.8%" in shown.output  # 1 / (1 + e), the adversary's least error at even odds
-    assert shown.output.count("–") >= 10
+@pytest.fixture
+def invoke(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Invoke:
+    """Run a command in an empty folder, on a terminal of 80 columns; gives what was printed."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(console, "_width", 80)
+
+    def call(*arguments: str, code: int = 0) -> str:
+        done = CliRunner().invoke(cli.app, list(arguments))
+        if isinstance(done.exception, CuradorError):
+            raise done.exception
+        assert done.exit_code == code, done.output
+        # Statements and paths are for copying, and are not broken.
+        free = "--json" in arguments or arguments[0] == "explain"
+        if not free:
+            assert max(map(len, done.output.splitlines())) <= 80
+        return done.output
+
+    return call
 
 
-def test_demo_as_json_accounts_for_exactly_what_was_asked() -> None:
-    for epsilon in ("1", "1/3", "0.05"):
-        shown = run("demo", "--json", "--epsilon", epsilon)
-        assert shown.returncode == 0, shown.stderr
-        board = json.loads(shown.stdout)
-        assert pure_epsilon(event_from_json(board["event"])) == Fraction(epsilon)
-        assert len(board["histogram"]) == 10
-        assert all(line["reach"] > 0 for line in board["statistics"])
+def leaves(group: Any, *path: str) -> dict[tuple[str, ...], Any]:
+    """Every command by its words."""
+    found: dict[tuple[str, ...], Any] = {}
+    for name, command in group.commands.items():
+        found |= leaves(command, *path, name) if hasattr(command, "commands") else {(*path, name): command}
+    return found
 
 
-def test_the_dashboard_is_right_about_its_errors() -> None:
-    # 300 runs at 95 %: each interval misses at most 15 + 6·√(300·.05·.95) ≈ 37 times (false alarm 1e-8).
-    runs = [dashboard(1, 0.95) for _ in range(300)]
-    for i, name in enumerate(["people", "above", "mean"]):
-        missed = sum(abs(b.lines[i].released - b.lines[i].exact) > b.lines[i].reach for b in runs)
-        assert missed <= 37, name
-    # and they are not wider than need be: some miss
-    assert any(abs(b.lines[0].released - b.lines[0].exact) > b.lines[0].reach for b in runs)
+COMMANDS = leaves(typer.main.get_command(cli.app))
 
 
-@pytest.mark.parametrize("bad", ["x", "0", "-1", "nan", "inf", ""])
-def test_bad_epsilon_is_one_clear_message_and_exit_code_1(bad: str) -> None:
-    shown = run("demo", f"--epsilon={bad}")
-    assert shown.returncode == 1
-    assert "epsilon" in shown.stderr
-    assert "To do" in shown.stderr
-    assert "nothing was drawn" in shown.stderr
-    assert "Traceback" not in shown.stderr
+def test_all_commands_are_there() -> None:
+    first = [("demo",), ("init",), ("check",), ("prepare",), ("reload",), ("explain",), ("ask",), ("sql",)]
+    then = [("publish",), ("budget",), ("grant",), ("revoke",), ("history",), ("ledger", "verify")]
+    assert set(COMMANDS) == {*first, *then, ("ledger", "restore")}
+
+
+@pytest.mark.parametrize("path", COMMANDS, ids=" ".join)
+def test_every_command_shows_an_example_that_it_understands_and_gives_json(path: tuple[str, ...]) -> None:
+    command = COMMANDS[path]
+    assert "--json" in [option for parameter in command.params for option in parameter.opts]
+    shown = CliRunner().invoke(cli.app, [*path, "--help"], env={"COLUMNS": "200"})
+    assert shown.exit_code == 0
+    (example,) = re.findall(r"Example: curador (.*?)\s*$", command.help, re.M)
+    assert example.split()[0] in shown.output
+    words = shlex.split(example)
+    assert tuple(words[: len(path)]) == path
+    command.make_context(path[-1], words[len(path) :])  # parsed, not run; ends with code 2 if not understood
+
+
+@pytest.mark.parametrize("path", COMMANDS, ids=" ".join)
+def test_commands_that_need_a_study_name_it_in_the_same_way(path: tuple[str, ...]) -> None:
+    studies = [p for p in COMMANDS[path].params if p.name == "study"]
+    assert len(studies) == (path[0] not in ("demo", "init", "publish"))
+    for option in studies:
+        assert (option.opts, str(option.default)) == (["--study", "-s"], "study.toml")
 
 
 def test_version_and_help() -> None:
     assert __version__ in run("--version").stdout
-    assert "demo" in run("--help").stdout
-    assert "Example" in run("demo", "--help").stdout
+    shown = run("--help")
+    assert shown.returncode == 0
+    assert "ledger" in shown.stdout
+
+
+def test_completion_works() -> None:
+    """As bash asks for it: what can follow `curador led`, and which options begin with --acc."""
+    asked = {"_CURADOR_COMPLETE": "complete_bash", "COMP_WORDS": "curador led", "COMP_CWORD": "1"}
+    script = str(Path(sys.executable).parent / "curador")
+    done = subprocess.run([script], capture_output=True, text=True, check=False, env={**os.environ, **asked})
+    assert done.stdout.split() == ["ledger"]
+    option = {**asked, "COMP_WORDS": "curador ask --acc", "COMP_CWORD": "2"}
+    done = subprocess.run([script], capture_output=True, text=True, check=False, env={**os.environ, **option})
+    assert done.stdout.split() == ["--accuracy"]
+
+
+def test_help_and_completion_load_no_heavy_library() -> None:
+    code = "import sys, curador.cli; print([x for x in ('numpy', 'scipy', 'duckdb', 'sqlglot') if x in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_a_refusal_is_one_message_and_code_1(tmp_path: Path) -> None:
+    refused = run("ask", "SELECT COUNT(*) FROM t", "--epsilon", "1", "-s", str(tmp_path / "gone.toml"))
+    assert refused.returncode == 1
+    assert refused.stdout == ""
+    assert "There is no study file gone.toml." in refused.stderr
+    assert "To do: " in refused.stderr
+    assert "Cost: nothing was drawn" in refused.stderr
+    assert "Traceback" not in refused.stderr
+    told_json = run("budget", "--json", "-s", str(tmp_path / "gone.toml"))
+    assert told_json.returncode == 1
+    assert json.loads(told_json.stderr)["error"]["kind"] == "InvalidParameter"
+    assert run("ask").returncode == 2
+    assert run("asks").returncode == 2
+
+
+def test_a_refusal_is_told_with_what_remains(capsys: pytest.CaptureFixture[str]) -> None:
+    refusal = InvalidParameter("No [red]such thing.", fix="Look again.")
+    refusal.add_note("population epsilon 0.5")
+    told(refusal, as_json=False)
+    assert capsys.readouterr().err.splitlines() == [
+        "No [red]such thing.",  # brackets are no markup
+        "  To do: Look again.",
+        "  Cost: nothing was drawn, nothing was spent.",
+        "  Remaining: population epsilon 0.5.",
+    ]
+    told(refusal, as_json=True)
+    assert json.loads(capsys.readouterr().err)["error"]["remaining"] == ["population epsilon 0.5"]

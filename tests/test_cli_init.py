@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import tomllib
-from collections.abc import Callable
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -14,41 +14,25 @@ import pyarrow
 import pytest
 import typer
 from pyarrow import parquet
-from typer.testing import CliRunner
 
 from curador import cli, study
 from curador.curator import Curator
-from curador.errors import CuradorError, InvalidParameter
+from curador.errors import InvalidParameter
+from curador.policy import MECHANISMS, Policy
 from curador.query.columns import Kind
 from curador.query.drafts import Draft
 from curador.query.schema import SETTINGS
 from curador.query.sources import read_source
 from curador.query.toml import TABLE_SETTINGS
-from tests.test_cli import run
+from curador.stated import SECTIONS
+from tests import test_cli
+from tests.test_cli import Invoke, run
+
+invoke = test_cli.invoke  # the fixture
 
 ROOT = Path(__file__).parent.parent
 SECRET = "Zaragoza-9137"
 """A value in the rows: nothing that is printed or written may hold it."""
-
-Invoke = Callable[..., str]
-
-
-@pytest.fixture
-def invoke(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Invoke:
-    """Run a command in an empty folder, on a terminal of 80 columns; gives what was printed."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(cli.console, "_width", 80)
-
-    def call(*arguments: str, code: int = 0) -> str:
-        done = CliRunner().invoke(cli.app, list(arguments))
-        if isinstance(done.exception, CuradorError):
-            raise done.exception
-        assert done.exit_code == code, done.output
-        if "--json" not in arguments:
-            assert max(map(len, done.output.splitlines())) <= 80
-        return done.output
-
-    return call
 
 
 def write_csv(path: str = "people.csv") -> None:
@@ -86,7 +70,7 @@ def test_a_csv_is_drafted_from_its_header_line(invoke: Invoke) -> None:
     document = tomllib.loads(text)["tables"]["people"]
     assert document["source"] == "people.csv"
     assert document["columns"] == {"age": {"type": ""}, "town": {"type": ""}, "paid": {"type": ""}}
-    for word in ("unit", "budget", "type", "bounds", "keys", "no row was read", "curador check study.toml"):
+    for word in ("unit", "budget", "type", "bounds", "keys", "no row was read", "curador check"):
         assert word in shown
     for said in (shown, text):
         assert SECRET not in said
@@ -135,7 +119,7 @@ def test_a_table_of_a_database_is_drafted_from_its_declared_types(invoke: Invoke
     for path in ("deep er/a.toml", "b.toml"):  # each finds the database from its own folder
         filled = Path(path).read_text().replace('unit = ""', 'unit = "pid"')
         Path(path).write_text(filled.replace("# [budget]", "[budget]").replace("# epsilon", "epsilon"))
-        assert json.loads(invoke("check", path, "--json"))["sound"]
+        assert json.loads(invoke("check", "--study", path, "--json"))["sound"]
 
 
 def test_a_table_of_postgresql_is_drafted_and_checked(invoke: Invoke, postgres_url: str) -> None:
@@ -245,18 +229,18 @@ def test_a_place_that_cannot_be_written(invoke: Invoke) -> None:
 def test_exit_codes(tmp_path: Path) -> None:
     """0 where all is well, 1 where something was refused, 2 where the command was not understood."""
     (tmp_path / "bad.toml").write_text("a = 1\nb = = 2\n")
-    refused = run("check", str(tmp_path / "bad.toml"))
+    refused = run("check", "--study", str(tmp_path / "bad.toml"))
     assert refused.returncode == 1
     assert "line 2" in refused.stderr
     assert "To do: Correct that line." in refused.stderr
     assert run("init").returncode == 2
     assert run("init", "x.csv", "--colour", "red").returncode == 2
-    gone = run("check", str(tmp_path / "[red]gone.toml"))
+    gone = run("check", "-s", str(tmp_path / "[red]gone.toml"))
     assert gone.returncode == 1
     assert "[red]gone.toml" in gone.stderr  # a name is no markup
     write_parquet(str(tmp_path / "people.parquet"))
     (tmp_path / "s.toml").write_text(FILLED)
-    assert run("check", str(tmp_path / "s.toml")).returncode == 0
+    assert run("check", "-s", str(tmp_path / "s.toml")).returncode == 0
     for done in (refused, gone):
         assert "Traceback" not in done.stderr
 
@@ -356,17 +340,28 @@ def test_names_are_no_markup(invoke: Invoke) -> None:
 # ---- documented ---------------------------------------------------------------------------------------------------
 
 
+def commands(group: Any, path: str = "curador") -> dict[str, Any]:
+    """Every command by all its words."""
+    found: dict[str, Any] = {}
+    for name, command in group.commands.items():
+        inside = commands(command, f"{path} {name}") if hasattr(command, "commands") else {}
+        found |= inside or {f"{path} {name}": command}
+    return found
+
+
 def test_every_command_and_option_is_documented() -> None:
     page = (ROOT / "docs" / "reference" / "command-line.md").read_text()
-    commands: Any = typer.main.get_command(cli.app)
-    for name, command in commands.commands.items():
-        assert f"## curador {name}" in page
-        section = page.split(f"## curador {name}\n")[1].split("\n## ")[0]
-        for parameter in command.params:
-            shown = parameter.metavar or parameter.opts[0]
-            assert f"`{shown}" in section, f"{name}: {shown}"
-    documented = re.findall(r"^## curador (\w+)$", page, re.M)
-    assert sorted(documented) == sorted(commands.commands)
+    found = commands(typer.main.get_command(cli.app))
+    for name, command in found.items():
+        assert f"## {name}\n" in page
+        section = page.split(f"## {name}\n")[1].split("\n## ")[0]
+        if name == "curador sql":
+            assert "curador ask" in section
+            continue
+        shown = {p.metavar if p.param_type_name == "argument" else p.opts[0] for p in command.params} - {"--help"}
+        documented = re.findall(r"^\| `([^`]+)`", section, re.M)
+        assert sorted(documented) == sorted(shown), name
+    assert sorted(re.findall(r"^## (curador [\w ]+)$", page, re.M)) == sorted(found)
     assert re.findall(r"^\| (\d) \|", page, re.M) == ["0", "1", "2"]
 
 
@@ -380,12 +375,17 @@ def test_the_example_of_init_is_what_is_printed(invoke: Invoke) -> None:
 
 def test_every_setting_of_a_study_file_is_documented() -> None:
     page = (ROOT / "docs" / "reference" / "study-file.md").read_text()
-    settings = re.findall(r"^\| `(\w+)` \|", page, re.M)
-    assert sorted(settings) == sorted({*TABLE_SETTINGS, *SETTINGS, "epsilon", "delta", "rho", "levels", "children"})
-    for kind in Kind:
+    settings = set(re.findall(r"^\| `(\w+)` \|", page, re.M))
+    policy = {field.name for field in fields(Policy)}
+    other = {"epsilon", "delta", "rho", "levels", "children", "address", "keep", "group"}
+    assert settings == {*TABLE_SETTINGS, *SETTINGS, *policy, *other}
+    assert {name.split(".")[0] for name in re.findall(r"^## .*?`\[([\w.]+)\]`", page, re.M)} >= {*SECTIONS} - {
+        "analysts"
+    }
+    for kind in (*Kind, *MECHANISMS):
         assert f"`{kind}`" in page
     (block,) = re.findall(r"^```toml\n(.*?)^```$", page, re.M | re.S)
-    assert set(tomllib.loads(block)) == {"budget", "tables"}
+    assert set(tomllib.loads(block)) == set(SECTIONS)
 
 
 def test_the_example_of_the_study_page_can_be_rehearsed(tmp_path: Path) -> None:

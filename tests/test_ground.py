@@ -25,7 +25,8 @@ FINE = "import pytest\ndef test_a(): pass\n@pytest.mark.xfail(strict=True)\ndef 
 def run_pytest(folder: Path, source: str, ci: str, workers: int = 0) -> subprocess.CompletedProcess[str]:
     """Run pytest on one file that lies outside the conftest's folder, as doctests in src/ do."""
     (folder / "tests").mkdir()
-    (folder / "tests" / "conftest.py").write_text((ROOT / "tests" / "conftest.py").read_text())
+    for name in ("conftest.py", "real_engines.py"):
+        (folder / "tests" / name).write_text((ROOT / "tests" / name).read_text())
     (folder / "test_it.py").write_text(source)
     (folder / "pytest.ini").write_text("[pytest]\ntestpaths = tests .\n")
     return subprocess.run(

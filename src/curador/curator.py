@@ -247,6 +247,8 @@ class Curator:
         is shared by ``weights``, equally by default.  ``tight`` is a delta at which the batch is charged what it costs
         as a whole, by its privacy-loss distribution: for budgets that count (epsilon, delta).
         """
+        if not isinstance(questions, Mapping):
+            raise InvalidParameter("The questions of a batch have names.", fix='Write batch({"n": question}, …).')
         planners = {name: self._planner(asked, confidence=confidence) for name, asked in questions.items()}
         whole = None if epsilon is None and rho is None else budget_of(epsilon, delta, rho)
         return Batch(split(planners, whole, weights, accuracies), tight, charged_tight=tight is not None)

@@ -7,14 +7,15 @@ import io
 import os
 import tempfile
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Protocol
 
-from curador.batch import Publication
+from curador.batch import Batch, Publication
 from curador.errors import InvalidParameter
+from curador.mechanisms.base import checked_confidence
 from curador.query.expected import Within
 from curador.rational import Number
 from curador.release import Release
@@ -38,6 +39,13 @@ class Entry:
     why: str = ""
 
 
+class Planning(Protocol):
+    """Who plans a batch: a curator."""
+
+    @property
+    def batch(self) -> Callable[..., Batch]: ...
+
+
 @dataclass(frozen=True)
 class Dashboard:
     """What is to be published: a study's file, the budget of all, and the questions by name."""
@@ -56,6 +64,12 @@ class Dashboard:
     @property
     def accuracies(self) -> dict[str, Within]:
         return {name: entry.accuracy for name, entry in self.questions.items() if entry.accuracy is not None}
+
+    def batch(self, curator: Planning) -> Batch:
+        """Plan it; free."""
+        asked = {name: entry.sql for name, entry in self.questions.items()}
+        split = {"weights": self.weights, "accuracies": self.accuracies, "confidence": self.confidence}
+        return curator.batch(asked, **self.budget, **split)
 
 
 def read_dashboard(path: str | Path) -> Dashboard:
@@ -82,7 +96,7 @@ def read_dashboard(path: str | Path) -> Dashboard:
         MappingProxyType(entries),
         MappingProxyType(budget),
         _text(document, "title"),
-        float(document.get("confidence", 0.95)),
+        checked_confidence(document.get("confidence", 0.95)),
         _text(document, "because"),
     )
 
@@ -139,26 +153,33 @@ def write(publication: Publication, folder: str | Path, formats: tuple[str, ...]
         where.mkdir(parents=True, exist_ok=True)
         written = []
         if "json" in formats:
-            written.append(_placed(where / "publication.json", (publication.to_json() + "\n").encode()))
+            written.append(placed(where / "publication.json", (publication.to_json() + "\n").encode()))
         for name in publication:
             if "csv" in formats:
-                written.append(_placed(where / f"{name}.csv", _csv(publication[name])))
+                written.append(placed(where / f"{name}.csv", _csv(publication[name])))
             if "parquet" in formats:
-                written.append(_placed(where / f"{name}.parquet", _parquet(publication[name])))
+                written.append(placed(where / f"{name}.parquet", _parquet(publication[name])))
     except OSError as error:
         raise InvalidParameter(
             f"The files could not be written to {where.name!r}: {error.strerror}.",
-            fix="Make room or choose another folder and publish again: what was answered is free.",
+            fix="Make room, or choose another folder, and publish again: what was answered is free.",
+            cost=f"charge {publication.charge} is kept, with its answers",
         ) from None
     return written
 
 
-def _placed(path: Path, content: bytes) -> Path:
+def placed(path: Path, content: bytes, mode: int = 0o644) -> Path:
+    """Write a file so that it appears whole or not at all.
+
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     placed(Path(folder) / "x.txt", b"all of it").read_text()
+    'all of it'
+    """
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(content)
-        os.chmod(temporary, 0o644)
+        os.chmod(temporary, mode)
         os.replace(temporary, path)
     except BaseException:
         os.unlink(temporary)

@@ -153,6 +153,8 @@ def quantiles(what: str | Expr, probabilities: Iterable[Number]) -> Aggregate:
     >>> quantiles("age", [0.25, 0.5]).parameters
     (Fraction(1, 4), Fraction(1, 2))
     """
+    if not isinstance(probabilities, Iterable):
+        raise QuestionRefused("Quantiles are a list of probabilities.", fix="Write quantiles(column, [0.25, 0.75]).")
     wanted = tuple(probability(p, "a quantile") for p in probabilities)
     if not 1 <= len(wanted) <= MOST_QUANTILES or len(set(wanted)) != len(wanted):
         raise QuestionRefused(f"Quantiles are 1 to {MOST_QUANTILES} different probabilities.", fix="List each once.")

@@ -155,7 +155,7 @@ class TableQuery:
 
     def having(self, condition: Condition) -> TableQuery:
         """Keep groups by their noised answers; costs nothing."""
-        wanted = _parsed(condition) if isinstance(condition, str) else condition
+        wanted = _parsed(condition) if isinstance(condition, str) else _expression(condition)
         return replace(self, kept=wanted if self.kept is None else ex.all_of(self.kept, wanted))
 
     def order_by(self, *names: str, descending: bool = False) -> TableQuery:
@@ -227,7 +227,7 @@ class TableQuery:
         if isinstance(condition, str):
             return _parsed(condition, self)
         seen = {ex.Name(n): e for n, e in self.columns[self.table].items()}
-        return substitute(condition, seen)
+        return substitute(_expression(condition), seen)
 
     def _measured(self, what: Aggregate) -> Aggregate:
         column = what.column
@@ -241,6 +241,12 @@ class TableQuery:
         id = self.tables[self.table].unit.id
         counts_units = what.function == "count_distinct" and id is not None and read == ex.Name(id)
         return replace(what, column=None if counts_units else read)
+
+
+def _expression(given: object) -> ex.Expr:
+    if not isinstance(given, ex.Expr):
+        raise InvalidParameter(f"{given!r:.40} is no expression.", fix='Write it as text, as "age >= 18".')
+    return given
 
 
 def _parsed(text: str, query: TableQuery | None = None) -> ex.Expr:

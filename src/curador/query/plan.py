@@ -46,6 +46,8 @@ MOST_GROUPS = 1 << 30
 
 RANKED = ("quantiles", "minimum", "maximum", "lower", "upper")
 
+LEAST_WEIGHT = Fraction(1, 10**12)
+
 OFFERED_EPSILON = 0.1
 """At what price learning missing bounds is offered."""
 
@@ -190,6 +192,8 @@ class Planner:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "confidence", checked_confidence(self.confidence))
+        if not isinstance(self.weights or {}, Mapping):
+            raise InvalidParameter("Weights are given by the names of outputs.", fix='Write weights={"n": 2}.')
         for name in self.weights or {}:
             if name not in [r.asked for r in self.recipes]:
                 raise InvalidParameter(
@@ -298,7 +302,10 @@ class Planner:
         return tuple(m for m in self._additive if m.sensitivity(*self._reach).l1 == 0)
 
     def _weight(self, recipe: Recipe) -> float:
-        return float(positive((self.weights or {}).get(recipe.asked, 1), "weight"))
+        weight = positive((self.weights or {}).get(recipe.asked, 1), "weight")
+        if not LEAST_WEIGHT <= weight <= 1 / LEAST_WEIGHT:
+            raise InvalidParameter(f"The weight of {recipe.asked!r} is beyond all measure.", fix="Choose one near 1.")
+        return float(weight)
 
     @cached_property
     def _wanted(self) -> Wanted:

@@ -1,0 +1,216 @@
+"""Commands that answer: explain, ask (or sql), publish."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from curador.cli.opening import balances, opened
+from curador.cli.options import (
+    STUDY,
+    Accuracy,
+    Analyst,
+    Because,
+    Confidence,
+    Delta,
+    Epsilon,
+    Fresh,
+    Json,
+    Key,
+    Override,
+    Paid,
+    Progress,
+    Rehearse,
+    Rho,
+    Rows,
+    Study,
+)
+from curador.cli.screen import bullet, console, emit, say, whole, worded
+from curador.errors import InvalidParameter, NotPromised
+
+if TYPE_CHECKING:
+    from curador.batch import Batch, Publication
+    from curador.curator import Curator
+    from curador.dashboard import Dashboard
+    from curador.ledger.contract import Balance
+
+Sql = Annotated[str, typer.Argument(metavar="SQL", help="The question.", show_default=False)]
+
+
+def explain(
+    sql: Sql,
+    epsilon: Epsilon = None,
+    delta: Delta = None,
+    rho: Rho = None,
+    accuracy: Accuracy = None,
+    confidence: Confidence = 0.95,
+    rows: Rows = None,
+    rehearse: Rehearse = False,
+    study: Study = STUDY,
+    as_json: Json = False,
+) -> None:
+    """Say what an answer would cost and how wrong it would be; free, and no row is read.
+
+    Example: curador explain "SELECT sex, COUNT(*) AS n FROM adult GROUP BY sex" --epsilon 0.1
+    """
+    paid = Paid(epsilon, delta, rho, accuracy, confidence, rows).asked()
+    with opened(study, rehearse=rehearse, asking=[sql]) as curator:
+        found = curator.explain(sql, **paid)
+        fits = _how_many(curator, sql, paid)
+        left = balances(curator)
+    if as_json:
+        emit({**found.to_dict(), "fits": fits, "remaining": _remaining(left)})
+        return
+    whole(found.plan.explain())
+    whole(f"\n{found.engine} runs:")
+    for statement in found.sql:
+        whole(statement, "dim")
+    times = "any number of times" if fits is None else f"{fits:,} time{'s' * (fits != 1)}"
+    say(f"\nIt fits {times} into what remains: {_worded(left)}. Nothing was spent.")
+
+
+def _how_many(curator: Curator, sql: str, paid: dict[str, Any]) -> int | None:
+    try:
+        return curator.how_many(sql, **paid)
+    except NotPromised:  # it costs nothing
+        return None
+
+
+def ask(
+    sql: Sql,
+    epsilon: Epsilon = None,
+    delta: Delta = None,
+    rho: Rho = None,
+    accuracy: Accuracy = None,
+    confidence: Confidence = 0.95,
+    rows: Rows = None,
+    because: Because = "",
+    override: Override = False,
+    analyst: Analyst = None,
+    key: Key = None,
+    fresh: Fresh = False,
+    rehearse: Rehearse = False,
+    progress: Progress = False,
+    study: Study = STUDY,
+    as_json: Json = False,
+) -> None:
+    """Pay for a question and print the noised answer; what was answered before is free.
+
+    Example: curador ask "SELECT sex, COUNT(*) AS n FROM adult GROUP BY sex" --epsilon 0.1
+    """
+    paid = Paid(epsilon, delta, rho, accuracy, confidence, rows).asked()
+    who = None if rehearse else analyst  # a rehearsal is for nobody, and knows only the analysts that the study states
+    terms = {"because": because, "override": override, "analyst": who, "key": key, "fresh": fresh}
+    with opened(study, rehearse=rehearse, asking=[sql]) as curator:
+        release = curator.ask(sql, **paid, **terms, progress=progress)
+        left = balances(curator, who)
+    if as_json:
+        emit({**release.to_dict(), "repeated": release.repeated, "remaining": _remaining(left)})
+        return
+    console.print(release)
+    _notes(release.notes)
+    _ending(release.repeated, left, rehearse)
+
+
+def publish(
+    dashboard: Annotated[Path, typer.Argument(metavar="DASHBOARD", help="The dashboard file, which names its study.")],
+    out: Annotated[
+        Path | None, typer.Option(help="The folder to write to; by default named as the dashboard, beside us.")
+    ] = None,
+    explained: Annotated[
+        bool, typer.Option("--explain", help="Only say what it would cost and how wrong it would be; free.")
+    ] = False,
+    because: Because = "",
+    override: Override = False,
+    analyst: Analyst = None,
+    key: Key = None,
+    fresh: Fresh = False,
+    rehearse: Rehearse = False,
+    progress: Progress = False,
+    as_json: Json = False,
+) -> None:
+    """Answer the questions of a dashboard for one charge, and write JSON, CSV and Parquet.
+
+    All are answered or none. A rehearsal is printed and writes no files.
+
+    Example: curador publish examples/adult_dashboard.toml --out adult
+    """
+    from curador.dashboard import read_dashboard, write
+
+    board, folder = read_dashboard(dashboard), out if out is not None else Path(dashboard.stem)
+    if folder.exists() and not folder.is_dir():
+        raise InvalidParameter(f"{folder} is no folder.", fix="Choose another with --out.")
+    who = None if rehearse else analyst
+    terms = {"because": because or board.because, "override": override, "analyst": who, "key": key, "fresh": fresh}
+    asking = [entry.sql for entry in board.questions.values()]
+    with opened(board.study, rehearse=rehearse, asking=asking) as curator:
+        batch = board.batch(curator)
+        if explained:
+            _print_batch(batch, board, balances(curator), as_json)
+            return
+        found = curator.publish(batch, **terms, progress=progress)
+        files = [] if rehearse else write(found, folder)
+        left = balances(curator, who)
+    if as_json:
+        shown = {**found.to_dict(), "repeated": found.repeated, "files": list(map(str, files))}
+        emit({**shown, "remaining": _remaining(left)})
+        return
+    _print_publication(found, board)
+    if files:
+        whole(f"Written: {len(files)} files in {folder}/")
+    _ending(found.repeated, left, rehearse)
+
+
+def _print_batch(batch: Batch, board: Dashboard, left: list[Balance], as_json: bool) -> None:
+    if as_json:
+        emit({**batch.to_dict(), "remaining": _remaining(left)})
+        return
+    if board.title:
+        say(board.title, "bold")
+    for name, plan in batch.plans.items():
+        entry = board.questions[name]
+        say(f"\n{name}: {worded(plan.promise)}", "bold")
+        for error in plan.expected:
+            say(f"  {error.output}: {error.text}, {error.confidence:.0%} of the time")
+        if entry.why:
+            bullet(entry.why, "dim", mark=" ")
+    say(f"\nAll together, for one charge: {worded(batch.promise)}.")
+    say(f"Accounted as a whole it is {worded(batch.tight)}: for reports.")
+    say(f"Remaining: {_worded(left)}. Nothing was spent.")
+
+
+def _print_publication(found: Publication, board: Dashboard) -> None:
+    if board.title:
+        say(board.title, "bold")
+    for name in found:
+        say(f"\n{board.questions[name].title or name}", "bold")
+        console.print(found[name])
+    _notes(found.notes)
+    say(f"\n{found.promise()}")
+
+
+def _notes(notes: tuple[str, ...]) -> None:
+    from curador.query.answer import COVERS
+
+    for note in notes:
+        if note != COVERS:  # true of every answer, and explained with every plan
+            bullet(note, "dim")
+
+
+def _ending(repeated: bool, left: list[Balance], rehearsed: bool) -> None:
+    if rehearsed:
+        say("Nothing was spent.")
+        return
+    if repeated:
+        say("Answered from the ledger: it was bought before.", "green")
+    say(f"Remaining: {_worded(left)}.")
+
+
+def _worded(left: list[Balance]) -> str:
+    return "; ".join(f"{b.scope} {worded(b.remaining)}" for b in left)
+
+
+def _remaining(left: list[Balance]) -> dict[str, Any]:
+    return {b.scope: b.remaining.to_json() for b in left}

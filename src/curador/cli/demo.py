@@ -1,0 +1,117 @@
+"""The demonstration: five statistics for one charge, and what to try next."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.table import Table
+from rich.text import Text
+
+from curador.cli.options import Epsilon, Json
+from curador.cli.screen import bullet, console, emit, say, whole, worded
+
+if TYPE_CHECKING:
+    from curador.demo import Shown
+    from curador.privacy import Guarantee
+    from curador.release import Release
+
+FOLDER = Path("curador-demo")
+
+
+def demo(
+    folder: Annotated[Path, typer.Option(help="Where to put its table, study, ledger and dashboard.")] = FOLDER,
+    epsilon: Epsilon = None,
+    as_json: Json = False,
+) -> None:
+    """Release five statistics of 10,000 made-up salaries for one charge, of epsilon 1 by default.
+
+    A second run is answered from the ledger, for free.
+
+    Example: curador demo --epsilon 0.5 --folder half
+    """
+    from curador.accounting.meaning import decision, posterior
+    from curador.demo import run
+    from curador.privacy import PureDP
+
+    shown = run(folder, epsilon)
+    promise = shown.publication.guarantee
+    assert isinstance(promise, PureDP)  # the demonstration asks with epsilon
+    sentences = [posterior(promise).sentence(), decision(promise).sentence()]
+    if as_json:
+        emit(
+            {
+                "folder": str(folder),
+                **shown.publication.to_dict(),
+                "repeated": shown.publication.repeated,
+                "truth": dict(shown.truth),
+                "remaining": shown.balance.remaining.to_json(),
+                "meaning": sentences,
+            }
+        )
+        return
+    _statistics(shown)
+    _bars(shown.publication["histogram"])
+    console.print(f"\n[bold]What an attacker can conclude at most[/bold] (ε = {promise.epsilon:g})")
+    for sentence in sentences:
+        bullet(sentence, indent=2, mark="•")
+    _afterwards(shown, folder)
+
+
+def _statistics(shown: Shown) -> None:
+    found = shown.publication
+    table = Table(title=Text(shown.board.title), title_justify="left")
+    for name in ("statistic", "released", f"{shown.board.confidence:.0%} interval", "ε", "exact*"):
+        table.add_column(name, justify="left" if name == "statistic" else "right")
+    for name in found:
+        release = found[name]
+        value = f"{len(release)} bins, below" if len(release) > 1 else f"{release.value:,.0f}"
+        exact = f"{shown.truth[name]:,.0f}" if name in shown.truth else ""
+        title = shown.board.questions[name].title or name
+        table.add_row(Text(title), value, _around(release), _epsilon(release.guarantee), Text(exact, "dim"))
+    table.add_section()
+    table.add_row(Text("together", "bold"), "", "", Text(_epsilon(found.guarantee), "bold"), "")
+    console.print(table)
+    say("* known only because the rows are made up; a curator never shows it.\n", "dim")
+
+
+def _epsilon(promise: Guarantee) -> str:
+    return f"{getattr(promise, 'epsilon', 0):g}"
+
+
+def _around(release: Release) -> str:
+    """Where the one number lies; how far each of several may be off; an error in ranks."""
+    (name,) = release.outputs
+    if name in release.ranks:
+        return f"± {release.ranks[name]:,.0f} ranks"
+    low, high = release.interval(name)
+    return f"± {(high - low) / 2:,.0f} each" if len(release) > 1 else f"{low:,.0f} … {high:,.0f}"
+
+
+def _bars(histogram: Release) -> None:
+    labels, (output,) = histogram[histogram.groups[0]], histogram.outputs
+    counts = [max(int(x), 0) for x in histogram[output] if isinstance(x, int)]
+    for label, n in zip(labels, counts, strict=True):
+        bar = "█" * round(44 * n / max(*counts, 1))
+        console.print(Text.assemble(f"{label!s:>18}  {n:>6,}  ", (bar, "cyan")))
+
+
+def _afterwards(shown: Shown, folder: Path) -> None:
+    balance, charge = shown.balance, shown.publication.charge
+    say("")
+    if shown.publication.repeated:
+        say(f"Answered from the ledger: charge {charge} paid for it before; nothing was spent.", "green")
+    else:
+        say(f"Charge {charge} paid for it all. A second run is answered from the ledger, for free.", "green")
+    say(f"Budget: {worded(balance.budget)}; spent {worded(balance.spent)}; remaining {worded(balance.remaining)}.")
+    console.print("\n[bold]Try next[/bold]")
+    for line in (
+        f"cd {folder}",
+        'curador explain "SELECT AVG(pay) AS mean FROM salaries" --epsilon 0.1',
+        'curador ask "SELECT COUNT(*) FROM salaries WHERE pay > 50000" --epsilon 0.1',
+        "curador budget",
+        "curador history",
+        "curador ledger verify",
+    ):
+        whole(f"  {line}")

@@ -1,0 +1,62 @@
+"""The options that several commands share: the same words, the same meaning."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from curador.rational import Number
+
+Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
+Study = Annotated[Path, typer.Option("--study", "-s", metavar="STUDY", help="The study file.")]
+STUDY = Path("study.toml")
+
+Epsilon = Annotated[str | None, typer.Option(help="The whole privacy loss to pay, as a decimal or a fraction.")]
+Delta = Annotated[str | None, typer.Option(help="The delta beside it.")]
+Rho = Annotated[str | None, typer.Option(help="Pay in zero-concentrated privacy instead of epsilon.")]
+Accuracy = Annotated[
+    str | None, typer.Option(help="The error wanted instead: the least epsilon that reaches it is paid.")
+]
+Rows = Annotated[int | None, typer.Option(help="How many rows are behind each number, if you know; for the error.")]
+Confidence = Annotated[float, typer.Option(help="How often intervals cover, and an accuracy holds.")]
+Because = Annotated[str, typer.Option(help="The reason; it is recorded. An epsilon above 1 needs one.")]
+Override = Annotated[bool, typer.Option("--override", help="Allow an epsilon of 10 and more; the release says so.")]
+Analyst = Annotated[str | None, typer.Option(help="Who gets the answer, and pays from a budget of their own too.")]
+Key = Annotated[str | None, typer.Option(help="Names the request, so that sending it again cannot buy twice.")]
+Fresh = Annotated[bool, typer.Option("--fresh", help="Buy a new answer, although there is one to this question.")]
+Rehearse = Annotated[bool, typer.Option("--rehearse", help="On made-up rows: free, and no data is needed.")]
+Progress = Annotated[bool, typer.Option("--progress", help="Show how far the reading is.")]
+
+
+@dataclass(frozen=True)
+class Paid:
+    """What a question is paid with, as it was typed.
+
+    >>> Paid(epsilon="1/2").asked()
+    {'epsilon': '1/2'}
+    >>> Paid(accuracy="5", confidence=0.9).asked()["accuracy"].confidence
+    0.9
+    """
+
+    epsilon: str | None = None
+    delta: str | None = None
+    rho: str | None = None
+    accuracy: str | None = None
+    confidence: float | None = None
+    rows: int | None = None
+
+    def asked(self) -> dict[str, Any]:
+        """The keywords of ``Curator.plan``, ``grant`` and their like; what was not typed is left out."""
+        from curador.query.expected import within
+
+        typed: Mapping[str, Number | None] = {"epsilon": self.epsilon, "delta": self.delta, "rho": self.rho}
+        found: dict[str, Any] = {name: value for name, value in typed.items() if value is not None}
+        found |= {k: v for k, v in {"confidence": self.confidence, "rows": self.rows}.items() if v is not None}
+        if self.accuracy is not None:
+            found["accuracy"] = within(self.accuracy, self.confidence or 0.95)
+        return found

@@ -1,0 +1,191 @@
+"""Commands about a study file and its tables: init, check, prepare, reload."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.table import Table
+from rich.text import Text
+
+from curador.cli import copies
+from curador.cli.opening import opened
+from curador.cli.options import STUDY, Json, Study
+from curador.cli.screen import console, emit, grid, say, some, whole
+from curador.errors import InvalidParameter
+
+if TYPE_CHECKING:
+    from curador.curator import Curator
+    from curador.query.drafts import Draft
+    from curador.study import ColumnState, TableState
+
+
+def init(
+    source: Annotated[str, typer.Argument(metavar="FILE", help="A CSV or Parquet file, or engine://…#table.")],
+    name: Annotated[str | None, typer.Option(help="What to call the table; by default the name of the file.")] = None,
+    out: Annotated[Path, typer.Option(help="The study file to write; it must not exist.")] = STUDY,
+    as_json: Json = False,
+) -> None:
+    """Draft a study file from column names and declared types; no row is read.
+
+    Of a CSV file only the header line is looked at.
+
+    Example: curador init adult.csv
+    """
+    from curador.study import draft
+
+    if out.exists():
+        raise InvalidParameter(f"{out.name} exists already.", fix="Choose another file with --out, or remove it first.")
+    found = draft(source, name=name, folder=out.parent)
+    try:
+        with out.open("x", encoding="utf-8") as file:
+            file.write(found.toml())
+    except OSError:
+        raise InvalidParameter(f"{out.name} cannot be written.", fix="Choose another place with --out.") from None
+    if as_json:
+        columns = [{"name": column, "stored": stored} for column, stored in found.columns]
+        told = {"file": str(out), "table": found.name, "source": found.source, "columns": columns}
+        emit({**told, "left": found.left, "unusable": found.unusable})
+        return
+    _print_draft(found, out)
+
+
+_NEEDED = {
+    "unit": "what is protected: a row, or all rows of one id",
+    "budget": "the most that all answers together may cost",
+    "type": "which a CSV file does not declare",
+    "bounds": "of numbers and dates; without them no sums, means or quantiles",
+    "keys": "of categories; without them groups are selected privately",
+}
+
+
+def _print_draft(found: Draft, out: Path) -> None:
+    whole(f"{out}: table {found.name} with {len(found.columns)} columns; no row was read.")
+    table = Table(title="\nLeft to fill in", title_justify="left", box=None, show_header=False, pad_edge=False)
+    for setting, columns in found.left.items():
+        if columns or setting in ("unit", "budget") or found.left["type"]:
+            of = f"\n{some(columns)}" if columns else ""
+            table.add_row(f"  {setting}", Text.assemble(_NEEDED[setting], (of, "dim")))
+    console.print(table, "")
+    if found.unusable:
+        say(f"Left out, since no question can use their types: {some(found.unusable)}")
+    say("It is all public: take it from a codebook, never from the data.")
+    whole("Then: curador check" + (f" --study {out}" if out != STUDY else ""))
+
+
+def check(study: Study = STUDY, as_json: Json = False) -> None:
+    """Check a study file against what is stored: columns and types; no row is read.
+
+    Example: curador check --study adult.toml
+    """
+    from curador.study import check as checked
+
+    found = checked(study)
+    if as_json:
+        emit({**asdict(found), "sound": found.sound})
+    else:
+        for table in found.tables:
+            _print_table(table)
+        for note, meaning in _MEANINGS.items():
+            if any(note in (c.wrong, c.left) for t in found.tables for c in t.columns):
+                say(f"{note}: {meaning}")
+        if found.wrong:
+            say(found.wrong, "red")
+        elif found.budget:
+            say(f"budget: {found.budget}")
+        say("Questions can be asked.", "green") if found.sound else say("To be corrected.", "red")
+    if not found.sound:
+        raise typer.Exit(1)
+
+
+_MEANINGS = {
+    "type missing": "write one of integer, real, boolean, text, date",
+    "no bounds": "sums, means, quantiles and arithmetic are refused, but they can be learned privately",
+    "no keys": "groups are selected privately, small ones do not show",
+}
+
+
+def _print_table(found: TableState) -> None:
+    say(f"{found.name}: protects {found.protects}" if found.protects else found.name, "italic")
+    table = grid()
+    for heading in ("column", "type", "stored as", "public", "note"):
+        table.add_column(heading)
+    for column in found.columns:
+        table.add_row(
+            Text(column.name), column.declared or "–", Text(column.stored or "–"), Text(column.public), _note(column)
+        )
+    if found.columns:
+        console.print(table)
+    if found.wrong:
+        say(f"{found.name}: {found.wrong}", "red")
+
+
+def _note(column: ColumnState) -> Text:
+    if column.wrong:
+        return Text(column.wrong, "red")
+    return Text(column.left, "yellow") if column.declared is not None else Text("not declared", "dim")
+
+
+# ---- tables --------------------------------------------------------------------------------------------------------
+
+TableName = Annotated[str, typer.Argument(metavar="TABLE", help="A private table of the study.")]
+
+
+def prepare(
+    table: TableName,
+    group_by: Annotated[
+        list[str] | None, typer.Option("--group-by", "-g", help="What later questions group by; once for each.")
+    ] = None,
+    study: Study = STUDY,
+    as_json: Json = False,
+) -> None:
+    """Choose every unit's rows once, so that later questions in these groups cost about a plain GROUP BY.
+
+    Nothing is released and nothing charged. Later commands use the copy, which is kept beside the study.
+
+    Example: curador prepare visits --group-by sex --group-by town
+    """
+    groups = group_by or []
+    with opened(study) as curator:
+        _known(table, curator)
+        place = copies.place_of(study, curator, table)
+        before = os.umask(0o077)  # the copy holds private rows
+        try:
+            made = curator.prepare(table, groups, **({} if place is None else {"path": place}))
+        finally:
+            os.umask(before)
+        copies.keep(study, curator, made, place)
+    if as_json:
+        emit({"table": table, "group_by": groups, "place": place.name if place else made.place})
+        return
+    say(f"{table} is prepared for questions " + (f"by {', '.join(groups)}." if groups else "without groups."))
+    say(f"Kept in {place or 'the database'}; it holds private rows. Nothing was released and nothing was spent.")
+
+
+def reload(table: TableName, study: Study = STUDY, as_json: Json = False) -> None:
+    """Say that a table's rows changed; the budget stays as it is.
+
+    Answers about the old rows are not given for the new ones, and prepared copies of the old rows are removed.
+
+    Example: curador reload visits
+    """
+    with opened(study) as curator:
+        version = curator.reloaded(table)
+        removed = copies.forget(study, table)
+    if as_json:
+        emit({"table": table, "version": version, "no_longer_used": removed})
+        return
+    say(f"{table} is at version {version}, under the same budget.")
+    for place in removed:
+        say(f"The prepared copy {place} is no longer used.")
+    if any(not place.endswith(".prepared") for place in removed):
+        say("Drop copies in the schema curador of the database: they hold the old rows.", "yellow")
+
+
+def _known(table: str, curator: Curator) -> None:
+    if table not in curator.scopes.registered:
+        fix = f"The study has {', '.join(curator.scopes.registered)}."
+        raise InvalidParameter(f"{table!r} is no private table here.", fix=fix)
