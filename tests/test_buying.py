@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
-from datetime import date, timedelta
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -206,6 +206,20 @@ def test_grants_and_revocations_last(opened: Opened, study: Path) -> None:
     curator.revoke("ana", because="left")
     with pytest.raises(BudgetExceeded):
         opened().sql(SQL, epsilon=0.1, analyst="ana")
+
+
+def test_budgets_that_end(opened: Opened, study: Path) -> None:
+    ends = {"old": "2020-12-31", "new": "9000-01-01"}
+    study.write_text(STUDY + "".join(f"[analysts.{n}]\nepsilon = 0.1\nexpires = {e}\n" for n, e in ends.items()))
+    curator = opened()
+    assert curator.budget("old").expires == datetime(2021, 1, 1, tzinfo=UTC)
+    with pytest.raises(BudgetExceeded):
+        curator.sql(SQL, epsilon=0.1, analyst="old")
+    assert curator.history() == ()
+    assert curator.sql(SQL, epsilon=0.1, analyst="new").charge == "1"
+    study.write_text(study.read_text().replace("9000-01-01", "9000-01-02"))
+    with pytest.raises(InvalidParameter, match="ends otherwise"):
+        opened()
 
 
 def test_analysts_in_python() -> None:

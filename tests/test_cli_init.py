@@ -377,7 +377,7 @@ def test_every_setting_of_a_study_file_is_documented() -> None:
     page = (ROOT / "docs" / "reference" / "study-file.md").read_text()
     settings = set(re.findall(r"^\| `(\w+)` \|", page, re.M))
     policy = {field.name for field in fields(Policy)}
-    other = {"epsilon", "delta", "rho", "levels", "children", "address", "keep", "group"}
+    other = {"epsilon", "delta", "rho", "levels", "children", "address", "keep", "group", "expires"}
     assert settings == {*TABLE_SETTINGS, *SETTINGS, *policy, *other}
     assert {name.split(".")[0] for name in re.findall(r"^## .*?`\[([\w.]+)\]`", page, re.M)} >= {*SECTIONS} - {
         "analysts"

@@ -99,7 +99,7 @@ class Curator:
         try:
             self.scopes = Scopes(self.ledger, self.tables, self._budget)
             for name, who in self._analysts.items():
-                self.scopes.analyst(name, who.budget, who.group)
+                self.scopes.analyst(name, who.budget, who.group, who.expires)
         except BaseException:
             self.close()
             raise
@@ -373,12 +373,13 @@ class Curator:
         plan = self.plan(question, **budget)
         return self.scopes.how_many(self.scopes.of(plan.tables), plan.event, plan.promise)
 
-    def grant(self, scope: str, *, because: str = "", group: str | None = None, **amount: Number) -> Balance:
-        """Raise a budget by so much (epsilon, epsilon and delta, or rho), or give an analyst a first one."""
-        more = budget_of(**amount)
+    def grant(self, scope: str, *, because: str = "", **how: Any) -> Balance:
+        """Raise a budget by so much (epsilon and delta, or rho), or give an analyst one (``group``, ``expires``)."""
+        first = {name: how.pop(name, None) for name in ("group", "expires")}
+        more = budget_of(**how)
         if scope in self.ledger.scopes():
             return self.scopes.grant(scope, more, because)
-        return self.scopes.analyst(scope, more, group)
+        return self.scopes.analyst(scope, more, **first)
 
     def revoke(self, scope: str, *, because: str = "") -> Balance:
         """Close an analyst's or group's budget for ever; what was spent stays spent."""

@@ -8,6 +8,7 @@ import json
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import fields
+from datetime import datetime
 from types import MappingProxyType
 from typing import Any
 
@@ -122,7 +123,9 @@ class Scopes:
 
     # -- analysts
 
-    def analyst(self, name: str, budget: Guarantee, group: str | None = None) -> Balance:
+    def analyst(
+        self, name: str, budget: Guarantee, group: str | None = None, expires: datetime | None = None
+    ) -> Balance:
         """Give an analyst, or a group of them, a budget of their own; found again if the ledger knows it."""
         if name in self._private or name == POPULATION:
             raise InvalidParameter(f"{name!r} is a table, not an analyst.", fix="Choose another name.")
@@ -133,8 +136,14 @@ class Scopes:
                 "The tables are about different neighbours.", fix="Give analysts a study of their own."
             )
         how: dict[str, Any] = {"parent": parent} if parent else {"neighbors": kinds.pop()}
-        self._open(name, budget, **how)
-        return self.ledger.balance(name)
+        self._open(name, budget, **how, expires=expires)
+        found = self.ledger.balance(name)
+        if expires is not None and found.expires != expires:
+            raise InvalidParameter(
+                f"The budget of {name!r} ends otherwise in the ledger.",
+                fix="State the same end; give a new analyst a new name.",
+            )
+        return found
 
     def of(self, tables: Iterable[str]) -> tuple[str, ...]:
         """The scopes that tables charge, whatever they are called now."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import UTC, date, datetime, time, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -21,12 +22,15 @@ SECTIONS = ("tables", "budget", "ledger", "policy", "groups", "analysts")
 class Analyst:
     """Somebody, or a group, with a budget of their own; an analyst may belong to a group.
 
+    After ``expires`` nothing can be bought with it.
+
     >>> Analyst(budget_of(epsilon=1)).group is None
     True
     """
 
     budget: Guarantee
     group: str | None = None
+    expires: datetime | None = None
 
 
 @dataclass(frozen=True)
@@ -108,9 +112,20 @@ def _analyst(name: str, given: object, file: Path, groups: tuple[str, ...]) -> A
     group = given.get("group")
     if group is not None and group not in groups:
         raise InvalidParameter(f"{name!r} is in a group {group!r} that is not there.", fix=f"Add [groups.{group}].")
-    budget = _budget({k: v for k, v in given.items() if k != "group"}, file)
+    budget = _budget({k: v for k, v in given.items() if k not in ("group", "expires")}, file)
     assert isinstance(budget, Guarantee)
-    return Analyst(budget, group)
+    return Analyst(budget, group, _end(name, given.get("expires")))
+
+
+def _end(name: str, given: object) -> datetime | None:
+    """The moment a budget ends; a date ends at its last midnight, UTC."""
+    if given is None:
+        return None
+    if isinstance(given, datetime):
+        return given if given.tzinfo else given.replace(tzinfo=UTC)
+    if isinstance(given, date):
+        return datetime.combine(given, time(), UTC) + timedelta(days=1)
+    raise InvalidParameter(f"{name!r} expires on no date.", fix="Write expires = 2026-12-31.")
 
 
 def _all(names: tuple[str, ...]) -> str:

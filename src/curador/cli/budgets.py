@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -90,6 +90,9 @@ def grant(
     delta: Delta = None,
     rho: Annotated[str | None, typer.Option(help="By how much, where the budget counts rho.")] = None,
     group: Annotated[str | None, typer.Option(help="The group of an analyst who is new.")] = None,
+    expires: Annotated[
+        datetime | None, typer.Option(formats=["%Y-%m-%d"], help="The last day of a new analyst's budget, UTC.")
+    ] = None,
     because: Annotated[str, typer.Option(help="The reason; it is recorded.")] = "",
     study: Study = STUDY,
     as_json: Json = False,
@@ -103,7 +106,9 @@ def grant(
     from curador.query.toml import read_study
 
     with opened(study) as curator:
-        found = curator.grant(scope, because=because, group=group, **Paid(epsilon, delta, rho).asked())
+        end = None if expires is None else expires.replace(tzinfo=UTC) + timedelta(days=1)
+        first = {"group": group, "expires": end}
+        found = curator.grant(scope, because=because, **first, **Paid(epsilon, delta, rho).asked())
         section = _section(scope, read_study(study), curator.scopes)
     if as_json:
         emit(_plain(found))
