@@ -1,0 +1,95 @@
+"""The categories people choose from: public names, numbered in the order in which the task lists them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from curador.errors import InvalidParameter, InvalidValue
+from curador.mechanisms.base import integer_array
+
+Key = str | int
+Keys = int | tuple[Key, ...]
+"""The names of the categories, or how many there are if their names are 0, 1, 2, …"""
+
+MOST = 1 << 24
+"""More categories than this do not fit a table of counts; look for heavy hitters instead."""
+
+
+def checked_keys(keys: int | Sequence[Key]) -> Keys:
+    """The categories, refused unless there are two different ones at least.
+
+    >>> checked_keys(["a", "b"]), checked_keys(16)
+    (('a', 'b'), 16)
+    """
+    if isinstance(keys, int) and not isinstance(keys, bool):
+        found: Keys = keys
+        size = keys
+    elif isinstance(keys, list | tuple | range) and all(type(key) in (str, int) for key in keys):
+        found = tuple(keys)
+        size = len(set(found))
+        if size < len(found):
+            raise InvalidParameter("A key is listed twice.", fix="List each once.")
+    else:
+        raise InvalidParameter("Keys are a list of strings or integers, or how many there are.", fix='Try ["a", "b"].')
+    if not 2 <= size <= MOST:
+        raise InvalidParameter(f"There must be 2 to {MOST} keys, got {size}.", fix="List the possible answers.")
+    return found
+
+
+def size_of(keys: Keys) -> int:
+    """How many categories there are.
+
+    >>> size_of(("a", "b")), size_of(16)
+    (2, 16)
+    """
+    return keys if isinstance(keys, int) else len(keys)
+
+
+def names_of(keys: Keys) -> tuple[Key, ...]:
+    """The names of the categories.
+
+    >>> names_of(3)
+    (0, 1, 2)
+    """
+    return tuple(range(keys)) if isinstance(keys, int) else keys
+
+
+def numbered(values: Any, keys: Keys, rest: Key | None) -> NDArray[np.int64]:
+    """Each value's category by number; what is not listed goes to ``rest``, or is refused if there is none.
+
+    >>> numbered(["b", "?", "a"], ("a", "b"), rest="b").tolist()
+    [1, 1, 0]
+    """
+    if isinstance(keys, int):
+        found = integer_array(values).reshape(-1)
+        out = (found < 0) | (found >= keys)
+        if rest is not None:
+            return np.where(out, int(rest), found)
+    else:
+        index: dict[Any, int] = {key: i for i, key in enumerate(keys)}
+        missing = -1 if rest is None else index[rest]
+        given = values.reshape(-1).tolist() if isinstance(values, np.ndarray) else list(values)
+        # True == 1 in Python; a truth value is not the integer key it equals.
+        numbers = (
+            index.get(v, missing) if isinstance(v, str | int | np.integer) and not isinstance(v, bool) else missing
+            for v in given
+        )
+        found = np.fromiter(numbers, np.int64, len(given))
+        out = found < 0
+    if out.any():
+        raise InvalidValue(
+            f"{int(out.sum())} of the values are none of the task's keys.",
+            fix="Give the task a key for everything else with rest=…, so that not answering tells nothing.",
+        )
+    return found
+
+
+def checked_rest(rest: Key | None, keys: Keys) -> Key | None:
+    """The key for everything else, refused unless it is a key."""
+    if rest is not None and rest not in (range(keys) if isinstance(keys, int) else keys):
+        raise InvalidParameter(f"rest={rest!r} is none of the keys.", fix="Add it to the keys.")
+    return rest

@@ -1,0 +1,86 @@
+"""k-ary randomized response: keep the answer, or give any at random."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from curador.accounting import events
+from curador.local.domain import Key, Keys
+from curador.local.draw import coins, uniform
+from curador.local.oracle import Oracle, checked_numbers
+from curador.local.promise import keep_threshold
+from curador.local.task import checked_threshold, set_fields
+from curador.noise import Entropy
+from curador.rational import Number
+
+
+@dataclass(frozen=True, init=False)
+class KRR(Oracle, mechanism="krr"):
+    """Each person reports the number of their key with probability keep/2**bits, else that of a uniform key.
+
+    Best for few keys: the variance grows with their number.
+
+    Guarantee: epsilon-local DP [War65], [KBR16].
+
+    >>> task = KRR(keys=["tea", "coffee", "water"], epsilon=1)
+    >>> task.randomize(["tea", "water", "tea"]).shape, task.delivered <= 1
+    ((3,), True)
+    """
+
+    keys: Keys
+    epsilon: Fraction
+    rest: Key | None
+    keep: int
+    bits: int
+
+    def __init__(
+        self,
+        keys: int | Sequence[Key],
+        epsilon: Number,
+        *,
+        rest: Key | None = None,
+        keep: int | None = None,
+        bits: int = 32,
+    ) -> None:
+        self._begin(keys, epsilon, rest, bits)
+        keep = keep_threshold(self.size, self.epsilon, bits) if keep is None else keep
+        set_fields(self, keep=checked_threshold(keep, "keep", 1 << bits))
+        self._end()
+
+    @property
+    def p(self) -> Fraction:
+        return Fraction(self.keep, 1 << self.bits) + self.q
+
+    @property
+    def q(self) -> Fraction:
+        return (1 - Fraction(self.keep, 1 << self.bits)) / self.size
+
+    @property
+    def ratio(self) -> Fraction:
+        return self.p / self.q
+
+    @property
+    def report_bits(self) -> int:
+        return (self.size - 1).bit_length()
+
+    @property
+    def event(self) -> events.Event:
+        return events.RandomizedResponse(self.size, self.p)
+
+    def _randomize(self, own: NDArray[np.int64], entropy: Entropy) -> NDArray[Any]:
+        reports = uniform(self.size, own.size, entropy)
+        keep = coins(self.keep, self.bits, own.size, entropy)
+        np.copyto(reports, own, where=keep, casting="unsafe")
+        return reports
+
+    def _checked(self, reports: Any) -> NDArray[Any]:
+        return checked_numbers(reports, self.size)
+
+    def _support(self, reports: NDArray[Any]) -> NDArray[np.int64]:
+        return np.bincount(reports, minlength=self.size)

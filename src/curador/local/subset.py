@@ -1,0 +1,134 @@
+"""Subset selection: report a random set of keys that contains one's own more often than not by chance."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from curador.errors import InvalidValue
+from curador.local.domain import Key, Keys
+from curador.local.draw import coins, uniform
+from curador.local.oracle import Oracle
+from curador.local.promise import inside_threshold
+from curador.local.task import checked_threshold, set_fields
+from curador.local.unary import checked_rows, count_bits
+from curador.noise import Entropy
+from curador.rational import Number
+
+
+@dataclass(frozen=True, init=False)
+class SubsetSelection(Oracle, mechanism="subset"):
+    """A uniform set of ``chosen`` keys, with the person's own in it with probability inside/2**bits.
+
+    For rare keys no oracle here is more accurate; a report takes one bit per key, and the most work to draw.
+
+    Guarantee: epsilon-local DP: a set with the own key is p(k-w) / ((1-p)w) times as likely as one without [YB18].
+
+    >>> task = SubsetSelection(keys=16, epsilon=1)
+    >>> task.chosen, task.randomize([3, 15]).shape
+    (4, (2, 2))
+    """
+
+    keys: Keys
+    epsilon: Fraction
+    rest: Key | None
+    chosen: int
+    inside: int
+    bits: int
+
+    def __init__(
+        self,
+        keys: int | Sequence[Key],
+        epsilon: Number,
+        *,
+        rest: Key | None = None,
+        chosen: int | None = None,
+        inside: int | None = None,
+        bits: int = 32,
+    ) -> None:
+        self._begin(keys, epsilon, rest, bits)
+        chosen = best_size(self.size, self.epsilon) if chosen is None else chosen
+        w = checked_threshold(chosen, "chosen", self.size)
+        inside = inside_threshold(w, self.size - w, self.epsilon, bits) if inside is None else inside
+        set_fields(self, chosen=w, inside=checked_threshold(inside, "inside", 1 << bits))
+        self._end()
+
+    @property
+    def p(self) -> Fraction:
+        return Fraction(self.inside, 1 << self.bits)
+
+    @property
+    def q(self) -> Fraction:
+        return (self.p * (self.chosen - 1) + (1 - self.p) * self.chosen) / (self.size - 1)
+
+    @property
+    def ratio(self) -> Fraction:
+        return self.p * (self.size - self.chosen) / ((1 - self.p) * self.chosen)
+
+    @property
+    def width(self) -> int:
+        return self.size
+
+    @property
+    def report_bits(self) -> int:
+        return self.size
+
+    def _randomize(self, own: NDArray[np.int64], entropy: Entropy) -> NDArray[np.uint8]:
+        last = self.size - 1
+        cells = np.zeros((own.size, self.size), bool)
+        with_own = coins(self.inside, self.bits, own.size, entropy)
+        for among, others in ((with_own, self.chosen - 1), (~with_own, self.chosen)):
+            rows = np.flatnonzero(among)
+            choose_cells(cells, rows, others, last, entropy)
+        # The columns before the last stand for the others; the last takes the place of the own key's number.
+        everyone = np.arange(own.size)
+        cells[:, last] = cells[everyone, own]
+        cells[everyone, own] = with_own
+        return np.packbits(cells, axis=1)
+
+    def _checked(self, reports: Any) -> NDArray[np.uint8]:
+        found = checked_rows(reports, self.size)
+        if (np.bitwise_count(found).sum(axis=1, dtype=np.int64) != self.chosen).any():
+            raise InvalidValue(f"Reports on this task are sets of {self.chosen} keys.", fix="Leave others out.")
+        return found
+
+    def _support(self, reports: NDArray[Any]) -> NDArray[np.int64]:
+        return count_bits(reports, self.size)
+
+
+def choose_cells(cells: NDArray[np.bool_], rows: NDArray[np.int64], chosen: int, of: int, entropy: Entropy) -> None:
+    """Set a uniform set of ``chosen`` of the first ``of`` cells in each of these rows, by Floyd's algorithm [BF87].
+
+    >>> from curador.noise import SYSTEM
+    >>> cells = np.zeros((2, 5), bool)
+    >>> choose_cells(cells, np.array([1]), 3, 4, SYSTEM)
+    >>> cells.sum(axis=1).tolist(), cells[:, 4].tolist()
+    ([0, 3], [False, False])
+    """
+    for top in range(of - chosen, of):
+        drawn = uniform(top + 1, rows.size, entropy).astype(np.int64)
+        taken = cells[rows, drawn]
+        cells[rows, np.where(taken, top, drawn)] = True
+
+
+def best_size(keys: int, epsilon: Fraction) -> int:
+    """The size of the sets that gives rare keys the least variance; any is private, so floats may choose it.
+
+    >>> best_size(16, Fraction(1)), best_size(16, Fraction(4))
+    (4, 1)
+    """
+    grown = math.exp(min(max(float(epsilon), 1e-6), 50.0))
+
+    def variance(w: int) -> float:
+        p = w * grown / (w * grown + keys - w)
+        q = (p * (w - 1) + (1 - p) * w) / (keys - 1)
+        return q * (1 - q) / (p - q) ** 2
+
+    near = keys / (grown + 1)
+    return min({min(max(1, w), keys - 1) for w in (math.floor(near), math.ceil(near))}, key=variance)

@@ -1,0 +1,162 @@
+"""Records: the exact law of small ones, and estimates as wrong as the formula says."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import math
+from contextlib import ExitStack
+from fractions import Fraction
+from itertools import product
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from curador.errors import InvalidParameter, InvalidValue, NotPromised
+from curador.local import KRR, Frequencies, LocalLaplace, Mean, Range, Record, Tally, task_from_json
+from tests.local.exact_law import Law, Tree, within, worst_ratio
+
+
+def law(task: Record, record: dict[str, Any]) -> Law:
+    """The probability of each report on one record."""
+    tree, found = Tree(), dict[Any, Fraction]()
+    with ExitStack() as stack:
+        for module, name in (("subset", "uniform"), ("unary", "coins")):
+            where = importlib.import_module(f"curador.local.{module}")
+            stack.enter_context(patch.object(where, name, getattr(tree, name)))
+        while True:
+            tree.begin()
+            reports = task.randomize({name: [value] for name, value in record.items()})
+            key = tuple((name, some.tobytes()) for name, some in reports.items())
+            found[key] = found.get(key, Fraction(0)) + tree.chance
+            if not tree.advance():
+                return found
+
+
+@pytest.mark.parametrize(("attributes", "sampled"), [(2, 1), (2, 2), (3, 2)])
+def test_every_report_has_its_probability(attributes: int, sampled: int) -> None:
+    names = "abc"[:attributes]
+    task = Record(dict.fromkeys(names, 2), epsilon=1, sampled=sampled)
+    laws = [law(task, dict(zip(names, values, strict=True))) for values in product(range(2), repeat=attributes)]
+    assert all(sum(one.values()) == 1 for one in laws)
+    assert worst_ratio(laws) == task.ratio
+    assert within(task.ratio, task.epsilon)
+    # Each attribute is drawn by sampled/attributes of the people.
+    drawn = sum(p for key, p in laws[0].items() if dict(key)["a"])
+    assert drawn == Fraction(sampled, attributes)
+
+
+def test_the_whole_epsilon_for_each_attribute_is_refused() -> None:
+    task = Record(dict.fromkeys("abc", 4), epsilon=1, sampled=2)
+    document = task.to_json()
+    assert task_from_json(json.loads(json.dumps(document))) == task
+    with pytest.raises(NotPromised):
+        task_from_json({**document, "sampled": 3})
+    with pytest.raises(NotPromised):
+        task_from_json({**document, "epsilon": "0.9"})
+    with pytest.raises(InvalidParameter):
+        task_from_json({**document, "names": ["a", "a", "b"]})
+    with pytest.raises(InvalidParameter):
+        task_from_json({**document, "names": ["a", "b"]})
+    with pytest.raises(InvalidParameter):
+        task_from_json({**document, "parts": [document] * 3})
+    with pytest.raises(InvalidParameter):
+        task_from_json({**document, "parts": [LocalLaplace(0, 1, "1/9").to_json()] * 3})
+    with pytest.raises(InvalidParameter):
+        task_from_json({**document, "names": [1, 2, 3]})
+
+
+def test_more_attributes_are_drawn_when_epsilon_is_large() -> None:
+    attributes = dict.fromkeys("abcdefgh", Range(-1, 1))
+    assert [Record(attributes, e).sampled for e in ("1/2", 4.9, 5, 8, 100)] == [1, 1, 2, 3, 8]
+
+
+@pytest.mark.parametrize("epsilon", [0.5, 1, 4, 6])
+def test_mean_squared_error_is_the_formulas(epsilon: float) -> None:
+    """Sixteen numbers, R runs, within 5 sqrt(2/(R d)): a report's variance, and that of who drew the attribute."""
+    d, users, runs = 16, 1000, 40
+    values = np.random.default_rng(5).normal(0.1, 0.5, (d, users)).clip(-1, 1)
+    names = [f"x{j}" for j in range(d)]
+    task = Record(dict.fromkeys(names, Range(-1, 1)), epsilon)
+    columns = dict(zip(names, values, strict=True))
+    noise = [np.mean([task.parts[j].unit_variance(v) for v in values[j]]) for j in range(d)]  # type: ignore[union-attr]
+    ratios = []
+    for _ in range(runs):
+        found = task.estimate(task.randomize(columns))
+        for j, name in enumerate(names):
+            one: Any = found[name]
+            formula = noise[j] / one.users + values[j].var(ddof=1) * (1 / one.users - 1 / users)
+            ratios.append((one.value - values[j].mean()) ** 2 / formula)
+    assert abs(np.mean(ratios) - 1) < 5 * math.sqrt(2 / (runs * d))
+
+
+def test_mixed_records_are_unbiased_and_covered() -> None:
+    n = 4000
+    rng = np.random.default_rng(2)
+    age, smokes = rng.uniform(18, 90, n), rng.choice(["no", "yes"], n, p=[0.8, 0.2])
+    task = Record({"age": Range(18, 90), "smokes": ["no", "yes"]}, epsilon=2)
+    ages, shares, covered = [], [], 0
+    for _ in range(100):
+        found = task.estimate(task.randomize({"age": age, "smokes": smokes}))
+        mean, shares_of = found["age"], found["smokes"]
+        assert isinstance(mean, Mean)
+        assert isinstance(shares_of, Frequencies)
+        ages.append(mean.value)
+        shares.append(shares_of.values[1])
+        low, high = shares_of.interval(0.99)
+        bottom, top = mean.interval(0.99)
+        covered += bool(low[1] <= np.mean(smokes == "yes") <= high[1] and bottom <= age.mean() <= top)
+    # Six standard errors of the mean of 100 runs.
+    assert abs(np.mean(ages) - age.mean()) < 6 * np.std(ages) / 10
+    assert abs(np.mean(shares) - np.mean(smokes == "yes")) < 6 * np.std(shares) / 10
+    # Promised at least 98 in a hundred; fewer than 89 would have a chance below 1e-6 even then.
+    assert covered > 88
+
+
+def test_an_interval_from_a_part_covers_the_whole() -> None:
+    """The support among ``part`` of ``users`` people, exactly: hypergeometric, then coins."""
+    task, users, part = KRR(3, 2), 12, 7
+    p, q = float(task.p), float(task.q)
+    for own in range(users + 1):
+        chances = np.zeros(part + 1)
+        for held in range(part + 1):
+            weight = stats.hypergeom.pmf(held, users, own, part)
+            if weight:
+                coins = np.convolve(
+                    stats.binom.pmf(range(held + 1), held, p), stats.binom.pmf(range(part - held + 1), part - held, q)
+                )
+                chances += weight * coins
+        found = Frequencies(tuple(range(part + 1)), Tally(part, np.arange(part + 1)), task.p, task.q).of_a_part()
+        low, high = found.interval(0.8, simultaneous=False)
+        assert chances[(low <= own / users) & (own / users <= high)].sum() >= 0.8
+
+
+def test_keys_keep_their_types() -> None:
+    task = Record({"a": ["x", 1], "b": Range(0, 1)}, 9)
+    reports = task.randomize({"a": ["x", 1, 1], "b": [0.5, 1, 0]})
+    assert {name: len(some) for name, some in reports.items()} == {"a": 3, "b": 3}
+    with pytest.raises(InvalidValue):
+        task.randomize({"a": ["x", "1", 1], "b": [0.5, 1, 0]})
+
+
+def test_refusals() -> None:
+    task = Record({"a": 2, "b": Range(0, 1)}, 1)
+    for columns in (
+        {"a": [1]},
+        {"a": [1], "b": [0.5, 0.5]},
+        {"a": [[1]], "b": [[0.5]]},
+        {"a": [1], "b": [1], "c": [1]},
+    ):
+        with pytest.raises(InvalidValue):
+            task.randomize(columns)
+    with pytest.raises(InvalidValue):
+        task.estimate({"c": [1]})
+    with pytest.raises(InvalidParameter):
+        Record({}, 1)
+    with pytest.raises(InvalidParameter):
+        Record({"a": 2}, 1, sampled=2)
+    with pytest.raises(InvalidParameter):
+        Record({"a": Range(1, 0)}, 1)
