@@ -132,12 +132,12 @@ def reasons(promise: Guarantee, because: str = "", override: bool = False) -> tu
     if epsilon > JUSTIFIED_ABOVE and not because.strip():
         raise QuestionRefused(
             f"Epsilon {shown} is above {JUSTIFIED_ABOVE}, which needs a reason.",
-            fix='Give one, as because="…"; it is recorded with the charge. Or ask with less.',
+            fix='Give one, as because="…" (in a shell --because "…"); it is recorded with the charge. Or ask with less.',
         )
     if epsilon >= OVERRIDDEN_FROM and not override:
         raise QuestionRefused(
             f"Epsilon {shown} promises next to nothing: what is believed at even odds may become almost certain.",
-            fix="Ask with less; or say override=True, which the release will show.",
+            fix="Ask with less; or say override=True (in a shell --override), which the release will show.",
         )
     said = []
     if epsilon > JUSTIFIED_ABOVE:

@@ -99,7 +99,7 @@ def test_postgresql_looks_everything_up_by_key(postgres_url: str, quick: Path, m
     early = statements("second")
 
     def fill(rows: Rows) -> None:
-        for _ in range(2000):
+        for _ in range(10_000):
             entry = Reserved(rows.head.charges + 1, ["people"], [[1]], THOUSANDTH.to_json(), fingerprint="f")
             append(rows, ledger._key, entry, "then")
 
