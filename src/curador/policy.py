@@ -132,7 +132,7 @@ def reasons(promise: Guarantee, because: str = "", override: bool = False) -> tu
     if epsilon > JUSTIFIED_ABOVE and not because.strip():
         raise QuestionRefused(
             f"Epsilon {shown} is above {JUSTIFIED_ABOVE}, which needs a reason.",
-            fix='Give one, as because="…" (in a shell --because "…"); it is recorded with the charge. Or ask with less.',
+            fix='Give one, as because="…" (in a shell --because "…"); it is recorded. Or ask with less.',
         )
     if epsilon >= OVERRIDDEN_FROM and not override:
         raise QuestionRefused(
