@@ -472,6 +472,8 @@ def test_a_prepared_table_answers_alike_and_says_when_it_cut(open_curator: Calla
     curator = open_curator(PureDP(100_000))
     visits = curator.table("per_person").group_by("sex").aggregate(n=count(), u=count_distinct())
     before = visits.plan(epsilon=5000)
+    with pytest.raises(QuestionRefused, match="prepared whole"):
+        visits.prepare(group_by=["sex"])
     assert before.prepared is None
     with pytest.raises(QuestionRefused, match="not prepared"):
         visits.plan(epsilon=1, prepared=True)

@@ -422,6 +422,9 @@ class Clerk:
     def explain(self, question: Question, **budget: Any) -> Any:
         return "explain", question, budget
 
+    def prepare(self, table: str, group_by: Any, **options: Any) -> Any:
+        return ("prepare", table, tuple(group_by))
+
     def ask(self, question: Question, **budget: Any) -> Any:
         return "ask", question, budget
 
@@ -431,6 +434,7 @@ def test_a_desk_answers() -> None:
     assert built.ask(epsilon=0.1) == ("ask", built.question, {"epsilon": 0.1})
     assert built.plan(rho=1) == ("plan", built.question, {"rho": 1})
     assert built.explain() == ("explain", built.question, {})
+    assert TableQuery.of("adult", TABLES, Clerk()).prepare(["sex"]) == ("prepare", "adult", ("sex",))
     with pytest.raises(InvalidParameter, match="no curator"):
         query("adult").aggregate(n=count()).ask(epsilon=1)
 

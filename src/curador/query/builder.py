@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
@@ -31,6 +31,8 @@ class Desk(Protocol):
     def explain(self, question: Question, **budget: Any) -> Any: ...
 
     def ask(self, question: Question, **budget: Any) -> Any: ...
+
+    def prepare(self, table: str, group_by: Sequence[str], **options: Any) -> Any: ...
 
 
 @dataclass(frozen=True)
@@ -200,6 +202,12 @@ class TableQuery:
     def explain(self, **budget: Any) -> Any:
         """The plan in words; free."""
         return self._desk.explain(self.question, **budget)
+
+    def prepare(self, group_by: Sequence[str] = (), **options: Any) -> Any:
+        """Choose the rows of every unit of the table once, so that later questions in these groups are quick; free."""
+        if self.joins or self.filters or self.groups or self.outputs:
+            raise QuestionRefused("A table is prepared whole.", fix="Prepare it before it is filtered or grouped.")
+        return self._desk.prepare(self.table, group_by, **options)
 
     def ask(self, **budget: Any) -> Any:
         """Pay, and get the noised answer."""
