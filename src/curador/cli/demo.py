@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -107,6 +109,7 @@ def _afterwards(shown: Shown, folder: Path) -> None:
     say(f"Budget: {worded(balance.budget)}; spent {worded(balance.spent)}; remaining {worded(balance.remaining)}.")
     console.print("\n[bold]Try next[/bold]")
     for line in (
+        *_on_the_path(),
         f"cd {folder}",
         'curador explain "SELECT AVG(pay) AS mean FROM salaries" --epsilon 0.1',
         'curador ask "SELECT COUNT(*) FROM salaries WHERE pay > 50000" --epsilon 0.1',
@@ -115,3 +118,11 @@ def _afterwards(shown: Shown, folder: Path) -> None:
         "curador ledger verify",
     ):
         whole(f"  {line}")
+
+
+def _on_the_path() -> tuple[str, ...]:
+    """What makes `curador` a word of the shell, where it is run from an environment that is not in use."""
+    program = Path(sys.argv[0])
+    if program.name != "curador" or shutil.which("curador") or not (program.parent / "activate").is_file():
+        return ()
+    return (f". {program.parent / 'activate'}",)
