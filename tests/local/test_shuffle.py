@@ -14,7 +14,19 @@ import pytest
 
 from curador import accounting
 from curador.errors import InvalidParameter, NotPromised
-from curador.local import KRR, OUE, SUE, Duchi, Hadamard, Longitudinal, Shuffled, SubsetSelection, shuffle, shuffled
+from curador.local import (
+    KRR,
+    OUE,
+    SUE,
+    Duchi,
+    Hadamard,
+    Longitudinal,
+    Rappor,
+    Shuffled,
+    SubsetSelection,
+    shuffle,
+    shuffled,
+)
 from curador.local.shuffle import Randomizer, randomizer, shuffled_delta
 from curador.privacy import ApproxDP, Neighbors
 from tests.local.exact_law import law, level_law
@@ -283,5 +295,7 @@ def test_refuses_what_no_theorem_covers() -> None:
         shuffled(1, 10, 0)
     with pytest.raises(NotPromised):
         shuffled(Longitudinal(3, epsilon=2, values=1, first=1), 10, 1e-6)
+    with pytest.raises(NotPromised):
+        shuffled(Rappor(2, salt="x"), 10, 1e-6)
     with pytest.raises(InvalidParameter):
         shuffled_delta(1, 10, -1)

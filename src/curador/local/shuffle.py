@@ -22,6 +22,7 @@ from curador.accounting.safe import above, below
 from curador.errors import InvalidParameter, NotPromised
 from curador.local.krr import KRR
 from curador.local.longitudinal import Longitudinal
+from curador.local.rappor import Rappor
 from curador.local.task import Task
 from curador.noise.decide import exp_minus
 from curador.privacy import ApproxDP, Neighbors
@@ -127,8 +128,9 @@ def _(local: KRR) -> Randomizer:
     return Randomizer(local.epsilon, ratio, below(2 / (ratio + 1), 2.0**-50))
 
 
-@randomizer.register
-def _(local: Longitudinal) -> Randomizer:
+@randomizer.register(Rappor)
+@randomizer.register(Longitudinal)
+def _(local: Longitudinal | Rappor) -> Randomizer:
     # Batches would share each person's permanent answers, so their losses would not add up.
     raise NotPromised(
         "Reports that repeat a permanent answer are not amplified by shuffling batch after batch.",
