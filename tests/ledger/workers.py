@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from typing import Any
 
@@ -40,12 +39,21 @@ def buyer(address: dict[str, Any], scope: str, times: int, told: int) -> None:
 
 
 def waiter(address: dict[str, Any], times: int, told: int) -> None:
-    """Buy so many times, and tell how long each took."""
+    """Buy so many times, and tell the number drawn in the queue and the charge bought with it."""
     ledger = open_ledger(**address)
+    turns: Any = ledger._store._turns  # type: ignore[attr-defined]
+    plain, drawn = turns.turn, [0]
+
+    @contextlib.contextmanager
+    def watched() -> Iterator[int]:
+        with plain() as number:
+            drawn[0] = number
+            yield number
+
+    turns.turn = watched
     for _ in range(times):
-        start = time.perf_counter()
-        ledger.reserve("people", THOUSANDTH)
-        os.write(told, f"{time.perf_counter() - start}\n".encode())
+        charge = ledger.reserve("people", THOUSANDTH)
+        os.write(told, f"{drawn[0]}:{charge.id}\n".encode())
     ledger.close()
 
 

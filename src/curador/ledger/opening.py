@@ -137,9 +137,10 @@ def _reaches(rows: Rows, mark: Mark) -> bool:
 
 
 def _check(store: SqlStore, key: bytes) -> None:
-    mark = store.anchor.read()  # sealed, so that a wrong key shows here
-
     def work(rows: Rows) -> None:
+        # Sealed, so that a wrong key shows here.  Read now: before, it may not have been there yet, and another process
+        # may have made it and the first entry since.
+        mark = store.anchor.read()
         last = rows.get(ENTRY, rows.head.sequence)
         if rows.head.mac != (genesis(key) if last is None else bytes(last[2])):
             raise LedgerBroken("This ledger does not end where it says, or its key is another's.", fix=RESTORE)
