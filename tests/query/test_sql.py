@@ -541,7 +541,7 @@ def test_hostile_text_is_refused_fast(text: str) -> None:
         pass
     else:
         assert text in [HOSTILE[name] for name in HOSTILE if name.startswith("nested ")], "long, but a question"
-    assert time.process_time() - started_at < 2
+    assert time.process_time() - started_at < 10  # what grows exponentially never ends
 
 
 def test_nothing_of_a_question_is_logged(caplog: pytest.LogCaptureFixture, capsys: pytest.CaptureFixture[str]) -> None:
