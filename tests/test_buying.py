@@ -348,9 +348,23 @@ def test_a_running_count_is_paid_at_opening(opened: Opened, study: Path) -> None
     with pytest.raises(NotPromised, match="has ended"):
         stream.next()
     assert curator.budget().spent == PureDP(0.5)
+
+
+def test_a_running_count_is_settled_before_anything_leaves(opened: Opened) -> None:
+    """An older copy of the ledger, without its charge, would be noticed: the anchor has seen it."""
+    curator = opened()
+    curator.continual(curator.table("people"), "day", date(2026, 1, 1), 10, epsilon=0.5)
     assert curator.history()[0].settled
-    stored = json.loads(curator.ledger.answer("1") or b"")
-    assert [r["columns"]["total"] for r in stored] == [list(r["total"]) for r in totals]
+
+
+def test_running_counts_say_what_they_are(opened: Opened, study: Path) -> None:
+    study.write_text(STUDY.replace("epsilon = 1", "epsilon = 3", 1))
+    stage = opened().rehearse(rows=50)
+    stream = stage.continual(stage.table("people"), "day", date(2026, 1, 1), 2, epsilon=2, because="the board agreed")
+    release = stream.next()
+    stage.close()
+    assert release.rehearsal
+    assert any("the board agreed" in note for note in release.notes)
 
 
 def test_a_running_count_ends_where_the_engine_fails(opened: Opened, study: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -172,6 +173,41 @@ def test_asking_the_same_at_once_buys_once() -> None:
     assert len(found) == 12
     assert len(set(found)) == 1
     assert curator.budget().spent == PureDP(0.1)
+
+
+def test_whoever_asks_the_same_waits_until_the_answer_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Settling belongs to the turn: between an answer and its keeping the next would buy another."""
+    table = Table(pa.table({"age": [1, 2, 3]}), columns={"age": WHOLE})
+    curator = Curator({"t": table}, PureDP(1))
+    settle = curator.ledger.settle
+
+    def slowly(charge: str, answer: bytes) -> bytes:
+        time.sleep(0.2)
+        return settle(charge, answer)
+
+    monkeypatch.setattr(curator.ledger, "settle", slowly)
+    threads = [
+        threading.Thread(target=lambda: curator.sql("SELECT COUNT(*) AS n FROM t", epsilon=0.1)) for _ in range(3)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(curator.history()) == 1
+
+
+def test_a_plan_of_another_curator_is_refused() -> None:
+    """It was made for other declarations: here a unit is an id, there a row."""
+    rows = pa.table({"id": [1] * 50, "age": [1] * 50})
+    columns = {"id": "integer", "age": WHOLE}
+    strict = Curator({"t": Table(rows, unit="id", contribution=(1, 5), columns=columns)}, PureDP(1))
+    loose = Curator({"t": Table(rows, columns=columns)}, PureDP(1))
+    text = "SELECT COUNT(*) AS n FROM t"
+    with pytest.raises(InvalidParameter, match="another curator"):
+        strict.release(loose.plan(text, epsilon=0.1))
+    with pytest.raises(InvalidParameter, match="another curator"):
+        strict.publish(loose.batch({"n": text}, epsilon=0.1))
+    assert strict.history() == ()
 
 
 def test_analysts_do_not_share_keys() -> None:

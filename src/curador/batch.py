@@ -86,7 +86,7 @@ class Batch:
                 f"At a delta of {float(rational(delta)):g} this batch has no finite epsilon.",
                 fix="Its questions need more: choose a tight= above the sum of their deltas.",
             )
-        return ApproxDP(found, float(rational(delta)))
+        return ApproxDP(found, up(rational(delta)))
 
     def __str__(self) -> str:
         return self.explain()
@@ -149,7 +149,7 @@ def split(
     kind = budget if budget is not None else PureDP(1)
     if accuracies and isinstance(kind, ZCDP):
         raise InvalidParameter("A wanted accuracy finds an epsilon, not a rho.", fix="Give the batch epsilon.")
-    each = getattr(kind, "delta", 0.0) / len(planners) or None
+    each = down(rational(getattr(kind, "delta", 0.0)) / len(planners)) or None
     found = {name: planners[name].reaching(wanted, each) for name, wanted in accuracies.items()}
     rest = [name for name in planners if name not in accuracies]
     if not rest and budget is None:

@@ -68,16 +68,17 @@ class Days:
         that_day = ex.Compare("=", ex.Name(self.by), ex.Literal(self.day(step)))
         return self.query.where(that_day).aggregate(n=count()).question
 
-    def bought(self, budget: Guarantee, confidence: float, policy: Policy, terms: Terms) -> ContinualCount:
-        """The tree that the budget buys, or a refusal; nothing is charged yet."""
+    def bought(
+        self, budget: Guarantee, confidence: float, policy: Policy, terms: Terms
+    ) -> tuple[ContinualCount, tuple[str, ...]]:
+        """The tree that the budget buys and what its releases must show, or a refusal; nothing is charged yet."""
         if terms.key is not None or terms.fresh:
             raise InvalidParameter("A running count is bought each time it is opened.", fix="Leave key and fresh out.")
         mechanism = self._mechanism(budget)
         mechanism.error(confidence, 1)
         policy.small_enough(budget, {self.query.table: self.query.tables[self.query.table]})
         policy.allowed("integer Laplace" if mechanism.variance is None else "integer Gaussian")
-        reasons(budget, terms.because, terms.override)
-        return mechanism
+        return mechanism, reasons(budget, terms.because, terms.override)
 
     def _mechanism(self, budget: Guarantee) -> ContinualCount:
         table = self.query.tables[self.query.table]
@@ -100,9 +101,9 @@ class Stream:
     promise: Guarantee
     charge: str
     confidence: float
+    said: tuple[str, ...]
+    rehearsal: bool
     count: Callable[[Question], int] = field(repr=False)
-    settle: Callable[[list[Release]], None] = field(repr=False)
-    past: list[Release] = field(default_factory=list, repr=False)
     _running: RunningCount | None = field(default=None, repr=False)
     _lock: Lock = field(default_factory=Lock, repr=False)
     _open: bool = field(default=True, repr=False)
@@ -120,19 +121,13 @@ class Stream:
             step = self._running.step + 1
             self._open = False  # stays so if the engine fails
             total = self._running.add(self.count(self.days.question(step)))
-            release = self._release(step, total)
-            self.past.append(release)
             self._open = step < self.days.days
-            if not self._open:
-                self.settle(self.past)
-            return release
+            return self._release(step, total)
 
     def close(self) -> None:
         """End it; what was not used stays spent."""
         with self._lock:
-            if self._open:
-                self._open = False
-                self.settle(self.past)
+            self._open = False
 
     def _release(self, step: int, total: int) -> Release:
         reach = self.mechanism.error(self.confidence, step)
@@ -150,5 +145,7 @@ class Stream:
             notes=(
                 f"Day {step} of {self.days.days}: totals of all days together are one event, paid for at opening.",
                 "Intervals are for one day; over many days some miss.",
+                *self.said,
             ),
+            rehearsal=self.rehearsal,
         )

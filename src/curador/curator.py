@@ -28,7 +28,7 @@ from curador.privacy import Guarantee
 from curador.query.budgets import budget_of
 from curador.query.builder import Desk, TableQuery
 from curador.query.checked import check
-from curador.query.columns import Key, distinct
+from curador.query.columns import Key
 from curador.query.expected import Within
 from curador.query.explain import Explanation, notes
 from curador.query.noising import noise
@@ -84,7 +84,7 @@ class Curator:
         analysts: Mapping[str, Analyst] | None = None,
         witness: Callable[[Exception], None] | None = None,
     ) -> None:
-        stated = read_stated(tables) if isinstance(tables, str | Path) else Stated(_declared(tables), None, "memory:")
+        stated = read_stated(tables) if isinstance(tables, str | Path) else Stated.of(tables)
         self.tables: Mapping[str, Table] = MappingProxyType(dict(stated.tables))
         self.policy = stated.policy if policy is None else policy
         self._budget = stated.budget if budget is None else budget
@@ -172,6 +172,7 @@ class Curator:
         whatever happens is an answer or one error of constant words.
         """
         terms = Terms(**how) if terms is None else terms
+        self._own(plan)
         said = self.policy.review(plan, because=terms.because, override=terms.override)
         engine, exact = self._engine_of(plan), plan.exact
 
@@ -207,10 +208,10 @@ class Curator:
             if charge.repeated:
                 return json.loads(self.ledger.answer(charge.id) or b""), True
             content = self._attempt(made, charge, tell)
-        if content is None:
-            same = failed()  # the engine's own words, so that what failed, and where, is not seen
-            raise EngineFailed(same.what, fix=same.fix, cost=f"charge {charge.id} is kept, as for an answer")
-        return json.loads(self.ledger.settle(charge.id, content)), False
+            if content is None:
+                same = failed()  # the engine's own words, so that what failed, and where, is not seen
+                raise EngineFailed(same.what, fix=same.fix, cost=f"charge {charge.id} is kept, as for an answer")
+            return json.loads(self.ledger.settle(charge.id, content)), False
 
     def _attempt(
         self, made: Callable[[Charge, Progress | None], str], charge: Charge, tell: Progress | None
@@ -257,6 +258,7 @@ class Curator:
         """Run a batch for one charge; as :meth:`release` otherwise."""
         terms = Terms(**how)
         for plan in batch.plans.values():
+            self._own(plan)
             self.policy.review(plan, because=terms.because, override=terms.override)
         self.policy.small_delta(meant(batch.promise)[1], {name: self.tables[name] for name in batch.tables})
         said = reasons(batch.promise, terms.because, terms.override)
@@ -283,10 +285,10 @@ class Curator:
         from curador.continual import Days, Stream
 
         terms, amount = Terms.among(how)
-        if query.tables is not self.tables:  # whose units and neighbours are what is promised
+        if query.tables is not self.tables:
             raise InvalidParameter("This is a table of another curator.", fix="Start from curator.table(name).")
         promise, counted = budget_of(**amount), Days(query, by, first, days)
-        mechanism = counted.bought(promise, confidence, self.policy, terms)
+        mechanism, said = counted.bought(promise, confidence, self.policy, terms)
         today = self.plan(counted.question(1), epsilon=1)
         engine, name = self._engine_of(today), today.measures[0].name
         charge = self.ledger.reserve(
@@ -304,10 +306,9 @@ class Curator:
                 raise failed()
             return int(found)
 
-        def settle(past: list[Release]) -> None:
-            self.ledger.settle(charge.id, json.dumps([r.to_dict() for r in past]).encode())
-
-        return Stream(counted, mechanism, promise, charge.id, confidence, count, settle)
+        # Settled before anything leaves, so that no older copy of the ledger can be without the charge unnoticed.
+        self.ledger.settle(charge.id, json.dumps({"running": today.question.to_json(), "days": days}).encode())
+        return Stream(counted, mechanism, promise, charge.id, confidence, said, self._made_up is not None, count)
 
     def rehearse(self, rows: int | None = None, seed: int = 0) -> Curator:
         """A curator like this one over made-up tables, to try questions on for free; its releases say so.
@@ -418,16 +419,13 @@ class Curator:
             raise QuestionRefused(f"The public table {table!r} lists no keys.", fix="List the keys with the question.")
         return found
 
+    def _own(self, plan: Plan) -> None:
+        """Refuse a plan made from other declarations: its sensitivities would not be those of these tables."""
+        if plan.checked.tables is not self.tables:
+            raise InvalidParameter("This plan is another curator's.", fix="Plan it with this curator.")
+
     def _engine_of(self, plan: Plan) -> Engine:
         return self._homes.of({plan.question.table, *(join.table for join in plan.question.joins)})
-
-
-def _declared(tables: Mapping[str, Table]) -> dict[str, Table]:
-    distinct(map(str, tables), "tables")
-    for name, table in tables.items():
-        if not isinstance(table, Table):
-            raise InvalidParameter(f"{name!r} is no Table.", fix="Declare it as Table(source, columns={…}).")
-    return dict(tables)
 
 
 def _release(plan: Plan, found: Answer, charge: str, said: tuple[str, ...], rehearsal: bool) -> Release:

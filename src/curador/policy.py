@@ -149,7 +149,7 @@ def reasons(promise: Guarantee, because: str = "", override: bool = False) -> tu
 
 @singledispatch
 def meant(promise: Guarantee) -> tuple[Fraction, Fraction]:
-    """The epsilon and delta that rules are read against; a rho is read at the delta beside it, or at one in a million.
+    """The epsilon and delta that rules are read against; a rho is read at one in a million, or a smaller delta.
 
     >>> meant(PureDP(0.5))
     (Fraction(1, 2), Fraction(0, 1))

@@ -7,6 +7,7 @@ import hashlib
 import json
 import os
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import fields
 from datetime import datetime
 from types import MappingProxyType
@@ -70,7 +71,7 @@ class Scopes:
                 f"{missing[0]!r} has a budget and is no private table, or the other way round.",
                 fix="Give every private table its budget, and nothing else.",
             )
-        if twice := [name for name, where in self._addresses.items() if where.endswith(f" as {name}")]:
+        if twice := [name for name, table in self._private.items() if self._addresses[name] != address(name, table)]:
             raise InvalidParameter(
                 f"{twice[0]!r} reads what another table reads: whoever is in it would lose both budgets.",
                 fix="Give all tables one budget.",
@@ -209,7 +210,10 @@ def fingerprint(plans: Mapping[str, Plan], versions: list[tuple[int, int]], *mor
     said = {
         "plans": {name: plan.to_dict() for name, plan in plans.items()},
         "confidence": {name: plan.confidence for name, plan in plans.items()},
-        "copies": {name: plan.prepared and plan.prepared.relation for name, plan in plans.items()},
+        # Which copy, but not its digest: that is read from the rows.
+        "copies": {
+            name: plan.prepared and (plan.prepared.place, repr(plan.prepared.group_by)) for name, plan in plans.items()
+        },
         "keys": {name: repr(plan.checked.keys) for name, plan in plans.items()},
         "tables": {name: _declared(table) for name, table in sorted(used.items())},
         "versions": versions,
@@ -227,5 +231,6 @@ def _declared(table: Table) -> dict[str, str]:
     said = {f.name: repr(getattr(table, f.name)) for f in fields(table) if f.name != "source"}
     if table.public and isinstance(table.source, Files):  # public, so what is in it may be told apart
         paths = sorted(glob.glob(table.source.pattern, recursive=True))
-        said["files"] = repr([(path, os.stat(path).st_mtime_ns, os.stat(path).st_size) for path in paths])
+        with suppress(OSError):  # a file that is gone is the engine's to tell
+            said["files"] = repr([(path, os.stat(path).st_mtime_ns, os.stat(path).st_size) for path in paths])
     return said

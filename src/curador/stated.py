@@ -12,6 +12,7 @@ from curador.errors import InvalidParameter
 from curador.policy import Policy
 from curador.privacy import Guarantee
 from curador.query.budgets import budget_of
+from curador.query.columns import distinct
 from curador.query.schema import Table
 from curador.query.toml import read_study, tables_from
 
@@ -43,6 +44,15 @@ class Stated:
     keep: Path | None = None
     policy: Policy = field(default_factory=Policy)
     analysts: Mapping[str, Analyst] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, tables: Mapping[str, Table]) -> Stated:
+        """Tables declared in Python, with nothing else stated."""
+        distinct(map(str, tables), "tables")
+        for name, table in tables.items():
+            if not isinstance(table, Table):
+                raise InvalidParameter(f"{name!r} is no Table.", fix="Declare it as Table(source, columns={…}).")
+        return cls(tables, None, "memory:")
 
 
 def read_stated(path: str | Path) -> Stated:

@@ -36,7 +36,11 @@ class Homes:
             if home not in self._open:
                 sources = {n: t.source for n, t in self._tables.items() if home_of(t.source) == home}
                 opened = open_engine(sources, self._witness)
-                opened.check({n: self._tables[n] for n in sources})
+                try:
+                    opened.check({n: self._tables[n] for n in sources})
+                except BaseException:
+                    opened.close()
+                    raise
                 self._open[home] = opened
             return self._open[home]
 
