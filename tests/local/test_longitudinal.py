@@ -269,7 +269,15 @@ def test_estimates_are_of_both_draws() -> None:
     assert abs(half_read[0] - 0.4) > 5 * spread[0]
 
 
-def test_the_whole_is_charged_up_front() -> None:
-    task = Longitudinal(4, epsilon=3, values=3, first="1/2")
+def test_the_whole_is_charged_up_front_where_it_covers_all() -> None:
+    task = Longitudinal(4, epsilon=3, values=1, first=1)
     assert task.event == PureLoss(Fraction(3), Neighbors.REPLACE)
     assert accounting.epsilon(2 * task.event, 0).upper == pytest.approx(6)
+
+
+def test_no_event_claims_that_changes_are_covered() -> None:
+    """With two values a person who changes can be told from one who does not, whatever epsilon is (see above)."""
+    task = Longitudinal(4, epsilon=3, values=2, first=1)
+    with pytest.raises(NotPromised, match="no change"):
+        _ = task.event
+    assert task.anything(5).epsilon > task.anything(4).epsilon > 3

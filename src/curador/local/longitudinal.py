@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from curador.accounting.events import PureLoss
 from curador.accounting.precise import dec, digits, fraction_above
-from curador.errors import InvalidParameter, InvalidValue
+from curador.errors import InvalidParameter, InvalidValue, NotPromised
 from curador.local.domain import Key, Keys, numbered
 from curador.local.draw import coins, uniform
 from curador.local.oracle import Oracle, checked_numbers
@@ -46,8 +46,13 @@ class Longitudinal(Oracle, mechanism="longitudinal"):
 
     >>> task = Longitudinal(["tea", "coffee", "water"], epsilon=4, values=2, first=1)
     >>> device, report = Device.of(task).report("tea")
-    >>> device.used, 0 <= report < 3, task.event
-    (1, True, PureLoss(epsilon=Fraction(4, 1), neighbors=<Neighbors.REPLACE: 'replace'>))
+    >>> device.used, 0 <= report < 3
+    (1, True)
+    >>> task.event
+    Traceback (most recent call last):
+    curador.errors.NotPromised: With more than one value that is protected, epsilon covers no change of value. ...
+    >>> Longitudinal(3, epsilon=2, values=1, first=1).event
+    PureLoss(epsilon=Fraction(2, 1), neighbors=<Neighbors.REPLACE: 'replace'>)
     """
 
     keys: Keys
@@ -114,6 +119,20 @@ class Longitudinal(Oracle, mechanism="longitudinal"):
     @property
     def report_bits(self) -> int:
         return (self.size - 1).bit_length()
+
+    @property
+    def event(self) -> PureLoss:
+        """What all reports together are, for any accountant, where ``epsilon`` covers whatever a person's values do.
+
+        With one value it does: every report is about the first.  With more it covers histories with the same changes
+        only, and an event may not claim what holds for some neighbours.
+        """
+        if self.values > 1:
+            raise NotPromised(
+                "With more than one value that is protected, epsilon covers no change of value.",
+                fix="Charge anything(reports), which covers all, or protect one value.",
+            )
+        return PureLoss(self.epsilon, Neighbors.REPLACE)
 
     def one_report_keeps(self, epsilon: Number) -> bool:
         """Whether one report alone keeps ``epsilon``: shown by integers.
