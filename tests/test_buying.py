@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from curador.accounting.events import event_from_json
 from curador.batch import Publication
 from curador.curator import Curator
 from curador.errors import BudgetExceeded, EngineFailed, InvalidParameter, NotPromised, QuestionRefused
@@ -314,6 +315,8 @@ def test_a_batch_in_a_scope_that_counts_deltas_may_be_charged_tightly() -> None:
     assert spent.delta == 1e-6
     assert batch.tight.epsilon <= spent.epsilon < batch.tight.epsilon + 1e-9
     assert spent.epsilon < 0.8 * 0.9
+    assert event_from_json(tight.history()[0].note["ran"]) == batch.event  # type: ignore[arg-type]
+    assert "ran" not in loose.history()[0].note
     assert loose.budget().spent == ApproxDP(0.9, 0)
     pure = Curator({"t": table}, PureDP(2))
     with pytest.raises(NotPromised):

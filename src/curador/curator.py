@@ -16,7 +16,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, cast
 from weakref import finalize
 
-from curador.accounting.events import ApproxLoss, Event
+from curador.accounting.events import ApproxLoss, Event, compose
 from curador.batch import Batch, Publication, split
 from curador.engines import Answer, Engine, Progress, failed
 from curador.engines.homes import Homes
@@ -194,13 +194,15 @@ class Curator:
         """Reserve, make, settle: the one way anything leaves.  Also says whether it left before."""
         tables = tuple(dict.fromkeys(name for plan in plans.values() for name in plan.tables))
         asked = {name: plan.question.to_json() for name, plan in plans.items()}
+        ran = compose(*(plan.event for plan in plans.values()))
+        also = {} if ran == event else {"ran": ran.to_json()}  # charged otherwise; kept for better accountants
         named = None if terms.fresh else fingerprint(plans, self.scopes.versions(tables), event, terms.because, kind)
         with self._turns.of(named), watched(terms.progress) as tell:
             charge = self.ledger.reserve(
                 self.scopes.of(tables),
                 event,
                 promise=promise,
-                note={"asked": asked, **terms.note},
+                note={"asked": asked, **also, **terms.note},
                 key=terms.request,
                 fingerprint=named,
                 receiver=terms.analyst,
