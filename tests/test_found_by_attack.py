@@ -88,6 +88,22 @@ def test_what_explain_prints_does_not_follow_from_a_frames_rows(ages: list[Any])
     )
 
 
+def test_what_explain_prints_of_a_prepared_copy_does_not_follow_from_its_rows(tmp_path: Path) -> None:
+    """The copy is told apart by a digest of its file, which whoever guesses the rows could compare."""
+    said = []
+    columns = {"id": "integer", "sex": {"type": "text", "keys": ["F", "M"]}}
+    for more in ([], [9]):
+        rows = pa.table({"id": [1, 1, 2, *more], "sex": ["F", "M", "F", *("M" for _ in more)]})
+        curator = Curator({"t": Table(rows, unit="id", contribution=(1, 1), columns=columns)}, PureDP(1))
+        made = curator.prepare("t", ["sex"], path=tmp_path / f"{len(more)}.prepared")
+        told = curator.explain("SELECT sex, COUNT(*) AS n FROM t GROUP BY sex", epsilon=1)
+        assert "t prepared" in str(told)
+        assert made.snapshot[:8] not in f"{told} {told.to_dict()}"
+        said.append((str(told), told.to_dict()))
+        curator.close()
+    assert said[0] == said[1]
+
+
 # ---- running counts ------------------------------------------------------------------------------------------------
 
 

@@ -73,9 +73,14 @@ class SqlEngine(ABC):
     def sql(self, exact: Exact) -> tuple[str, ...]:
         """The statements as this engine runs them, for people to read.
 
-        Of a frame the types were guessed from its rows, so how its columns are read is not shown.
+        Of a frame the types were guessed from its rows, so how its columns are read is not shown; of a prepared copy
+        the name holds a digest of the rows, so another is.
         """
-        return self._texts(exact, self._shown, self._guessed)
+        return self._texts(exact, self._told, self._guessed)
+
+    def _told(self, table: str) -> str:
+        name, copy, _ = table.partition("\t")  # see Prepared.relation
+        return self.dialect.quoted(f"{name} prepared") if copy else self._shown(table)
 
     def _shown(self, table: str) -> str:
         """The name of a table for people, where it is not the one the engine needs."""
