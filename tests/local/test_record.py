@@ -29,8 +29,7 @@ def law(task: Record, record: dict[str, Any]) -> Law:
             stack.enter_context(patch.object(where, name, getattr(tree, name)))
         while True:
             tree.begin()
-            reports = task.randomize({name: [value] for name, value in record.items()})
-            key = tuple((name, some.tobytes()) for name, some in reports.items())
+            key = task.randomize({name: [value] for name, value in record.items()}).tobytes()
             found[key] = found.get(key, Fraction(0)) + tree.chance
             if not tree.advance():
                 return found
@@ -45,7 +44,7 @@ def test_every_report_has_its_probability(attributes: int, sampled: int) -> None
     assert worst_ratio(laws) == task.ratio
     assert within(task.ratio, task.epsilon)
     # Each attribute is drawn by sampled/attributes of the people.
-    drawn = sum(p for key, p in laws[0].items() if dict(key)["a"])
+    drawn = sum(p for key, p in laws[0].items() if key[1] == 0)  # the first drawn is the first
     assert drawn == Fraction(sampled, attributes)
 
 
@@ -137,7 +136,10 @@ def test_an_interval_from_a_part_covers_the_whole() -> None:
 def test_keys_keep_their_types() -> None:
     task = Record({"a": ["x", 1], "b": Range(0, 1)}, 9)
     reports = task.randomize({"a": ["x", 1, 1], "b": [0.5, 1, 0]})
-    assert {name: len(some) for name, some in reports.items()} == {"a": 3, "b": 3}
+    found = task.estimate(reports)
+    assert {name: one.users for name, one in found.items()} == {"a": 3, "b": 3}
+    assert isinstance(found["a"], Frequencies)
+    assert found["a"].keys == ("x", 1)
     with pytest.raises(InvalidValue):
         task.randomize({"a": ["x", "1", 1], "b": [0.5, 1, 0]})
 
@@ -152,8 +154,26 @@ def test_refusals() -> None:
     ):
         with pytest.raises(InvalidValue):
             task.randomize(columns)
-    with pytest.raises(InvalidValue):
-        task.estimate({"c": [1]})
+    good = task.randomize({"a": [0, 1] * 8, "b": [0.5, 1] * 8})
+    drew_a, drew_b = good[good[:, 1] == 0], good[good[:, 1] == 1]
+    for bad in (
+        good[:, :-1],
+        good.astype(np.int64),
+        np.full_like(good, 255),  # no such attribute
+        drew_a | np.array([0, 0, 1, 0, 0, 0], np.uint8),  # a bit to spare
+        drew_a | np.array([0, 0, 0, 0, 0, 1], np.uint8),  # a byte after the end
+        drew_b | np.array([0, 0, 255, 0, 0, 0], np.uint8),  # no such answer
+    ):
+        with pytest.raises(InvalidValue):
+            task.estimate(bad)
+    twice = Record({"a": 2, "b": 2}, 2, sampled=2)
+    doubled = twice.randomize({"a": [1], "b": [1]})
+    doubled[0, twice.layout.size // 2 + 1] = 0
+    with pytest.raises(InvalidValue, match="twice"):
+        twice.estimate(doubled)
+    for few in (good[:0], Tally(3, np.array([1, 2]))):
+        with pytest.raises(InvalidParameter):
+            task.estimate(few)
     with pytest.raises(InvalidParameter):
         Record({}, 1)
     with pytest.raises(InvalidParameter):

@@ -2,7 +2,7 @@
 
 from curador.local.dbitflip import DBitFlip, PartFrequencies
 from curador.local.duchi import Duchi
-from curador.local.frequencies import Frequencies, Projected, Tally
+from curador.local.frequencies import Frequencies, Projected
 from curador.local.hadamard import Hadamard
 from curador.local.hashing import OLH
 from curador.local.hybrid import Hybrid
@@ -19,6 +19,7 @@ from curador.local.shuffle import Shuffled, shuffled, shuffled_delta
 from curador.local.sketch import CountMean, HadamardCountMean, Sketched
 from curador.local.squarewave import SquareWave
 from curador.local.subset import SubsetSelection
+from curador.local.tally import Tally
 from curador.local.task import Task, task_from_json
 from curador.local.unary import OUE, SUE
 from curador.local.unfold import Distribution

@@ -13,11 +13,13 @@ from numpy.typing import NDArray
 from curador.errors import InvalidParameter, InvalidValue
 from curador.local.domain import Key, Keys, checked_keys, checked_rest, names_of, numbered, size_of
 from curador.local.draw import coins, word_for
-from curador.local.frequencies import Projected, Tally, on_simplex, oracle_variance
+from curador.local.frequencies import Projected, on_simplex, oracle_variance
+from curador.local.layout import Layout
 from curador.local.limits import Floats, checked_miss, mean_chance
 from curador.local.oracle import CELLS, short_words
 from curador.local.promise import inside_threshold
 from curador.local.subset import choose_cells
+from curador.local.tally import Tally
 from curador.local.task import Task, check_promise, checked_bits, checked_threshold, set_fields
 from curador.noise import SYSTEM, Entropy
 from curador.rational import Number, positive, rational, whole
@@ -140,6 +142,10 @@ class DBitFlip(Task, mechanism="dbitflip"):
     @property
     def ratio(self) -> Fraction:
         return (self.p / self.q) ** self.changed
+
+    @property
+    def layout(self) -> Layout:
+        return Layout.below(2 * self.size, self.sampled)
 
     @property
     def report_bits(self) -> int:

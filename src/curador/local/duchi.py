@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from curador.local.draw import coins, level_coins
+from curador.local.layout import Layout
 from curador.local.limits import Floats
 from curador.local.numeric import LEVELS, NumericTask
 from curador.local.oracle import checked_numbers
@@ -53,6 +54,10 @@ class Duchi(NumericTask, mechanism="duchi"):
         return (1 + self.lean) / (1 - self.lean)
 
     @property
+    def layout(self) -> Layout:
+        return Layout(1)
+
+    @property
     def report_bits(self) -> int:
         return 1
 
@@ -72,6 +77,12 @@ class Duchi(NumericTask, mechanism="duchi"):
 
     def _checked(self, reports: Any) -> NDArray[np.int64]:
         return checked_numbers(reports, 2).astype(np.int64)
+
+    def _sums(self, reports: NDArray[np.int64]) -> list[int]:
+        return [int(np.count_nonzero(reports))]
+
+    def _unit(self, users: int, sums: NDArray[np.int64]) -> Fraction:
+        return Fraction(2 * int(sums[0]) - users, users) / self.lean
 
     def _decoded(self, reports: NDArray[np.int64]) -> Floats:
         return (2 * reports - 1) / float(self.lean)

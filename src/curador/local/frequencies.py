@@ -7,28 +7,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
-from curador.errors import InvalidParameter
 from curador.local.domain import Key
 from curador.local.limits import Floats, checked_miss, mean_chance
-
-
-@dataclass(frozen=True, eq=False)
-class Tally:
-    """Reports counted: how many there were, and how many support each key.  Tallies of one task add up.
-
-    >>> (Tally(2, np.array([1, 1])) + Tally(1, np.array([0, 1]))).support.tolist()
-    [1, 2]
-    """
-
-    users: int
-    support: NDArray[np.int64]
-
-    def __add__(self, other: Tally) -> Tally:
-        if self.support.shape != other.support.shape:
-            raise InvalidParameter("These tallies are of tasks with different keys.", fix="Add tallies of one task.")
-        return Tally(self.users + other.users, self.support + other.support)
+from curador.local.tally import Tally
 
 
 @dataclass(frozen=True, eq=False)

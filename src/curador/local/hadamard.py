@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from curador.local.domain import Key, Keys
 from curador.local.draw import coins, uniform
+from curador.local.layout import Layout
 from curador.local.oracle import Oracle, checked_numbers
 from curador.local.promise import inside_threshold
 from curador.local.task import checked_threshold, set_fields
@@ -69,6 +70,10 @@ class Hadamard(Oracle, mechanism="hadamard"):
     @property
     def ratio(self) -> Fraction:
         return self.p / (1 - self.p)
+
+    @property
+    def layout(self) -> Layout:
+        return Layout.below(self.order)
 
     @property
     def report_bits(self) -> int:

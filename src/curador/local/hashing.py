@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from curador.errors import InvalidValue
 from curador.local.domain import Key, Keys
 from curador.local.draw import coins, uniform, word_for
+from curador.local.layout import Layout
 from curador.local.oracle import Oracle, short_words
 from curador.local.promise import keep_threshold
 from curador.local.task import checked_threshold, set_fields
@@ -90,6 +91,10 @@ class OLH(Oracle, mechanism="olh"):
     @property
     def width(self) -> int:
         return self.hash_bits + 1
+
+    @property
+    def layout(self) -> Layout:
+        return Layout.below(max(1 << self.key_bits, self.answers), self.hash_bits + 1)
 
     @property
     def report_bits(self) -> int:

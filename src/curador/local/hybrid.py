@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from curador.errors import InvalidParameter
 from curador.local.draw import coins
 from curador.local.duchi import Duchi
+from curador.local.layout import Layout
 from curador.local.limits import Floats
 from curador.local.numeric import NumericTask
 from curador.local.oracle import checked_numbers
@@ -84,6 +85,10 @@ class Hybrid(NumericTask, mechanism="hybrid"):
         return max(self.one.ratio, self.wide.ratio)
 
     @property
+    def layout(self) -> Layout:
+        return Layout.below(self.wide.cells + 2 if self.mix else 2)
+
+    @property
     def report_bits(self) -> int:
         return (self.wide.cells + 1).bit_length() if self.mix else 1
 
@@ -111,6 +116,19 @@ class Hybrid(NumericTask, mechanism="hybrid"):
 
     def _checked(self, reports: Any) -> NDArray[np.int64]:
         return checked_numbers(reports, self.wide.cells + 2 if self.mix else 2).astype(np.int64)
+
+    def _sums(self, reports: NDArray[np.int64]) -> list[int]:
+        cells = reports[reports >= 2] - 2
+        return [int(np.count_nonzero(reports == 1)), len(cells), *self.wide._sums(cells)]
+
+    def _unit(self, users: int, sums: NDArray[np.int64]) -> Fraction:
+        ones, cells = int(sums[0]), int(sums[1])
+        total = Fraction(0)  # of both parts' decoded reports
+        if users > cells:
+            total += (users - cells) * self.one._unit(users - cells, np.array([ones]))
+        if cells:
+            total += cells * self.wide._unit(cells, sums[2:])
+        return total / users
 
     def _decoded(self, reports: NDArray[np.int64]) -> Floats:
         return np.where(reports < 2, self.one._decoded(reports), self.wide._decoded(reports - 2))

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from curador.accounting import events
 from curador.local.domain import Key, Keys
 from curador.local.draw import coins, uniform
+from curador.local.layout import Layout
 from curador.local.oracle import Oracle, checked_numbers
 from curador.local.promise import keep_threshold
 from curador.local.task import checked_threshold, set_fields
@@ -64,6 +65,10 @@ class KRR(Oracle, mechanism="krr"):
     @property
     def ratio(self) -> Fraction:
         return self.p / self.q
+
+    @property
+    def layout(self) -> Layout:
+        return Layout.below(self.size)
 
     @property
     def report_bits(self) -> int:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from curador.accounting import events
 from curador.errors import InvalidValue
+from curador.local.layout import Layout
 from curador.local.limits import Floats
 from curador.local.numeric import LEVELS, NumericTask
 from curador.local.promise import BITS
@@ -65,6 +66,10 @@ class LocalLaplace(NumericTask, mechanism="laplace"):
         return events.DiscreteLaplaceNoise(self.scale, LEVELS, Neighbors.REPLACE)
 
     @property
+    def layout(self) -> Layout:
+        return Layout(8, signed=True)
+
+    @property
     def report_bits(self) -> int:
         return 64
 
@@ -83,6 +88,11 @@ class LocalLaplace(NumericTask, mechanism="laplace"):
         # so E|X|**m <= m! (scale + 2)**m, by Minkowski's inequality.
         return float((self.scale + 2) * 2 / LEVELS)
 
+    @property
+    def _farthest(self) -> int:
+        # Beyond so many scales noise has a chance below e**-1000; one forged report must not move the sum by 2**63.
+        return LEVELS + 1000 * math.ceil(self.scale)
+
     def unit_variance(self, value: float) -> float:
         return 2 / (math.sinh(float(1 / (2 * self.scale))) * LEVELS) ** 2
 
@@ -93,7 +103,15 @@ class LocalLaplace(NumericTask, mechanism="laplace"):
         found = integer_array(reports)
         if found.ndim != 1:
             raise InvalidValue("Reports on this task are single integers.", fix="Leave others out.")
+        if found.size and not -self._farthest <= int(found.min()) <= int(found.max()) <= self._farthest:
+            raise InvalidValue("A report is farther out than any that happens.", fix="Leave it out.")
         return found
+
+    def _sums(self, reports: NDArray[np.int64]) -> list[int]:
+        return [int(reports.sum())]
+
+    def _unit(self, users: int, sums: NDArray[np.int64]) -> Fraction:
+        return Fraction(2 * int(sums[0]), users * LEVELS) - 1
 
     def _decoded(self, reports: NDArray[np.int64]) -> Floats:
         return (2 * reports - LEVELS) / LEVELS

@@ -19,6 +19,7 @@ from curador.accounting.precise import dec, digits, fraction_above
 from curador.errors import InvalidParameter, InvalidValue, NotPromised
 from curador.local.domain import Key, Keys, numbered
 from curador.local.draw import coins, uniform
+from curador.local.layout import Layout
 from curador.local.oracle import Oracle, checked_numbers
 from curador.local.promise import keep_threshold, keeps
 from curador.local.task import checked_threshold, set_fields, task_from_json
@@ -115,6 +116,10 @@ class Longitudinal(Oracle, mechanism="longitudinal"):
 
     def _kept_ratio(self, kept: Fraction) -> Fraction:
         return 1 + kept * self.size / (1 - kept)
+
+    @property
+    def layout(self) -> Layout:
+        return Layout.below(self.size)
 
     @property
     def report_bits(self) -> int:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from curador.errors import InvalidParameter
 from curador.local.limits import Floats, bernstein, checked_miss
+from curador.local.tally import Tally
 from curador.local.task import Task, set_fields
 from curador.mechanisms.base import real_array
 from curador.noise import SYSTEM, Entropy
@@ -97,6 +98,14 @@ class NumericTask(Bounded):
         """Reports as an array, refused if any could not have come from this task."""
 
     @abstractmethod
+    def _sums(self, reports: NDArray[np.int64]) -> list[int]:
+        """What of the reports is added up: integers, from which :meth:`_unit` knows the mean."""
+
+    @abstractmethod
+    def _unit(self, users: int, sums: NDArray[np.int64]) -> Fraction:
+        """The mean of the decoded reports, on the scale from -1 to 1."""
+
+    @abstractmethod
     def _decoded(self, reports: NDArray[np.int64]) -> Floats:
         """Each report as an unbiased estimate of its value, on the scale from -1 to 1."""
 
@@ -118,15 +127,18 @@ class NumericTask(Bounded):
         """One report per value, each from coins of its own."""
         return self._randomize(self._levels(values, entropy), entropy)
 
-    def estimate(self, reports: Any) -> Mean:
-        """The mean, unbiased, with its variance and interval."""
+    def tally(self, reports: Any) -> Tally:
+        """Exact sums of the reports; tallies of parts add up to the tally of the whole."""
         found = self._checked(reports)
-        if not found.size:
-            raise InvalidParameter("There are no reports.", fix="Collect some first.")
-        unit = float(self._decoded(found).mean())
-        scale = float(self.half)
-        value = float(self.low + self.half) + scale * unit
-        return Mean(value, found.size, scale**2 * self.worst_variance / found.size, self)
+        return Tally(len(found), np.array(self._sums(found), np.int64))
+
+    def estimate(self, reports: Any) -> Mean:
+        """The mean, unbiased, with its variance and interval, from reports or from their :class:`Tally`."""
+        tally = reports if isinstance(reports, Tally) else self.tally(reports)
+        if not tally.users or tally.support.shape != (len(self._sums(np.zeros(0, np.int64))),):
+            raise InvalidParameter("There are no reports on this task.", fix="Collect some first.")
+        value = float(self.low + self.half + self.half * self._unit(tally.users, tally.support))
+        return Mean(value, tally.users, float(self.half) ** 2 * self.worst_variance / tally.users, self)
 
     def variance(self, users: int, value: Number | None = None) -> float:
         """The variance of the mean when all values are ``value``, or at worst; before any report is in."""

@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 
 from curador.errors import InvalidParameter, InvalidValue
 from curador.local.domain import Key, Keys, checked_keys, checked_rest, names_of, numbered, size_of
-from curador.local.frequencies import Frequencies, Tally, oracle_variance
+from curador.local.frequencies import Frequencies, oracle_variance
 from curador.local.limits import checked_miss, mean_chance
+from curador.local.tally import Tally
 from curador.local.task import Task, check_promise, checked_bits, set_fields
 from curador.mechanisms.base import integer_array
 from curador.noise import SYSTEM, Entropy

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from curador.local.draw import coins, uniform
+from curador.local.layout import Layout
 from curador.local.limits import Floats
 from curador.local.numeric import LEVELS, NumericTask
 from curador.local.oracle import checked_numbers
@@ -74,6 +75,10 @@ class Piecewise(NumericTask, mechanism="piecewise"):
         return self.p * LEVELS / ((1 - self.p) * self.window)
 
     @property
+    def layout(self) -> Layout:
+        return Layout.below(self.cells)
+
+    @property
     def report_bits(self) -> int:
         return (self.cells - 1).bit_length()
 
@@ -102,6 +107,12 @@ class Piecewise(NumericTask, mechanism="piecewise"):
 
     def _checked(self, reports: Any) -> NDArray[np.int64]:
         return checked_numbers(reports, self.cells).astype(np.int64)
+
+    def _sums(self, reports: NDArray[np.int64]) -> list[int]:
+        return [int(reports.sum())]
+
+    def _unit(self, users: int, sums: NDArray[np.int64]) -> Fraction:
+        return (Fraction(2 * int(sums[0]), users) - (self.cells - 1)) / (self.gain * LEVELS)
 
     def _decoded(self, reports: NDArray[np.int64]) -> Floats:
         return (2 * reports - (self.cells - 1)) / float(self.gain * LEVELS)

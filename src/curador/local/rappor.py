@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 from curador.errors import InvalidParameter, InvalidValue
 from curador.local.digest import candidate_keys, checked_places, checked_salt, free_keys, hashed
 from curador.local.draw import coins, uniform
-from curador.local.frequencies import Tally
+from curador.local.layout import Layout
 from curador.local.oracle import CELLS, short_words
 from curador.local.promise import inside_threshold
 from curador.local.regress import Filters, Regressed
+from curador.local.tally import Tally
 from curador.local.task import Task, check_promise, checked_threshold, set_fields
 from curador.local.unary import checked_rows
 from curador.noise import SYSTEM, Entropy
@@ -106,6 +107,10 @@ class Rappor(Task, mechanism="rappor"):
     def one_report(self) -> Fraction:
         """As :attr:`ratio`, for a single report by one who never sends another."""
         return (self.p * (1 - self.q) / (self.q * (1 - self.p))) ** self.hashes
+
+    @property
+    def layout(self) -> Layout:
+        return Layout(1, 2 + (self.bloom + 7) // 8)
 
     @property
     def report_bits(self) -> int:

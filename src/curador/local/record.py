@@ -16,10 +16,12 @@ from curador.local.domain import Key
 from curador.local.duchi import Duchi
 from curador.local.frequencies import Frequencies
 from curador.local.hybrid import Hybrid
+from curador.local.layout import Layout
 from curador.local.numeric import Mean
-from curador.local.oracle import Oracle
+from curador.local.oracle import Oracle, short_words
 from curador.local.piecewise import Piecewise
 from curador.local.subset import choose_cells
+from curador.local.tally import Tally
 from curador.local.task import Task, check_promise, checked_threshold, set_fields, task_from_json
 from curador.local.unary import OUE
 from curador.noise import SYSTEM, Entropy
@@ -106,8 +108,17 @@ class Record(Task, mechanism="record"):
         index = (len(self.names) - 1).bit_length()
         return sum(sorted((part.report_bits + index for part in self.parts), reverse=True)[: self.sampled])
 
-    def randomize(self, columns: Mapping[str, Any], *, entropy: Entropy = SYSTEM) -> dict[str, NDArray[Any]]:
-        """For each attribute, the reports of those who drew it."""
+    @property
+    def layout(self) -> Layout:
+        return Layout(1, self.sampled * self._slot)
+
+    @property
+    def _slot(self) -> int:
+        # An attribute's number in two bytes, then its report, with zeros after it if others' are longer.
+        return 2 + max(part.layout.size for part in self.parts)
+
+    def randomize(self, columns: Mapping[str, Any], *, entropy: Entropy = SYSTEM) -> NDArray[np.uint8]:
+        """One report, a row of bytes, per person: the drawn attributes by rising number, each with its report."""
         if set(columns) != set(self.names):
             raise InvalidValue(f"This task is about {list(self.names)}.", fix="Give one column for each.")
         values = [_column(part, columns[name]) for name, part in zip(self.names, self.parts, strict=True)]
@@ -115,20 +126,54 @@ class Record(Task, mechanism="record"):
         if len(users) != 1 or users == {-1}:
             raise InvalidValue("The columns are not of one length.", fix="Give one value per person in each.")
         n = users.pop()
-        drawn = np.zeros((n, len(self.names)), bool)
-        choose_cells(drawn, np.arange(n), self.sampled, len(self.names), entropy)
-        return {
-            name: part.randomize(column[drawn[:, j]], entropy=entropy)
-            for j, (name, part, column) in enumerate(zip(self.names, self.parts, values, strict=True))
-        }
+        drawn = np.zeros((len(self.names), n), bool)
+        choose_cells(drawn.T, np.arange(n), self.sampled, len(self.names), entropy)
+        reports = np.zeros((n, self.sampled, self._slot), np.uint8)
+        filled = np.zeros(n, np.int64)
+        for j, (part, column) in enumerate(zip(self.parts, values, strict=True)):
+            people = np.flatnonzero(drawn[j])
+            slot = filled[people]
+            reports[people, slot, :2] = j >> 8, j & 255
+            rows = part.to_bytes(part.randomize(column[people], entropy=entropy))
+            reports[people, slot, 2 : 2 + rows.shape[1]] = rows
+            filled[people] += 1
+        return reports.reshape(n, self.layout.size)
 
-    def estimate(self, reports: Mapping[str, Any]) -> dict[str, Frequencies | Mean]:
-        """Each attribute's frequencies or mean, with intervals for all who reported."""
-        if not set(reports) <= set(self.names):
-            raise InvalidValue(f"This task is about {list(self.names)}.", fix="Leave other attributes out.")
-        parts = dict(zip(self.names, self.parts, strict=True))
-        found = {name: parts[name].estimate(reports[name]) for name in self.names if name in reports}
-        return {name: one.of_a_part() for name, one in found.items()}
+    def tally(self, reports: Any) -> Tally:
+        """For each attribute how many reported on it, then its part's counts, one after the other.
+
+        Tallies of parts add up to the tally of the whole.
+        """
+        found = short_words(reports)
+        if found.dtype != np.uint8 or found.ndim != 2 or found.shape[1] != self.layout.size:
+            raise InvalidValue(f"Reports on this task have {self.layout.size} bytes.", fix="Leave others out.")
+        slots = found.reshape(len(found), self.sampled, self._slot)
+        number = slots[:, :, 0].astype(np.int64) * 256 + slots[:, :, 1]
+        if (number >= len(self.names)).any() or (np.diff(number, axis=1) <= 0).any():
+            raise InvalidValue("A report is on an unknown attribute, or on one twice.", fix="Leave it out.")
+        flat, numbers = slots.reshape(-1, self._slot), number.reshape(-1)
+        support = [self._part_support(j, flat[numbers == j, 2:]) for j in range(len(self.names))]
+        return Tally(len(found), np.concatenate(support))
+
+    def _part_support(self, j: int, rows: NDArray[np.uint8]) -> NDArray[np.int64]:
+        part = self.parts[j]
+        if rows[:, part.layout.size :].any():
+            raise InvalidValue("A report does not end where it should.", fix="Leave it out.")
+        mine = part.tally(part.from_bytes(rows[:, : part.layout.size]))
+        return np.concatenate([[mine.users], mine.support])
+
+    def estimate(self, reports: Any) -> dict[str, Frequencies | Mean]:
+        """Each attribute's frequencies or mean, with intervals for all who reported; from reports or their tally."""
+        tally = reports if isinstance(reports, Tally) else self.tally(reports)
+        sizes = [self._part_support(j, np.zeros((0, self._slot), np.uint8)).size for j in range(len(self.parts))]
+        if not tally.users or tally.support.shape != (sum(sizes),):
+            raise InvalidParameter("There are no reports on this task.", fix="Collect some first.")
+        supports = np.split(tally.support, np.cumsum(sizes)[:-1])
+        return {
+            name: part.estimate(Tally(int(mine[0]), mine[1:])).of_a_part()
+            for name, part, mine in zip(self.names, self.parts, supports, strict=True)
+            if mine[0]
+        }
 
 
 def _column(part: Part, values: Any) -> NDArray[Any]:

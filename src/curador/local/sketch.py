@@ -17,10 +17,11 @@ from curador.errors import InvalidParameter, InvalidValue
 from curador.local.digest import candidate_keys, checked_places, checked_salt, free_keys, hashed
 from curador.local.domain import Key
 from curador.local.draw import coins, uniform
-from curador.local.frequencies import Tally
+from curador.local.layout import Layout
 from curador.local.limits import Floats
 from curador.local.oracle import CELLS, short_words
 from curador.local.promise import inside_threshold
+from curador.local.tally import Tally
 from curador.local.task import Task, check_promise, checked_threshold, set_fields
 from curador.local.walsh import parity, walsh_hadamard
 from curador.noise import SYSTEM, Entropy
@@ -181,6 +182,10 @@ class CountMean(Sketch, mechanism="count-mean"):
         return 1 - self.p
 
     @property
+    def layout(self) -> Layout:
+        return Layout(1, 2 + (self.places + 7) // 8)
+
+    @property
     def report_bits(self) -> int:
         return (self.rows - 1).bit_length() + self.places
 
@@ -230,6 +235,10 @@ class HadamardCountMean(Sketch, mechanism="hadamard-count-mean"):
     @property
     def q(self) -> Fraction:
         return Fraction(1, 2)  # the signs of two places agree in half of the columns
+
+    @property
+    def layout(self) -> Layout:
+        return Layout.below(max(self.rows, self.places), 3)
 
     @property
     def report_bits(self) -> int:

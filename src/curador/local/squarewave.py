@@ -13,11 +13,12 @@ from numpy.typing import NDArray
 
 from curador.errors import InvalidParameter
 from curador.local.draw import coins, uniform
-from curador.local.frequencies import Tally
+from curador.local.layout import Layout
 from curador.local.limits import Floats
 from curador.local.numeric import Bounded
 from curador.local.oracle import checked_numbers
 from curador.local.promise import inside_threshold
+from curador.local.tally import Tally
 from curador.local.task import check_promise, checked_threshold, set_fields
 from curador.local.unfold import Distribution, unfolded
 from curador.mechanisms.base import real_array
@@ -94,6 +95,10 @@ class SquareWave(Bounded, mechanism="square-wave"):
     @property
     def ratio(self) -> Fraction:
         return self.near / self.far
+
+    @property
+    def layout(self) -> Layout:
+        return Layout.below(self.cells)
 
     @property
     def report_bits(self) -> int:

@@ -12,11 +12,16 @@ from dataclasses import fields
 from fractions import Fraction
 from typing import Any, ClassVar
 
+import numpy as np
+from numpy.typing import NDArray
+
 from curador.accounting.events import Event, PureLoss
 from curador.accounting.precise import dec, digits, float_above
 from curador.errors import InvalidParameter, NotPromised
 from curador.local.draw import HALF
+from curador.local.layout import Layout
 from curador.local.promise import keeps
+from curador.local.tally import Tally
 from curador.privacy import Neighbors
 
 _KINDS: dict[str, type[Task]] = {}
@@ -54,6 +59,23 @@ class Task(ABC):
     @abstractmethod
     def report_bits(self) -> int:
         """How many bits a report needs."""
+
+    @property
+    @abstractmethod
+    def layout(self) -> Layout:
+        """How a report is written as bytes."""
+
+    @abstractmethod
+    def tally(self, reports: Any) -> Tally:
+        """Count reports, refused if any could not have come from this task; tallies of parts add up."""
+
+    def to_bytes(self, reports: Any) -> NDArray[np.uint8]:
+        """A row of bytes for each report that the task's ``randomize`` made: the same bytes that any device sends."""
+        return self.layout.pack(reports)
+
+    def from_bytes(self, rows: Any) -> NDArray[Any]:
+        """The reports that rows of bytes are; :meth:`tally` refuses those that are none."""
+        return self.layout.unpack(rows)
 
     @property
     def delivered(self) -> float:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from curador.errors import InvalidValue
 from curador.local.domain import Key, Keys
 from curador.local.draw import coins
+from curador.local.layout import Layout
 from curador.local.oracle import Oracle, short_words
 from curador.local.promise import inside_threshold
 from curador.local.task import checked_threshold, set_fields
@@ -81,6 +82,10 @@ class Unary(Oracle):
     @property
     def width(self) -> int:
         return self.size
+
+    @property
+    def layout(self) -> Layout:
+        return Layout(1, (self.size + 7) // 8)
 
     @property
     def report_bits(self) -> int:

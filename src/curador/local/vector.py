@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -14,9 +13,11 @@ from numpy.typing import NDArray
 
 from curador.errors import InvalidParameter, InvalidValue
 from curador.local.draw import coins, level_coins
+from curador.local.layout import Layout
 from curador.local.limits import Floats, checked_miss, mean_chance
 from curador.local.numeric import Bounded
 from curador.local.promise import inside_threshold
+from curador.local.tally import Tally
 from curador.local.task import check_promise, checked_threshold, set_fields
 from curador.local.unary import checked_rows, count_bits
 from curador.mechanisms.base import real_array
@@ -117,6 +118,10 @@ class DuchiVector(Bounded, mechanism="duchi-vector"):
         return Fraction(1 << (d - 1), math.comb(d - 1, d // 2)) / (2 * self.p - 1)
 
     @property
+    def layout(self) -> Layout:
+        return Layout(1, (self.dimension + 7) // 8)
+
+    @property
     def report_bits(self) -> int:
         return self.dimension
 
@@ -146,14 +151,19 @@ class DuchiVector(Bounded, mechanism="duchi-vector"):
         turned: NDArray[np.bool_] = drawn ^ wrong[:, np.newaxis]
         return turned
 
-    def estimate(self, reports: NDArray[np.uint8] | Sequence[Sequence[int]]) -> Means:
-        """The mean of each coordinate, unbiased, with variance and intervals."""
+    def tally(self, reports: Any) -> Tally:
+        """How many reports say 1 of each coordinate; tallies of parts add up to the tally of the whole."""
         found = checked_rows(reports, self.dimension)
-        if not len(found):
-            raise InvalidParameter("There are no reports.", fix="Collect some first.")
         piece = max(1, CELLS // self.dimension)
-        ones = sum(count_bits(found[i : i + piece], self.dimension) for i in range(0, len(found), piece))
-        return Means(len(found), np.asarray(ones), self)
+        parts = (count_bits(found[i : i + piece], self.dimension) for i in range(0, len(found), piece))
+        return Tally(len(found), sum(parts, start=np.zeros(self.dimension, np.int64)))
+
+    def estimate(self, reports: Any) -> Means:
+        """The mean of each coordinate, unbiased, with variance and intervals, from reports or their :class:`Tally`."""
+        tally = reports if isinstance(reports, Tally) else self.tally(reports)
+        if not tally.users or tally.support.shape != (self.dimension,):
+            raise InvalidParameter("There are no reports on this task.", fix="Collect some first.")
+        return Means(tally.users, tally.support, self)
 
     def variance(self, users: int) -> float:
         """The variance of each mean, at worst, before any report is in."""

@@ -1,0 +1,60 @@
+"""One task of each kind, with values for it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from curador.local import (
+    KRR,
+    OLH,
+    OUE,
+    SUE,
+    CountMean,
+    DBitFlip,
+    Duchi,
+    DuchiVector,
+    Hadamard,
+    HadamardCountMean,
+    Hybrid,
+    LocalLaplace,
+    Longitudinal,
+    Piecewise,
+    Range,
+    Rappor,
+    Record,
+    SquareWave,
+    SubsetSelection,
+)
+
+WORDS = ["tea", "coffee", "water", "juice", "té", "水"]
+MANY = [WORDS[i % 6] for i in range(300)]
+REALS = np.linspace(-1.5, 1.5, 300)
+MIXED: dict[str, Any] = {"age": Range(0, 100), "drink": WORDS, "smokes": 2}
+COLUMNS = {"age": [float(i % 90) for i in range(300)], "drink": MANY, "smokes": [i % 2 for i in range(300)]}
+
+EVERY_TASK: list[tuple[Any, Any]] = [
+    (KRR(WORDS, 1), MANY),
+    (KRR(300, 1, bits=16), [i % 300 for i in range(300)]),
+    (SUE(WORDS, 1), MANY),
+    (OUE(WORDS, 8, rest="té"), [*MANY, "?", "x"]),
+    (OLH(1000, 1), list(range(300))),
+    (Hadamard(WORDS, 1), MANY),
+    (SubsetSelection(20, 1), [i % 20 for i in range(300)]),
+    (LocalLaplace(-1, 1, "1/2"), REALS),
+    (Duchi(-1, 1, 1), REALS),
+    (Piecewise(-1, 1, 2), REALS),
+    (Hybrid(-1, 1, "1/2"), REALS),
+    (Hybrid(-1, 1, 3), REALS),
+    (DuchiVector(-1, 1, 1, 10), np.tile(REALS, (10, 1)).T),
+    (Record(MIXED, 1), COLUMNS),
+    (Record(MIXED, 6), COLUMNS),
+    (SquareWave(-1, 1, 1, buckets=40), REALS),
+    (DBitFlip(WORDS, 1, 2), MANY),
+    (Rappor(4, salt="x", bloom=32, cohorts=300), MANY),
+    (CountMean(4, rows=300, places=32), MANY),
+    (HadamardCountMean(4, salt="y", rows=16, places=512), MANY),
+    (Longitudinal(WORDS, 2, values=1, first=1), MANY),
+]
+"""(task, values)"""
