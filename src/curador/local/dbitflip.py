@@ -167,8 +167,7 @@ class DBitFlip(Task, mechanism="dbitflip"):
         reports: NDArray[Any] = (2 * asked + said).astype(word_for(2 * self.size))
         return reports
 
-    def tally(self, reports: Any) -> Tally:
-        """How many people were asked about each key, and how many said yes: two rows.  Tallies of parts add up."""
+    def _checked(self, reports: Any) -> NDArray[np.int64]:
         found = short_words(reports)
         if found.ndim != 2 or found.shape[1] != self.sampled or ((found < 0) | (found >= 2 * self.size)).any():
             raise InvalidValue(
@@ -177,7 +176,12 @@ class DBitFlip(Task, mechanism="dbitflip"):
             )
         if (np.diff((found >> 1).astype(np.int64), axis=1) <= 0).any():
             raise InvalidValue("A report asks about a key twice, or out of order.", fix="Leave it out.")
-        counts = np.bincount(found.astype(np.int64).reshape(-1), minlength=2 * self.size)
+        return found.astype(np.int64)
+
+    def tally(self, reports: Any) -> Tally:
+        """How many people were asked about each key, and how many said yes: two rows.  Tallies of parts add up."""
+        found = self._checked(reports)
+        counts = np.bincount(found.reshape(-1), minlength=2 * self.size)
         return Tally(len(found), np.stack([counts[0::2] + counts[1::2], counts[1::2]]))
 
     def estimate(self, reports: Any) -> PartFrequencies:

@@ -94,10 +94,6 @@ class NumericTask(Bounded):
         """Reports for values on the steps 0 … LEVELS."""
 
     @abstractmethod
-    def _checked(self, reports: Any) -> NDArray[np.int64]:
-        """Reports as an array, refused if any could not have come from this task."""
-
-    @abstractmethod
     def _sums(self, reports: NDArray[np.int64]) -> list[int]:
         """What of the reports is added up: integers, from which :meth:`_unit` knows the mean."""
 

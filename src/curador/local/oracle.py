@@ -76,10 +76,6 @@ class Oracle(Task):
         """Reports for keys by number."""
 
     @abstractmethod
-    def _checked(self, reports: Any) -> NDArray[Any]:
-        """Reports as an array, refused if any could not have come from this task."""
-
-    @abstractmethod
     def _support(self, reports: NDArray[Any]) -> NDArray[np.int64]:
         """How many of the reports support each key."""
 

@@ -134,7 +134,7 @@ class Rappor(Task, mechanism="rappor"):
 
     def report(self, remembered: Any, *, entropy: Entropy = SYSTEM) -> NDArray[np.uint8]:
         """One report from each row of what devices remember; to be called once per report, with the same rows."""
-        cohort, cells = self._read(remembered)
+        cohort, cells = self._read(self._checked(remembered))
         said = coins(self.high, BITS, cells.size, entropy), coins(self.low, BITS, cells.size, entropy)
         return _rows(cohort, np.where(cells, said[0].reshape(cells.shape), said[1].reshape(cells.shape)))
 
@@ -142,17 +142,22 @@ class Rappor(Task, mechanism="rappor"):
         """One report per value, from devices that forget: to simulate, or where each reports only once."""
         return self.report(self.remember(values, entropy=entropy), entropy=entropy)
 
-    def _read(self, rows: Any) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-        found = _bytes(rows)
-        cohort = found[:, 0].astype(np.int64) * 256 + found[:, 1]
-        if (cohort >= self.cohorts).any():
+    def _checked(self, reports: Any) -> NDArray[np.uint8]:
+        found = short_words(reports)
+        if found.ndim != 2 or found.dtype != np.uint8 or found.shape[1] < 2:
+            raise InvalidValue("Reports on this task are rows of bytes.", fix="Leave others out.")
+        if (_cohort(found) >= self.cohorts).any():
             raise InvalidValue(f"There are {self.cohorts} cohorts in this task.", fix="Leave others out.")
-        return cohort, np.unpackbits(checked_rows(found[:, 2:], self.bloom), axis=1, count=self.bloom).astype(bool)
+        checked_rows(found[:, 2:], self.bloom)
+        return found
+
+    def _read(self, rows: NDArray[np.uint8]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+        return _cohort(rows), np.unpackbits(rows[:, 2:], axis=1, count=self.bloom).astype(bool)
 
     def tally(self, reports: Any) -> Tally:
         """For each cohort how many reports there are, then how often each bit is set.  Tallies of parts add up."""
         counts = np.zeros((self.cohorts, 1 + self.bloom), np.int64)
-        found = _bytes(reports)
+        found = self._checked(reports)
         piece = max(1, CELLS // self.bloom)
         for i in range(0, len(found), piece):
             cohort, cells = self._read(found[i : i + piece])
@@ -176,11 +181,8 @@ class Rappor(Task, mechanism="rappor"):
         return Filters(bits, people.astype(float)).estimate(keys, share, p, q)
 
 
-def _bytes(rows: Any) -> NDArray[np.uint8]:
-    found = short_words(rows)
-    if found.ndim != 2 or found.dtype != np.uint8 or found.shape[1] < 2:
-        raise InvalidValue("Reports on this task are rows of bytes.", fix="Leave others out.")
-    return found
+def _cohort(rows: NDArray[np.uint8]) -> NDArray[np.int64]:
+    return rows[:, 0].astype(np.int64) * 256 + rows[:, 1]
 
 
 def _rows(cohort: NDArray[np.int64], cells: NDArray[np.bool_]) -> NDArray[np.uint8]:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -139,11 +140,13 @@ class Record(Task, mechanism="record"):
             filled[people] += 1
         return reports.reshape(n, self.layout.size)
 
-    def tally(self, reports: Any) -> Tally:
-        """For each attribute how many reported on it, then its part's counts, one after the other.
+    def _split(self, found: NDArray[np.uint8]) -> list[NDArray[np.uint8]]:
+        """For each attribute, the reports on it as rows of bytes, of whosever they are."""
+        slots = found.reshape(-1, self._slot)
+        number = slots[:, 0].astype(np.int64) * 256 + slots[:, 1]
+        return [slots[number == j, 2:] for j in range(len(self.parts))]
 
-        Tallies of parts add up to the tally of the whole.
-        """
+    def _checked(self, reports: Any) -> NDArray[np.uint8]:
         found = short_words(reports)
         if found.dtype != np.uint8 or found.ndim != 2 or found.shape[1] != self.layout.size:
             raise InvalidValue(f"Reports on this task have {self.layout.size} bytes.", fix="Leave others out.")
@@ -151,24 +154,35 @@ class Record(Task, mechanism="record"):
         number = slots[:, :, 0].astype(np.int64) * 256 + slots[:, :, 1]
         if (number >= len(self.names)).any() or (np.diff(number, axis=1) <= 0).any():
             raise InvalidValue("A report is on an unknown attribute, or on one twice.", fix="Leave it out.")
-        flat, numbers = slots.reshape(-1, self._slot), number.reshape(-1)
-        support = [self._part_support(j, flat[numbers == j, 2:]) for j in range(len(self.names))]
+        for part, rows in zip(self.parts, self._split(found), strict=True):
+            if rows[:, part.layout.size :].any():
+                raise InvalidValue("A report does not end where it should.", fix="Leave it out.")
+            part._checked(part.from_bytes(rows[:, : part.layout.size]))
+        return found
+
+    def tally(self, reports: Any) -> Tally:
+        """For each attribute how many reported on it, then its part's counts, one after the other.
+
+        Tallies of parts add up to the tally of the whole.
+        """
+        found = self._checked(reports)
+        support = []
+        for part, rows in zip(self.parts, self._split(found), strict=True):
+            mine = part.tally(part.from_bytes(rows[:, : part.layout.size]))
+            support += [np.array([mine.users]), mine.support]
         return Tally(len(found), np.concatenate(support))
 
-    def _part_support(self, j: int, rows: NDArray[np.uint8]) -> NDArray[np.int64]:
-        part = self.parts[j]
-        if rows[:, part.layout.size :].any():
-            raise InvalidValue("A report does not end where it should.", fix="Leave it out.")
-        mine = part.tally(part.from_bytes(rows[:, : part.layout.size]))
-        return np.concatenate([[mine.users], mine.support])
+    @cached_property
+    def _sizes(self) -> list[int]:
+        nothing = [part.tally(part.from_bytes(np.zeros((0, part.layout.size), np.uint8))) for part in self.parts]
+        return [1 + one.support.size for one in nothing]
 
     def estimate(self, reports: Any) -> dict[str, Frequencies | Mean]:
         """Each attribute's frequencies or mean, with intervals for all who reported; from reports or their tally."""
         tally = reports if isinstance(reports, Tally) else self.tally(reports)
-        sizes = [self._part_support(j, np.zeros((0, self._slot), np.uint8)).size for j in range(len(self.parts))]
-        if not tally.users or tally.support.shape != (sum(sizes),):
+        if not tally.users or tally.support.shape != (sum(self._sizes),):
             raise InvalidParameter("There are no reports on this task.", fix="Collect some first.")
-        supports = np.split(tally.support, np.cumsum(sizes)[:-1])
+        supports = np.split(tally.support, np.cumsum(self._sizes)[:-1])
         return {
             name: part.estimate(Tally(int(mine[0]), mine[1:])).of_a_part()
             for name, part, mine in zip(self.names, self.parts, supports, strict=True)

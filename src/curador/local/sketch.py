@@ -108,10 +108,6 @@ class Sketch(Task):
         """Reports of people who drew these rows, in which their keys have these places."""
 
     @abstractmethod
-    def _checked(self, reports: Any) -> NDArray[Any]:
-        """Reports as rows of integers, the row drawn first, refused if any could not have come from this task."""
-
-    @abstractmethod
     def _support(self, reports: NDArray[Any]) -> NDArray[np.int64]:
         """How many of the reports support each place of each row."""
 

@@ -125,10 +125,13 @@ class SquareWave(Bounded, mechanism="square-wave"):
         far += self.window * (far >= own)  # the cells outside, numbered past the window
         return np.where(coins(self.inside, BITS, own.size, entropy), near, far).astype(np.uint32)
 
+    def _checked(self, reports: Any) -> NDArray[np.int64]:
+        return checked_numbers(reports, self.cells).astype(np.int64)
+
     def tally(self, reports: Any) -> Tally:
         """How many reports there are of each cell; tallies of parts add up to the tally of the whole."""
-        found = checked_numbers(reports, self.cells)
-        return Tally(len(found), np.bincount(found.astype(np.int64), minlength=self.cells))
+        found = self._checked(reports)
+        return Tally(len(found), np.bincount(found, minlength=self.cells))
 
     def estimate(self, reports: Any, *, smooth: bool = True) -> Distribution:
         """The distribution of the values, by EM with smoothing or, without, the most likely one; both are biased."""

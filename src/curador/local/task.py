@@ -66,6 +66,10 @@ class Task(ABC):
         """How a report is written as bytes."""
 
     @abstractmethod
+    def _checked(self, reports: Any) -> NDArray[Any]:
+        """Reports as an array, refused if any could not have come from this task."""
+
+    @abstractmethod
     def tally(self, reports: Any) -> Tally:
         """Count reports, refused if any could not have come from this task; tallies of parts add up."""
 

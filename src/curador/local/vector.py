@@ -151,9 +151,12 @@ class DuchiVector(Bounded, mechanism="duchi-vector"):
         turned: NDArray[np.bool_] = drawn ^ wrong[:, np.newaxis]
         return turned
 
+    def _checked(self, reports: Any) -> NDArray[np.uint8]:
+        return checked_rows(reports, self.dimension)
+
     def tally(self, reports: Any) -> Tally:
         """How many reports say 1 of each coordinate; tallies of parts add up to the tally of the whole."""
-        found = checked_rows(reports, self.dimension)
+        found = self._checked(reports)
         piece = max(1, CELLS // self.dimension)
         parts = (count_bits(found[i : i + piece], self.dimension) for i in range(0, len(found), piece))
         return Tally(len(found), sum(parts, start=np.zeros(self.dimension, np.int64)))
