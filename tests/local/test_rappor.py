@@ -172,6 +172,9 @@ def test_many_candidates_are_found() -> None:
     found = task.estimate(task.randomize([words[v] for v in values]), words)
     true = np.append(np.bincount(values, minlength=5) / 20_000, np.zeros(35))
     assert (np.abs(found.values - true) < 6 * np.sqrt(found.variance)).all()
+    low, high = found.interval(0.99999)
+    assert ((low <= true) & (true <= high)).all()
+    assert (high - low).max() < 0.2
     assert found.values[:3].min() > found.values[5:].max()
 
 

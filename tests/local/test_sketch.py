@@ -15,6 +15,7 @@ import pytest
 from curador.errors import InvalidParameter, InvalidValue, NotPromised
 from curador.local import CountMean, HadamardCountMean, Tally, task_from_json
 from curador.local.digest import hashed
+from curador.local.limits import mean_chance
 from curador.local.task import set_fields
 from tests.local import further_mutants as mutants
 from tests.local.all_ways import law_of
@@ -162,6 +163,25 @@ def test_the_variance_is_that_of_all_hash_functions_together(made: Any, rows: in
     assert middle == task.p + 4 * stranger
     wanted = total / 25 / (task.p - stranger) ** 2
     assert task.variance(5, 0.2, 0.4) == pytest.approx(float(wanted), rel=1e-12)
+
+
+@pytest.mark.parametrize("made", SKETCHES)
+def test_intervals_cover_over_coins_and_hash_functions(made: Any) -> None:
+    """Hash functions matter most here: few rows, coins that are almost sure, and one key that nearly all have."""
+    share, users, runs = {"a": 0.9, "b": 0.1, "c": 0.0, "d": 0.0}, 2000, 200
+    values = [key for key, f in share.items() for _ in range(round(users * f))]
+    true, missed, coins_only = np.array(list(share.values())), 0, 0
+    for run in range(runs):
+        task = made(8, salt=f"interval {run}", rows=64, places=16)
+        found = task.estimate(task.randomize(values), list(share))
+        low, high = found.interval(0.9)
+        missed += not ((low <= true) & (true <= high)).all()
+        assert (high - low).max() < 0.5
+        met = task.q + (task.p - task.q) / task.places
+        ends = [(chance - float(met)) / float(task.p - met) for chance in mean_chance(found.support, users, 0.1 / 4)]
+        coins_only += not ((ends[0] <= true) & (true <= ends[1])).all()
+    assert missed <= 0.1 * runs
+    assert coins_only > 0.2 * runs  # so much for intervals that forget the hash functions
 
 
 @pytest.mark.parametrize("made", SKETCHES)

@@ -10,7 +10,7 @@ import numpy as np
 from curador.errors import InvalidParameter
 from curador.local.domain import Key
 from curador.local.frequencies import on_simplex
-from curador.local.limits import Floats
+from curador.local.limits import Floats, checked_miss
 
 APART = 1e-9
 """Candidates whose filters are closer to a linear relation than this cannot be told apart."""
@@ -23,7 +23,7 @@ class Regressed:
     Guarantee: unbiased if every person's key is a candidate; ``variance`` is then that of the coins and of who is in
         which cohort, at the estimated frequencies.
     Fails: a key that people have and that is not a candidate is counted towards those that share its bits, unseen.
-        There are no intervals.
+        :meth:`interval` is approximate: right in the long run, if every key is a candidate.
 
     >>> from curador.local import Rappor
     >>> task = Rappor(epsilon=4)
@@ -35,6 +35,13 @@ class Regressed:
     users: int
     values: Floats
     variance: Floats
+
+    def interval(self, confidence: float = 0.95, *, simultaneous: bool = True) -> tuple[Floats, Floats]:
+        """Approximate limits, all keys' at once or each one's for itself: as for a normal law of this variance."""
+        from scipy.special import ndtri
+
+        reach = -ndtri(checked_miss(confidence, len(self.keys) if simultaneous else 1) / 2) * np.sqrt(self.variance)
+        return np.clip(self.values - reach, 0.0, 1.0), np.clip(self.values + reach, 0.0, 1.0)
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,7 +18,7 @@ from curador.local.digest import candidate_keys, checked_places, checked_salt, f
 from curador.local.domain import Key
 from curador.local.draw import coins, uniform
 from curador.local.layout import Layout
-from curador.local.limits import Floats
+from curador.local.limits import Floats, bernstein, checked_miss, mean_chance
 from curador.local.oracle import CELLS, short_words
 from curador.local.promise import inside_threshold
 from curador.local.tally import Tally
@@ -36,20 +36,37 @@ class Sketched:
     """Estimated frequencies of keys from a sketch.
 
     Guarantee: unbiased over the draw of hash functions and coins, whatever other keys people have; ``variance`` bounds
-        that of both, at the estimated frequency and for others that are all the same key.
-    Assumes: hash functions like random ones, so a salt that nobody chose to make keys meet.
+        that of both, at the estimated frequency and for others that are all the same key.  :meth:`interval` covers the
+        frequencies among all who reported with at least the confidence asked for, over both [CP34, Hoe56, BLM13].
+    Assumes: hash functions like random ones, so a salt that nobody chose to make keys meet, and candidates that were
+        not chosen because they meet.
     Fails: in one task the hash functions are fixed: a rare key that meets a common one in more rows than usual is
-        overestimated however many people report.  So there are no intervals.
+        overestimated however many people report, and intervals do not shrink below what that may amount to.
 
     >>> task = CountMean(epsilon=4, rows=64, places=256)
-    >>> task.estimate(task.randomize(["a", "b"] * 500), ["a", "b", "c"]).values.shape
-    (3,)
+    >>> found = task.estimate(task.randomize(["a", "b"] * 500), ["a", "b", "c"])
+    >>> low, high = found.interval(0.99)
+    >>> found.values.shape, bool((low[:2] <= 0.5).all() and (0.5 <= high[:2]).all())
+    ((3,), True)
     """
 
     keys: tuple[Key, ...]
     users: int
     values: Floats
     variance: Floats
+    support: NDArray[np.int64]
+    """How many reports support each key."""
+    task: Sketch
+
+    def interval(self, confidence: float = 0.95, *, simultaneous: bool = True) -> tuple[Floats, Floats]:
+        """Lower and upper limits: all keys' at once, or each key's for itself."""
+        # Half of the chance to be wrong for the coins, half for the hash functions: docs/proofs/local.md, section 11.
+        miss = checked_miss(confidence, len(self.keys) if simultaneous else 1) / 2
+        low, high = mean_chance(self.support, self.users, miss)
+        p, q, m = float(self.task.p), float(self.task.q), self.task.places
+        met = bernstein(1 / m, 1 / 3, self.task.rows, miss)
+        ends = [((chance - q) / (p - q) - 1 / m + side) * m / (m - 1) for chance, side in ((low, -met), (high, met))]
+        return np.clip(ends[0], 0.0, 1.0), np.clip(ends[1], 0.0, 1.0)
 
 
 @dataclass(frozen=True, init=False)
@@ -139,7 +156,7 @@ class Sketch(Task):
         met = float(self.q + (self.p - self.q) / self.places)
         values = (support / tally.users - met) / (float(self.p) - met)
         variance = [self.variance(tally.users, min(max(float(f), 0.0), 1.0)) for f in values]
-        return Sketched(keys, tally.users, values, np.array(variance))
+        return Sketched(keys, tally.users, values, np.array(variance), support, self)
 
     def variance(self, users: int, frequency: float = 0.0, concentration: float | None = None) -> float:
         """The variance of an estimate over coins and hash functions, before any report is in.
