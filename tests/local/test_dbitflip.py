@@ -15,11 +15,11 @@ import pytest
 from curador.errors import InvalidParameter, InvalidValue, NotPromised
 from curador.local import SUE, DBitFlip, Tally, task_from_json
 from curador.local.task import set_fields
-from tests.local import further_mutants as mutants
 from tests.local.all_ways import law_of
 from tests.local.exact_law import keeps_its_word, within, worst_ratio
+from tests.mutants import local_further as mutants
 
-MODULES = ("curador.local.dbitflip", "curador.local.subset", "tests.local.further_mutants")
+MODULES = ("curador.local.dbitflip", "curador.local.subset", "tests.mutants.local_further")
 
 
 def laws_of(task: Any) -> list[Any]:

@@ -17,10 +17,10 @@ from curador.local import Duchi, Hybrid, LocalLaplace, Mean, Piecewise, task_fro
 from curador.local.limits import bernstein
 from curador.local.numeric import LEVELS
 from curador.local.task import set_fields
-from tests.local import mutants
 from tests.local.exact_law import MP, Law, keeps_its_word, level_law, within, worst_ratio
 from tests.local.test_draw import Words
 from tests.mechanisms.branches import laplace_pmf
+from tests.mutants import local as mutants
 
 MEANS: list[type[Any]] = [LocalLaplace, Duchi, Piecewise, Hybrid]
 PARTS = ("curador.local.duchi", "curador.local.piecewise", "curador.local.hybrid")

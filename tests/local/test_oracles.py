@@ -17,8 +17,8 @@ from curador.local import KRR, OLH, OUE, SUE, Hadamard, SubsetSelection, Tally, 
 from curador.local.oracle import Oracle
 from curador.local.task import set_fields
 from curador.local.walsh import parity, walsh_hadamard
-from tests.local import mutants
 from tests.local.exact_law import keeps_its_word, law, within, worst_ratio
+from tests.mutants import local as mutants
 
 ORACLES: list[type[Any]] = [KRR, SUE, OUE, OLH, Hadamard, SubsetSelection]
 THRESHOLDS: dict[Any, str] = {

@@ -16,9 +16,9 @@ from curador.local import Rappor, Tally, task_from_json
 from curador.local.digest import hashed
 from curador.local.regress import Filters
 from curador.local.task import set_fields
-from tests.local import further_mutants as mutants
 from tests.local.all_ways import law_of
 from tests.local.exact_law import Law, keeps_its_word, within, worst_ratio
+from tests.mutants import local_further as mutants
 
 MODULE = "curador.local.rappor"
 KEYS = ["a", "b", "c", "d", "e", "f", 1, 2]

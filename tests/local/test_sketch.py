@@ -17,9 +17,9 @@ from curador.local import CountMean, HadamardCountMean, Tally, task_from_json
 from curador.local.digest import hashed
 from curador.local.limits import mean_chance
 from curador.local.task import set_fields
-from tests.local import further_mutants as mutants
 from tests.local.all_ways import law_of
 from tests.local.exact_law import Law, keeps_its_word, within, worst_ratio
+from tests.mutants import local_further as mutants
 
 SKETCHES: list[type[Any]] = [CountMean, HadamardCountMean]
 KEYS = ["a", "b", "c", "d", "e", 1]
@@ -29,7 +29,7 @@ def laws_of(task: Any) -> list[Law]:
     def report(key: Any) -> Any:
         return tuple(task.randomize([key])[0].tolist())
 
-    return [law_of(partial(report, key), "curador.local.sketch", "tests.local.further_mutants") for key in KEYS]
+    return [law_of(partial(report, key), "curador.local.sketch", "tests.mutants.local_further") for key in KEYS]
 
 
 def places_of(task: Any, key: Any) -> Any:

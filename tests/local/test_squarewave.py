@@ -15,8 +15,8 @@ from curador.local import KRR, SquareWave, Tally, task_from_json
 from curador.local.frequencies import on_simplex
 from curador.local.task import set_fields
 from curador.local.unfold import unfolded
-from tests.local import further_mutants as mutants
 from tests.local.exact_law import keeps_its_word, law, within, worst_ratio
+from tests.mutants import local_further as mutants
 
 
 def laws_of(task: Any, module: str = "") -> list[Any]:

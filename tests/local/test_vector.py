@@ -14,8 +14,8 @@ import pytest
 
 from curador.errors import InvalidParameter, InvalidValue, NotPromised
 from curador.local import Duchi, DuchiVector, task_from_json, vector
-from tests.local import mutants
 from tests.local.exact_law import Law, Tree, keeps_its_word, worst_ratio
+from tests.mutants import local as mutants
 
 
 def law(task: Any, corner: tuple[bool, ...]) -> Law:
