@@ -140,37 +140,38 @@ class Record(Task, mechanism="record"):
             filled[people] += 1
         return reports.reshape(n, self.layout.size)
 
-    def _split(self, found: NDArray[np.uint8]) -> list[NDArray[np.uint8]]:
-        """For each attribute, the reports on it as rows of bytes, of whosever they are."""
-        slots = found.reshape(-1, self._slot)
-        number = slots[:, 0].astype(np.int64) * 256 + slots[:, 1]
-        return [slots[number == j, 2:] for j in range(len(self.parts))]
-
-    def _checked(self, reports: Any) -> NDArray[np.uint8]:
+    def _split(self, reports: Any) -> list[NDArray[Any]]:
+        """For each attribute, the reports on it, of whosever they are; refused if any could not have come from here."""
         found = short_words(reports)
         if found.dtype != np.uint8 or found.ndim != 2 or found.shape[1] != self.layout.size:
             raise InvalidValue(f"Reports on this task have {self.layout.size} bytes.", fix="Leave others out.")
-        slots = found.reshape(len(found), self.sampled, self._slot)
-        number = slots[:, :, 0].astype(np.int64) * 256 + slots[:, :, 1]
-        if (number >= len(self.names)).any() or (np.diff(number, axis=1) <= 0).any():
+        slots = found.reshape(-1, self._slot)
+        number = slots[:, 0].astype(np.uint16) << np.uint16(8) | slots[:, 1]
+        in_order = np.diff(number.reshape(len(found), self.sampled).astype(np.int64), axis=1) > 0
+        if (number >= len(self.names)).any() or not in_order.all():
             raise InvalidValue("A report is on an unknown attribute, or on one twice.", fix="Leave it out.")
-        for part, rows in zip(self.parts, self._split(found), strict=True):
-            if rows[:, part.layout.size :].any():
-                raise InvalidValue("A report does not end where it should.", fix="Leave it out.")
-            part._checked(part.from_bytes(rows[:, : part.layout.size]))
-        return found
+        ends = np.bincount(number, minlength=len(self.parts)).cumsum()[:-1]
+        grouped = slots[np.argsort(number, kind="stable"), 2:]  # by counting: numbers are short
+        return [self._part_reports(part, rows) for part, rows in zip(self.parts, np.split(grouped, ends), strict=True)]
+
+    @staticmethod
+    def _part_reports(part: Part, rows: NDArray[np.uint8]) -> NDArray[Any]:
+        if rows[:, part.layout.size :].any():
+            raise InvalidValue("A report does not end where it should.", fix="Leave it out.")
+        return part.from_bytes(rows[:, : part.layout.size])
+
+    def _checked(self, reports: Any) -> NDArray[np.uint8]:
+        for part, mine in zip(self.parts, self._split(reports), strict=True):
+            part._checked(mine)
+        return short_words(reports)
 
     def tally(self, reports: Any) -> Tally:
         """For each attribute how many reported on it, then its part's counts, one after the other.
 
         Tallies of parts add up to the tally of the whole.
         """
-        found = self._checked(reports)
-        support = []
-        for part, rows in zip(self.parts, self._split(found), strict=True):
-            mine = part.tally(part.from_bytes(rows[:, : part.layout.size]))
-            support += [np.array([mine.users]), mine.support]
-        return Tally(len(found), np.concatenate(support))
+        tallies = [part.tally(mine) for part, mine in zip(self.parts, self._split(reports), strict=True)]
+        return Tally(len(reports), np.concatenate([x for one in tallies for x in ([one.users], one.support)]))
 
     @cached_property
     def _sizes(self) -> list[int]:

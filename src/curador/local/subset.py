@@ -22,6 +22,10 @@ from curador.local.unary import checked_rows, count_bits
 from curador.noise import Entropy
 from curador.rational import Number
 
+FEW = 32
+"""Sets no larger than this are drawn key by key, which takes time with their size; larger ones all keys at once."""
+NONE, EVERY = np.uint64(0), ~np.uint64(0)
+
 
 @dataclass(frozen=True, init=False)
 class SubsetSelection(Oracle, mechanism="subset"):
@@ -85,9 +89,12 @@ class SubsetSelection(Oracle, mechanism="subset"):
         return self.size
 
     def _randomize(self, own: NDArray[np.int64], entropy: Entropy) -> NDArray[np.uint8]:
+        with_own = coins(self.inside, self.bits, own.size, entropy)
+        return (self._one_by_one if self.chosen <= FEW else self._at_once)(own, with_own, entropy)
+
+    def _one_by_one(self, own: NDArray[np.int64], with_own: NDArray[np.bool_], entropy: Entropy) -> NDArray[np.uint8]:
         last = self.size - 1
         cells = np.zeros((own.size, self.size), bool)
-        with_own = coins(self.inside, self.bits, own.size, entropy)
         for among, others in ((with_own, self.chosen - 1), (~with_own, self.chosen)):
             rows = np.flatnonzero(among)
             choose_cells(cells, rows, others, last, entropy)
@@ -96,6 +103,16 @@ class SubsetSelection(Oracle, mechanism="subset"):
         cells[:, last] = cells[everyone, own]
         cells[everyone, own] = with_own
         return np.packbits(cells, axis=1)
+
+    def _at_once(self, own: NDArray[np.int64], with_own: NDArray[np.bool_], entropy: Entropy) -> NDArray[np.uint8]:
+        wide = 8 * -(-self.size // 64)  # whole words
+        own_bit = np.zeros((own.size, wide), np.uint8)
+        own_bit[np.arange(own.size), own >> 3] = 128 >> (own & 7)
+        others = np.packbits(np.arange(8 * wide) < self.size) ^ own_bit
+        chosen = smallest(np.ascontiguousarray(others.view(np.uint64).T), self.chosen - with_own, entropy)
+        sets = np.ascontiguousarray(chosen.T).view(np.uint8)
+        sets |= own_bit * with_own[:, np.newaxis]
+        return np.ascontiguousarray(sets[:, : (self.size + 7) // 8])
 
     def _checked(self, reports: Any) -> NDArray[np.uint8]:
         found = checked_rows(reports, self.size)
@@ -120,6 +137,38 @@ def choose_cells(cells: NDArray[np.bool_], rows: NDArray[np.int64], chosen: int,
         drawn = uniform(top + 1, rows.size, entropy).astype(np.int64)
         taken = cells[rows, drawn]
         cells[rows, np.where(taken, top, drawn)] = True
+
+
+def smallest(open_: NDArray[np.uint64], wanted: NDArray[np.int64], entropy: Entropy) -> NDArray[np.uint64]:
+    """A uniform set of ``wanted[i]`` of the bits that are set in column i of ``open_``, for each i; uses up ``open_``.
+
+    Every bit is given a uniform number between 0 and 1, of which one binary digit is drawn per round, and the smallest
+    are chosen.  Bits still open agree in their digits so far.  Those whose next digit is 0 are chosen if no more than
+    wanted, and the others stay open; if they are more, it is they who stay open.
+
+    >>> from curador.noise import SYSTEM
+    >>> found = smallest(np.array([[0b1111, 0b0101]], np.uint64), np.array([3, 1]), SYSTEM)
+    >>> np.bitwise_count(found).tolist(), int(found[0, 1]) in (0b0001, 0b0100)
+    ([[3, 1]], True)
+    """
+    out, chosen = np.zeros_like(open_), np.zeros_like(open_)
+    live, left = np.arange(wanted.size), wanted
+    while live.size:
+        low = entropy.words(open_.size, np.uint64).reshape(open_.shape) & open_
+        many = np.bitwise_count(low).sum(axis=0, dtype=np.int64)
+        fit = many <= left
+        left = left - many * fit
+        kept = np.where(fit, EVERY, NONE)
+        open_ &= kept
+        open_ ^= low
+        low &= kept
+        chosen |= low
+        going = np.flatnonzero(left)
+        if 2 * going.size <= left.size:  # the rest go on alone
+            out[:, live] = chosen
+            live, left = live[going], left[going]
+            open_, chosen = (np.take(bits, going, axis=1) for bits in (open_, chosen))
+    return out
 
 
 def best_size(keys: int, epsilon: Fraction) -> int:
