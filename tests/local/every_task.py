@@ -17,6 +17,7 @@ from curador.local import (
     DuchiVector,
     Hadamard,
     HadamardCountMean,
+    HeavyHitters,
     Hybrid,
     LocalLaplace,
     Longitudinal,
@@ -55,6 +56,8 @@ EVERY_TASK: list[tuple[Any, Any]] = [
     (Rappor(4, salt="x", bloom=32, cohorts=300), MANY),
     (CountMean(4, rows=300, places=32), MANY),
     (HadamardCountMean(4, salt="y", rows=16, places=512), MANY),
+    (HeavyHitters(2, length=4, rows=8, places=31), MANY),
+    (HeavyHitters(3, kind="integers", length=2, rows=4, places=13), [i * i - 9 for i in range(300)]),
     (Longitudinal(WORDS, 2, values=1, first=1), MANY),
 ]
 """(task, values)"""

@@ -5,6 +5,8 @@ from curador.local.duchi import Duchi
 from curador.local.frequencies import Frequencies, Projected
 from curador.local.hadamard import Hadamard
 from curador.local.hashing import OLH
+from curador.local.hitters import HeavyHitters
+from curador.local.hunt import Hitters
 from curador.local.hybrid import Hybrid
 from curador.local.krr import KRR
 from curador.local.laplace import LocalLaplace
@@ -39,6 +41,8 @@ __all__ = [
     "Frequencies",
     "Hadamard",
     "HadamardCountMean",
+    "HeavyHitters",
+    "Hitters",
     "Hybrid",
     "LocalLaplace",
     "Longitudinal",
