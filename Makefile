@@ -29,9 +29,9 @@ $(STAMP): pyproject.toml constraints.txt | $(PY)
 	$(PY) -m pip install --quiet -c constraints.txt --no-build-isolation -e .
 	touch $@
 
-# What only tests and benchmarks need: drivers, Spark, plots, tools.
+# What only tests and benchmarks need: scikit-learn, drivers, Spark, plots, tools.
 $(TESTED): $(STAMP)
-	$(PY) -m pip install --quiet -c constraints.txt --no-build-isolation -e '.[plots,postgres,spark,dev]'
+	$(PY) -m pip install --quiet -c constraints.txt --no-build-isolation -e '.[learn,plots,postgres,spark,dev]'
 	touch $@
 
 lint: $(TESTED)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -82,7 +83,7 @@ class Piecewise(NumericTask, mechanism="piecewise"):
     def report_bits(self) -> int:
         return (self.cells - 1).bit_length()
 
-    @property
+    @cached_property
     def worst_variance(self) -> float:
         # A level rounded at random varies by at most 1/4; the second moment of the cell grows with gain times that.
         return self.unit_variance(1.0) + 1 / float(self.gain * LEVELS**2)

@@ -1,0 +1,223 @@
+"""Gradients in, reports out, and the mean gradient from many reports: one class per way to report a vector."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from curador.accounting.events import Event
+from curador.errors import InvalidParameter, InvalidValue
+from curador.local.hybrid import Hybrid
+from curador.local.laplace import LocalLaplace
+from curador.local.limits import Floats
+from curador.local.numeric import NumericTask
+from curador.local.piecewise import Piecewise
+from curador.local.record import WORTH
+from curador.local.subset import choose_cells
+from curador.local.vector import DuchiVector
+from curador.noise import SYSTEM, Entropy
+from curador.rational import Number, positive, whole
+
+
+@dataclass(frozen=True)
+class GradientRandomizer(ABC):
+    """How a device reports a vector whose coordinates are clipped to [-clip, clip].
+
+    Guarantee: one report is epsilon-locally DP, whatever two vectors a person may have.
+    Assumes: fair bits on the device.
+    """
+
+    epsilon: Fraction
+    dimension: int
+    clip: Fraction = Fraction(1)
+
+    @property
+    @abstractmethod
+    def event(self) -> Event:
+        """What one report is, for any accountant."""
+
+    @property
+    @abstractmethod
+    def worst_variance(self) -> float:
+        """The variance that one person adds to a coordinate of the mean, at worst, on the scale from -1 to 1."""
+
+    @abstractmethod
+    def randomize(self, gradients: Floats, *, entropy: Entropy = SYSTEM) -> Any:
+        """One report per row.  This is all that leaves a device."""
+
+    @abstractmethod
+    def mean(self, reports: Any) -> Floats:
+        """The mean of the clipped vectors, unbiased in every coordinate about which somebody reported, else 0."""
+
+
+@dataclass(frozen=True)
+class Corners(GradientRandomizer):
+    """All coordinates at once, one bit each: :class:`curador.local.DuchiVector`.
+
+    Guarantee: epsilon-local DP [DJW18].
+
+    >>> way = Corners(Fraction(1), 3)
+    >>> way.mean(way.randomize(np.zeros((50, 3)))).shape
+    (3,)
+    """
+
+    @cached_property
+    def task(self) -> DuchiVector:
+        """What each person answers."""
+        return DuchiVector(-self.clip, self.clip, self.epsilon, self.dimension)
+
+    @property
+    def event(self) -> Event:
+        return self.task.event
+
+    @property
+    def worst_variance(self) -> float:
+        return self.task.worst_variance
+
+    def randomize(self, gradients: Floats, *, entropy: Entropy = SYSTEM) -> NDArray[np.uint8]:
+        return self.task.randomize(gradients, entropy=entropy)
+
+    def mean(self, reports: NDArray[np.uint8]) -> Floats:
+        return self.task.estimate(reports).values
+
+
+@dataclass(frozen=True)
+class Split(GradientRandomizer):
+    """Laplace noise on every coordinate, each with an equal share of epsilon.
+
+    Guarantee: epsilon-local DP: the shares are exact fractions that add up to epsilon [DMNS06].
+
+    >>> way = Split(Fraction(1), 3)
+    >>> way.task.epsilon, way.randomize(np.zeros((50, 3))).shape
+    (Fraction(1, 3), (50, 3))
+    """
+
+    @cached_property
+    def task(self) -> LocalLaplace:
+        """What each person answers about each coordinate."""
+        return LocalLaplace(-self.clip, self.clip, self.epsilon / self.dimension)
+
+    @property
+    def event(self) -> Event:
+        return self.dimension * self.task.event
+
+    @property
+    def worst_variance(self) -> float:
+        return self.task.worst_variance
+
+    def randomize(self, gradients: Floats, *, entropy: Entropy = SYSTEM) -> NDArray[np.int64]:
+        return self.task.randomize(gradients, entropy=entropy).reshape(gradients.shape)
+
+    def mean(self, reports: NDArray[np.int64]) -> Floats:
+        if np.ndim(reports) != 2 or np.shape(reports)[1] != self.dimension:
+            raise InvalidValue(f"Reports are rows of {self.dimension} integers.", fix="Leave others out.")
+        return np.array([self.task.estimate(told).value for told in reports.T])
+
+
+@dataclass(frozen=True)
+class Sampled(GradientRandomizer):
+    """A few coordinates, drawn without looking at the vector, each with an equal share of epsilon.
+
+    A report says which coordinates were drawn.  There are max(1, min(d, floor(2 epsilon / 5))) of them [WXYZ19].  A
+    coordinate's mean is taken over those who drew it.
+
+    Guarantee: epsilon-local DP: the draw has the same law for all vectors, and the shares add up [WXYZ19].
+    """
+
+    kind: ClassVar[type[Piecewise] | type[Hybrid]]
+
+    @property
+    def sampled(self) -> int:
+        """How many coordinates a person reports."""
+        return max(1, min(self.dimension, math.floor(self.epsilon / WORTH)))
+
+    @cached_property
+    def task(self) -> NumericTask:
+        """What each person answers about each coordinate that they drew."""
+        return self.kind(-self.clip, self.clip, self.epsilon / self.sampled)
+
+    @property
+    def event(self) -> Event:
+        return self.sampled * self.task.event
+
+    @property
+    def worst_variance(self) -> float:
+        # Of n people n·sampled/dimension report a coordinate, and these differ from all by at most 1 each.
+        return self.dimension / self.sampled * (self.task.worst_variance + 1)
+
+    def randomize(
+        self, gradients: Floats, *, entropy: Entropy = SYSTEM
+    ) -> tuple[NDArray[np.int64], NDArray[np.unsignedinteger[Any]]]:
+        """For each person, the coordinates drawn and what is reported about them."""
+        drawn = np.zeros((len(gradients), self.dimension), bool)
+        choose_cells(drawn, np.arange(len(gradients)), self.sampled, self.dimension, entropy)
+        which = np.nonzero(drawn)[1].reshape(-1, self.sampled)
+        told = self.task.randomize(np.take_along_axis(gradients, which, axis=1), entropy=entropy)
+        return which, told.reshape(which.shape)
+
+    def mean(self, reports: tuple[NDArray[np.int64], NDArray[np.unsignedinteger[Any]]]) -> Floats:
+        which, told = (np.asarray(part) for part in reports)
+        if which.shape != told.shape or which.ndim != 2 or which.shape[1] != self.sampled:
+            raise InvalidValue(f"Each person reports on {self.sampled} coordinates.", fix="Leave others out.")
+        if not which.size:
+            raise InvalidParameter("There are no reports.", fix="Collect some first.")
+        if which.min() < 0 or which.max() >= self.dimension or (np.diff(which, axis=1) <= 0).any():
+            raise InvalidValue("Coordinates are different, in order and within the vector.", fix="Leave others out.")
+        found = np.zeros(self.dimension)
+        for j in np.unique(which):
+            found[j] = self.task.estimate(told[which == j]).value
+        return found
+
+
+@dataclass(frozen=True)
+class SampledPiecewise(Sampled):
+    """Sampled coordinates by :class:`curador.local.Piecewise`.
+
+    >>> way = SampledPiecewise(Fraction(6), 4)
+    >>> way.sampled, way.task.epsilon, way.mean(way.randomize(np.zeros((50, 4)))).shape
+    (2, Fraction(3, 1), (4,))
+    """
+
+    kind = Piecewise
+
+
+@dataclass(frozen=True)
+class SampledHybrid(Sampled):
+    """Sampled coordinates by :class:`curador.local.Hybrid`.
+
+    >>> which, told = SampledHybrid(Fraction(1), 4).randomize(np.zeros((50, 4)))
+    >>> which.shape, told.shape
+    ((50, 1), (50, 1))
+    """
+
+    kind = Hybrid
+
+
+MECHANISMS: Mapping[str, type[GradientRandomizer]] = {
+    "laplace": Split,
+    "duchi": Corners,
+    "piecewise": SampledPiecewise,
+    "hybrid": SampledHybrid,
+}
+
+
+def gradient_randomizer(mechanism: str, epsilon: Number, dimension: int, clip: Number = 1) -> GradientRandomizer:
+    """The randomizer of this name: laplace, duchi, piecewise or hybrid.
+
+    >>> gradient_randomizer("duchi", "1/2", 10)
+    Corners(epsilon=Fraction(1, 2), dimension=10, clip=Fraction(1, 1))
+    """
+    if mechanism not in MECHANISMS:
+        raise InvalidParameter(
+            f"No mechanism for gradients is called {mechanism!r}.", fix=f"Choose one of {', '.join(MECHANISMS)}."
+        )
+    kind = MECHANISMS[mechanism]
+    return kind(positive(epsilon, "epsilon"), whole(dimension, "dimension", 1), positive(clip, "clip"))
