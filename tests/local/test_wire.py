@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from curador.errors import CuradorError, InvalidParameter
-from curador.local import KRR, OUE
+from curador.local import KRR, OUE, Longitudinal, Record, task_from_json
 from curador.local.task import Task
 from curador.local.wire import (
     Refused,
@@ -109,3 +110,27 @@ def test_bytes_that_are_no_report_are_found(task: Any, values: Any) -> None:
     mixed = np.concatenate([rows, forged])
     assert sound_reports(task, mixed).tolist() == [True] * len(rows) + alone.tolist()
     task.tally(task.from_bytes(mixed[sound_reports(task, mixed)]))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"bits": []}, {"bits": True}, {"rest": True}, {"keys": [1, 1.5]}, {"keep": 1.0}, {"epsilon": "0"}, {"keep": None}],
+)
+def test_odd_fields_are_refused_in_our_words(change: dict[str, Any]) -> None:
+    with pytest.raises(CuradorError):
+        task_from_json({**KRR(3, 1).to_json(), **change})
+
+
+def test_what_would_take_for_ever_or_hide_costs_is_refused() -> None:
+    many = Longitudinal(3, 2, values=2, first="1/2").to_json()
+    with pytest.raises(InvalidParameter):
+        task_from_json({**many, "values": 10**9})
+    record = Record({"a": 3, "b": 3}, 4, sampled=1).to_json()
+    with pytest.raises(InvalidParameter):  # it is answered many times, a record once
+        task_from_json({**record, "parts": [many, many]})
+
+
+@pytest.mark.parametrize("task", [KRR([1, 1 << 53], 1), KRR(3, Fraction(10**500 + 1, 10**500))])
+def test_a_task_that_devices_cannot_read_is_not_published(task: Any) -> None:
+    with pytest.raises(InvalidParameter, match="No device"):
+        publish_task(task)

@@ -90,6 +90,7 @@ def numbered(values: Any, keys: Keys, rest: Key | None) -> NDArray[np.int64]:
 
 def checked_rest(rest: Key | None, keys: Keys) -> Key | None:
     """The key for everything else, refused unless it is a key."""
-    if rest is not None and rest not in (range(keys) if isinstance(keys, int) else keys):
+    listed = range(keys) if isinstance(keys, int) else keys
+    if rest is not None and (type(rest) not in (str, int) or rest not in listed):
         raise InvalidParameter(f"rest={rest!r} is none of the keys.", fix="Add it to the keys.")
     return rest

@@ -28,6 +28,7 @@ from curador.privacy import Neighbors
 from curador.rational import Number, positive, whole
 
 NO_SLOT = -1
+VALUES_MOST = 1 << 10
 
 
 @dataclass(frozen=True, init=False)
@@ -77,7 +78,7 @@ class Longitudinal(Oracle, mechanism="longitudinal"):
         bits: int = 32,
     ) -> None:
         self._begin(keys, epsilon, rest, bits)
-        set_fields(self, values=whole(values, "values", 1))
+        set_fields(self, values=checked_threshold(values, "values", VALUES_MOST + 1))
         keep = keep_threshold(self.size, self.epsilon / self.values, bits) if keep is None else keep
         set_fields(self, keep=checked_threshold(keep, "keep", 1 << bits))
         again = self._again(first) if again is None else again

@@ -18,6 +18,7 @@ from curador.local.duchi import Duchi
 from curador.local.frequencies import Frequencies
 from curador.local.hybrid import Hybrid
 from curador.local.layout import Layout
+from curador.local.longitudinal import Longitudinal
 from curador.local.numeric import Mean
 from curador.local.oracle import Oracle, short_words
 from curador.local.piecewise import Piecewise
@@ -31,6 +32,7 @@ from curador.rational import Number, positive, rational
 Part = Oracle | Hybrid | Piecewise | Duchi
 """What an attribute may be reported by: Laplace noise has no bounds, and the intervals of a part need them."""
 
+NAMES_MOST = 1 << 16
 WORTH = Fraction(5, 2)
 """How much epsilon a further attribute is worth [WXYZ19, Section IV]."""
 
@@ -82,6 +84,8 @@ class Record(Task, mechanism="record"):
         self._set(tuple(attributes), tuple(_part(kind, share) for kind in attributes.values()), whole_epsilon, sampled)
 
     def _set(self, names: tuple[str, ...], parts: tuple[Part, ...], epsilon: Fraction, sampled: int) -> None:
+        if len(names) > NAMES_MOST:
+            raise InvalidParameter(f"A record has at most {NAMES_MOST} attributes.", fix="Ask about fewer.")
         set_fields(self, names=names, parts=parts, epsilon=epsilon, sampled=sampled)
         check_promise(self)
 
@@ -93,7 +97,7 @@ class Record(Task, mechanism="record"):
         if not all(isinstance(name, str) for name in names) or len(set(names)) < len(names):
             raise InvalidParameter("A record's names are different strings.", fix="Use to_json().")
         read = tuple(task_from_json(part) for part in parts)
-        if not all(isinstance(part, Part) for part in read):
+        if not all(isinstance(part, Part) and not isinstance(part, Longitudinal) for part in read):
             raise InvalidParameter("A record cannot be made of these parts.", fix="Use to_json().")
         made = object.__new__(cls)
         sampled = checked_threshold(body["sampled"], "sampled", len(names) + 1)

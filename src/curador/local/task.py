@@ -153,7 +153,7 @@ def checked_threshold(threshold: object, name: str, most: int) -> int:
 
 
 def checked_bits(bits: object) -> int:
-    if bits not in HALF or not isinstance(bits, int):
+    if type(bits) is not int or bits not in HALF:
         raise InvalidParameter(f"Thresholds have 16 or 32 bits, got {bits!r}.", fix="Choose bits=32.")
     return bits
 

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from curador.errors import InvalidParameter, InvalidValue
+from curador.local.clients import curador_device
 from curador.local.task import Task, task_from_json
 from curador.noise import SYSTEM, Entropy
 
@@ -67,8 +68,17 @@ def publish_task(task: Task) -> dict[str, object]:
     >>> task = KRR(keys=["a", "b"], epsilon=1)
     >>> read_task(publish_task(task)) == task
     True
+    >>> publish_task(KRR(keys=[1, 2**60], epsilon=1))
+    Traceback (most recent call last):
+    curador.errors.InvalidParameter: No device would answer this task: ...
     """
-    return {"curador": VERSION, "id": task_id(task), "task": task.to_json()}
+    document = {"curador": VERSION, "id": task_id(task), "task": task.to_json()}
+    try:
+        curador_device.read_task(json.loads(canonical(document)))
+    except curador_device.Refused as refusal:
+        # Integers of 2**53 and more, say, are not the same in every language.
+        raise InvalidParameter(f"No device would answer this task: {refusal}", fix="Change it.") from None
+    return document
 
 
 def read_task(document: Mapping[str, Any]) -> Task:

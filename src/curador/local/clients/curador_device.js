@@ -1,0 +1,1077 @@
+/* Curador on a device: reads a task, checks that it keeps its epsilon, and answers it.  One file, no dependencies.
+ *
+ * A script in a page or an ES module finds everything in `globalThis.curador`; Node's `require` gives it too.  Every
+ * random decision is made in integers from `crypto.getRandomValues`; docs/reference/wire.md writes down the format, and
+ * which bytes are read in which order.  It is the same program as curador_device.py, which has the reasons.
+ *
+ *     const task = curador.readTask(await (await fetch("task.json")).json());
+ *     const sent = JSON.stringify(curador.message(task, "tea"));
+ */
+(function () {
+  "use strict";
+
+  const VERSION = 1;
+  const LEVELS = 2 ** 16; // steps between the bounds of a number
+  const WIDE = 2 ** 32; // thresholds without a field "bits" have 32 of them
+  const PRECISION = 192n; // bits after the point when e**epsilon is bounded from below
+  const ENOUGH = 64n; // no threshold of 32 bits makes a ratio of e**64
+
+  /** A task that is not to be answered, a value that cannot be, or a report that would cost too much. */
+  class Refused extends Error {
+    constructor(what) {
+      super(what);
+      this.name = "Refused";
+    }
+  }
+
+  function must(holds, what) {
+    if (!holds) throw new Refused(what);
+  }
+
+  // ---- random decisions ---------------------------------------------------------------------------------------------
+
+  function systemBytes(n) {
+    must(globalThis.crypto && crypto.getRandomValues, "There is no crypto.getRandomValues here.");
+    const bytes = new Uint8Array(n);
+    for (let i = 0; i < n; i += 65536) crypto.getRandomValues(bytes.subarray(i, i + 65536));
+    return bytes;
+  }
+
+  /** Random decisions with exact laws; `fetch` gives so many fair random bytes.  Make one for each report. */
+  class Source {
+    constructor(fetch = systemBytes) {
+      this.fetch = fetch;
+      this.bytes = new Uint8Array(0);
+      this.at = 0;
+    }
+
+    byte() {
+      if (this.at === this.bytes.length) {
+        this.bytes = this.fetch(64);
+        this.at = 0;
+      }
+      return this.bytes[this.at++];
+    }
+
+    /** The next `n` bytes, at most six, as one integer, the highest first. */
+    take(n) {
+      let x = 0;
+      for (let i = 0; i < n; i++) x = x * 256 + this.byte();
+      return x;
+    }
+
+    /** True with probability threshold / 2**bits: the lower half of the bits is drawn only if the upper ties. */
+    coin(threshold, bits) {
+      if (threshold >= 2 ** bits) return true;
+      const half = 2 ** (bits / 2);
+      const high = Math.floor(threshold / half);
+      const low = threshold % half;
+      const first = this.take(bits / 16);
+      return first < high || (first === high && low > 0 && this.take(bits / 16) < low);
+    }
+
+    /** A uniform integer below `n`, n up to 2**32: what is out of range is thrown away whole. */
+    uniform(n) {
+      const bits = n > 1 ? 32 - Math.clz32(n - 1) : 0;
+      for (;;) {
+        const drawn = this.take((bits + 7) >> 3) % 2 ** bits;
+        if (drawn < n) return drawn;
+      }
+    }
+
+    /** As `uniform`, for a BigInt of any size: it reads the same bytes. */
+    bigUniform(n) {
+      const bits = n > 1n ? (n - 1n).toString(2).length : 0;
+      for (;;) {
+        let drawn = 0n;
+        for (let i = 0; i < bits; i += 8) drawn = (drawn << 8n) | BigInt(this.byte());
+        drawn = BigInt.asUintN(bits, drawn);
+        if (drawn < n) return drawn;
+      }
+    }
+
+    /** A uniform set of `chosen` integers below `of`, in rising order, by Floyd's algorithm. */
+    subset(chosen, of) {
+      const found = new Set();
+      for (let top = of - chosen; top < of; top++) {
+        const drawn = this.uniform(top + 1);
+        found.add(found.has(drawn) ? top : drawn);
+      }
+      return [...found].sort((a, b) => a - b);
+    }
+
+    /** True with probability n/d, of BigInts. */
+    chance(n, d) {
+      return this.bigUniform(d) < n;
+    }
+
+    /** True with probability exp(-n/d), for 0 <= n <= d: if a run of coins n/d, n/2d, ... is of even length. */
+    expCoin(n, d) {
+      let k = 1n;
+      while (this.chance(n, d * k)) k += 1n;
+      return k % 2n === 1n;
+    }
+
+    /** An integer x with probability proportional to exp(-|x| s / t), by Canonne, Kamath and Steinke (2020). */
+    laplace(t, s) {
+      for (;;) {
+        const u = this.bigUniform(t);
+        if (!this.expCoin(u, t)) continue;
+        let v = 0n;
+        while (this.expCoin(1n, 1n)) v += 1n;
+        const size = (u + t * v) / s;
+        const minus = this.uniform(2);
+        if (size || !minus) return minus ? -size : size; // zero must not be there twice
+      }
+    }
+
+    /** One of the two steps next to `fine` / 2**16, right on average.  It comes before the noise. */
+    level(fine) {
+      return Math.floor(fine / 65536) + Number(this.coin(fine % 65536, 16));
+    }
+  }
+
+  // ---- the parts of a document --------------------------------------------------------------------------------------
+
+  const isObject = (x) => typeof x === "object" && x !== null && !Array.isArray(x);
+  const sameNames = (x, names) =>
+    Object.keys(x).length === names.length && names.every((name) => Object.hasOwn(x, name));
+  const isKey = (x) => typeof x === "string" || Number.isSafeInteger(x);
+  const isInteger = (x) => Number.isSafeInteger(x) || typeof x === "bigint";
+  const abs = (x) => (x < 0n ? -x : x);
+  const least = (x, y) => (x < y ? x : y);
+
+  function gcd(a, b) {
+    while (b) [a, b] = [b, a % b];
+    return abs(a);
+  }
+
+  /** A fraction: an integer over a positive one, in lowest terms, of BigInts. */
+  class Fraction {
+    constructor(n, d = 1n) {
+      const common = gcd(n, d);
+      this.n = n / common;
+      this.d = d / common;
+    }
+    plus(other) {
+      return new Fraction(this.n * other.d + other.n * this.d, this.d * other.d);
+    }
+    minus(other) {
+      return this.plus(new Fraction(-other.n, other.d));
+    }
+    compare(other) {
+      const difference = this.n * other.d - other.n * this.d;
+      return difference < 0n ? -1 : difference > 0n ? 1 : 0;
+    }
+    toString() {
+      return this.d === 1n ? `${this.n}` : `${this.n}/${this.d}`;
+    }
+  }
+
+  function whole(x, name) {
+    must(Number.isSafeInteger(x), `${name} is not an integer that all devices can read.`);
+    return x;
+  }
+
+  function fraction(x, name) {
+    const found = typeof x === "string" ? /^(0|-?[1-9][0-9]{0,399})(?:\/([1-9][0-9]{0,399}))?$/.exec(x) : null;
+    must(found, `${name} is not a fraction such as "1" or "1/2".`);
+    const [n, d] = [BigInt(found[1]), BigInt(found[2] || 1)];
+    must(gcd(n, d) === 1n && found[2] !== "1", `${name} is not in lowest terms.`);
+    return new Fraction(n, d);
+  }
+
+  function keys(x, name) {
+    if (!Array.isArray(x)) return whole(x, name);
+    const found = new Map(x.map((key, i) => [key, i]));
+    must(x.every(isKey) && found.size === x.length, "Keys are different strings or integers.");
+    return found;
+  }
+
+  function text(x, name) {
+    must(typeof x === "string", `${name} is not a string.`);
+    return x;
+  }
+
+  const any = (x) => x;
+
+  /** Whether n/d <= e**epsilon is shown: by a partial sum of the series with every term rounded down. */
+  function keeps(n, d, epsilon) {
+    const x = epsilon.n > ENOUGH * epsilon.d ? new Fraction(ENOUGH) : epsilon;
+    let term = 1n << PRECISION;
+    let total = term;
+    for (let k = 1n; term; k++) {
+      term = (term * x.n) / (x.d * k);
+      total += term;
+    }
+    return n << PRECISION <= total * d;
+  }
+
+  /** How many bytes an integer below `n` has in a report. */
+  const bytesFor = (n) => (n <= 2 ** 8 ? 1 : n <= 2 ** 16 ? 2 : 4);
+
+  /** Integers as so many bytes each, the highest first. */
+  function words(numbers, size) {
+    const bytes = [];
+    for (const x of numbers) for (let i = size - 1; i >= 0; i--) bytes.push(Math.floor(x / 256 ** i) % 256);
+    return bytes;
+  }
+
+  /** Packed bits, the first the highest of the first byte. */
+  function packed(cells) {
+    const bytes = new Array(Math.ceil(cells.length / 8)).fill(0);
+    cells.forEach((cell, i) => {
+      if (cell) bytes[i >> 3] |= 128 >> (i & 7);
+    });
+    return bytes;
+  }
+
+  function odd(x) {
+    let ones = 0;
+    for (; x; x &= x - 1) ones ^= 1;
+    return ones;
+  }
+
+  /** UTF-8 that keeps half a surrogate pair as it is, as Python's "surrogatepass". */
+  function utf8(string) {
+    const bytes = [];
+    for (const character of string) {
+      const c = character.codePointAt(0);
+      if (c < 0x80) bytes.push(c);
+      else if (c < 0x800) bytes.push(0xc0 | (c >> 6), 0x80 | (c & 63));
+      else if (c < 0x10000) bytes.push(0xe0 | (c >> 12), 0x80 | ((c >> 6) & 63), 0x80 | (c & 63));
+      else bytes.push(0xf0 | (c >> 18), 0x80 | ((c >> 12) & 63), 0x80 | ((c >> 6) & 63), 0x80 | (c & 63));
+    }
+    return bytes;
+  }
+
+  // The first 32 bits after the point of the roots of the first primes, as FIPS 180-4 has them; computed in integers.
+  const [ROUNDS, START] = (function () {
+    const primes = [];
+    for (let n = 2; primes.length < 64; n++) if (primes.every((p) => n % p)) primes.push(n);
+    const root = (n, power) => {
+      let [low, high] = [0n, n];
+      while (high - low > 1n) {
+        const middle = (low + high) >> 1n;
+        if (middle ** power <= n) low = middle;
+        else high = middle;
+      }
+      return Number(BigInt.asIntN(32, low));
+    };
+    const cube = primes.map((p) => root(BigInt(p) << 96n, 3n));
+    return [cube, primes.slice(0, 8).map((p) => root(BigInt(p) << 64n, 2n))];
+  })();
+
+  /** SHA-256 of bytes; the browser's own is only there in secure pages, and only answers later. */
+  function sha256(message) {
+    const bits = message.length * 8;
+    const bytes = [...message, 0x80];
+    while (bytes.length % 64 !== 56) bytes.push(0);
+    bytes.push(...words([Math.floor(bits / 2 ** 32), bits % 2 ** 32], 4));
+    const hash = [...START];
+    const w = new Int32Array(64);
+    const turn = (x, n) => (x >>> n) | (x << (32 - n));
+    for (let at = 0; at < bytes.length; at += 64) {
+      for (let i = 0; i < 16; i++) {
+        const j = at + 4 * i;
+        w[i] = (bytes[j] << 24) | (bytes[j + 1] << 16) | (bytes[j + 2] << 8) | bytes[j + 3];
+      }
+      for (let i = 16; i < 64; i++) {
+        const s0 = turn(w[i - 15], 7) ^ turn(w[i - 15], 18) ^ (w[i - 15] >>> 3);
+        const s1 = turn(w[i - 2], 17) ^ turn(w[i - 2], 19) ^ (w[i - 2] >>> 10);
+        w[i] = w[i - 16] + s0 + w[i - 7] + s1;
+      }
+      let [a, b, c, d, e, f, g, h] = hash;
+      for (let i = 0; i < 64; i++) {
+        const t1 = h + (turn(e, 6) ^ turn(e, 11) ^ turn(e, 25)) + ((e & f) ^ (~e & g)) + ROUNDS[i] + w[i];
+        const t2 = (turn(a, 2) ^ turn(a, 13) ^ turn(a, 22)) + ((a & b) ^ (a & c) ^ (b & c));
+        [a, b, c, d, e, f, g, h] = [(t1 + t2) | 0, a, b, c, (d + t1) | 0, e, f, g];
+      }
+      [a, b, c, d, e, f, g, h].forEach((x, i) => (hash[i] = (hash[i] + x) | 0));
+    }
+    return words(hash.map((x) => x >>> 0), 4);
+  }
+
+  const hex = (bytes) => bytes.map((x) => x.toString(16).padStart(2, "0")).join("");
+  const unhex = (digits) => digits.match(/../g).map((x) => parseInt(x, 16));
+
+  /** Where the hash function of this row sends a key: the lowest bits of the first eight bytes of a SHA-256. */
+  function place(salt, row, key, places) {
+    const bytes = sha256(utf8(`${salt}\n${row}\n${typeof key === "string" ? "s" : "i"}${key}`));
+    return (bytes[5] * 65536 + bytes[6] * 256 + bytes[7]) % places; // a power of two, at most 2**24
+  }
+
+  /** The canonical text of a task: keys sorted, no spaces, everything beyond ASCII escaped. */
+  function canonical(x) {
+    if (typeof x === "string") {
+      const escape = (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`;
+      return JSON.stringify(x).replace(/[\u007f-\uffff]/g, escape);
+    }
+    if (Array.isArray(x)) return `[${x.map(canonical).join(",")}]`;
+    if (!isObject(x)) return JSON.stringify(x);
+    const items = Object.keys(x).sort();
+    return `{${items.map((name) => `${canonical(name)}:${canonical(x[name])}`).join(",")}}`;
+  }
+
+  // ---- the mechanisms -----------------------------------------------------------------------------------------------
+
+  /** A question that was read and is known to keep its epsilon; `readTask` makes it. */
+  class Task {
+    static fields = { epsilon: fraction };
+
+    constructor(body) {
+      for (const [name, read] of Object.entries(this.constructor.fields)) this[name] = read(body[name], name);
+      must(this.epsilon.n > 0n, "epsilon is not above 0.");
+      this.remembers = false;
+      this.check();
+    }
+
+    between(first, last, ...names) {
+      for (const name of names)
+        must(first <= this[name] && this[name] <= last, `${name} is not from ${first} to ${last}.`);
+    }
+
+    /** Refuse unless (n/d)**times keeps epsilon; n/d is the largest ratio only if it is above 1. */
+    promise(n, d, times = 1) {
+      must(n > d, "These reports would say nothing.");
+      const each = new Fraction(this.epsilon.n, this.epsilon.d * BigInt(times));
+      must(keeps(n, d, each), `This task's thresholds do not keep epsilon = ${this.epsilon}.`);
+    }
+
+    /** That a threshold of so many, true or else false, keeps epsilon. */
+    truePromise(threshold, unit, times = 1) {
+      this.promise(BigInt(threshold), BigInt(unit - threshold), times);
+    }
+  }
+
+  /** A task about keys that are listed, or numbered from 0. */
+  class Keyed extends Task {
+    static fields = { ...Task.fields, keys, rest: any, bits: whole };
+
+    check() {
+      this.size = this.keys instanceof Map ? this.keys.size : this.keys;
+      must(2 <= this.size && this.size <= 2 ** 24, "There are not 2 to 2**24 keys.");
+      must(this.bits === 16 || this.bits === 32, "bits is not 16 or 32.");
+      this.unit = 2 ** this.bits;
+      this.reportBytes = bytesFor(this.size);
+      this.otherNumber = this.rest === null ? null : this.number(this.rest);
+      must(this.rest === null || this.otherNumber !== null, "rest is none of the keys.");
+    }
+
+    number(value) {
+      const listed = this.keys instanceof Map;
+      const kind = Number.isInteger(value) || (listed && typeof value === "string");
+      must(kind, "This is not of the kind of the task's keys.");
+      if (listed) return this.keys.has(value) ? this.keys.get(value) : null;
+      return 0 <= value && value < this.size ? value : null;
+    }
+
+    seen(value) {
+      const found = this.number(value) ?? this.otherNumber;
+      must(found !== null, "The value is none of the task's keys, and the task has no key for the rest.");
+      return found;
+    }
+
+    kept(own, keep, size, source) {
+      const other = source.uniform(size); // drawn in any case
+      return source.coin(keep, this.bits) ? own : other;
+    }
+
+    keepPromise(keep, size, times = 1) {
+      this.promise(BigInt(this.unit) + BigInt(keep) * BigInt(size - 1), BigInt(this.unit - keep), times);
+    }
+  }
+
+  class Krr extends Keyed {
+    static fields = { ...Keyed.fields, keep: whole };
+
+    check() {
+      super.check();
+      this.between(1, this.unit - 1, "keep");
+      this.keepPromise(this.keep, this.size);
+    }
+
+    draw(own, source) {
+      return words([this.kept(own, this.keep, this.size, source)], this.reportBytes);
+    }
+  }
+
+  class Unary extends Keyed {
+    static fields = { ...Keyed.fields, own: whole, other: whole };
+
+    check() {
+      super.check();
+      this.between(1, this.unit - 1, "own", "other");
+      const [own, other, unit] = [this.own, this.other, this.unit].map(BigInt);
+      this.promise(own * (unit - other), other * (unit - own));
+      this.reportBytes = Math.ceil(this.size / 8);
+    }
+
+    draw(own, source) {
+      const cells = [];
+      for (let v = 0; v < this.size; v++) cells.push(source.coin(v === own ? this.own : this.other, this.bits));
+      return packed(cells);
+    }
+  }
+
+  class Olh extends Keyed {
+    static fields = { ...Keyed.fields, keep: whole, hash_bits: whole };
+
+    check() {
+      super.check();
+      this.between(1, this.unit - 1, "keep");
+      this.between(1, 8, "hash_bits");
+      this.keepPromise(this.keep, 2 ** this.hash_bits);
+      this.masks = 2 ** (32 - Math.clz32(this.size - 1));
+      this.word = bytesFor(Math.max(this.masks, 2 ** this.hash_bits));
+      this.reportBytes = this.word * (this.hash_bits + 1);
+    }
+
+    draw(own, source) {
+      return words(this.hashed(own, source), this.word);
+    }
+
+    /** The masks of a hash function, and the answer. */
+    hashed(own, source) {
+      const masks = [];
+      for (let j = 0; j < this.hash_bits; j++) masks.push(source.uniform(this.masks));
+      const answer = masks.reduce((sum, mask, j) => sum + (odd(mask & own) << j), 0);
+      return [...masks, this.kept(answer, this.keep, 2 ** this.hash_bits, source)];
+    }
+  }
+
+  class Hadamard extends Keyed {
+    static fields = { ...Keyed.fields, true: whole };
+
+    check() {
+      super.check();
+      this.between(1, this.unit - 1, "true");
+      this.truePromise(this.true, this.unit);
+      this.order = 2 ** (32 - Math.clz32(this.size));
+      this.reportBytes = bytesFor(this.order);
+    }
+
+    draw(own, source) {
+      const row = own + 1;
+      let column = source.uniform(this.order);
+      // Flipping the lowest bit of the row pairs each column of one sign with one of the other.
+      if (source.coin(this.true, this.bits) === Boolean(odd(row & column))) column ^= row & -row;
+      return words([column], this.reportBytes);
+    }
+  }
+
+  class Subset extends Keyed {
+    static fields = { ...Keyed.fields, chosen: whole, inside: whole };
+
+    check() {
+      super.check();
+      this.between(1, this.unit - 1, "inside");
+      this.between(1, this.size - 1, "chosen");
+      const [inside, chosen, unit, size] = [this.inside, this.chosen, this.unit, this.size].map(BigInt);
+      this.promise(inside * (size - chosen), (unit - inside) * chosen);
+      this.reportBytes = Math.ceil(this.size / 8);
+    }
+
+    draw(own, source) {
+      const withOwn = source.coin(this.inside, this.bits);
+      const last = this.size - 1;
+      const cells = new Array(this.size).fill(false);
+      for (const other of source.subset(this.chosen - Number(withOwn), last))
+        cells[other !== own ? other : last] = true; // the last stands in for the own one
+      cells[own] = withOwn;
+      return packed(cells);
+    }
+  }
+
+  class DBitFlip extends Keyed {
+    static fields = { ...Keyed.fields, true: whole, sampled: whole };
+
+    check() {
+      super.check();
+      this.between(1, this.unit - 1, "true");
+      this.between(1, this.size, "sampled");
+      this.truePromise(this.true, this.unit, Math.min(2, this.sampled));
+      this.word = bytesFor(2 * this.size);
+      this.reportBytes = this.word * this.sampled;
+    }
+
+    draw(own, source) {
+      const asked = source.subset(this.sampled, this.size);
+      const said = asked.map((v) => 2 * v + Number((v === own) === source.coin(this.true, this.bits)));
+      return words(said, this.word);
+    }
+  }
+
+  class Longitudinal extends Keyed {
+    static fields = { ...Keyed.fields, keep: whole, again: whole, values: whole };
+
+    check() {
+      super.check();
+      this.between(1, this.unit - 1, "keep", "again");
+      this.between(1, 1024, "values");
+      this.keepPromise(this.keep, this.size, this.values);
+      this.remembers = true;
+    }
+
+    draw(own, source) {
+      return this.reportOn(this.remember(own, null, source), source);
+    }
+
+    /** What to keep after a person had this value: a permanent answer for each of the first `values` of them. */
+    remember(own, kept, source) {
+      let { met, answers, last } = kept || { met: [], answers: [], last: -1 };
+      if (met.includes(own)) {
+        last = met.indexOf(own);
+      } else if (met.length < this.values) {
+        // Beyond them it goes on with the last, since silence would tell of a change.
+        answers = [...answers, this.kept(own, this.keep, this.size, source)];
+        [met, last] = [[...met, own], met.length];
+      }
+      return { met, answers, last };
+    }
+
+    reportOn(kept, source) {
+      return words([this.kept(kept.answers[kept.last], this.again, this.size, source)], this.reportBytes);
+    }
+
+    /** Whether this is what `remember` gave. */
+    isKept(kept) {
+      if (!isObject(kept) || !sameNames(kept, ["met", "answers", "last"])) return false;
+      const { met, answers, last } = kept;
+      if (!Array.isArray(met) || !Array.isArray(answers) || met.length !== answers.length) return false;
+      const numbers = [...met, ...answers].every((x) => Number.isInteger(x) && 0 <= x && x < this.size);
+      const sizes = new Set(met).size === met.length && met.length <= this.values;
+      return numbers && sizes && Number.isInteger(last) && 0 <= last && last < met.length;
+    }
+  }
+
+  /** A task about numbers between bounds. */
+  class Bounded extends Task {
+    static fields = { ...Task.fields, low: fraction, high: fraction };
+
+    check() {
+      must(this.low.compare(this.high) < 0, "low is not below high.");
+      this.across = this.high.minus(this.low);
+    }
+
+    seen(value) {
+      const [n, d] = this.share(value, LEVELS * 65536);
+      return Number((2n * n + d) / (2n * d)); // to the nearest; halves go up
+    }
+
+    /** The fraction of `steps` that the value is above low, clamped: exact, so the same in every language. */
+    share(value, steps) {
+      must(typeof value === "number" && Number.isFinite(value), "The value is not a finite number.");
+      let twos = 0n;
+      for (; !Number.isInteger(value); value *= 2) twos += 1n; // exact
+      const [n, d] = [BigInt(value), 1n << twos];
+      const above = (n * this.low.d - this.low.n * d) * this.across.d;
+      const width = this.across.n * this.low.d * d;
+      const held = above < 0n ? 0n : least(above, width);
+      return [held * BigInt(steps), width];
+    }
+  }
+
+  class Laplace extends Bounded {
+    check() {
+      super.check();
+      this.scale = new Fraction(BigInt(LEVELS) * this.epsilon.d, this.epsilon.n);
+      must(this.scale.n <= this.scale.d << 50n, "Noise of this scale does not fit 64 bits.");
+      this.farthest = BigInt(LEVELS) + 1000n * ((this.scale.n + this.scale.d - 1n) / this.scale.d);
+      this.reportBytes = 8;
+    }
+
+    draw(own, source) {
+      const noisy = BigInt(source.level(own)) + source.laplace(this.scale.n, this.scale.d);
+      // The collector takes none from farther, where noise ends once in e**1000 reports.
+      const held = noisy < 0n ? -least(-noisy, this.farthest) : least(noisy, this.farthest);
+      const bits = BigInt.asUintN(64, held);
+      return words([Number(bits >> 32n), Number(bits & 0xffffffffn)], 4);
+    }
+  }
+
+  function duchiBit(level, slope, source) {
+    const [told, own, fair] = [source.coin(slope, 16), source.coin(level, 16), source.coin(2 ** 15, 16)];
+    return Number(told ? own : fair);
+  }
+
+  class Duchi extends Bounded {
+    static fields = { ...Bounded.fields, slope: whole };
+
+    check() {
+      super.check();
+      this.between(1, LEVELS - 1, "slope");
+      this.promise(BigInt(LEVELS + this.slope), BigInt(LEVELS - this.slope));
+      this.reportBytes = 1;
+    }
+
+    draw(own, source) {
+      return [duchiBit(source.level(own), this.slope, source)];
+    }
+  }
+
+  /** A task whose reports are cells, most often of a window that moves with the value. */
+  class Windowed extends Bounded {
+    static fields = { ...Bounded.fields, window: whole, inside: whole };
+
+    checkWindow(widest, outside) {
+      this.between(1, widest, "window");
+      this.between(1, WIDE - 1, "inside");
+      const [inside, window] = [BigInt(this.inside), BigInt(this.window)];
+      this.promise(inside * BigInt(outside), (BigInt(WIDE) - inside) * window);
+      this.outside = outside;
+      this.reportBytes = bytesFor(outside + this.window);
+    }
+
+    cell(start, source) {
+      const near = start + source.uniform(this.window);
+      const far = source.uniform(this.outside);
+      return source.coin(this.inside, 32) ? near : far + (far >= start ? this.window : 0); // past the window
+    }
+  }
+
+  class Piecewise extends Windowed {
+    check() {
+      super.check();
+      this.checkWindow(LEVELS - 1, LEVELS);
+    }
+
+    draw(own, source) {
+      return words([this.cell(source.level(own), source)], this.reportBytes);
+    }
+  }
+
+  class Hybrid extends Piecewise {
+    static fields = { ...Piecewise.fields, slope: whole, mix: whole };
+
+    check() {
+      super.check();
+      Duchi.prototype.check.call(this);
+      this.between(0, WIDE - 1, "mix");
+      this.reportBytes = bytesFor(this.mix ? LEVELS + this.window + 2 : 2);
+    }
+
+    draw(own, source) {
+      const level = source.level(own);
+      let report = duchiBit(level, this.slope, source);
+      if (this.mix) {
+        const cell = this.cell(level, source) + 2;
+        report = source.coin(this.mix, 32) ? cell : report;
+      }
+      return words([report], this.reportBytes);
+    }
+  }
+
+  class SquareWave extends Windowed {
+    static fields = { ...Windowed.fields, buckets: whole };
+
+    check() {
+      super.check();
+      this.between(2, 2 ** 16, "buckets");
+      this.checkWindow(this.buckets, this.buckets - 1);
+    }
+
+    seen(value) {
+      const [n, d] = this.share(value, this.buckets);
+      return Math.min(Number(n / d), this.buckets - 1);
+    }
+
+    draw(own, source) {
+      return words([this.cell(own, source)], this.reportBytes);
+    }
+  }
+
+  class DuchiVector extends Bounded {
+    static fields = { ...Bounded.fields, dimension: whole, true: whole };
+
+    check() {
+      super.check();
+      this.between(1, 2 ** 16, "dimension");
+      this.between(1, WIDE - 1, "true");
+      this.truePromise(this.true, WIDE);
+      this.reportBytes = Math.ceil(this.dimension / 8);
+    }
+
+    seen(value) {
+      const listed = Array.isArray(value) && value.length === this.dimension;
+      must(listed, `The value is not a list of ${this.dimension} numbers.`);
+      return Array.from(value, (x) => super.seen(x));
+    }
+
+    draw(own, source) {
+      const corner = own.map((x) => source.coin(source.level(x), 16));
+      const drawn = own.map(() => source.coin(2 ** 15, 16));
+      const lean = 2 * drawn.filter((bit, i) => bit === corner[i]).length - own.length;
+      const wrong = source.coin(this.true, 32) ? lean < 0 : lean > 0;
+      return packed(drawn.map((bit) => bit !== wrong));
+    }
+  }
+
+  /** A task about strings or integers that nobody lists. */
+  class Hashed extends Task {
+    static fields = { ...Task.fields, salt: text, true: whole };
+
+    seen(value) {
+      must(typeof value === "string" || isInteger(value), "The value is neither a string nor an integer.");
+      return value;
+    }
+
+    checkPlaces(name, times) {
+      const places = this[name];
+      const power = 2 <= places && places <= 2 ** 24 && !(places & (places - 1));
+      must(power, `${name} is no power of two from 2 to 2**24.`);
+      this.between(1, WIDE - 1, "true");
+      this.truePromise(this.true, WIDE, times);
+      this.reportBytes = 2 + Math.ceil(places / 8);
+    }
+  }
+
+  class Rappor extends Hashed {
+    static fields = { ...Hashed.fields, bloom: whole, hashes: whole, cohorts: whole, high: whole, low: whole };
+
+    check() {
+      this.between(1, 16, "hashes");
+      this.between(1, 2 ** 16, "cohorts");
+      this.between(1, WIDE - 1, "high", "low");
+      must(this.low < this.high, "These reports would say nothing.");
+      this.checkPlaces("bloom", 2 * this.hashes);
+      this.remembers = true;
+      this.values = 1;
+    }
+
+    draw(own, source) {
+      return this.reportOn(this.remember(own, null, source), source);
+    }
+
+    /** What to keep, and make every report from: of the first value, whatever comes after it. */
+    remember(own, kept, source) {
+      if (kept) return kept;
+      const cohort = source.uniform(this.cohorts);
+      const mine = new Set();
+      for (let j = 0; j < this.hashes; j++) mine.add(place(this.salt, cohort * this.hashes + j, own, this.bloom));
+      const cells = [];
+      for (let i = 0; i < this.bloom; i++) cells.push(mine.has(i) === source.coin(this.true, 32));
+      return { row: hex([...words([cohort], 2), ...packed(cells)]) };
+    }
+
+    reportOn(kept, source) {
+      const row = unhex(kept.row);
+      const cells = [];
+      for (let i = 0; i < this.bloom; i++)
+        cells.push(source.coin((row[2 + (i >> 3)] >> (7 - (i & 7))) & 1 ? this.high : this.low, 32));
+      return [...row.slice(0, 2), ...packed(cells)];
+    }
+
+    /** Whether this is what `remember` gave. */
+    isKept(kept) {
+      if (!isObject(kept) || !sameNames(kept, ["row"]) || typeof kept.row !== "string") return false;
+      if (kept.row.length !== 2 * this.reportBytes || !/^[0-9a-f]+$/.test(kept.row)) return false;
+      const spare = this.bloom < 8 ? 8 - this.bloom : 0;
+      const clean = !(parseInt(kept.row.slice(-2), 16) & (2 ** spare - 1));
+      return clean && parseInt(kept.row.slice(0, 4), 16) < this.cohorts;
+    }
+  }
+
+  class CountMean extends Hashed {
+    static fields = { ...Hashed.fields, rows: whole, places: whole };
+
+    check() {
+      this.between(1, 2 ** 16, "rows");
+      this.checkPlaces("places", 2);
+    }
+
+    draw(own, source) {
+      const row = source.uniform(this.rows);
+      const mine = place(this.salt, row, own, this.places);
+      const cells = [];
+      for (let i = 0; i < this.places; i++) cells.push((i === mine) === source.coin(this.true, 32));
+      return [...words([row], 2), ...packed(cells)];
+    }
+  }
+
+  class HadamardCountMean extends Hashed {
+    static fields = CountMean.fields;
+
+    check() {
+      this.between(1, 2 ** 16, "rows");
+      this.checkPlaces("places", 1);
+      this.word = bytesFor(Math.max(this.rows, this.places));
+      this.reportBytes = 3 * this.word;
+    }
+
+    draw(own, source) {
+      const row = source.uniform(this.rows);
+      const column = source.uniform(this.places);
+      const minus = odd(column & place(this.salt, row, own, this.places));
+      return words([row, column, Number(source.coin(this.true, 32) !== Boolean(minus))], this.word);
+    }
+  }
+
+  class HeavyHitters extends Task {
+    static fields = {
+      ...Task.fields,
+      ...{ kind: text, length: whole, last: whole, salt: text },
+      ...{ rows: whole, places: whole, hash_bits: whole, keep: whole },
+    };
+
+    check() {
+      must(this.kind === "text" || this.kind === "integers", "kind is not text or integers.");
+      this.between(1, 64, "length", "last");
+      this.between(2, 2 ** 16 - 1, "places");
+      let prime = true;
+      for (let i = 2; i * i <= this.places; i++) prime &&= this.places % i !== 0;
+      must(prime, "places is not prime.");
+      this.between(1, this.places, "rows");
+      const oracle = { keys: this.places, rest: null, bits: 32, hash_bits: this.hash_bits, keep: this.keep };
+      this.oracle = Object.freeze(new Olh({ epsilon: `${this.epsilon}`, ...oracle }));
+      this.first = Math.min(2, this.length);
+      this.levels = this.length - this.first + 1;
+      this.word = bytesFor(Math.max(this.levels, this.rows, this.oracle.masks, 2 ** this.hash_bits));
+      this.reportBytes = this.word * (this.hash_bits + 3);
+    }
+
+    seen(value) {
+      if (this.kind === "text") {
+        must(typeof value === "string", "The value is not a string.");
+        return textCode(value, this.length);
+      }
+      must(isInteger(value), "The value is not an integer.");
+      const half = 1n << BigInt(8 * this.length - 1);
+      const found = BigInt(value) < -half ? -half : least(BigInt(value), half - 1n);
+      return unhex((found + half).toString(16).padStart(2 * this.length, "0"));
+    }
+
+    draw(own, source) {
+      const level = Math.min(source.uniform(this.levels - 1 + this.last), this.levels - 1);
+      const row = source.uniform(this.rows);
+      const bytes = sha256([...utf8(`${this.salt}\n`), ...own.slice(0, this.first + level)]);
+      const word = (i) => bytes.slice(i, i + 4).reduce((x, byte) => x * 256 + byte, 0) % this.places;
+      const place = (word(0) + word(4) * row + word(8) * row * row) % this.places; // below 2**49 before
+      return words([level, row, ...this.oracle.hashed(place, source)], this.word);
+    }
+  }
+
+  /** A string as so many bytes: its UTF-8 and FF; if that is longer, the characters that fit, FE and FF. */
+  function textCode(value, length) {
+    const code = utf8(value.replace(/\p{Surrogate}/gu, "\ufffd")); // half a pair, as TextEncoder has it
+    if (code.length > length) {
+      let end = length - 1;
+      while ((code[end] & 0xc0) === 0x80) end--; // whole characters only
+      code.splice(end, Infinity, 0xfe);
+    }
+    while (code.length < length) code.push(0xff);
+    return code;
+  }
+
+  class Record extends Task {
+    static fields = { ...Task.fields, names: any, parts: any, sampled: whole };
+
+    check() {
+      const listed = Array.isArray(this.names) && Array.isArray(this.parts);
+      const sizes = listed && 0 < this.names.length && this.names.length <= 2 ** 16;
+      must(sizes && this.names.length === this.parts.length, "A record has one part for each name.");
+      const texts = this.names.every((name) => typeof name === "string");
+      const unlike = new Set(this.names).size === this.names.length;
+      must(texts && unlike, "A record's names are not different strings.");
+      this.between(1, this.names.length, "sampled");
+      this.each = this.parts.map((part) => Object.freeze(read(part, PARTS)));
+      const most = this.each.map((part) => part.epsilon).sort((a, b) => b.compare(a));
+      const sum = most.slice(0, this.sampled).reduce((a, b) => a.plus(b));
+      must(sum.compare(this.epsilon) <= 0, `This record's parts do not keep epsilon = ${this.epsilon}.`);
+      this.slot = 2 + this.each.reduce((most, part) => Math.max(most, part.reportBytes), 0);
+      this.reportBytes = this.sampled * this.slot;
+    }
+
+    seen(value) {
+      must(isObject(value) && sameNames(value, this.names), `The value is not a record of ${this.names.join(", ")}.`);
+      return this.each.map((part, j) => part.seen(value[this.names[j]]));
+    }
+
+    draw(own, source) {
+      const report = [];
+      for (const j of source.subset(this.sampled, this.names.length)) {
+        const mine = [...words([j], 2), ...this.each[j].draw(own[j], source)];
+        for (let i = 0; i < this.slot; i++) report.push(mine[i] ?? 0);
+      }
+      return report;
+    }
+  }
+
+  const PARTS = new Map([
+    ["krr", Krr],
+    ["sue", Unary],
+    ["oue", Unary],
+    ["olh", Olh],
+    ["hadamard", Hadamard],
+    ["subset", Subset],
+    ["duchi", Duchi],
+    ["piecewise", Piecewise],
+    ["hybrid", Hybrid],
+  ]);
+  const KINDS = new Map([
+    ...PARTS,
+    ["laplace", Laplace],
+    ["duchi-vector", DuchiVector],
+    ["record", Record],
+    ["square-wave", SquareWave],
+    ["dbitflip", DBitFlip],
+    ["rappor", Rappor],
+    ["count-mean", CountMean],
+    ["hadamard-count-mean", HadamardCountMean],
+    ["longitudinal", Longitudinal],
+    ["heavy-hitters", HeavyHitters],
+  ]);
+
+  // ---- tasks and messages -------------------------------------------------------------------------------------------
+
+  function read(body, kinds) {
+    const kind = isObject(body) ? kinds.get(body.mechanism) : undefined;
+    must(kind, "This task's mechanism is not known here.");
+    const names = ["mechanism", ...Object.keys(kind.fields)];
+    must(sameNames(body, names), `A ${body.mechanism} task has other fields.`);
+    return new kind(body);
+  }
+
+  /** The task of a published document, refused if it was altered or does not keep its epsilon. */
+  function readTask(document) {
+    const named = isObject(document) && sameNames(document, ["curador", "id", "task"]);
+    must(named, "This is not a task.");
+    must(document.curador === VERSION, "This task is of another version.");
+    const task = read(document.task, KINDS);
+    task.id = hex(sha256(utf8(canonical(document.task)))).slice(0, 32);
+    must(document.id === task.id, "This task was altered after it was published.");
+    return Object.freeze(task);
+  }
+
+  /** One report on a value, as bytes. */
+  function report(task, value, source = new Source()) {
+    return Uint8Array.from(task.draw(task.seen(value), source));
+  }
+
+  /** A message with one report, to be sent once.  A Device also counts what was spent, and remembers. */
+  function message(task, value, source = new Source()) {
+    return toMessage(task, report(task, value, source), source);
+  }
+
+  function toMessage(task, bytes, source) {
+    const token = [];
+    for (let i = 0; i < 16; i++) token.push(source.byte());
+    return { task: task.id, epsilon: `${task.epsilon}`, token: hex(token), report: base64(bytes) };
+  }
+
+  /** Bytes as text that may stand in an address, without padding. */
+  function base64(bytes) {
+    const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+    let written = "";
+    for (let i = 0; i < bytes.length; i += 3) {
+      const three = (bytes[i] << 16) | ((bytes[i + 1] || 0) << 8) | (bytes[i + 2] || 0);
+      const size = Math.min(3, bytes.length - i) + 1;
+      for (let j = 0; j < size; j++) written += letters[(three >> (18 - 6 * j)) & 63];
+    }
+    return written;
+  }
+
+  // ---- what a device keeps ------------------------------------------------------------------------------------------
+
+  /** One person's device: what it answered, what it may still spend, and the permanent answers it gave.
+   *
+   * `save` gets the state, a plain object, before any message is given out; it may return a promise.  If it fails the
+   * report counts as spent, though nobody gets it.  Tasks that ask for more than one value of a person cover no change
+   * of value with their epsilon; they are answered only if `changes` is true.
+   */
+  class Device {
+    #limit;
+    #changes;
+    #answered;
+    #kept;
+    #save;
+
+    constructor(limit, save, { changes = false } = {}) {
+      this.#begin({ curador: VERSION, limit: String(limit), changes, answered: [], kept: {} }, save);
+    }
+
+    /** The device whose state was saved, refused if it is none: one that starts anew would spend anew. */
+    static fromJSON(state, save) {
+      const made = new Device(0, save);
+      made.#begin(state, save);
+      return made;
+    }
+
+    #begin(state, save) {
+      const broken = "This is not a device's state.";
+      must(isObject(state) && sameNames(state, ["curador", "limit", "changes", "answered", "kept"]), broken);
+      must(state.curador === VERSION && typeof state.changes === "boolean", broken);
+      must(Array.isArray(state.answered) && isObject(state.kept), broken);
+      this.#limit = fraction(state.limit, "limit");
+      this.#changes = state.changes;
+      this.#answered = new Map();
+      for (const one of state.answered) {
+        must(isObject(one) && sameNames(one, ["task", "epsilon"]), broken);
+        this.#answered.set(text(one.task, "task"), fraction(one.epsilon, "epsilon"));
+      }
+      must(this.#answered.size === state.answered.length, broken);
+      must([...this.#answered.values()].every((epsilon) => epsilon.n > 0n), broken);
+      this.#kept = new Map(Object.entries(structuredClone(state.kept)));
+      must([...this.#kept.keys()].every((name) => this.#answered.has(name)), broken);
+      this.#save = save;
+    }
+
+    /** The epsilon of all tasks that were answered, as text such as "3/2". */
+    get spent() {
+      return `${this.#spent()}`;
+    }
+
+    /** What further tasks may cost, as text. */
+    get remaining() {
+      return `${this.#limit.minus(this.#spent())}`;
+    }
+
+    #spent() {
+      return [...this.#answered.values()].reduce((a, b) => a.plus(b), new Fraction(0n));
+    }
+
+    /** The state; `fromJSON` reads it, in any language. */
+    toJSON() {
+      const answered = [...this.#answered].map(([task, epsilon]) => ({ task, epsilon: `${epsilon}` }));
+      const kept = structuredClone(Object.fromEntries(this.#kept));
+      return { curador: VERSION, limit: `${this.#limit}`, changes: this.#changes, answered, kept };
+    }
+
+    /** A promise of a message: a first one is charged and saved, later ones only where the task remembers. */
+    async message(task, value, source = new Source()) {
+      const own = task.seen(value);
+      let kept = this.#checked(task);
+      this.#answered.set(task.id, task.epsilon); // before anything is awaited: two at once must not both see what is left
+      let bytes;
+      if (task.remembers) {
+        kept = task.remember(own, kept, source);
+        this.#kept.set(task.id, kept);
+        bytes = task.reportOn(kept, source);
+      } else {
+        bytes = task.draw(own, source);
+      }
+      const made = toMessage(task, bytes, source);
+      await this.#save(this.toJSON());
+      return made;
+    }
+
+    /** What is kept of a task that may be answered now; the others are refused, before anything is drawn. */
+    #checked(task) {
+      const kept = this.#kept.get(task.id);
+      if (this.#answered.has(task.id)) {
+        must(task.remembers, "This task was answered.");
+        must(task.isKept(kept), "What this device kept of the task is lost or broken.");
+        return kept;
+      }
+      const changes = "Epsilon of this task does not cover that a value changed, and this device answers no such task.";
+      must(this.#changes || (task.values ?? 1) === 1, changes);
+      const left = this.#limit.minus(this.#spent());
+      must(task.epsilon.compare(left) <= 0, `This task costs ${task.epsilon}, more than remains.`);
+      return null;
+    }
+  }
+
+  const curador = Object.freeze({ readTask, report, message, Device, Source, Refused });
+  globalThis.curador = curador;
+  if (typeof module === "object" && module.exports) module.exports = curador;
+})();

@@ -1,0 +1,101 @@
+// Runs jobs with the JavaScript client: a list of them from standard input, a list of their results to standard output.
+"use strict";
+globalThis.crypto ??= require("node:crypto").webcrypto; // Node 18 has it under this name only
+const curador = require("../../../src/curador/local/clients/curador_device.js");
+
+/** Bytes from a text, and none after its end. */
+function scripted(text) {
+  const bytes = Buffer.from(text, "base64");
+  let at = 0;
+  return new curador.Source((n) => {
+    if (at >= bytes.length) throw new Error("the script is at its end");
+    return bytes.subarray(at, (at += n));
+  });
+}
+
+/** What JSON cannot say. */
+function revived(value) {
+  if (Array.isArray(value)) return value.map(revived);
+  if (typeof value !== "object" || value === null) return value;
+  if ("$number" in value) return Number(value.$number);
+  if ("$undefined" in value) return undefined;
+  return Object.fromEntries(Object.entries(value).map(([name, x]) => [name, revived(x)]));
+}
+
+function or(run) {
+  try {
+    return run();
+  } catch (error) {
+    if (!(error instanceof curador.Refused)) throw error;
+    return { refused: error.message };
+  }
+}
+
+const jobs = {
+  read: ({ document }) => or(() => ({ id: curador.readTask(document).id })),
+
+  messages({ document, values, script }) {
+    const task = curador.readTask(document);
+    const source = scripted(script);
+    const sent = values.map((value) => or(() => curador.message(task, revived(value), source)));
+    return { sent, next: source.take(4) };
+  },
+
+  reports({ document, values }) {
+    const task = curador.readTask(document);
+    const start = process.hrtime.bigint();
+    const rows = values.map((value) => curador.report(task, revived(value)));
+    const seconds = Number(process.hrtime.bigint() - start) / 1e9;
+    return { rows: Buffer.concat(rows).toString("base64"), seconds };
+  },
+
+  async device({ limit, changes, state, steps, script }) {
+    const saved = [];
+    const save = (now) => saved.push(now);
+    const source = scripted(script);
+    const options = { changes };
+    let device;
+    const begun = or(() => {
+      device = state ? curador.Device.fromJSON(state, save) : new curador.Device(limit, save, options);
+    });
+    if (begun) return begun;
+    const sent = [];
+    for (const { document, value } of steps) {
+      try {
+        sent.push(await device.message(curador.readTask(document), revived(value), source));
+      } catch (error) {
+        if (!(error instanceof curador.Refused)) throw error;
+        sent.push({ refused: error.message });
+      }
+    }
+    return { sent, saved, state: device.toJSON(), spent: device.spent, remaining: device.remaining };
+  },
+
+  /** Two messages at once, while saving takes its time. */
+  async race({ limit, documents, value }) {
+    const device = new curador.Device(limit, () => new Promise((done) => setTimeout(done, 5)));
+    const both = documents.map((document) => device.message(curador.readTask(document), value));
+    return (await Promise.allSettled(both)).map((one) => one.reason?.message ?? "sent");
+  },
+
+  /** A message while nothing can be saved, and one after it. */
+  async unsaved({ document, value }) {
+    const device = new curador.Device("9", async () => {
+      throw new Error("full");
+    });
+    const task = curador.readTask(document);
+    const told = [];
+    for (let i = 0; i < 2; i++) told.push(await device.message(task, value).then(() => "sent", (error) => error.message));
+    return { told, spent: device.spent };
+  },
+};
+
+async function main() {
+  let text = "";
+  for await (const piece of process.stdin) text += piece;
+  const results = [];
+  for (const job of JSON.parse(text)) results.push(await jobs[job.do](job));
+  process.stdout.write(JSON.stringify(results));
+}
+
+main();
