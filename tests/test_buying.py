@@ -158,7 +158,7 @@ def test_a_failure_keeps_its_charge_and_asking_again_is_a_new_one(opened: Opened
 def test_a_key_stands_for_one_question(opened: Opened) -> None:
     curator = opened()
     curator.sql(SQL, epsilon=0.25, key="mine")
-    with pytest.raises(InvalidParameter):
+    with pytest.raises(InvalidParameter, match="The key 'mine' belongs to another question"):
         curator.sql(SQL, epsilon=0.2, key="mine")
     with pytest.raises(InvalidParameter, match="fresh"):
         curator.sql(SQL, epsilon=0.2, key="other", fresh=True)
@@ -197,9 +197,10 @@ def test_together_analysts_cannot_pass_the_group_nor_the_population(opened: Open
 
 def test_grants_and_revocations_last(opened: Opened, study: Path) -> None:
     opened().grant("population", epsilon=1, because="second wave")
+    study.write_text(STUDY.replace("epsilon = 1", "epsilon = 3", 1))
     with pytest.raises(InvalidParameter, match="ledger holds"):
         opened()
-    study.write_text(STUDY.replace("epsilon = 1", "epsilon = 2", 1))
+    study.write_text(STUDY)
     curator = opened()
     assert curator.budget("people").remaining == PureDP(2)
     with pytest.raises(InvalidParameter, match="'population'"):

@@ -67,8 +67,9 @@ COMMANDS = leaves(typer.main.get_command(cli.app))
 
 def test_all_commands_are_there() -> None:
     first = [("demo",), ("init",), ("check",), ("prepare",), ("reload",), ("explain",), ("ask",), ("sql",)]
-    then = [("publish",), ("budget",), ("grant",), ("revoke",), ("history",), ("ledger", "verify")]
-    assert set(COMMANDS) == {*first, *then, ("ledger", "restore")}
+    then = [("publish",), ("budget",), ("grant",), ("renew",), ("revoke",), ("history",), ("ledger", "verify")]
+    local = [("local", name) for name in ("new-task", "simulate", "collect", "estimate", "client")]
+    assert set(COMMANDS) == {*first, *then, ("ledger", "restore"), *local}
 
 
 @pytest.mark.parametrize("path", COMMANDS, ids=" ".join)
@@ -87,7 +88,7 @@ def test_every_command_shows_an_example_that_it_understands_and_gives_json(path:
 @pytest.mark.parametrize("path", COMMANDS, ids=" ".join)
 def test_commands_that_need_a_study_name_it_in_the_same_way(path: tuple[str, ...]) -> None:
     studies = [p for p in COMMANDS[path].params if p.name == "study"]
-    assert len(studies) == (path[0] not in ("demo", "init", "publish"))
+    assert len(studies) == (path[0] not in ("demo", "init", "publish", "local"))
     for option in studies:
         assert (option.opts, str(option.default)) == (["--study", "-s"], "study.toml")
 

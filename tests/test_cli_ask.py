@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
+import traceback
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from curador.curator import Curator
+from curador.engines.duckdb import DuckDB
 from curador.errors import BudgetExceeded, EngineFailed, InvalidParameter, QuestionRefused
 from tests import test_cli
 from tests.test_cli import Invoke
@@ -70,7 +73,7 @@ def test_explain_is_free_and_says_cost_error_statements_and_how_often_it_fits(st
     found = read(study, "explain", BY_TOWN, "--epsilon", "0.5")
     assert found["fits"] == 6
     assert found["remaining"] == {"population": {"kind": "pure", "epsilon": 3.0}} | found["remaining"]
-    assert study("history") == "Nothing was bought yet.\n"
+    assert "Nothing was bought yet." in study("history")
 
 
 def test_ask_pays_prints_intervals_and_says_what_remains(study: Invoke) -> None:
@@ -163,8 +166,6 @@ def test_a_question_that_is_not_paid_for(study: Invoke) -> None:
 
 
 def test_a_failure_after_the_charge_says_which_charge_is_kept(study: Invoke, monkeypatch: pytest.MonkeyPatch) -> None:
-    from curador.engines.duckdb import DuckDB
-
     def broken(*_: object) -> None:
         raise RuntimeError("a row of Lugo")
 
@@ -175,6 +176,49 @@ def test_a_failure_after_the_charge_says_which_charge_is_kept(study: Invoke, mon
     assert "Lugo" not in str(failed.value)
     assert failed.value.__notes__ == ["population epsilon 2.5"]
     assert "unanswered" in study("history")
+
+
+# ---- the curator's own log -----------------------------------------------------------------------------------------
+
+
+def test_what_the_engine_really_said_goes_to_the_log_alone(study: Invoke, monkeypatch: pytest.MonkeyPatch) -> None:
+    study("ask", TOTAL, "--epsilon", "0.1", "--log", "mine.log")
+    log = Path("mine.log")
+    assert (log.read_text(), log.stat().st_mode & 0o777) == ("", 0o600)
+
+    def broken(*_: object) -> None:
+        raise RuntimeError("could not read the row of Bob, who is 33")
+
+    monkeypatch.setattr(DuckDB, "_results", broken)
+    monkeypatch.setattr(DuckDB, "_write", broken)
+    with pytest.raises(EngineFailed) as told:
+        study("ask", TOTAL, "--epsilon", "0.2", "--log", "mine.log")
+    assert "Bob" not in "".join(traceback.format_exception(told.value))
+    written = log.read_text()
+    assert re.match(r"\d{4}-\d\d-\d\dT[\d:]+\+00:00 Traceback", written)
+    assert written.count("RuntimeError: could not read the row of Bob, who is 33") == 1
+    assert written.count("Traceback") == 1  # not also the constant error that stands for it
+    Path("board.toml").write_text(f'study = "study.toml"\nepsilon = 0.1\n[questions.n]\nsql = "{TOTAL}"\n')
+    for other in (["publish", "board.toml"], ["prepare", "visits"]):
+        with pytest.raises(EngineFailed):
+            study(*other, "--log", "mine.log")
+    assert log.read_text().count("RuntimeError: could not read") == 3
+    assert log.stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.parametrize("mode", [0o644, 0o620, 0o604])
+def test_a_log_that_others_may_read_is_refused_before_anything_is_bought(study: Invoke, mode: int) -> None:
+    Path("mine.log").touch()
+    Path("mine.log").chmod(mode)
+    with pytest.raises(InvalidParameter, match="Others may read") as told:
+        study("ask", TOTAL, "--epsilon", "0.1", "--log", "mine.log")
+    assert told.value.fix == "Run: chmod 600 mine.log"
+    Path("mine.log").chmod(0o600)
+    Path("link").symlink_to("mine.log")
+    for place in ("link", "no-such-folder/x.log", "."):
+        with pytest.raises(InvalidParameter, match="cannot be written"):
+            study("ask", TOTAL, "--epsilon", "0.1", "--log", place)
+    assert json.loads(study("history", "--json"))["charges"] == []
 
 
 # ---- prepared copies -----------------------------------------------------------------------------------------------

@@ -293,6 +293,25 @@ def test_what_is_left_does_not_stand_in_the_way(invoke: Invoke) -> None:
     assert [columns[c]["left"] for c in ("age", "town", "paid", "ok")] == ["no bounds", "no keys", "no bounds", ""]
 
 
+def test_a_public_table_has_nothing_left_to_fill_in(invoke: Invoke) -> None:
+    write_parquet()
+    public = '[tables.towns]\nsource = "towns.csv"\npublic = true\ncolumns = { town = "text", size = "integer" }\n'
+    Path("towns.csv").write_text("town,size\nLugo,1\n")
+    Path("study.toml").write_text(FILLED + public)
+    found = json.loads(invoke("check", "--json"))
+    assert [c["left"] for t in found["tables"] if t["name"] == "towns" for c in t["columns"]] == ["", ""]
+
+
+def test_parquet_files_that_differ_are_found_by_their_footers(invoke: Invoke) -> None:
+    for name, ages in (("1", [30]), ("2", ["old"])):
+        parquet.write_table(pyarrow.table({"age": ages}), f"people-{name}.parquet")
+    table = '[tables.people]\nsource = "people-*.parquet"\nunit = "row"\ncolumns = { age = "integer" }\n'
+    Path("study.toml").write_text("[budget]\nepsilon = 1\n" + table)
+    (found,) = json.loads(invoke("check", "--json", code=1))["tables"]
+    assert found["columns"][0]["wrong"] == "cannot be read as integer"
+    assert "different types in different files" in found["columns"][0]["stored"]
+
+
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
@@ -361,7 +380,7 @@ def test_every_command_and_option_is_documented() -> None:
         shown = {p.metavar if p.param_type_name == "argument" else p.opts[0] for p in command.params} - {"--help"}
         documented = re.findall(r"^\| `([^`]+)`", section, re.M)
         assert sorted(documented) == sorted(shown), name
-    assert sorted(re.findall(r"^## (curador [\w ]+)$", page, re.M)) == sorted(found)
+    assert sorted(re.findall(r"^## (curador [\w -]+)$", page, re.M)) == sorted(found)
     assert re.findall(r"^\| (\d) \|", page, re.M) == ["0", "1", "2"]
 
 

@@ -55,6 +55,37 @@ def test_csv_files_of_one_table_have_one_header(tmp_path: Path) -> None:
     assert curator.history() == ()
 
 
+@pytest.mark.parametrize(
+    "other",
+    [
+        pa.table({"age": pa.array(["x"])}),
+        pa.table({"age": pa.array([1], pa.int32())}),
+        pa.table({"age": pa.array([1.0])}),
+        pa.table({"years": pa.array([1])}),
+    ],
+    ids=["text", "narrow", "real", "missing"],
+)
+def test_parquet_files_of_one_table_store_a_column_alike(tmp_path: Path, other: pa.Table) -> None:
+    """Read as the first file says, a value of another would make a plan fail, after it was paid for."""
+    pq.write_table(pa.table({"age": pa.array([30]), "note": ["a"]}), tmp_path / "1.parquet")
+    pq.write_table(other.append_column("note", pa.array(["b"])), tmp_path / "2.parquet")
+    pattern = str(tmp_path / "*.parquet")
+    curator = Curator({"t": Table(pattern, columns={"age": {**WHOLE, "type": "integer"}})}, PureDP(1))
+    with pytest.raises(InvalidParameter, match="'age' is stored as different types in different files"):
+        curator.sql("SELECT COUNT(*) AS n FROM t", epsilon=1)
+    assert curator.history() == ()
+    assert asked(pattern, "SELECT COUNT(note) AS n FROM t", columns={"note": "text"})  # that one is alike
+
+
+def test_a_broken_file_among_sound_ones_is_found_before_anything_is_paid(tmp_path: Path) -> None:
+    pq.write_table(pa.table({"age": pa.array([30])}), tmp_path / "1.parquet")
+    (tmp_path / "2.parquet").write_bytes(b"PAR1 and then nothing")
+    curator = Curator({"t": Table(str(tmp_path / "*.parquet"), columns={"age": "integer"})}, PureDP(1))
+    with pytest.raises(InvalidParameter, match="could not open"):
+        curator.sql("SELECT COUNT(*) AS n FROM t", epsilon=1)
+    assert curator.history() == ()
+
+
 def test_a_quoted_newline_is_a_row_like_another(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     path.write_text('age,note\n30,x\n40,"a\nb"\n50,y\n')

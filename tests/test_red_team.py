@@ -16,6 +16,7 @@ import pytest
 from curador import curator as front
 from curador.curator import Curator
 from curador.errors import BudgetExceeded, CuradorError, EngineFailed, QuestionRefused
+from curador.naming import fingerprint
 from curador.policy import Policy
 from curador.privacy import ApproxDP, PureDP
 from curador.query.aggregates import bounds, count, count_distinct, mean, median, sum_, top_k, variance
@@ -23,7 +24,6 @@ from curador.query.builder import TableQuery
 from curador.query.plan import Plan
 from curador.query.schema import Table, Tree
 from curador.query.steps import Largest, Noised, Ranked, Selected
-from curador.scopes import fingerprint
 from curador.stated import Analyst
 
 EXACT: dict[str, Any] = {"epsilon": 10_000, "because": "a test", "override": True}

@@ -67,8 +67,10 @@ class Batch:
 
     @cached_property
     def promise(self) -> Guarantee:
-        if self.charged_tight:
-            return self.tight
+        return self.tight if self.charged_tight else self._sum
+
+    @cached_property
+    def _sum(self) -> Guarantee:
         promises = [plan.promise for plan in self.plans.values()]
         if len({type(p) for p in promises}) > 1:
             promises = [ApproxDP(p.epsilon, 0.0) if isinstance(p, PureDP) else p for p in promises]
@@ -76,11 +78,13 @@ class Batch:
 
     @cached_property
     def tight(self) -> ApproxDP:
-        """What the whole batch promises at its delta, by privacy-loss distributions, rounded up."""
+        """What the whole batch promises at its delta, by privacy-loss distributions, rounded up; at most the sum."""
         from curador.accounting.account import epsilon
 
         delta = self.delta if self.delta is not None else _delta_of(self.plans)
         found = epsilon(self.event, delta).upper
+        if isinstance(self._sum, PureDP | ApproxDP) and rational(getattr(self._sum, "delta", 0)) <= rational(delta):
+            found = min(found, self._sum.epsilon)  # basic composition holds, too; on a grid one may be a hair above it
         if found == math.inf:
             raise QuestionRefused(
                 f"At a delta of {float(rational(delta)):g} this batch has no finite epsilon.",

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from datetime import date
 from pathlib import Path
 from shutil import rmtree
@@ -16,15 +15,15 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, cast
 from weakref import finalize
 
-from curador.accounting.events import ApproxLoss, Event, compose
+from curador.accounting.events import ApproxLoss
 from curador.batch import Batch, Publication, split
+from curador.buying import Till, how_many
 from curador.engines import Answer, Engine, Progress, failed
 from curador.engines.homes import Homes
-from curador.errors import CuradorError, EngineFailed, InvalidParameter, QuestionRefused
+from curador.errors import CuradorError, InvalidParameter, QuestionRefused
 from curador.ledger.contract import Balance, Charge, Ledger
 from curador.ledger.opening import open_ledger
 from curador.policy import Policy, meant, reasons
-from curador.privacy import Guarantee
 from curador.query.budgets import budget_of
 from curador.query.builder import Desk, TableQuery
 from curador.query.checked import check
@@ -38,13 +37,13 @@ from curador.query.schema import Table
 from curador.query.shown import answered
 from curador.rational import Number, rational
 from curador.release import Explained, Release
-from curador.scopes import POPULATION, Budget, Scopes, fingerprint
-from curador.show.progress import watched
+from curador.scopes import Budget, Scopes
 from curador.stated import Analyst, Stated, read_stated
-from curador.terms import Terms, Turns
+from curador.terms import Terms
 
 if TYPE_CHECKING:
     from curador.continual import Stream
+    from curador.ledger.decisions import Decision
     from curador.query.prepare import Prepared
 
 Asked = Question | TableQuery | str
@@ -89,9 +88,8 @@ class Curator:
         self.policy = stated.policy if policy is None else policy
         self._budget = stated.budget if budget is None else budget
         self._analysts = dict(stated.analysts if analysts is None else analysts)
-        self._homes, self._witness = Homes(self.tables, engine, witness), witness
+        self._homes = Homes(self.tables, engine, witness)
         self._prepared: list[Prepared] = []
-        self._turns = Turns()
         self._made_up: finalize[..., Any] | None = None  # of a rehearsal: what removes its tables
         address = stated.ledger if ledger is None else ledger
         self._own_ledger = isinstance(address, str | Path)
@@ -100,6 +98,7 @@ class Curator:
             self.scopes = Scopes(self.ledger, self.tables, self._budget)
             for name, who in self._analysts.items():
                 self.scopes.analyst(name, who.budget, who.group, who.expires)
+            self._till = Till(self.ledger, self.scopes, witness)
         except BaseException:
             self.close()
             raise
@@ -179,56 +178,8 @@ class Curator:
         def made(charge: Charge, tell: Progress | None) -> str:
             return _release(plan, engine.run(exact, tell), charge.id, said, self._made_up is not None).to_json()
 
-        found, again = self._bought({"": plan}, plan.event, plan.promise, made, terms, "ask")
+        found, again = self._till.buy({"": plan}, plan.event, plan.promise, made, terms, "ask")
         return Release.from_dict(found, Explained(plan.explain(), plan.to_dict()), repeated=again)
-
-    def _bought(
-        self,
-        plans: Mapping[str, Plan],
-        event: Event,
-        promise: Guarantee,
-        made: Callable[[Charge, Progress | None], str],
-        terms: Terms,
-        kind: str,
-    ) -> tuple[dict[str, Any], bool]:
-        """Reserve, make, settle: the one way anything leaves.  Also says whether it left before."""
-        tables = tuple(dict.fromkeys(name for plan in plans.values() for name in plan.tables))
-        asked = {name: plan.question.to_json() for name, plan in plans.items()}
-        ran = compose(*(plan.event for plan in plans.values()))
-        also = {} if ran == event else {"ran": ran.to_json()}  # charged otherwise; kept for better accountants
-        named = None if terms.fresh else fingerprint(plans, self.scopes.versions(tables), event, terms.because, kind)
-        with self._turns.of(named), watched(terms.progress) as tell:
-            charge = self.ledger.reserve(
-                self.scopes.of(tables),
-                event,
-                promise=promise,
-                note={"asked": asked, **also, **terms.note},
-                key=terms.request,
-                fingerprint=named,
-                receiver=terms.analyst,
-            )
-            if charge.repeated:
-                return json.loads(self.ledger.answer(charge.id) or b""), True
-            content = self._attempt(made, charge, tell)
-            if content is None:
-                same = failed()  # the engine's own words, so that what failed, and where, is not seen
-                raise EngineFailed(same.what, fix=same.fix, cost=f"charge {charge.id} is kept, as for an answer")
-            return json.loads(self.ledger.settle(charge.id, content)), False
-
-    def _attempt(
-        self, made: Callable[[Charge, Progress | None], str], charge: Charge, tell: Progress | None
-    ) -> bytes | None:
-        """None where anything went wrong: raised from here, an error would carry exact numbers as its context."""
-        try:
-            return made(charge, tell).encode()
-        except Exception as error:  # noqa: BLE001  whatever it was, it may depend on the data
-            self._tell(error)
-            return None
-
-    def _tell(self, error: Exception) -> None:
-        if self._witness is not None:
-            with suppress(Exception):  # what a log says of it may not reach the asker
-                self._witness(error)
 
     # -- several at once
 
@@ -277,7 +228,7 @@ class Curator:
             }
             return Publication(releases, batch.promise, tight, charge.id, said).to_json()
 
-        content, again = self._bought(batch.plans, event, batch.promise, made, terms, "publish")
+        content, again = self._till.buy(batch.plans, event, batch.promise, made, terms, "publish")
         return Publication.from_dict(content, repeated=again)
 
     def continual(
@@ -293,17 +244,12 @@ class Curator:
         mechanism, said = counted.bought(promise, confidence, self.policy, terms)
         today = self.plan(counted.question(1), epsilon=1)
         engine, name = self._engine_of(today), today.measures[0].name
-        charge = self.ledger.reserve(
-            self.scopes.of([query.table]),
-            mechanism.event,
-            promise=promise,
-            note={"asked": {"first day": today.question.to_json()}, "days": days, **terms.note},
-            receiver=terms.analyst,
-        )
+        note = {"asked": {"first day": today.question.to_json()}, "days": days, **terms.note}
+        charge = self._till.reserve([query.table], mechanism.event, promise, terms, note=note)
 
         def count(question: Question) -> int:
             exact = self.plan(question, epsilon=1).exact
-            found = self._attempt(lambda _, tell: str(engine.run(exact, tell).column(name)[0]), charge, None)
+            found = self._till.attempt(lambda _, tell: str(engine.run(exact, tell).column(name)[0]), charge, None)
             if found is None:
                 raise failed()
             return int(found)
@@ -348,7 +294,7 @@ class Curator:
         except CuradorError:
             raise
         except Exception as error:  # noqa: BLE001  it may quote rows
-            self._tell(error)
+            self._till.tell(error)
         if made is None:
             raise failed()
         self._prepared.append(made)
@@ -363,30 +309,63 @@ class Curator:
 
     def budget(self, scope: str | None = None) -> Balance:
         """What a table, an analyst, or everybody together has spent and has left."""
-        if scope is None and not self.scopes.shared:
-            raise InvalidParameter("Every table has a budget of its own.", fix="Name the table.")
-        return self.ledger.balance(scope or POPULATION)
+        if scope is not None:
+            return self.ledger.balance(self.scopes.named(scope))
+        first, *others = self.scopes.roots()
+        if others or not self.scopes.shared:
+            raise InvalidParameter("Tables have budgets of their own here.", fix="Name the table.")
+        return self.ledger.balance(first)
 
     def history(self, scope: str | None = None) -> tuple[Charge, ...]:
-        """The charges so far, oldest first."""
-        return self.ledger.history(scope)
+        """The charges so far, oldest first; of a table that was renewed, also those from before."""
+        if scope is None:
+            return self.ledger.history()
+        return tuple(charge for name in self.scopes.ever(scope) for charge in self.ledger.history(name))
+
+    def decisions(self, scope: str | None = None) -> tuple[Decision, ...]:
+        """What was decided about budgets, and why: opened, raised, closed, renewed, restored; oldest first."""
+        found = self.scopes.decisions()
+        if scope is None:
+            return found
+        about = {"", *self.scopes.ever(scope)}  # a restore is about all
+        return tuple(d for d in found if d.scope in about)
 
     def how_many(self, question: Asked, **budget: Any) -> int:
         """How many such questions still fit into the budget; free."""
         plan = self.plan(question, **budget)
-        return self.scopes.how_many(self.scopes.of(plan.tables), plan.event, plan.promise)
+        return how_many(self.ledger, self.scopes.of(plan.tables), plan.event, plan.promise)
 
     def grant(self, scope: str, *, because: str = "", **how: Any) -> Balance:
-        """Raise a budget by so much (epsilon and delta, or rho), or give an analyst one (``group``, ``expires``)."""
+        """Raise a budget by so much (epsilon and delta, or rho), or give an analyst one (``group``, ``expires``).
+
+        A budget that ends promises for its time alone: who is in the data in several such times loses the sum.
+        """
         first = {name: how.pop(name, None) for name in ("group", "expires")}
-        more = budget_of(**how)
-        if scope in self.ledger.scopes():
-            return self.scopes.grant(scope, more, because)
-        return self.scopes.analyst(scope, more, **first)
+        return self.scopes.grant(scope, budget_of(**how), because, **first)
 
     def revoke(self, scope: str, *, because: str = "") -> Balance:
         """Close an analyst's or group's budget for ever; what was spent stays spent."""
-        return self.ledger.revoke(scope, because=because)
+        return self.ledger.revoke(self.scopes.named(scope), because=because)
+
+    def renew(self, *tables: str, because: str, **budget: Any) -> Balance:
+        """Decide that these tables are about new people, and start one new budget for them; the reason is kept.
+
+        The budget, epsilon (and delta) or rho, is a root of its own: nothing that was spent before counts there.  The
+        old one stays as it is, for whatever other tables charge it.
+
+        Guarantee: the new budget, for whoever is in the new rows alone.
+        Assumes: nobody of the old rows is in the new ones, nor in other tables; otherwise they lose the sum of both.
+
+        >>> from curador.privacy import PureDP
+        >>> curator = Curator({"people": Table("people.csv", columns={"age": "integer"})}, budget=PureDP(1))
+        >>> print(curator.renew("people", epsilon=2, because="the survey of 2027"))
+        people, renewed 1: epsilon 0 spent, epsilon 2.0 remaining
+        >>> curator.decisions("people")[-1].because
+        'the survey of 2027'
+        """
+        found = self.scopes.renew(tables, budget_of(**budget), because)
+        self._prepared = [p for p in self._prepared if p.table not in self.scopes.charging(found.scope)]
+        return found
 
     def reloaded(self, table: str) -> int:
         """Say that a table's rows changed: from now on questions are about the new version, under the same budget."""

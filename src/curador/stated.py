@@ -23,7 +23,8 @@ SECTIONS = ("tables", "budget", "ledger", "policy", "groups", "analysts")
 class Analyst:
     """Somebody, or a group, with a budget of their own; an analyst may belong to a group.
 
-    After ``expires`` nothing can be bought with it.
+    After ``expires`` nothing can be bought with it.  A budget for a time promises for that time alone: whoever is in
+    the data in several of them loses the sum, unless the unit is the pair of an id and a time.
 
     >>> Analyst(budget_of(epsilon=1)).group is None
     True
@@ -96,6 +97,8 @@ def _ledger(file: Path, given: Mapping[str, Any]) -> tuple[str, Path | None]:
     if not isinstance(where, str) or not isinstance(keep, str | None):
         raise InvalidParameter(f"[ledger] in {file.name} names places by texts.", fix='Write address = "study.ledger".')
     if "://" not in where and where != "memory:":
+        if (file.parent / where).is_dir():
+            raise InvalidParameter(f"The ledger of {file.name} is a folder.", fix='Write address = "study.ledger".')
         where = str(file.parent / where)
     return where, None if keep is None else file.parent / keep
 

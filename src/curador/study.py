@@ -6,7 +6,7 @@ import os
 import re
 from collections.abc import Mapping
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path, PurePath
 from urllib.parse import quote, unquote, urlsplit, urlunsplit
@@ -193,8 +193,10 @@ def _table(name: str, settings: object, folder: Path) -> TableState:
     except (CuradorError, OSError) as error:
         unread = _said(error) if isinstance(error, CuradorError) else "Its source cannot be read. Check its rights."
         return TableState(name, protects, tuple(_state(c, found, None) for c, found in read.items()), wrong or unread)
-    id = str(section.get("unit"))
+    id, public = str(section.get("unit")), section.get("public") is True
     declared = [_state(c, found, stored.get(c, ""), fits.get(c, ""), id) for c, found in read.items()]
+    if public:  # its groups are read from it, and its values need no bounds
+        declared = [replace(column, left="") for column in declared]
     others = [ColumnState(c, None, kind) for c, kind in stored.items() if c not in read]
     return TableState(name, protects, (*declared, *others), wrong)
 

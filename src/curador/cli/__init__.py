@@ -13,19 +13,22 @@ import typer
 
 from curador import __version__
 from curador.cli.asking import ask, explain, publish
-from curador.cli.budgets import budget, grant, history, revoke
+from curador.cli.budgets import budget, grant, renew, revoke
 from curador.cli.demo import demo
+from curador.cli.histories import history
 from curador.cli.ledgers import restore, verify
+from curador.cli.local import local
 from curador.cli.screen import console, told
 from curador.cli.studies import check, init, prepare, reload
 from curador.errors import CuradorError
 
 app = typer.Typer(
-    help="A trusted curator: answers about private data, through differential privacy.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
-ledger = typer.Typer(help="The durable record of what was spent.", no_args_is_help=True)
+ledger = typer.Typer(
+    help="The durable record of what was spent.\n\nExample: curador ledger verify", no_args_is_help=True
+)
 
 
 def _version(wanted: bool) -> None:
@@ -40,12 +43,15 @@ def options(
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and stop.")
     ] = False,
 ) -> None:
-    """A trusted curator: answers about private data, through differential privacy."""
+    """A trusted curator: answers about private data, through differential privacy.
+
+    Example: curador demo
+    """
 
 
 _ALL: tuple[Callable[..., None], ...] = (
     *(demo, init, check, prepare, reload, explain, ask),
-    *(publish, budget, grant, revoke, history),
+    *(publish, budget, grant, renew, revoke, history),
 )
 for _command in _ALL:
     app.command()(_command)
@@ -53,6 +59,7 @@ app.command("sql", help='The same as ask.\n\nExample: curador sql "SELECT COUNT(
 ledger.command()(verify)
 ledger.command()(restore)
 app.add_typer(ledger, name="ledger")
+app.add_typer(local, name="local")
 
 
 def main() -> None:

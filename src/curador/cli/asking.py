@@ -19,6 +19,7 @@ from curador.cli.options import (
     Fresh,
     Json,
     Key,
+    Log,
     Override,
     Paid,
     Progress,
@@ -48,6 +49,7 @@ def explain(
     confidence: Confidence = 0.95,
     rows: Rows = None,
     rehearse: Rehearse = False,
+    log: Log = None,
     study: Study = STUDY,
     as_json: Json = False,
 ) -> None:
@@ -56,7 +58,7 @@ def explain(
     Example: curador explain "SELECT sex, COUNT(*) AS n FROM adult GROUP BY sex" --epsilon 0.1
     """
     paid = Paid(epsilon, delta, rho, accuracy, confidence, rows).asked()
-    with opened(study, rehearse=rehearse, asking=[sql]) as curator:
+    with opened(study, rehearse=rehearse, asking=[sql], log=log) as curator:
         found = curator.explain(sql, **paid)
         fits = _how_many(curator, sql, paid)
         left = balances(curator)
@@ -93,6 +95,7 @@ def ask(
     fresh: Fresh = False,
     rehearse: Rehearse = False,
     progress: Progress = False,
+    log: Log = None,
     study: Study = STUDY,
     as_json: Json = False,
 ) -> None:
@@ -103,7 +106,7 @@ def ask(
     paid = Paid(epsilon, delta, rho, accuracy, confidence, rows).asked()
     who = None if rehearse else analyst  # a rehearsal is for nobody, and knows only the analysts that the study states
     terms = {"because": because, "override": override, "analyst": who, "key": key, "fresh": fresh}
-    with opened(study, rehearse=rehearse, asking=[sql]) as curator:
+    with opened(study, rehearse=rehearse, asking=[sql], log=log) as curator:
         release = curator.ask(sql, **paid, **terms, progress=progress)
         left = balances(curator, who)
     if as_json:
@@ -129,6 +132,7 @@ def publish(
     fresh: Fresh = False,
     rehearse: Rehearse = False,
     progress: Progress = False,
+    log: Log = None,
     as_json: Json = False,
 ) -> None:
     """Answer the questions of a dashboard for one charge, and write JSON, CSV and Parquet.
@@ -145,7 +149,7 @@ def publish(
     who = None if rehearse else analyst
     terms = {"because": because or board.because, "override": override, "analyst": who, "key": key, "fresh": fresh}
     asking = [entry.sql for entry in board.questions.values()]
-    with opened(board.study, rehearse=rehearse, asking=asking) as curator:
+    with opened(board.study, rehearse=rehearse, asking=asking, log=log) as curator:
         batch = board.batch(curator)
         if explained:
             _print_batch(batch, board, balances(curator), as_json)

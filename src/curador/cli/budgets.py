@@ -1,4 +1,4 @@
-"""Commands about what was spent: budget, grant, revoke, history."""
+"""Commands about what may be spent: budget, grant, renew, revoke."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.text import Text
 
+from curador.cli import copies
 from curador.cli.opening import opened
 from curador.cli.options import STUDY, Delta, Json, Paid, Study
-from curador.cli.screen import amount, console, emit, grid, say, worded
+from curador.cli.screen import amount, console, emit, grid, say
+from curador.errors import LedgerBroken
 
 if TYPE_CHECKING:
-    from curador.ledger.contract import Balance, Charge
-    from curador.query.question import Question
+    from curador.ledger.contract import Balance, Ledger
     from curador.scopes import Scopes
 
 Scope = Annotated[str, typer.Argument(metavar="SCOPE", help="An analyst, a group, a table, or population for all.")]
@@ -28,12 +29,24 @@ def budget(scope: Some = None, study: Study = STUDY, as_json: Json = False) -> N
     Example: curador budget
     """
     with opened(study) as curator:
-        names = [scope] if scope is not None else curator.ledger.scopes()
-        found = [curator.ledger.balance(name) for name in names]
+        found, lost = standing(curator.ledger) if scope is None else ([curator.budget(scope)], [])
     if as_json:
         emit([_plain(b) for b in found])
         return
     show(found)
+    if lost:
+        say(f"Lost when the ledger was restored, and closed for ever: {', '.join(lost)}.", "yellow")
+
+
+def standing(ledger: Ledger) -> tuple[list[Balance], list[str]]:
+    """Every budget as it stands, and the names of those that an older copy of the ledger did not know."""
+    found, lost = [], []
+    for name in ledger.scopes():
+        try:
+            found.append(ledger.balance(name))
+        except LedgerBroken:
+            lost.append(name)
+    return found, lost
 
 
 def show(found: list[Balance]) -> None:
@@ -52,7 +65,8 @@ def show(found: list[Balance]) -> None:
 def _state(balance: Balance) -> str:
     if balance.closed:
         return "closed"
-    return f"until {balance.expires:%Y-%m-%d}" if balance.expires else ""
+    # A budget ends at a midnight, and people count days.
+    return f"until {balance.expires - timedelta(microseconds=1):%Y-%m-%d}" if balance.expires else ""
 
 
 def _in_order(found: list[Balance]) -> Iterator[tuple[Balance, int]]:
@@ -89,9 +103,15 @@ def grant(
     epsilon: Annotated[str | None, typer.Option(help="By how much.")] = None,
     delta: Delta = None,
     rho: Annotated[str | None, typer.Option(help="By how much, where the budget counts rho.")] = None,
-    group: Annotated[str | None, typer.Option(help="The group of an analyst who is new.")] = None,
+    group: Annotated[
+        str | None, typer.Option(help="The group of an analyst who is new, or another budget to be below.")
+    ] = None,
     expires: Annotated[
-        datetime | None, typer.Option(formats=["%Y-%m-%d"], help="The last day of a new analyst's budget, UTC.")
+        datetime | None,
+        typer.Option(
+            formats=["%Y-%m-%d"],
+            help="The last day of a new analyst's budget, UTC. A budget for a time promises for that time alone.",
+        ),
     ] = None,
     because: Annotated[str, typer.Option(help="The reason; it is recorded.")] = "",
     study: Study = STUDY,
@@ -101,6 +121,8 @@ def grant(
 
     Nothing lowers a budget. Whether to raise one must not depend on answers: decide by the calendar or the law.
 
+    An analyst whose people no table is about any more, since they were renewed, gets a budget for the new ones.
+
     Example: curador grant ana --epsilon 0.5
     """
     from curador.query.toml import read_study
@@ -108,14 +130,16 @@ def grant(
     with opened(study) as curator:
         end = None if expires is None else expires.replace(tzinfo=UTC) + timedelta(days=1)
         first = {"group": group, "expires": end}
-        found = curator.grant(scope, because=because, **first, **Paid(epsilon, delta, rho).asked())
+        found = curator.grant(scope, because=because, **first, **Paid(epsilon, delta, rho).granted())
         section = _section(scope, read_study(study), curator.scopes)
     if as_json:
         emit(_plain(found))
         return
     show([found])
+    if end is not None:
+        say("It promises for this time alone: whoever is in the data in several such times loses the sum.", "yellow")
     if section:
-        say(f"{study.name} must state it, or nothing opens: write {_toml(found)} under {section}.", "yellow")
+        say(f"{study.name} may state what it did, or from now on {_toml(found)} under {section}.", "dim")
 
 
 def _section(scope: str, document: Mapping[str, Any], scopes: Scopes) -> str:
@@ -127,11 +151,42 @@ def _section(scope: str, document: Mapping[str, Any], scopes: Scopes) -> str:
             return f"[{kind}.{scope}]"
     if scopes.shared:
         return "[budget]" if scope == POPULATION else ""
-    return "".join(f"[budget.{name}]" for name, table in scopes.registered.items() if table.scope == scope)
+    return "".join(f"[budget.{name}]" for name in scopes.charging(scopes.named(scope)))
 
 
 def _toml(found: Balance) -> str:
     return ", ".join(f"{name} = {value}" for name, value in found.budget.to_json().items() if name != "kind" and value)
+
+
+def renew(
+    tables: Annotated[
+        list[str], typer.Argument(metavar="TABLE", help="Tables whose people are new; they share the new budget.")
+    ],
+    because: Annotated[str, typer.Option(help="Who the new people are; it is recorded.")],
+    epsilon: Annotated[str | None, typer.Option(help="The new budget.")] = None,
+    delta: Delta = None,
+    rho: Annotated[str | None, typer.Option(help="The new budget, in zero-concentrated privacy.")] = None,
+    study: Study = STUDY,
+    as_json: Json = False,
+) -> None:
+    """Decide that tables are about new people, and start a new budget for them.
+
+    It promises for the new people alone: whoever was in the old rows too loses both budgets.
+
+    Where only the rows changed, use reload, which keeps the budget.
+
+    Example: curador renew people --epsilon 1 --because "the survey of 2027, drawn without those of 2026"
+    """
+    with opened(study) as curator:
+        found = curator.renew(*tables, because=because, **Paid(epsilon, delta, rho).granted())
+        charging = curator.scopes.charging(found.scope)
+        removed = [place for table in charging for place in copies.forget(study, table)]
+    if as_json:
+        emit({**_plain(found), "tables": list(charging), "no_longer_used": removed})
+        return
+    show([found])
+    say(f"{', '.join(charging)}: from now on about new people, under a budget of their own.")
+    say("It promises for them alone: whoever was in the old rows too loses both budgets.", "yellow")
 
 
 def revoke(
@@ -150,79 +205,3 @@ def revoke(
         emit(_plain(found))
         return
     show([found])
-
-
-# ---- history -------------------------------------------------------------------------------------------------------
-
-
-def history(scope: Some = None, study: Study = STUDY, as_json: Json = False) -> None:
-    """The charges so far, oldest first: when, for whom, what they cost, what was asked.
-
-    Example: curador history ana
-    """
-    with opened(study) as curator:
-        found = curator.history(scope)
-    if as_json:
-        emit([_record(c) for c in found])
-        return
-    if not found:
-        say("Nothing was bought yet.")
-        return
-    table = grid()
-    for heading in ("charge", "when (UTC)", "for", "cost", "asked"):
-        table.add_column(heading)
-    for charge in found:
-        cost = amount(charge.promise) if charge.promise is not None else ""
-        when = f"{datetime.fromisoformat(charge.at):%Y-%m-%d %H:%M}" if charge.at else ""
-        table.add_row(charge.id, when, Text(charge.receiver or "–"), cost, Text(asked(charge)))
-    console.print(table)
-    if not all(charge.settled for charge in found):
-        say("Unanswered: what was paid for was never delivered; asking again is a new charge.", "dim")
-
-
-def asked(charge: Charge) -> str:
-    """What a charge was for, in a few words, and why."""
-    from curador.query.question import Question
-
-    note: Mapping[str, Any] = charge.note
-    questions = note.get("asked", {})
-    lines = [_words(Question.from_json(question)) for question in questions.values()]
-    if len(questions) > 1:
-        lines = [f"{len(questions)} questions: {', '.join(questions)}"]
-    if "running" in note:
-        lines.append(f"running count by {note['running']}, {note['days']} days from {note['first']}")
-    if note.get("because"):
-        lines.append(f"because: {note['because']}")
-    if not charge.settled:
-        lines.append("unanswered")
-    return "\n".join(lines)
-
-
-def _words(question: Question) -> str:
-    from curador.query.wording import shown
-
-    outputs = [
-        f"{o.aggregate.function}({'' if o.aggregate.column is None else shown(o.aggregate.column)})"
-        for o in question.aggregates
-    ]
-    tables = [question.table, *(join.table for join in question.joins)]
-    said = f"{', '.join(outputs)} of {', '.join(tables)}"
-    if question.where is not None:
-        said += f" where {shown(question.where)}"
-    if question.group_by:
-        said += f" by {', '.join(shown(g.expr) for g in question.group_by)}"
-    return said
-
-
-def _record(c: Charge) -> dict[str, Any]:
-    return {
-        "charge": c.id,
-        "at": c.at,
-        "receiver": c.receiver,
-        "scopes": list(c.scopes),
-        "cost": None if c.promise is None else c.promise.to_json(),
-        "cost_in_words": None if c.promise is None else worded(c.promise),
-        "settled": c.settled,
-        "note": dict(c.note),
-        "event": c.event.to_json(),
-    }

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from curador.cli.budgets import show
+from curador.cli.budgets import show, standing
 from curador.cli.options import STUDY, Json, Study
 from curador.cli.screen import emit, say, whole
 from curador.errors import InvalidParameter
@@ -45,15 +45,17 @@ def restore(
 
     address, keep = _where(study)
     with closing(restore_ledger(address, because=because, keep=keep)) as ledger:
-        found = [ledger.balance(name) for name in ledger.scopes()]
+        found, lost = standing(ledger)
     if as_json:
-        emit({"ledger": _named(address), "closed": [b.scope for b in found if b.closed]})
+        emit({"ledger": _named(address), "closed": [b.scope for b in found if b.closed], "lost": lost})
         return
     whole(f"{_named(address)} is in use again.")
-    say("What was released since the copy was made stays paid for.")
+    say("What was released since the copy was made stays paid for. Back it up now, and throw the copy away.")
     show(found)
     if any(b.closed for b in found):
         say("Closed budgets had spent what this copy does not know; open new ones under other names.", "yellow")
+    if lost:
+        say(f"Opened since the copy was made, and lost: {', '.join(lost)}. Their names stay taken.", "yellow")
 
 
 def _where(study: Path) -> tuple[str, Path | None]:

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from curador.cli.copies import stored
+from curador.cli.log import witness
 from curador.cli.screen import worded
-from curador.errors import BudgetExceeded, CuradorError
+from curador.errors import CuradorError
 
 if TYPE_CHECKING:
     from curador.curator import Curator
@@ -17,10 +18,12 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def opened(study: Path, *, rehearse: bool = False, asking: Sequence[str] = ()) -> Iterator[Curator]:
+def opened(
+    study: Path, *, rehearse: bool = False, asking: Sequence[str] = (), log: Path | None = None
+) -> Iterator[Curator]:
     """The curator of a study, or one that rehearses it, with the prepared copies of tables named in what is asked.
 
-    A refusal inside is told with what remains of the budget.
+    A refusal inside is told with what remains of the budget; what the engine really said goes to the ``log``.
     """
     from curador.curator import Curator
 
@@ -29,7 +32,7 @@ def opened(study: Path, *, rehearse: bool = False, asking: Sequence[str] = ()) -
         with closing(Curator(study, ledger="memory:")) as real, closing(real.rehearse()) as stage:
             yield stage
         return
-    with closing(Curator(study)) as curator:
+    with closing(Curator(study, witness=None if log is None else witness(log))) as curator:
         try:
             for prepared in stored(study, curator) if asking else ():
                 # Attaching a copy reads all of it once, and opens the engine it lives in: not for other tables.
@@ -37,7 +40,7 @@ def opened(study: Path, *, rehearse: bool = False, asking: Sequence[str] = ()) -
                     curator.attach(prepared)
             yield curator
         except CuradorError as refusal:
-            if not isinstance(refusal, BudgetExceeded):  # which says it, of the budget that was too small
+            if "remaining" not in refusal.what:  # of the budget that was too small it says so itself
                 with suppress(CuradorError):
                     refusal.add_note("; ".join(f"{b.scope} {worded(b.remaining)}" for b in balances(curator)))
             raise
@@ -45,7 +48,5 @@ def opened(study: Path, *, rehearse: bool = False, asking: Sequence[str] = ()) -
 
 def balances(curator: Curator, analyst: str | None = None) -> list[Balance]:
     """The budgets that everything is charged to, and an analyst's own."""
-    from curador.scopes import POPULATION
-
-    scopes = [POPULATION] if curator.scopes.shared else list(curator.scopes.of(curator.scopes.registered))
-    return [curator.ledger.balance(scope) for scope in (*scopes, *([analyst] if analyst else []))]
+    found = [curator.ledger.balance(scope) for scope in curator.scopes.roots()]
+    return found if analyst is None else [*found, curator.budget(analyst)]

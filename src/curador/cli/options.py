@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from curador.errors import InvalidParameter
+
 if TYPE_CHECKING:
     from curador.rational import Number
 
@@ -31,6 +33,10 @@ Key = Annotated[str | None, typer.Option(help="Names the request, so that sendin
 Fresh = Annotated[bool, typer.Option("--fresh", help="Buy a new answer, although there is one to this question.")]
 Rehearse = Annotated[bool, typer.Option("--rehearse", help="On made-up rows: free, and no data is needed.")]
 Progress = Annotated[bool, typer.Option("--progress", help="Show how far the reading is.")]
+Log = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="Append what the engine really said when it failed. It may quote rows: keep it."),
+]
 
 
 @dataclass(frozen=True)
@@ -49,6 +55,16 @@ class Paid:
     accuracy: str | None = None
     confidence: float | None = None
     rows: int | None = None
+
+    def granted(self) -> dict[str, Any]:
+        """The keywords of ``Curator.grant`` and ``Curator.renew``; refused where nothing was typed.
+
+        >>> Paid(epsilon="1", delta="1e-6").granted()
+        {'epsilon': '1', 'delta': '1e-6'}
+        """
+        if self.epsilon is None and self.rho is None:
+            raise InvalidParameter("It is not said how much.", fix="Give --epsilon or --rho; --delta stands beside it.")
+        return self.asked()
 
     def asked(self) -> dict[str, Any]:
         """The keywords of ``Curator.plan``, ``grant`` and their like; what was not typed is left out."""

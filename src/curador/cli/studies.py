@@ -13,7 +13,7 @@ from rich.text import Text
 
 from curador.cli import copies
 from curador.cli.opening import opened
-from curador.cli.options import STUDY, Json, Study
+from curador.cli.options import STUDY, Json, Log, Study
 from curador.cli.screen import console, emit, grid, say, some, whole
 from curador.errors import InvalidParameter
 
@@ -90,7 +90,7 @@ def check(study: Study = STUDY, as_json: Json = False) -> None:
         for table in found.tables:
             _print_table(table)
         for note, meaning in _MEANINGS.items():
-            if any(note in (c.wrong, c.left) for t in found.tables for c in t.columns):
+            if any(note == (c.wrong or c.left) for t in found.tables for c in t.columns):
                 say(f"{note}: {meaning}")
         if found.wrong:
             say(found.wrong, "red")
@@ -139,6 +139,7 @@ def prepare(
     group_by: Annotated[
         list[str] | None, typer.Option("--group-by", "-g", help="What later questions group by; once for each.")
     ] = None,
+    log: Log = None,
     study: Study = STUDY,
     as_json: Json = False,
 ) -> None:
@@ -149,7 +150,7 @@ def prepare(
     Example: curador prepare visits --group-by sex --group-by town
     """
     groups = group_by or []
-    with opened(study) as curator:
+    with opened(study, log=log) as curator:
         _known(table, curator)
         place = copies.place_of(study, curator, table)
         before = os.umask(0o077)  # the copy holds private rows

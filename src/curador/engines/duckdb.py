@@ -17,7 +17,7 @@ import numpy as np
 from curador.engines import LONGEST_WAIT, Progress, Rows
 from curador.engines.base import SqlEngine, Witness
 from curador.engines.dialect import Dialect, Stored
-from curador.engines.files import MILLISECONDS, milliseconds, paths, reader
+from curador.engines.files import MILLISECONDS, MIXED, milliseconds, paths, reader
 from curador.engines.frames import arrow
 from curador.engines.watch import watched
 from curador.errors import InvalidParameter
@@ -229,7 +229,17 @@ class DuckDB(SqlEngine):
             coarse: set[str] = set()
             if table in self._parquet and any(str(row[1]).startswith("TIMESTAMP") for row in found):
                 coarse = {row[0] for row in cursor.execute(milliseconds(self._files[table], DUCKDB)).fetchall()}
-        return [(str(row[0]), MILLISECONDS if row[0] in coarse else str(row[1])) for row in found]
+            alike = self._alike(cursor, table) if table in self._parquet else {row[:2] for row in found}
+        types = [MIXED if row[:2] not in alike else MILLISECONDS if row[0] in coarse else str(row[1]) for row in found]
+        return [(str(row[0]), kind) for row, kind in zip(found, types, strict=True)]
+
+    def _alike(self, cursor: duckdb.DuckDBPyConnection, table: str) -> set[tuple[str, str]]:
+        """The columns that all Parquet files of a table hold, with the same type, as their footers say."""
+        each = [f"DESCRIBE SELECT * FROM {reader('parquet', [file], DUCKDB)}" for file in self._files[table]]
+        try:
+            return set.intersection(*({row[:2] for row in cursor.execute(text).fetchall()} for text in each))
+        except duckdb.Error:
+            raise InvalidParameter("DuckDB could not open a table.", fix="Check its source and its format.") from None
 
     # ---- asking ------------------------------------------------------------------------------------------------
 

@@ -17,6 +17,10 @@ MILLISECONDS = "TIMESTAMP_MILLIS of Parquet"
 """The type of a column of times that DuckDB multiplies by 1000 while it reads, and fails where that overflows.  No test
 can be put before that, so such a column is not read at all: a refusal that does not depend on the rows."""
 
+MIXED = "different types in different files, or missing in some"
+"""The type of a column that is not stored alike in all Parquet files of a table.  DuckDB takes the type of the first
+file and fails on a value of another that does not fit: found in the footers, it is refused whatever the rows are."""
+
 
 def paths(pattern: str) -> list[str]:
     """The files of a path or a glob; refused if there is none."""

@@ -1,0 +1,116 @@
+"""The command history: what was bought, and what was decided."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from rich.text import Text
+
+from curador.cli.budgets import Some
+from curador.cli.opening import opened
+from curador.cli.options import STUDY, Json, Study
+from curador.cli.screen import amount, console, emit, grid, say, worded
+
+if TYPE_CHECKING:
+    from curador.ledger.contract import Charge
+    from curador.ledger.decisions import Decision
+    from curador.query.question import Question
+
+
+def history(scope: Some = None, study: Study = STUDY, as_json: Json = False) -> None:
+    """The charges so far, oldest first: when, for whom, what they cost, what was asked.
+
+    Then what was decided about budgets: opened, raised, renewed, closed, restored, and why.
+
+    Example: curador history ana
+    """
+    with opened(study) as curator:
+        found, decided = curator.history(scope), curator.decisions(scope)
+        implied = set(curator.scopes.of(curator.scopes.registered)) - set(curator.scopes.roots())
+    if as_json:
+        emit({"charges": [_record(c) for c in found], "decisions": [d.to_json() for d in decided]})
+        return
+    if found:
+        _print_charges(found)
+    else:
+        say("Nothing was bought yet.")
+    # A table that shares the population's budget is opened and raised with it.
+    _print_decisions([d for d in decided if d.scope not in implied or d.kind == "closed"])
+
+
+def _print_charges(found: Sequence[Charge]) -> None:
+    table = grid()
+    for heading in ("charge", "when (UTC)", "for", "cost", "asked"):
+        table.add_column(heading)
+    for charge in found:
+        cost = amount(charge.promise) if charge.promise is not None else ""
+        table.add_row(charge.id, _when(charge.at), Text(charge.receiver or "–"), cost, Text(asked(charge)))
+    console.print(table)
+    if not all(charge.settled for charge in found):
+        say("Unanswered: what was paid for was never delivered; asking again is a new charge.", "dim")
+
+
+def _print_decisions(decided: Sequence[Decision]) -> None:
+    table = grid()
+    for heading in ("when (UTC)", "decided", "of", "budget", "because"):
+        table.add_column(heading, no_wrap=heading in ("when (UTC)", "decided", "budget"))
+    for d in decided:
+        also = f" for {d.name}" if d.name and not d.scope.startswith(f"{d.name}, ") else ""
+        budget = "" if d.budget is None else amount(d.budget)
+        table.add_row(_when(d.at), d.kind, Text((d.scope or "all") + also), budget, Text(d.because))
+    if decided:
+        console.print(table)
+
+
+def _when(at: str) -> str:
+    return f"{datetime.fromisoformat(at):%Y-%m-%d %H:%M}" if at else ""
+
+
+def asked(charge: Charge) -> str:
+    """What a charge was for, in a few words, and why."""
+    from curador.query.question import Question
+
+    note: Mapping[str, Any] = charge.note
+    questions = note.get("asked", {})
+    lines = [_words(Question.from_json(question)) for question in questions.values()]
+    if len(questions) > 1:
+        lines = [f"{len(questions)} questions: {', '.join(questions)}"]
+    if "days" in note:
+        lines.append(f"the first of {note['days']} days of a running count")
+    if note.get("because"):
+        lines.append(f"because: {note['because']}")
+    if not charge.settled:
+        lines.append("unanswered")
+    return "\n".join(lines)
+
+
+def _words(question: Question) -> str:
+    from curador.query.wording import shown
+
+    outputs = [
+        f"{o.aggregate.function}({'' if o.aggregate.column is None else shown(o.aggregate.column)})"
+        for o in question.aggregates
+    ]
+    tables = [question.table, *(join.table for join in question.joins)]
+    said = f"{', '.join(outputs)} of {', '.join(tables)}"
+    if question.where is not None:
+        said += f" where {shown(question.where)}"
+    if question.group_by:
+        said += f" by {', '.join(shown(g.expr) for g in question.group_by)}"
+    return said
+
+
+def _record(c: Charge) -> dict[str, Any]:
+    return {
+        "charge": c.id,
+        "at": c.at,
+        "receiver": c.receiver,
+        "scopes": list(c.scopes),
+        "cost": None if c.promise is None else c.promise.to_json(),
+        "cost_in_words": None if c.promise is None else worded(c.promise),
+        "settled": c.settled,
+        "note": dict(c.note),
+        "event": c.event.to_json(),
+    }
