@@ -29,7 +29,6 @@ from curador.errors import BudgetExceeded, CuradorError, InvalidParameter
 from curador.ledger import book, charges
 from curador.ledger.book import Book
 from curador.ledger.opening import open_ledger
-from curador.ledger.posting import state
 from curador.ledger.rows import CHARGE, QUESTION
 from curador.privacy import PureDP
 
@@ -301,7 +300,7 @@ def gives_a_receiver_what_it_did_not_pay(patch: pytest.MonkeyPatch) -> None:
 
 
 def ignores_ends(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(Book, "_still_open", lambda self, rows, scope: state(rows, scope, self._row(rows, scope)[2]))
+    patch.setattr(Book, "_still_open", lambda self, rows, scope: self._row(rows, scope)[2])
 
 
 def recomputes_for_free(patch: pytest.MonkeyPatch) -> None:

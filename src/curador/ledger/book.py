@@ -34,8 +34,8 @@ from curador.ledger.entries import (
     digest,
     plain,
 )
-from curador.ledger.posting import LOST, Definition, append, definition, opened, state
-from curador.ledger.pricing import charged, left, lineage, name_of, prices
+from curador.ledger.posting import LOST, Definition, append, check, definition, opened, state
+from curador.ledger.pricing import left, lineage, name_of, prices
 from curador.ledger.rows import (
     ANSWER,
     CHARGE,
@@ -130,8 +130,8 @@ class Book:
 
     def grant(self, scope: str, more: Guarantee, *, because: str = "") -> Balance:
         def work(rows: Rows) -> None:
-            before = self._still_open(rows, scope)
-            about = definition(self._row(rows, scope)[2])
+            text = self._still_open(rows, scope)
+            before, about = state(rows, scope, text), definition(text)
             after = about.raised(more)
             if after.currency != before.currency or any(
                 a < b for a, b in zip(after.ceiling, before.ceiling, strict=True)
@@ -190,7 +190,8 @@ class Book:
         path = self._path(named if receiver is None else [*named, receiver])
         costs = prices({scope: self._fact(scope)[1] for scope in path}, event, promise)
         told = promise.to_json() if promise is not None else None
-        plain(note)  # refused here, where it is the caller's own mistake
+        if note:
+            plain(note)  # refused here, where it is the caller's own mistake
         at = _instant(self._clock())
 
         def work(rows: Rows) -> Charge:
@@ -201,7 +202,7 @@ class Book:
                 again = (None, None) if bound else (key, fingerprint)
                 return self._repeat(rows, answered, event, costs, receiver, again, at)
             for scope in path:
-                charged(scope, self._still_open(rows, scope), costs[scope])
+                check(rows, scope, self._still_open(rows, scope), costs[scope])
             paid = [costs[scope] for scope in path]
             number = rows.head.charges + 1
             entry = Reserved(number, path, paid, event.to_json(), told, dict(note), key, fingerprint, receiver)
@@ -227,9 +228,9 @@ class Book:
             raise InvalidParameter("This fingerprint stands for another event.", fix="Fingerprint what the plan costs.")
         owing: list[str] = []
         for scope in () if receiver is None else self._path(receiver):
-            standing = self._still_open(rows, scope)
+            text = self._still_open(rows, scope)
             if rows.get(PAID, scope, number) is None:
-                charged(scope, standing, costs[scope])
+                check(rows, scope, text, costs[scope])
                 owing.append(scope)
         entry = Repeated(number, owing, [costs[scope] for scope in owing], receiver, *request)
         if owing or entry.request is not None:
@@ -248,7 +249,6 @@ class Book:
                 raise InvalidParameter(
                     f"Charge {charge!r} has its answer already.", fix="Read it; a new answer is a new charge."
                 )
-            rows.require(Need.BEFORE)  # if the end of the history is cut off after this, the charge is missed
             request = None if found[2] is None else rows.get(REQUEST, found[2])
             if request is not None and request[2] is not None:  # a retry was faster: one key, one answer
                 return stored(rows, request[2])
@@ -256,14 +256,17 @@ class Book:
             append(rows, self._key, Settled(number, digest(bytes_)), _instant(self._clock()))
             return bytes_
 
-        return self._store.write(work)
+        return self._store.write(work, Need.BEFORE)  # if the end is cut off after this, the charge is missed
 
     def answer(self, charge: str) -> bytes | None:
         def work(rows: Rows) -> bytes | None:
-            if rows.get(CHARGE, number_of(charge)) is None:
+            found, row = rows.get(CHARGE, number_of(charge)), rows.get(ANSWER, number_of(charge))
+            if found is None:
                 raise unknown_charge(charge)
-            row = rows.get(ANSWER, number_of(charge))
-            return None if row is None else bytes(row[1])
+            if row is None:
+                return None
+            rows.rests_on(found[1])  # it may have been settled by a process whose mark is not there yet
+            return bytes(row[1])
 
         return self._store.read(work)
 
@@ -371,7 +374,8 @@ class Book:
             )
         return name, parent, text, expires, closed
 
-    def _still_open(self, rows: Rows, scope: str) -> Filter:
+    def _still_open(self, rows: Rows, scope: str) -> str:
+        """The definition of a scope where something can be bought."""
         _, _, text, expires, closed = self._row(rows, scope)
         ended = expires is not None and self._clock() >= datetime.fromisoformat(expires)
         if closed or ended:
@@ -379,7 +383,7 @@ class Book:
                 f"The budget of {scope!r} {'was closed' if closed else f'ended on {expires}'}.",
                 fix="Ask whoever holds the budget for another.",
             )
-        return state(rows, scope, text)
+        return text
 
 
 def _instant(time: datetime) -> str:

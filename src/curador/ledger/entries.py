@@ -10,7 +10,7 @@ import hashlib
 import hmac
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from curador.errors import InvalidParameter
@@ -127,8 +127,7 @@ def written(entry: Entry, at: str) -> str:
     >>> written(Revoked("ana", "left"), "2026-01-01T00:00:00+00:00")
     '{"at":"2026-01-01T00:00:00+00:00","because":"left","kind":"revoke","scope":"ana"}'
     """
-    body = {f.name: getattr(entry, f.name) for f in fields(entry)}  # type: ignore[arg-type]
-    return plain({"kind": entry.kind, "at": at, **body})
+    return plain({"kind": entry.kind, "at": at, **entry.__dict__})
 
 
 def plain(value: object) -> str:
@@ -138,7 +137,7 @@ def plain(value: object) -> str:
     '{"a":[2],"b":1}'
     """
     try:
-        return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False, default=_mapping)
+        return _CANONICAL.encode(value)
     except (TypeError, ValueError) as error:
         raise InvalidParameter(f"This cannot be written down as JSON: {error}.", fix="Pass plain values.") from None
 
@@ -147,6 +146,9 @@ def _mapping(value: object) -> object:
     if isinstance(value, Mapping):
         return dict(value)
     raise TypeError(f"{type(value).__name__} is no plain value")
+
+
+_CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False, default=_mapping)
 
 
 def read(line: str) -> tuple[Entry, str]:

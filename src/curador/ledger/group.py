@@ -20,10 +20,10 @@ MOST = 256
 class Job:
     """A piece of work that waits: then its outcome."""
 
-    __slots__ = ("done", "error", "leads", "result", "wake", "work")
+    __slots__ = ("done", "error", "leads", "need", "result", "wake", "work")
 
-    def __init__(self, work: Callable[[Any], Any]) -> None:
-        self.work = work
+    def __init__(self, work: Callable[[Any], Any], need: Any = None) -> None:
+        self.work, self.need = work, need
         self.wake = Lock()
         self.wake.acquire()
         self.leads = self.done = False
@@ -52,8 +52,8 @@ class GroupCommit:
         self._waiting: list[Job] = []
         self._busy = False
 
-    def run(self, work: Callable[[Any], Any]) -> Any:
-        job = Job(work)
+    def run(self, work: Callable[[Any], Any], need: Any = None) -> Any:
+        job = Job(work, need)
         with self._guard:
             self._waiting.append(job)
             job.leads, self._busy = not self._busy, True

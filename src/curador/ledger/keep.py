@@ -23,11 +23,15 @@ from curador.accounting.costs import Cost
 from curador.errors import LedgerBroken, LedgerFailed
 from curador.ledger.entries import plain
 from curador.ledger.faults import UNSURE
+from curador.ledger.held import Held
 from curador.ledger.rows import Head
 from curador.noise.entropy import SYSTEM
 
 SLOT = 32 * 1024
 """The anchor is written to one of two places in turn, so that a power cut spoils at most the newer."""
+
+USUAL = 1024
+"""Bytes that the mark of a ledger with a few scopes takes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,61 +105,95 @@ def sync_folder(folder: Path) -> None:
 class Anchor:
     """The mark of a ledger, in a file of its own; it only moves on.
 
+    ``reached`` is the entry up to which this process knows it to be durable.
+
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     anchor = Anchor(Path(folder), b"key")
-    ...     anchor.advance(Mark(Head(7, 3, b"head"), {"people": (5,)}))
-    ...     anchor.advance(Mark(Head(6, 3, b"older"), {}))
+    ...     _ = anchor.advance(Mark(Head(7, 3, b"head"), {"people": (5,)}))
+    ...     _ = anchor.advance(Mark(Head(6, 3, b"older"), {}))
     ...     Anchor(Path(folder), b"key").read()
     Mark(head=Head(sequence=7, charges=3, mac=b'head'), spent={'people': (5,)})
     """
 
     def __init__(self, folder: Path, key: bytes) -> None:
         self._path, self._key = folder / "anchor", hmac.digest(key, b"anchor", hashlib.sha256)
+        self._held = Held(self._path, os.O_RDWR)
         self._lock = Lock()
-        self._reached = -1
+        self.reached = -1
+        self._slots: list[tuple[bytes, Mark | None]] = [(b"", None)] * 2  # as last seen
 
     def read(self) -> Mark | None:
         """The mark; None if there is no file.  A file without a readable mark is refused."""
-        with _telling(self._path):
-            if not self._path.exists():
+        with self._lock, _telling(self._path):
+            try:
+                file = os.open(self._path, os.O_RDONLY | os.O_CLOEXEC)
+            except FileNotFoundError:
                 return None
-            found = self._newest(self._path.read_bytes())
+            try:
+                found = self._newest(file)
+            finally:
+                os.close(file)
         if found is None:
             raise LedgerBroken("The anchor of this ledger is unreadable.", fix="Bring its folder back; see keep=.")
         return found[1]
 
-    def advance(self, mark: Mark) -> None:
-        """Write a mark durably, unless the one that is there has come as far."""
+    def advance(self, mark: Mark) -> bool:
+        """Write a mark durably, unless the one that is there has come as far; whether there was anything to sync."""
         with self._lock, _telling(self._path):
-            if mark.head.sequence <= self._reached:
-                return
-            if not self._path.exists():
-                _create(self._path, self._record(mark).ljust(2 * SLOT, b"\0"))
-            with open(self._path, "r+b", buffering=0) as file:
-                fcntl.flock(file, fcntl.LOCK_EX)  # let go when the file is closed, or its process is killed
-                found = self._newest(file.read())
+            if mark.head.sequence <= self.reached:
+                return False
+            file = self._opened(mark)
+            fcntl.flock(file, fcntl.LOCK_EX)  # let go also when its process is killed
+            try:
+                found = self._newest(file)
                 slot, old = found if found is not None else (1, None)
                 if old is None or old.head.sequence < mark.head.sequence:
-                    os.pwrite(file.fileno(), self._record(mark), (1 - slot) * SLOT)
-                os.fdatasync(file.fileno())  # another process may have written and not come as far as this
-            self._reached = mark.head.sequence
+                    self._slots[1 - slot] = record = self._record(mark)
+                    os.pwrite(file, record[0] + b"\n", (1 - slot) * SLOT)
+                os.fdatasync(file)  # another process may have written and not come as far as this
+            finally:
+                fcntl.flock(file, fcntl.LOCK_UN)
+            self.reached = mark.head.sequence
+            return True
 
-    def _record(self, mark: Mark) -> bytes:
-        line = plain(mark.to_json()).encode()
-        if len(line) > SLOT - 100:
-            line = plain(Mark(mark.head, None).to_json()).encode()
-        return line + b"\t" + hmac.digest(self._key, line, hashlib.sha256).hex().encode() + b"\n"
+    def close(self) -> None:
+        """Let go of the file, until there is more to mark."""
+        with self._lock:
+            self._held.close()
 
-    def _newest(self, content: bytes) -> tuple[int, Mark] | None:
-        read = ((slot, self._mark(content[slot * SLOT : (slot + 1) * SLOT])) for slot in (0, 1))
-        return max(((s, m) for s, m in read if m is not None), key=lambda x: x[1].head.sequence, default=None)
+    def _opened(self, mark: Mark) -> int:
+        try:
+            return self._held.descriptor()
+        except FileNotFoundError:
+            _create(self._path, (self._record(mark)[0] + b"\n").ljust(2 * SLOT, b"\0"))
+            return self._held.descriptor()
 
-    def _mark(self, slot: bytes) -> Mark | None:
-        line, _, mac = slot.partition(b"\n")[0].partition(b"\t")
-        if not hmac.compare_digest(hmac.digest(self._key, line, hashlib.sha256).hex().encode(), mac):
+    def _record(self, mark: Mark) -> tuple[bytes, Mark]:
+        """A mark as its line, and as much of it as fits there."""
+        body = plain(mark.to_json()).encode()
+        if len(body) > SLOT - 100:
+            return self._record(Mark(mark.head, None))
+        return body + b"\t" + hmac.digest(self._key, body, hashlib.sha256).hex().encode(), mark
+
+    def _newest(self, file: int) -> tuple[int, Mark] | None:
+        newest = None
+        for slot in (0, 1):
+            line, end, _ = os.pread(file, USUAL, slot * SLOT).partition(b"\n")
+            if not end:
+                line = os.pread(file, SLOT, slot * SLOT).partition(b"\n")[0]
+            if line != self._slots[slot][0]:
+                self._slots[slot] = line, self._mark(line)
+            mark = self._slots[slot][1]
+            if mark is not None and (newest is None or mark.head.sequence > newest[1].head.sequence):
+                newest = slot, mark
+        return newest
+
+    def _mark(self, line: bytes) -> Mark | None:
+        body, _, mac = line.partition(b"\t")
+        if not hmac.compare_digest(hmac.digest(self._key, body, hashlib.sha256).hex().encode(), mac):
             return None
-        data = json.loads(line)
+        data = json.loads(body)
         spent = data["spent"]
         return Mark(
             Head(data["sequence"], data["charges"], bytes.fromhex(data["head"])),

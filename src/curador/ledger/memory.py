@@ -7,7 +7,7 @@ from threading import Lock
 
 from curador.ledger.book import Book, Clock, now
 from curador.ledger.entries import genesis
-from curador.ledger.rows import MemoryRows, Rows, T
+from curador.ledger.rows import MemoryRows, Need, Rows, T
 
 KEY = b""
 """Nobody else reaches this process's memory; the chain is there so that every store is checked alike."""
@@ -20,7 +20,7 @@ class MemoryStore:
         self._lock = Lock()
         self._rows = MemoryRows(genesis(KEY))
 
-    def write(self, work: Callable[[Rows], T]) -> T:
+    def write(self, work: Callable[[Rows], T], need: Need | None = None) -> T:
         with self._lock:
             try:
                 done = work(self._rows)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from typing import Any
 
@@ -10,10 +10,11 @@ import psycopg
 from psycopg import sql
 
 from curador.errors import LedgerFailed
+from curador.ledger.draft import Database, select
 from curador.ledger.faults import UNSURE
 from curador.ledger.keep import Anchor
-from curador.ledger.rows import HEAD, TABLES, Cell
-from curador.ledger.sql import Execute, SqlStore, make, select
+from curador.ledger.rows import HEAD, TABLES, Cell, Row
+from curador.ledger.sql import SqlStore, Telling, make
 
 TYPES = {int: "bigint", str: 'text COLLATE "C"', bytes: "bytea"}  # keys in the order of their bytes, as in Python
 _KEEP = """
@@ -24,7 +25,7 @@ $$ BEGIN RAISE EXCEPTION 'what is in % is kept', TG_TABLE_NAME; END $$
 
 def exists(url: str, schema: str) -> bool:
     """Whether a schema holds a ledger."""
-    with telling(), psycopg.connect(url) as connection:
+    with Telling(told), psycopg.connect(url) as connection:
         found = connection.execute("SELECT 1 FROM pg_tables WHERE schemaname = %s LIMIT 1", (schema,)).fetchone()
         return found is not None
 
@@ -46,18 +47,18 @@ class PostgresStore(SqlStore):
 
     def create(self, genesis: bytes) -> None:
         """Make the schema and its tables, unless they are there."""
-        with self._writing, self._telling():
+        with self._writing, self._telling:
             connection = self._connection("write")
             with connection.transaction():
-                execute = _execute(connection)
-                execute("SELECT pg_advisory_xact_lock(hashtextextended(?, 0))", (f"curador {self._schema}",))
-                if execute("SELECT 1 FROM pg_tables WHERE schemaname = ? LIMIT 1", (self._schema,)).fetchone():
+                database = _Database(connection)
+                database.execute("SELECT pg_advisory_xact_lock(hashtextextended(?, 0))", (f"curador {self._schema}",))
+                if database.execute("SELECT 1 FROM pg_tables WHERE schemaname = ? LIMIT 1", (self._schema,)).fetchone():
                     return
                 connection.execute(sql.SQL("CREATE SCHEMA IF NOT EXISTS {}").format(sql.Identifier(self._schema)))
-                make(execute, TYPES, lambda _: "", genesis)
+                make(database, TYPES, lambda _: "", genesis)
                 connection.execute(_KEEP)
                 for table in (t for t in TABLES if t.kept):
-                    execute(
+                    database.execute(
                         f"CREATE TRIGGER kept BEFORE UPDATE OR DELETE OR TRUNCATE ON {table.name} "
                         "FOR EACH STATEMENT EXECUTE FUNCTION keep()",
                         (),
@@ -67,14 +68,14 @@ class PostgresStore(SqlStore):
         return None
 
     @contextmanager
-    def _writer(self) -> Iterator[Execute]:
+    def _writer(self) -> Iterator[Database]:
         connection = self._connection("write")
         connection.execute("BEGIN")
         try:
             with ExitStack() as self._pipeline:
                 self._pipeline.enter_context(connection.pipeline())  # only reads wait for the server
                 connection.execute(f"{select(HEAD, 0)} FOR UPDATE".encode())
-                yield _execute(connection)
+                yield _Database(connection)
         finally:
             if not connection.closed and connection.info.transaction_status != psycopg.pq.TransactionStatus.IDLE:
                 connection.execute("ROLLBACK")
@@ -84,11 +85,11 @@ class PostgresStore(SqlStore):
         self._connections["write"].execute("COMMIT")
 
     @contextmanager
-    def _reader(self) -> Iterator[Execute]:
+    def _reader(self) -> Iterator[Database]:
         connection = self._connection("read")
         with connection.transaction():
             connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
-            yield _execute(connection)
+            yield _Database(connection)
 
     def _turn(self) -> AbstractContextManager[Any]:
         return nullcontext()  # the server queues those who wait for a row in the order they came
@@ -106,26 +107,31 @@ class PostgresStore(SqlStore):
         while self._connections:
             self._connections.popitem()[1].close()
 
-    def _telling(self) -> AbstractContextManager[None]:
-        return telling()
+    def _told(self, error: Exception) -> LedgerFailed | None:
+        return told(error)
 
 
-@contextmanager
-def telling() -> Iterator[None]:
-    """Turns the driver's errors into ours."""
-    try:
-        yield
-    except psycopg.Error as error:
-        why = (str(error).strip() or type(error).__name__).splitlines()[0]
-        raise LedgerFailed(
-            f"The ledger's database cannot be read or written: {why}",
-            fix="Look after the server and the connection; then ask again.",
-            cost=UNSURE,
-        ) from None
+def told(error: Exception) -> LedgerFailed | None:
+    """The driver's error in our words."""
+    if not isinstance(error, psycopg.Error):
+        return None
+    why = (str(error).strip() or type(error).__name__).splitlines()[0]
+    return LedgerFailed(
+        f"The ledger's database cannot be read or written: {why}",
+        fix="Look after the server and the connection; then ask again.",
+        cost=UNSURE,
+    )
 
 
-def _execute(connection: psycopg.Connection[Any]) -> Execute:
-    def execute(statement: str, values: Sequence[Cell]) -> Any:
-        return connection.execute(statement.replace("?", "%s").encode(), values)
+class _Database:
+    """A connection that takes statements with ? where a value goes."""
 
-    return execute
+    def __init__(self, connection: psycopg.Connection[Any]) -> None:
+        self._connection = connection
+
+    def execute(self, statement: str, values: Sequence[Cell]) -> Any:
+        return self._connection.execute(statement.replace("?", "%s").encode(), values)
+
+    def executemany(self, statement: str, rows: Iterable[Row]) -> None:
+        with self._connection.cursor() as cursor:
+            cursor.executemany(statement.replace("?", "%s").encode(), rows)

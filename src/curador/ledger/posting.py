@@ -13,7 +13,7 @@ from functools import lru_cache, singledispatch
 
 from curador.accounting.costs import Cost, Currency, Rule
 from curador.accounting.filters import Filter, open_filter
-from curador.errors import InvalidParameter
+from curador.errors import InvalidParameter, LedgerBroken
 from curador.ledger.entries import (
     Entry,
     Granted,
@@ -28,7 +28,7 @@ from curador.ledger.entries import (
     seal,
     written,
 )
-from curador.ledger.pricing import LARGEST
+from curador.ledger.pricing import LARGEST, charged, covers
 from curador.ledger.rows import (
     BALANCE,
     CHARGE,
@@ -116,9 +116,21 @@ def definition(text: str) -> Definition:
 def state(rows: Rows, scope: str, text: str) -> Filter:
     """A scope's filter as it stands."""
     about = definition(text)
-    parts = [rows.get(BALANCE, scope, part) or () for part in range(len(about.currency.names))]
-    spent, ceiling = tuple(row[2] for row in parts), tuple(row[3] for row in parts)
+    spent, ceiling = _balance(rows, scope, len(about.currency.names))
     return Filter(about.currency, about.promise, about.neighbors, ceiling, spent)
+
+
+def check(rows: Rows, scope: str, text: str, amount: Cost) -> None:
+    """Refuse a charge that a scope does not cover, and say what was asked, spent and left."""
+    spent, ceiling = _balance(rows, scope, len(amount))
+    if not covers(ceiling, spent, amount, definition(text).every):
+        charged(scope, state(rows, scope, text), amount)
+        raise LedgerBroken(f"Two rules differ on a charge to {scope!r}.", fix="Report this.")
+
+
+def _balance(rows: Rows, scope: str, width: int) -> tuple[Cost, Cost]:
+    parts = [rows.get(BALANCE, scope, part) or () for part in range(width)]
+    return tuple(row[2] for row in parts), tuple(row[3] for row in parts)
 
 
 # ---- what an entry does ------------------------------------------------------------------------------------------

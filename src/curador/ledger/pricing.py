@@ -72,9 +72,11 @@ def price(state: Filter, event: Event, promise: Guarantee | None = None) -> Cost
             fix="Declare the same neighbours for the budget and for its tables.",
         )
     for what in (event, promise):
-        with suppress(NotPromised):
+        try:
             if what is not None:
                 return cost(what, state.currency)
+        except NotPromised:
+            continue
     raise NotPromised(
         f"A budget that counts {' and '.join(state.currency.names[:2])} cannot express what this release costs.",
         fix=_FIXES.get(state.currency.rule, "Ask for noise that has a finite cost at the budget's orders."),
@@ -121,6 +123,21 @@ def charged(scope: str, state: Filter, amount: Cost) -> Filter:
         f"spent {amounts(state, state.spent)}, remaining {amounts(state, left(state))}.",
         fix="Ask for less, or ask whoever holds the budget for more.",
     )
+
+
+def covers(ceiling: Cost, spent: Cost, amount: Cost, every: bool) -> bool:
+    """Whether a charge fits, number by number: what :func:`charged` decides, without making filters to decide it.
+
+    ``every`` says whether every number must stay below its ceiling, or one.
+
+    >>> covers((10, 10), (9, 10), (1, 0), every=True), covers((10, 10), (9, 10), (1, 1), every=True)
+    (True, False)
+    >>> covers((10, 10), (9, 10), (1, 1), every=False)
+    True
+    """
+    after = [s + a for s, a in zip(spent, amount, strict=True)]
+    fitting = [x <= c for x, c in zip(after, ceiling, strict=True)]
+    return (all(fitting) if every else any(fitting)) and max(after) <= LARGEST
 
 
 def left(state: Filter) -> Cost:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 from curador.errors import LedgerBroken
 
@@ -73,8 +73,7 @@ TABLES = (ENTRY, ANSWER, HEAD, *DERIVED)
 FORMAT = 1
 
 
-@dataclass(frozen=True, slots=True)
-class Head:
+class Head(NamedTuple):
     """Where the history ends: the last entry's number and seal, and how many charges there were."""
 
     sequence: int
@@ -85,7 +84,8 @@ class Head:
 class Need(Enum):
     """What must be marked outside the database before a piece of work may be told.
 
-    ``BEFORE``: the history it stands on, as for an answer, whose charge is older.  ``AFTER``: the work itself.
+    ``BEFORE``: the history it stands on, as for an answer, whose charge is older; it is said with the work, so that the
+    mark can be made meanwhile.  ``AFTER``: the work itself.
     """
 
     BEFORE = "before"
@@ -110,14 +110,18 @@ class Rows(Protocol):
         ...
 
     def require(self, need: Need) -> None:
-        """Say what must be marked before the work may be told."""
+        """Say, in the midst of the work, what must be marked before it may be told."""
+        ...
+
+    def rests_on(self, entry: int) -> None:
+        """Say that what is told rests on an entry, which must be marked before."""
         ...
 
 
 class Store(Protocol):
     """Transactions on a ledger's rows, one after another."""
 
-    def write(self, work: Callable[[Rows], T]) -> T:
+    def write(self, work: Callable[[Rows], T], need: Need | None = None) -> T:
         """Do all of a piece of work, durably, or nothing of it."""
         ...
 
@@ -165,6 +169,9 @@ class MemoryRows:
 
     def require(self, need: Need) -> None:
         pass  # nothing of it outlives the process
+
+    def rests_on(self, entry: int) -> None:
+        pass
 
     def keep(self) -> None:
         """What was written until now stays."""

@@ -1,4 +1,4 @@
-"""What the two databases share: the tables as SQL, rows within a transaction, and the way a batch is committed."""
+"""What the two databases share: their tables as SQL, and the way a batch is committed."""
 
 from __future__ import annotations
 
@@ -7,26 +7,21 @@ import time
 import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass, field
-from functools import lru_cache
-from threading import Lock, Thread
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from threading import Lock
 from typing import Any
 
-from curador.errors import CuradorError, LedgerBroken
+from curador.errors import CuradorError, LedgerBroken, LedgerFailed
+from curador.ledger.draft import Database, Draft, Known, View, insert, nothing_known, remembered, select
 from curador.ledger.faults import RESTORE
 from curador.ledger.group import GroupCommit, Job
 from curador.ledger.keep import Anchor, Mark
 from curador.ledger.posting import totals
-from curador.ledger.rows import FORMAT, HEAD, TABLES, Cell, Head, Need, Row, Rows, T, Table
+from curador.ledger.rows import FORMAT, HEAD, TABLES, Head, Need, Rows, T, Table
 
-Execute = Callable[[str, Sequence[Cell]], Any]
-
-WORTH_A_THREAD = 0.001
-"""Seconds a sync must take before it is worth its own thread."""
-
-
-# ---- statements, written with ? where a value goes -----------------------------------------------------------------
+WORTH_A_THREAD = 0.0003
+"""Seconds a mark must take before it is worth another thread: to hand it over takes about as long as a quick sync."""
 
 
 def create(table: Table, types: Mapping[type, str], how: str = "") -> str:
@@ -37,56 +32,25 @@ def create(table: Table, types: Mapping[type, str], how: str = "") -> str:
     'CREATE TABLE question (fingerprint TEXT, charge INTEGER, PRIMARY KEY (fingerprint)) STRICT'
     """
     columns = [f"{name} {types[kind]}" for name, kind in table.columns]
+    keys = ", ".join(table.names[: table.key])
     check = [f"CHECK ({table.check})"] if table.check else []
-    return f"CREATE TABLE {table.name} ({', '.join([*columns, f'PRIMARY KEY ({_keys(table)})', *check])}){how}"
-
-
-@lru_cache
-def select(table: Table, given: int, limited: bool = False) -> str:
-    """The statement that reads the rows whose key begins with so many given values."""
-    where = " AND ".join(f"{name} = ?" for name in table.names[:given])
-    order = "" if given == table.key else f" ORDER BY {_keys(table)}"
-    limit = " LIMIT ?" if limited else ""
-    return f"SELECT {', '.join(table.names)} FROM {table.name}{' WHERE ' * bool(given)}{where}{order}{limit}"
-
-
-@lru_cache
-def insert(table: Table) -> str:
-    """The statement that writes a row, over the one with its key unless the table is kept."""
-    marks = ", ".join("?" * len(table.names))
-    rest = table.names[table.key :]
-    over = f" ON CONFLICT ({_keys(table)}) DO UPDATE SET {', '.join(f'{n} = excluded.{n}' for n in rest)}"
-    return f"INSERT INTO {table.name} ({', '.join(table.names)}) VALUES ({marks}){'' if table.kept else over}"
-
-
-def _keys(table: Table) -> str:
-    return ", ".join(table.names[: table.key])
-
-
-@dataclass
-class SqlRows:
-    """Rows of a database within a transaction."""
-
-    execute: Execute
-    head: Head
-    needs: set[Need] = field(default_factory=set)
-
-    def get(self, table: Table, *key: Cell) -> Row | None:
-        row: Row | None = self.execute(select(table, len(key)), key).fetchone()
-        return row
-
-    def put(self, table: Table, *row: Cell) -> None:
-        self.execute(insert(table), row)
-
-    def scan(self, table: Table, *prefix: Cell, most: int | None = None) -> Iterator[Row]:
-        limit = () if most is None else (most,)
-        yield from self.execute(select(table, len(prefix), bool(limit)), (*prefix, *limit))
-
-    def require(self, need: Need) -> None:
-        self.needs.add(need)
+    return f"CREATE TABLE {table.name} ({', '.join([*columns, f'PRIMARY KEY ({keys})', *check])}){how}"
 
 
 # ---- transactions ------------------------------------------------------------------------------------------------
+
+
+class Telling:
+    """Turns a database's errors into LedgerFailed."""
+
+    def __init__(self, told: Callable[[Exception], LedgerFailed | None]) -> None:
+        self._told = told
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, kind: object, error: BaseException | None, where: object) -> None:
+        if isinstance(error, Exception) and (ours := self._told(error)) is not None:
+            raise ours from None
 
 
 class SqlStore(ABC):
@@ -99,7 +63,10 @@ class SqlStore(ABC):
     def __init__(self, anchor: Anchor) -> None:
         self.anchor = anchor
         self._seen = -1
-        self._unmarked, self._sync = False, 0.0
+        self._telling = Telling(self._told)
+        self._sync = 0.0
+        self._memory: tuple[Head | None, Known] = None, nothing_known()
+        self._helper: ThreadPoolExecutor | None = None
         self._fresh()
         os.register_at_fork(
             before=_weakly(self._before_fork),
@@ -110,19 +77,19 @@ class SqlStore(ABC):
     # -- what each database does its own way
 
     @abstractmethod
-    def _writer(self) -> AbstractContextManager[Execute]:
+    def _writer(self) -> AbstractContextManager[Database]:
         """A transaction beside which nobody writes; undone at the end unless :meth:`_commit` was called."""
 
     @abstractmethod
     def _commit(self) -> None: ...
 
     @abstractmethod
-    def _reader(self) -> AbstractContextManager[Execute]:
+    def _reader(self) -> AbstractContextManager[Database]:
         """A transaction that sees one moment."""
 
     @abstractmethod
-    def _telling(self) -> AbstractContextManager[None]:
-        """Turns the database's errors into LedgerFailed."""
+    def _told(self, error: Exception) -> LedgerFailed | None:
+        """The database's own error in our words; None for any other."""
 
     @abstractmethod
     def _turn(self) -> AbstractContextManager[Any]:
@@ -140,79 +107,91 @@ class SqlStore(ABC):
 
     # -- the store
 
-    def write(self, work: Callable[[Rows], T]) -> T:
-        done: T = self._group.run(work)
+    def write(self, work: Callable[[Rows], T], need: Need | None = None) -> T:
+        done: T = self._group.run(work, need)
         return done
 
     def read(self, work: Callable[[Rows], T]) -> T:
-        if self._unmarked:  # an answer may be there that the anchor does not cover yet
-            self.write(lambda rows: rows.require(Need.AFTER))
-        with self._reading, self._telling(), self._reader() as execute:
-            return work(SqlRows(execute, _head(execute)))
+        with self._reading, self._telling, self._reader() as database:
+            rows = View(database, _head(database))
+            done = work(rows)
+            if rows.rest > self.anchor.reached:
+                self.anchor.advance(Mark(rows.head, totals(rows)))
+            return done
 
     def close(self) -> None:
         with self._writing, self._reading:
             self._disconnect()
+            self.anchor.close()
+            if self._helper is not None:
+                self._helper.shutdown()
+                self._helper = None
 
     def _perform(self, batch: Sequence[Job]) -> None:
-        with self._writing, self._telling(), self._turn():
-            with self._writer() as execute:
-                before = _head(execute)
+        with self._writing, self._telling, self._turn():
+            with self._writer() as database:
+                before = _head(database)
                 if before.sequence < self._seen:
                     raise LedgerBroken("This ledger has lost entries since it was opened.", fix=RESTORE)
-                rows = SqlRows(execute, before)
-                outcomes = [_attempt(job, rows) for job in batch]
-                # Spent never falls, so what is spent now is no less than what was spent where the history stood.
-                spent = totals(rows) if rows.needs or self._unmarked else None
-                if rows.head != before:
-                    rows.put(HEAD, 1, FORMAT, rows.head.sequence, rows.head.charges, rows.head.mac)
-                with self._marking(Mark(before, spent) if Need.BEFORE in rows.needs or self._unmarked else None):
+                known = self._recall(before)
+                rows = Draft(database, before, known)
+                answers = any(job.need is Need.BEFORE for job in batch)
+                with self._marking(Mark(before, totals(rows))) if answers else nullcontext():
+                    outcomes = [_attempt(job, rows) for job in batch]
+                    rows.flush()
+                    spent = totals(rows) if rows.needs else None
+                    if rows.head != before:
+                        database.execute(insert(HEAD), (1, FORMAT, *rows.head))
                     self._commit()
             self._seen = rows.head.sequence
+            self._memory = rows.head, remembered(known)
             if Need.AFTER in rows.needs:
                 self._mark(Mark(rows.head, spent))
         for job, (result, error) in zip(batch, outcomes, strict=True):
             job.finish(result, error)
 
+    def _recall(self, head: Head) -> Known:
+        """What the last batch knew, if the history still ends where it left it: every writer moves the head.
+
+        Forgotten until it is told again, so that nothing is remembered of a transaction that may have failed.
+        """
+        left, known = self._memory
+        self._memory = None, nothing_known()
+        return known if left == head else nothing_known()
+
     @contextmanager
-    def _marking(self, mark: Mark | None) -> Iterator[None]:
-        """Moves the anchor, while the block runs where syncs are slow: two at once take about the time of one."""
-        if mark is None or self._sync < WORTH_A_THREAD:
-            if mark is not None:
-                self._mark(mark)
+    def _marking(self, mark: Mark) -> Iterator[None]:
+        """Moves the anchor while the block runs, unless syncs are quick: two at once take about the time of one."""
+        if self._sync < WORTH_A_THREAD:
+            self._mark(mark)
             yield
             return
-        self._unmarked = True  # until the mark is there, nobody may read what the commit stores
-        failures: list[Exception] = []
-        thread = Thread(target=self._try_mark, args=(mark, failures))
-        thread.start()
+        if self._helper is None:
+            self._helper = ThreadPoolExecutor(1, "curador anchor")
+        try:
+            marked = self._helper.submit(self._mark, mark)
+        except RuntimeError:  # this process is ending, and no thread can be had
+            self._mark(mark)
+            yield
+            return
         try:
             yield
         finally:
-            thread.join()
-        if failures:
-            raise failures[0]
-
-    def _try_mark(self, mark: Mark, failures: list[Exception]) -> None:
-        try:
-            self._mark(mark)
-        except Exception as error:  # noqa: BLE001  told by the thread that waits
-            failures.append(error)
+            failure = marked.exception()  # waits
+        if failure is not None:
+            raise failure
 
     def _mark(self, mark: Mark) -> None:
         start = time.perf_counter()
-        try:
-            self.anchor.advance(mark)
-        except BaseException:
-            self._unmarked = True
-            raise
-        self._unmarked, self._sync = False, time.perf_counter() - start
+        if self.anchor.advance(mark):
+            self._sync = time.perf_counter() - start
 
     # -- forks
 
     def _fresh(self) -> None:
         self._writing, self._reading = Lock(), Lock()
         self._group = GroupCommit(self._perform)
+        self._helper = None
 
     def _before_fork(self) -> None:
         self._writing.acquire()
@@ -235,29 +214,26 @@ def _weakly(method: Callable[[], None]) -> Callable[[], None]:
     return call
 
 
-def _head(execute: Execute) -> Head:
-    row = execute(select(HEAD, 1), (1,)).fetchone()
+def _head(database: Database) -> Head:
+    row = database.execute(select(HEAD, 1), (1,)).fetchone()
     if row is None or row[1] != FORMAT:
         raise LedgerBroken("This database is no ledger that this version can read.", fix="Check its address.")
     return Head(row[2], row[3], bytes(row[4]))
 
 
-def _attempt(job: Job, rows: SqlRows) -> tuple[Any, CuradorError | None]:
+def _attempt(job: Job, rows: Draft) -> tuple[Any, CuradorError | None]:
     """The outcome of one job; refused, it leaves nothing behind and does not stop the others of its batch."""
-    before = rows.head
-    rows.execute("SAVEPOINT job", ())
-    result, refusal = None, None
     try:
         result = job.work(rows)
     except CuradorError as error:
-        rows.head, refusal = before, error
-        rows.execute("ROLLBACK TO SAVEPOINT job", ())
-    rows.execute("RELEASE SAVEPOINT job", ())
-    return result, refusal
+        rows.undo()
+        return None, error
+    rows.keep()
+    return result, None
 
 
-def make(execute: Execute, types: Mapping[type, str], how: Callable[[Table], str], genesis: bytes) -> None:
+def make(database: Database, types: Mapping[type, str], how: Callable[[Table], str], genesis: bytes) -> None:
     """Make the tables of a new ledger."""
     for table in TABLES:
-        execute(create(table, types, how(table)), ())
-    execute(insert(HEAD), (1, FORMAT, 0, 0, genesis))
+        database.execute(create(table, types, how(table)), ())
+    database.execute(insert(HEAD), (1, FORMAT, 0, 0, genesis))

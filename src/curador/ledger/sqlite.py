@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
 from curador.errors import LedgerBroken, LedgerFailed
+from curador.ledger.draft import Database
 from curador.ledger.faults import UNSURE
 from curador.ledger.keep import Anchor, sync_folder
 from curador.ledger.rows import TABLES, Table
-from curador.ledger.sql import Execute, SqlStore, make
+from curador.ledger.sql import SqlStore, make
 from curador.ledger.turns import Turns
 
 TYPES = {int: "INTEGER", str: "TEXT", bytes: "BLOB"}
@@ -28,6 +28,21 @@ def _how(table: Table) -> str:
     return " STRICT" if numbered else " STRICT, WITHOUT ROWID"
 
 
+class _Begun:
+    """A transaction, undone at the end unless it was committed."""
+
+    def __init__(self, connection: sqlite3.Connection, begin: str) -> None:
+        self._connection, self._begin = connection, begin
+
+    def __enter__(self) -> sqlite3.Connection:
+        self._connection.execute(self._begin)
+        return self._connection
+
+    def __exit__(self, *failure: object) -> None:
+        if self._connection.in_transaction:
+            self._connection.execute("ROLLBACK")
+
+
 class SqliteStore(SqlStore):
     """A SQLite file as a store.
 
@@ -37,7 +52,7 @@ class SqliteStore(SqlStore):
     """
 
     def __init__(self, path: Path, anchor: Anchor) -> None:
-        self.path = path
+        self.path, self._name = path, os.fspath(path)
         self._connections: dict[str, sqlite3.Connection] = {}
         self._turns = Turns(path.with_name(path.name + "-queue"))
         self._file: tuple[int, int] | None = None
@@ -45,10 +60,10 @@ class SqliteStore(SqlStore):
 
     def create(self, genesis: bytes) -> None:
         """Make the tables, unless they are there."""
-        with self._writing, self._telling(), self._turn():
-            with self._begun(self._connection("write", fresh=True), "BEGIN IMMEDIATE") as connection:
+        with self._writing, self._telling, self._turn():
+            with _Begun(self._connection("write", fresh=True), "BEGIN IMMEDIATE") as connection:
                 if not connection.execute("SELECT 1 FROM sqlite_schema LIMIT 1").fetchone():
-                    make(connection.execute, TYPES, _how, genesis)
+                    make(connection, TYPES, _how, genesis)
                     for table in (t for t in TABLES if t.kept):
                         for act in ("UPDATE", "DELETE"):
                             connection.execute(
@@ -59,31 +74,18 @@ class SqliteStore(SqlStore):
             sync_folder(self.path.parent)
 
     def damage(self) -> str | None:
-        with self._reading, self._telling(), self._reader() as execute:
-            found = execute("PRAGMA integrity_check(1)", ()).fetchone()[0]
+        with self._reading, self._telling, self._reader() as database:
+            found = database.execute("PRAGMA integrity_check(1)", ()).fetchone()[0]
         return None if found == "ok" else f"The file of this ledger is damaged: {found}."
 
-    @contextmanager
-    def _writer(self) -> Iterator[Execute]:
-        with self._begun(self._connection("write"), "BEGIN IMMEDIATE") as connection:
-            yield connection.execute
+    def _writer(self) -> AbstractContextManager[Database]:
+        return _Begun(self._connection("write"), "BEGIN IMMEDIATE")
 
     def _commit(self) -> None:
         self._connections["write"].execute("COMMIT")
 
-    @contextmanager
-    def _reader(self) -> Iterator[Execute]:
-        with self._begun(self._connection("read"), "BEGIN") as connection:
-            yield connection.execute
-
-    @contextmanager
-    def _begun(self, connection: sqlite3.Connection, begin: str) -> Iterator[sqlite3.Connection]:
-        connection.execute(begin)
-        try:
-            yield connection
-        finally:
-            if connection.in_transaction:
-                connection.execute("ROLLBACK")
+    def _reader(self) -> AbstractContextManager[Database]:
+        return _Begun(self._connection("read"), "BEGIN")
 
     def _turn(self) -> AbstractContextManager[Any]:
         return self._turns.turn()
@@ -109,7 +111,7 @@ class SqliteStore(SqlStore):
     def _same_file(self, fresh: bool = False) -> None:
         """A file that was removed or replaced can still be written to, and every charge would be lost with it."""
         try:
-            now = os.stat(self.path)
+            now = os.stat(self._name)
         except FileNotFoundError:
             if fresh:
                 return
@@ -126,14 +128,13 @@ class SqliteStore(SqlStore):
     def _disconnect(self) -> None:
         while self._connections:
             self._connections.popitem()[1].close()
+        self._turns.close()
 
-    @contextmanager
-    def _telling(self) -> Iterator[None]:
-        try:
-            yield
-        except (sqlite3.Error, OSError) as error:
-            raise LedgerFailed(
-                f"The ledger {self.path.name} cannot be read or written: {error}.",
-                fix="Look after the disk, the file's permissions and its folder; then ask again.",
-                cost=UNSURE,
-            ) from None
+    def _told(self, error: Exception) -> LedgerFailed | None:
+        if not isinstance(error, sqlite3.Error | OSError):
+            return None
+        return LedgerFailed(
+            f"The ledger {self.path.name} cannot be read or written: {error}.",
+            fix="Look after the disk, the file's permissions and its folder; then ask again.",
+            cost=UNSURE,
+        )

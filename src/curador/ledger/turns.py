@@ -14,13 +14,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from curador.ledger.held import Held
+
 # Locks of an open file, not of a process: two ledgers of one process take turns like those of two.  Linux only.
 _WAIT: int | None = getattr(fcntl, "F_OFD_SETLKW", None)
 _DISPENSER = 0  # the byte locked while a number is drawn; number n is byte n + 1
 
 
 class Turns:
-    """A queue for all who open the same file.
+    """A queue for all who open the same file; of those who share one of these, one at a time.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -33,7 +35,7 @@ class Turns:
     """
 
     def __init__(self, path: Path) -> None:
-        self._path = path
+        self._held = Held(path, os.O_RDWR | os.O_CREAT)
 
     @contextmanager
     def turn(self) -> Iterator[int]:
@@ -41,7 +43,7 @@ class Turns:
         if _WAIT is None:
             yield 0
             return
-        file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        file = self._held.descriptor()
         try:
             _lock(file, fcntl.F_WRLCK, _DISPENSER)
             number = int.from_bytes(os.pread(file, 8, 0), "little")
@@ -52,8 +54,11 @@ class Turns:
                 _lock(file, fcntl.F_RDLCK, 1, number)  # granted when all lower numbers are free
             yield number
         finally:
-            _lock(file, fcntl.F_UNLCK, 0, 0)  # not left to close(), which a forked child's copy would hold up
-            os.close(file)
+            _lock(file, fcntl.F_UNLCK, 0, 0)
+
+    def close(self) -> None:
+        """Let go of the file, until the next turn."""
+        self._held.close()
 
 
 def _lock(file: int, kind: int, start: int, length: int = 1) -> None:
