@@ -138,6 +138,30 @@ def test_a_restore_closes_what_lost_its_grant_and_keeps_lost_names_taken(file: P
     ledger.close()
 
 
+@pytest.mark.parametrize("times", [1, 2, 3])
+def test_a_copy_brings_nothing_back_however_often_it_is_restored(file: Path, times: int) -> None:
+    ledger = open_ledger(file)
+    ledger.open("left", PureDP(1))
+    ledger.close()
+    shutil.copy(file, file.with_suffix(".copy"))
+    ledger = open_ledger(file)
+    ledger.grant("people", PureDP(1))
+    ledger.grant("visits", PureDP(1))
+    ledger.open("later", PureDP(1))
+    ledger.revoke("left")
+    buy(ledger, times=10)
+    ledger.close()
+    for _ in range(times):
+        shutil.copy(file.with_suffix(".copy"), file)
+        ledger = restore_ledger(file, because="the disk failed")
+        assert ledger.balance("people").closed
+        assert ledger.balance("left").closed
+        with pytest.raises(InvalidParameter, match="already"):
+            ledger.open("later", PureDP(1))
+        ledger.verify()
+        ledger.close()
+
+
 def test_a_history_that_went_another_way_is_refused_and_both_are_paid(rolled_back: Path, quick: Path) -> None:
     """The copy was used elsewhere with another anchor until it is longer than the one we knew."""
     elsewhere = quick / "elsewhere"

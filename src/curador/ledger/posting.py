@@ -246,9 +246,16 @@ MOST_REMEMBERED = 256
 
 
 def totals(rows: Rows) -> Mapping[str, Cost] | None:
-    """What every scope has spent; None where there are too many to remember."""
+    """What every scope has spent; None where there are too many to remember.
+
+    One that is closed or lost has spent more than any ceiling: an older copy, in which it is open or does not exist,
+    must not bring it back, however often it is restored.
+    """
     found: dict[str, Cost] = {}
     parts = list(rows.scan(BALANCE, most=MOST_REMEMBERED + 1))
     for scope, _, spent, _, _ in parts:
         found[scope] = (*found.get(scope, ()), spent)
-    return found if len(parts) <= MOST_REMEMBERED else None
+    for scope, _, _, _, closed in rows.scan(SCOPE, most=MOST_REMEMBERED + 1):
+        if closed:
+            found[scope] = (LARGEST,) * len(found.get(scope, (0,)))
+    return found if max(len(parts), len(found)) <= MOST_REMEMBERED else None
