@@ -74,7 +74,8 @@ def main() -> None:
     for name in args.files:
         module = importlib.import_module(f"bench.{name}")
         if hasattr(module, "section"):
-            PAGE.write_text(report.splice(PAGE.read_text(), name, module.section()))
+            text = module.section()
+            PAGE.write_text(report.splice(PAGE.read_text(), name, text))
             continue
         print(f"bench {name}: {len(module.CASES)} cases, {args.rounds} rounds, peers from {PEERS.name}/", flush=True)
         times, versions = bench(module.CASES, args.rounds)

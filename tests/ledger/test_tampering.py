@@ -183,6 +183,12 @@ def test_a_history_that_went_another_way_is_refused_and_both_are_paid(rolled_bac
     ledger.close()
 
 
+@pytest.mark.parametrize("address", [".", "/", "sqlite:///."])
+def test_a_folder_is_no_ledger(address: str) -> None:
+    with pytest.raises(InvalidParameter, match="folder"):
+        open_ledger(address)
+
+
 def test_only_an_older_ledger_is_restored_and_only_with_a_reason(file: Path, rolled_back: Path) -> None:
     with pytest.raises(InvalidParameter, match="reason"):
         restore_ledger(rolled_back, because="")

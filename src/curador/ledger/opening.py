@@ -170,6 +170,8 @@ def _store(address: str | Path, keep: str | Path | None, schema: str, *, make: b
         key = key_of(folder, make=make and not exists(text, name_of(schema, "schema")))
         return PostgresStore(text, schema, Anchor(folder, key)), key
     path = _path(text)
+    if path.is_dir() or not path.name:
+        raise InvalidParameter(f"{text!r} is a folder.", fix="Name a file in it for the ledger, such as ledger.db.")
     folder = Path(keep) if keep is not None else path.with_name(path.name + ".keep")
     from curador.ledger.sqlite import SqliteStore
 
