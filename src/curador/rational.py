@@ -7,11 +7,15 @@ charges of ``0.1`` are exactly ``1`` everywhere in Curador, and what a person ty
 from __future__ import annotations
 
 import math
+import re
 from decimal import Decimal
 from fractions import Fraction
 from numbers import Rational, Real
 
 from curador.errors import InvalidParameter
+
+LONGEST = 1000
+"""No number of ours has more characters or a larger exponent; doubles need 325."""
 
 Number = int | float | str | Fraction | Decimal
 """What callers may write where an exact number is wanted."""
@@ -26,10 +30,10 @@ def rational(x: object, name: str = "number") -> Fraction:
     if isinstance(x, bool):
         raise InvalidParameter(f"{name} must be a number, got {x}.", fix=f"Pass {name} as an int, float or Fraction.")
     if isinstance(x, Rational):  # int, Fraction, numpy integers
-        return Fraction(int(x.numerator), int(x.denominator))
+        return _of_bounded_size(Fraction(int(x.numerator), int(x.denominator)), name)
     try:
-        if isinstance(x, str | Decimal):
-            return Fraction(x)
+        if isinstance(x, str | Decimal) and not _too_long(str(x)):
+            return _of_bounded_size(Fraction(x), name)
         if isinstance(x, Real):  # float and numpy floats of any width
             return Fraction(str(x))
     except (ValueError, OverflowError, ZeroDivisionError):
@@ -37,6 +41,18 @@ def rational(x: object, name: str = "number") -> Fraction:
     raise InvalidParameter(
         f"{name} must be a finite number, got {x!r}.", fix=f"Pass {name} as an int, float or Fraction."
     )
+
+
+def _too_long(text: str) -> bool:
+    # "1e999999999" is short to write and takes for ever to write out.
+    exponent = re.search(r"[eE][+-]?0*(\d+)\s*$", text)
+    return len(text) > LONGEST or (exponent is not None and (len(exponent[1]) > 4 or int(exponent[1]) > LONGEST))
+
+
+def _of_bounded_size(x: Fraction, name: str) -> Fraction:
+    if max(x.numerator.bit_length(), x.denominator.bit_length()) > 8 * LONGEST:
+        raise InvalidParameter(f"{name} has more than two thousand digits.", fix="Round it.")
+    return x
 
 
 def positive(x: object, name: str) -> Fraction:

@@ -226,7 +226,7 @@ def test_refusals(made: type[Any]) -> None:
         with pytest.raises(InvalidParameter):
             made(low, high, epsilon)
     task = made(0, 1, 1)
-    bad: list[Any] = [[math.nan], [math.inf], ["a"], [None], [True]]
+    bad: list[Any] = [[math.nan], ["a"], [None], [True], [[1], [1, 2]], "1", [1j]]
     for values in bad:
         with pytest.raises(InvalidValue):
             task.randomize(values)

@@ -128,7 +128,7 @@ def test_an_interval_from_a_part_covers_the_whole() -> None:
                     stats.binom.pmf(range(held + 1), held, p), stats.binom.pmf(range(part - held + 1), part - held, q)
                 )
                 chances += weight * coins
-        found = Frequencies(tuple(range(part + 1)), Tally(part, np.arange(part + 1)), task.p, task.q).of_a_part()
+        found = Frequencies(tuple(range(part + 1)), Tally(part, np.arange(part + 1)), task.p, task.q).of_a_part(users)
         low, high = found.interval(0.8, simultaneous=False)
         assert chances[(low <= own / users) & (own / users <= high)].sum() >= 0.8
 

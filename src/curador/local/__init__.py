@@ -15,7 +15,7 @@ from curador.local.numeric import Mean
 from curador.local.piecewise import Piecewise
 from curador.local.planning import best_oracle, users_needed
 from curador.local.rappor import Rappor
-from curador.local.record import Range, Record
+from curador.local.record import Choice, Range, Record
 from curador.local.regress import Regressed
 from curador.local.shuffle import Shuffled, shuffled, shuffled_delta
 from curador.local.sketch import CountMean, HadamardCountMean, Sketched
@@ -32,6 +32,7 @@ __all__ = [
     "OLH",
     "OUE",
     "SUE",
+    "Choice",
     "CountMean",
     "DBitFlip",
     "Device",

@@ -15,14 +15,14 @@ from curador.local.domain import Key, Keys, checked_keys, checked_rest, names_of
 from curador.local.draw import coins, word_for
 from curador.local.frequencies import Projected, on_simplex, oracle_variance
 from curador.local.layout import Layout
-from curador.local.limits import Floats, checked_miss, mean_chance
+from curador.local.limits import Floats, checked_miss, mean_chance, part_variance
 from curador.local.oracle import CELLS, short_words
 from curador.local.promise import inside_threshold
 from curador.local.subset import choose_cells
-from curador.local.tally import Tally
-from curador.local.task import Task, check_promise, checked_bits, checked_threshold, set_fields
+from curador.local.tally import Tally, checked_counts
+from curador.local.task import Task, check_promise, checked_bits, checked_epsilon, checked_threshold, set_fields
 from curador.noise import SYSTEM, Entropy
-from curador.rational import Number, positive, rational, whole
+from curador.rational import Number, rational, whole
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +31,8 @@ class PartFrequencies:
 
     Guarantee: :meth:`interval` covers the frequencies among all who reported, and those of a population from which
         they are drawn independently, with at least the confidence asked for, for any data [Hoe56, VM82].
-    Assumes: every report was made by the task's randomizer.
+    Assumes: every report was made by the task's randomizer.  Who lies may choose what to be asked about, and so move an
+        estimate as far as all do who are asked, by up to keys/sampled/(p - q) people.
 
     >>> task = DBitFlip(keys=["a", "b", "c"], epsilon=2, sampled=1)
     >>> found = task.estimate([[1], [2], [5], [0]])
@@ -106,7 +107,7 @@ class DBitFlip(Task, mechanism="dbitflip"):
         set_fields(
             self,
             keys=found,
-            epsilon=positive(epsilon, "epsilon"),
+            epsilon=checked_epsilon(epsilon),
             rest=checked_rest(rest, found),
             bits=checked_bits(bits),
             sampled=checked_threshold(sampled, "sampled", size_of(found) + 1),
@@ -187,9 +188,11 @@ class DBitFlip(Task, mechanism="dbitflip"):
     def estimate(self, reports: Any) -> PartFrequencies:
         """Unbiased frequencies with variance and intervals, from reports or from their :class:`Tally`."""
         tally = reports if isinstance(reports, Tally) else self.tally(reports)
-        if tally.support.shape != (2, self.size) or not tally.support[0].all():
+        if not tally.users or tally.support.shape != (2, self.size) or not tally.support[0].all():
             raise InvalidParameter("Nobody was asked about some of these keys.", fix="Collect more reports.")
         seen, yes = tally.support
+        checked_counts(yes, seen)
+        checked_counts(seen, np.int64(tally.users))
         return PartFrequencies(names_of(self.keys), tally.users, seen, yes, self.p, self.q)
 
     def variance(self, users: int, frequency: float = 0.0) -> float:
@@ -203,6 +206,6 @@ class DBitFlip(Task, mechanism="dbitflip"):
 
 def _variance(p: Fraction, q: Fraction, frequency: Floats, seen: NDArray[Any], users: int) -> Floats:
     """The coins' variance, and that of a part drawn without replacement."""
-    drawn = frequency * (1 - frequency) * (1 / seen - 1 / users) * users / max(users - 1, 1)
+    drawn = frequency * (1 - frequency) * part_variance(seen, users)
     total: Floats = oracle_variance(p, q, frequency, 1) / seen + drawn
     return total

@@ -11,8 +11,10 @@ from numpy.typing import NDArray
 
 from curador.errors import InvalidParameter, InvalidValue
 from curador.local.domain import Key
+from curador.local.values import listed
 
 PLACES_MOST = 1 << 24
+MOST = 1 << 63
 
 
 def hashed(keys: Sequence[Key], rows: Iterable[int], salt: str, places: int) -> NDArray[np.int64]:
@@ -41,9 +43,11 @@ def free_keys(values: Any) -> list[Key]:
     >>> free_keys(np.array([1, 2])), free_keys(["a"])
     ([1, 2], ['a'])
     """
-    given = values.reshape(-1).tolist() if isinstance(values, np.ndarray) else list(values)
-    if not all(type(value) in (str, int) for value in given):
-        raise InvalidValue("Keys of this task are strings or integers.", fix="Give everything else a string.")
+    given = listed(values)
+    if not all(type(value) is str or (type(value) is int and -MOST < value < MOST) for value in given):
+        raise InvalidValue(
+            "Keys of this task are strings, or integers between -2**63 and 2**63.", fix="Give everything else a string."
+        )
     return given
 
 

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from curador.errors import InvalidParameter, InvalidValue
-from curador.mechanisms.base import integer_array
+from curador.local.values import listed
+from curador.mechanisms.base import clamp
 
 Key = str | int
 Keys = int | tuple[Key, ...]
@@ -64,21 +65,16 @@ def numbered(values: Any, keys: Keys, rest: Key | None) -> NDArray[np.int64]:
     >>> numbered(["b", "?", "a"], ("a", "b"), rest="b").tolist()
     [1, 1, 0]
     """
-    if isinstance(keys, int):
-        found = integer_array(values).reshape(-1)
+    if isinstance(keys, int) and isinstance(values, np.ndarray) and values.dtype.kind in "iu":
+        found = clamp(values.reshape(-1))
         out = (found < 0) | (found >= keys)
         if rest is not None:
             return np.where(out, int(rest), found)
     else:
-        index: dict[Any, int] = {key: i for i, key in enumerate(keys)}
-        missing = -1 if rest is None else index[rest]
-        given = values.reshape(-1).tolist() if isinstance(values, np.ndarray) else list(values)
-        # True == 1 in Python; a truth value is not the integer key it equals.
-        numbers = (
-            index.get(v, missing) if isinstance(v, str | int | np.integer) and not isinstance(v, bool) else missing
-            for v in given
-        )
-        found = np.fromiter(numbers, np.int64, len(given))
+        index: Any = range(keys) if isinstance(keys, int) else {key: i for i, key in enumerate(keys)}
+        missing = -1 if rest is None else int(rest) if isinstance(keys, int) else index[rest]
+        given = listed(values)
+        found = np.fromiter((_number(v, index, missing) for v in given), np.int64, len(given))
         out = found < 0
     if out.any():
         raise InvalidValue(
@@ -86,6 +82,15 @@ def numbered(values: Any, keys: Keys, rest: Key | None) -> NDArray[np.int64]:
             fix="Give the task a key for everything else with rest=…, so that not answering tells nothing.",
         )
     return found
+
+
+def _number(value: Any, index: range | dict[Key, int], missing: int) -> int:
+    # True == 1 in Python; a truth value is not the integer key it equals.
+    if isinstance(value, bool | np.bool_) or not isinstance(value, str | int | np.integer):
+        return missing
+    if isinstance(index, range):
+        return int(value) if not isinstance(value, str) and value in index else missing
+    return index.get(value if isinstance(value, str) else int(value), missing)
 
 
 def checked_rest(rest: Key | None, keys: Keys) -> Key | None:

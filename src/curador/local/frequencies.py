@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
 
 from curador.local.domain import Key
-from curador.local.limits import Floats, checked_miss, mean_chance
+from curador.local.limits import Floats, checked_miss, mean_chance, part_variance
 from curador.local.tally import Tally
 
 
@@ -54,6 +54,8 @@ class Frequencies:
     tally: Tally
     p: Fraction
     q: Fraction
+    among: int | None = None
+    """Of how many people these are a part that was drawn at random, if they are."""
 
     @property
     def users(self) -> int:
@@ -71,8 +73,10 @@ class Frequencies:
 
     @property
     def variance(self) -> Floats:
-        """The variance of each of :attr:`values`, estimated."""
-        return oracle_variance(self.p, self.q, np.clip(self.values, 0.0, 1.0), self.users)
+        """The variance of each of :attr:`values`, estimated: of the coins, and of who was drawn."""
+        f = np.clip(self.values, 0.0, 1.0)
+        drawn = 0.0 if self.among is None else f * (1 - f) * part_variance(self.users, self.among)
+        return oracle_variance(self.p, self.q, f, self.users) + drawn
 
     def interval(self, confidence: float = 0.95, *, simultaneous: bool = True) -> tuple[Floats, Floats]:
         """Lower and upper limits: all keys' at once, or each key's for itself."""
@@ -81,13 +85,13 @@ class Frequencies:
         spread = float(self.p - self.q)
         return np.clip((low - float(self.q)) / spread, 0.0, 1.0), np.clip((high - float(self.q)) / spread, 0.0, 1.0)
 
-    def of_a_part(self) -> Frequencies:
-        """The same of people drawn at random from more: these intervals cover all of those, too.
+    def of_a_part(self, users: int) -> Frequencies:
+        """The same of people drawn at random from so many: these intervals cover all of those, too.
 
         A support count in a part drawn without replacement is again a sum of independent coins of the same mean chance:
         docs/proofs/local.md, section 6 [VM82].
         """
-        return self
+        return replace(self, among=users)
 
     def projected(self) -> Projected:
         """The nearest frequencies that could be true; biased."""

@@ -19,6 +19,7 @@ from curador.local.limits import Floats
 from curador.local.numeric import NumericTask
 from curador.local.oracle import checked_numbers
 from curador.local.piecewise import BITS, Piecewise
+from curador.local.tally import checked_counts
 from curador.local.task import check_promise, set_fields
 from curador.noise import Entropy
 from curador.rational import Number
@@ -123,6 +124,7 @@ class Hybrid(NumericTask, mechanism="hybrid"):
 
     def _unit(self, users: int, sums: NDArray[np.int64]) -> Fraction:
         ones, cells = int(sums[0]), int(sums[1])
+        checked_counts(np.array([ones, cells]), np.array([users - cells, users]))
         total = Fraction(0)  # of both parts' decoded reports
         if users > cells:
             total += (users - cells) * self.one._unit(users - cells, np.array([ones]))

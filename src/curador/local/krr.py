@@ -13,9 +13,11 @@ from numpy.typing import NDArray
 from curador.accounting import events
 from curador.local.domain import Key, Keys
 from curador.local.draw import coins, uniform
+from curador.local.frequencies import Frequencies
 from curador.local.layout import Layout
 from curador.local.oracle import Oracle, checked_numbers
 from curador.local.promise import keep_threshold
+from curador.local.tally import Tally, checked_sum
 from curador.local.task import checked_threshold, set_fields
 from curador.noise import Entropy
 from curador.rational import Number
@@ -86,6 +88,11 @@ class KRR(Oracle, mechanism="krr"):
 
     def _checked(self, reports: Any) -> NDArray[Any]:
         return checked_numbers(reports, self.size)
+
+    def estimate(self, reports: Any) -> Frequencies:
+        tally = reports if isinstance(reports, Tally) else self.tally(reports)
+        checked_sum(tally)  # a report supports one key
+        return super().estimate(tally)
 
     def _support(self, reports: NDArray[Any]) -> NDArray[np.int64]:
         return np.bincount(reports, minlength=self.size)

@@ -23,6 +23,8 @@ from curador.noise.decide import exp_minus
 from curador.privacy import Neighbors
 from curador.rational import Number, up
 
+LOW = (1 << 32) - 1
+
 
 @lru_cache(64)
 def _noise(scale: Fraction) -> DiscreteLaplace:
@@ -90,14 +92,19 @@ class LocalLaplace(NumericTask, mechanism="laplace"):
 
     @property
     def _farthest(self) -> int:
-        # Beyond so many scales noise has a chance below e**-1000; one forged report must not move the sum by 2**63.
-        return LEVELS + 1000 * math.ceil(self.scale)
+        # Noise goes beyond so many scales with a chance of e**-64; a forged report cannot go farther either.
+        return LEVELS + 64 * math.ceil(self.scale)
+
+    @property
+    def _farthest_unit(self) -> float:
+        return 2 * self._farthest / LEVELS + 1
 
     def unit_variance(self, value: float) -> float:
         return 2 / (math.sinh(float(1 / (2 * self.scale))) * LEVELS) ** 2
 
     def _randomize(self, levels: NDArray[np.int64], entropy: Entropy) -> NDArray[np.int64]:
-        return levels + _noise(self.scale).sample(levels.size, entropy)
+        noisy: NDArray[np.int64] = levels + _noise(self.scale).sample(levels.size, entropy)
+        return noisy.clip(-self._farthest, self._farthest)
 
     def _checked(self, reports: Any) -> NDArray[np.int64]:
         found = integer_array(reports)
@@ -108,10 +115,11 @@ class LocalLaplace(NumericTask, mechanism="laplace"):
         return found
 
     def _sums(self, reports: NDArray[np.int64]) -> list[int]:
-        return [int(reports.sum())]
+        return [int((reports >> 32).sum()), int((reports & LOW).sum())]  # apart, so that no sum can wrap
 
     def _unit(self, users: int, sums: NDArray[np.int64]) -> Fraction:
-        return Fraction(2 * int(sums[0]), users * LEVELS) - 1
+        total = (int(sums[0]) << 32) + int(sums[1])
+        return Fraction(2 * total, users * LEVELS) - 1
 
     def _decoded(self, reports: NDArray[np.int64]) -> Floats:
         return (2 * reports - LEVELS) / LEVELS

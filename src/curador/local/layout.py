@@ -46,7 +46,7 @@ class Layout:
 
     def pack(self, reports: NDArray[Any]) -> NDArray[np.uint8]:
         """A row of bytes for each report, which must fit."""
-        words = np.ascontiguousarray(reports.astype(self._dtype))
+        words = np.ascontiguousarray(np.asarray(reports).astype(self._dtype))
         return words.view(np.uint8).reshape(len(reports), self.size)
 
     def unpack(self, rows: Any) -> NDArray[Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +25,8 @@ def checked_miss(confidence: object, statements: int = 1) -> float:
     0.01
     """
     miss = 1 - checked_confidence(confidence)
+    if miss <= 0:
+        raise NotPromised("No limits are sure beyond all doubles.", fix="Try 0.999.")
     if miss > 0.5:
         raise NotPromised("These limits are proved for a confidence of at least 1/2.", fix="Try 0.95.")
     return miss / statements
@@ -50,6 +53,15 @@ def mean_chance(yes: NDArray[np.int64] | Floats, users: int, miss: float) -> tup
         np.where(none, 0.0, low * (1 - MARGIN)),
         np.where(every, 1.0, 1 - high * (1 - MARGIN)),
     )
+
+
+def part_variance(seen: int | NDArray[np.int64], users: int) -> Any:
+    """The variance of a mean over ``seen`` of the users, drawn without replacement, as a part of the users' own.
+
+    >>> part_variance(1, 10), part_variance(10, 10)
+    (1.0, 0.0)
+    """
+    return (1 / seen - 1 / users) * users / max(users - 1, 1)
 
 
 def bernstein(variance: float, tail: float, users: int, miss: float) -> float:

@@ -19,9 +19,11 @@ from curador.accounting.precise import dec, digits, fraction_above
 from curador.errors import InvalidParameter, InvalidValue, NotPromised
 from curador.local.domain import Key, Keys, numbered
 from curador.local.draw import coins, uniform
+from curador.local.frequencies import Frequencies
 from curador.local.layout import Layout
 from curador.local.oracle import Oracle, checked_numbers
 from curador.local.promise import keep_threshold, keeps
+from curador.local.tally import Tally, checked_sum
 from curador.local.task import checked_threshold, set_fields, task_from_json
 from curador.noise import SYSTEM, Entropy
 from curador.privacy import Neighbors
@@ -176,6 +178,11 @@ class Longitudinal(Oracle, mechanism="longitudinal"):
     def _checked(self, reports: Any) -> NDArray[Any]:
         return checked_numbers(reports, self.size)
 
+    def estimate(self, reports: Any) -> Frequencies:
+        tally = reports if isinstance(reports, Tally) else self.tally(reports)
+        checked_sum(tally)  # a report supports one key
+        return super().estimate(tally)
+
     def _support(self, reports: NDArray[Any]) -> NDArray[np.int64]:
         return np.bincount(reports, minlength=self.size)
 
@@ -208,8 +215,8 @@ class Device:
     def __post_init__(self) -> None:
         keys, slots = range(self.task.size), range(len(self.met))
         sound = (
-            len(self.met) == len(self.answers) == len(set(self.met)) <= self.task.values
-            and all(type(x) is int and x in keys for x in (*self.met, *self.answers))
+            all(type(x) is int and x in keys for x in (*self.met, *self.answers))
+            and len(self.met) == len(self.answers) == len(set(self.met)) <= self.task.values
             and type(self.last) is int
             and (self.last in slots if slots else self.last == NO_SLOT)
         )
@@ -252,7 +259,8 @@ class Device:
     def from_json(cls, data: Mapping[str, Any]) -> Device:
         """Read back a state, refused if it is not one of its task's."""
         kinds = {"task": Mapping, "met": list, "answers": list, "last": int}
-        if set(data) != set(kinds) or not all(isinstance(data[name], kind) for name, kind in kinds.items()):
+        named = isinstance(data, Mapping) and set(data) == set(kinds)
+        if not named or not all(isinstance(data[name], kind) for name, kind in kinds.items()):
             raise InvalidValue("This is not a device's state.", fix="Restore what to_json() wrote.")
         task = task_from_json(data["task"])
         if not isinstance(task, Longitudinal):

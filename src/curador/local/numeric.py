@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from abc import abstractmethod
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -11,17 +10,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from curador.errors import InvalidParameter
-from curador.local.limits import Floats, bernstein, checked_miss
+from curador.errors import InvalidParameter, InvalidValue
+from curador.local.limits import Floats, bernstein, checked_miss, part_variance
 from curador.local.tally import Tally
-from curador.local.task import Task, set_fields
-from curador.mechanisms.base import real_array
+from curador.local.task import Task, checked_epsilon, set_fields
+from curador.local.values import LARGEST, reals
 from curador.noise import SYSTEM, Entropy
-from curador.rational import Number, positive, rational, whole
+from curador.rational import Number, rational, whole
 
 LEVEL_BITS = 16
 LEVELS = 1 << LEVEL_BITS
 """Values are put on this many steps between the bounds, up or down at random so that they are right on average."""
+
+
+FINEST = 1 << 40
+"""Bounds are at least this part of their size apart, so that doubles tell the steps between them."""
 
 
 @dataclass(frozen=True)
@@ -51,12 +54,12 @@ class Mean:
         low, high = np.clip([self.value - reach, self.value + reach], float(self.task.low), float(self.task.high))
         return float(low), float(high)
 
-    def of_a_part(self) -> Mean:
-        """The same of people drawn at random from more, with the variance of the draw.
+    def of_a_part(self, users: int) -> Mean:
+        """The same of people drawn at random from so many, with a bound on the variance of the draw.
 
         Assumes: reports are bounded, as all but Laplace's are: docs/proofs/local.md, section 6.
         """
-        most = float(self.task.half) ** 2 / self.users
+        most = float(self.task.half) ** 2 * part_variance(self.users, users)
         return replace(self, variance=self.variance + most, sampled=True)
 
 
@@ -70,16 +73,22 @@ class Bounded(Task):
         bottom, top = rational(low, "low"), rational(high, "high")
         if bottom >= top:
             raise InvalidParameter(f"low must be below high, got {low} and {high}.", fix="Choose low < high.")
-        set_fields(self, low=bottom, high=top, epsilon=positive(epsilon, "epsilon"))
+        most = max(abs(bottom), abs(top))
+        if most > LARGEST / 4 or top - bottom < max(most / FINEST, 1 / Fraction(LARGEST)):
+            raise InvalidParameter(
+                f"Doubles do not tell the values between {low} and {high} apart.",
+                fix="Measure from low, in other units.",
+            )
+        set_fields(self, low=bottom, high=top, epsilon=checked_epsilon(epsilon))
 
     @property
     def half(self) -> Fraction:
         """Half the distance of the bounds: what 1 is on the scale from -1 to 1."""
         return (self.high - self.low) / 2
 
-    def _levels(self, values: Any, entropy: Entropy) -> NDArray[np.int64]:
-        found = real_array(values, sys.maxsize).reshape(-1)
-        share = (np.clip(found, float(self.low), float(self.high)) - float(self.low)) / float(2 * self.half)
+    def _levels(self, values: Floats, entropy: Entropy) -> NDArray[np.int64]:
+        held = np.clip(values.reshape(-1), float(self.low), float(self.high))
+        share = (held - float(self.low)) / float(2 * self.half)
         fine = np.rint(np.clip(share, 0.0, 1.0) * 2.0 ** (2 * LEVEL_BITS)).astype(np.int64)
         # Up with the chance of what lies above the step below.  It comes before the noise: private whatever its law.
         levels: NDArray[np.int64] = (fine + entropy.words(fine.size, np.uint16)) >> LEVEL_BITS
@@ -119,9 +128,21 @@ class NumericTask(Bounded):
     def tail(self) -> float:
         """The b of :func:`curador.local.limits.bernstein` for one decoded report."""
 
+    @property
+    def _farthest_unit(self) -> float:
+        """How far a decoded report may be from 0, and a little more."""
+        return 3 * self.tail
+
     def randomize(self, values: Any, *, entropy: Entropy = SYSTEM) -> NDArray[Any]:
         """One report per value, each from coins of its own."""
-        return self._randomize(self._levels(values, entropy), entropy)
+        return self._report(self.read(values), entropy)
+
+    def read(self, values: Any) -> Floats:
+        """The values as numbers, refused if any is none; nothing is drawn."""
+        return reals(values).reshape(-1)
+
+    def _report(self, read: NDArray[Any], entropy: Entropy) -> NDArray[Any]:
+        return self._randomize(self._levels(read, entropy), entropy)
 
     def tally(self, reports: Any) -> Tally:
         """Exact sums of the reports; tallies of parts add up to the tally of the whole."""
@@ -133,7 +154,10 @@ class NumericTask(Bounded):
         tally = reports if isinstance(reports, Tally) else self.tally(reports)
         if not tally.users or tally.support.shape != (len(self._sums(np.zeros(0, np.int64))),):
             raise InvalidParameter("There are no reports on this task.", fix="Collect some first.")
-        value = float(self.low + self.half + self.half * self._unit(tally.users, tally.support))
+        unit = self._unit(tally.users, tally.support)
+        if abs(unit) > self._farthest_unit:
+            raise InvalidValue("This tally counts more than there was.", fix="Count the reports again.")
+        value = float(self.low + self.half + self.half * unit)
         return Mean(value, tally.users, float(self.half) ** 2 * self.worst_variance / tally.users, self)
 
     def variance(self, users: int, value: Number | None = None) -> float:

@@ -15,11 +15,11 @@ from curador.errors import InvalidParameter, InvalidValue
 from curador.local.domain import Key, Keys, checked_keys, checked_rest, names_of, numbered, size_of
 from curador.local.frequencies import Frequencies, oracle_variance
 from curador.local.limits import checked_miss, mean_chance
-from curador.local.tally import Tally
-from curador.local.task import Task, check_promise, checked_bits, set_fields
+from curador.local.tally import Tally, checked_counts
+from curador.local.task import Task, check_promise, checked_bits, checked_epsilon, set_fields
 from curador.mechanisms.base import integer_array
 from curador.noise import SYSTEM, Entropy
-from curador.rational import Number, positive, rational, whole
+from curador.rational import Number, rational, whole
 
 CELLS = 1 << 20
 """Reports are made and counted in pieces of about this many cells, so that memory stays bounded."""
@@ -38,7 +38,7 @@ class Oracle(Task):
         set_fields(
             self,
             keys=found,
-            epsilon=positive(epsilon, "epsilon"),
+            epsilon=checked_epsilon(epsilon),
             rest=checked_rest(rest, found),
             bits=checked_bits(bits),
         )
@@ -81,7 +81,13 @@ class Oracle(Task):
 
     def randomize(self, values: Any, *, entropy: Entropy = SYSTEM) -> NDArray[Any]:
         """One report per value, each from coins of its own."""
-        own = numbered(values, self.keys, self.rest)
+        return self._report(self.read(values), entropy)
+
+    def read(self, values: Any) -> NDArray[np.int64]:
+        """The values' keys by number, refused if any is none; nothing is drawn."""
+        return numbered(values, self.keys, self.rest)
+
+    def _report(self, own: NDArray[Any], entropy: Entropy) -> NDArray[Any]:
         piece = max(1, CELLS // self.width)
         if own.size <= piece:
             return self._randomize(own, entropy)
@@ -99,6 +105,7 @@ class Oracle(Task):
         tally = reports if isinstance(reports, Tally) else self.tally(reports)
         if not tally.users or tally.support.shape != (self.size,):
             raise InvalidParameter("There are no reports on these keys.", fix="Collect some for this task first.")
+        checked_counts(tally.support, np.int64(tally.users))
         return Frequencies(names_of(self.keys), tally, self.p, self.q)
 
     def variance(self, users: int, frequency: float = 0.0) -> float:

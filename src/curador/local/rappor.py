@@ -16,11 +16,11 @@ from curador.local.layout import Layout
 from curador.local.oracle import CELLS, short_words
 from curador.local.promise import inside_threshold
 from curador.local.regress import Filters, Regressed
-from curador.local.tally import Tally
-from curador.local.task import Task, check_promise, checked_threshold, set_fields
+from curador.local.tally import Tally, checked_counts, checked_sum
+from curador.local.task import Task, check_promise, checked_epsilon, checked_threshold, set_fields
 from curador.local.unary import checked_rows
 from curador.noise import SYSTEM, Entropy
-from curador.rational import Number, positive
+from curador.rational import Number
 
 BITS = 32
 HASHES_MOST = 16
@@ -70,7 +70,7 @@ class Rappor(Task, mechanism="rappor"):
     ) -> None:
         set_fields(
             self,
-            epsilon=positive(epsilon, "epsilon"),
+            epsilon=checked_epsilon(epsilon),
             salt=checked_salt(salt),
             bloom=checked_places(bloom, "bloom"),
             hashes=checked_threshold(hashes, "hashes", HASHES_MOST + 1),
@@ -173,6 +173,8 @@ class Rappor(Task, mechanism="rappor"):
         tally = reports if isinstance(reports, Tally) else self.tally(reports)
         if not tally.users or tally.support.shape != (self.cohorts, 1 + self.bloom):
             raise InvalidParameter("There are no reports on this task.", fix="Collect some first.")
+        checked_sum(Tally(tally.users, tally.support[:, 0]))
+        checked_counts(tally.support, tally.support[:, :1])
         used = np.flatnonzero(tally.support[:, 0])
         people, yes = tally.support[used, 0], tally.support[used, 1:]
         bits = np.stack([self.filters(keys, np.full(len(keys), j)).T for j in used]).astype(float)

@@ -23,16 +23,16 @@ from curador.local.numeric import Mean
 from curador.local.oracle import Oracle, short_words
 from curador.local.piecewise import Piecewise
 from curador.local.subset import choose_cells
-from curador.local.tally import Tally
-from curador.local.task import Task, check_promise, checked_threshold, set_fields, task_from_json
+from curador.local.tally import Tally, checked_sum
+from curador.local.task import Task, check_promise, checked_epsilon, checked_threshold, set_fields, task_from_json
 from curador.local.unary import OUE
 from curador.noise import SYSTEM, Entropy
-from curador.rational import Number, positive, rational
+from curador.rational import Number, rational
 
 Part = Oracle | Hybrid | Piecewise | Duchi
 """What an attribute may be reported by: Laplace noise has no bounds, and the intervals of a part need them."""
 
-NAMES_MOST = 1 << 16
+NAMES_MOST = 1 << 10
 WORTH = Fraction(5, 2)
 """How much epsilon a further attribute is worth [WXYZ19, Section IV]."""
 
@@ -49,6 +49,22 @@ class Range:
     high: Number
 
 
+@dataclass(frozen=True)
+class Choice:
+    """The keys of a category, and which of them stands for everything else.
+
+    >>> Choice(["no", "yes"], rest="no").rest
+    'no'
+    """
+
+    keys: int | Sequence[Key]
+    rest: Key | None = None
+
+
+Kind = Range | Choice | Sequence[Key] | int
+"""What an attribute may be: a number between bounds, or one of some keys."""
+
+
 @dataclass(frozen=True, init=False)
 class Record(Task, mechanism="record"):
     """Each person draws ``sampled`` of the attributes, and reports each of these with an equal share of epsilon.
@@ -59,6 +75,8 @@ class Record(Task, mechanism="record"):
 
     Guarantee: epsilon-local DP: the draw is independent of the record, and the shares add up [WXYZ19].
         Intervals cover the frequencies and means of all who reported, not only of those who drew the attribute.
+    Assumes: every report was made by the task's randomizer.  Who lies may choose the attribute, and so weigh there as
+        much as names/sampled people.
 
     >>> task = Record({"age": Range(0, 100), "smokes": ["no", "yes"]}, epsilon=2)
     >>> reports = task.randomize({"age": [30, 40, 50, 60] * 100, "smokes": ["no", "yes", "no", "no"] * 100})
@@ -72,12 +90,10 @@ class Record(Task, mechanism="record"):
     epsilon: Fraction
     sampled: int
 
-    def __init__(
-        self, attributes: Mapping[str, Range | Sequence[Key] | int], epsilon: Number, *, sampled: int | None = None
-    ) -> None:
-        whole_epsilon, d = positive(epsilon, "epsilon"), len(attributes)
-        if not d:
-            raise InvalidParameter("A record has attributes.", fix="Name at least one.")
+    def __init__(self, attributes: Mapping[str, Kind], epsilon: Number, *, sampled: int | None = None) -> None:
+        whole_epsilon, d = checked_epsilon(epsilon), len(attributes)
+        if not d or not all(isinstance(name, str) for name in attributes):
+            raise InvalidParameter("A record has attributes, named by strings.", fix="Name at least one.")
         if sampled is None:
             sampled = max(1, min(d, math.floor(whole_epsilon / WORTH)))
         share = whole_epsilon / checked_threshold(sampled, "sampled", d + 1)
@@ -96,12 +112,15 @@ class Record(Task, mechanism="record"):
             raise InvalidParameter("A record has one part for each name.", fix="Use to_json().")
         if not all(isinstance(name, str) for name in names) or len(set(names)) < len(names):
             raise InvalidParameter("A record's names are different strings.", fix="Use to_json().")
+        kinds = (part.get("mechanism") if isinstance(part, Mapping) else None for part in parts)
+        if any(kind in (None, cls.mechanism, Longitudinal.mechanism) for kind in kinds):  # before any is read
+            raise InvalidParameter("A record cannot be made of these parts.", fix="Use to_json().")
         read = tuple(task_from_json(part) for part in parts)
-        if not all(isinstance(part, Part) and not isinstance(part, Longitudinal) for part in read):
+        if not all(isinstance(part, Part) for part in read):
             raise InvalidParameter("A record cannot be made of these parts.", fix="Use to_json().")
         made = object.__new__(cls)
         sampled = checked_threshold(body["sampled"], "sampled", len(names) + 1)
-        made._set(tuple(names), read, positive(body["epsilon"], "epsilon"), sampled)  # type: ignore[arg-type]
+        made._set(tuple(names), read, checked_epsilon(body["epsilon"]), sampled)  # type: ignore[arg-type]
         return made
 
     @property
@@ -126,11 +145,11 @@ class Record(Task, mechanism="record"):
         """One report, a row of bytes, per person: the drawn attributes by rising number, each with its report."""
         if set(columns) != set(self.names):
             raise InvalidValue(f"This task is about {list(self.names)}.", fix="Give one column for each.")
-        values = [_column(part, columns[name]) for name, part in zip(self.names, self.parts, strict=True)]
-        users = {len(column) if column.ndim == 1 else -1 for column in values}
-        if len(users) != 1 or users == {-1}:
+        # All of them are read before any is drawn: else a refusal would tell who drew what.
+        values = [part.read(columns[name]) for name, part in zip(self.names, self.parts, strict=True)]
+        if len({column.size for column in values}) != 1:
             raise InvalidValue("The columns are not of one length.", fix="Give one value per person in each.")
-        n = users.pop()
+        n = values[0].size
         drawn = np.zeros((len(self.names), n), bool)
         choose_cells(drawn.T, np.arange(n), self.sampled, len(self.names), entropy)
         reports = np.zeros((n, self.sampled, self._slot), np.uint8)
@@ -139,7 +158,7 @@ class Record(Task, mechanism="record"):
             people = np.flatnonzero(drawn[j])
             slot = filled[people]
             reports[people, slot, :2] = j >> 8, j & 255
-            rows = part.to_bytes(part.randomize(column[people], entropy=entropy))
+            rows = part.to_bytes(part._report(column[people], entropy))
             reports[people, slot, 2 : 2 + rows.shape[1]] = rows
             filled[people] += 1
         return reports.reshape(n, self.layout.size)
@@ -188,23 +207,16 @@ class Record(Task, mechanism="record"):
         if not tally.users or tally.support.shape != (sum(self._sizes),):
             raise InvalidParameter("There are no reports on this task.", fix="Collect some first.")
         supports = np.split(tally.support, np.cumsum(self._sizes)[:-1])
+        checked_sum(Tally(tally.users * self.sampled, np.array([mine[0] for mine in supports])))
         return {
-            name: part.estimate(Tally(int(mine[0]), mine[1:])).of_a_part()
+            name: part.estimate(Tally(int(mine[0]), mine[1:])).of_a_part(tally.users)
             for name, part, mine in zip(self.names, self.parts, supports, strict=True)
             if mine[0]
         }
 
 
-def _column(part: Part, values: Any) -> NDArray[Any]:
-    # As objects, named keys stay what they are: an array of strings and integers would be one of strings.
-    named = isinstance(part, Oracle) and not isinstance(part.keys, int)
-    try:
-        return np.asarray(values, object) if named else np.asarray(values)
-    except ValueError:
-        raise InvalidValue("Expected a column of single values.", fix="Give one value per person.") from None
-
-
-def _part(kind: Range | Sequence[Key] | int, epsilon: Fraction) -> Part:
+def _part(kind: Kind, epsilon: Fraction) -> Part:
     if isinstance(kind, Range):
         return Hybrid(rational(kind.low, "low"), rational(kind.high, "high"), epsilon)
-    return OUE(kind, epsilon)
+    chosen = kind if isinstance(kind, Choice) else Choice(kind)
+    return OUE(chosen.keys, epsilon, rest=chosen.rest)

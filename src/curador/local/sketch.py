@@ -21,11 +21,11 @@ from curador.local.layout import Layout
 from curador.local.limits import Floats, bernstein, checked_miss, mean_chance
 from curador.local.oracle import CELLS, short_words
 from curador.local.promise import inside_threshold
-from curador.local.tally import Tally
-from curador.local.task import Task, check_promise, checked_threshold, set_fields
+from curador.local.tally import Tally, checked_counts
+from curador.local.task import Task, check_promise, checked_epsilon, checked_threshold, set_fields
 from curador.local.walsh import parity, walsh_hadamard
 from curador.noise import SYSTEM, Entropy
-from curador.rational import Number, positive, rational, whole
+from curador.rational import Number, rational, whole
 
 BITS = 32
 ROWS_MOST = 1 << 16
@@ -35,9 +35,10 @@ ROWS_MOST = 1 << 16
 class Sketched:
     """Estimated frequencies of keys from a sketch.
 
-    Guarantee: unbiased over the draw of hash functions and coins, whatever other keys people have; ``variance`` bounds
-        that of both, at the estimated frequency and for others that are all the same key.  :meth:`interval` covers the
-        frequencies among all who reported with at least the confidence asked for, over both [CP34, Hoe56, BLM13].
+    Guarantee: unbiased over the draw of hash functions and coins, whatever other keys people have; ``variance`` is
+        the formula's for both, at the estimated frequency and for others that are all the same key.
+        :meth:`interval` covers the frequencies among all who reported with at least the confidence asked for, over
+        both [CP34, Hoe56, BLM13].
     Assumes: hash functions like random ones, so a salt that nobody chose to make keys meet, and candidates that were
         not chosen because they meet.
     Fails: in one task the hash functions are fixed: a rare key that meets a common one in more rows than usual is
@@ -88,7 +89,7 @@ class Sketch(Task):
     ) -> None:
         set_fields(
             self,
-            epsilon=positive(epsilon, "epsilon"),
+            epsilon=checked_epsilon(epsilon),
             salt=checked_salt(salt),
             rows=checked_threshold(rows, "rows", ROWS_MOST + 1),
             places=checked_places(places, "places"),
@@ -148,6 +149,7 @@ class Sketch(Task):
         tally = reports if isinstance(reports, Tally) else self.tally(reports)
         if not tally.users or tally.support.shape != (self.rows, self.places):
             raise InvalidParameter("There are no reports on this task.", fix="Collect some first.")
+        checked_counts(tally.support, np.int64(tally.users))
         every = np.arange(self.rows)
         support = np.array(
             [tally.support[every, hashed([key] * self.rows, every, self.salt, self.places)].sum() for key in keys]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import sys
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -18,10 +17,10 @@ from curador.local.limits import Floats
 from curador.local.numeric import Bounded
 from curador.local.oracle import checked_numbers
 from curador.local.promise import inside_threshold
-from curador.local.tally import Tally
+from curador.local.tally import Tally, checked_counts, checked_sum
 from curador.local.task import check_promise, checked_threshold, set_fields
 from curador.local.unfold import Distribution, unfolded
-from curador.mechanisms.base import real_array
+from curador.local.values import reals
 from curador.noise import SYSTEM, Entropy
 from curador.rational import Number
 
@@ -111,7 +110,7 @@ class SquareWave(Bounded, mechanism="square-wave"):
 
     def bucket_of(self, values: Any) -> NDArray[np.int64]:
         """The bucket of each value, clamped to the bounds; the upper bound belongs to the last."""
-        found = real_array(values, sys.maxsize).reshape(-1)
+        found = reals(values).reshape(-1)
         share = (np.clip(found, float(self.low), float(self.high)) - float(self.low)) / float(2 * self.half)
         return np.clip((share * self.buckets).astype(np.int64), 0, self.buckets - 1)
 
@@ -138,6 +137,8 @@ class SquareWave(Bounded, mechanism="square-wave"):
         tally = reports if isinstance(reports, Tally) else self.tally(reports)
         if not tally.users or tally.support.shape != (self.cells,):
             raise InvalidParameter("There are no reports on this task.", fix="Collect some first.")
+        checked_counts(tally.support, np.int64(tally.users))
+        checked_sum(tally)
         values, steps = unfolded(tally.support, self.window, float(self.near), float(self.far), smooth=smooth)
         return Distribution(self.edges, values, tally.users, steps, smooth)
 

@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 
 from curador.errors import InvalidParameter, InvalidValue
 
+MOST_USERS = 1 << 53
+
 
 @dataclass(frozen=True, eq=False)
 class Tally:
@@ -30,7 +32,10 @@ class Tally:
     def __add__(self, other: Tally) -> Tally:
         if self.support.shape != other.support.shape:
             raise InvalidParameter("These tallies are of tasks with different keys.", fix="Add tallies of one task.")
-        return Tally(self.users + other.users, self.support + other.support)
+        added = self.support + other.support
+        if ((self.support ^ added) & (other.support ^ added) < 0).any():
+            raise InvalidValue("These tallies are too large to add up.", fix="Estimate from fewer reports.")
+        return Tally(self.users + other.users, added)
 
     def to_json(self) -> dict[str, object]:
         """A plain dictionary that :meth:`from_json` reads back exactly."""
@@ -43,8 +48,29 @@ class Tally:
         try:
             if set(data) != {"users", "shape", "support"} or not all(type(x) is int for x in data["support"]):
                 raise ValueError
-            if type(data["users"]) is not int or data["users"] < 0:
+            users, shape = data["users"], data["shape"]
+            if type(users) is not int or not 0 <= users < MOST_USERS:
                 raise ValueError
-            return cls(data["users"], np.array(data["support"], np.int64).reshape(data["shape"]))
+            if not all(type(x) is int and x >= 0 for x in shape):
+                raise ValueError
+            return cls(users, np.array(data["support"], np.int64).reshape(shape))
         except (TypeError, ValueError, OverflowError):
             raise InvalidValue("This is not a tally.", fix="Read back what to_json() wrote.") from None
+
+
+def checked_counts(counts: NDArray[np.int64], most: NDArray[np.int64] | np.int64) -> None:
+    """Refuse counts that are below 0 or above what they are counts of.
+
+    >>> checked_counts(np.array([0, 3]), np.int64(3))
+    """
+    if (counts < 0).any() or (counts > most).any():
+        raise InvalidValue("This tally counts more than there was.", fix="Count the reports again.")
+
+
+def checked_sum(tally: Tally) -> None:
+    """Refuse a tally whose counts do not add up to how many reports there were.
+
+    >>> checked_sum(Tally(3, np.array([1, 2])))
+    """
+    if int(tally.support.sum()) != tally.users:
+        raise InvalidValue("This tally counts more or less than there was.", fix="Count the reports again.")

@@ -23,6 +23,9 @@ from curador.local.layout import Layout
 from curador.local.promise import keeps
 from curador.local.tally import Tally
 from curador.privacy import Neighbors
+from curador.rational import Number, positive
+
+EPSILON_LEAST, EPSILON_MOST = Fraction(1, 1 << 30), 1024
 
 _KINDS: dict[str, type[Task]] = {}
 
@@ -116,6 +119,8 @@ def task_from_json(data: Mapping[str, object]) -> Task:
     ...     print(refusal.what)
     This task's thresholds do not keep epsilon = 1/2.
     """
+    if not isinstance(data, Mapping) or not all(isinstance(name, str) for name in data):
+        raise InvalidParameter("This is not a task.", fix="Use to_json().")
     body = dict(data)
     kind = body.pop("mechanism", None)
     if not isinstance(kind, str) or kind not in _KINDS:
@@ -150,6 +155,14 @@ def checked_threshold(threshold: object, name: str, most: int) -> int:
             fix="Leave it out to have it derived; if it was, epsilon is too small for this many bits.",
         )
     return threshold
+
+
+def checked_epsilon(epsilon: Number) -> Fraction:
+    """An epsilon with which local reports can be of any use: more says everything, less nothing."""
+    value = positive(epsilon, "epsilon")
+    if not EPSILON_LEAST <= value <= EPSILON_MOST:
+        raise InvalidParameter(f"A local epsilon lies between 2**-30 and {EPSILON_MOST}, got {epsilon}.", fix="Try 1.")
+    return value
 
 
 def checked_bits(bits: object) -> int:

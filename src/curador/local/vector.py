@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import sys
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -17,10 +16,10 @@ from curador.local.layout import Layout
 from curador.local.limits import Floats, checked_miss, mean_chance
 from curador.local.numeric import Bounded
 from curador.local.promise import inside_threshold
-from curador.local.tally import Tally
+from curador.local.tally import Tally, checked_counts
 from curador.local.task import check_promise, checked_threshold, set_fields
 from curador.local.unary import checked_rows, count_bits
-from curador.mechanisms.base import real_array
+from curador.local.values import reals
 from curador.noise import SYSTEM, Entropy
 from curador.rational import Number, whole
 
@@ -132,7 +131,7 @@ class DuchiVector(Bounded, mechanism="duchi-vector"):
 
     def randomize(self, values: Any, *, entropy: Entropy = SYSTEM) -> NDArray[np.uint8]:
         """One report, a row of packed bits, per row of values."""
-        found = real_array(values, sys.maxsize)
+        found = reals(values)
         if found.ndim != 2 or found.shape[1] != self.dimension:
             raise InvalidValue(f"Expected rows of {self.dimension} numbers.", fix="Give one row per person.")
         piece = max(1, CELLS // self.dimension)
@@ -166,6 +165,7 @@ class DuchiVector(Bounded, mechanism="duchi-vector"):
         tally = reports if isinstance(reports, Tally) else self.tally(reports)
         if not tally.users or tally.support.shape != (self.dimension,):
             raise InvalidParameter("There are no reports on this task.", fix="Collect some first.")
+        checked_counts(tally.support, np.int64(tally.users))
         return Means(tally.users, tally.support, self)
 
     def variance(self, users: int) -> float:

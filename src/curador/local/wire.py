@@ -85,9 +85,10 @@ def read_task(document: Mapping[str, Any]) -> Task:
     """The task of a document, refused if it was altered on its way or does not keep its epsilon."""
     if not isinstance(document, Mapping) or set(document) != {"curador", "id", "task"}:
         raise InvalidParameter("This is not a task.", fix="Read what `curador local new-task` wrote.")
-    if document["curador"] != VERSION or not isinstance(document["task"], Mapping):
+    version, body = document["curador"], document["task"]
+    if type(version) is not int or version != VERSION or not isinstance(body, Mapping):
         raise InvalidParameter("This task is of another version.", fix="Upgrade Curador.")
-    task = task_from_json(document["task"])
+    task = task_from_json(body)
     if document["id"] != task_id(task):
         raise InvalidParameter("This task was altered after it was published.", fix="Fetch it again.")
     return task
