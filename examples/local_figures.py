@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 from census_like import Table, adult, br, mx
 from rich.console import Console
+from rich.measure import Measurement
 from rich.progress import track
 from rich.table import Table as Printed
 from sklearn.linear_model import LinearRegression, LogisticRegression
@@ -39,6 +40,7 @@ from curador.show.local import Panel, Repeated, plot_panels
 
 Array = np.ndarray[Any, Any]
 ROOT = Path(__file__).parent.parent
+WIDEST = 500
 WORDS = {
     "en": {
         "epsilon": "ε of each person",
@@ -66,7 +68,8 @@ WORDS = {
         "by epsilon": "{n:,} people",
         "by people": "ε = 1",
         "synthetic": "{name} (synthetic)",
-        "note": "BR and MX are made-up tables. Bars: two standard errors over {runs} repetitions.",
+        "note": "BR and MX are made-up tables. Bars: two standard errors over {runs} repetitions{rough}.",
+        "rough": ", too few to tell well: --quick is for a first look",
     },
     "es": {
         "epsilon": "ε de cada persona",
@@ -94,7 +97,8 @@ WORDS = {
         "by epsilon": "{n:,} personas",
         "by people": "ε = 1",
         "synthetic": "{name} (sintética)",
-        "note": "BR y MX son tablas inventadas. Barras: dos errores estándar de {runs} repeticiones.",
+        "note": "BR y MX son tablas inventadas. Barras: dos errores estándar de {runs} repeticiones{rough}.",
+        "rough": ", muy pocas para saberlo bien: --quick es un primer vistazo",
     },
 }
 
@@ -316,31 +320,30 @@ def lines(found: Measured, words: Mapping[str, str], figure: str, table: str) ->
 
 
 def draw(found: Measured, tables: list[Table], size: Size, words: Mapping[str, str], into: Path) -> None:
-    note = words["note"].format(runs=size.runs)
+    notes = partial(words["note"].format, rough=words["rough"] if size is QUICK else "")
     titles = {t.name: words["synthetic"].format(name=t.name) if t.synthetic else t.name for t in tables}
     for figure in ("means", "frequencies"):
         panels = [
             Panel(title, lines(found, words, figure, name), xlabel=words["epsilon"], ylabel=words["mse"])
             for name, title in titles.items()
         ]
-        store(plot_panels(panels, columns=len(panels), title=words[figure], note=note), into, figure)
+        store(plot_panels(panels, columns=len(panels), title=words[figure], note=notes(runs=size.runs)), into, figure)
     panels = []
     for name in titles:
         for kind in MODELS:
             levels = {words[level]: found[kind, name, level][0][0].mean for level in ("open", "constant")}
             measure = words["mse" if kind == "linear" else "wrong"]
             shown = lines(found, words, kind, name)
-            top = None if kind == "linear" else 0.55
             title = f"{titles[name]}, {words[kind]}"
-            panels.append(Panel(title, shown, levels, words["epsilon"], measure, kind == "linear", top))
-    note = words["note"].format(runs=size.model_runs)
+            panels.append(Panel(title, shown, levels, words["epsilon"], measure, kind == "linear"))
+    note = notes(runs=size.model_runs)
     store(plot_panels(panels, columns=len(MODELS), title=words["models"], note=note), into, "models")
     sides = [("by epsilon", words["epsilon"], {"n": size.people[-2]}), ("by people", words["people"], {})]
     panels = [
         Panel(words[side].format(**n), lines(found, words, side, "BR"), xlabel=label, ylabel=words["absolute"])
         for side, label, n in sides
     ]
-    note = words["note"].format(runs=size.place_runs)
+    note = notes(runs=size.place_runs)
     store(plot_panels(panels, columns=2, title=words["places"], note=note), into, "central_local")
 
 
@@ -357,7 +360,9 @@ def write(rows: list[Row], into: Path, console: Console) -> None:
     shown = Printed("figure", "table", "method", "ε or people", "mean", "± 2 s.e.", "formula")
     for one in rows:
         shown.add_row(one.figure, one.table, one.method, *map(cell, numbers(one)))
-    console.print(shown)
+    # As wide as it is: a pipe counts as 80 columns, and a number cut short is no number.
+    whole = Measurement.get(console, console.options.update(max_width=WIDEST), shown).maximum
+    Console(width=max(console.width, whole)).print(shown)
 
 
 def numbers(one: Row) -> tuple[float | None, ...]:

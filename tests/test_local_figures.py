@@ -20,7 +20,7 @@ METHODS = {"laplace", "duchi", "piecewise", "hybrid"}
 def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     into = tmp_path_factory.mktemp("figures")
     script = [sys.executable, str(ROOT / "examples" / "local_figures.py"), str(into), "--quick", "--lang", "es"]
-    done = subprocess.run(script, capture_output=True, text=True, check=False, env={**os.environ, "COLUMNS": "120"})
+    done = subprocess.run(script, capture_output=True, text=True, check=False, env={**os.environ, "COLUMNS": "60"})
     assert done.returncode == 0, done.stderr
     return into, done.stdout
 
@@ -37,8 +37,21 @@ def test_figures_and_table_are_there(made: tuple[Path, str]) -> None:
     assert {path.name for path in into.iterdir()} == wanted
     assert "piecewise" in printed
     shown = (into / "models.svg").read_text()
-    for part in ("BR (sintética), lineal", "MX (sintética), SVM", "sin privacidad", "ε de cada persona", "inventadas"):
+    for part in (
+        "BR (sintética), lineal",
+        "MX (sintética), SVM",
+        "sin privacidad",
+        "ε de cada persona",
+        "inventadas",
+        "2 repeticiones, muy pocas",
+    ):
         assert part in shown
+
+
+def test_the_table_is_printed_unabridged(made: tuple[Path, str]) -> None:
+    into, printed = made
+    shown = [[cell.strip() for cell in line.split("│")[1:-1]] for line in printed.splitlines() if line.startswith("│")]
+    assert shown == [list(row.values()) for row in rows(into)]
 
 
 def test_every_method_is_measured_on_every_table(made: tuple[Path, str]) -> None:

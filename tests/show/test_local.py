@@ -91,8 +91,27 @@ def test_nothing_covers_anything() -> None:
 
 
 def test_a_share_starts_at_zero() -> None:
-    (axes,) = plot_panels([Panel("", {"a": FOUND}, logy=False, top=11.0)], columns=1).axes
-    assert axes.get_ylim() == (0.0, 11.0)
+    (axes,) = plot_panels([Panel("", {"a": FOUND}, logy=False)], columns=1).axes
+    assert axes.get_ylim()[0] == 0.0
+
+
+def test_a_long_note_is_wrapped_and_not_cut() -> None:
+    note = "Bars are two standard errors, over few repetitions. " * 4
+    figure = plot_panels([Panel("", {"a": FOUND})] * 2, columns=2, note=note)
+    canvas: Any = FigureCanvasAgg(figure)
+    canvas.draw()
+    shown = figure.legends[0].get_title()
+    assert shown.get_text().replace("\n", " ") == note.strip()
+    box = shown.get_window_extent()
+    assert box.x0 >= 0
+    assert box.x1 <= figure.bbox.x1
+
+
+@pytest.mark.parametrize("logy", [True, False])
+def test_no_bar_leaves_its_panel(logy: bool) -> None:
+    far = Repeated([1, 2], [[0.5, 90.0], [0.1, 0.2]])
+    (axes,) = plot_panels([Panel("", {"a": FOUND, "b": far}, {"level": 70.0}, logy=logy)], columns=1).axes
+    assert axes.get_ylim()[1] > far.mean[0] + far.reach[0] > 100
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
 
 MARKERS = "osD^vPX*"
 """One shape for each colour, so that lines are told apart in print and by those who see colours alike."""
+
+LETTERS = 48
+"""How many letters of a note fit below one panel."""
 
 _INK, _FAINT = "#333333", "#dddddd"
 
@@ -71,8 +75,6 @@ class Panel:
     xlabel: str = ""
     ylabel: str = ""
     logy: bool = True
-    top: float | None = None
-    """Where a panel that is not logarithmic ends; what lies above leaves through its ceiling."""
 
 
 def plot_panels(panels: Sequence[Panel], *, columns: int, title: str = "", note: str = "") -> Figure:
@@ -93,7 +95,8 @@ def plot_panels(panels: Sequence[Panel], *, columns: int, title: str = "", note:
     from matplotlib.layout_engine import ConstrainedLayoutEngine
 
     rows = math.ceil(len(panels) / columns)
-    height = 2.6 * rows + 0.6 + (0.35 if title else 0.0) + (0.2 if note else 0.0)
+    noted = textwrap.wrap(note, LETTERS * columns)
+    height = 2.6 * rows + 0.6 + (0.35 if title else 0.0) + 0.2 * len(noted)
     figure = Figure(figsize=(3.2 * columns, height), layout=ConstrainedLayoutEngine(w_pad=0.08, h_pad=0.08))
     grid = np.ravel(np.asarray(figure.subplots(rows, columns, squeeze=False)))
     for axes, panel in zip(grid, panels, strict=False):
@@ -109,7 +112,7 @@ def plot_panels(panels: Sequence[Panel], *, columns: int, title: str = "", note:
         ncols=min(len(order), max(2, 2 * columns)),
         frameon=False,
         fontsize=9,
-        title=note or None,
+        title="\n".join(noted) or None,
         title_fontproperties={"size": 8},
     )
     legend.get_title().set_color("#666666")
@@ -140,7 +143,7 @@ def _fill(axes: Axes, panel: Panel, lines: Sequence[str], levels: Sequence[str])
     if panel.logy:
         _log_scale(axes)
     else:
-        axes.set_ylim(bottom=0.0, top=panel.top)
+        axes.set_ylim(bottom=0.0)  # the top is where the highest bar ends
     axes.set_title(panel.title, loc="left", color=_INK, size=10, parse_math=False)
     axes.set_xlabel(panel.xlabel, color=_INK, size=9)
     axes.set_ylabel(panel.ylabel, color=_INK, size=9)

@@ -82,7 +82,7 @@ def test_no_parameter_is_read_from_the_data() -> None:
 
 # ---- what they converge to without privacy
 
-HUGE: dict[str, Any] = {"epsilon": 10**7, "mechanism": "piecewise", "participation": "every", "rounds": 400}
+HUGE: dict[str, Any] = {"epsilon": 800_000, "mechanism": "piecewise", "participation": "every", "rounds": 400}
 
 
 def test_linear_regression_tends_to_ridge() -> None:

@@ -16,7 +16,7 @@ from curador.accounting.profiles import pure_epsilon
 from curador.errors import InvalidParameter, InvalidValue
 from curador.local import LocalLaplace
 from curador.local.learn.randomizers import MECHANISMS, Corners, Sampled, SampledHybrid, Split, gradient_randomizer
-from curador.noise import SYSTEM, Entropy
+from curador.noise import Entropy
 from tests.exact import Stream
 from tests.local.learn.people import Floats, breaks_its_word
 
@@ -46,13 +46,14 @@ def test_how_many_coordinates_are_drawn(epsilon: Any, dimension: int, sampled: i
 
 
 def draws(way: Sampled, vector: Floats) -> NDArray[np.int64]:
-    return way.randomize(np.tile(vector, (300, 1)), entropy=Stream(5))[0]
+    which: NDArray[np.int64] = way.randomize(np.tile(vector, (300, 1)), entropy=Stream(5))[0]
+    return which
 
 
 class DrawsTheLargest(SampledHybrid):
     """Reports the coordinate that says most, as if the choice told nothing."""
 
-    def randomize(self, gradients: Floats, *, entropy: Entropy = SYSTEM) -> Any:
+    def _reports(self, gradients: Floats, entropy: Entropy) -> Any:
         which = np.abs(gradients).argmax(axis=1)[:, np.newaxis]
         told = self.task.randomize(np.take_along_axis(gradients, which, axis=1), entropy=entropy)
         return which, told.reshape(which.shape)
@@ -81,7 +82,7 @@ def test_every_coordinate_is_drawn_as_often() -> None:
 class Raw(Corners):
     """Forgets to randomise."""
 
-    def randomize(self, gradients: Floats, *, entropy: Entropy = SYSTEM) -> Any:
+    def _reports(self, gradients: Floats, entropy: Entropy) -> Any:
         return gradients
 
     def mean(self, reports: Any) -> Floats:
@@ -99,7 +100,7 @@ class WholeEpsilonEach(Split):
 class SameSign(Corners):
     """Randomises the size of a coordinate but never its sign."""
 
-    def randomize(self, gradients: Floats, *, entropy: Entropy = SYSTEM) -> Any:
+    def _reports(self, gradients: Floats, entropy: Entropy) -> Any:
         return np.sign(gradients) * (1 + entropy.words(gradients.size, np.uint8).reshape(gradients.shape))
 
     def mean(self, reports: Any) -> Floats:

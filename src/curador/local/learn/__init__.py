@@ -10,6 +10,7 @@ except ImportError:
     ) from None
 
 from curador.local.learn.models import LocalLinearRegression, LocalLinearSVC, LocalLogisticRegression
+from curador.local.learn.participant import Participant
 from curador.local.learn.randomizers import GradientRandomizer, gradient_randomizer
 from curador.local.learn.rounds import Round, Scale
 from curador.local.learn.schedule import Schedule, group_size, make_schedule
@@ -19,6 +20,7 @@ __all__ = [
     "LocalLinearRegression",
     "LocalLinearSVC",
     "LocalLogisticRegression",
+    "Participant",
     "Round",
     "Scale",
     "Schedule",

@@ -6,6 +6,7 @@ The gradient in β is the slope times x, so this is all a device needs to know a
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -76,6 +77,9 @@ class Hinge(Loss):
 
     def slope(self, scores: Floats, answers: Floats) -> Floats:
         return -answers * (answers * scores < 1)
+
+
+LOSSES: Mapping[str, type[Loss]] = {"squared": Squared, "logistic": Logistic, "hinge": Hinge}
 
 
 def chance(scores: Floats) -> Floats:

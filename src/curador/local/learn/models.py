@@ -9,21 +9,19 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
-from sklearn.utils.multiclass import check_classification_targets, type_of_target
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from curador.errors import InvalidParameter, InvalidValue
+from curador.local.learn.checking import Bounds, anew, declared_classes, pairs, signs, validated
 from curador.local.learn.losses import Hinge, Logistic, Loss, Squared, chance
 from curador.local.learn.randomizers import GradientRandomizer, gradient_randomizer
+from curador.local.learn.reading import sized
 from curador.local.learn.rounds import Round, Scale, descend, settled
 from curador.local.learn.schedule import make_schedule
 from curador.local.limits import Floats
+from curador.local.values import reals
 from curador.noise import SYSTEM, Entropy
 from curador.privacy import PureDP
 from curador.rational import Number, positive, rational, up
-
-Bounds = tuple[Number, Number] | Sequence[tuple[Number, Number]]
-"""One pair (low, high) for all features, or a pair for each."""
 
 UNIT: tuple[Number, Number] = (-1, 1)
 
@@ -44,12 +42,11 @@ class _LocalModel(BaseEstimator):  # type: ignore[misc]
     average: bool
 
     def _learn(self, values: Floats, answers: Floats, target: tuple[Number, Number], entropy: Entropy) -> None:
-        epsilon, clip = positive(self.epsilon, "epsilon"), positive(self.clip, "clip")
-        step, alpha = float(positive(self.step, "step")), float(rational(self.alpha, "alpha"))
-        if alpha < 0:
-            raise InvalidParameter(f"alpha must not be below 0, got {self.alpha}.", fix="Choose 0 for no penalty.")
+        epsilon, clip = positive(self.epsilon, "epsilon"), sized(self.clip, "clip")
+        step = float(sized(self.step, "step"))
+        alpha = float(sized(self.alpha, "alpha")) if rational(self.alpha, "alpha") else 0.0
         users, features = values.shape
-        scale, answer = Scale.between(_pairs(self.bounds, features)), Scale.between([target])
+        scale, answer = Scale.between(pairs(self.bounds, features)), Scale.between([target])
 
         def way(share: Fraction) -> GradientRandomizer:
             return gradient_randomizer(self.mechanism, share, features + 1, clip)
@@ -67,7 +64,9 @@ class _LocalModel(BaseEstimator):  # type: ignore[misc]
 
     def _scores(self, X: ArrayLike) -> Floats:
         check_is_fitted(self)
-        return np.asarray(_validated(self, X, reset=False) @ np.ravel(self.coef_) + np.ravel(self.intercept_))
+        values = validated(self, X, reset=False)
+        with np.errstate(all="ignore"):
+            return np.asarray(values @ np.ravel(self.coef_) + np.ravel(self.intercept_))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -139,8 +138,10 @@ class LocalLinearRegression(RegressorMixin, _LocalModel):  # type: ignore[misc]
 
     def fit(self, X: ArrayLike, y: ArrayLike, *, entropy: Entropy = SYSTEM) -> Self:
         """Learn from one row of X and one number of y per person."""
-        values, answers = _validated(self, X, y, y_numeric=True)
-        self._learn(values, answers.astype(np.float64), _pairs(self.target, 1)[0], entropy)
+        with anew(self):
+            values, answers = validated(self, X, y, y_numeric=True)
+            told = reals(answers.astype(np.int64) if answers.dtype.kind == "b" else answers)
+            self._learn(values, told, pairs(self.target, 1)[0], entropy)
         return self
 
     def predict(self, X: ArrayLike) -> Floats:
@@ -180,21 +181,12 @@ class _LocalClassifier(ClassifierMixin, _LocalModel):  # type: ignore[misc]
 
     def fit(self, X: ArrayLike, y: ArrayLike, *, entropy: Entropy = SYSTEM) -> Self:
         """Learn from one row of X and one class of y per person; a class that nobody has is no error."""
-        values, labels = _validated(self, X, y)
-        declared = np.unique(np.asarray(self.classes))
-        if len(declared) != 2:
-            raise InvalidParameter(
-                f"There must be two different classes, got {self.classes!r}.", fix="Declare both, as in [0, 1]."
-            )
-        unknown = ~np.isin(_checked_labels(labels), declared)
-        if unknown.any():
-            raise InvalidValue(
-                f"{int(unknown.sum())} labels are none of the classes {declared.tolist()}.",
-                fix="Declare the classes that y has, or leave those rows out.",
-            )
-        self._learn(values, np.where(labels == declared[1], 1.0, -1.0), UNIT, entropy)
-        self.classes_ = declared
-        self.coef_, self.intercept_ = self.coef_[np.newaxis, :], np.array([self.intercept_])
+        with anew(self):
+            declared = declared_classes(self.classes)
+            values, labels = validated(self, X, y)
+            self._learn(values, signs(labels, declared), UNIT, entropy)
+            self.classes_ = declared
+            self.coef_, self.intercept_ = self.coef_[np.newaxis, :], np.array([self.intercept_])
         return self
 
     def decision_function(self, X: ArrayLike) -> Floats:
@@ -252,38 +244,3 @@ class LocalLinearSVC(_LocalClassifier):
     """
 
     _loss = Hinge()
-
-
-def _validated(model: _LocalModel, *data: ArrayLike, **options: Any) -> Any:
-    """The arrays as scikit-learn checks them, refused in our words: two people at least to learn, one to predict."""
-    try:
-        return validate_data(model, *data, dtype=np.float64, ensure_min_samples=len(data), **options)
-    except ValueError as problem:
-        raise InvalidValue(str(problem), fix="Give one row of finite numbers per person.") from problem
-
-
-def _checked_labels(labels: NDArray[Any]) -> NDArray[Any]:
-    """Labels of at most two kinds."""
-    try:
-        check_classification_targets(labels)
-    except ValueError as problem:
-        raise InvalidValue(str(problem), fix="Give one of the two classes per person.") from problem
-    kind = type_of_target(labels)
-    if kind != "binary":
-        raise InvalidValue(
-            f"Only binary classification is supported. The type of the target is {kind}.",
-            fix="Join classes, or learn one model for each against the rest, each at a share of epsilon.",
-        )
-    return labels
-
-
-def _pairs(bounds: Any, features: int) -> list[tuple[Number, Number]]:
-    """A pair of bounds for each feature."""
-    found = np.asarray(bounds, dtype=object)
-    if found.shape == (2,):
-        found = np.tile(found, (features, 1))
-    if found.shape != (features, 2):
-        raise InvalidParameter(
-            f"Bounds are a pair (low, high), or one for each of the {features} features.", fix="Declare them all."
-        )
-    return [(low, high) for low, high in found]

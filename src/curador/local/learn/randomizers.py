@@ -17,11 +17,13 @@ from curador.accounting.events import Event
 from curador.errors import InvalidParameter, InvalidValue
 from curador.local.hybrid import Hybrid
 from curador.local.laplace import LocalLaplace
+from curador.local.learn.reading import sized, vectors
 from curador.local.limits import Floats
 from curador.local.numeric import NumericTask
 from curador.local.piecewise import Piecewise
 from curador.local.record import WORTH
 from curador.local.subset import choose_cells
+from curador.local.task import EPSILON_LEAST, EPSILON_MOST, Task
 from curador.local.vector import DuchiVector
 from curador.noise import SYSTEM, Entropy
 from curador.rational import Number, positive, whole
@@ -31,13 +33,30 @@ from curador.rational import Number, positive, whole
 class GradientRandomizer(ABC):
     """How a device reports a vector whose coordinates are clipped to [-clip, clip].
 
-    Guarantee: one report is epsilon-locally DP, whatever two vectors a person may have.
+    Guarantee: one report is epsilon-locally DP, whatever two vectors a person may have.  A row of any other length than
+        ``dimension`` is refused before a coin is drawn, since its report would cost more.
     Assumes: fair bits on the device.
     """
 
     epsilon: Fraction
     dimension: int
     clip: Fraction = Fraction(1)
+
+    def __post_init__(self) -> None:
+        epsilon, dimension = positive(self.epsilon, "epsilon"), whole(self.dimension, "dimension", 1)
+        if not EPSILON_LEAST <= epsilon <= EPSILON_MOST * dimension:
+            raise InvalidParameter(
+                f"A report on {dimension} coordinates spends between 2**-30 and {EPSILON_MOST * dimension}.",
+                fix="Choose an epsilon between them, such as 1.",
+            )
+        for name, value in (("epsilon", epsilon), ("dimension", dimension), ("clip", sized(self.clip, "clip"))):
+            object.__setattr__(self, name, value)
+        _ = self.task  # refused here, not in the middle of a round
+
+    @property
+    @abstractmethod
+    def task(self) -> Task:
+        """What each person answers."""
 
     @property
     @abstractmethod
@@ -49,9 +68,15 @@ class GradientRandomizer(ABC):
     def worst_variance(self) -> float:
         """The variance that one person adds to a coordinate of the mean, at worst, on the scale from -1 to 1."""
 
-    @abstractmethod
-    def randomize(self, gradients: Floats, *, entropy: Entropy = SYSTEM) -> Any:
+    def randomize(self, gradients: Any, *, entropy: Entropy = SYSTEM) -> Any:
         """One report per row.  This is all that leaves a device."""
+        # Whatever numpy was told to do about underflow, a device must not fail for some values and not for others.
+        with np.errstate(all="ignore"):
+            return self._reports(vectors(gradients, self.dimension), entropy)
+
+    @abstractmethod
+    def _reports(self, gradients: Floats, entropy: Entropy) -> Any:
+        """One report per row, each of ``dimension`` numbers."""
 
     @abstractmethod
     def mean(self, reports: Any) -> Floats:
@@ -82,7 +107,7 @@ class Corners(GradientRandomizer):
     def worst_variance(self) -> float:
         return self.task.worst_variance
 
-    def randomize(self, gradients: Floats, *, entropy: Entropy = SYSTEM) -> NDArray[np.uint8]:
+    def _reports(self, gradients: Floats, entropy: Entropy) -> NDArray[np.uint8]:
         return self.task.randomize(gradients, entropy=entropy)
 
     def mean(self, reports: NDArray[np.uint8]) -> Floats:
@@ -113,7 +138,7 @@ class Split(GradientRandomizer):
     def worst_variance(self) -> float:
         return self.task.worst_variance
 
-    def randomize(self, gradients: Floats, *, entropy: Entropy = SYSTEM) -> NDArray[np.int64]:
+    def _reports(self, gradients: Floats, entropy: Entropy) -> NDArray[np.int64]:
         return self.task.randomize(gradients, entropy=entropy).reshape(gradients.shape)
 
     def mean(self, reports: NDArray[np.int64]) -> Floats:
@@ -153,8 +178,8 @@ class Sampled(GradientRandomizer):
         # Of n people n·sampled/dimension report a coordinate, and these differ from all by at most 1 each.
         return self.dimension / self.sampled * (self.task.worst_variance + 1)
 
-    def randomize(
-        self, gradients: Floats, *, entropy: Entropy = SYSTEM
+    def _reports(
+        self, gradients: Floats, entropy: Entropy
     ) -> tuple[NDArray[np.int64], NDArray[np.unsignedinteger[Any]]]:
         """For each person, the coordinates drawn and what is reported about them."""
         drawn = np.zeros((len(gradients), self.dimension), bool)
@@ -215,9 +240,37 @@ def gradient_randomizer(mechanism: str, epsilon: Number, dimension: int, clip: N
     >>> gradient_randomizer("duchi", "1/2", 10)
     Corners(epsilon=Fraction(1, 2), dimension=10, clip=Fraction(1, 1))
     """
-    if mechanism not in MECHANISMS:
+    if not isinstance(mechanism, str) or mechanism not in MECHANISMS:
         raise InvalidParameter(
             f"No mechanism for gradients is called {mechanism!r}.", fix=f"Choose one of {', '.join(MECHANISMS)}."
         )
     kind = MECHANISMS[mechanism]
-    return kind(positive(epsilon, "epsilon"), whole(dimension, "dimension", 1), positive(clip, "clip"))
+    return kind(positive(epsilon, "epsilon"), dimension, positive(clip, "clip"))
+
+
+def randomizer_to_json(way: GradientRandomizer) -> dict[str, object]:
+    """A plain dictionary that :func:`randomizer_from_json` reads back exactly.
+
+    >>> randomizer_to_json(SampledHybrid(Fraction(1, 2), 4))
+    {'mechanism': 'hybrid', 'epsilon': '1/2', 'dimension': 4, 'clip': '1'}
+    """
+    name = next((name for name, kind in MECHANISMS.items() if type(way) is kind), None)
+    if name is None:
+        raise InvalidParameter("Devices do not know this mechanism.", fix=f"Choose one of {', '.join(MECHANISMS)}.")
+    return {"mechanism": name, "epsilon": str(way.epsilon), "dimension": way.dimension, "clip": str(way.clip)}
+
+
+def randomizer_from_json(data: Mapping[str, Any]) -> GradientRandomizer:
+    """Read back a randomizer, all of whose parameters are there.
+
+    >>> randomizer_from_json({"mechanism": "duchi", "epsilon": "1/2", "dimension": 4, "clip": "1"})
+    Corners(epsilon=Fraction(1, 2), dimension=4, clip=Fraction(1, 1))
+    """
+    kinds = {"mechanism": str, "epsilon": str, "dimension": int, "clip": str}
+    if (
+        not isinstance(data, Mapping)
+        or set(data) != set(kinds)
+        or any(type(data[k]) is not v for k, v in kinds.items())
+    ):
+        raise InvalidParameter("This is not a randomizer for gradients.", fix="Use what to_json() wrote.")
+    return gradient_randomizer(**data)

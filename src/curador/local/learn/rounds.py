@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from curador.errors import InvalidParameter, InvalidValue
-from curador.local.learn.losses import Loss
-from curador.local.learn.randomizers import GradientRandomizer
+from curador.local.learn.losses import LOSSES, Loss
+from curador.local.learn.randomizers import GradientRandomizer, randomizer_from_json, randomizer_to_json
+from curador.local.learn.reading import EDGE, own_data
 from curador.local.learn.schedule import Schedule
 from curador.local.limits import Floats
+from curador.local.numeric import FINEST
 from curador.noise import SYSTEM, Entropy
 from curador.rational import Number, rational
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class Scale:
     """Declared bounds, between which values are clamped and put on the scale from -1 to 1.
 
@@ -26,20 +30,42 @@ class Scale:
     [[0.0, 0.5], [1.0, -1.0]]
     """
 
-    low: Floats
-    high: Floats
+    bounds: tuple[tuple[Fraction, Fraction], ...]
+
+    def __post_init__(self) -> None:
+        try:
+            pairs = tuple((rational(low, "low"), rational(high, "high")) for low, high in self.bounds)
+        except (TypeError, ValueError) as problem:
+            if isinstance(problem, InvalidParameter):
+                raise
+            raise InvalidParameter("Bounds are pairs (low, high).", fix="Give one pair for each.") from None
+        if any(low >= high for low, high in pairs):
+            raise InvalidParameter("A lower bound is not below its upper bound.", fix="Choose low < high.")
+        for low, high in pairs:
+            most = max(abs(low), abs(high))
+            if most > EDGE or high - low < max(most / FINEST, Fraction(1, EDGE)):
+                raise InvalidParameter(
+                    "Doubles do not tell the values between these bounds apart.", fix="Measure in other units."
+                )
+        object.__setattr__(self, "bounds", pairs)
 
     @classmethod
     def between(cls, bounds: Sequence[tuple[Number, Number]]) -> Scale:
         """The scale of these pairs (low, high)."""
-        try:
-            ends = [(float(rational(low, "low")), float(rational(high, "high"))) for low, high in bounds]
-        except OverflowError:
-            raise InvalidParameter("A bound is too large for a double.", fix="Choose closer bounds.") from None
-        low, high = np.array(ends).reshape(-1, 2).T
-        if not (low < high).all():
-            raise InvalidParameter("A lower bound is not below its upper bound.", fix="Choose low < high.")
-        return cls(low, high)
+        return cls(bounds)  # type: ignore[arg-type]  # made exact there
+
+    @property
+    def width(self) -> int:
+        """How many values one person has on it."""
+        return len(self.bounds)
+
+    @cached_property
+    def low(self) -> Floats:
+        return np.array([float(low) for low, _ in self.bounds])
+
+    @cached_property
+    def high(self) -> Floats:
+        return np.array([float(high) for _, high in self.bounds])
 
     @property
     def middle(self) -> Floats:
@@ -59,15 +85,17 @@ class Round:
     """What the collector publishes in one round; with it, a device needs only its own person's data.
 
     Guarantee: :meth:`report` is the only place where data are read, and each of its reports is epsilon-locally DP, with
-        the randomizer's epsilon, whatever beta is and whoever chose it.
+        the randomizer's epsilon, whatever beta is and whoever chose it.  That holds for one report per row, so a round
+        whose parts do not fit each other, and data that do not fit the round, are refused before a coin is drawn.
 
-    >>> from fractions import Fraction
     >>> from curador.local.learn.losses import Logistic
     >>> from curador.local.learn.randomizers import Corners
     >>> asked = Round(Logistic(), Scale.between([(0, 10)]), Scale.between([(-1, 1)]), Corners(Fraction(1), 2))
     >>> reports = asked.report(np.array([[3.0], [8.0]]), np.array([-1.0, 1.0]))
     >>> len(reports), asked.gradient(reports).shape
     (2, (2,))
+    >>> Round.from_json(asked.to_json()).to_json() == asked.to_json()
+    True
     """
 
     loss: Loss
@@ -76,24 +104,106 @@ class Round:
     randomizer: GradientRandomizer
     beta: Floats | None = None
     """One coefficient per feature and the intercept, on the scales from -1 to 1; None for all 0."""
+    study: str = ""
+    """Which study this is a round of: by it a device knows whether it has answered already."""
 
-    def clipped(self, values: Floats, answers: Floats) -> Floats:
+    def __post_init__(self) -> None:
+        if self.target.width != 1:
+            raise InvalidParameter("A target has one pair of bounds.", fix="Declare the bounds of one answer.")
+        size = self.features.width + 1
+        if self.randomizer.dimension != size:
+            raise InvalidParameter(
+                f"The gradient of {size - 1} features and an intercept has {size} coordinates; the randomizer is for "
+                f"{self.randomizer.dimension}.",
+                fix="Make it for as many.",
+            )
+        if not isinstance(self.study, str):
+            raise InvalidParameter("A study has a name.", fix="Give it as text.")
+        if self.beta is not None:
+            object.__setattr__(self, "beta", _coefficients(self.beta, size))
+
+    def clipped(self, values: Any, answers: Any) -> Floats:
         """Each person's gradient at beta, every coordinate clipped."""
-        rows = np.column_stack([self.features.unit(values), np.ones(len(values))])
-        beta = np.zeros(rows.shape[1]) if self.beta is None else self.beta
-        with np.errstate(over="ignore", invalid="ignore"):
-            found = self.loss.gradients(beta, rows, self.target.unit(answers))
-        most = float(self.randomizer.clip)
-        # A beta so large that there is no gradient must not make a device refuse, which would depend on its data.
-        return np.clip(np.nan_to_num(found, nan=0.0), -most, most)
+        # No beta and no value must make a device refuse, which would depend on its data: not by numpy's settings
+        # either, nor where there is no gradient.
+        with np.errstate(all="ignore"):
+            own, told = own_data(values, answers, self.features.width)
+            rows = np.column_stack([self.features.unit(own), np.ones(len(own))])
+            beta = np.zeros(rows.shape[1]) if self.beta is None else self.beta
+            found = self.loss.gradients(beta, rows, self.target.unit(told))
+            if found.shape != rows.shape:
+                raise InvalidParameter("A loss has one gradient per person.", fix="Return as many rows as there are.")
+            most = float(self.randomizer.clip)
+            return np.clip(np.nan_to_num(found, nan=0.0), -most, most)
 
-    def report(self, values: Floats, answers: Floats, *, entropy: Entropy = SYSTEM) -> Any:
-        """On the devices: one report per person, of their clipped gradient."""
+    def report(self, values: Any, answers: Any, *, entropy: Entropy = SYSTEM) -> Any:
+        """On the devices: one report per person, a row of features and an answer, of their clipped gradient."""
         return self.randomizer.randomize(self.clipped(values, answers), entropy=entropy)
 
     def gradient(self, reports: Any) -> Floats:
         """At the collector: the mean of the clipped gradients, unbiased."""
         return self.randomizer.mean(reports)
+
+    def to_json(self) -> dict[str, object]:
+        """A plain dictionary for devices, which :meth:`from_json` reads back: fractions exact, beta to the last bit."""
+        name = next((name for name, kind in LOSSES.items() if type(self.loss) is kind), None)
+        if name is None:
+            raise InvalidParameter("Devices do not know this loss.", fix=f"Choose one of {', '.join(LOSSES)}.")
+        return {
+            "study": self.study,
+            "loss": name,
+            "features": [[str(low), str(high)] for low, high in self.features.bounds],
+            "target": [str(end) for end in self.target.bounds[0]],
+            "randomizer": randomizer_to_json(self.randomizer),
+            "beta": None if self.beta is None else self.beta.tolist(),
+        }
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Round:
+        """Read back a round, on a device: refused if its parts do not fit, so that one row is one report."""
+        kinds = {
+            "study": str,
+            "loss": str,
+            "features": list,
+            "target": list,
+            "randomizer": Mapping,
+            "beta": list | None,
+        }
+        named = isinstance(data, Mapping) and set(data) == set(kinds)
+        if not named or not all(isinstance(data[name], kind) for name, kind in kinds.items()):
+            raise InvalidParameter("This is not a round.", fix="Use what to_json() wrote.")
+        pairs, beta = [*data["features"], data["target"]], data["beta"] or []
+        if not all(type(pair) is list and all(type(end) is str for end in pair) for pair in pairs):
+            raise InvalidParameter("Bounds are written as exact fractions.", fix="Use what to_json() wrote.")
+        if not all(type(x) in (int, float) for x in beta):
+            raise InvalidParameter("beta is written as numbers.", fix="Use what to_json() wrote.")
+        if data["loss"] not in LOSSES:
+            raise InvalidParameter("No loss has this name.", fix=f"Choose one of {', '.join(LOSSES)}.")
+        return cls(
+            LOSSES[data["loss"]](),
+            Scale(tuple(data["features"])),
+            Scale((data["target"],)),
+            randomizer_from_json(data["randomizer"]),
+            data["beta"],
+            data["study"],
+        )
+
+
+def _coefficients(beta: Any, size: int) -> Floats:
+    """A copy that nobody can change after it was checked.  Beta is public: to refuse it tells nothing of anybody."""
+    try:
+        found = np.array(beta)
+    except (ValueError, OverflowError):
+        found = np.zeros(0)
+    numbers = found.dtype.kind in "iuf"
+    with np.errstate(all="ignore"):
+        found = found.astype(np.float64) if numbers else found
+    if not numbers or found.shape != (size,) or not np.isfinite(found).all():
+        raise InvalidParameter(
+            f"beta is {size} finite numbers: one for each feature, and the intercept.", fix="Give it as one row."
+        )
+    found.setflags(write=False)
+    return found
 
 
 def descend(
@@ -113,6 +223,8 @@ def descend(
     """
     if len(values) != schedule.users:
         raise InvalidValue("The schedule is for another number of people.", fix="Make it for these.")
+    if first.randomizer != schedule.randomizer:
+        raise InvalidParameter("The schedule is for other reports than the round's.", fix="Give both one randomizer.")
     beta = np.zeros(schedule.randomizer.dimension)
     penalised = np.append(np.ones(len(beta) - 1), 0.0)
     path, users = [beta], []
