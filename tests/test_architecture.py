@@ -60,6 +60,7 @@ DRIVERS = {
 }
 ENTROPY = {"secrets", "os.urandom", "os.getrandom", "ssl.RAND_bytes", "ssl.RAND_priv_bytes"}
 ALONE = "local/clients/curador_device.py"  # copied to devices as one file: it may import nothing of ours, and be longer
+LONGEST_ALONE = 1000
 ENTROPY_ROOMS = ("noise/entropy.py", "server/auth.py", ALONE)
 RANDOM = {"random", "numpy.random"}
 RANDOM_ROOMS = ("samples.py", "audit/", "learn/torch.py")
@@ -108,8 +109,8 @@ def violations(source: str, path: str) -> set[str]:
         found.add(f"{path}: no room of that name; give it its arrows")
     if Path(path).stem in {"utils", "util", "helpers", "common"}:
         found.add(f"{path}: a file is named for its idea")
-    if source.count("\n") > LONGEST * (2 if path == ALONE else 1):
-        found.add(f"{path}: more than {LONGEST} lines")
+    if source.count("\n") > (most := LONGEST_ALONE if path == ALONE else LONGEST):
+        found.add(f"{path}: more than {most} lines")
     for line, name in names_used(source, path):
         if name.split(".")[0] == "curador":
             there = name.split(".")[1] if "." in name else ""

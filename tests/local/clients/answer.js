@@ -9,7 +9,9 @@ function scripted(text) {
   let at = 0;
   return new curador.Source((n) => {
     if (at >= bytes.length) throw new Error("the script is at its end");
-    return bytes.subarray(at, (at += n));
+    const found = new Uint8Array(n);
+    found.set(bytes.subarray(at, (at += n)));
+    return found;
   });
 }
 
@@ -19,6 +21,7 @@ function revived(value) {
   if (typeof value !== "object" || value === null) return value;
   if ("$number" in value) return Number(value.$number);
   if ("$undefined" in value) return undefined;
+  if ("$integer" in value) return BigInt(value.$integer);
   return Object.fromEntries(Object.entries(value).map(([name, x]) => [name, revived(x)]));
 }
 
@@ -76,6 +79,50 @@ const jobs = {
     const device = new curador.Device(limit, () => new Promise((done) => setTimeout(done, 5)));
     const both = documents.map((document) => device.message(curador.readTask(document), value));
     return (await Promise.allSettled(both)).map((one) => one.reason?.message ?? "sent");
+  },
+
+  /** Messages at once, each of whose saves takes its own time, and one of which fails. */
+  async saves({ documents, waits, failing }) {
+    let [disk, started, running, atOnce] = [null, 0, 0, 0];
+    const device = new curador.Device("9", async (state) => {
+      const mine = started++;
+      atOnce = Math.max(atOnce, ++running);
+      await new Promise((done) => setTimeout(done, waits[mine]));
+      running--;
+      if (mine === failing) throw new Error("full");
+      disk = state;
+    });
+    const all = documents.map((document) => device.message(curador.readTask(document), 0));
+    const told = (await Promise.allSettled(all)).map((one) => one.reason?.message ?? "sent");
+    return { told, disk, at_once: atOnce };
+  },
+
+  /** Messages from sources that give no bytes, too few, too many and none of the kind, and from the system's. */
+  async sources({ document, value }) {
+    const fail = () => {
+      throw new Error("no bytes yet");
+    };
+    const fetches = [fail, () => new Uint8Array(0), (n) => new Uint8Array(n + 1), (n) => new Array(n).fill(0)];
+    const [told, spent] = [[], []];
+    const device = new curador.Device("2", () => {});
+    for (const source of [...fetches.map((fetch) => new curador.Source(fetch)), undefined]) {
+      const message = device.message(curador.readTask(document), value, source);
+      told.push(await message.then(() => "sent", (error) => error.message));
+      spent.push(device.spent);
+    }
+    return { told, spent };
+  },
+
+  /** What a programmer may get wrong. */
+  async mistakes({ document }) {
+    const told = [];
+    try {
+      new curador.Device("9");
+    } catch (error) {
+      told.push(`${error}`);
+    }
+    await new curador.Device("9", () => {}).message(document, "tea").catch((error) => told.push(`${error}`));
+    return told;
   },
 
   /** A message while nothing can be saved, and one after it. */

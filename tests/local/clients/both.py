@@ -43,6 +43,8 @@ def for_node(value: Any) -> Any:
     """A value that JSON may carry, whatever it is."""
     if isinstance(value, float) and not math.isfinite(value):
         return {"$number": str(value).replace("inf", "Infinity").replace("nan", "NaN")}
+    if type(value) is int and abs(value) >= 1 << 53:
+        return {"$integer": str(value)}  # JavaScript has such integers as BigInts only
     if isinstance(value, list):
         return [for_node(x) for x in value]
     if isinstance(value, dict):
@@ -80,7 +82,7 @@ class Scripted(client.Source):
     def _next(self, n: int) -> bytes:
         assert self.fetched < len(self._script), "the script is at its end"
         self.fetched += n
-        return self._script[self.fetched - n : self.fetched]
+        return self._script[self.fetched - n : self.fetched].ljust(n, b"\0")
 
 
 def or_refused(run: Any) -> Any:

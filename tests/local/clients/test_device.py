@@ -6,13 +6,14 @@ import json
 import threading
 import time
 from fractions import Fraction
+from hashlib import sha256
 from typing import Any
 
 import pytest
 
 from curador.local import KRR, Duchi, Longitudinal, Rappor
 from curador.local.clients import curador_device as client
-from curador.local.wire import read_message
+from curador.local.wire import canonical, read_message
 from tests.local.clients.both import Scripted, document, in_node, or_refused, script_for, to_text
 
 TEA = KRR(["tea", "water"], "1/2")
@@ -23,7 +24,7 @@ PAGES = Rappor(1, bloom=16, hashes=2, cohorts=8)
 STEPS: list[tuple[Any, Any]] = [
     (TEA, "tea"),
     (TEA, "tea"),
-    (AGE, float("nan")),
+    (CHANGING, float("nan")),
     (AGAIN, "b"),
     (AGAIN, "a"),
     (PAGES, "x.org"),
@@ -38,6 +39,12 @@ STEPS: list[tuple[Any, Any]] = [
 
 def nothing(state: dict[str, Any]) -> None:
     """Saves nothing."""
+
+
+def answered(task: Any) -> dict[str, str]:
+    """What a state says of a task that was answered."""
+    read = client.read_task(document(task))
+    return {"task": read.id, "digest": read.digest, "epsilon": str(task.epsilon)}
 
 
 class NoBytes(client.Source):
@@ -76,20 +83,20 @@ def test_both_languages_keep_the_same_state() -> None:
 
 
 def test_what_is_sent_and_what_is_refused() -> None:
-    device = client.Device("23/6", nothing, changes=True)
+    device = client.Device("23/6", nothing)
     sent = run(device, STEPS, client.Source())
     why = [answer.get("refused", "sent")[:22] for answer in sent]
     assert why == [
         "sent",
         "This task was answered",
-        "The value is not a fin",
+        "Epsilon of this task d",
         "sent",
         "sent",
         "sent",
         "sent",
         "sent",
-        "This task costs 2, mor",
-        "The value is none of t",
+        "Epsilon of this task d",
+        "sent",
         "sent",
         "This task was answered",
     ]
@@ -123,7 +130,7 @@ def test_a_state_goes_from_one_language_to_the_other() -> None:
 def test_nothing_is_drawn_for_what_is_refused() -> None:
     source = NoBytes()
     device = client.Device("1/3", nothing)
-    refused = run(device, [(TEA, "tea"), (CHANGING, "a"), (AGAIN, "a"), (AGE, "x")], source)
+    refused = run(device, [(TEA, "tea"), (CHANGING, "a"), (AGAIN, "a"), (PAGES, "x")], source)
     assert all("refused" in answer for answer in refused)
     assert device.spent == 0
     with pytest.raises(AssertionError):
@@ -188,7 +195,8 @@ class Slow(client.Krr):
 
     @epsilon.setter
     def epsilon(self, epsilon: Fraction) -> None:
-        self.id = f"{id(self):032x}"
+        self.digest = f"{id(self):032x}" * 2
+        self.id = self.digest[:32]
 
 
 def broken_states() -> list[Any]:
@@ -211,6 +219,10 @@ def broken_states() -> list[Any]:
         {**good, "answered": [{**first, "epsilon": "0"}]},
         {**good, "answered": [{**first, "epsilon": "-1"}]},
         {**good, "answered": [{"task": first["task"]}]},
+        {**good, "kept": {}, "answered": [{**first, "task": "0" * 32}]},
+        {**good, "kept": {}, "answered": [{**first, "digest": first["task"]}]},
+        {**good, "kept": {}, "answered": [{**first, "digest": first["digest"].upper()}]},
+        {**good, "kept": {}, "answered": [{**first, "digest": None}]},
         {**good, "answered": ["x"]},
         {**good, "answered": [first]},  # a permanent answer on a task that was never charged
         {**good, "kept": []},
@@ -251,7 +263,7 @@ def test_permanent_answers_that_cannot_be_are_refused_not_drawn_anew() -> None:
             "curador": 1,
             "limit": "9",
             "changes": False,
-            "answered": [{"task": client.read_task(document(task)).id, "epsilon": str(task.epsilon)}],
+            "answered": [answered(task)],
             "kept": {client.read_task(document(task)).id: kept},
         }
         for task, kept in LOST
@@ -282,3 +294,161 @@ def test_permanent_answers_stay() -> None:
     run(device, [(PAGES, "y"), (AGAIN, "b"), (PAGES, "x")] * 20, client.Source())
     assert device.to_json()["kept"] == kept
     assert device.spent == 3
+
+
+# ---- what a hostile collector, a slow disk or a broken source can do -------------------------------------------------
+
+
+def test_saves_follow_each_other_and_the_newest_state_is_last() -> None:
+    """The first takes longest, and the third fails; what it was to save is in the fourth."""
+    tasks = [KRR(n, "1/2") for n in (2, 3, 4, 5)]
+    job = {"do": "saves", "documents": [document(task) for task in tasks], "waits": [40, 1, 10, 1], "failing": 2}
+    [found] = in_node([job])
+    assert found["told"] == ["sent", "sent", "full", "sent"]
+    assert found["at_once"] == 1
+    assert [one["task"] for one in found["disk"]["answered"]] == [answered(task)["task"] for task in tasks]
+
+
+def test_refusals_do_not_depend_on_the_value() -> None:
+    """With too little left, on a task that was answered, and on one that is not answered at all."""
+    values: list[Any] = ["tea", "beer", 1, None, True, float("nan"), [], {}]
+    steps = [(TEA, "tea"), *((task, value) for task in (TEA, AGE, AGAIN, CHANGING) for value in values)]
+    device = client.Device("1/2", nothing)
+    mine = run(device, steps, client.Source())[1:]
+    whys = [{answer["refused"] for answer in mine[i : i + len(values)]} for i in range(0, len(mine), len(values))]
+    assert [len(why) for why in whys] == [1] * 4
+    job = {"do": "device", "limit": "1/2", "changes": False, "steps": steps_for_node(steps)}
+    [theirs] = in_node([{**job, "script": to_text(bytes(1024))}])
+    assert theirs["sent"][1:] == mine
+
+
+def test_a_device_answers_whatever_the_value_is() -> None:
+    """Who has another value than a hostile task lists is not told by silence, and is charged like anyone."""
+    sent = []
+    for secret in ("tea", "beer"):
+        device = client.Device("1/2", nothing)
+        sent += [run(device, [(TEA, secret)], client.Source())[0]]
+        assert device.spent == Fraction(1, 2)
+    assert all("report" in answer for answer in sent)
+
+
+def failing(n: int) -> bytes:
+    raise OSError("no bytes yet")
+
+
+def test_a_source_that_fails_costs_nothing() -> None:
+    short = "The source did not give the bytes that it was asked for."
+    for task, value in ((TEA, "tea"), (AGAIN, "a")):
+        device, read = client.Device("2", nothing), client.read_task(document(task))
+        for broken, why in ((failing, "no bytes yet"), (lambda n: b"", short), (lambda n: bytes(n + 1), short)):
+            with pytest.raises((OSError, client.Refused), match=why):
+                device.message(read, value, client.Source(broken))
+        assert device.spent == 0
+        assert device.to_json()["kept"] == {}
+        device.message(read, value)
+        [theirs] = in_node([{"do": "sources", "document": document(task), "value": value}])
+        assert theirs["told"] == ["no bytes yet", short, short, short, "sent"]
+        assert theirs["spent"] == ["0", "0", "0", "0", str(task.epsilon)]
+
+
+def test_another_task_of_the_same_id_is_not_answered() -> None:
+    """Half of a SHA-256 can be met on purpose in 2**64 tries; the whole is kept, and compared."""
+    device = client.Device("9", nothing)
+    run(device, [(AGAIN, "a")], client.Source())
+    state = device.to_json()
+    first = state["answered"][0]
+    state["answered"] = [{**first, "digest": first["task"] + "0" * 32}]
+    mine = run(client.Device.from_json(state, nothing), [(AGAIN, "a")], NoBytes())
+    [theirs] = in_node([{"do": "device", "state": state, "steps": steps_for_node([(AGAIN, "a")]), "script": ""}])
+    assert mine == theirs["sent"] == [{"refused": "This device answered another task of the same id."}]
+
+
+def odd_epsilons(many: int) -> list[Fraction]:
+    """Each a little below 1/100, with denominators of 39 digits that have nothing in common."""
+    return [Fraction(10**36 + i, 10**38 + 2 * i + 1) for i in range(many)]
+
+
+def test_what_was_spent_stays_short_and_is_rounded_up() -> None:
+    epsilons = odd_epsilons(40)
+    bodies = [{**TEA.to_json(), "epsilon": str(epsilon), "keep": 1 << 20} for epsilon in epsilons]
+    documents = [{"curador": 1, "id": sha256(canonical(body)).hexdigest()[:32], "task": body} for body in bodies]
+    device = client.Device("2", nothing)
+    for one in documents:
+        device.message(client.read_task(one), "tea")
+    exact = sum(epsilons)
+    assert exact <= device.spent <= exact + Fraction(len(epsilons), 1 << 64)
+    assert device.spent.denominator <= 1 << 128 < exact.denominator
+    again = client.Device.from_json(device.to_json(), nothing)
+    assert (again.spent, again.remaining) == (device.spent, 2 - device.spent)
+    assert [one["epsilon"] for one in again.to_json()["answered"]] == [str(epsilon) for epsilon in epsilons]
+    steps = [{"document": one, "value": "tea"} for one in documents]
+    job = {"do": "device", "limit": "2", "changes": False, "steps": steps, "script": to_text(bytes(1 << 14))}
+    [theirs] = in_node([job])
+    assert (theirs["spent"], theirs["remaining"]) == (str(device.spent), str(device.remaining))
+
+
+def test_sums_that_fit_are_exact() -> None:
+    assert client._sum(Fraction(1, 3), Fraction(2, 7)) == Fraction(13, 21)
+    assert client._sum(Fraction(1, 3**80), Fraction(1, 5)) == Fraction((1 << 64) // 5 + 1, 1 << 64)
+
+
+def test_save_must_be_done_when_it_returns() -> None:
+    async def later(state: dict[str, Any]) -> None:
+        """Saves when somebody waits for it, and nobody does."""
+
+    device = client.Device("9", later)
+    with pytest.raises(TypeError, match="asynchronous"):
+        device.message(client.read_task(document(TEA)), "tea")
+    assert device.spent == Fraction(1, 2)
+
+
+def test_save_may_read_but_not_answer() -> None:
+    """An answer inside of save would be saved first, and then the state before it."""
+    seen: list[Any] = []
+
+    def save(state: dict[str, Any]) -> None:
+        seen.append((device.spent, device.to_json() == state))
+        with pytest.raises(RuntimeError, match="must not answer"):
+            device.message(client.read_task(document(AGE)), 3)
+
+    device = client.Device("9", save)
+    device.message(client.read_task(document(TEA)), "tea")
+    assert seen == [(Fraction(1, 2), True)]
+    assert device.spent == Fraction(1, 2)
+
+
+def test_readers_wait_for_their_turn() -> None:
+    """Else a dictionary would change while it is read."""
+    begun, go, read = threading.Event(), threading.Event(), threading.Event()
+
+    def save(state: dict[str, Any]) -> None:
+        begun.set()
+        go.wait(5)
+
+    device = client.Device("9", save)
+    task = client.read_task(document(TEA))
+    writer = threading.Thread(target=lambda: device.message(task, "tea"))
+
+    def look() -> None:
+        device.to_json()
+        read.set()
+
+    reader = threading.Thread(target=look)
+    writer.start()
+    assert begun.wait(5)
+    reader.start()
+    assert not read.wait(0.05)
+    go.set()
+    assert read.wait(5)
+    writer.join()
+    reader.join()
+
+
+def test_mistakes_of_a_programmer_are_no_refusals() -> None:
+    nobody: Any = None
+    with pytest.raises(TypeError):
+        client.Device("9", nobody)
+    with pytest.raises(TypeError, match="was read"):
+        client.Device("9", nothing).message(document(TEA), "tea")  # type: ignore[arg-type]
+    [theirs] = in_node([{"do": "mistakes", "document": document(TEA)}])
+    assert theirs == ["TypeError: save is not a function.", "TypeError: This is not a task that was read."]

@@ -2,18 +2,34 @@
 
 from __future__ import annotations
 
+import json
 from fractions import Fraction
 from hashlib import sha256
+from math import ceil
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from curador.errors import CuradorError
-from curador.local import KRR, OUE, Duchi, HeavyHitters, Hybrid, Longitudinal, Record
+from curador.errors import CuradorError, InvalidParameter
+from curador.local import (
+    KRR,
+    OUE,
+    SUE,
+    CountMean,
+    DBitFlip,
+    Duchi,
+    HeavyHitters,
+    Hybrid,
+    LocalLaplace,
+    Longitudinal,
+    Rappor,
+    Record,
+    SubsetSelection,
+)
 from curador.local.clients import curador_device as client
-from curador.local.wire import canonical, read_task
+from curador.local.wire import canonical, publish_task, read_task
 from tests.local.clients.both import document, in_node, or_refused
 from tests.local.every_task import EVERY_TASK
 from tests.local.exact_law import within
@@ -22,6 +38,7 @@ pytestmark = pytest.mark.xdist_group("refusals")  # one Node for the whole file
 
 FURTHER = [HeavyHitters(4), Longitudinal(4, 3, values=3, first="1/2")]
 BODIES: list[dict[str, Any]] = [document(task)["task"] for task in (*(task for task, _ in EVERY_TASK), *FURTHER)]
+HITTERS: dict[str, Any] = document(HeavyHitters(4, rows=9, places=65_521))["task"]
 NO_INTEGERS = [0, -1, 2**32, 2**53, 10**30, True, 1.5, "1", None, [], {}]
 NO_FRACTIONS = [
     "0",
@@ -73,7 +90,7 @@ def instead(name: str, value: Any) -> list[Any]:
         return [*NO_INTEGERS, value + 1, value + 2, value + 1000, value - 1, 2 * value]
     if name in ("epsilon", "low", "high"):
         slightly = Fraction(value) * Fraction(999_999, 1_000_000)
-        return [*NO_FRACTIONS, *NO_INTEGERS, str(slightly), "1/1000", "9" * 401, "1/" + "9" * 401]
+        return [*NO_FRACTIONS, *NO_INTEGERS, str(slightly), "1/1000", "9" * 41, "1/" + "9" * 41, "2000", "1/1073741825"]
     if name == "keys":
         return NO_KEYS
     return [*NO_INTEGERS, "zzz", ["a"], value * 2 if isinstance(value, list) else "krr"]
@@ -103,6 +120,7 @@ def mutants() -> list[dict[str, Any]]:
         None,
     ):
         found.append({**record, "parts": [record["parts"][0], wrong]})
+    found += [{**HITTERS, "rows": rows} for rows in (372, 373, 65_521)]  # the first can be counted
     found += [{**record, "names": names} for names in (["x"], ["x", "x"], ["x", 1], "xy", ["x", "y", "z"], [])]
     return found
 
@@ -162,8 +180,16 @@ def test_what_a_client_refuses_and_the_library_takes() -> None:
     for body in MUTANTS:
         mine = or_refused(lambda body=body: client.read_task(signed(body)))
         if isinstance(mine, dict) and by_library(signed(body)):
-            long = any(isinstance(x, str) and len(x) > 400 for x in body.values())
+            long = any(isinstance(x, str) and len(x) > 40 for x in body.values())
             assert long or body["mechanism"] == "record" or body.get("rest") is True, (mine, body)
+
+
+def test_what_is_too_large_to_count_is_refused() -> None:
+    """A tally has 11 (1 + rows * 2**16) numbers here, of which 2**28 are the most."""
+    client.read_task(signed({**HITTERS, "rows": 372}))
+    with pytest.raises(client.Refused, match="too many"):
+        client.read_task(signed({**HITTERS, "rows": 373}))
+    assert [by_library(signed({**HITTERS, "rows": rows})) for rows in (372, 373)] == [True, False]
 
 
 @pytest.mark.parametrize("case", range(len(ENVELOPES)))
@@ -240,7 +266,92 @@ def test_a_field_that_is_anything_makes_a_sound_task_or_none(data: Any) -> None:
 
 
 @given(st.sampled_from(range(len(BODIES))), ANYTHING)
-def test_any_value_is_answered_or_refused(case: int, value: Any) -> None:
+def test_any_value_is_answered(case: int, value: Any) -> None:
     read = client.read_task(signed(BODIES[case]))
-    answer = or_refused(lambda: client.report(read, value))
-    assert isinstance(answer, dict) or len(answer) == read.report_bytes
+    assert len(client.report(read, value)) == read.report_bytes
+
+
+# ---- what would take too long, or too much room ----------------------------------------------------------------------
+
+LIMIT = 1 << 16
+
+
+def wider(body: dict[str, Any], names: int) -> dict[str, Any]:
+    """A record's body with its first part so many times."""
+    return {**body, "names": [f"a{i}" for i in range(names)], "parts": [body["parts"][0]] * names}
+
+
+LARGE = Record({"x": 1 << 18}, 4).to_json()
+SMALL = Record({"x": 2}, 1).to_json()
+SKETCH = CountMean(1, places=1 << 18).to_json()
+FILTER = Rappor(1, bloom=4096).to_json()
+LONG = Longitudinal(1 << 24, 9, values=1, first=1).to_json()
+HYBRID = Hybrid(0, 1, 3).to_json()
+BYTES = "Reports on this task would have more than 65536 bytes."
+KEPT = "A device would have to remember more than 4096 bits."
+APART = "Doubles do not tell the values between low and high apart."
+TOO_MUCH: list[tuple[Any, str | None]] = [
+    (OUE(1 << 19, 1).to_json(), None),
+    (OUE((1 << 19) + 1, 1).to_json(), BYTES),
+    (SUE((1 << 19) + 1, 1).to_json(), BYTES),
+    (SubsetSelection((1 << 19) + 1, 1, chosen=2).to_json(), BYTES),
+    (DBitFlip(1 << 24, 1, 1 << 14).to_json(), None),
+    (DBitFlip(1 << 24, 1, (1 << 14) + 1).to_json(), BYTES),
+    (KRR(1 << 24, 1).to_json(), None),
+    (SKETCH, None),
+    ({**SKETCH, "places": 1 << 19}, BYTES),
+    (FILTER, None),
+    ({**FILTER, "bloom": 8192}, "bloom is no power of two from 2 to 4096."),
+    ({**LONG, "values": 85, "epsilon": "1000"}, None),
+    ({**LONG, "values": 86, "epsilon": "1000"}, KEPT),
+    (KRR([*range(LIMIT)], 1).to_json(), None),
+    (KRR([*range(LIMIT + 1)], 1).to_json(), "More than 65536 keys are listed."),
+    (wider(SMALL, 1024), None),
+    (wider(SMALL, 1025), "A record has more than 1024 attributes."),
+    ({**wider(LARGE, 4), "sampled": 1}, None),
+    ({**wider(LARGE, 4), "epsilon": "8", "sampled": 2}, BYTES),
+    ({**HYBRID, "low": "0", "high": "9" * 40}, None),
+    (
+        {**HYBRID, "low": "0", "high": "9" * 41},
+        'high is not a fraction such as "1" or "1/2", of 40 digits each at most.',
+    ),
+    ({**HYBRID, "low": str(2**40 - 1), "high": str(2**40)}, None),
+    ({**HYBRID, "low": str(-(2**40) - 1), "high": str(-(2**40))}, APART),
+    ({**HYBRID, "low": str(2**40), "high": str(2**40 + 1)}, APART),
+    ({**HYBRID, "slope": 0, "window": 0}, "slope is not from 1 to 65535."),
+    ({**HYBRID, "slope": 65_535, "window": 0}, "This task's thresholds do not keep epsilon = 3."),
+    ({**HYBRID, "epsilon": "1024"}, None),
+    ({**HYBRID, "epsilon": "1025"}, "epsilon is not from 2**-30 to 1024."),
+    (LocalLaplace(0, 1, Fraction(1, 1 << 30)).to_json(), None),
+    ({**LocalLaplace(0, 1, 1).to_json(), "epsilon": "1/1073741825"}, "epsilon is not from 2**-30 to 1024."),
+]
+"""What is just not too much, and what is."""
+
+
+def test_both_refuse_what_is_too_much() -> None:
+    documents = [signed(json.loads(json.dumps(body))) for body, _ in TOO_MUCH]
+    mine = [or_refused(lambda one=one: {"id": client.read_task(one).id}) for one in documents]
+    assert [answer.get("refused") for answer in mine] == [why for _, why in TOO_MUCH]
+    assert in_node([{"do": "read", "document": one} for one in documents]) == mine
+
+
+def test_a_record_of_long_fractions_is_read_and_summed() -> None:
+    """As many parts as there may be, whose denominators have nothing in common: the sum has 40,000 digits."""
+    epsilons = [Fraction(10**36 + i, 10**39 + 2 * i + 1) for i in range(1024)]
+    part = {"mechanism": "krr", "keys": 2, "rest": None, "bits": 32, "keep": 1 << 20}
+    body = {
+        "mechanism": "record",
+        "names": [f"a{i}" for i in range(1024)],
+        "parts": [{**part, "epsilon": str(epsilon)} for epsilon in epsilons],
+        "sampled": 1024,
+    }
+    enough = Fraction(ceil(sum(epsilons) * 10**30), 10**30)
+    documents = [signed({**body, "epsilon": str(x)}) for x in (enough, enough - Fraction(1, 10**30))]
+    mine = [or_refused(lambda one=one: {"id": client.read_task(one).id}) for one in documents]
+    assert [set(answer) for answer in mine] == [{"id"}, {"refused"}]
+    assert in_node([{"do": "read", "document": one} for one in documents]) == mine
+
+
+def test_what_devices_refuse_is_not_published() -> None:
+    with pytest.raises(InvalidParameter, match="No device would answer this task: Reports"):
+        publish_task(OUE((1 << 19) + 1, 1))

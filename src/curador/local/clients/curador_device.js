@@ -15,8 +15,14 @@
   const WIDE = 2 ** 32; // thresholds without a field "bits" have 32 of them
   const PRECISION = 192n; // bits after the point when e**epsilon is bounded from below
   const ENOUGH = 64n; // no threshold of 32 bits makes a ratio of e**64
+  const DIGITS = 40; // of a fraction's numerator and denominator, each
+  const REPORT_MOST = 2 ** 16; // bytes
+  const KEPT_MOST = 2 ** 12; // bits
+  const LISTED_MOST = 2 ** 16; // keys
+  const NAMES_MOST = 2 ** 10; // attributes of a record
+  const FINEST = 2n ** 40n; // bounds are at least this part of their size apart: doubles tell the steps between them
 
-  /** A task that is not to be answered, a value that cannot be, or a report that would cost too much. */
+  /** A task that is not to be answered, or a report that would cost too much: never because of a value. */
   class Refused extends Error {
     constructor(what) {
       super(what);
@@ -47,7 +53,10 @@
 
     byte() {
       if (this.at === this.bytes.length) {
-        this.bytes = this.fetch(64);
+        const fetched = this.fetch(64);
+        const right = fetched instanceof Uint8Array && fetched.length === 64;
+        must(right, "The source did not give the bytes that it was asked for.");
+        this.bytes = fetched;
         this.at = 0;
       }
       return this.bytes[this.at++];
@@ -137,7 +146,6 @@
   const sameNames = (x, names) =>
     Object.keys(x).length === names.length && names.every((name) => Object.hasOwn(x, name));
   const isKey = (x) => typeof x === "string" || Number.isSafeInteger(x);
-  const isInteger = (x) => Number.isSafeInteger(x) || typeof x === "bigint";
   const abs = (x) => (x < 0n ? -x : x);
   const least = (x, y) => (x < y ? x : y);
 
@@ -154,7 +162,13 @@
       this.d = d / common;
     }
     plus(other) {
-      return new Fraction(this.n * other.d + other.n * this.d, this.d * other.d);
+      // What the denominators share comes out first, so that nothing larger than the sum is ever divided.
+      const common = gcd(this.d, other.d);
+      const [mine, theirs] = [this.d / common, other.d / common];
+      const n = this.n * theirs + other.n * mine;
+      const left = gcd(n, common);
+      const sum = Object.create(Fraction.prototype);
+      return Object.assign(sum, { n: n / left, d: mine * (other.d / left) });
     }
     minus(other) {
       return this.plus(new Fraction(-other.n, other.d));
@@ -174,8 +188,9 @@
   }
 
   function fraction(x, name) {
-    const found = typeof x === "string" ? /^(0|-?[1-9][0-9]{0,399})(?:\/([1-9][0-9]{0,399}))?$/.exec(x) : null;
-    must(found, `${name} is not a fraction such as "1" or "1/2".`);
+    const number = `[1-9][0-9]{0,${DIGITS - 1}}`;
+    const found = typeof x === "string" ? new RegExp(`^(0|-?${number})(?:/(${number}))?$`).exec(x) : null;
+    must(found, `${name} is not a fraction such as "1" or "1/2", of ${DIGITS} digits each at most.`);
     const [n, d] = [BigInt(found[1]), BigInt(found[2] || 1)];
     must(gcd(n, d) === 1n && found[2] !== "1", `${name} is not in lowest terms.`);
     return new Fraction(n, d);
@@ -183,6 +198,7 @@
 
   function keys(x, name) {
     if (!Array.isArray(x)) return whole(x, name);
+    must(x.length <= LISTED_MOST, `More than ${LISTED_MOST} keys are listed.`);
     const found = new Map(x.map((key, i) => [key, i]));
     must(x.every(isKey) && found.size === x.length, "Keys are different strings or integers.");
     return found;
@@ -295,9 +311,9 @@
   const hex = (bytes) => bytes.map((x) => x.toString(16).padStart(2, "0")).join("");
   const unhex = (digits) => digits.match(/../g).map((x) => parseInt(x, 16));
 
-  /** Where the hash function of this row sends a key: the lowest bits of the first eight bytes of a SHA-256. */
-  function place(salt, row, key, places) {
-    const bytes = sha256(utf8(`${salt}\n${row}\n${typeof key === "string" ? "s" : "i"}${key}`));
+  /** Where the hash function of this row sends a key's code: the lowest bits of the first eight bytes of a SHA-256. */
+  function place(salt, row, code, places) {
+    const bytes = sha256([...utf8(`${salt}\n${row}\n`), ...code]);
     return (bytes[5] * 65536 + bytes[6] * 256 + bytes[7]) % places; // a power of two, at most 2**24
   }
 
@@ -313,6 +329,20 @@
     return `{${items.map((name) => `${canonical(name)}:${canonical(x[name])}`).join(",")}}`;
   }
 
+  // ---- values -------------------------------------------------------------------------------------------------------
+  // A person may have any value, and a task may be anybody's.  Whatever the value is, it makes one report: a device
+  // that refused some values would tell by its silence, for nothing, which ones.
+
+  /** Whether this is a number, of either kind; NaN is none, nor is a truth value, nor are digits in a string. */
+  const isNumber = (value) => typeof value === "bigint" || (typeof value === "number" && !Number.isNaN(value));
+
+  /** A string or an integer between -2**63 and 2**63 as bytes; everything else counts as the empty string. */
+  function keyCode(value) {
+    if (typeof value === "string") return utf8(`s${value}`);
+    const integer = typeof value === "bigint" || Number.isInteger(value) ? BigInt(value) : null;
+    return utf8(integer !== null && abs(integer) < 1n << 63n ? `i${integer}` : "s");
+  }
+
   // ---- the mechanisms -----------------------------------------------------------------------------------------------
 
   /** A question that was read and is known to keep its epsilon; `readTask` makes it. */
@@ -321,9 +351,11 @@
 
     constructor(body) {
       for (const [name, read] of Object.entries(this.constructor.fields)) this[name] = read(body[name], name);
-      must(this.epsilon.n > 0n, "epsilon is not above 0.");
+      const { n, d } = this.epsilon;
+      must(d <= n << 30n && n <= d << 10n, "epsilon is not from 2**-30 to 1024.");
       this.remembers = false;
       this.check();
+      must(this.reportBytes <= REPORT_MOST, `Reports on this task would have more than ${REPORT_MOST} bytes.`);
     }
 
     between(first, last, ...names) {
@@ -354,22 +386,18 @@
       must(this.bits === 16 || this.bits === 32, "bits is not 16 or 32.");
       this.unit = 2 ** this.bits;
       this.reportBytes = bytesFor(this.size);
-      this.otherNumber = this.rest === null ? null : this.number(this.rest);
-      must(this.rest === null || this.otherNumber !== null, "rest is none of the keys.");
+      const found = isKey(this.rest) ? this.number(this.rest) : null;
+      must(this.rest === null || found !== null, "rest is none of the keys.");
+      this.otherNumber = found ?? 0; // without a rest the first key, as numbers are clamped to their bounds
     }
 
     number(value) {
-      const listed = this.keys instanceof Map;
-      const kind = Number.isInteger(value) || (listed && typeof value === "string");
-      must(kind, "This is not of the kind of the task's keys.");
-      if (listed) return this.keys.has(value) ? this.keys.get(value) : null;
-      return 0 <= value && value < this.size ? value : null;
+      if (this.keys instanceof Map) return this.keys.get(value) ?? null;
+      return Number.isInteger(value) && 0 <= value && value < this.size ? value + 0 : null; // -0 is 0
     }
 
     seen(value) {
-      const found = this.number(value) ?? this.otherNumber;
-      must(found !== null, "The value is none of the task's keys, and the task has no key for the rest.");
-      return found;
+      return this.number(value) ?? this.otherNumber;
     }
 
     kept(own, keep, size, source) {
@@ -509,6 +537,8 @@
       super.check();
       this.between(1, this.unit - 1, "keep", "again");
       this.between(1, 1024, "values");
+      const bits = 2 * this.values * (32 - Math.clz32(this.size - 1));
+      must(bits <= KEPT_MOST, `A device would have to remember more than ${KEPT_MOST} bits.`);
       this.keepPromise(this.keep, this.size, this.values);
       this.remembers = true;
     }
@@ -552,6 +582,10 @@
     check() {
       must(this.low.compare(this.high) < 0, "low is not below high.");
       this.across = this.high.minus(this.low);
+      const sizes = [this.low, this.high].map((x) => new Fraction(abs(x.n), x.d));
+      const wide = new Fraction(this.across.n * FINEST, this.across.d);
+      const apart = sizes.every((size) => size.compare(wide) <= 0);
+      must(apart, "Doubles do not tell the values between low and high apart.");
     }
 
     seen(value) {
@@ -561,9 +595,10 @@
 
     /** The fraction of `steps` that the value is above low, clamped: exact, so the same in every language. */
     share(value, steps) {
-      must(typeof value === "number" && Number.isFinite(value), "The value is not a finite number.");
+      if (!isNumber(value)) return [0n, 1n]; // it counts as low
+      if (value === Infinity || value === -Infinity) return [value > 0 ? BigInt(steps) : 0n, 1n];
       let twos = 0n;
-      for (; !Number.isInteger(value); value *= 2) twos += 1n; // exact
+      for (; typeof value === "number" && !Number.isInteger(value); value *= 2) twos += 1n; // exact
       const [n, d] = [BigInt(value), 1n << twos];
       const above = (n * this.low.d - this.low.n * d) * this.across.d;
       const width = this.across.n * this.low.d * d;
@@ -575,15 +610,14 @@
   class Laplace extends Bounded {
     check() {
       super.check();
-      this.scale = new Fraction(BigInt(LEVELS) * this.epsilon.d, this.epsilon.n);
-      must(this.scale.n <= this.scale.d << 50n, "Noise of this scale does not fit 64 bits.");
-      this.farthest = BigInt(LEVELS) + 1000n * ((this.scale.n + this.scale.d - 1n) / this.scale.d);
+      this.scale = new Fraction(BigInt(LEVELS) * this.epsilon.d, this.epsilon.n); // at most 2**46
+      this.farthest = BigInt(LEVELS) + 64n * ((this.scale.n + this.scale.d - 1n) / this.scale.d);
       this.reportBytes = 8;
     }
 
     draw(own, source) {
       const noisy = BigInt(source.level(own)) + source.laplace(this.scale.n, this.scale.d);
-      // The collector takes none from farther, where noise ends once in e**1000 reports.
+      // The collector takes none from farther, where noise ends once in e**64 reports.
       const held = noisy < 0n ? -least(-noisy, this.farthest) : least(noisy, this.farthest);
       const bits = BigInt.asUintN(64, held);
       return words([Number(bits >> 32n), Number(bits & 0xffffffffn)], 4);
@@ -645,8 +679,8 @@
     static fields = { ...Piecewise.fields, slope: whole, mix: whole };
 
     check() {
-      super.check();
       Duchi.prototype.check.call(this);
+      super.check();
       this.between(0, WIDE - 1, "mix");
       this.reportBytes = bytesFor(this.mix ? LEVELS + this.window + 2 : 2);
     }
@@ -693,9 +727,8 @@
     }
 
     seen(value) {
-      const listed = Array.isArray(value) && value.length === this.dimension;
-      must(listed, `The value is not a list of ${this.dimension} numbers.`);
-      return Array.from(value, (x) => super.seen(x));
+      const given = Array.isArray(value) || ArrayBuffer.isView(value) ? value : [];
+      return Array.from({ length: this.dimension }, (_, i) => super.seen(given[i]));
     }
 
     draw(own, source) {
@@ -712,14 +745,13 @@
     static fields = { ...Task.fields, salt: text, true: whole };
 
     seen(value) {
-      must(typeof value === "string" || isInteger(value), "The value is neither a string nor an integer.");
-      return value;
+      return keyCode(value);
     }
 
-    checkPlaces(name, times) {
+    checkPlaces(name, most, times) {
       const places = this[name];
-      const power = 2 <= places && places <= 2 ** 24 && !(places & (places - 1));
-      must(power, `${name} is no power of two from 2 to 2**24.`);
+      const power = 2 <= places && places <= most && !(places & (places - 1));
+      must(power, `${name} is no power of two from 2 to ${most}.`);
       this.between(1, WIDE - 1, "true");
       this.truePromise(this.true, WIDE, times);
       this.reportBytes = 2 + Math.ceil(places / 8);
@@ -734,7 +766,7 @@
       this.between(1, 2 ** 16, "cohorts");
       this.between(1, WIDE - 1, "high", "low");
       must(this.low < this.high, "These reports would say nothing.");
-      this.checkPlaces("bloom", 2 * this.hashes);
+      this.checkPlaces("bloom", KEPT_MOST, 2 * this.hashes);
       this.remembers = true;
       this.values = 1;
     }
@@ -777,7 +809,7 @@
 
     check() {
       this.between(1, 2 ** 16, "rows");
-      this.checkPlaces("places", 2);
+      this.checkPlaces("places", 2 ** 24, 2);
     }
 
     draw(own, source) {
@@ -794,7 +826,7 @@
 
     check() {
       this.between(1, 2 ** 16, "rows");
-      this.checkPlaces("places", 1);
+      this.checkPlaces("places", 2 ** 24, 1);
       this.word = bytesFor(Math.max(this.rows, this.places));
       this.reportBytes = 3 * this.word;
     }
@@ -826,19 +858,19 @@
       this.oracle = Object.freeze(new Olh({ epsilon: `${this.epsilon}`, ...oracle }));
       this.first = Math.min(2, this.length);
       this.levels = this.length - this.first + 1;
+      const table = this.levels * (1 + this.rows * this.oracle.masks); // what a collector counts
+      must(table <= 2 ** 28, "rows and places are too many to count.");
       this.word = bytesFor(Math.max(this.levels, this.rows, this.oracle.masks, 2 ** this.hash_bits));
       this.reportBytes = this.word * (this.hash_bits + 3);
     }
 
     seen(value) {
-      if (this.kind === "text") {
-        must(typeof value === "string", "The value is not a string.");
-        return textCode(value, this.length);
-      }
-      must(isInteger(value), "The value is not an integer.");
+      if (this.kind === "text") return textCode(typeof value === "string" ? value : "", this.length);
       const half = 1n << BigInt(8 * this.length - 1);
-      const found = BigInt(value) < -half ? -half : least(BigInt(value), half - 1n);
-      return unhex((found + half).toString(16).padStart(2 * this.length, "0"));
+      const number = isNumber(value) ? value : 0;
+      const beyond = number < -half ? -half : number >= half ? half - 1n : null;
+      const held = beyond ?? BigInt(typeof number === "number" ? Math.trunc(number) : number); // towards 0
+      return unhex((held + half).toString(16).padStart(2 * this.length, "0"));
     }
 
     draw(own, source) {
@@ -868,8 +900,9 @@
 
     check() {
       const listed = Array.isArray(this.names) && Array.isArray(this.parts);
-      const sizes = listed && 0 < this.names.length && this.names.length <= 2 ** 16;
-      must(sizes && this.names.length === this.parts.length, "A record has one part for each name.");
+      const paired = listed && 0 < this.names.length && this.names.length === this.parts.length;
+      must(paired, "A record has one part for each name.");
+      must(this.names.length <= NAMES_MOST, `A record has more than ${NAMES_MOST} attributes.`);
       const texts = this.names.every((name) => typeof name === "string");
       const unlike = new Set(this.names).size === this.names.length;
       must(texts && unlike, "A record's names are not different strings.");
@@ -883,8 +916,8 @@
     }
 
     seen(value) {
-      must(isObject(value) && sameNames(value, this.names), `The value is not a record of ${this.names.join(", ")}.`);
-      return this.each.map((part, j) => part.seen(value[this.names[j]]));
+      const given = (name) => (isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined);
+      return this.each.map((part, j) => part.seen(given(this.names[j])));
     }
 
     draw(own, source) {
@@ -932,13 +965,18 @@
     return new kind(body);
   }
 
-  /** The task of a published document, refused if it was altered or does not keep its epsilon. */
+  /** The task of a published document, refused if it was altered or does not keep its epsilon.
+   *
+   * A report is made of every value, of any type, so that silence tells nothing: what is no number counts as low, what
+   * is not listed as the task's rest or, if it has none, as its first key.  Work and bytes are bounded.
+   */
   function readTask(document) {
     const named = isObject(document) && sameNames(document, ["curador", "id", "task"]);
     must(named, "This is not a task.");
     must(document.curador === VERSION, "This task is of another version.");
     const task = read(document.task, KINDS);
-    task.id = hex(sha256(utf8(canonical(document.task)))).slice(0, 32);
+    task.digest = hex(sha256(utf8(canonical(document.task))));
+    task.id = task.digest.slice(0, 32);
     must(document.id === task.id, "This task was altered after it was published.");
     return Object.freeze(task);
   }
@@ -973,18 +1011,30 @@
 
   // ---- what a device keeps ------------------------------------------------------------------------------------------
 
+  /** Their sum, of bounded size whatever the denominators: rounded up once it would be of more than 128 bits. */
+  function sum(spent, epsilon) {
+    const found = spent.plus(epsilon);
+    if (found.d < 1n << 128n) return found;
+    return new Fraction(((found.n << 64n) + found.d - 1n) / found.d, 1n << 64n);
+  }
+
   /** One person's device: what it answered, what it may still spend, and the permanent answers it gave.
    *
-   * `save` gets the state, a plain object, before any message is given out; it may return a promise.  If it fails the
-   * report counts as spent, though nobody gets it.  Tasks that ask for more than one value of a person cover no change
-   * of value with their epsilon; they are answered only if `changes` is true.
+   * `save` gets the state, a plain object, before any message is given out; it may return a promise, and the next save
+   * begins when that is settled.  If it fails the report counts as spent, though nobody gets it.  It must not wait for
+   * an answer of the device that it saves.  Tasks that ask for more than one value of a person cover no change of value
+   * with their epsilon; they are answered only if `changes` is true.
+   *
+   * Whether a task is refused depends on the task and on what was answered before, never on the value.
    */
   class Device {
     #limit;
     #changes;
     #answered;
+    #spent;
     #kept;
     #save;
+    #saving = Promise.resolve();
 
     constructor(limit, save, { changes = false } = {}) {
       this.#begin({ curador: VERSION, limit: String(limit), changes, answered: [], kept: {} }, save);
@@ -998,6 +1048,7 @@
     }
 
     #begin(state, save) {
+      if (typeof save !== "function") throw new TypeError("save is not a function.");
       const broken = "This is not a device's state.";
       must(isObject(state) && sameNames(state, ["curador", "limit", "changes", "answered", "kept"]), broken);
       must(state.curador === VERSION && typeof state.changes === "boolean", broken);
@@ -1005,67 +1056,83 @@
       this.#limit = fraction(state.limit, "limit");
       this.#changes = state.changes;
       this.#answered = new Map();
+      this.#spent = new Fraction(0n);
       for (const one of state.answered) {
-        must(isObject(one) && sameNames(one, ["task", "epsilon"]), broken);
-        this.#answered.set(text(one.task, "task"), fraction(one.epsilon, "epsilon"));
+        must(isObject(one) && sameNames(one, ["task", "digest", "epsilon"]), broken);
+        const [digest, epsilon] = [text(one.digest, "digest"), fraction(one.epsilon, "epsilon")];
+        must(/^[0-9a-f]{64}$/.test(digest) && one.task === digest.slice(0, 32) && epsilon.n > 0n, broken);
+        this.#charge(digest, epsilon);
       }
       must(this.#answered.size === state.answered.length, broken);
-      must([...this.#answered.values()].every((epsilon) => epsilon.n > 0n), broken);
       this.#kept = new Map(Object.entries(structuredClone(state.kept)));
       must([...this.#kept.keys()].every((name) => this.#answered.has(name)), broken);
       this.#save = save;
     }
 
+    #charge(digest, epsilon) {
+      this.#answered.set(digest.slice(0, 32), { digest, epsilon });
+      this.#spent = sum(this.#spent, epsilon);
+    }
+
     /** The epsilon of all tasks that were answered, as text such as "3/2". */
     get spent() {
-      return `${this.#spent()}`;
+      return `${this.#spent}`;
     }
 
     /** What further tasks may cost, as text. */
     get remaining() {
-      return `${this.#limit.minus(this.#spent())}`;
-    }
-
-    #spent() {
-      return [...this.#answered.values()].reduce((a, b) => a.plus(b), new Fraction(0n));
+      return `${this.#limit.minus(this.#spent)}`;
     }
 
     /** The state; `fromJSON` reads it, in any language. */
     toJSON() {
-      const answered = [...this.#answered].map(([task, epsilon]) => ({ task, epsilon: `${epsilon}` }));
+      const written = ([task, { digest, epsilon }]) => ({ task, digest, epsilon: `${epsilon}` });
+      const answered = [...this.#answered].map(written);
       const kept = structuredClone(Object.fromEntries(this.#kept));
       return { curador: VERSION, limit: `${this.#limit}`, changes: this.#changes, answered, kept };
     }
 
     /** A promise of a message: a first one is charged and saved, later ones only where the task remembers. */
     async message(task, value, source = new Source()) {
+      let kept = this.#checked(task); // before the value is looked at
       const own = task.seen(value);
-      let kept = this.#checked(task);
-      this.#answered.set(task.id, task.epsilon); // before anything is awaited: two at once must not both see what is left
       let bytes;
       if (task.remembers) {
         kept = task.remember(own, kept, source);
-        this.#kept.set(task.id, kept);
         bytes = task.reportOn(kept, source);
       } else {
         bytes = task.draw(own, source);
       }
       const made = toMessage(task, bytes, source);
-      await this.#save(this.toJSON());
+      // A source that fails before this has cost nothing, since nothing of the value has left.  Nothing was awaited
+      // since the check, so that two at once do not both see what is left.
+      if (!this.#answered.has(task.id)) this.#charge(task.digest, task.epsilon);
+      if (task.remembers) this.#kept.set(task.id, kept);
+      await this.#saved();
       return made;
+    }
+
+    /** Saves after the saves before it, with everything that was charged by then: an older state never lands last. */
+    #saved() {
+      const mine = this.#saving.then(() => this.#save(this.toJSON()));
+      this.#saving = mine.catch(() => {}); // who waits for that one is told; the next is made all the same
+      return mine;
     }
 
     /** What is kept of a task that may be answered now; the others are refused, before anything is drawn. */
     #checked(task) {
-      const kept = this.#kept.get(task.id);
+      if (!(task instanceof Task)) throw new TypeError("This is not a task that was read.");
       if (this.#answered.has(task.id)) {
+        const same = this.#answered.get(task.id).digest === task.digest;
+        must(same, "This device answered another task of the same id.");
         must(task.remembers, "This task was answered.");
+        const kept = this.#kept.get(task.id);
         must(task.isKept(kept), "What this device kept of the task is lost or broken.");
         return kept;
       }
       const changes = "Epsilon of this task does not cover that a value changed, and this device answers no such task.";
       must(this.#changes || (task.values ?? 1) === 1, changes);
-      const left = this.#limit.minus(this.#spent());
+      const left = this.#limit.minus(this.#spent);
       must(task.epsilon.compare(left) <= 0, `This task costs ${task.epsilon}, more than remains.`);
       return null;
     }

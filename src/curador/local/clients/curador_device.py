@@ -17,7 +17,7 @@ import threading
 from base64 import urlsafe_b64encode
 from collections.abc import Callable
 from fractions import Fraction
-from math import ceil, gcd, isfinite, isqrt
+from math import ceil, gcd, isqrt
 from typing import TYPE_CHECKING, Any, ClassVar, Union
 
 __all__ = ["Device", "Refused", "Source", "message", "read_task", "report"]
@@ -26,13 +26,20 @@ VERSION = 1
 LEVELS = 1 << 16  # steps between the bounds of a number
 WIDE = 1 << 32  # thresholds without a field "bits" have 32 of them
 SAFE = 1 << 53  # integers in a document are smaller, so that all languages read the same
+DIGITS = 40  # of a fraction's numerator and denominator, each
+REPORT_MOST = 1 << 16  # bytes
+KEPT_MOST = 1 << 12  # bits
+LISTED_MOST = 1 << 16  # keys
+NAMES_MOST = 1 << 10  # attributes of a record
+FINEST = 1 << 40  # bounds are at least this part of their size apart, so that doubles tell the steps between them
 PRECISION = 192  # bits after the point when e**epsilon is bounded from below
+INFINITE = float("inf")
 ENOUGH = 64  # no threshold of 32 bits makes a ratio of e**64
-Key = Union[str, int]  # noqa: UP007 (Python 3.9)
+Number = Union[int, float]  # noqa: UP007 (Python 3.9)
 
 
 class Refused(ValueError):
-    """A task that is not to be answered, a value that cannot be, or a report that would cost too much.
+    """A task that is not to be answered, or a report that would cost too much: never because of a value.
 
     >>> str(Refused("This is not a task."))
     'This is not a task.'
@@ -62,7 +69,10 @@ class Source:
     def take(self, n: int) -> int:
         """The next ``n`` bytes as one integer, the highest first."""
         if self._at + n > len(self._bytes):
-            self._bytes, self._at = self._bytes[self._at :] + self._fetch(max(n, 64)), 0
+            wanted = max(n, 64)
+            fetched = self._fetch(wanted)
+            _must(len(fetched) == wanted, "The source did not give the bytes that it was asked for.")
+            self._bytes, self._at = self._bytes[self._at :] + fetched, 0
         self._at += n
         return int.from_bytes(self._bytes[self._at - n : self._at], "big")
 
@@ -127,9 +137,10 @@ def _whole(x: Any, name: str) -> int:
 
 
 def _fraction(x: Any, name: str) -> Fraction:
-    found = re.fullmatch(r"(0|-?[1-9][0-9]{0,399})(?:/([1-9][0-9]{0,399}))?", x) if isinstance(x, str) else None
+    number = f"[1-9][0-9]{{0,{DIGITS - 1}}}"
+    found = re.fullmatch(f"(0|-?{number})(?:/({number}))?", x) if isinstance(x, str) else None
     if found is None:
-        raise Refused(f'{name} is not a fraction such as "1" or "1/2".')
+        raise Refused(f'{name} is not a fraction such as "1" or "1/2", of {DIGITS} digits each at most.')
     n, d = int(found[1]), int(found[2] or 1)
     _must(gcd(n, d) == 1 and found[2] != "1", f"{name} is not in lowest terms.")
     return Fraction(n, d)
@@ -141,6 +152,7 @@ def _is_key(x: object) -> bool:
 
 def _keys(x: Any, name: str) -> Any:
     if isinstance(x, list):
+        _must(len(x) <= LISTED_MOST, f"More than {LISTED_MOST} keys are listed.")
         _must(all(map(_is_key, x)) and len(set(x)) == len(x), "Keys are different strings or integers.")
         return {key: i for i, key in enumerate(x)}
     return _whole(x, name)
@@ -182,10 +194,35 @@ def _bits(cells: list[bool]) -> bytes:
     return int(text.ljust(8 * size, "0"), 2).to_bytes(size, "big")
 
 
-def _place(salt: str, row: int, key: Key, places: int) -> int:
-    """Where the hash function of this row sends a key: the lowest bits of the first eight bytes of a SHA-256."""
-    text = f"{salt}\n{row}\n{'s' if isinstance(key, str) else 'i'}{key}"
-    return int.from_bytes(hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()[:8], "big") % places
+def _place(salt: str, row: int, code: bytes, places: int) -> int:
+    """Where the hash function of this row sends a key's code: the lowest bits of the first eight bytes of a SHA-256."""
+    head = f"{salt}\n{row}\n".encode("utf-8", "surrogatepass")
+    return int.from_bytes(hashlib.sha256(head + code).digest()[:8], "big") % places
+
+
+# ---- values ----------------------------------------------------------------------------------------------------------
+# A person may have any value, and a task may be anybody's.  Whatever the value is, it makes one report: a device that
+# refused some values would tell by its silence, for nothing, which ones.
+
+
+def _number_of(value: object) -> Number | None:
+    """The value if it is a number; NaN is none, nor is a truth value, nor are digits in a string."""
+    number = isinstance(value, (int, float)) and not isinstance(value, bool) and value == value
+    return value if number else None  # type: ignore[return-value]
+
+
+def _integer_of(value: object) -> int | None:
+    """The value if it is an integer, such as 1 or 1.0, between -2**63 and 2**63."""
+    number = _number_of(value)
+    return int(number) if number is not None and abs(number) < 1 << 63 and number == int(number) else None
+
+
+def _key_code(value: object) -> bytes:
+    """A string or an integer between -2**63 and 2**63 as bytes; everything else counts as the empty string."""
+    if isinstance(value, str):
+        return b"s" + str.__str__(value).encode("utf-8", "surrogatepass")
+    integer = _integer_of(value)
+    return b"s" if integer is None else b"i%d" % integer
 
 
 # ---- the mechanisms --------------------------------------------------------------------------------------------------
@@ -200,6 +237,7 @@ class Task:
 
     fields: ClassVar[dict[str, Callable[[Any, str], Any]]] = {"epsilon": _fraction}
     id: str
+    digest: str  # all 32 bytes, of which the id is the first 16
     report_bytes: int  # how many a report has
     remembers = False
 
@@ -214,15 +252,16 @@ class Task:
     def __init__(self, body: dict[str, Any]) -> None:
         for name, read in self.fields.items():
             setattr(self, name, read(body[name], name))
-        _must(self.epsilon > 0, "epsilon is not above 0.")
+        _must(Fraction(1, 1 << 30) <= self.epsilon <= 1024, "epsilon is not from 2**-30 to 1024.")
         self.check()
+        _must(self.report_bytes <= REPORT_MOST, f"Reports on this task would have more than {REPORT_MOST} bytes.")
 
     def check(self) -> None:
         """Refuse fields out of range and thresholds that do not keep epsilon; set ``report_bytes``."""
         raise NotImplementedError
 
     def seen(self, value: Any) -> Any:
-        """What of a value the coins see; refuses what is no value, before anything is drawn."""
+        """What of a value the coins see.  There is something for every value, of any type."""
         raise NotImplementedError
 
     def draw(self, own: Any, source: Source) -> bytes:
@@ -247,22 +286,19 @@ class Keyed(Task, keys=_keys, rest=_any, bits=_whole):
         _must(2 <= self.size <= 1 << 24, "There are not 2 to 2**24 keys.")
         _must(self.bits in (16, 32), "bits is not 16 or 32.")
         self.unit, self.report_bytes = 1 << self.bits, _bytes_for(self.size)
-        self.other_number = None if self.rest is None else self._number(self.rest)
-        _must(self.rest is None or self.other_number is not None, "rest is none of the keys.")
+        found = self._number(self.rest) if _is_key(self.rest) else None
+        _must(self.rest is None or found is not None, "rest is none of the keys.")
+        self.other_number: int = found or 0  # without a rest the first key, as numbers are clamped to their bounds
 
     def _number(self, value: Any) -> int | None:
-        kinds = (str, int) if isinstance(self.keys, dict) else (int,)
-        _must(type(value) in kinds, "This is not of the kind of the task's keys.")
+        key = value if isinstance(value, str) else _integer_of(value)
         if isinstance(self.keys, dict):
-            return self.keys.get(value)
-        return int(value) if 0 <= value < self.size else None
+            return self.keys.get(key)
+        return key if isinstance(key, int) and 0 <= key < self.size else None
 
     def seen(self, value: Any) -> int:
         found = self._number(value)
-        found = self.other_number if found is None else found
-        if found is None:
-            raise Refused("The value is none of the task's keys, and the task has no key for the rest.")
-        return found
+        return self.other_number if found is None else found
 
     def _kept(self, own: int, keep: int, size: int, source: Source) -> int:
         other = source.uniform(size)  # drawn in any case
@@ -381,6 +417,8 @@ class Longitudinal(Krr, again=_whole, values=_whole):
         Keyed.check(self)
         self._between(1, self.unit - 1, "keep", "again")
         self._between(1, 1024, "values")
+        bits = 2 * self.values * (self.size - 1).bit_length()
+        _must(bits <= KEPT_MOST, f"A device would have to remember more than {KEPT_MOST} bits.")
         self._keep_promise(self.keep, self.size, self.values)
 
     def draw(self, own: int, source: Source) -> bytes:
@@ -417,6 +455,8 @@ class Bounded(Task, low=_fraction, high=_fraction):
     def check(self) -> None:
         _must(self.low < self.high, "low is not below high.")
         self.across: Fraction = self.high - self.low
+        most = max(abs(self.low), abs(self.high))
+        _must(self.across * FINEST >= most, "Doubles do not tell the values between low and high apart.")
 
     def seen(self, value: Any) -> Any:
         n, d = self._share(value, LEVELS << 16)
@@ -424,9 +464,12 @@ class Bounded(Task, low=_fraction, high=_fraction):
 
     def _share(self, value: Any, steps: int) -> tuple[int, int]:
         """The fraction of ``steps`` that the value is above low, clamped: exact, so the same in every language."""
-        real = type(value) is int or (isinstance(value, float) and isfinite(value))
-        _must(real, "The value is not a finite number.")
-        n, d = value.as_integer_ratio()
+        number = _number_of(value)
+        if number is None:
+            return 0, 1  # it counts as low
+        if number in (INFINITE, -INFINITE):
+            return steps * (number > 0), 1
+        n, d = number.as_integer_ratio()
         above = (n * self.low.denominator - self.low.numerator * d) * self.across.denominator
         width = self.across.numerator * self.low.denominator * d
         return min(max(above, 0), width) * steps, width
@@ -437,13 +480,12 @@ class Laplace(Bounded):
 
     def check(self) -> None:
         super().check()
-        self.scale, self.report_bytes = LEVELS / self.epsilon, 8
-        _must(self.scale <= 1 << 50, "Noise of this scale does not fit 64 bits.")
-        self.farthest: int = LEVELS + 1000 * ceil(self.scale)
+        self.scale, self.report_bytes = LEVELS / self.epsilon, 8  # at most 2**46
+        self.farthest: int = LEVELS + 64 * ceil(self.scale)
 
     def draw(self, own: int, source: Source) -> bytes:
         noisy = source.level(own) + source.laplace(self.scale)
-        # The collector takes none from farther, where noise ends once in e**1000 reports.
+        # The collector takes none from farther, where noise ends once in e**64 reports.
         noisy = max(-self.farthest, min(noisy, self.farthest))
         return noisy.to_bytes(8, "big", signed=True)
 
@@ -496,8 +538,7 @@ class Hybrid(Piecewise, Duchi, mix=_whole):
     """Piecewise with probability mix/2**32, and then the cell plus 2; else Duchi's bit."""
 
     def check(self) -> None:
-        Duchi.check(self)
-        Piecewise.check(self)
+        super().check()  # Duchi's, then the window
         self._between(0, WIDE - 1, "mix")
         self.report_bytes = _bytes_for(LEVELS + self.window + 2 if self.mix else 2)
 
@@ -537,9 +578,9 @@ class DuchiVector(Bounded, dimension=_whole, true=_whole):
         self.report_bytes = (self.dimension + 7) // 8
 
     def seen(self, value: Any) -> list[int]:
-        listed = isinstance(value, (list, tuple)) and len(value) == self.dimension
-        _must(listed, f"The value is not a list of {self.dimension} numbers.")
-        return [super(DuchiVector, self).seen(x) for x in value]
+        given = list(value[: self.dimension]) if isinstance(value, (list, tuple)) else []
+        given += [None] * (self.dimension - len(given))
+        return [super(DuchiVector, self).seen(x) for x in given]
 
     def draw(self, own: list[int], source: Source) -> bytes:
         corner = [source.coin(source.level(x), 16) for x in own]
@@ -552,13 +593,12 @@ class DuchiVector(Bounded, dimension=_whole, true=_whole):
 class Hashed(Task, salt=_text, true=_whole):
     """A task about strings or integers that nobody lists."""
 
-    def seen(self, value: Any) -> Key:
-        _must(type(value) in (str, int), "The value is neither a string nor an integer.")
-        return value  # type: ignore[no-any-return]
+    def seen(self, value: Any) -> bytes:
+        return _key_code(value)
 
-    def _check_places(self, name: str, times: int) -> None:
+    def _check_places(self, name: str, most: int, times: int) -> None:
         places = getattr(self, name)
-        _must(2 <= places <= 1 << 24 and not places & (places - 1), f"{name} is no power of two from 2 to 2**24.")
+        _must(2 <= places <= most and not places & (places - 1), f"{name} is no power of two from 2 to {most}.")
         self._between(1, WIDE - 1, "true")
         self._promise(self.true, WIDE - self.true, times)
         self.report_bytes = 2 + (places + 7) // 8
@@ -574,12 +614,12 @@ class Rappor(Hashed, bloom=_whole, hashes=_whole, cohorts=_whole, high=_whole, l
         self._between(1, 1 << 16, "cohorts")
         self._between(1, WIDE - 1, "high", "low")
         _must(self.low < self.high, "These reports would say nothing.")
-        self._check_places("bloom", 2 * self.hashes)
+        self._check_places("bloom", KEPT_MOST, 2 * self.hashes)
 
-    def draw(self, own: Key, source: Source) -> bytes:
+    def draw(self, own: bytes, source: Source) -> bytes:
         return self.report_on(self.remember(own, None, source), source)
 
-    def remember(self, own: Key, kept: Any, source: Source) -> dict[str, Any]:
+    def remember(self, own: bytes, kept: Any, source: Source) -> dict[str, Any]:
         """What to keep, and make every report from: of the first value, whatever comes after it."""
         if kept:
             return dict(kept)
@@ -609,9 +649,9 @@ class CountMean(Hashed, rows=_whole, places=_whole):
 
     def check(self) -> None:
         self._between(1, 1 << 16, "rows")
-        self._check_places("places", self.changed)
+        self._check_places("places", 1 << 24, self.changed)
 
-    def draw(self, own: Key, source: Source) -> bytes:
+    def draw(self, own: bytes, source: Source) -> bytes:
         row = source.uniform(self.rows)
         mine = _place(self.salt, row, own, self.places)
         cells = [(i == mine) == source.coin(self.true, 32) for i in range(self.places)]
@@ -628,7 +668,7 @@ class HadamardCountMean(CountMean):
         self.word = _bytes_for(max(self.rows, self.places))
         self.report_bytes = 3 * self.word
 
-    def draw(self, own: Key, source: Source) -> bytes:
+    def draw(self, own: bytes, source: Source) -> bytes:
         row, column = source.uniform(self.rows), source.uniform(self.places)
         minus = _odd(column & _place(self.salt, row, own, self.places))
         said = source.coin(self.true, 32) != bool(minus)
@@ -649,16 +689,17 @@ class HeavyHitters(
         oracle = {"keys": self.places, "rest": None, "bits": 32, "hash_bits": self.hash_bits, "keep": self.keep}
         self.oracle = Olh({"epsilon": str(self.epsilon), **oracle})
         self.widths = range(min(2, self.length), self.length + 1)
+        table = len(self.widths) * (1 + self.rows * self.oracle.masks)  # what a collector counts
+        _must(table <= 1 << 28, "rows and places are too many to count.")
         self.word = _bytes_for(max(len(self.widths), self.rows, self.oracle.masks, 1 << self.hash_bits))
         self.report_bytes = self.word * (self.hash_bits + 3)
 
     def seen(self, value: Any) -> bytes:
         if self.kind == "text":
-            _must(type(value) is str, "The value is not a string.")
-            return _text_code(value, self.length)
-        _must(type(value) is int, "The value is not an integer.")
-        half = 1 << (8 * self.length - 1)
-        return int(min(max(value, -half), half - 1) + half).to_bytes(self.length, "big")
+            return _text_code(value if isinstance(value, str) else "", self.length)
+        half: int = 1 << (8 * self.length - 1)
+        held = int(min(max(_number_of(value) or 0, -half), half - 1))  # towards 0
+        return (held + half).to_bytes(self.length, "big")
 
     def draw(self, own: bytes, source: Source) -> bytes:
         level = min(source.uniform(len(self.widths) - 1 + self.last), len(self.widths) - 1)
@@ -685,7 +726,8 @@ class Record(Task, names=_any, parts=_any, sampled=_whole):
 
     def check(self) -> None:
         listed = isinstance(self.names, list) and isinstance(self.parts, list)
-        _must(listed and 0 < len(self.names) == len(self.parts) <= 1 << 16, "A record has one part for each name.")
+        _must(listed and 0 < len(self.names) == len(self.parts), "A record has one part for each name.")
+        _must(len(self.names) <= NAMES_MOST, f"A record has more than {NAMES_MOST} attributes.")
         texts = all(isinstance(name, str) for name in self.names)
         _must(texts and len(set(self.names)) == len(self.names), "A record's names are not different strings.")
         self._between(1, len(self.names), "sampled")
@@ -696,9 +738,8 @@ class Record(Task, names=_any, parts=_any, sampled=_whole):
         self.report_bytes = self.sampled * self.slot
 
     def seen(self, value: Any) -> list[Any]:
-        named = isinstance(value, dict) and set(value) == set(self.names)
-        _must(named, f"The value is not a record of {', '.join(self.names)}.")
-        return [part.seen(value[name]) for name, part in zip(self.names, self.each)]  # noqa: B905 (Python 3.9)
+        given = value if isinstance(value, dict) else {}
+        return [part.seen(given.get(name)) for name, part in zip(self.names, self.each)]  # noqa: B905 (Python 3.9)
 
     def draw(self, own: list[Any], source: Source) -> bytes:
         report = b""
@@ -743,7 +784,9 @@ def read_task(document: Any) -> Task:
     """The task of a published document, refused if it was altered or does not keep its epsilon.
 
     Guarantee: whatever two values a person may have, no report on a task that is returned is more than exp(epsilon)
-        times as likely under one as under the other; integers show it here, whoever wrote the task.
+        times as likely under one as under the other; integers show it here, whoever wrote the task.  A report is made
+        of every value, of any type, so that silence tells nothing: what is no number counts as low, what is not listed
+        as the task's rest or, if it has none, as its first key.  Work and bytes are bounded.
     Assumes: fair bytes from the operating system; one report per person and task, or a Device.
 
     >>> duchi = {"mechanism": "duchi", "low": "0", "high": "10", "epsilon": "1", "slope": 30284}
@@ -756,7 +799,8 @@ def read_task(document: Any) -> Task:
     _must(type(version) is int and version == VERSION, "This task is of another version.")
     task = _read(document["task"], KINDS)
     text = json.dumps(document["task"], sort_keys=True, separators=(",", ":"))
-    task.id = hashlib.sha256(text.encode()).hexdigest()[:32]
+    task.digest = hashlib.sha256(text.encode()).hexdigest()
+    task.id = task.digest[:32]
     _must(document["id"] == task.id, "This task was altered after it was published.")
     return task
 
@@ -785,12 +829,23 @@ def _message(task: Task, bytes_: bytes, source: Source) -> dict[str, str]:
 # ---- what a device keeps ---------------------------------------------------------------------------------------------
 
 
+def _sum(spent: Fraction, epsilon: Fraction) -> Fraction:
+    """Their sum, of bounded size whatever the denominators: rounded up once it would be of more than 128 bits."""
+    found = spent + epsilon
+    return found if found.denominator < 1 << 128 else Fraction(ceil(found * (1 << 64)), 1 << 64)
+
+
 class Device:
     """One person's device: what it answered, what it may still spend, and the permanent answers it gave.
 
-    ``save`` gets the state, a plain dictionary, before any message is given out.  If it fails the report counts as
-    spent, though nobody gets it.  Tasks that ask for more than one value of a person cover no change of value with
-    their epsilon; they are answered only if ``changes`` is True.
+    ``save`` gets the state, a plain dictionary, before any message is given out; it returns when that is saved.  If it
+    fails the report counts as spent, though nobody gets it.  It may read the device, but must not answer with it.
+    Tasks that ask for more than one value of a person cover no change of value with their epsilon; they are answered
+    only if ``changes`` is True.
+
+    Guarantee: the epsilons of all tasks answered do not sum to more than the limit, and whether a task is refused
+        depends on the task and on what was answered before, never on the value.
+    Assumes: one Device for each saved state at a time; a state that is lost, or copied, is spent again.
 
     >>> device = Device("2", save=lambda state: None)
     >>> str(device.remaining)
@@ -808,6 +863,8 @@ class Device:
         return made
 
     def _begin(self, state: Any, save: Callable[[dict[str, Any]], object]) -> None:
+        if not callable(save):
+            raise TypeError("save is not a function.")
         broken = "This is not a device's state."
         parts = {"curador", "limit", "changes", "answered", "kept"}
         _must(isinstance(state, dict) and set(state) == parts, broken)
@@ -815,16 +872,25 @@ class Device:
         self._limit, self._changes = _fraction(state["limit"], "limit"), state["changes"]
         answered, kept = state["answered"], state["kept"]
         _must(isinstance(self._changes, bool) and isinstance(answered, list) and isinstance(kept, dict), broken)
-        _must(all(isinstance(one, dict) and set(one) == {"task", "epsilon"} for one in answered), broken)
-        self._answered = {_text(one["task"], "task"): _fraction(one["epsilon"], "epsilon") for one in answered}
+        self._answered: dict[str, tuple[str, Fraction]] = {}
+        self._spent = Fraction(0)
+        for one in answered:
+            _must(isinstance(one, dict) and set(one) == {"task", "digest", "epsilon"}, broken)
+            digest, epsilon = _text(one["digest"], "digest"), _fraction(one["epsilon"], "epsilon")
+            _must(re.fullmatch("[0-9a-f]{64}", digest) and one["task"] == digest[:32] and epsilon > 0, broken)
+            self._charge(digest, epsilon)
         _must(len(self._answered) == len(answered) and set(kept) <= set(self._answered), broken)
-        _must(all(epsilon > 0 for epsilon in self._answered.values()), broken)
-        self._kept, self._save, self._turn = dict(kept), save, threading.Lock()
+        self._kept, self._save, self._turn, self._busy = dict(kept), save, threading.RLock(), False
+
+    def _charge(self, digest: str, epsilon: Fraction) -> None:
+        self._answered[digest[:32]] = digest, epsilon
+        self._spent = _sum(self._spent, epsilon)
 
     @property
     def spent(self) -> Fraction:
         """The epsilon of all tasks that were answered."""
-        return sum(self._answered.values(), start=Fraction(0))
+        with self._turn:
+            return self._spent
 
     @property
     def remaining(self) -> Fraction:
@@ -833,31 +899,54 @@ class Device:
 
     def to_json(self) -> dict[str, Any]:
         """The state; :meth:`from_json` reads it, in any language."""
-        answered = [{"task": name, "epsilon": str(epsilon)} for name, epsilon in self._answered.items()]
-        kept = json.loads(json.dumps(self._kept))
+        with self._turn:
+            answered = [
+                {"task": name, "digest": digest, "epsilon": str(epsilon)}
+                for name, (digest, epsilon) in self._answered.items()
+            ]
+            kept = json.loads(json.dumps(self._kept))
         parts = {"curador": VERSION, "limit": str(self._limit), "changes": self._changes}
         return {**parts, "answered": answered, "kept": kept}
 
     def message(self, task: Task, value: Any, source: Source | None = None) -> dict[str, str]:
         """A message on the task: a first one is charged and saved, later ones only where the task remembers."""
         with self._turn:  # two at once must not both see what is left
-            own, source = task.seen(value), source or Source()
-            kept = self._checked(task)
-            self._answered[task.id] = task.epsilon
-            if isinstance(task, (Longitudinal, Rappor)):
-                self._kept[task.id] = kept = task.remember(own, kept, source)
-                bytes_ = task.report_on(kept, source)
-            else:
-                bytes_ = task.draw(own, source)
-            made = _message(task, bytes_, source)
-            self._save(self.to_json())
-            return made
+            if self._busy:  # the state that is being saved would be the older one, and be written last
+                raise RuntimeError("save must not answer with the device that it saves.")
+            self._busy = True
+            try:
+                return self._answer(task, value, source or Source())
+            finally:
+                self._busy = False
+
+    def _answer(self, task: Task, value: Any, source: Source) -> dict[str, str]:
+        kept = self._checked(task)  # before the value is looked at
+        own = task.seen(value)
+        if isinstance(task, (Longitudinal, Rappor)):
+            kept = task.remember(own, kept, source)
+            bytes_ = task.report_on(kept, source)
+        else:
+            bytes_ = task.draw(own, source)
+        made = _message(task, bytes_, source)
+        # A source that fails before this has cost nothing, since nothing of the value has left.
+        if task.id not in self._answered:
+            self._charge(task.digest, task.epsilon)
+        if task.remembers:
+            self._kept[task.id] = kept
+        done = self._save(self.to_json())
+        if hasattr(done, "__await__"):
+            getattr(done, "close", lambda: None)()
+            raise TypeError("save is not done when it returns: it must not be asynchronous.")
+        return made
 
     def _checked(self, task: Task) -> Any:
         """What is kept of a task that may be answered now; the others are refused, before anything is drawn."""
-        kept = self._kept.get(task.id)
+        if not isinstance(task, Task):
+            raise TypeError("This is not a task that was read.")
         if task.id in self._answered:
+            _must(self._answered[task.id][0] == task.digest, "This device answered another task of the same id.")
             _must(task.remembers, "This task was answered.")
+            kept = self._kept.get(task.id)
             _must(task.is_kept(kept), "What this device kept of the task is lost or broken.")
             return kept
         changes = "Epsilon of this task does not cover that a value changed, and this device answers no such task."
