@@ -13,11 +13,13 @@ import numpy as np
 import pytest
 
 from curador.errors import InvalidParameter, InvalidValue, NotPromised
-from curador.local import Tally, hunt, task_from_json
+from curador.local import Tally, hunt, meetings, task_from_json
+from curador.local.domain import Key
 from curador.local.evidence import rarely_reached
 from curador.local.hitters import HeavyHitters
-from curador.local.hunt import Hunt
-from curador.local.prefixes import all_places, coded, coefficients
+from curador.local.hunt import Hitters, Hunt
+from curador.local.meetings import Meetings
+from curador.local.prefixes import all_places, coded, coefficients, key_of, text_code
 from curador.local.task import set_fields
 from tests.exact import Stream
 from tests.local.all_ways import law_of
@@ -202,6 +204,7 @@ def test_where_nobody_has_the_same_little_is_made_up() -> None:
     assert made_up() <= 8  # Bin(40, 0.05) is above with a chance of 1e-4
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(hunt, "rarely_reached", lambda people, chance, miss: rarely_reached(people, chance, 0.05))
+        patch.setattr(meetings, "by_chance", lambda rows, places, largest, miss: 1 / places)
         assert made_up() > 30
 
 
@@ -223,14 +226,66 @@ def test_judges_had_no_part_in_the_choice() -> None:
     assert sum(len(group.codes) for group in suspects[:-1]) > 3
 
 
-def test_whom_frequent_keys_meet_is_taken_out(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_whom_a_frequent_key_meets_is_not_named(monkeypatch: pytest.MonkeyPatch) -> None:
     """With four rows, one string of 15 meets in one the only one that people have: a quarter of them support it."""
     task = HeavyHitters(4, length=2, rows=4, places=61)
     tally = task.tally(task.randomize(["ab"] * 5000, entropy=Stream(3)))
     assert task.find(tally).keys == ("ab",)
     assert task.find(tally).values[0] == pytest.approx(1, abs=0.1)
-    monkeypatch.setattr(hunt, "KNOWN", 0)
+    monkeypatch.setattr(meetings, "by_chance", lambda rows, places, largest, miss: 1 / places)
+    monkeypatch.setattr(Meetings, "allowed", lambda self, codes: np.full(len(codes), self.chance))
     assert len(task.find(tally).keys) > 1000
+
+
+def shared_prefix(users: int, seed: int, often: float) -> list[str]:
+    """Nearly all begin alike and hardly two have the same, but for two values that many have."""
+    tails = np.random.default_rng(seed).integers(97, 123, (users, 4)).astype(np.uint8)
+    many = int(users * often)
+    rare = [f"https://www.{tail.tobytes().decode()}" for tail in tails[2 * many :]]
+    return ["tea"] * many + ["https://www.abcd"] * many + rare
+
+
+def made_up(found: Hitters, values: list[str], length: int) -> list[Key]:
+    """What is found that nobody has."""
+    codes = {text_code(value, length) for value in values}
+    had = {key_of(np.frombuffer(code, np.uint8), text=True) for code in codes}
+    return [key for key, cut in zip(found.keys, found.cut, strict=True) if (key, cut) not in had]
+
+
+@pytest.mark.parametrize("run", [1, 2, 3])
+@pytest.mark.parametrize("length", [12, 16])
+def test_a_prefix_that_nearly_all_share_makes_nothing_up(length: int, run: int) -> None:
+    """A suspect that meets "https://www." in one row of 32 has 3% more support than others."""
+    task = HeavyHitters(4, length=length, salt=f"run{run}", rows=32, places=127)
+    values = shared_prefix(150_000, run, often=0.12)
+    found = task.find(task.randomize(values, entropy=Stream(run)), beam=64)
+    assert made_up(found, values, length) == []
+    assert {"tea", "https://www" if length == 12 else "https://www.abcd"} == set(found.keys)
+    assert found.complete_above < 0.12
+    assert found.values[found.keys.index("tea")] == pytest.approx(0.12, abs=0.02)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("run", "often"), [(0, 0), (1, 0), (2, 0), (3, 0.02)])
+def test_a_prefix_that_nearly_all_share_makes_nothing_up_at_the_default_sizes(run: int, often: float) -> None:
+    task = HeavyHitters(4, length=16, salt=f"run{run}")
+    values = shared_prefix(1_000_000, run, often)
+    found = task.find(task.randomize(values, entropy=Stream(run)))
+    assert made_up(found, values, 16) == []
+    assert {"tea", "https://www.abcd"} == set(found.keys) or not often
+    assert found.complete_above < 0.02
+
+
+def test_of_twins_neither_is_named() -> None:
+    """All of one's coefficients are the other's, so all that one's people report supports both."""
+    salt, codes = "381", np.array([[*b"aa"], [*b"kl"]], np.uint8)  # the first such salt
+    assert coefficients(codes, salt, 127).tolist() == [[63, 50, 55]] * 2
+    task = HeavyHitters(4, length=2, rows=32, places=127, salt=salt)
+    values = ["aa"] * 5000 + ["zz"] * 5000
+    for some in (values, [*values, *["kl"] * 2000]):
+        found = task.find(task.randomize(some, entropy=Stream(1)))
+        assert found.keys == ("zz",)
+        assert found.complete_above > 0.4
 
 
 @pytest.mark.parametrize("epsilon", [4, 8])
@@ -350,6 +405,9 @@ def test_refusals() -> None:
     for f in (0, 2, 1e-9):
         with pytest.raises(InvalidParameter):
             task.users_needed(f)
-    huge = HeavyHitters(1, rows=65_521, places=65_521)
-    with pytest.raises(InvalidParameter, match="numbers"):
-        huge.tally(huge.randomize(["a"]))
+    for length, places in ((12, 65_521), (64, 2081)):
+        with pytest.raises(InvalidParameter, match="numbers"):
+            HeavyHitters(1, length=length, rows=places, places=places)
+    for f in (0.0078, 0.001):  # others may meet a value in 2 rows of 256
+        with pytest.raises(InvalidParameter, match="enough"):
+            HeavyHitters(4).users_needed(f)

@@ -19,11 +19,12 @@ from curador.local.hashing import OLH
 from curador.local.hunt import Hitters, Hunt
 from curador.local.layout import Layout
 from curador.local.limits import checked_miss
+from curador.local.meetings import TWICE
 from curador.local.oracle import CELLS, short_words
 from curador.local.planning import MOST_USERS
 from curador.local.prefixes import Bytes, coded, coefficients, place
 from curador.local.tally import Tally
-from curador.local.task import Task, check_promise, checked_threshold, set_fields
+from curador.local.task import Task, check_promise, checked_epsilon, checked_threshold, set_fields
 from curador.noise import SYSTEM, Entropy
 from curador.rational import Number, positive, probability, rational, whole
 
@@ -35,7 +36,7 @@ LENGTH_MOST, LAST_MOST, PLACES_MOST = 64, 64, 1 << 16
 BEAM = 1024
 
 TABLE_MOST = 1 << 28
-"""More counts than this do not fit the memory of most machines."""
+"""More counts than this do not fit the memory of most machines; devices refuse the same tasks."""
 
 
 @dataclass(frozen=True, init=False)
@@ -91,7 +92,7 @@ class HeavyHitters(Task, mechanism="heavy-hitters"):
             raise InvalidParameter(f"Values are {' or '.join(KINDS)}, not {kind!r}.", fix='Choose kind="text".')
         set_fields(
             self,
-            epsilon=positive(epsilon, "epsilon"),
+            epsilon=checked_epsilon(epsilon),
             kind=kind,
             length=checked_threshold(length, "length", LENGTH_MOST + 1),
             last=checked_threshold(KINDS[kind] if last is None else last, "last", LAST_MOST + 1),
@@ -102,6 +103,10 @@ class HeavyHitters(Task, mechanism="heavy-hitters"):
         set_fields(self, rows=checked_threshold(rows, "rows", self.places + 1))
         oracle = OLH(self.places, self.epsilon, hash_bits=hash_bits, keep=keep)
         set_fields(self, hash_bits=oracle.hash_bits, keep=oracle.keep)
+        if math.prod(self._shape) > TABLE_MOST:
+            raise InvalidParameter(
+                f"A tally of this task has {math.prod(self._shape)} numbers.", fix="Choose fewer rows or places."
+            )
         check_promise(self)
 
     @cached_property
@@ -201,10 +206,6 @@ class HeavyHitters(Task, mechanism="heavy-hitters"):
     def tally(self, reports: Any) -> Tally:
         """For each level how many people drew it, and then each row's spectrum.  Tallies of parts add up."""
         found = self._checked(reports)
-        if math.prod(self._shape) > TABLE_MOST:
-            raise InvalidParameter(
-                f"A tally of this task has {math.prod(self._shape)} numbers.", fix="Choose fewer rows or places."
-            )
         counts = np.zeros(self._shape, np.int64)
         piece = max(1, CELLS // found.shape[1])
         for i in range(0, len(found), piece):
@@ -238,13 +239,14 @@ class HeavyHitters(Task, mechanism="heavy-hitters"):
 
         At each level the ``beam`` best prefixes go on, but for those too rare to lead to values of frequency
         ``at_least``: asking for frequent ones only is faster.  Of complete values those are found that have more
-        support than any that nobody has.  ``most`` of them are named at most; the rest of the answer is about all.
+        support than chance explains, together with all that others whom they meet may add.  ``most`` of them are named
+        at most; the rest of the answer is about all.
         """
         tally = reports if isinstance(reports, Tally) else self.tally(reports)
         if tally.support.shape != self._shape or not (tally.support[:, 0] > 0).all():
             raise InvalidParameter("There are too few reports on this task.", fix="Collect some for each level.")
         wanted, miss = probability(at_least, "at_least"), checked_miss(confidence)
-        # One half for values that are missed, the other for values made up.
+        # One half for frequent prefixes that have too little support, the other for all that may make values up.
         found = Hunt(self, tally, float(wanted), miss / 2, whole(beam, "beam", 1)).run()
         return found if most is None else found.first(whole(most, "most"))
 
@@ -266,8 +268,11 @@ class HeavyHitters(Task, mechanism="heavy-hitters"):
     def users_needed(self, frequency: Number, confidence: float = 0.95, beam: int = BEAM) -> int:
         """How many people are enough for :meth:`find` to find a value of this frequency with this probability.
 
-        Assumes: the prefixes of any length that are frequent enough to compete fill a quarter of the beam at most.
-        Fails: it is more than needed, as unions of rare events are; an experiment may show that half is enough.
+        Assumes: the prefixes of any length that are frequent enough to compete fill a quarter of the beam at most, and
+            no prefix that is looked at has all three coefficients of the value's.
+        Fails: no crowd is enough for values rarer than 2/rows, which others may meet that often; and just above that
+            it is many times what is needed.  :meth:`find` allows for the meetings that there are, and so names rarer
+            ones, but hardly any below 1/places.
 
         >>> task = HeavyHitters(epsilon=4, length=8)
         >>> 2e4 < task.users_needed(0.05) < task.users_needed(0.02) < 1e6
@@ -280,7 +285,9 @@ class HeavyHitters(Task, mechanism="heavy-hitters"):
         while not self._enough(high, f, miss, beam):
             low, high = high, 2 * high
             if high > MOST_USERS:
-                raise InvalidParameter("No crowd of up to 2**40 people is enough.", fix="Look for more frequent ones.")
+                raise InvalidParameter(
+                    "No crowd of up to 2**40 people is enough.", fix="Look for more frequent ones, or choose more rows."
+                )
         while high - low > max(1, high // 1000):
             middle = (low + high) // 2
             low, high = (low, middle) if self._enough(middle, f, miss, beam) else (middle, high)
@@ -288,14 +295,15 @@ class HeavyHitters(Task, mechanism="heavy-hitters"):
 
     def _enough(self, users: int, frequency: float, miss: float, beam: int) -> bool:
         """Whether a key of this frequency passes each level, and the bar at the last."""
-        own, r = float(self.q) + float(self.p - self.q) * frequency, float(self.stranger)
+        p, q, r = float(self.p), float(self.q), float(self.stranger)
+        own, met = q + (p - q) * frequency, q + (p - q) * min(1.0, TWICE / self.rows)
         part, longer = miss / (4 * self.levels), max(256 * beam, 1 << 16)  # as many continuations at most
         for level, share in enumerate(self.shares):
             people = nearly_always_reached(users, float(share), part)
             # Markov: strangers take another quarter of the beam with at most this chance.
             goal = rarely_reached(people, r, part * beam / (4 * longer))
-            if level + 1 == self.levels:  # where the longest values are judged; see find() for its half of the miss
-                goal = rarely_reached(people, r, miss / (2 * self.levels * longer))
+            if level + 1 == self.levels:  # where the longest values are judged: by a quarter of the miss, as in Hunt
+                goal = max(goal, rarely_reached(people, met, miss / (4 * self.levels * longer)))
             if nearly_always_reached(people, own, part) < goal:
                 return False
         return True

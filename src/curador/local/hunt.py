@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from curador.local.domain import Key
 from curador.local.evidence import nearly_always_reached, rarely_reached
 from curador.local.limits import Floats
+from curador.local.meetings import Known, Meetings, among, at_most
 from curador.local.prefixes import END, Bytes, all_places, coefficients, ended, extended, key_of
 from curador.local.tally import Tally
 from curador.local.walsh import walsh_hadamard
@@ -24,8 +25,8 @@ CAP = 4.0
 """A level adds to a prefix's score by how many standard deviations its support is above chance; by these at most, so
 that a very frequent prefix does not carry all its continuations along.  No promise depends on it."""
 
-KNOWN = 64
-"""How many of the most frequent keys found are taken out where others meet them."""
+KNOWN = 256
+"""Of how many of the most frequent prefixes of a level it is counted whom they meet, at most."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,14 +35,16 @@ class Hitters:
 
     ``cut`` says of each whether it stands for all values that begin (of integers: lie beyond) there.  ``values`` are
     estimated frequencies, ``variance`` theirs given the hash functions.  ``crowded`` says whether the beam had to leave
-    prefixes out; all the same, every key as frequent as ``complete_above`` was found.
+    prefixes out; all the same, every key as frequent as ``complete_above`` was found.  However many people there are,
+    that stays above about 1/places, what strangers add to every key; it is infinite if nothing can be promised.
 
-    Guarantee: with the confidence asked for, over the coins of the devices: no key is here that nobody has and that
-        meets nobody's; and none is missing whose frequency is ``complete_above`` or more, whatever the hash functions
-        and the other values are [BNST17, Hoe56]; docs/proofs/heavy-hitters.md.
-    Fails: a key that nobody has may meet frequent ones by the public hash functions, in more rows than usual.  The
-        most frequent keys found are taken out where others meet them; the rest are not.  Keys just above what was
-        needed to be found are overestimated on average, since the others are not shown: there are no intervals.
+    Guarantee: with the confidence asked for, both: no key is here that nobody has and that is nobody's twin, over the
+        coins of the devices and over hash functions like random ones; and none is missing whose frequency is
+        ``complete_above`` or more, whatever the hash functions are [BNST17, Hoe56]; docs/proofs/heavy-hitters.md.
+    Assumes: nobody chose their value by looking at the hash functions of this salt.
+    Fails: twins are prefixes all three coefficients of which agree, one pair in places**3; no report tells them apart.
+        Where both are seen neither is named.  Keys just above what was needed to be found are overestimated on
+        average, since the others are not shown: there are no intervals.
 
     >>> Hitters(("tea",), (False,), 1000, np.array([0.5]), np.array([0.01]), 0.2, False).counts.tolist()
     [500.0]
@@ -72,8 +75,8 @@ class Hitters:
 class Suspects:
     """Complete values that were chosen by people of earlier levels, and what the people of ``levels`` say of them.
 
-    >>> two = Suspects(range(3, 4), np.zeros((2, 4), np.uint8), 100, np.array([30, 20]), 25)
-    >>> two.those(two.support >= two.bar).support.tolist()
+    >>> two = Suspects(range(3, 4), np.zeros((2, 4), np.uint8), 100, np.array([30, 20]))
+    >>> two.those(two.support >= 25).support.tolist()
     [30]
     """
 
@@ -81,7 +84,6 @@ class Suspects:
     codes: Bytes
     people: int
     support: NDArray[np.int64]
-    bar: int
 
     def those(self, some: NDArray[np.bool_]) -> Suspects:
         """Some of these, by the same people."""
@@ -106,37 +108,93 @@ class Hunt:
         self.people = [int(n) for n in tally.support[:, 0]]
         self.p, self.q, self.stranger = float(task.p), float(task.q), float(task.stranger)
         self.table = lru_cache(None)(self._table)
+        self.seen: list[list[tuple[Bytes, NDArray[np.int64]]]] = [[] for _ in task.widths]
 
     def run(self) -> Hitters:
         """Search, judge, and say what may have been missed."""
         suspects, left_out = self._search()
-        over = [group.those(group.support >= group.bar) for group in suspects]
-        bars = [(group.people, group.bar) for group in suspects if len(group.codes)]
-        people = np.concatenate([np.full(len(group.codes), group.people) for group in over])
-        bar = np.concatenate([np.full(len(group.codes), group.bar) for group in over])
-        support = np.concatenate([group.support for group in over])
-        values, named = self._frequency(support, people), list[int]()
-        tables = self._tables(over)
-        for i in np.argsort(-values, kind="stable"):
-            if values[i] < self._frequency(bar[i], people[i]):  # explained by those it meets
-                bars.append((int(people[i]), int(support[i]) + 1))
-                continue
-            named.append(int(i))
-            if len(named) <= KNOWN:
-                values -= values[i] * self._met_by(int(i), tables, people)
-        named.sort(key=lambda i: -values[i])
-        codes = np.concatenate([group.codes for group in over])
-        keys = [key_of(codes[i], self.text) for i in named]
+        known = self._known(left_out)
+        goals = [(people, most + 1) for people, most in zip(self.people, left_out, strict=False)]
+        found = [self._found(group, known) for group in suspects]
+        goals += [(named.people, missed + 1) for named, _, missed in found]
+        values = np.concatenate([self._frequency(named.support, named.people) - met for named, met, _ in found])
+        people = np.concatenate([np.full(len(named.codes), named.people) for named, _, _ in found])
+        codes = np.concatenate([named.codes for named, _, _ in found])
+        order = np.argsort(-values, kind="stable")
+        keys = [key_of(codes[i], self.text) for i in order]
         users, shares = self.tally.users, values.clip(0, 1)
         return Hitters(
             tuple(key for key, _ in keys),
             tuple(cut for _, cut in keys),
             users,
-            values[named],
-            np.array([self.task.variance(users, float(shares[i]), int(people[i])) for i in named]),
-            self._complete_above(left_out, bars),
+            values[order],
+            np.array([self.task.variance(users, float(shares[i]), int(people[i])) for i in order]),
+            self._complete_above(goals),
             max(left_out, default=-1) >= 0,
         )
+
+    def _found(self, group: Suspects, known: list[Known]) -> tuple[Suspects, Floats, int]:
+        """Which suspects are named, by how much meetings raise their estimates, and the most support of the others.
+
+        Given the earlier levels, those that nobody has are supported by independent coins, with the chance that their
+        meetings say.  Each level's suspects have the same part in what may be made up.
+        """
+        task, part = self.task, self.miss / (4 * self.task.levels * max(1, len(group.codes)))
+        weights = [self.people[level] / group.people for level in group.levels]
+        meetings = Meetings.of(
+            [known[level] for level in group.levels],
+            weights,
+            part,
+            salt=task.salt,
+            rows=task.rows,
+            places=task.places,
+        )
+
+        def bar(share: float) -> int:
+            return rarely_reached(group.people, self.q + (self.p - self.q) * share, 2 * part)
+
+        over = group.support >= max(bar(meetings.chance), self._least(group.people))
+        some = group.those(over)
+        allowed = meetings.allowed(some.codes)
+        bars = {share: bar(share) for share in set(allowed.tolist())}
+        good = some.support >= np.array([bars[share] for share in allowed.tolist()], np.int64)
+        good &= ~self._twins(some)
+        over[over] = good
+        named = group.those(over)
+        return named, meetings.expected(named.codes), int(group.support[~over].max(initial=-1))
+
+    def _twins(self, group: Suspects) -> NDArray[np.bool_]:
+        """Which suspects have the coefficients of another at a level that judges them."""
+        found = np.zeros(len(group.codes), bool)
+        for level in group.levels:
+            three = coefficients(group.codes[:, : self.task.widths[level]], self.task.salt, self.task.places)
+            _, which, times = np.unique(three, axis=0, return_inverse=True, return_counts=True)
+            found |= times[which.reshape(-1)] > 1
+        return found
+
+    def _known(self, left_out: list[int]) -> list[Known]:
+        """The most frequent prefixes of each level, and how frequent all others may be.
+
+        Those that were never looked up begin with one that was left out, or are rarer than what is asked for.
+        """
+        found, unseen, users = list[Known](), self.at_least, self.tally.users
+        part = self.miss / (4 * self.task.levels)
+        for level, people in enumerate(self.people):
+            prefixes = np.concatenate([some for some, _ in self.seen[level]])
+            support = np.concatenate([some for _, some in self.seen[level]])
+            order = np.argsort(-support, kind="stable")[: KNOWN + 1]
+            prefixes, support = prefixes[order], support[order]
+            most = self._at_most(level, support)
+            last = float(most[KNOWN]) if len(most) > KNOWN else 0.0
+            rest = float(among(max(unseen, last), people, users, part))
+            seems = self._frequency(support, people).clip(0, 1)
+            found.append(Known(prefixes[:KNOWN], among(most[:KNOWN], people, users, part), seems[:KNOWN], rest))
+            if level < len(left_out) and left_out[level] >= 0:
+                unseen = max(unseen, float(self._at_most(level, np.array([left_out[level]]))[0]))
+        return found
+
+    def _at_most(self, level: int, support: NDArray[np.int64]) -> Floats:
+        return at_most(support, self.people[level], self.q, self.p, self.miss / (self.task.levels + 1))
 
     def _search(self) -> tuple[list[Suspects], list[int]]:
         """The complete values to judge, and the largest support left out by the beam at each level but the last."""
@@ -172,18 +230,11 @@ class Hunt:
         return np.concatenate([by_support[:half], rest[:room]]), rest[room:]
 
     def _judged(self, codes: Bytes, levels: range) -> Suspects:
-        """Suspects, by people who had no part in choosing them.
-
-        Given the earlier levels, those that nobody has are supported by independent coins of the chance of strangers.
-        Each level's suspects have the same part in what may be made up.
-        """
-        people = sum(self.people[level] for level in levels)
-        whole = _whole(codes, self.task.length)
-        support = sum(
-            (self.support(i, whole[:, : self.task.widths[i]]) for i in levels), np.zeros(len(codes), np.int64)
-        )
-        bar = rarely_reached(people, self.stranger, self.miss / (self.task.levels * max(1, len(codes))))
-        return Suspects(levels, whole, people, support, max(bar, self._least(people)))
+        """Suspects, and what people say who had no part in choosing them."""
+        whole, support = _whole(codes, self.task.length), np.zeros(len(codes), np.int64)
+        for level in levels:
+            support += self.support(level, whole[:, : self.task.widths[level]])
+        return Suspects(levels, whole, sum(self.people[level] for level in levels), support)
 
     def support(self, level: int, prefixes: Bytes) -> NDArray[np.int64]:
         """How many reports of a level support each prefix."""
@@ -194,6 +245,8 @@ class Hunt:
             excess += signed[place]
         # For each report g 1{supports} - 1 was summed, g being how many answers there are.
         support: NDArray[np.int64] = (excess + self.people[level]) // task.oracle.answers
+        most = np.argsort(-support, kind="stable")[: KNOWN + 1]
+        self.seen[level].append((prefixes[most], support[most]))
         return support
 
     def _table(self, level: int) -> list[NDArray[np.int64]]:
@@ -204,7 +257,7 @@ class Hunt:
         spread = math.sqrt(people * self.stranger * (1 - self.stranger))
         return np.asarray((support - people * self.stranger) / spread)
 
-    def _frequency(self, support: NDArray[np.int64], people: NDArray[np.int64]) -> Floats:
+    def _frequency(self, support: NDArray[np.int64], people: int) -> Floats:
         return np.asarray((support / people - self.stranger) / (self.p - self.stranger))
 
     def _least(self, people: int) -> int:
@@ -214,11 +267,10 @@ class Hunt:
     def _reached(self, people: int, frequency: float) -> int:
         # Keys may be missed with a chance in proportion to their frequencies, which sum to 1.
         chance = self.q + (self.p - self.q) * frequency
-        return nearly_always_reached(people, chance, self.miss * frequency / self.task.levels)
+        return nearly_always_reached(people, chance, self.miss * frequency / (self.task.levels + 1))
 
-    def _complete_above(self, left_out: list[int], bars: list[tuple[int, int]]) -> float:
-        """The least frequency from which on keys pass every level and every bar, but for their parts of the miss."""
-        goals = [(people, most + 1) for people, most in zip(self.people, left_out, strict=False)] + bars
+    def _complete_above(self, goals: list[tuple[int, int]]) -> float:
+        """The least frequency of keys with more support than all that is left out, but for their parts of the miss."""
 
         def passes(frequency: float) -> bool:
             return all(self._reached(people, frequency) >= goal for people, goal in goals)
@@ -232,29 +284,6 @@ class Hunt:
             middle = (low + high) / 2
             low, high = (low, middle) if passes(middle) else (middle, high)
         return high
-
-    def _tables(self, over: list[Suspects]) -> list[tuple[int, NDArray[np.int64], NDArray[np.uint32]]]:
-        """For each level, its people, whom of the suspects they judge, and the places of all in every row."""
-        task, found = self.task, []
-        codes = np.concatenate([group.codes for group in over])
-        levels = [group.levels for group in over for _ in group.codes]
-        for level, width in enumerate(task.widths):
-            judged = np.flatnonzero([level in one for one in levels])
-            if judged.size:
-                three = coefficients(codes[:, :width], task.salt, task.places)
-                found.append((self.people[level], judged, np.stack([*all_places(three, task.rows, task.places)])))
-        return found
-
-    def _met_by(
-        self, known: int, tables: list[tuple[int, NDArray[np.int64], NDArray[np.uint32]]], people: NDArray[np.int64]
-    ) -> Floats:
-        """How much more of a key's people support each other one than strangers do in the mean; nothing of oneself."""
-        met = np.zeros(people.size)
-        for users, judged, table in tables:
-            met[judged] += users * (table[:, judged] == table[:, [known]]).mean(axis=0)
-        excess: Floats = (met / people - 1 / self.task.places) / (1 - 1 / self.task.places)
-        excess[known] = 0
-        return excess
 
 
 def _whole(codes: Bytes, length: int) -> Bytes:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from curador.errors import InvalidValue
 from curador.local.domain import Key
+from curador.local.values import listed
 
 Bytes = NDArray[np.uint8]
 
@@ -67,7 +68,7 @@ def coded(values: Any, length: int, text: bool) -> tuple[Bytes, NDArray[np.int64
     >>> rows.tolist(), number.tolist()
     ([[97, 255], [98, 255]], [0, 1, 0])
     """
-    given = values.reshape(-1).tolist() if isinstance(values, np.ndarray) else list(values)
+    given = listed(values)
     if not set(map(type, given)) <= {str if text else int}:
         raise InvalidValue(
             f"Values of this task are {'strings' if text else 'integers'}.", fix="Give everything else one of them."
