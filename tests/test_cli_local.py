@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 import re
+import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable
+from itertools import islice
 from pathlib import Path
 from typing import Any, get_args
 
@@ -16,12 +19,15 @@ from pyarrow import parquet
 from typer.testing import CliRunner
 
 from curador import cli
-from curador.cli.local_tasks import OPTIONS
-from curador.cli.screen import console
+from curador.cli.local_shown import print_findings
+from curador.cli.local_tasks import OPTIONS, candidates_of
+from curador.cli.screen import console, told
 from curador.errors import CuradorError, InvalidParameter, InvalidValue, NotPromised
 from curador.local import KRR, HeavyHitters
+from curador.local.collector import Collector
 from curador.local.store import CollectorFailed
 from curador.local.wire import Reason, messages, publish_task, read_task
+from curador.show.estimates import Estimated
 
 Invoke = Callable[..., str]
 
@@ -138,6 +144,9 @@ def test_values_of_a_file(invoke: Invoke) -> None:
         invoke("simulate stars.json --values people.csv --out x --column drink")
     with pytest.raises(InvalidParameter, match="needs people"):
         invoke("simulate stars.json --out x")
+    with pytest.raises(InvalidParameter, match=r"gone\.csv cannot be read") as told:
+        invoke(f"simulate stars.json --values {Path('gone.csv').absolute()} --out x --column star")
+    assert str(Path.cwd()) not in told.value.what
     Path("holes.csv").write_text("stars,x\n1,1\n,2\n")
     with pytest.raises(InvalidParameter, match="rows without a value"):
         invoke("simulate stars.json --values holes.csv --out x --column stars")
@@ -166,6 +175,11 @@ def test_the_best_oracle_depends_on_the_keys(invoke: Invoke) -> None:
     few = json.loads(invoke("new-task best --size 2 --epsilon 1 --users 100000 --out few.json --json"))
     many = json.loads(invoke("new-task best --size 1024 --epsilon 1 --users 100000 --out many.json --json"))
     assert (few["mechanism"], many["mechanism"]) == ("krr", "olh")
+
+
+def test_spaces_around_keys_are_no_part_of_them(invoke: Invoke) -> None:
+    invoke("new-task krr --epsilon 1 --keys", "tea, iced coffee ,water", "--rest", "water")
+    assert read_task(json.loads(Path("task.json").read_text())) == KRR(["tea", "iced coffee", "water"], 1, rest="water")
 
 
 def test_keys_may_stand_in_a_file(invoke: Invoke) -> None:
@@ -197,6 +211,10 @@ def test_keys_may_stand_in_a_file(invoke: Invoke) -> None:
         ("record --attribute a=2 --attribute a=3 --epsilon 1", "does not say what an attribute is"),
         ("record --attribute a=2 --epsilon 1 --within 0.1", "not known beforehand"),
         ("record --attribute a=2 --epsilon 1 --users 10", "not known beforehand"),
+        ("krr --keys tea,,coffee --epsilon 1", "A key in 'tea,,coffee' is empty"),
+        ("krr --keys tea,coffee, --epsilon 1", "is empty"),
+        ("record --attribute drink=tea, --epsilon 1", "A key in 'tea,' is empty"),
+        ("oue --epsilon 1", "The mechanism oue needs --keys"),
         ("krr --size 3 --epsilon 1 --out there", "there exists already"),
         ("krr --size 3 --epsilon 1 --out gone/task.json", "cannot be written"),
     ],
@@ -282,7 +300,9 @@ def test_a_table_with_bars_and_intervals(drinks: Invoke) -> None:
     assert "95% interval for all" in shown
     assert "█" in shown
     assert "<svg" in Path("p.svg").read_text()
-    assert "95% confidence" in Path("p.svg").read_text()
+    assert "95% intervals, all at once" in Path("p.svg").read_text()
+    assert "99.9% interval for all" in drinks("estimate drinks --confidence 0.999")
+    assert [path.name for path in Path().glob(".*")] == []
     few = drinks("estimate drinks --top 1")
     assert "… and 2 more" in few
     assert "water" not in few
@@ -310,6 +330,111 @@ def test_what_estimate_refuses(line: str, said: str, drinks: Invoke) -> None:
         drinks(f"estimate {line}")
 
 
+@pytest.mark.parametrize("top", ["0", "-3"])
+def test_no_rows_are_not_a_number_of_rows(top: str, drinks: Invoke) -> None:
+    drinks(f"estimate drinks --top {top}", code=2)
+
+
+def test_a_figure_that_fails_leaves_the_one_before(drinks: Invoke, monkeypatch: pytest.MonkeyPatch) -> None:
+    Path("p.png").write_bytes(b"before")
+
+    def full(figure: Any, path: Path) -> None:
+        path.write_bytes(b"half")
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("curador.show.curves.save", full)
+    with pytest.raises(InvalidParameter, match="cannot be written"):
+        drinks("estimate drinks --plot p.png")
+    assert Path("p.png").read_bytes() == b"before"
+    assert [path.name for path in Path().glob(".*")] == []
+
+
+def test_heavy_hitters_that_are_not_there(invoke: Invoke) -> None:
+    invoke("new-task heavy-hitters --length 3 --epsilon 1")
+    invoke("simulate task.json --users 200")
+    invoke("collect r messages.ndjson --task task.json")
+    assert "Nothing was found." in invoke("estimate r --confidence 0.9999999 --plot p.svg")
+    assert "nothing was found" in Path("p.svg").read_text()
+    assert "interval" not in Path("p.svg").read_text()
+
+
+def test_what_is_said_of_an_attribute_that_nobody_reported_on(invoke: Invoke) -> None:
+    invoke("new-task record --attribute age=0:9 --attribute drink=tea,coffee --epsilon 1")
+    invoke("simulate task.json --users 1")
+    invoke("collect r messages.ndjson --task task.json")
+    shown = invoke("estimate r --plot p.svg")
+    assert shown.count("(1 person)") == 1
+    assert shown.count("(0 people)") == shown.count("Nobody reported on it.") == 1
+    assert "nobody reported" in Path("p.svg").read_text()
+    assert ", all attributes at once" in Path("p.svg").read_text()
+
+
+@pytest.mark.parametrize("mechanism", ["longitudinal", "rappor"])
+def test_tasks_that_are_answered_again_are_collected_a_period_at_a_time(mechanism: str, invoke: Invoke) -> None:
+    def said(text: str) -> bool:
+        return "A folder is for one period, with one report of each person." in " ".join(text.split()).replace("* ", "")
+
+    assert said(invoke(f"new-task {mechanism} --epsilon 3 {MADE[mechanism]}"))
+    invoke("simulate task.json --users 300")
+    assert said(invoke("collect r messages.ndjson --task task.json"))
+    assert said(json.loads(invoke("collect r messages.ndjson --json"))["caution"])
+    asked = "--candidates word-1" if mechanism in ASKS else ""
+    assert said(invoke(f"estimate r {asked}"))
+    assert said(json.loads(invoke(f"estimate r {asked} --json"))["findings"][0]["note"])
+    assert not said(invoke("new-task krr --size 3 --epsilon 1 --out once.json"))
+
+
+def test_a_name_that_stands_twice_is_refused(drinks: Invoke) -> None:
+    """Two readers could take such a file for two different ones."""
+    drinks("estimate drinks --save-tally t.json")
+    twice = Path("t.json").read_text().replace('"users": 600', '"users": 7, "users": 600')
+    Path("t.json").write_text(twice)
+    with pytest.raises(InvalidParameter, match="not a tally"):
+        drinks("estimate t.json --task task.json")
+    Path("two.json").write_text(Path("task.json").read_text().replace('"curador": 1', '"curador": 1, "curador": 1'))
+    with pytest.raises(InvalidParameter, match="not a task"):
+        drinks("simulate two.json --users 9 --out x")
+
+
+HOSTILE = "ag\x1b[31me\x9b2J"
+
+
+def test_no_name_can_command_the_terminal(invoke: Invoke, capsys: pytest.CaptureFixture[str]) -> None:
+    out = f"{HOSTILE}.json"
+    texts = [
+        invoke(
+            "new-task record --attribute drink=tea,coffee --epsilon 1", "--attribute", f"{HOSTILE}=0:9", "--out", out
+        )
+    ]
+    texts.append(invoke("simulate --users 60", out))
+    texts.append(invoke("collect r messages.ndjson", "--task", out))
+    texts.append(invoke("estimate r --plot p.svg"))
+    texts.append(invoke("estimate r --json"))
+    names = {one["name"] for one in json.loads(texts[-1])["findings"]}
+    assert names == {"drink", HOSTILE}  # in JSON nothing is lost
+    Path("p.csv").write_text("x\n1\n")
+    for as_json in (True, False):
+        with pytest.raises(InvalidParameter) as refusal:
+            invoke("simulate --values p.csv --out y", out, "--column", HOSTILE)
+        told(refusal.value, as_json=as_json)
+        texts.append(capsys.readouterr().err)
+    for text in (*texts, Path("p.svg").read_text()):
+        assert not set(text) & {"\x1b", "\x9b"}
+
+
+def test_nothing_is_printed_as_less_than_nothing(invoke: Invoke, capsys: pytest.CaptureFixture[str]) -> None:
+    print_findings([Estimated("frequencies", ("a", "b"), (-1e-9, 1.0), 9)], 20)
+    printed = capsys.readouterr().out
+    assert "0.00%" in printed
+    assert "-0.00%" not in printed
+
+
+def test_a_list_of_candidates_may_be_longer_than_a_file_name(invoke: Invoke) -> None:
+    assert len(candidates_of(",".join(f"word-{i}" for i in range(1000)))) == 1000
+    with pytest.raises(InvalidParameter, match="is empty"):
+        candidates_of("a,,b")
+
+
 def test_what_only_some_tasks_can_do(invoke: Invoke) -> None:
     invoke("new-task hybrid --low 0 --high 1 --epsilon 1")
     invoke("simulate task.json --users 100")
@@ -329,17 +454,25 @@ def test_what_only_some_tasks_can_do(invoke: Invoke) -> None:
         invoke("estimate empty")
 
 
-def test_the_page_on_collecting_runs(invoke: Invoke) -> None:
+def test_the_page_on_collecting_runs_as_written(invoke: Invoke, capsys: pytest.CaptureFixture[str]) -> None:
+    """Every block from the first to the last, in an empty folder; but for the one that needs Spark."""
     page = (Path(__file__).parent.parent / "docs" / "how-to" / "collect-reports.md").read_text()
-    lines = re.findall(r"^curador local (.*)$", page, re.M)
-    assert {line.split()[0] for line in lines} == {"new-task", "simulate", "collect", "estimate"}
-    for line in lines:
-        if line.startswith("estimate reports-north"):
-            for place in ("north", "south"):
-                invoke(f"simulate task.json --users 90 --out {place}.ndjson")
-                invoke(f"collect reports-{place} {place}.ndjson --task task.json")
-        invoke(line)
+    printed, ran = "", 0
+    for language, block in re.findall(r"^```(\w*)\n(.*?)^```$", page, re.M | re.S):
+        if "spark" in block:
+            continue
+        if language == "python":
+            exec(block, {})  # noqa: S102
+            printed = capsys.readouterr().out
+        elif block.startswith("curador"):
+            for line in block.splitlines():
+                invoke(line.removeprefix("curador local "))
+                ran += 1
+        else:
+            assert block == printed
+    assert ran == page.count("\ncurador local ") == 16
     assert Path("drinks.png").exists()
+    assert "(ask-people.md)" in page
     reasons = re.findall(r"^\| ([a-z ]+) \| [ia-z]", page, re.M)
     assert set(get_args(Reason)) <= set(reasons)
 
@@ -355,6 +488,66 @@ def test_the_client_is_written(language: str, name: str, invoke: Invoke) -> None
         invoke(f"client --language {language}")
     with pytest.raises(InvalidParameter, match="no client in"):
         invoke("client --language cobol")
+
+
+SLOWLY = """
+import sys
+from curador import cli
+sys.modules["curador.cli.local"].SECONDS = 0.2
+sys.argv = ["curador", "local", "collect", "drinks", *sys.argv[1:]]
+cli.main()
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_pipe_is_written_while_it_is_open_and_counted_when_it_is_stopped(number: int, drinks: Invoke) -> None:
+    task = read_task(json.loads(Path("task.json").read_text()))
+    lines = [json.dumps(one).encode() + b"\n" for one in messages(task, task.randomize(["tea"] * 7))]  # type: ignore[attr-defined]
+    collector = Collector.open("drinks")
+    command = [sys.executable, "-c", SLOWLY, "-", "--json"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as child:
+        assert child.stdin is not None
+        assert child.stdout is not None
+        child.stdin.write(b"".join(lines[:5]))
+        child.stdin.flush()
+        until = time.monotonic() + 60
+        while collector.totals().accepted < 605:
+            assert time.monotonic() < until
+            time.sleep(0.05)
+        child.stdin.write(b"".join(lines[5:]) + b'{"half')
+        child.stdin.flush()
+        time.sleep(0.1)  # these two are on their way, and may be seen before the signal or not
+        child.send_signal(number)
+        told = json.loads(child.stdout.read())
+        assert child.wait() == 128 + number
+    assert told["stopped"]
+    assert 5 <= told["now"]["accepted"] <= 7
+    assert told["in_all"]["accepted"] == collector.tally().users == 600 + told["now"]["accepted"]
+
+
+def test_a_file_that_cannot_be_read_on_is_one_error_with_the_receipt(
+    drinks: Invoke, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def torn(file: Any, longest: int) -> Any:
+        yield from islice(file, 5)
+        raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr("curador.local.intake.lines", torn)
+    drinks("simulate task.json --users 9 --out more.ndjson")
+    with pytest.raises(CollectorFailed, match="cannot be read on: Input/output error") as told:
+        drinks("collect drinks more.ndjson")
+    assert told.value.cost == "the 5 messages before are dealt with, 5 accepted and 0 refused"
+    Path("folder").mkdir()
+    with pytest.raises(InvalidParameter, match="folder cannot be read: Is a directory"):
+        drinks("collect drinks folder")
+
+
+def test_an_empty_folder_may_be_there(drinks: Invoke) -> None:
+    Path("mine").mkdir(mode=0o700)
+    drinks("collect mine messages.ndjson --task task.json")
+    drinks("collect mine messages.ndjson --task task.json")
+    assert json.loads(drinks("estimate mine --json"))["users"] == 600
+    assert Path("mine").stat().st_mode & 0o777 == 0o700
 
 
 def test_the_real_command_from_end_to_end(tmp_path: Path) -> None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
+import threading
 from collections import Counter
 from io import BytesIO
 from pathlib import Path
@@ -16,11 +18,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from curador.errors import InvalidParameter, InvalidValue
+from curador.errors import CuradorError, InvalidParameter, InvalidValue
 from curador.local import KRR, OLH, HeavyHitters, SquareWave
 from curador.local import collector as module
 from curador.local.collector import Collector, Receipt, empty_tally, publish_tally, read_tally, total
-from curador.local.intake import Intake, lines
+from curador.local.findings import findings
+from curador.local.intake import PAUSE, Intake, Pause, arriving, lines
+from curador.local.store import CollectorFailed
 from curador.local.tally import Tally
 from curador.local.wire import Reason, Refused, messages, to_base64
 from tests.local.every_task import EVERY_TASK
@@ -57,7 +61,7 @@ def test_estimates_are_the_tasks_own(tmp_path: Path) -> None:
 
 
 def test_heavy_hitters_are_found_in_what_was_collected(tmp_path: Path) -> None:
-    task = HeavyHitters(6, length=2, rows=4, places=31)
+    task = HeavyHitters(6, length=2, rows=32, places=251)
     collector = Collector.create(tmp_path / "c", task)
     reports = task.randomize(["ox"] * 2000 + ["ka"] * 1000)
     collector.collect(messages(task, reports))
@@ -96,6 +100,74 @@ def test_pieces_make_no_difference(collector: Collector, tmp_path: Path, monkeyp
     unknown: list[float] = []
     other.collect(iter(sent(3)), progress=unknown.append)
     assert unknown == [-1.0]
+
+
+def test_long_lines_make_small_pieces(collector: Collector, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Spaces, which JSON allows, must not make a piece of many gigabytes."""
+    monkeypatch.setattr(module, "PIECE_BYTES", 2000)
+    padded = [line.rstrip(b"}\n") + b" " * 800 + b"}" for line in ndjson(sent(30))]
+    for some in (padded, [line.decode() for line in padded], [{"x": "y" * 900}] * 30):
+        told: list[float] = []
+        assert collector.collect(some, progress=told.append).messages == 30
+        assert len(told) == 10
+    assert collector.totals() == Receipt(30, {"replayed": 30, "malformed": 30})
+
+
+def test_what_came_before_a_pause_is_written(collector: Collector) -> None:
+    def slowly() -> Any:
+        for message in sent(5):
+            yield PAUSE
+            yield PAUSE
+            yield message
+        yield PAUSE
+        assert collector.totals().accepted == 5
+        yield from sent(2)
+
+    assert collector.collect(slowly()) == Receipt(7, {})
+
+
+def test_messages_that_cannot_be_read_on_lose_nothing(collector: Collector) -> None:
+    def torn() -> Any:
+        yield from sent(40)
+        yield "junk"
+        raise OSError(5, "Input/output error")
+
+    with pytest.raises(CollectorFailed, match="cannot be read on: Input/output error") as told:
+        collector.collect(torn())
+    assert told.value.cost == "the 41 messages before are dealt with, 40 accepted and 1 refused"
+    assert collector.totals() == Receipt(40, {"malformed": 1})
+
+
+def test_a_pipe_is_read_as_a_file_is() -> None:
+    text = b"a\n\n" + b"x" * (1 << 20) + b"\nbc\r\n" + b"12345\n" * 20_000 + b"123456\nlast"
+    reader, writer = os.pipe()
+
+    def write() -> None:
+        with open(writer, "wb") as pipe:
+            pipe.write(text)
+
+    thread = threading.Thread(target=write)
+    thread.start()
+    came = [line for line in arriving(reader, 5, 60.0) if not isinstance(line, Pause)]
+    thread.join()
+    os.close(reader)
+    assert came == [line.removesuffix(b"\n") for line in lines(BytesIO(text), 5)]
+
+
+def test_a_pipe_pauses_while_nothing_comes_and_while_a_little_does() -> None:
+    reader, writer = os.pipe()
+    stopping, stop = os.pipe()
+    coming = arriving(reader, 9, 0.02, stopping)
+    assert isinstance(next(coming), Pause)
+    seen: list[Any] = []
+    while not any(isinstance(one, Pause) for one in seen):  # though a message is there whenever it looks
+        os.write(writer, b"a\n")
+        seen.append(next(coming))
+    os.write(writer, b"half")
+    os.write(stop, b".")
+    assert [one for one in coming if not isinstance(one, Pause)] == []
+    for number in (reader, writer, stopping, stop):
+        os.close(number)
 
 
 def test_nothing_of_a_message_is_kept_but_token_and_report(collector: Collector) -> None:
@@ -263,6 +335,37 @@ def test_a_tally_of_another_task_is_refused() -> None:
     for change in (*changes, {"tally": Tally(1, np.array([1, 0])).to_json()}):
         with pytest.raises(InvalidValue):
             read_tally(mine, {**fitting, **change})
+
+
+def test_people_who_cannot_be_that_many() -> None:
+    task = KRR(3, 1)
+    most = Tally((1 << 53) - 1, np.array([(1 << 53) - 1, 0, 0]))
+    document = publish_tally(task, most)
+    assert same(total(task, [read_tally(task, document)]), most)
+    with pytest.raises(InvalidValue, match="more people than there are"):
+        total(task, [most, most])
+    with pytest.raises(InvalidValue):
+        read_tally(task, publish_tally(task, Tally(1 << 53, most.support)))
+
+
+@pytest.mark.parametrize(("task", "values"), EVERY_TASK, ids=IDS)
+def test_a_tally_that_lies_is_shown_or_refused(task: Any, values: Any) -> None:
+    """Whatever a shard says: an answer in finite numbers, or one clear refusal."""
+    true = task.tally(task.randomize(values))
+    asked = ["tea", "nobody's"] if task.mechanism in ("rappor", "count-mean", "hadamard-count-mean") else None
+    one = np.zeros_like(true.support)
+    one.flat[-1] = (1 << 63) - 1
+    refused = 0
+    for users in (true.users, 1, (1 << 53) - 1):
+        for support in (true.support, one, 0 * one, np.full_like(one, -1 << 63), -true.support, 0 * one + users):
+            try:
+                tally = total(task, [read_tally(task, publish_tally(task, Tally(users, support)))])
+                found = findings(task, tally, candidates=asked)
+            except CuradorError:
+                refused += 1
+            else:
+                assert all(np.isfinite([*one.values, *one.low, *one.high]).all() for one in found)
+    assert refused >= 6
 
 
 # ---- memory ----------------------------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import shutil
 import signal
@@ -9,15 +10,18 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import pytest
 
 from curador.errors import CuradorError
 from curador.local import KRR
+from curador.local import store as store_module
 from curador.local.collector import Collector, Receipt
-from curador.local.store import CollectorFailed, Store
+from curador.local.store import CollectorFailed, Store, _told
 from tests.local.sending import TASK, counted, ndjson, same, sent
 
 
@@ -176,6 +180,89 @@ def test_a_folder_is_made_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytes
     assert [path.name for path in tmp_path.iterdir()] == ["c"]
 
 
+@pytest.mark.parametrize("way", ["itself", "here", "link", "disk"])
+def test_an_empty_folder_is_filled_and_stays_what_it_is(
+    way: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It may be a mount point, or where one stands, or of a group's: it cannot be swapped for another."""
+    real = tmp_path / "real"
+    real.mkdir()
+    real.chmod(0o2750)
+    named = {"itself": real, "here": Path(), "link": tmp_path / "link", "disk": real}[way]
+    if way == "link":
+        named.symlink_to("real")
+    if way == "here":
+        monkeypatch.chdir(real)
+    if way == "disk":
+        (real / "lost+found").mkdir()
+    before = real.stat()
+    assert Collector.create(named, TASK).collect(sent(3)).accepted == 3
+    after = real.stat()
+    assert (after.st_ino, after.st_mode) == (before.st_ino, before.st_mode)
+    assert named.is_symlink() == (way == "link")
+    assert Collector.open(real, TASK).totals().accepted == 3
+
+
+def test_a_folder_of_other_things_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("mine")
+    with pytest.raises(CollectorFailed, match="exists already, and holds other files"):
+        Collector.create(tmp_path, TASK)
+    assert [path.name for path in tmp_path.iterdir()] == ["notes.txt"]
+    with pytest.raises(CollectorFailed, match=r"^notes\.txt cannot be used"):
+        Collector.create(tmp_path / "notes.txt", TASK)
+
+
+class Killed(BaseException):
+    """Nothing catches it, and nothing is tidied up."""
+
+
+@pytest.mark.parametrize("step", [1, 2, 3])
+def test_a_folder_left_half_made_is_finished(step: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    left = step
+
+    def killing(real: Callable[..., Any]) -> Callable[..., Any]:
+        def work(*arguments: Any, **named: Any) -> Any:
+            nonlocal left
+            left -= 1
+            if not left:
+                raise Killed
+            return real(*arguments, **named)
+
+        return work
+
+    with monkeypatch.context() as patched:  # the store gets its name, the task is written, the task gets its name
+        patched.setattr(Path, "rename", killing(Path.rename))
+        patched.setattr(Path, "write_text", killing(Path.write_text))
+        with pytest.raises(Killed):
+            Collector.create(tmp_path / "c", TASK)
+    with pytest.raises(CollectorFailed, match="The making of c was broken off"):
+        Collector.open(tmp_path / "c")
+    if step > 1:
+        with pytest.raises(CollectorFailed, match="on another task"):
+            Collector.create(tmp_path / "c", KRR(3, 1))
+    assert Collector.create(tmp_path / "c", TASK).collect(sent(3)).accepted == 3
+    assert sorted(path.name for path in (tmp_path / "c").iterdir()) == ["reports.duckdb", "reports.lock", "task.json"]
+
+
+def test_of_many_who_make_one_folder_one_does(tmp_path: Path) -> None:
+    ends: list[str] = []
+
+    def work() -> None:
+        try:
+            Collector.create(tmp_path / "c", TASK)
+            ends.append("made")
+        except CollectorFailed as failure:
+            ends.append(failure.what)
+
+    threads = [threading.Thread(target=work) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(ends) == [*["c exists already."] * 5, "made"]
+    assert Collector.open(tmp_path / "c").collect(sent(3)).accepted == 3
+
+
 def test_a_folder_may_be_where_one_stands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "here").mkdir()
     monkeypatch.chdir(tmp_path / "here")
@@ -227,6 +314,37 @@ def test_a_store_that_is_none(collector: Collector) -> None:
         collector.store.path.write_bytes(junk)
         with pytest.raises(CollectorFailed, match="no store of reports, or is damaged"):
             collector.totals()
+
+
+@pytest.mark.parametrize("where", [0.3, 0.6, 0.9])
+def test_a_store_that_was_cut_or_altered_is_called_damaged(where: float, collector: Collector) -> None:
+    collector.collect(sent(3000))
+    whole = collector.store.path.read_bytes()
+    altered = bytearray(whole)
+    altered[9000] ^= 255
+    for damaged in (whole[: int(where * len(whole))], bytes(altered)):
+        collector.store.path.write_bytes(damaged)
+        with pytest.raises(CollectorFailed, match="is damaged") as told:
+            collector.tally()
+        assert str(collector.folder) not in told.value.what
+
+
+def test_errors_name_files_without_their_folders(tmp_path: Path) -> None:
+    path = tmp_path / "reports.duckdb"
+    with pytest.raises(CollectorFailed, match="No space") as told, _told(path):
+        raise duckdb.IOException(f'Could not write file "{path}": No space left')
+    assert str(tmp_path) not in told.value.what
+
+
+def test_one_who_waits_says_so(collector: Collector, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(store_module, "SILENT", 0.05)
+    said: list[str] = []
+    waiting = Store(collector.store.path, collector.store.task, patience=0.3, notice=said.append)
+    assert waiting.totals() == (0, {})
+    assert said == []
+    with collector.store._alone(fcntl.LOCK_EX), pytest.raises(CollectorFailed, match="Another process"):
+        waiting.totals()
+    assert said == ["Waiting for another program that uses reports.duckdb, 0.3 s at most."]
 
 
 def test_reports_that_were_taken_out_are_missed(collector: Collector) -> None:

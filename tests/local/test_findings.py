@@ -11,9 +11,24 @@ import numpy as np
 import pytest
 
 from curador.errors import InvalidParameter, InvalidValue
-from curador.local import KRR, CountMean, DBitFlip, Duchi, DuchiVector, Hitters, Range, Record, SquareWave
-from curador.local.findings import findings, shown
+from curador.local import (
+    KRR,
+    CountMean,
+    DBitFlip,
+    Duchi,
+    DuchiVector,
+    HeavyHitters,
+    Hitters,
+    Longitudinal,
+    Range,
+    Rappor,
+    Record,
+    SquareWave,
+)
+from curador.local.findings import JOINT, LISTED, NOBODY, ONE_PERIOD, caution, findings, shown
 from curador.local.rehearsal import made_up, people, pieces
+from curador.show.estimates import plot_estimates
+from tests.exact import Stream
 from tests.local.every_task import EVERY_TASK, WORDS
 
 ASKED = {"rappor", "count-mean", "hadamard-count-mean"}
@@ -34,7 +49,9 @@ def test_findings_are_the_estimates(task: Any, values: Any) -> None:
         assert np.array_equal(one.values, np.ravel(estimate.values if hasattr(estimate, "values") else estimate.value))
         assert one.users == estimate.users
         if hasattr(estimate, "interval"):
-            low, high = estimate.interval(0.9)
+            each = 1 - 0.1 / len(estimates)
+            low, high = estimate.interval(each if len(estimates) == 1 else np.nextafter(each, 1))
+            assert one.confidence == 0.9
             assert np.array_equal(one.low, np.ravel(low))
             assert np.array_equal(one.high, np.ravel(high))
         else:
@@ -51,10 +68,57 @@ def test_heavy_hitters_say_what_is_sure_to_be_there() -> None:
     )
     (found,) = shown(hitters, 0.95, False)
     assert found.labels == ("tea", "coff…")
-    assert "12.346%" in found.note  # rounded up
+    assert "With 95% confidence every value that 12.346% of" in found.note  # rounded up
     assert found.low == ()
-    (nothing,) = shown(replace(hitters, complete_above=1.5), 0.95, False)
-    assert "is here" not in nothing.note
+    for nothing in (1.5, np.inf):
+        (found,) = shown(replace(hitters, complete_above=nothing), 0.95, False)
+        assert "is here" not in found.note
+        assert "too few reports" in found.note
+
+
+def test_too_few_reports_find_nothing_in_words() -> None:
+    task = HeavyHitters(1, length=3)
+    (found,) = findings(task, task.tally(task.randomize(["tea"] * 100, entropy=Stream(1))))
+    assert found.labels == ()
+    assert "too few reports" in found.note
+
+
+def test_intervals_of_a_record_hold_for_all_attributes_at_once() -> None:
+    """With 90% each, those of 30 attributes seldom hold all; with their shares of the miss they nearly always do."""
+    task = Record({f"q{i}": ["no", "yes"] for i in range(30)}, 8, sampled=3)
+    half = ["no", "yes"] * 300
+    each_alone = together = 0
+    for _ in range(30):
+        tally = task.tally(task.randomize(dict.fromkeys(task.names, half)))
+        alone = task.estimate(tally)
+        limits: list[Any] = [estimate.interval(0.9) for estimate in alone.values()]
+        each_alone += all((low <= 0.5).all() and (high >= 0.5).all() for low, high in limits)
+        found = findings(task, tally, confidence=0.9)
+        together += all(low <= 0.5 <= high for one in found for low, high in zip(one.low, one.high, strict=True))
+        assert {one.note for one in found} == {JOINT}
+    assert together >= 22  # 27 or more are expected: fewer than 22 have a chance below 0.2%
+    assert each_alone < together
+
+
+def test_an_attribute_that_nobody_drew_is_there() -> None:
+    task = Record({"age": Range(0, 9), "drink": ["a", "b"], "stars": 5}, 1)
+    (report,) = task.randomize({"age": [1], "drink": ["a"], "stars": [2]})
+    found = findings(task, task.tally(np.array([report])))
+    assert [one.name for one in found] == ["age", "drink", "stars"]
+    assert sorted(one.users for one in found) == [0, 0, 1]
+    for one in found:
+        assert (one.note == NOBODY) == (one.users == 0) == (not one.values)
+    plot_estimates(found, title="three")
+
+
+def test_tasks_that_are_answered_again_say_that_a_folder_is_one_period() -> None:
+    daily, once = Longitudinal(WORDS, 2, values=1, first=1), KRR(WORDS, 2)
+    assert (caution(daily), caution(once)) == (ONE_PERIOD, "")
+    (found,) = findings(daily, daily.tally(daily.randomize(["tea"] * 9)))
+    assert found.note == ONE_PERIOD
+    rappor = Rappor(4, bloom=32, cohorts=8)
+    (found,) = findings(rappor, rappor.tally(rappor.randomize(["tea"] * 90)), candidates=["tea"])
+    assert found.note == f"{LISTED} {ONE_PERIOD}"
 
 
 def test_projected_frequencies_say_that_they_are_biased() -> None:
@@ -115,6 +179,14 @@ def test_columns_become_the_values_that_a_task_takes() -> None:
         people(record, {"age": [1]})
     with pytest.raises(InvalidParameter, match="one value of each person"):
         people(Duchi(0, 1, 1), {"a": [1], "b": [1]})
-    for task, column in ((SquareWave(0, 1, 1), ["x"]), (KRR(3, 1), ["x"]), (KRR(3, 1), ["1.5"])):
+    misread: list[tuple[Any, list[Any]]] = [  # by Python alone, or without a word
+        (KRR(30, 1), ["1_0"]),
+        (KRR(3, 1), ["\N{ARABIC-INDIC DIGIT TWO}"]),
+        (KRR(3, 1), [1.5]),
+        (KRR(3, 1), [float("inf")]),
+        (Duchi(0, 90, 1), ["1_0"]),
+        (Duchi(0, 9, 1), ["\N{ARABIC-INDIC DIGIT TWO}"]),
+    ]
+    for task, column in ((SquareWave(0, 1, 1), ["x"]), (KRR(3, 1), ["x"]), (KRR(3, 1), ["1.5"]), *misread):
         with pytest.raises(InvalidValue, match="A column has values"):
             people(task, {"a": column})

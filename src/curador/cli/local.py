@@ -5,16 +5,20 @@ from __future__ import annotations
 import json
 import os
 import sys
+from collections.abc import Iterator
 from contextlib import ExitStack
+from dataclasses import replace
+from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
 
 import typer
 
 from curador.cli.local_new import Out, new_task
+from curador.cli.local_stop import Stop, stoppable
 from curador.cli.local_tasks import candidates_of, read_document, read_task_file, write_new
 from curador.cli.options import Confidence, Json
-from curador.cli.screen import console, emit, grid, say, whole
+from curador.cli.screen import bullet, console, emit, grid, say, whole
 from curador.errors import InvalidParameter
 
 if TYPE_CHECKING:
@@ -30,6 +34,9 @@ local = typer.Typer(
 )
 
 local.command("new-task")(new_task)
+
+SECONDS = 5.0
+"""How long at most what came through a pipe waits to be written."""
 
 TaskFile = Annotated[Path, typer.Argument(metavar="TASK", help="The file that new-task wrote.")]
 
@@ -81,7 +88,7 @@ def simulate(
     if as_json:
         emit({"simulated": True, "file": str(out), "task": task_id(asked), "messages": sent})
         return
-    whole(f"{out}: {sent:,} simulated messages on a {asked.mechanism} task.")
+    whole(f"{out}: {sent:,} simulated {'message' if sent == 1 else 'messages'}, by {asked.mechanism}.")
     say("Real devices randomise by themselves, and send nothing else.")
     whole(f"Then: curador local collect reports {out} --task {task}")
 
@@ -102,32 +109,39 @@ def collect(
 
     Token and report are kept: no address, no time, no order within a piece.
 
+    What comes through a pipe is written every few seconds; at Ctrl-C what came is written, and counted.
+
     Example: curador local collect reports messages.ndjson --task task.json
     """
-    from curador.local.intake import Intake, lines
+    from curador.local.findings import caution
     from curador.show.progress import bar
 
     wanted = None if task is None else read_task_file(task)
     with ExitStack() as stack:
+        if str(messages) == "-" and sys.stdin is None:
+            raise InvalidParameter("There is no standard input.", fix="Give a file with a message a line.")
         try:
             file = sys.stdin.buffer if str(messages) == "-" else stack.enter_context(messages.open("rb"))
-        except OSError:
+        except OSError as error:
             raise InvalidParameter(
-                f"{messages.name} cannot be read.", fix="Give a file with a message a line."
+                f"{messages.name} cannot be read: {os.strerror(error.errno or 0)}.",
+                fix="Give a file with a message a line.",
             ) from None
-        collector = _collector(folder, wanted)
+        collector = _talking(_collector(folder, wanted))
         size = _size(file)
         tell = stack.enter_context(bar("collecting"))
+        stop = stack.enter_context(stoppable())
 
         def progress(_: float) -> None:
             if tell is not None:
                 tell(file.tell() / size if size else -1.0)
 
-        receipt = collector.collect(lines(file, Intake(collector.task).longest), progress=progress)
-    totals = collector.totals()
+        receipt = collector.collect(_incoming(file, collector.task, stop), progress=progress)
+    totals, known = collector.totals(), caution(collector.task)
     if as_json:
-        emit({"folder": str(folder), "now": _plain(receipt), "in_all": _plain(totals)})
-        return
+        done = {"now": _plain(receipt), "in_all": _plain(totals), "stopped": bool(stop.signal)}
+        emit({"folder": str(folder), **done, "caution": known})
+        raise typer.Exit(stop.code)
     table = grid()
     for heading in ("", "now", "in all"):
         table.add_column(heading, justify="left" if not heading else "right")
@@ -135,7 +149,31 @@ def collect(
     for reason in totals.refused:
         table.add_row(f"refused: {reason}", f"{receipt.refused.get(reason, 0):,}", f"{totals.refused[reason]:,}")
     console.print(table)
+    if known:
+        bullet(known)
+    if stop.signal:
+        say("Stopped: what came before is in; collect the rest again.", "yellow")
+        raise typer.Exit(stop.code)
     whole(f"Then: curador local estimate {folder}")
+
+
+def _incoming(file: BinaryIO, task: Task, stop: Stop) -> Iterator[Any]:
+    """The lines of a file up to its end or to the stop; of a pipe with pauses, in which what came is written."""
+    from curador.local.intake import Intake, arriving, lines
+
+    longest = Intake(task).longest
+    if file.seekable():
+        return takewhile(lambda _: not stop.signal, lines(file, longest))
+    return arriving(file.fileno(), longest, SECONDS, stop.reader)
+
+
+def _talking(collector: Collector) -> Collector:
+    """The same, saying so where it waits for another program."""
+
+    def notice(text: str) -> None:
+        typer.echo(text, err=True)
+
+    return replace(collector, store=replace(collector.store, notice=notice))
 
 
 def _size(file: BinaryIO) -> int:
@@ -179,7 +217,7 @@ def estimate(
     projected: Annotated[
         bool, typer.Option("--projected", help="Move frequencies to ones that could be true, which biases them.")
     ] = False,
-    top: Annotated[int, typer.Option(help="How many keys to print at most; the largest.")] = 20,
+    top: Annotated[int, typer.Option(min=1, help="How many keys to print at most; the largest.")] = 20,
     task: Annotated[Path | None, typer.Option(help="The task, where only tallies are given.")] = None,
     plot: Annotated[Path | None, typer.Option(help="Draw it, too: a PNG or SVG file.")] = None,
     save_tally: Annotated[
@@ -203,13 +241,13 @@ def estimate(
     found = findings(asked, tally, candidates=named, confidence=confidence, projected=projected)
     title = f"{asked.mechanism}, ε = {asked.epsilon}, n = {tally.users:,}"
     if plot is not None:
-        _plot(found, f"{title}, {confidence:.0%} confidence", plot)
+        _plot(found, title, plot)
     if as_json:
         what = {"task": task_id(asked), "mechanism": asked.mechanism, "epsilon": str(asked.epsilon)}
         emit({**what, "users": tally.users, "confidence": confidence, "findings": [one.to_json() for one in found]})
         return
     say(title, "bold")
-    print_findings(found, confidence, top)
+    print_findings(found, top)
     for file in filter(None, (plot, save_tally)):
         whole(f"Written: {file}")
 
@@ -223,10 +261,10 @@ def _counted(sources: list[Path], file: Path | None) -> tuple[Task, Tally]:
     folders = [source for source in sources if not source.is_file()]
     collectors = []
     for folder in folders:
-        collectors.append(Collector.open(folder, asked))
+        collectors.append(_talking(Collector.open(folder, asked)))
         asked = collectors[-1].task
     if asked is None:
-        raise InvalidParameter("Tallies do not say which task they are of.", fix="Give the task with --task.")
+        raise InvalidParameter("Tallies do not say which task they are of.", fix="Give it with --task task.json.")
     tallies = [read_tally(asked, read_document(source, "tally")) for source in sources if source.is_file()]
     return asked, total(asked, [*tallies, *(collector.tally(progress=True) for collector in collectors)])
 
@@ -239,10 +277,13 @@ def _plot(found: tuple[Estimated, ...], title: str, file: Path) -> None:
 
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph .* missing from", UserWarning)  # a box stands for it
+        aside = file.with_name(f".{os.getpid()}-{file.name}")  # a figure that is there stays until there is another
         try:
-            save(plot_estimates(found, title=title), file)
+            save(plot_estimates(found, title=title), aside).replace(file)
         except OSError:
             raise InvalidParameter(f"{file.name} cannot be written.", fix="Choose another place.") from None
+        finally:
+            aside.unlink(missing_ok=True)
 
 
 # ---- client ----------------------------------------------------------------------------------------------------------

@@ -59,7 +59,10 @@ def new_task(
 
     Example: curador local new-task krr --keys tea,coffee,water --epsilon 1 --within 0.01
     """
+    from curador.cli.local_shown import people
+    from curador.local.findings import caution
     from curador.local.wire import publish_task, task_id
+    from curador.show.estimates import as_percent
 
     numbers = Typed(
         *(keys_of(keys, keys_file, size), rest, low, high, dimension, buckets, attribute, sampled, values, first),
@@ -80,20 +83,22 @@ def new_task(
     planned = {"users": users, "error": error, "within": within, "users_needed": needed, "confidence": confidence}
     promise = _promise(task)
     if as_json:
-        emit({**facts, **planned, "promise": promise})
+        emit({**facts, **planned, "promise": promise, "caution": caution(task)})
         return
     whole(f"{out}: {task.mechanism}, ε = {task.epsilon}")
     bullet(promise)
     bullet(f"The integers in it deliver ε = {task.delivered}, rounded up.")
     bullet(f"A report has {_many(task.report_bits, 'bit')}, on its way {_many(task.layout.size, 'byte')}.")
-    how = f"with {confidence:.0%} confidence"
-    if error is not None:
-        bullet(f"From {users:,} people every estimate is within ±{error:.3g}, {how}.")
+    how = f"with {as_percent(confidence)} confidence"
+    if users is not None and error is not None:
+        bullet(f"From {people(users)} every estimate is within ±{error:.3g}, {how}.")
     if needed is not None:
         goal = f"every estimate to be within ±{within}"
         if task.mechanism == "heavy-hitters":
             goal = f"every value that a share of {within} of the people have to be found"
-        bullet(f"For {goal}, {how}, {needed:,} people must report.")
+        bullet(f"For {goal}, {how}, {people(needed)} must report.")
+    if known := caution(task):
+        bullet(known)
     whole(f"Then: curador local simulate {out} --users 10000")
 
 
@@ -127,7 +132,7 @@ def _error(task: Any, users: int | None, confidence: float) -> float | None:
         return None
     if not hasattr(task, "error"):
         raise InvalidParameter(
-            f"The error of a {task.mechanism} task is not known beforehand.", fix="Leave --users out, and simulate."
+            f"The error of {task.mechanism} is not known beforehand.", fix="Leave --users out, and simulate."
         )
     error: float = task.error(users, confidence)
     return error

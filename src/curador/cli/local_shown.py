@@ -8,33 +8,43 @@ from itertools import pairwise
 from rich.text import Text
 
 from curador.cli.screen import bullet, console, grid, say
-from curador.show.estimates import Estimated
+from curador.show.estimates import Estimated, as_percent, one_line
 
 WIDE = 24  # letters of a bar
 STEPS = 24  # of a distribution, which has too many buckets for a terminal
 
 
-def print_findings(found: Sequence[Estimated], confidence: float, top: int) -> None:
+def print_findings(found: Sequence[Estimated], top: int) -> None:
     """Print what was found, the largest values of each, and what to know about them."""
     for one in found:
         if one.name:
-            say(f"\n{one.name} ({one.users:,} people)", "bold")
-        if not one.values:
+            say(f"\n{one_line(one.name)} ({people(one.users)})", "bold")
+        if not one.values and one.users:
             say("Nothing was found.")
-        else:
-            (_distribution if one.kind == "distribution" else _rows)(one, confidence, top)
+        elif one.values:
+            (_distribution if one.kind == "distribution" else _rows)(one, top)
         if one.note:
             bullet(one.note, "yellow" if one.biased else "dim")
 
 
-def _rows(one: Estimated, confidence: float, top: int) -> None:
-    rows, scale = one.largest(max(1, top)), max(0.0, *one.values, *one.high)
+def people(number: int) -> str:
+    """How many they are.
+
+    >>> people(1), people(2000)
+    ('1 person', '2,000 people')
+    """
+    return "1 person" if number == 1 else f"{number:,} people"
+
+
+def _rows(one: Estimated, top: int) -> None:
+    rows, scale = one.largest(top), max(0.0, *one.values, *one.high)
     table = grid()
     table.add_column("" if one.kind == "mean" else "key" if one.kind == "frequencies" else "coordinate")
     table.add_column("biased estimate" if one.biased else "estimate", justify="right")
     if one.low:
         together = "" if len(one.low) == 1 else ", about" if one.approximate else " for all"
-        table.add_column(f"{confidence:.0%} interval{together}", justify="right")
+        sure = "" if one.confidence is None else f"{as_percent(one.confidence)} "
+        table.add_column(f"{sure}interval{together}", justify="right")
     elif one.error:
         table.add_column("standard error", justify="right")
     if one.kind == "frequencies":
@@ -65,7 +75,7 @@ def _bar(one: Estimated, i: int, scale: float) -> Text:
     return Text.assemble(("█" * low, "cyan"), ("▓" * (value - low), "cyan"), ("░" * (high - value), "cyan"))
 
 
-def _distribution(one: Estimated, confidence: float, top: int) -> None:
+def _distribution(one: Estimated, top: int) -> None:
     buckets = len(one.values)
     even = max(d for d in range(1, STEPS + 1) if buckets % d == 0)
     steps = even if 2 * even >= min(STEPS, buckets) else min(STEPS, buckets)
@@ -78,14 +88,14 @@ def _distribution(one: Estimated, confidence: float, top: int) -> None:
     table.add_column("", no_wrap=True)
     for (a, b), share in zip(pairwise(cuts), shares, strict=True):
         bar = Text("█" * round(WIDE * share / max(shares)), "cyan")
-        table.add_row(f"{one.edges[a]:.6g}", f"{one.edges[b]:.6g}", f"{share:.2%}", bar)
+        table.add_row(f"{one.edges[a]:.6g}", f"{one.edges[b]:.6g}", f"{share:z.2%}", bar)
     console.print(table)
 
 
 def _number(one: Estimated, value: float) -> str:
-    return f"{value:.2%}" if one.kind == "frequencies" else f"{value:.6g}"
+    return f"{value:z.2%}" if one.kind == "frequencies" else f"{value:z.6g}"
 
 
 def _short(label: str | int) -> str:
-    text = "".join(c if c.isprintable() else "?" for c in str(label))
+    text = one_line(label)
     return text if len(text) <= 20 else text[:19] + "…"

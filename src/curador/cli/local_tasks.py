@@ -66,12 +66,13 @@ class Typed:
         given = {f.name: getattr(self, f.name) for f in fields(self) if getattr(self, f.name) is not None}
         missing = [name for name in needed if name not in given and not (name == "users" and users is not None)]
         if missing:
-            raise InvalidParameter(f"A {mechanism} task needs {_named(missing)}.", fix="Add what is missing.")
+            raise InvalidParameter(f"The mechanism {mechanism} needs {_named(missing)}.", fix="Add what is missing.")
         if unused := [name for name in given if name not in (*needed, *taken)]:
             raise InvalidParameter(
-                f"A {mechanism} task does not take {_named(unused)}.", fix=f"It takes {_named((*needed, *taken))}."
+                f"The mechanism {mechanism} does not take {_named(unused)}.",
+                fix=f"It takes {_named((*needed, *taken))}.",
             )
-        if isinstance(self.keys, int) and self.rest is not None and self.rest.isdecimal():
+        if isinstance(self.keys, int) and self.rest is not None and _digits(self.rest):
             given["rest"] = int(self.rest)
         return _made(mechanism)(epsilon, users, given)
 
@@ -118,7 +119,7 @@ def _attributes(texts: list[str]) -> dict[str, Any]:
         if colon:
             found[name] = Range(low, high)
         else:
-            found[name] = int(kind) if kind.isdecimal() else kind.split(",")
+            found[name] = int(kind) if _digits(kind) else _split(kind)
     return found
 
 
@@ -131,12 +132,26 @@ def keys_of(keys: str | None, file: Path | None, size: int | None) -> Sequence[K
 
 
 def _list(text: str | None, file: Path | None) -> Sequence[Key]:
-    return text.split(",") if text is not None else listed(file or Path())
+    return _split(text) if text is not None else listed(file or Path())
+
+
+def _split(text: str) -> list[Key]:
+    """Keys between commas, without the spaces around them; none is empty, which is a slip of the finger."""
+    found: list[Key] = [key.strip() for key in text.split(",")]
+    if "" in found:
+        raise InvalidParameter(
+            f"A key in {text!r} is empty.", fix="Leave the comma out; an empty key can stand in a JSON list in a file."
+        )
+    return found
+
+
+def _digits(text: str) -> bool:
+    return text.isascii() and text.isdecimal()
 
 
 def candidates_of(text: str) -> Sequence[Key]:
     """Keys from a file of that name, or separated by commas."""
-    return listed(Path(text)) if Path(text).is_file() else text.split(",")
+    return listed(Path(text)) if os.path.isfile(text) else _split(text)  # a text of any length
 
 
 def listed(file: Path) -> Sequence[Key]:
@@ -157,12 +172,14 @@ def listed(file: Path) -> Sequence[Key]:
 
 
 def read_document(file: Path, what: str) -> Any:
-    """The JSON in a file."""
+    """The JSON in a file, refused if readers could take it for different things."""
+    from curador.local.intake import strict_json
+
     try:
-        return json.loads(file.read_text(encoding="utf-8"))
+        return strict_json(file.read_text(encoding="utf-8"))
     except OSError:
         raise InvalidParameter(f"{file.name} cannot be read.", fix=f"Give the file of a {what}.") from None
-    except (ValueError, RecursionError):
+    except ValueError:
         raise InvalidParameter(f"{file.name} is not a {what}.", fix=f"Give the file of a {what}.") from None
 
 

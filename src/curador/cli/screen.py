@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from textwrap import wrap
 from typing import TYPE_CHECKING
+from unicodedata import category
 
 from rich.console import Console
 from rich.table import Table
@@ -19,25 +21,47 @@ if TYPE_CHECKING:
 console = Console(highlight=False)
 
 
+def clean(text: str) -> str:
+    """A text without what a terminal obeys: names come from files, and files from anywhere.
+
+    >>> clean("a\\x1b[31mb\\x9b2Jc é ε\\n")
+    'a?[31mb?2Jc é ε\\n'
+    """
+    return _UNUSUAL.sub(lambda found: found[0] if found[0].isprintable() or category(found[0]) == "Zs" else "?", text)
+
+
+def json_text(values: object) -> str:
+    """Plain values as JSON, in which what a terminal obeys is escaped; what is not plain stands as its text.
+
+    >>> json_text("\\x9b2J ε")
+    '"\\\\u009b2J ε"'
+    """
+    text = json.dumps(values, ensure_ascii=False, indent=2, default=str)
+    return _UNUSUAL.sub(lambda found: found[0] if found[0].isprintable() else json.dumps(found[0])[1:-1], text)
+
+
+_UNUSUAL = re.compile(r"[^\n\x20-\x7e]")
+
+
 def emit(values: object) -> None:
-    """Print plain values as JSON; what is not plain stands as its text."""
-    print(json.dumps(values, ensure_ascii=False, indent=2, default=str))
+    """Print plain values as JSON."""
+    print(json_text(values))
 
 
 def say(text: str, style: str = "") -> None:
     """Print a text as it is: brackets in it are no markup."""
-    console.print(Text(text, style))
+    console.print(Text(clean(text), style))
 
 
 def whole(text: str, style: str = "") -> None:
     """Print a text whose lines may be copied: none is broken."""
-    console.print(Text(text, style), soft_wrap=True)
+    console.print(Text(clean(text), style), soft_wrap=True)
 
 
 def bullet(text: str, style: str = "", indent: int = 0, mark: str = "*") -> None:
     """Print a sentence behind a mark; its further lines stand below its first word."""
     first = " " * indent + mark + " "
-    lines = wrap(text, console.width, initial_indent=first, subsequent_indent=" " * len(first))
+    lines = wrap(clean(text), console.width, initial_indent=first, subsequent_indent=" " * len(first))
     console.print(Text("\n".join(lines), style))
 
 
@@ -46,11 +70,11 @@ def told(refusal: CuradorError, *, as_json: bool) -> None:
     left = getattr(refusal, "__notes__", [])
     if as_json:
         said = {"kind": type(refusal).__name__, "what": refusal.what, "fix": refusal.fix, "cost": refusal.cost}
-        shown = Text(json.dumps({"error": {**said, "remaining": left}}, ensure_ascii=False, indent=2))
+        shown = Text(json_text({"error": {**said, "remaining": left}}))
     else:
-        shown = Text.assemble((refusal.what, "red"), f"\n  To do: {refusal.fix}\n  Cost: {refusal.cost}.")
+        shown = Text.assemble((clean(refusal.what), "red"), clean(f"\n  To do: {refusal.fix}\n  Cost: {refusal.cost}."))
         for note in left:
-            shown.append(f"\n  Remaining: {note}.")
+            shown.append(clean(f"\n  Remaining: {note}."))
     Console(stderr=True, highlight=False).print(shown, soft_wrap=True)
 
 

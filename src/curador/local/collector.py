@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
-import shutil
-from collections.abc import Callable, Iterable, Mapping, Sized
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sized
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from itertools import islice
 from pathlib import Path
-from tempfile import mkdtemp
 from typing import Any
 
 import numpy as np
 
 from curador.errors import InvalidParameter, InvalidValue
-from curador.local.intake import Intake
+from curador.local.intake import Intake, Pause, strict_json
 from curador.local.store import CollectorFailed, Store
-from curador.local.tally import Tally
+from curador.local.tally import MOST_USERS, Tally
 from curador.local.task import Task
 from curador.local.wire import VERSION, Reason, publish_task, read_task, task_id
 from curador.show.progress import watched
@@ -27,7 +25,7 @@ TASK, REPORTS = "task.json", "reports.duckdb"
 PIECE = 1 << 18
 """Messages in one transaction, at most."""
 PIECE_BYTES = 1 << 26
-"""Bytes of reports in one, at most: those of some tasks are long."""
+"""Bytes of messages in one, at most, but for the last message: some are long, and some are made so."""
 
 Progress = Callable[[float], None] | bool
 """Who is told what part is done, from 0 to 1, or -1 where nobody knows; True shows a bar in a terminal."""
@@ -87,28 +85,18 @@ class Collector:
 
     @classmethod
     def create(cls, folder: str | Path, task: Task) -> Collector:
-        """A new folder for this task; it must not exist, or be empty."""
-        target = Path(folder).absolute()
+        """A folder for this task: a new one, an empty one, or one whose making was broken off."""
+        target, document = Path(folder).absolute(), publish_task(task)
+        new = not target.is_dir()
         try:
-            target.parent.mkdir(parents=True, exist_ok=True)
-            made = Path(mkdtemp(prefix=f".{target.name}-", dir=target.parent))
+            target.mkdir(parents=True, exist_ok=True)
+            with _held(target):
+                _make(target, task_id(task), json.dumps(document, indent=1) + "\n")
         except OSError as error:
+            if new:
+                with suppress(OSError):
+                    target.rmdir()
             raise _unusable(target, error) from None
-        try:  # made aside and moved in one step: whoever looks sees nothing or all of it
-            Store.create(made / REPORTS, task_id(task))
-            (made / TASK).write_text(json.dumps(publish_task(task), indent=1) + "\n", encoding="utf-8")
-            with suppress(OSError):  # an empty folder may be in the way, where they cannot be replaced
-                target.rmdir()
-            made.rename(target)
-        except OSError as error:
-            if target.exists():
-                raise CollectorFailed(
-                    f"{target.name} exists already.",
-                    fix="Open it, or choose another folder; nothing in it was touched.",
-                ) from None
-            raise _unusable(target, error) from None
-        finally:
-            shutil.rmtree(made, ignore_errors=True)
         return cls.open(target)
 
     @classmethod
@@ -118,14 +106,20 @@ class Collector:
         try:
             text = (place / TASK).read_text(encoding="utf-8")
         except FileNotFoundError:
+            if (place / REPORTS).exists() or (place / REPORTS).with_suffix(".new").exists():
+                raise CollectorFailed(
+                    f"The making of {place.name} was broken off: it has no {TASK}.",
+                    fix="Create it again with the same task, as by --task task.json: it is finished then.",
+                ) from None
             raise CollectorFailed(
-                f"{place.name} is no collector: it has no {TASK}.", fix="Create one with the task."
+                f"{place.name} is no collector: it has no {TASK}.",
+                fix="Make one with Collector.create(), or with --task task.json.",
             ) from None
         except (OSError, UnicodeDecodeError) as error:
             raise _unusable(place, error) from None
         try:
-            found = read_task(json.loads(text))
-        except (ValueError, RecursionError) as error:
+            found = read_task(strict_json(text))
+        except ValueError as error:
             if isinstance(error, InvalidParameter):
                 raise
             raise CollectorFailed(f"{TASK} is not a task.", fix="Restore the folder from a copy.") from None
@@ -140,24 +134,34 @@ class Collector:
     def collect(self, messages: Iterable[Any], *, progress: Progress = False) -> Receipt:
         """Take in messages: mappings, or JSON as text or bytes, such as the lines of a file.
 
-        Fails: with :class:`CollectorFailed` if the folder cannot be written; pieces before that are kept.
+        A :data:`curador.local.intake.PAUSE` among them has the ones before it written.
+
+        Fails: with :class:`CollectorFailed` if the folder cannot be written, or the messages cannot be read on; it says
+            how many were dealt with before, and these are kept.
         """
         if isinstance(messages, str | bytes | Mapping):  # its letters or names would all be refused
             raise InvalidParameter("Messages are collected many at a time.", fix="Pass a list of them, or a file.")
         intake, receipt = Intake(self.task), Receipt()
-        source, many = iter(messages), len(messages) if isinstance(messages, Sized) else None
+        many = len(messages) if isinstance(messages, Sized) else None
+        source = _Readable(iter(messages))
         with watched(progress) as tell:
-            while piece := list(islice(source, self._rows)):
+            for piece in _pieces(source, self._rows):
                 batch = intake.read(piece)
                 try:
                     replayed = self.store.add(batch)
                 except CollectorFailed as failure:
-                    failure.cost = f"the {receipt.messages} messages before are dealt with, and {failure.cost}"
+                    failure.cost = f"{_dealt_with(receipt)}; {failure.cost}"
                     raise
                 here: Mapping[Reason, int] = {"replayed": replayed} if replayed else {}
                 receipt += Receipt(len(batch.tokens) - replayed, batch.refused) + Receipt(0, here)
                 if tell is not None:
                     tell(receipt.messages / many if many else -1.0)
+        if source.failure is not None:
+            raise CollectorFailed(
+                f"The messages cannot be read on: {_reason(source.failure)}.",
+                fix="Collect them again when they can be read: what is in is not counted twice.",
+                cost=_dealt_with(receipt),
+            )
         return receipt
 
     def totals(self) -> Receipt:
@@ -227,9 +231,104 @@ def total(task: Task, tallies: Iterable[Tally]) -> Tally:
     >>> total(task, [task.tally([0]), task.tally([0, 1])]).support.tolist()
     [2, 1]
     """
-    return sum(tallies, start=empty_tally(task))
+    found = sum(tallies, start=empty_tally(task))
+    if found.users >= MOST_USERS:
+        raise InvalidValue("These tallies are of more people than there are.", fix="Count the reports again.")
+    return found
+
+
+# ---- messages in pieces ----------------------------------------------------------------------------------------------
+
+
+class _Readable:
+    """Messages up to where they cannot be read; what came before that is dealt with before it is told."""
+
+    def __init__(self, messages: Iterator[Any]) -> None:
+        self.messages = messages
+        self.failure: OSError | None = None
+
+    def __iter__(self) -> Iterator[Any]:
+        try:
+            yield from self.messages
+        except OSError as error:
+            self.failure = error
+
+
+def _pieces(messages: Iterable[Any], rows: int) -> Iterator[list[Any]]:
+    piece, size = list[Any](), 0
+    for message in messages:
+        paused = isinstance(message, Pause)
+        if not paused:
+            piece.append(message)
+            size += _weight(message)
+        if piece and (paused or len(piece) >= rows or size >= PIECE_BYTES):
+            yield piece
+            piece, size = [], 0
+    if piece:
+        yield piece
+
+
+def _weight(message: Any) -> int:
+    if isinstance(message, bytes | str | bytearray):
+        return len(message)
+    if isinstance(message, Mapping):
+        return sum(_weight(part) for part in message.values() if not isinstance(part, Mapping))
+    return 0
+
+
+def _dealt_with(receipt: Receipt) -> str:
+    refused = sum(receipt.refused.values())
+    return f"the {receipt.messages} messages before are dealt with, {receipt.accepted} accepted and {refused} refused"
+
+
+# ---- folders ---------------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def _held(folder: Path) -> Iterator[None]:
+    """Let nobody else make a collector in this folder."""
+    number = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        fcntl.flock(number, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(number)
+
+
+def _make(folder: Path, named: str, document: str) -> None:
+    """Put the store into a folder, then the task under a name of its own, which it gets last: it tells that all is in.
+
+    Whoever is killed on the way leaves what the next one finishes.
+    """
+    store, aside = folder / REPORTS, folder / f"{TASK}.new"
+    own = {
+        aside.name,
+        *(store.with_suffix(end).name for end in (".duckdb", ".lock", ".new", ".new.wal", ".duckdb.wal")),
+    }
+    there = {path.name for path in folder.iterdir()} - {"lost+found"}  # which a disk of its own has
+    if TASK in there or not there <= own:
+        raise CollectorFailed(
+            f"{folder.name} exists already{'' if TASK in there else ', and holds other files'}.",
+            fix="Open it, or choose another folder; nothing in it was touched.",
+        )
+    if store.name in there:
+        Store(store, named).totals()  # refused if it is of another task
+    try:
+        if store.name not in there:
+            Store.create(store, named)
+        aside.write_text(document, encoding="utf-8")
+        aside.rename(folder / TASK)
+    except (OSError, CollectorFailed):
+        for name in own - there:
+            (folder / name).unlink(missing_ok=True)
+        raise
 
 
 def _unusable(folder: Path, error: Exception) -> CollectorFailed:
-    reason = os.strerror(error.errno) if isinstance(error, OSError) and error.errno else str(error)
-    return CollectorFailed(f"{folder.name} cannot be used: {reason}.", fix="Choose a folder that you may write to.")
+    return CollectorFailed(
+        f"{folder.name} cannot be used: {_reason(error)}.", fix="Choose a folder that you may write to."
+    )
+
+
+def _reason(error: Exception) -> str:
+    return os.strerror(error.errno) if isinstance(error, OSError) and error.errno else str(error)

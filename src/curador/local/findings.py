@@ -5,33 +5,43 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import singledispatch
-from math import ceil
+from math import ceil, isfinite, nextafter
 from typing import Any
 
 import numpy as np
 
-from curador.errors import InvalidParameter
+from curador.errors import InvalidParameter, InvalidValue
 from curador.local.dbitflip import PartFrequencies
 from curador.local.domain import Key
 from curador.local.frequencies import Frequencies, Projected
 from curador.local.hitters import HeavyHitters
 from curador.local.hunt import Hitters
+from curador.local.longitudinal import Longitudinal
 from curador.local.numeric import Mean
+from curador.local.oracle import Oracle
 from curador.local.rappor import Rappor
+from curador.local.record import Record
 from curador.local.regress import Regressed
 from curador.local.sketch import Sketch, Sketched
 from curador.local.tally import Tally
 from curador.local.task import Task
 from curador.local.unfold import Distribution
 from curador.local.vector import Means
-from curador.show.estimates import Estimated
+from curador.show.estimates import Estimated, as_percent
 
 BIASED = "Biased: moved to the nearest frequencies that are at least 0 and sum to 1; there are no intervals."
 SMOOTH = "Biased: the most likely distribution that is smooth; there are no intervals."
 LIKELY = "Biased: the most likely distribution; there are no intervals."
 HASHED = "Keys that meet by the public hash functions are counted for each other; the intervals allow for that."
 LISTED = "Unbiased only if every person's key is a candidate; the intervals are approximate."
+NOT_COMPLETE = "There are too few reports to say of any value, however frequent, that it would be here."
 FOUND = "Values that were only just found are overestimated on average; there are no intervals."
+NOBODY = "Nobody reported on it."
+JOINT = "The intervals hold for all keys of all attributes at once."
+ONE_PERIOD = (
+    "A folder is for one period, with one report of each person. Those of a second period would be counted as other "
+    "people, and the intervals would be too narrow: use a folder for each period."
+)
 
 
 def findings(
@@ -53,17 +63,57 @@ def findings(
     >>> found.labels, len(found.low), found.biased
     (('a', 'b'), 2, False)
     """
-    found = shown(_estimated(task, tally, candidates, confidence), confidence, projected)
+    estimate = _estimated(task, tally, candidates, confidence)
+    each = _each(confidence, len(task.names)) if isinstance(task, Record) else confidence
+    found = tuple(_noted(one, confidence, caution(task)) for one in shown(estimate, each, projected))
     if projected and not any(one.biased for one in found):
         raise InvalidParameter("Only frequencies can be projected.", fix="Leave projected out.")
-    return found
+    if not all(map(isfinite, (x for one in found for x in (*one.values, *one.low, *one.high, *one.error)))):
+        raise InvalidValue("No reports on this task can be counted like this.", fix="Count the reports again.")
+    return _all_attributes(task, found) if isinstance(task, Record) else found
+
+
+@singledispatch
+def caution(task: Any) -> str:
+    """What to know about a task before its reports are collected; mostly nothing.
+
+    >>> from curador.local import KRR, Rappor
+    >>> caution(KRR(keys=2, epsilon=1)), caution(Rappor(epsilon=1))[:31]
+    ('', 'A folder is for one period, wit')
+    """
+    return ""
+
+
+@caution.register(Longitudinal)
+@caution.register(Rappor)
+def _(task: Longitudinal | Rappor) -> str:
+    return ONE_PERIOD
+
+
+def _each(confidence: float, statements: int) -> float:
+    """The confidence of each statement with which all hold together; never rounded down."""
+    return confidence if statements == 1 else nextafter(1 - (1 - confidence) / statements, 1.0)
+
+
+def _noted(one: Estimated, confidence: float, more: str) -> Estimated:
+    return replace(one, confidence=confidence if one.low else None, note=" ".join(filter(None, (one.note, more))))
+
+
+def _all_attributes(task: Record, found: tuple[Estimated, ...]) -> tuple[Estimated, ...]:
+    """One finding for each attribute, also for those that nobody drew, and what the intervals are about."""
+    known = {one.name: replace(one, note=JOINT) if one.low and len(task.names) > 1 else one for one in found}
+    return tuple(
+        known.get(name)
+        or Estimated("frequencies" if isinstance(part, Oracle) else "mean", (), (), 0, name=name, note=NOBODY)
+        for name, part in zip(task.names, task.parts, strict=True)
+    )
 
 
 @singledispatch
 def _estimated(task: Any, tally: Tally, candidates: Sequence[Key] | None, confidence: float) -> Any:
     if candidates is not None:
         raise InvalidParameter(
-            f"A {task.mechanism} task knows its keys; it takes no candidates.", fix="Leave candidates out."
+            f"The mechanism {task.mechanism} knows its keys; it takes no candidates.", fix="Leave --candidates out."
         )
     return task.estimate(tally)
 
@@ -73,7 +123,8 @@ def _estimated(task: Any, tally: Tally, candidates: Sequence[Key] | None, confid
 def _(task: Sketch | Rappor, tally: Tally, candidates: Sequence[Key] | None, confidence: float) -> Any:
     if candidates is None:
         raise InvalidParameter(
-            f"A {task.mechanism} task does not list its keys.", fix="Name the keys to estimate as candidates."
+            f"The mechanism {task.mechanism} does not list its keys.",
+            fix="Name the keys to ask about: candidates=[…], or --candidates.",
         )
     return task.estimate(tally, candidates)
 
@@ -81,7 +132,7 @@ def _(task: Sketch | Rappor, tally: Tally, candidates: Sequence[Key] | None, con
 @_estimated.register
 def _(task: HeavyHitters, tally: Tally, candidates: Sequence[Key] | None, confidence: float) -> Any:
     if candidates is not None:
-        raise InvalidParameter("Heavy hitters are found without candidates.", fix="Leave candidates out.")
+        raise InvalidParameter("Heavy hitters are found without candidates.", fix="Leave --candidates out.")
     return task.find(tally, confidence=confidence)
 
 
@@ -122,9 +173,14 @@ def _(estimate: Regressed, confidence: float, projected: bool) -> tuple[Estimate
 @shown.register
 def _(estimate: Hitters, confidence: float, projected: bool) -> tuple[Estimated, ...]:
     labels = tuple(f"{key}…" if cut else key for key, cut in zip(estimate.keys, estimate.cut, strict=True))
-    least = ceil(1e5 * estimate.complete_above) / 1e3  # rounded up: what is said to be complete is
-    note = f"Every value that {least:g}% of the people or more have is here; others may be." if least <= 100 else ""
-    made = _frequencies(estimate, error=_floats(np.sqrt(estimate.variance)), note=f"{note} {FOUND}".strip())
+    note = NOT_COMPLETE
+    if estimate.complete_above <= 1:
+        least = ceil(1e5 * estimate.complete_above) / 1e3  # rounded up: what is said to be complete is
+        sure = (
+            f"With {as_percent(confidence)} confidence every value that {least:g}% of the people or more have is here"
+        )
+        note = f"{sure}; others may be."
+    made = _frequencies(estimate, error=_floats(np.sqrt(estimate.variance)), note=f"{note} {FOUND}")
     return (replace(made, labels=labels),)
 
 

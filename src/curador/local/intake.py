@@ -8,7 +8,10 @@ from __future__ import annotations
 
 import base64
 import json
+import os
 import re
+import select
+import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -23,6 +26,18 @@ from curador.local.wire import TOKEN_BYTES, Message, Reason, Refused, read_messa
 
 SPARE = 1024
 """How many bytes a message may have beside its epsilon and report: names, token, and spaces that some write."""
+CHUNK = 1 << 16
+
+
+class Pause:
+    """Stands among messages that are still coming: what came before it is dealt with first.
+
+    >>> isinstance(PAUSE, Pause)
+    True
+    """
+
+
+PAUSE = Pause()
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,8 +129,8 @@ class Intake:
             raise Refused("malformed", f"A message on this task has {self.longest} bytes at most.")
         try:
             text = line if isinstance(line, str) else line.decode("utf-8")  # JSON allows no other coding
-            return json.loads(text, object_pairs_hook=_once, parse_constant=_no_number)
-        except (ValueError, RecursionError):
+            return strict_json(text)
+        except ValueError:
             raise Refused("malformed", "A message is a JSON object.") from None
 
     def _sound(
@@ -149,6 +164,58 @@ def lines(file: BinaryIO, longest: int) -> Iterator[bytes]:
         while len(rest) > longest and not rest.endswith(b"\n"):
             rest = file.readline(longest + 1)
         yield line
+
+
+def arriving(source: int, longest: int, seconds: float, stop: int | None = None) -> Iterator[bytes | Pause]:
+    """As :func:`lines`, of a pipe by its number: a :data:`PAUSE` every so many seconds, however slowly they come.
+
+    It ends with the pipe, or as soon as there is something to read from ``stop``.
+
+    >>> reader, writer = os.pipe()
+    >>> _ = os.write(writer, b"ab\\n" + b"x" * 100 + b"\\ncd")
+    >>> coming = arriving(reader, 5, 0.01)
+    >>> next(coming), next(coming), isinstance(next(coming), Pause)
+    (b'ab', b'xxxxxx', True)
+    >>> os.close(writer)
+    >>> list(coming)
+    [b'cd']
+    >>> os.close(reader)
+    """
+    line, ends = bytearray(), time.monotonic() + seconds
+    watched = [source] if stop is None else [source, stop]
+    while True:
+        ready, _, _ = select.select(watched, [], [], max(0.0, ends - time.monotonic()))
+        if stop in ready:
+            return  # what is left of a line is no message
+        if source in ready:
+            data = os.read(source, CHUNK)
+            if not data:
+                break
+            for i, part in enumerate(data.split(b"\n")):
+                if i:
+                    yield bytes(line)
+                    line.clear()
+                line += part[: longest + 1 - len(line)]
+        if time.monotonic() >= ends:
+            yield PAUSE
+            ends = time.monotonic() + seconds
+    if line:
+        yield bytes(line)
+
+
+def strict_json(text: str) -> Any:
+    """A JSON document that every reader takes for the same: no name stands twice, and no number is NaN or infinite.
+
+    >>> strict_json('{"a": 1}')
+    {'a': 1}
+    >>> strict_json('{"a": 1, "a": 2}')
+    Traceback (most recent call last):
+    ValueError: a name stands twice
+    """
+    try:
+        return json.loads(text, object_pairs_hook=_once, parse_constant=_no_number)
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
 
 
 def _once(pairs: list[tuple[str, Any]]) -> Mapping[str, Any]:

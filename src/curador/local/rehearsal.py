@@ -111,15 +111,27 @@ def _keyed(column: Sequence[Any], keys: Keys) -> list[Any]:
 
 def _whole(column: Sequence[Any], fix: str) -> list[int]:
     try:
-        return [int(value) for value in column]
-    except (TypeError, ValueError):
+        whole_ones = [int(_plain(value)) for value in column]
+        if any(
+            not isinstance(value, str) and number != value for number, value in zip(whole_ones, column, strict=True)
+        ):
+            raise ValueError
+        return whole_ones
+    except (TypeError, ValueError, OverflowError):
         raise InvalidValue("A column has values that are no integers.", fix=fix) from None
+
+
+def _plain(value: Any) -> Any:
+    """What Python reads as a number and nobody else does is none: other alphabets' digits, and underscores."""
+    if isinstance(value, str) and ("_" in value or not value.isascii()):
+        raise ValueError
+    return value
 
 
 def _numbers(column: Sequence[Any]) -> Floats:
     try:
-        return np.array([float(value) for value in column], np.float64)
-    except (TypeError, ValueError):
+        return np.array([float(_plain(value)) for value in column], np.float64)
+    except (TypeError, ValueError, OverflowError):
         raise InvalidValue(
             "A column has values that are no numbers.", fix="Choose another, or leave them out."
         ) from None

@@ -48,12 +48,15 @@ class Counted:
 def spark_tally(task: Task, dataframe: DataFrame, column: str = "report", *, token: str | None = None) -> Counted:
     """The tally of a binary column of reports; what :meth:`Collector.tally` would count of them, exactly.
 
-    With ``token``, a binary column of the devices' one-time tokens, each is counted once; of several reports with one
-    token the first in order of bytes counts, so that the answer does not depend on how the rows are spread.
+    With ``token``, a binary column of the devices' one-time tokens, each is counted once.  Rows have no order, so which
+    of several reports with one token came first cannot be known: the first in order of bytes counts, and the answer
+    does not depend on how the rows are spread.
 
     Guarantee: every row is in the tally or is counted as refused: no bytes or too many or few ("malformed"), bytes that
         the randomizer cannot make ("not a report"), or a token that was there before ("replayed").
     Assumes: the cluster's Python has Curador and PyArrow, and pandas, which Spark asks for.
+    Fails: who saw a message on its way can send a smaller report under its token, and that one counts.  Honest tokens
+        are random and used once, so nobody else can.
 
     >>> from curador.local import KRR
     >>> task = KRR(keys=["a", "b"], epsilon=1)

@@ -31,8 +31,13 @@ CONFIG: dict[str, str | bool | int | float | list[str]] = {
     "autoinstall_known_extensions": False,
 }
 PAUSE = 0.005
+SILENT = 2.0
+"""For how many seconds one waits without saying so."""
 
 Got = TypeVar("Got")
+
+_BROKEN = duckdb.CatalogException, duckdb.SerializationException
+_SIGNS = "not a valid DuckDB", "Corrupt database file", "Could not read enough bytes"
 
 _SCHEMA = """
 CREATE TABLE state (task VARCHAR NOT NULL, accepted UBIGINT NOT NULL);
@@ -71,13 +76,19 @@ class Store:
     task: str
     patience: float = 600.0
     """For how many seconds to wait for another process."""
+    notice: Callable[[str], None] | None = None
+    """Who is told that one waits."""
 
     @classmethod
     def create(cls, path: Path, task: str) -> Store:
-        """A new file, without reports."""
-        with _told(path), duckdb.connect(str(path), config=CONFIG) as connection:
+        """A new file, without reports; it has its name once it is whole."""
+        aside = path.with_suffix(".new")
+        for left in (aside, aside.with_suffix(".new.wal")):  # by one who was killed
+            left.unlink(missing_ok=True)
+        with _told(path), duckdb.connect(str(aside), config=CONFIG) as connection:
             connection.execute(_SCHEMA)
             connection.execute("INSERT INTO state VALUES (?, 0)", [task])
+        aside.rename(path)
         made = cls(path, task)
         with made._alone(fcntl.LOCK_EX):  # from now on the lock is there, for those who may only read
             return made
@@ -125,7 +136,7 @@ class Store:
             try:
                 if _row(connection, "SELECT task FROM state") != (self.task,):
                     raise CollectorFailed(
-                        "The reports in this folder are on another task than its task.json.",
+                        "The reports in this folder are on another task.",
                         fix="Restore the folder from a copy; nothing was read or written.",
                         cost=KEPT,
                     )
@@ -147,9 +158,13 @@ class Store:
             os.close(file)
 
     def _patiently(self, attempt: Callable[[], Got | None]) -> Got:
-        until = time.monotonic() + self.patience
+        since, said = time.monotonic(), self.notice is None
         while (got := attempt()) is None:
-            if time.monotonic() > until:
+            waited = time.monotonic() - since
+            if self.notice is not None and not said and waited > SILENT:
+                self.notice(f"Waiting for another program that uses {self.path.name}, {self.patience:g} s at most.")
+                said = True
+            if waited > self.patience:
                 raise CollectorFailed(
                     "Another process is using these reports.", fix="Try again when it is done.", cost=KEPT
                 )
@@ -216,10 +231,10 @@ def _told(path: Path) -> Iterator[None]:
     try:
         yield
     except duckdb.Error as error:
-        said = str(error)
-        if "not a valid DuckDB" in said or isinstance(error, duckdb.CatalogException | duckdb.SerializationException):
+        said = str(error).splitlines()[0].replace(f"{path.parent}{os.sep}", "")
+        if isinstance(error, _BROKEN) or any(sign in said for sign in _SIGNS):
             raise _damaged(path) from None
-        raise _failed(path, said.splitlines()[0]) from None
+        raise _failed(path, said) from None
 
 
 def _failed(path: Path, reason: str) -> CollectorFailed:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -29,7 +30,7 @@ def read_columns(file: str | Path, names: Sequence[str]) -> dict[str, list[Any]]
         with duckdb.connect(":memory:") as connection:
             rows = connection.execute(f"SELECT {wanted} FROM {reader}", [str(path)]).fetchall()
     except duckdb.Error as error:
-        said = str(error).splitlines()[0]
+        said = str(error).splitlines()[0].replace(f"{path.parent}{os.sep}", "")
         raise InvalidParameter(
             f"{path.name} cannot be read: {said}",
             fix=f"Give a CSV or Parquet file with the columns {', '.join(names)}.",

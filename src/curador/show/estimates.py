@@ -48,6 +48,8 @@ class Estimated:
     bounds: tuple[float, float] | None = None
     """Between which a mean lies."""
     biased: bool = False
+    confidence: float | None = None
+    """How often all limits hold together, with those of a record's other attributes."""
     approximate: bool = False
     """Whether the limits are right in the long run only."""
     note: str = ""
@@ -64,12 +66,31 @@ class Estimated:
             columns |= {"from": self.edges[:-1], "to": self.edges[1:]}
         rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
         said = {"name": self.name, "kind": self.kind, "users": self.users, "biased": self.biased}
-        return {**said, "approximate_limits": self.approximate, "note": self.note, "estimates": rows}
+        limits = {"confidence": self.confidence, "approximate_limits": self.approximate}
+        return {**said, **limits, "note": self.note, "estimates": rows}
 
     def largest(self, most: int) -> list[int]:
         """The rows to show, at most so many: all in their order, or the largest first."""
         every = list(range(len(self.values)))
         return every if len(every) <= most else sorted(every, key=lambda i: -self.values[i])[:most]
+
+
+def as_percent(share: float) -> str:
+    """A share in percent, with as many digits as it was given with.
+
+    >>> as_percent(0.95), as_percent(0.999), as_percent(0.57)
+    ('95%', '99.9%', '57%')
+    """
+    return f"{100 * share:.12g}%"
+
+
+def one_line(text: object) -> str:
+    """A name as it may be shown: what could move a cursor, start a line or turn the text around is a question mark.
+
+    >>> one_line("te\\x1b[31ma")
+    'te?[31ma'
+    """
+    return "".join(c if c.isprintable() else "?" for c in str(text))
 
 
 def plot_estimates(found: Sequence[Estimated], *, title: str = "") -> Figure:
@@ -106,8 +127,12 @@ def _panel(axes: Axes, one: Estimated) -> None:
     axes.spines["bottom"].set_color(_INK)
     axes.tick_params(colors=_INK, labelsize=_SIZE)
     axes.set_axisbelow(True)
-    heading = " ".join(filter(None, (one.name, _cut(one))))
+    heading = " ".join(filter(None, (one_line(one.name), _cut(one))))
     axes.set_title(heading, loc="left", color=_INK, size=10, parse_math=False)
+    if not one.values:
+        axes.set_axis_off()
+        axes.text(0, 0.5, "nothing was found" if one.users else "nobody reported", color=_INK, size=_SIZE, va="center")
+        return
     (_distribution if one.kind == "distribution" else _points)(axes, one)
 
 
@@ -150,8 +175,11 @@ def _distribution(axes: Axes, one: Estimated) -> None:
 
 def _axis(one: Estimated) -> str:
     what = {"frequencies": "share of people", "mean": "mean", "means": "mean", "distribution": "value"}[one.kind]
-    limits = "approximate interval" if one.approximate else "interval"
-    around = f"line: {limits}" + ("s, all at once" if len(one.low) > 1 else "") if one.low else ""
+    sure = "" if one.confidence is None else f"{as_percent(one.confidence)} "
+    limits = f"approximate {sure}interval" if one.approximate else f"{sure}interval"
+    several = "s" if len(one.low) > 1 else ""
+    together = ", all attributes at once" if one.name else ", all at once" if several else ""
+    around = f"line: {limits}{several}{together}" if one.low else ""
     if one.error and not one.low:
         around = "line: one standard error, no interval"
     return ", ".join(filter(None, (what, around, "biased estimate" if one.biased else "")))
@@ -163,7 +191,7 @@ def _cut(one: Estimated) -> str:
 
 
 def _short(label: str | int) -> str:
-    text = "".join(c if c.isprintable() else "?" for c in str(label))
+    text = one_line(label)
     return text if len(text) <= 24 else text[:23] + "…"
 
 
@@ -172,4 +200,5 @@ def _width(one: Estimated) -> float:
     if one.kind == "distribution":
         return 0.4
     shown = [_short(one.labels[i]) for i in one.largest(MOST)]
-    return max(sum(0.62 if ord(c) < 0x2E80 else 1.1 for c in text) for text in shown) * _SIZE / 72
+    wide = (sum(0.62 if ord(c) < 0x2E80 else 1.1 for c in text) for text in shown)
+    return max(wide, default=0.0) * _SIZE / 72
