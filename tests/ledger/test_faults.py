@@ -110,8 +110,9 @@ def test_something_that_is_no_ledger(quick: Path) -> None:
     with pytest.raises(Exception, match="key of this ledger is missing"):
         open_ledger(quick / "x.db")
     (quick / "y.db").mkdir()
-    with pytest.raises(LedgerFailed):
+    with pytest.raises(InvalidParameter, match="is a folder"):
         open_ledger(quick / "y.db", keep=quick / "new")
+    assert not (quick / "new").exists()
 
 
 def test_a_folder_that_is_not_there(quick: Path) -> None:
