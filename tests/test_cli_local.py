@@ -350,7 +350,7 @@ def test_a_figure_that_fails_leaves_the_one_before(drinks: Invoke, monkeypatch: 
 
 
 def test_heavy_hitters_that_are_not_there(invoke: Invoke) -> None:
-    invoke("new-task heavy-hitters --length 3 --epsilon 1")
+    invoke("new-task heavy-hitters --length 12 --epsilon 1")
     invoke("simulate task.json --users 200")
     invoke("collect r messages.ndjson --task task.json")
     assert "Nothing was found." in invoke("estimate r --confidence 0.9999999 --plot p.svg")
