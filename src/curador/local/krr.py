@@ -23,8 +23,31 @@ from curador.noise import Entropy
 from curador.rational import Number
 
 
+class OneKey(Oracle):
+    """A task whose report is the number of one key, which it supports."""
+
+    @property
+    def layout(self) -> Layout:
+        return Layout.below(self.size)
+
+    @property
+    def report_bits(self) -> int:
+        return (self.size - 1).bit_length()
+
+    def _checked(self, reports: Any) -> NDArray[Any]:
+        return checked_numbers(reports, self.size)
+
+    def estimate(self, reports: Any) -> Frequencies:
+        tally = reports if isinstance(reports, Tally) else self.tally(reports)
+        checked_sum(tally)  # a report supports one key
+        return super().estimate(tally)
+
+    def _support(self, reports: NDArray[Any]) -> NDArray[np.int64]:
+        return np.bincount(reports, minlength=self.size)
+
+
 @dataclass(frozen=True, init=False)
-class KRR(Oracle, mechanism="krr"):
+class KRR(OneKey, mechanism="krr"):
     """Each person reports the number of their key with probability keep/2**bits, else that of a uniform key.
 
     Best for few keys: the variance grows with their number.
@@ -69,14 +92,6 @@ class KRR(Oracle, mechanism="krr"):
         return self.p / self.q
 
     @property
-    def layout(self) -> Layout:
-        return Layout.below(self.size)
-
-    @property
-    def report_bits(self) -> int:
-        return (self.size - 1).bit_length()
-
-    @property
     def event(self) -> events.Event:
         return events.RandomizedResponse(self.size, self.p)
 
@@ -85,14 +100,3 @@ class KRR(Oracle, mechanism="krr"):
         keep = coins(self.keep, self.bits, own.size, entropy)
         np.copyto(reports, own, where=keep, casting="unsafe")
         return reports
-
-    def _checked(self, reports: Any) -> NDArray[Any]:
-        return checked_numbers(reports, self.size)
-
-    def estimate(self, reports: Any) -> Frequencies:
-        tally = reports if isinstance(reports, Tally) else self.tally(reports)
-        checked_sum(tally)  # a report supports one key
-        return super().estimate(tally)
-
-    def _support(self, reports: NDArray[Any]) -> NDArray[np.int64]:
-        return np.bincount(reports, minlength=self.size)

@@ -19,11 +19,8 @@ from curador.accounting.precise import dec, digits, fraction_above
 from curador.errors import InvalidParameter, InvalidValue, NotPromised
 from curador.local.domain import Key, Keys, numbered
 from curador.local.draw import coins, uniform
-from curador.local.frequencies import Frequencies
-from curador.local.layout import Layout
-from curador.local.oracle import Oracle, checked_numbers
+from curador.local.krr import OneKey
 from curador.local.promise import keep_threshold, keeps
-from curador.local.tally import Tally, checked_sum
 from curador.local.task import checked_threshold, set_fields, task_from_json
 from curador.noise import SYSTEM, Entropy
 from curador.privacy import Neighbors
@@ -34,7 +31,7 @@ VALUES_MOST = 1 << 10
 
 
 @dataclass(frozen=True, init=False)
-class Longitudinal(Oracle, mechanism="longitudinal"):
+class Longitudinal(OneKey, mechanism="longitudinal"):
     """The same question asked many times; ``epsilon`` is for all reports a person will ever send, charged up front.
 
     A permanent answer is the key itself with probability keep/2**bits, else a uniform key; a report is the permanent
@@ -121,14 +118,6 @@ class Longitudinal(Oracle, mechanism="longitudinal"):
         return 1 + kept * self.size / (1 - kept)
 
     @property
-    def layout(self) -> Layout:
-        return Layout.below(self.size)
-
-    @property
-    def report_bits(self) -> int:
-        return (self.size - 1).bit_length()
-
-    @property
     def event(self) -> PureLoss:
         """What all reports together are, for any accountant, where ``epsilon`` covers whatever a person's values do.
 
@@ -174,17 +163,6 @@ class Longitudinal(Oracle, mechanism="longitudinal"):
 
     def _randomize(self, own: NDArray[np.int64], entropy: Entropy) -> NDArray[Any]:
         return self.instant(self.permanent(own, entropy), entropy)
-
-    def _checked(self, reports: Any) -> NDArray[Any]:
-        return checked_numbers(reports, self.size)
-
-    def estimate(self, reports: Any) -> Frequencies:
-        tally = reports if isinstance(reports, Tally) else self.tally(reports)
-        checked_sum(tally)  # a report supports one key
-        return super().estimate(tally)
-
-    def _support(self, reports: NDArray[Any]) -> NDArray[np.int64]:
-        return np.bincount(reports, minlength=self.size)
 
 
 def _kept_or_uniform(own: NDArray[Any], keep: int, bits: int, size: int, entropy: Entropy) -> NDArray[Any]:

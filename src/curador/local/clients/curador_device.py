@@ -14,6 +14,7 @@ import json
 import os
 import re
 import threading
+from abc import ABC, abstractmethod
 from base64 import urlsafe_b64encode
 from collections.abc import Callable
 from fractions import Fraction
@@ -228,7 +229,7 @@ def _key_code(value: object) -> bytes:
 # ---- the mechanisms --------------------------------------------------------------------------------------------------
 
 
-class Task:
+class Task(ABC):
     """A question that was read and is known to keep its epsilon; :func:`read_task` makes it.
 
     >>> KINDS["duchi"]({"low": "0", "high": "10", "epsilon": "1", "slope": 30284}).report_bytes
@@ -256,17 +257,17 @@ class Task:
         self.check()
         _must(self.report_bytes <= REPORT_MOST, f"Reports on this task would have more than {REPORT_MOST} bytes.")
 
+    @abstractmethod
     def check(self) -> None:
         """Refuse fields out of range and thresholds that do not keep epsilon; set ``report_bytes``."""
-        raise NotImplementedError
 
+    @abstractmethod
     def seen(self, value: Any) -> Any:
         """What of a value the coins see.  There is something for every value, of any type."""
-        raise NotImplementedError
 
+    @abstractmethod
     def draw(self, own: Any, source: Source) -> bytes:
         """The report on what :meth:`seen` gave."""
-        raise NotImplementedError
 
     def _between(self, least: int, most: int, *names: str) -> None:
         for name in names:
