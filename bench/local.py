@@ -64,8 +64,8 @@ def one(made: str, keys: int) -> Job:
 
 def one_on_device(made: str, keys: int) -> Job:
     """By the client for devices, which has no NumPy and reads the system's entropy anew for each report."""
-    device = import_module("curador.local.clients.curador_device")
-    publish = import_module("curador.local.wire").publish_task
+    device = import_module("curador.local.devices.curador_device")
+    publish = import_module("curador.local.collect.wire").publish_task
     task = device.read_task(publish(getattr(import_module("curador.local"), made)(keys, 1)))
     return lambda: device.report(task, 5)
 
@@ -94,8 +94,8 @@ def collected(n: int) -> Path:
     import numpy as np
 
     from curador.local import Hadamard
-    from curador.local.collector import Collector
-    from curador.local.intake import Batch
+    from curador.local.collect.collector import Collector
+    from curador.local.collect.intake import MessageBatch
 
     folder = HOME / f"reports-{n}"
     if not folder.exists():
@@ -105,14 +105,14 @@ def collected(n: int) -> Path:
             many = min(MANY // 4, n - start)
             tokens = np.sort(rng.integers(0, 2**64, many, dtype=np.uint64))
             both = np.stack([tokens, rng.integers(0, 2**64, many, dtype=np.uint64)], axis=1)
-            collector.store.add(Batch(both, task.to_bytes(task.randomize(people(1000, many))), Counter()))
+            collector.store.add(MessageBatch(both, task.to_bytes(task.randomize(people(1000, many))), Counter()))
         part.rename(folder)
     return folder
 
 
 def estimate(n: int) -> Job:
     """The collector's estimate, from the disk, with the bar that a person at a terminal sees."""
-    from curador.local.collector import Collector
+    from curador.local.collect.collector import Collector
 
     collector = Collector.open(collected(n))
     return lambda: collector.estimate(progress=True)

@@ -68,7 +68,7 @@ def arrays(rows: int) -> tuple[Any, Any, Any]:
 def curador(rows: int, table: str = UNSORTED, *, prepared: bool = False, changing: bool = False) -> Job:
     """The question in SQL, from its text to the release; ``changing`` asks at another epsilon each time."""
     cu = import_module("curador")
-    engine = import_module("curador.engines.duckdb").DuckDB
+    engine = import_module("curador.engines.duckdb.engine").DuckDB
     columns = {"uid": "integer", "cat": {"type": "integer", "keys": list(range(KEYS))}}
     columns["val"] = {"type": "real", "bounds": [LOW, HIGH]}
     source = f"duckdb:///{stored(rows)}#{table}"

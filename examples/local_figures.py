@@ -28,15 +28,15 @@ from sklearn.svm import LinearSVC
 
 from curador.errors import InvalidValue
 from curador.local import OUE, DuchiVector, Hybrid, LocalLaplace, Piecewise
+from curador.local.frequency.subset import choose_cells
 from curador.local.learn import LocalLinearRegression, LocalLinearSVC, LocalLogisticRegression
 from curador.local.learn.schedule import LEAST_ROUNDS
-from curador.local.record import WORTH
-from curador.local.subset import choose_cells
+from curador.local.numeric.record import WORTH
 from curador.mechanisms.laplace import Laplace
 from curador.noise import SYSTEM
 from curador.privacy import Neighbors
 from curador.show.curves import save
-from curador.show.local import Panel, Repeated, plot_panels
+from curador.show.panels import Panel, RepeatedRuns, plot_panels
 
 Array = np.ndarray[Any, Any]
 ROOT = Path(__file__).parent.parent
@@ -216,7 +216,7 @@ def mean_rows(tables: list[Table], size: Size) -> Iterator[tuple[Row, list[float
 def row(
     figure: str, table: str, method: str, place: float, runs: list[float], formula: float | None = None
 ) -> tuple[Row, list[float]]:
-    spread = Repeated([place], [runs])
+    spread = RepeatedRuns([place], [runs])
     return Row(figure, table, method, place, float(spread.mean[0]), float(spread.reach[0]), formula), runs
 
 
@@ -310,12 +310,12 @@ def place_rows(table: Table, size: Size) -> Iterator[tuple[Row, list[float]]]:
 Measured = Mapping[tuple[str, str, str], list[tuple[Row, list[float]]]]
 
 
-def lines(found: Measured, words: Mapping[str, str], figure: str, table: str) -> dict[str, Repeated]:
+def lines(found: Measured, words: Mapping[str, str], figure: str, table: str) -> dict[str, RepeatedRuns]:
     """What was measured for one panel, by the name that the legend shows."""
     made = {}
     for (kind, where, method), several in found.items():
         if (kind, where) == (figure, table) and several[0][0].place > 0:
-            made[words[method]] = Repeated([one.place for one, _ in several], [runs for _, runs in several])
+            made[words[method]] = RepeatedRuns([one.place for one, _ in several], [runs for _, runs in several])
     return made
 
 

@@ -22,8 +22,8 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from curador.engines.base import SqlEngine
-from curador.query.sources import EngineTable, Frame
+from curador.engines.sql_engine import SqlEngine
+from curador.query.tables.sources import EngineTable, Frame
 
 Opened = Callable[[Mapping[str, pa.Table]], SqlEngine]
 """Puts Arrow tables where an engine keeps its own, and opens it on them."""
@@ -191,23 +191,23 @@ def shown(error: Exception) -> None:
 
 
 def _duckdb(request: pytest.FixtureRequest, tables: Mapping[str, pa.Table]) -> SqlEngine:
-    from curador.engines.duckdb import DuckDB
+    from curador.engines.duckdb.engine import DuckDB
 
-    return DuckDB({name: Frame(t) for name, t in tables.items()}, threads=2, witness=shown)
+    return DuckDB({name: Frame(t) for name, t in tables.items()}, threads=2, on_error=shown)
 
 
 def _postgres(request: pytest.FixtureRequest, tables: Mapping[str, pa.Table]) -> SqlEngine:
     url = request.getfixturevalue("postgres_url")
     from curador.engines.postgres import Postgres
 
-    return Postgres({name: to_postgres(url, t) for name, t in tables.items()}, witness=shown)
+    return Postgres({name: to_postgres(url, t) for name, t in tables.items()}, on_error=shown)
 
 
 def _spark(request: pytest.FixtureRequest, tables: Mapping[str, pa.Table]) -> SqlEngine:
     session = request.getfixturevalue("spark_session")
     from curador.engines.spark import Spark
 
-    return Spark({name: Frame(session.createDataFrame(t)) for name, t in tables.items()}, witness=shown)
+    return Spark({name: Frame(session.createDataFrame(t)) for name, t in tables.items()}, on_error=shown)
 
 
 OPENERS: dict[str, Callable[[pytest.FixtureRequest, Mapping[str, pa.Table]], SqlEngine]] = {

@@ -58,7 +58,7 @@ def simple_events(about: Neighbors) -> Events:
         ev.GaussianNoise: st.builds(ev.GaussianNoise, positives, positives, kind),
         ev.DiscreteGaussianNoise: st.builds(ev.DiscreteGaussianNoise, positives, _whole, _whole, kind),
         ev.ExponentialChoice: st.builds(ev.ExponentialChoice, positives, kind),
-        ev.RandomizedResponse: st.builds(ev.RandomizedResponse, st.integers(2, 10**6), probabilities, kind),
+        ev.RandomizedAnswer: st.builds(ev.RandomizedAnswer, st.integers(2, 10**6), probabilities, kind),
         ev.PureLoss: st.builds(ev.PureLoss, positives, kind),
         ev.ApproxLoss: st.builds(ev.ApproxLoss, st.just(Fraction(0)) | positives, probabilities, kind),
         ev.ZCDPLoss: st.builds(ev.ZCDPLoss, positives, kind),

@@ -17,6 +17,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from curador.errors import InvalidParameter
+from curador.numbers import rational, up
 from curador.privacy import (
     ZCDP,
     ApproxDP,
@@ -32,7 +33,6 @@ from curador.privacy import (
     histogram,
     norm,
 )
-from curador.rational import rational, up
 from tests.strategies import NOT_NUMBERS, guarantees, guarantees_of_one_kind
 
 Numbers = dict[object, Fraction | float]

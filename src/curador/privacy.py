@@ -10,7 +10,7 @@ from numbers import Integral
 from typing import Any, ClassVar, Self
 
 from curador.errors import InvalidParameter
-from curador.rational import Number, down, rational, up
+from curador.numbers import Number, down, rational, up
 
 
 class Neighbors(StrEnum):

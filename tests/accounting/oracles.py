@@ -19,8 +19,8 @@ from hypothesis import strategies as st
 
 from curador.accounting import events as ev
 from curador.accounting.events import Event
+from curador.numbers import rational
 from curador.privacy import Neighbors
-from curador.rational import rational
 from tests import strategies
 
 MP = mpmath.mp.clone()
@@ -45,7 +45,7 @@ def discrete(about: Neighbors) -> strategies.Events:
     kind = st.just(about)
     return {
         ev.DiscreteLaplaceNoise: st.builds(ev.DiscreteLaplaceNoise, between("1/2", 10), st.integers(1, 4), kind),
-        ev.RandomizedResponse: st.builds(ev.RandomizedResponse, st.integers(2, 5), between("1/20", "19/20"), kind),
+        ev.RandomizedAnswer: st.builds(ev.RandomizedAnswer, st.integers(2, 5), between("1/20", "19/20"), kind),
         ev.PureLoss: st.builds(ev.PureLoss, between("1/20", 3), kind),
         ev.ApproxLoss: st.builds(
             ev.ApproxLoss, between(0, 3), st.sampled_from([Fraction(0), Fraction(1, 10**9), Fraction(1, 100)]), kind
@@ -136,7 +136,7 @@ def _(event: ev.DiscreteLaplaceNoise) -> list[Atoms]:
 
 
 @pairs.register
-def _(event: ev.RandomizedResponse) -> list[Atoms]:
+def _(event: ev.RandomizedAnswer) -> list[Atoms]:
     truth, lie = real(event.truth), real(1 - event.truth) / (event.categories - 1)
     return [[(truth, lie), (lie, truth)] + [(lie, lie)] * (event.categories - 2)]
 

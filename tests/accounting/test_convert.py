@@ -12,12 +12,12 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from curador.accounting import convert as c
-from curador.accounting.divergences import hockey_stick, renyi_divergence
-from curador.accounting.gaussian import gaussian_delta, gaussian_epsilon
-from curador.accounting.renyi_curves import worst_pure_renyi
+from curador.accounting.rules.divergences import hockey_stick, renyi_divergence
+from curador.accounting.rules.gaussian import gaussian_delta, gaussian_epsilon
+from curador.accounting.rules.renyi import worst_pure_renyi
 from curador.errors import InvalidParameter, NotPromised
+from curador.numbers import rational
 from curador.privacy import RenyiDP
-from curador.rational import rational
 
 F = Fraction
 deltas = st.integers(1, 12).map(lambda k: F(1, 10**k))

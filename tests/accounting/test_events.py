@@ -208,7 +208,7 @@ GOOD: dict[type[Event], dict[str, Any]] = {
     ev.GaussianNoise: {"sigma": 2, "sensitivity": 1},
     ev.DiscreteGaussianNoise: {"variance": 4, "sensitivity_squared": 1, "dimension": 1},
     ev.ExponentialChoice: {"epsilon": 1},
-    ev.RandomizedResponse: {"categories": 2, "truth": "3/4"},
+    ev.RandomizedAnswer: {"categories": 2, "truth": "3/4"},
     ev.PureLoss: {"epsilon": 1},
     ev.ApproxLoss: {"epsilon": 1, "delta": 1e-6},
     ev.ZCDPLoss: {"rho": 1},

@@ -17,7 +17,6 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from curador.accounting import events
-from curador.accounting.costs import DELTA_UNIT, LOSS_UNIT, Currency, Rule, cost
 from curador.accounting.filters import (
     ODOMETER_ORDERS,
     Filter,
@@ -30,9 +29,10 @@ from curador.accounting.filters import (
     remaining,
     spent,
 )
+from curador.accounting.rules.costs import DELTA_UNIT, LOSS_UNIT, Currency, Rule, cost
 from curador.errors import BudgetExceeded, InvalidParameter, NotPromised
+from curador.numbers import rational
 from curador.privacy import ZCDP, ApproxDP, Guarantee, Neighbors, PureDP, RenyiDP
-from curador.rational import rational
 
 # ---- games: every path of answers, with its chance about D and about its neighbour ------------------------------
 
@@ -346,7 +346,7 @@ def test_currencies() -> None:
     epsilon, paid = cost(gauss, approximate, delta=1e-6)
     assert paid == 10**12
     exact = events.GaussianNoise(Fraction(2), Fraction(1))
-    from curador.accounting.profiles import delta as profile
+    from curador.accounting.rules.profiles import delta as profile
 
     assert profile(exact, Fraction(epsilon, LOSS_UNIT)) <= 1e-6 < profile(exact, Fraction(epsilon - 10, LOSS_UNIT))
 
@@ -402,7 +402,7 @@ def test_neighbours_must_agree() -> None:
         lambda: open_filter(PureDP(math.inf)),
         lambda: open_filter(PureDP(1), rule="zcdp"),
         lambda: open_filter(PureDP(1), rule="pld"),
-        lambda: open_filter(ApproxDP(1, 1e-6), rule="zcdp", aside=1e-6),
+        lambda: open_filter(ApproxDP(1, 1e-6), rule="zcdp", reserved_delta=1e-6),
         lambda: open_filter(ApproxDP(1, 1e-6), rule="renyi-any"),
         lambda: open_filter(ApproxDP(1, 1e-6), orders=[2.0]),
         lambda: open_filter(ApproxDP(1, 1e-6), rule="renyi-any", orders=[1.0]),
@@ -446,7 +446,7 @@ def test_each_of_several_orders_is_converted_at_its_share_of_delta() -> None:
 
 
 def test_delta_put_aside_pays_for_approximate_events() -> None:
-    state = open_filter(ApproxDP(1, 1e-5), rule="zcdp", aside=4e-6)
+    state = open_filter(ApproxDP(1, 1e-5), rule="zcdp", reserved_delta=4e-6)
     assert state.ceiling[1] == 4 * 10**12
     assert state.ceiling[0] < open_filter(ApproxDP(1, 1e-5), rule="zcdp").ceiling[0]
     assert fits(state, ApproxDP(0.01, 4e-6))

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from curador.accounting.finite import FiniteMechanism
 from curador.errors import InvalidParameter
-from curador.rational import rational
+from curador.numbers import rational
 
 F = Fraction
 

@@ -17,18 +17,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from curador import Gaussian, Laplace
-from curador.accounting import account, convert, costs, gaussian, optimal, pld
+from curador.accounting import account, convert, optimal, pld
 from curador.accounting import calibration as calibrate
 from curador.accounting import events as ev
-from curador.accounting.costs import Currency, Rule
 from curador.accounting.events import Event
 from curador.accounting.pld import rules
-from curador.accounting.profiles import delta, log_delta_rule, pure_epsilon
-from curador.accounting.renyi_curves import renyi, renyi_curve, renyi_rule
-from curador.accounting.tradeoffs import mu_for
+from curador.accounting.rules import costs, gaussian
+from curador.accounting.rules.costs import Currency, Rule
+from curador.accounting.rules.profiles import delta, log_delta_rule, pure_epsilon
+from curador.accounting.rules.renyi import renyi, renyi_curve, renyi_rule
+from curador.accounting.rules.tradeoffs import mu_for
 from curador.errors import CuradorError, NotPromised
+from curador.numbers import rational
 from curador.privacy import ZCDP, ApproxDP, Neighbors, PureDP
-from curador.rational import rational
 from tests import strategies
 from tests.accounting.oracles import (
     ANY,
@@ -240,9 +241,9 @@ def _(event: ev.DiscreteGaussianNoise, by: Fraction) -> Event:
 
 
 @noisier.register
-def _(event: ev.RandomizedResponse, by: Fraction) -> Event:
+def _(event: ev.RandomizedAnswer, by: Fraction) -> Event:
     even = Fraction(1, event.categories)
-    return ev.RandomizedResponse(event.categories, even + (event.truth - even) / by, event.neighbors)
+    return ev.RandomizedAnswer(event.categories, even + (event.truth - even) / by, event.neighbors)
 
 
 @noisier.register(ev.ExponentialChoice)

@@ -10,14 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from curador.accounting.meaning import (
-    decision,
-    detection,
-    group_promise,
-    participation,
-    posterior,
-)
-from curador.accounting.tradeoffs import Curve
+from curador.accounting.meaning import decision, detection, group_promise, participation, posterior
+from curador.accounting.rules.tradeoffs import Curve
 from curador.errors import InvalidParameter, NotPromised
 from curador.privacy import ApproxDP, PureDP
 

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from curador.accounting import optimal
 from curador.errors import InvalidParameter, NotPromised
+from curador.numbers import rational
 from curador.privacy import ZCDP, ApproxDP, PureDP
-from curador.rational import rational
 
 Pair = tuple[list[mpmath.mpf], list[mpmath.mpf]]
 

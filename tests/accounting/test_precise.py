@@ -26,7 +26,7 @@ from curador.accounting.precise import (
     upper_log,
 )
 from curador.errors import InvalidParameter, NotPromised
-from curador.rational import rational
+from curador.numbers import rational
 
 F = Fraction
 

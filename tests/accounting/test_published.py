@@ -15,13 +15,13 @@ from curador import Gaussian
 from curador.accounting import account, convert, optimal, pld
 from curador.accounting import calibration as calibrate
 from curador.accounting import composition as compose
-from curador.accounting.divergences import renyi_divergence
 from curador.accounting.events import ApproxLoss, Event, GaussianNoise, LaplaceNoise, PoissonSampled, PureLoss
-from curador.accounting.gaussian import gaussian_delta, gaussian_epsilon
-from curador.accounting.profiles import delta
-from curador.accounting.renyi_curves import renyi, renyi_curve
+from curador.accounting.rules.divergences import renyi_divergence
+from curador.accounting.rules.gaussian import gaussian_delta, gaussian_epsilon
+from curador.accounting.rules.profiles import delta
+from curador.accounting.rules.renyi import renyi, renyi_curve
+from curador.numbers import Number
 from curador.privacy import ApproxDP, PureDP, RenyiDP
-from curador.rational import Number
 
 OPACUS = (*(1 + x / 10 for x in range(1, 100)), *map(float, range(12, 64)))
 GOOGLE = (*(1 + x / 10 for x in range(1, 100)), *map(float, range(11, 64)), 128.0, 256.0, 512.0, 1024.0)

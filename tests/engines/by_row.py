@@ -7,16 +7,16 @@ from typing import Any
 
 import pyarrow as pa
 
-from curador.engines.base import SqlEngine
-from curador.query import expressions as ex
-from curador.query.aggregates import count
-from curador.query.checked import check
-from curador.query.lower import lower
-from curador.query.measure import Form, Measure
-from curador.query.question import Group, Output, Question
-from curador.query.schema import Table
-from curador.query.sources import Frame
-from curador.sensitivity import Contribution
+from curador.engines.sql_engine import SqlEngine
+from curador.mechanisms.sensitivity import Contribution
+from curador.query.aggregates.words import count
+from curador.query.ask.question import Group, Output, Question
+from curador.query.language import expressions as ex
+from curador.query.plan.checked import check
+from curador.query.plan.measurement import Measure, MeasureKind
+from curador.query.sql_plan.lower import lower
+from curador.query.tables.sources import Frame
+from curador.query.tables.table import Table
 
 ROW = "row number"
 
@@ -36,7 +36,7 @@ def values(engine: SqlEngine, table: Table, expressions: Sequence[ex.Expr], name
     """The value of every numeric expression in every row, as the engine works it out; None for NULL."""
     question = Question(name, (Output("n", count()),), group_by=(Group("row", ex.Name(ROW)),))
     checked = check(question, {name: table})
-    measures = [Measure(form, e) for e in expressions for form in (Form.SUM, Form.PRESENT)]
+    measures = [Measure(form, e) for e in expressions for form in (MeasureKind.SUM, MeasureKind.PRESENT)]
     answer = engine.run(lower(checked, measures, Contribution()))
     found = []
     for e in expressions:

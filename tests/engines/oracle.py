@@ -10,15 +10,15 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from curador.query import expressions as ex
-from curador.query.bound import typecheck
-from curador.query.checked import Checked
-from curador.query.columns import Key, Kind, day_of, days
-from curador.query.measure import Form, Measure
-from curador.query.question import Join
-from curador.query.schema import Table
-from curador.query.trees import names
-from curador.sensitivity import Contribution
+from curador.mechanisms.sensitivity import Contribution
+from curador.query.ask.question import Join
+from curador.query.language import expressions as ex
+from curador.query.language.bounds import typecheck
+from curador.query.language.trees import names
+from curador.query.plan.checked import Checked
+from curador.query.plan.measurement import Measure, MeasureKind
+from curador.query.tables.columns import Key, Kind, day_of, days
+from curador.query.tables.table import Table
 from tests.query.reference import evaluate, read
 
 Rows = Sequence[Mapping[str, Any]]
@@ -112,7 +112,7 @@ Row = tuple[Any, dict[ex.Name, Any]]
 def side(rows: list[Row], join: Join | None, number: int, checked: Checked, measures: Sequence[Measure]) -> list[Row]:
     """One side of a private join: the rows that each unit brings into it."""
     question, scope = checked.question, checked.scope
-    most = checked.brought[question.table if join is None else join.table]
+    most = checked.rows_joined_per_unit[question.table if join is None else join.table]
     own = None if join is None else join.table
     ids = {ex.Name(str(checked.table.unit.id))}
     ids |= {ex.Name(str(checked.tables[j.table].unit.id), j.table) for j in question.joins if j.kind == "unit"}
@@ -155,7 +155,7 @@ def joined(checked: Checked, tables: Mapping[str, Rows], measures: Sequence[Meas
     """Every row of the question: the unit's id, and raw values by name."""
     first, name = checked.table, checked.question.table
     rows = [(unit_of(r, first), {ex.Name(c): x for c, x in r.items()}) for r in tables[name]]
-    if checked.brought:
+    if checked.rows_joined_per_unit:
         rows = side(rows, None, 0, checked, measures)
     for i, join in enumerate(checked.question.joins, 1):
         rows = _beside(rows, join, i, checked, tables, measures)
@@ -202,12 +202,12 @@ def value(m: Measure, row: Mapping[ex.Name, Any], checked: Checked, summed: set[
     found = evaluate(m.column, row, checked.scope)
     if found is None:
         return None
-    if m.form is Form.PRESENT and m.column not in summed:
+    if m.form is MeasureKind.PRESENT and m.column not in summed:
         return 1
-    if m.form is Form.DISTINCT:
+    if m.form is MeasureKind.DISTINCT:
         domain = typecheck(m.column, checked.scope).domain or ()
         return found if found in [plain(key) for key in domain] else None
-    return min(max(found, m.low), m.high) if m.form is Form.VALUES else found
+    return min(max(found, m.low), m.high) if m.form is MeasureKind.VALUES else found
 
 
 def plain(key: Key | None) -> int | str | bool | None:
@@ -219,7 +219,7 @@ def oracle(checked: Checked, measures: Sequence[Measure], limits: Contribution, 
     """What an engine must answer."""
     question, size = checked.question, None if checked.keys is None else len(checked.keys)
     wanted = [m for m in dict.fromkeys(measures) if m.column is not None]
-    summed = {m.column for m in wanted if m.form in (Form.SUM, Form.CENTRED, Form.SQUARES)}
+    summed = {m.column for m in wanted if m.form in (MeasureKind.SUM, MeasureKind.CENTRED, MeasureKind.SQUARES)}
     places = {tuple((type(plain(k)), plain(k)) for k in key): i for i, key in enumerate(checked.keys or ())}
     rows: list[Kept] = []
     for unit, row in joined(checked, tables, wanted):
@@ -241,7 +241,7 @@ def oracle(checked: Checked, measures: Sequence[Measure], limits: Contribution, 
         cells: list[list[tuple[Any, Any]]] = [[] for _ in keys]
         for unit, group, values in rows:
             cells[place[group]].append((unit, values[wanted.index(m)] if m in wanted else None))
-        if m.form is Form.VALUES:
+        if m.form is MeasureKind.VALUES:
             lists[m.name] = [sorted(Counter(v for _, v in c if v is not None).items()) for c in cells]
         else:
             columns[m.name] = [aggregate(m, c, checked.table.unit.id is not None) for c in cells]
@@ -255,12 +255,12 @@ def typed(group: tuple[Any, ...], checked: Checked) -> tuple[Key | None, ...]:
 
 def aggregate(m: Measure, cell: Sequence[tuple[Any, Any]], ids: bool) -> int:
     there = [v for _, v in cell if v is not None]
-    if m.form is Form.ROWS:
+    if m.form is MeasureKind.ROWS:
         return len(cell)
-    if m.form is Form.UNITS:
+    if m.form is MeasureKind.UNITS:
         return len({u for u, _ in cell}) if ids else len(cell)
-    if m.form is Form.PRESENT:
+    if m.form is MeasureKind.PRESENT:
         return len(there)
-    if m.form is Form.DISTINCT:
+    if m.form is MeasureKind.DISTINCT:
         return len(set(there))
-    return int(sum((v - m.centre) ** (2 if m.form is Form.SQUARES else 1) for v in there))
+    return int(sum((v - m.centre) ** (2 if m.form is MeasureKind.SQUARES else 1) for v in there))

@@ -9,12 +9,12 @@ from typing import Any
 
 import pyarrow as pa
 
-from curador.query import expressions as ex
-from curador.query.aggregates import bounds, count, count_distinct, mean, median, quantiles, sum_, variance
-from curador.query.columns import Kind
-from curador.query.question import Group, Join, KeyList, Output, Question
-from curador.query.schema import Column, Table
-from curador.query.sources import Frame
+from curador.query.aggregates.words import bounds, count, count_distinct, mean, median, quantiles, sum_, variance
+from curador.query.ask.question import Group, Join, KeyList, Output, Question
+from curador.query.language import expressions as ex
+from curador.query.tables.columns import Kind
+from curador.query.tables.sources import Frame
+from curador.query.tables.table import Column, Table
 
 TOWNS = ["Lugo", "l'Hospitalet", 'a"b', "ñ; DROP TABLE t --", "", "${spark}", "\\n", "東京", "🦉"]
 HUGE = "long" * 3000

@@ -9,17 +9,17 @@ from typing import Any
 
 import pytest
 
-from curador.engines import Answer
-from curador.engines.base import SqlEngine
-from curador.query.checked import Checked, check
-from curador.query.lower import lower
-from curador.query.measure import Form, Measure, limits, recipes
-from curador.query.question import Question
+from curador.engines.engine import ExactCounts
+from curador.engines.sql_engine import SqlEngine
+from curador.query.ask.question import Question
+from curador.query.plan.checked import Checked, check
+from curador.query.plan.measurement import Measure, MeasureKind, limits, recipes
+from curador.query.sql_plan.lower import lower
 from tests.engines.oracle import Expected, oracle
 from tests.engines.samples import QUESTIONS, TABLES, stored, tables
 from tests.real_engines import Opened
 
-UNITS = Measure(Form.UNITS)
+UNITS = Measure(MeasureKind.UNITS)
 ALIKE = ("all", "one key", "rows", "rows found", "outer")
 """Questions whose plans are made of parts that other questions have too."""
 
@@ -36,13 +36,13 @@ def opened_on(opened: Opened, rows: Mapping[str, list[dict[str, Any]]]) -> SqlEn
     return engine
 
 
-def plain(answer: Answer, measures: Sequence[Measure]) -> Expected:
+def plain(answer: ExactCounts, measures: Sequence[Measure]) -> Expected:
     """An answer as the oracle gives it."""
-    columns = {m.name: list(answer.column(m.name)) for m in measures if m.form is not Form.VALUES}
+    columns = {m.name: list(answer.column(m.name)) for m in measures if m.form is not MeasureKind.VALUES}
     lists = {
         m.name: [list(zip(v.tolist(), n.tolist(), strict=True)) for v, n in answer.values(m.name)]
         for m in measures
-        if m.form is Form.VALUES
+        if m.form is MeasureKind.VALUES
     }
     return Expected(list(answer.keys), columns, lists)
 

@@ -10,13 +10,13 @@ from typing import Any
 
 import pyarrow as pa
 
-from curador.engines.base import SqlEngine
+from curador.engines.sql_engine import SqlEngine
 from curador.errors import QuestionRefused
-from curador.query import expressions as ex
-from curador.query.bound import typecheck
-from curador.query.columns import Kind
-from curador.query.schema import Column, Table
-from curador.query.types import Scope, column_type
+from curador.query.language import expressions as ex
+from curador.query.language.bounds import typecheck
+from curador.query.language.types import Scope, column_type
+from curador.query.tables.columns import Kind
+from curador.query.tables.table import Column, Table
 from tests.engines.by_row import as_number, declared, numbered, values
 from tests.query.reference import evaluate
 from tests.real_engines import Opened

@@ -16,25 +16,25 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from curador.engines import Answer, failed
-from curador.engines.base import SqlEngine
-from curador.engines.duckdb import DuckDB
-from curador.engines.watch import watched
+from curador.engines.deadline import watched
+from curador.engines.duckdb.engine import DuckDB
+from curador.engines.engine import ExactCounts, failed
+from curador.engines.sql_engine import SqlEngine
 from curador.errors import EngineFailed, InvalidParameter
-from curador.query import expressions as ex
-from curador.query import neutral as nt
-from curador.query.aggregates import count
-from curador.query.checked import check
-from curador.query.exact import Exact
-from curador.query.lower import lower
-from curador.query.measure import Form, Measure
-from curador.query.question import Group, Output, Question
-from curador.query.schema import Table
-from curador.query.sources import EngineTable, Files, Frame
-from curador.sensitivity import Contribution
+from curador.mechanisms.sensitivity import Contribution
+from curador.query.aggregates.words import count
+from curador.query.ask.question import Group, Output, Question
+from curador.query.language import expressions as ex
+from curador.query.plan.checked import check
+from curador.query.plan.measurement import Measure, MeasureKind
+from curador.query.sql_plan import ir as nt
+from curador.query.sql_plan.exact import Exact
+from curador.query.sql_plan.lower import lower
+from curador.query.tables.sources import EngineTable, Files, Frame
+from curador.query.tables.table import Table
 from tests.real_engines import Opened, shown
 
-ROWS = Measure(Form.ROWS)
+ROWS = Measure(MeasureKind.ROWS)
 
 
 def counted(table: Table, name: str = "t", group: str | None = None) -> Exact:
@@ -62,7 +62,7 @@ def test_whatever_happens_is_one_error(opened: Opened, capsys: pytest.CaptureFix
     """No word of the database, no cause, no context; and the engine works on."""
     engine = opened({"t": pa.table({"x": pa.array([7, 7], pa.int64())})})
     checked = check(Question("t", (Output("n", count("x")),)), {"t": TABLE})
-    good = lower(checked, [Measure(Form.PRESENT, ex.Name("x"))], Contribution())
+    good = lower(checked, [Measure(MeasureKind.PRESENT, ex.Name("x"))], Contribution())
     with pytest.raises(EngineFailed) as caught:
         engine.run(failing(good))
     assert str(caught.value) == str(failed())
@@ -245,10 +245,10 @@ def test_postgres_only_reads(postgres_url: str) -> None:
         connection.execute("CREATE FUNCTION public.abs(bigint) RETURNS bigint LANGUAGE sql AS 'SELECT 666::bigint'")
         connection.execute("ALTER DATABASE postgres SET search_path = public, pg_catalog")
     try:
-        engine = Postgres({"t": EngineTable(postgres_url, "guarded")}, witness=shown)
+        engine = Postgres({"t": EngineTable(postgres_url, "guarded")}, on_error=shown)
         table = Table(Frame(None), columns={"x": {"type": "integer", "bounds": [-9, 9]}})
         checked = check(Question("t", (Output("n", count()),)), {"t": table})
-        size = Measure(Form.SUM, ex.Abs(ex.Negate(ex.Name("x"))))
+        size = Measure(MeasureKind.SUM, ex.Abs(ex.Negate(ex.Name("x"))))
         assert engine.run(lower(checked, [size], Contribution())).column(size.name) == [5]
         for text in (
             "DELETE FROM public.guarded",
@@ -293,9 +293,9 @@ def test_postgres_plans_see_one_snapshot(postgres_url: str) -> None:
 
     with psycopg.connect(postgres_url, autocommit=True) as connection:
         connection.execute("CREATE TABLE growing AS SELECT 5::bigint AS x")
-        engine = Postgres({"t": EngineTable(postgres_url, "growing")}, witness=shown)
+        engine = Postgres({"t": EngineTable(postgres_url, "growing")}, on_error=shown)
         checked = check(Question("t", (Output("n", count()),)), {"t": TABLE})
-        values = Measure(Form.VALUES, ex.Name("x"), 0, 9)
+        values = Measure(MeasureKind.VALUES, ex.Name("x"), 0, 9)
         exact = lower(checked, [ROWS, values], Contribution())
         texts = engine._texts(exact, engine._relation)
         between = "SELECT pg_sleep(0.5)"
@@ -316,7 +316,7 @@ def test_postgres_plans_see_one_snapshot(postgres_url: str) -> None:
 
 
 def test_an_answer_does_not_show_itself() -> None:
-    answer = Answer(((),), {"rows": [123456]}, {})
+    answer = ExactCounts(((),), {"rows": [123456]}, {})
     for text in (repr(answer), str(answer), f"{answer}", repr([answer]), repr({"a": answer})):
         assert "123456" not in text
     for leak in (pickle.dumps, copy.copy, copy.deepcopy):

@@ -7,17 +7,17 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from curador.curator import Curator
-from curador.engines.duckdb import DuckDB
+from curador.curator.curator import Curator
+from curador.engines.duckdb.engine import DuckDB
 from curador.errors import InvalidParameter, QuestionRefused
 from curador.privacy import Neighbors, PureDP
-from curador.query.aggregates import count, sum_
-from curador.query.checked import check
-from curador.query.lower import listing, lower
-from curador.query.measure import Form, Measure, limits
-from curador.query.schema import Table
-from curador.query.sources import Frame
-from curador.query.sql import parse
+from curador.query.aggregates.words import count, sum_
+from curador.query.ask.sql.read import parse
+from curador.query.plan.checked import check
+from curador.query.plan.measurement import Measure, MeasureKind, limits
+from curador.query.sql_plan.lower import listing, lower
+from curador.query.tables.sources import Frame
+from curador.query.tables.table import Table
 from tests.real_engines import Opened, shown
 
 VISITS = pa.table(
@@ -81,7 +81,7 @@ def test_keys_of_public_tables(curator: Curator) -> None:
 
 
 def opened_on(tables: dict[str, pa.Table]) -> DuckDB:
-    return DuckDB({name: Frame(t) for name, t in tables.items()}, threads=1, witness=shown)
+    return DuckDB({name: Frame(t) for name, t in tables.items()}, threads=1, on_error=shown)
 
 
 def test_keys_that_are_not_unique_in_the_public_table_move_no_further() -> None:
@@ -93,7 +93,7 @@ def test_keys_that_are_not_unique_in_the_public_table_move_no_further() -> None:
         regions = engine.listed(listing("towns", TABLES["towns"], ["region"]))
         assert regions == [("east",), ("north",), ("south",), ("void",)]
         checked = check(parse(text.format(name, name), TABLES), TABLES, lambda *_, found=regions: found)
-        measure = Measure(Form.ROWS)
+        measure = Measure(MeasureKind.ROWS)
         exact = lower(checked, [measure], limits(checked))
         whole = engine.run(exact).column("rows")
         engine.close()
@@ -121,7 +121,7 @@ def test_only_public_tables_are_listed() -> None:
     engine = opened_on({"rows": VISITS})
     checked = check(parse("SELECT COUNT(*) FROM rows", TABLES), TABLES)
     with pytest.raises(InvalidParameter, match="measures something"):
-        engine.listed(lower(checked, [Measure(Form.ROWS)], limits(checked)))
+        engine.listed(lower(checked, [Measure(MeasureKind.ROWS)], limits(checked)))
     engine.close()
 
 

@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 from sqlglot import exp
 
 from curador.engines.dialect import Dialect
-from curador.engines.duckdb import DUCKDB
+from curador.engines.duckdb.engine import DUCKDB
 from curador.engines.postgres import POSTGRES
 from curador.engines.render import ALLOWED, guard, render
 from curador.engines.spark import SPARK
 from curador.errors import InvalidParameter
-from curador.query import neutral as nt
+from curador.query.sql_plan import ir as nt
 
 DIALECTS = pytest.mark.parametrize("dialect", [DUCKDB, POSTGRES, SPARK])
 

@@ -17,18 +17,18 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
 
-from curador.engines.duckdb import DuckDB
-from curador.engines.files import csv_header
+from curador.engines.duckdb.engine import DuckDB
+from curador.engines.duckdb.files import csv_header
 from curador.errors import InvalidParameter
-from curador.query import expressions as ex
-from curador.query.aggregates import count
-from curador.query.checked import check
-from curador.query.lower import lower
-from curador.query.measure import Form, Measure
-from curador.query.question import Group, Output, Question
-from curador.query.schema import Table
-from curador.query.sources import EngineTable, Files, Frame, Source
-from curador.sensitivity import Contribution
+from curador.mechanisms.sensitivity import Contribution
+from curador.query.aggregates.words import count
+from curador.query.ask.question import Group, Output, Question
+from curador.query.language import expressions as ex
+from curador.query.plan.checked import check
+from curador.query.plan.measurement import Measure, MeasureKind
+from curador.query.sql_plan.lower import lower
+from curador.query.tables.sources import EngineTable, Files, Frame, Source
+from curador.query.tables.table import Table
 from tests.real_engines import shown
 
 DATA = pa.table(
@@ -48,11 +48,11 @@ TABLE = Table(
     },
     contribution=(3, 3),
 )
-MEASURES = [Measure(Form.ROWS), Measure(Form.SUM, ex.Name("pay")), Measure(Form.UNITS)]
+MEASURES = [Measure(MeasureKind.ROWS), Measure(MeasureKind.SUM, ex.Name("pay")), Measure(MeasureKind.UNITS)]
 
 
 def asked(source: Source) -> list[list[int]]:
-    engine = DuckDB({"t": source}, witness=shown)
+    engine = DuckDB({"t": source}, on_error=shown)
     engine.check({"t": TABLE})
     checked = check(Question("t", (Output("n", count()),), group_by=(Group("town", ex.Name("town")),)), {"t": TABLE})
     answer = engine.run(lower(checked, MEASURES, Contribution(rows=3, groups=3)))
@@ -155,10 +155,10 @@ def towns(source: Source, columns: object = "text", unit: str | None = None) -> 
     """How often each value of the column x is there."""
     own: dict[str, Any] = {} if unit is None else {"unit": unit, "contribution": (3, 3)}
     table = Table(source, columns={"x": columns}, **own)
-    engine = DuckDB({"t": source}, witness=shown)
+    engine = DuckDB({"t": source}, on_error=shown)
     engine.check({"t": table})
     checked = check(Question("t", (Output("n", count()),), group_by=(Group("x", ex.Name("x")),)), {"t": table})
-    answer = engine.run(lower(checked, [Measure(Form.ROWS)], Contribution(rows=3, groups=3)))
+    answer = engine.run(lower(checked, [Measure(MeasureKind.ROWS)], Contribution(rows=3, groups=3)))
     engine.close()
     return {key: n for (key,), n in zip(answer.keys, answer.column("rows"), strict=True)}
 
@@ -224,10 +224,10 @@ def lines(path: Path, content: bytes) -> list[int]:
     """How many rows of each town a CSV file has."""
     path.write_bytes(content)
     table = Table(Frame(None), columns={"town": {"type": "text", "keys": ["Lugo", "a,b", "Vigo"]}, "n": "integer"})
-    engine = DuckDB({"t": Files(str(path), "csv")}, witness=shown)
+    engine = DuckDB({"t": Files(str(path), "csv")}, on_error=shown)
     assert engine.describe("t") == [("town", "VARCHAR"), ("n", "VARCHAR")]
     checked = check(Question("t", (Output("n", count()),), group_by=(Group("town", ex.Name("town")),)), {"t": table})
-    answer = engine.run(lower(checked, [Measure(Form.ROWS)], Contribution()))
+    answer = engine.run(lower(checked, [Measure(MeasureKind.ROWS)], Contribution()))
     engine.close()
     return list(answer.column("rows"))
 

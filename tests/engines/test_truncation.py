@@ -13,20 +13,20 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from curador.engines.duckdb import DuckDB
+from curador.engines.duckdb.engine import DuckDB
+from curador.mechanisms.sensitivity import Contribution
 from curador.privacy import Neighbors
-from curador.query import expressions as ex
-from curador.query import truncate
-from curador.query.aggregates import count
-from curador.query.checked import Checked, check
-from curador.query.exact import Exact
-from curador.query.lower import lower
-from curador.query.measure import Form, Measure, limits
-from curador.query.prepare import preparation
-from curador.query.question import Group, Join, Output, Question
-from curador.query.schema import Table
-from curador.query.sources import Frame
-from curador.sensitivity import Contribution
+from curador.query.aggregates.words import count
+from curador.query.ask.question import Group, Join, Output, Question
+from curador.query.language import expressions as ex
+from curador.query.plan.checked import Checked, check
+from curador.query.plan.measurement import Measure, MeasureKind, limits
+from curador.query.sql_plan import truncate
+from curador.query.sql_plan.exact import Exact
+from curador.query.sql_plan.lower import lower
+from curador.query.sql_plan.prepared import preparation
+from curador.query.tables.sources import Frame
+from curador.query.tables.table import Table
 from tests.engines.oracle import Expected, kept, unit_of
 from tests.engines.samples import QUESTIONS, TABLES, stored, tables
 from tests.engines.test_aggregates import plain, planned
@@ -48,7 +48,7 @@ def _whole() -> dict[str, object]:
 
 
 def answered(exact: Exact, measures: list[Measure], data: Data) -> Expected:
-    engine = DuckDB({n: Frame(stored(rows, TABLES[n])) for n, rows in data.items()}, threads=1, witness=shown)
+    engine = DuckDB({n: Frame(stored(rows, TABLES[n])) for n, rows in data.items()}, threads=1, on_error=shown)
     try:
         return plain(engine.run(exact), measures)
     finally:
@@ -92,11 +92,11 @@ def moves(m: Measure, a: Expected, b: Expected) -> list[int]:
     keys = list(dict.fromkeys([*a.keys, *b.keys]))
 
     def cell(answer: Expected, key: Any) -> Any:
-        empty: Any = [] if m.form is Form.VALUES else 0
-        found: Any = answer.lists if m.form is Form.VALUES else answer.columns
+        empty: Any = [] if m.form is MeasureKind.VALUES else 0
+        found: Any = answer.lists if m.form is MeasureKind.VALUES else answer.columns
         return found[m.name][answer.keys.index(key)] if key in answer.keys else empty
 
-    if m.form is not Form.VALUES:
+    if m.form is not MeasureKind.VALUES:
         return [abs(cell(a, key) - cell(b, key)) for key in keys]
     found = []
     for key in keys:
@@ -148,7 +148,14 @@ def test_more_than_claimed_is_seen() -> None:
         assert seen in exceeded(checked, measures, claimed, data, removed, Neighbors.ADD_REMOVE)
 
 
-ADDITIVE = (Form.ROWS, Form.UNITS, Form.PRESENT, Form.SUM, Form.CENTRED, Form.SQUARES)
+ADDITIVE = (
+    MeasureKind.ROWS,
+    MeasureKind.UNITS,
+    MeasureKind.PRESENT,
+    MeasureKind.SUM,
+    MeasureKind.CENTRED,
+    MeasureKind.SQUARES,
+)
 
 
 @pytest.mark.parametrize("name", [n for n, q in QUESTIONS.items() if TABLES[q.table].unit.id is not None])
@@ -167,7 +174,7 @@ def test_a_units_rows_are_chosen_without_looking_at_others(name: str) -> None:
         for m in additive:
             for key, n in zip(one.keys, one.columns[m.name], strict=True):
                 parts[m.name, key] = parts.get((m.name, key), 0) + n
-        if any(m.form is Form.ROWS for m in measures):
+        if any(m.form is MeasureKind.ROWS for m in measures):
             rows = one.columns["rows"]
             assert max(rows, default=0) <= exact.contribution.rows
             assert sum(n > 0 for n in rows) <= exact.contribution.groups
@@ -195,8 +202,8 @@ def pairs(ids: list[int], rows: int, most: int, key: str | None = None) -> dict[
     pair = (Group("a", ex.Name("a")), Group("b", ex.Name("b", "right")))
     asked = Question("left", (Output("n", count()),), joins=(Join("unit", "right", on),), group_by=pair)
     checked = replace(check(asked, {"left": LEFT, "right": RIGHT}), most_joined=most)
-    engine = DuckDB({"left": Frame(sides["a"]), "right": Frame(sides["b"])}, threads=1, witness=shown)
-    answer = engine.run(lower(checked, [Measure(Form.ROWS)], Contribution(rows=10**6, groups=10**6)))
+    engine = DuckDB({"left": Frame(sides["a"]), "right": Frame(sides["b"])}, threads=1, on_error=shown)
+    answer = engine.run(lower(checked, [Measure(MeasureKind.ROWS)], Contribution(rows=10**6, groups=10**6)))
     engine.close()
     counts = zip(answer.keys, answer.column("rows"), strict=True)
     return {(int(a), int(b)): n for (a, b), n in counts if isinstance(a, int) and isinstance(b, int)}
@@ -252,10 +259,10 @@ def chosen(ids: list[Any], groups: int, rows: int, keep: Contribution, prepared:
             "v": pa.array(np.tile(np.arange(rows), groups * size)),
         }
     )
-    engine = DuckDB({"t": Frame(every)}, witness=shown)
+    engine = DuckDB({"t": Frame(every)}, on_error=shown)
     asked = Question("t", (Output("n", count()),), group_by=(Group("g", ex.Name("g")),))
     checked = check(asked, {"t": table})
-    values = Measure(Form.VALUES, ex.Name("v"), 0, rows - 1)
+    values = Measure(MeasureKind.VALUES, ex.Name("v"), 0, rows - 1)
     ready = engine.prepare(preparation("t", table, [ex.Name("g")])) if prepared else None
     answer = engine.run(lower(checked, [values], keep, ready))
     engine.close()

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from curador.accounting.events import ApproxLoss, Event, ExponentialChoice, GaussianNoise, LaplaceNoise, PureLoss
 from curador.errors import BudgetExceeded, InvalidParameter, NotPromised
 from curador.ledger.contract import Ledger
-from curador.ledger.memory import MemoryLedger
 from curador.ledger.pricing import lineage
+from curador.ledger.stores.memory import MemoryLedger
 from curador.privacy import ZCDP, ApproxDP, Neighbors, PureDP
 from tests.ledger.conftest import Opener
 

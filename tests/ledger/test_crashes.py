@@ -9,7 +9,7 @@ import time
 from functools import partial
 from typing import Any
 
-from curador.accounting.costs import LOSS_UNIT
+from curador.accounting.rules.costs import LOSS_UNIT
 from curador.privacy import PureDP
 from tests.ledger.conftest import Opener
 from tests.ledger.workers import curator, forked

@@ -15,9 +15,9 @@ from typing import Any
 import pytest
 
 from curador.errors import InvalidParameter, LedgerBroken, LedgerFailed
-from curador.ledger import sql
 from curador.ledger.book import Book
 from curador.ledger.opening import open_ledger, restore_ledger
+from curador.ledger.stores import sql
 from curador.privacy import PureDP
 from tests.ledger.conftest import Opener
 from tests.ledger.workers import THOUSANDTH, forked

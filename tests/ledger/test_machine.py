@@ -29,7 +29,7 @@ from curador.errors import BudgetExceeded, CuradorError, InvalidParameter
 from curador.ledger import book, charges
 from curador.ledger.book import Book
 from curador.ledger.opening import open_ledger
-from curador.ledger.rows import CHARGE, QUESTION
+from curador.ledger.stores.rows import CHARGE, QUESTION
 from curador.privacy import PureDP
 
 START = datetime(2026, 1, 1, tzinfo=UTC)

@@ -13,9 +13,9 @@ import pytest
 
 from curador.accounting.events import PureLoss
 from curador.errors import BudgetExceeded, CuradorError
-from curador.ledger.group import GroupCommit, Job
 from curador.ledger.opening import open_ledger
-from curador.ledger.turns import Turns
+from curador.ledger.stores.file_queue import FileQueue
+from curador.ledger.stores.group_commit import GroupCommit, Job
 from curador.privacy import PureDP
 from tests.ledger.conftest import Opener
 from tests.ledger.workers import THOUSANDTH, buyer, forked, waiter
@@ -134,7 +134,7 @@ def test_nobody_starves(quick: Path) -> None:
 
 def test_turns_come_in_order_and_the_dead_are_skipped(tmp_path: Path) -> None:
     reading, writing = os.pipe()
-    turns = Turns(tmp_path / "queue")
+    turns = FileQueue(tmp_path / "queue")
 
     def tell() -> None:
         with turns.turn() as number:

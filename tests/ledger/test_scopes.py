@@ -73,8 +73,8 @@ def test_a_grant_in_every_currency(
 
 def test_a_grant_to_a_converted_budget_converts_the_sum(fresh: Opener) -> None:
     ledger = fresh()
-    ledger.open("people", ApproxDP(1, 1e-6), rule="zcdp", aside=1e-7)
-    ledger.open("larger", ApproxDP(2, 2e-6), rule="zcdp", aside=1e-7)
+    ledger.open("people", ApproxDP(1, 1e-6), rule="zcdp", reserved_delta=1e-7)
+    ledger.open("larger", ApproxDP(2, 2e-6), rule="zcdp", reserved_delta=1e-7)
     assert ledger.grant("people", ApproxDP(1, 1e-6)).state.ceiling == ledger.balance("larger").state.ceiling
     ledger.open("orders", ApproxDP(1, 1e-6), rule="renyi-any", orders=[8, 32])
     ledger.open("more orders", ApproxDP(2, 2e-6), rule="renyi-any", orders=[8, 32])

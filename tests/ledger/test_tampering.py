@@ -14,11 +14,11 @@ import pytest
 
 from curador.accounting.events import PureLoss
 from curador.errors import BudgetExceeded, InvalidParameter, LedgerBroken, LedgerFailed
+from curador.ledger.anchor import SLOT, Anchor, Mark
 from curador.ledger.book import Book
-from curador.ledger.keep import SLOT, Anchor, Mark
 from curador.ledger.opening import open_ledger, restore_ledger
 from curador.ledger.posting import MOST_REMEMBERED
-from curador.ledger.rows import TABLES, Head
+from curador.ledger.stores.rows import TABLES, Head
 from curador.privacy import PureDP
 from tests.ledger.conftest import Opener
 

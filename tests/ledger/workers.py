@@ -10,8 +10,8 @@ from typing import Any
 
 from curador.accounting.events import PureLoss
 from curador.errors import BudgetExceeded
-from curador.ledger import sql
 from curador.ledger.opening import open_ledger
+from curador.ledger.stores import sql
 
 THOUSANDTH = PureLoss(Fraction(1, 1000))
 

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from curador.local import OUE
-from curador.local.tally import Tally
-from curador.local.wire import messages, read_message
+from curador.local.collect.wire import messages, read_message
+from curador.local.task.tally import Tally
 
 TASK = OUE(["a", "b", "c"], 1)
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import curador as cu
-from curador.accounting.gaussian import discrete_gaussian_delta, gaussian_delta
+from curador.accounting.rules.gaussian import discrete_gaussian_delta, gaussian_delta
 from curador.errors import InvalidParameter, InvalidValue, NotPromised
 from curador.mechanisms.base import LARGEST, AdditiveNoise
 from curador.noise import SYSTEM

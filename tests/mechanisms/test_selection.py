@@ -31,18 +31,7 @@ from curador.mechanisms.selection import (
 )
 from curador.privacy import Neighbors
 from tests.exact import Script
-from tests.mechanisms.branches import (
-    MP,
-    TINY,
-    Law,
-    laplace_pmf,
-    laplace_tail,
-    law,
-    loss,
-    neighbours,
-    real,
-    width,
-)
+from tests.mechanisms.branches import MP, TINY, Law, laplace_pmf, laplace_tail, law, loss, neighbours, real, width
 from tests.stat import check
 
 Maker = Callable[..., Any]

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from curador.local.draw import uniform
-from curador.local.hitters import HeavyHitters
-from curador.local.prefixes import Bytes
-from curador.local.task import set_fields
+from curador.local.task.draw import uniform
+from curador.local.task.task import set_fields
+from curador.local.unlisted.heavy_hitters import HeavyHitters
+from curador.local.unlisted.prefixes import Bytes
 from curador.noise import Entropy
 
 

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from curador.local import CountMean, DBitFlip, HadamardCountMean, Rappor, SquareWave
-from curador.local.draw import coins, uniform
-from curador.local.task import set_fields
+from curador.local.task.draw import coins, uniform
+from curador.local.task.task import set_fields
 from curador.noise import SYSTEM, Entropy
 
 

@@ -13,19 +13,7 @@ from curador.noise.arrays import EXP_ERROR
 from curador.noise.entropy import Entropy
 from curador.noise.gaussian import DiscreteGaussian, RoundedGaussian, _Split
 from tests import exact
-from tests.exact import (
-    MP,
-    SHIFTS,
-    AskedForMore,
-    OneWord,
-    Real,
-    Refused,
-    Script,
-    measured,
-    real,
-    shifted_exp,
-    verdict,
-)
+from tests.exact import MP, SHIFTS, AskedForMore, OneWord, Real, Refused, Script, measured, real, shifted_exp, verdict
 
 ONES = (1 << 64) - 1
 SMALL = [Fraction(64**2 + 1), Fraction(127**2), Fraction(128**2), Fraction(200001, 4)]

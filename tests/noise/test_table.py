@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from curador.noise import table as module
-from curador.noise.table import UNSURE, Table, Weights, gaussian_weights, geometric_weights
+from curador.noise.table import UNSURE, InversionTable, Weights, gaussian_weights, geometric_weights
 from tests import exact
 from tests.exact import MP, AskedForMore, Real, Script, near_log_two
 
@@ -35,7 +35,7 @@ CASES: dict[str, tuple[str, Fraction, bool]] = {
 cases = pytest.mark.parametrize("name", CASES)
 
 
-class Remembering(Table):
+class Remembering(InversionTable):
     """The same table; it only remembers its cuts, because these tests visit level 3 more often than a planet would."""
 
     def __init__(self, weights: Weights, *, signed: bool) -> None:
@@ -49,7 +49,7 @@ class Remembering(Table):
 
 
 @cache
-def table(name: str) -> Table:
+def table(name: str) -> InversionTable:
     law, parameter, signed = CASES[name]
     weights = geometric_weights(1 / parameter) if law == "laplace" else gaussian_weights(1 / (2 * parameter))
     return Remembering(weights, signed=signed)
@@ -220,7 +220,7 @@ def test_level_3_appends_and_never_redraws() -> None:
 @pytest.mark.parametrize("k", [*range(40, 70, 3), *range(104, 130), *range(170, 194, 2)])
 def test_a_cut_next_to_a_half(k: int, side: int) -> None:
     """A geometric law whose first cut is within 2**-k of 1/2: the bits of one half fall on the right side of it."""
-    found = Table(geometric_weights(near_log_two(k, side)), signed=False)
+    found = InversionTable(geometric_weights(near_log_two(k, side)), signed=False)
     outcome_of_half = 0 if side > 0 else 1  # a larger rate makes zero more likely: the cut 1 - exp(-rate) is above 1/2
     assert found.draw(Script(1 << 63, then=0)) == outcome_of_half
     assert found.draw(Script((1 << 63) - 1, then=1)) == outcome_of_half

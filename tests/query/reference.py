@@ -1,6 +1,6 @@
 """The meaning of expressions, written once more in plain Python: the oracle for every engine.
 
-Numbers are the integers N of :mod:`curador.query.types` (N / 2**bits).  Nothing here is shared with the lowering to
+Numbers are the integers N of ``query.language.types`` (N / 2**bits).  Nothing here is shared with the lowering to
 SQL but the types.
 """
 
@@ -11,10 +11,10 @@ from collections.abc import Mapping
 from datetime import date, datetime
 from functools import singledispatch
 
-from curador.query import expressions as ex
-from curador.query.bound import compared_bits, division_shift, typecheck
-from curador.query.columns import WIDEST, Kind, days
-from curador.query.types import Scope, Type, grid_value, literal_on
+from curador.query.language import expressions as ex
+from curador.query.language.bounds import compared_bits, division_shift, typecheck
+from curador.query.language.types import Scope, Type, grid_value, literal_on
+from curador.query.tables.columns import WIDEST, Kind, days
 
 Cell = int | str | bool | None
 Row = Mapping[ex.Name, object]

@@ -16,9 +16,9 @@ import pytest
 from matplotlib.figure import Figure
 
 from curador.accounting import account
-from curador.accounting.events import GaussianNoise, LaplaceNoise, RandomizedResponse
-from curador.accounting.renyi_curves import renyi_curve
-from curador.accounting.tradeoffs import Tradeoff, tradeoff
+from curador.accounting.events import GaussianNoise, LaplaceNoise, RandomizedAnswer
+from curador.accounting.rules.renyi import renyi_curve
+from curador.accounting.rules.tradeoffs import Tradeoff, tradeoff
 from curador.errors import CuradorError, InvalidParameter
 from curador.privacy import ApproxDP, RenyiDP
 from curador.show.curves import COLOURS, WORDS, plot_profile, plot_renyi, plot_tradeoff, save
@@ -136,7 +136,7 @@ CROWDED: dict[str, Callable[[], Figure]] = {
         {f"σ = {k}": renyi_curve(GaussianNoise(k, 1), [1.5, 2, 4, 8, 16]) for k in range(1, 9)}  # type: ignore[arg-type]
     ),
     "long label": lambda: plot_renyi(
-        {"randomised response with three answers": renyi_curve(RandomizedResponse(3, 0.75), [2, 4])}  # type: ignore[arg-type]
+        {"randomised response with three answers": renyi_curve(RandomizedAnswer(3, 0.75), [2, 4])}  # type: ignore[arg-type]
     ),
 }
 

@@ -6,8 +6,8 @@ from curador.accounting.calibration import calibrate, for_accuracy, how_many, ke
 from curador.accounting.composition import basic, parallel, post_process
 from curador.accounting.events import NOTHING, Event, compose, event_from_json
 from curador.accounting.finite import FiniteMechanism
-from curador.accounting.groups import for_group, group
-from curador.accounting.renyi_curves import renyi
+from curador.accounting.rules.groups import for_group, group
+from curador.accounting.rules.renyi import renyi
 
 __all__ = [
     "NOTHING",

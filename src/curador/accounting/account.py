@@ -15,16 +15,16 @@ from curador.accounting import convert, meaning
 from curador.accounting.bracket import Bracket
 from curador.accounting.composition import advanced_counted
 from curador.accounting.events import NOTHING, Composed, Event
-from curador.accounting.profiles import delta as single_delta
-from curador.accounting.profiles import pure_epsilon
-from curador.accounting.renyi_curves import ORDERS, renyi_curve
-from curador.accounting.tradeoffs import Curve, Tradeoff
+from curador.accounting.rules.profiles import delta as single_delta
+from curador.accounting.rules.profiles import pure_epsilon
+from curador.accounting.rules.renyi import ORDERS, renyi_curve
+from curador.accounting.rules.tradeoffs import Curve, Tradeoff
 from curador.errors import InvalidParameter, NotPromised
+from curador.numbers import Number, probability, up
 from curador.privacy import ApproxDP, PureDP
-from curador.rational import Number, probability, up
 
 if TYPE_CHECKING:
-    from curador.accounting.meaning import Decision, Posterior
+    from curador.accounting.meaning import MembershipGuess, Posterior
 
 INTEGER_ORDERS = tuple(range(2, 257))
 """The orders of the moments accountant: the paper's 1 … 32 and more, one higher as Rényi orders."""
@@ -180,7 +180,7 @@ def posterior(event: Event, prior: Number = Fraction(1, 2), failure: Number | No
     return meaning.posterior(_promise(event, failure), prior, failure)
 
 
-def decision(event: Event, prior: Number = Fraction(1, 2)) -> Decision:
+def decision(event: Event, prior: Number = Fraction(1, 2)) -> MembershipGuess:
     """How often an adversary who must decide is wrong at least, and its advantage at most.
 
     >>> from curador.accounting.events import LaplaceNoise

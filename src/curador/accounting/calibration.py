@@ -15,11 +15,11 @@ from typing import Any, Protocol, TypeVar
 from curador.accounting import filters
 from curador.accounting.convert import renyi_epsilon
 from curador.accounting.events import Event, PoissonSampled
-from curador.accounting.profiles import pure_epsilon
-from curador.accounting.renyi_curves import renyi_curve
+from curador.accounting.rules.profiles import pure_epsilon
+from curador.accounting.rules.renyi import renyi_curve
 from curador.errors import InvalidParameter, NotPromised
+from curador.numbers import Number, positive, probability, whole
 from curador.privacy import ApproxDP, Guarantee
-from curador.rational import Number, positive, probability, whole
 
 REACH = 200
 """How many doublings of the noise, or of an epsilon, are tried before giving up."""

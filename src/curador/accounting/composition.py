@@ -17,10 +17,9 @@ from operator import add
 
 from curador.accounting.optimal import as_approx, exact_pair, optimal_delta, optimal_epsilon
 from curador.accounting.precise import dec, digits, nearest
-from curador.accounting.safe import above
 from curador.errors import InvalidParameter, NotPromised
+from curador.numbers import Number, above, positive, probability, rational, up, whole
 from curador.privacy import ApproxDP, Guarantee, Neighbors, PureDP, RenyiDP
-from curador.rational import Number, positive, probability, rational, up, whole
 
 # ---- basic -----------------------------------------------------------------------------------------------------
 

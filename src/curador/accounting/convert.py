@@ -24,12 +24,11 @@ from curador.accounting.precise import (
     open_delta,
     upper_log,
 )
-from curador.accounting.safe import above
 from curador.errors import InvalidParameter
+from curador.numbers import Number, above, positive, rational, up
 from curador.privacy import RenyiDP
-from curador.rational import Number, positive, rational, up
 
-Curve = RenyiDP | Mapping[float, float] | Iterable[tuple[float, float]]
+RenyiCurve = RenyiDP | Mapping[float, float] | Iterable[tuple[float, float]]
 """A Rényi curve: a guarantee, or pairs of order and epsilon."""
 
 
@@ -149,7 +148,7 @@ def _zcdp_log_delta(rho: Fraction, epsilon: Fraction) -> tuple[float, float]:
 # ---- Rényi ------------------------------------------------------------------------------------------------------
 
 
-def renyi_epsilon(curve: Curve, delta: Number) -> AtOrder:
+def renyi_epsilon(curve: RenyiCurve, delta: Number) -> AtOrder:
     """The epsilon that a Rényi curve gives at a delta, the best over its orders, and the order that gave it.
 
     Guarantee: (epsilon, delta)-DP by :func:`improved_epsilon`, then by :func:`optimal_epsilon` where that helps.
@@ -164,7 +163,7 @@ def renyi_epsilon(curve: Curve, delta: Number) -> AtOrder:
     return AtOrder(value, a)
 
 
-def renyi_delta(curve: Curve, epsilon: Number) -> AtOrder:
+def renyi_delta(curve: RenyiCurve, epsilon: Number) -> AtOrder:
     """The delta that a Rényi curve gives at an epsilon, the best over its orders, and the order that gave it.
 
     >>> renyi_delta({2: 1, 8: 4}, 6)
@@ -288,11 +287,11 @@ def _worst_pure_delta(epsilon0: float, epsilon: Fraction) -> float:
     return above(-math.expm1(nearest(epsilon - rational(epsilon0))) / (1 + math.exp(-epsilon0)))
 
 
-def _points(curve: Curve) -> list[tuple[float, float]]:
+def _points(curve: RenyiCurve) -> list[tuple[float, float]]:
     return list((curve if isinstance(curve, RenyiDP) else RenyiDP(curve)).curve)
 
 
-def _finite(curve: Curve) -> list[tuple[float, float]]:
+def _finite(curve: RenyiCurve) -> list[tuple[float, float]]:
     return [(a, z) for a, z in _points(curve) if math.inf not in (a, z)]
 
 

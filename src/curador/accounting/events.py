@@ -13,8 +13,8 @@ from fractions import Fraction
 from typing import ClassVar
 
 from curador.errors import InvalidParameter
+from curador.numbers import positive, probability, rational, whole
 from curador.privacy import Neighbors
-from curador.rational import positive, probability, rational, whole
 
 _KINDS: dict[str, type[Event]] = {}
 
@@ -198,7 +198,7 @@ class ExponentialChoice(Event, kind="exponential"):
 
 
 @dataclass(frozen=True)
-class RandomizedResponse(Event, kind="randomized-response"):
+class RandomizedAnswer(Event, kind="randomized-response"):
     """One of ``categories`` answers: the true one with probability ``truth``, else a uniform other one."""
 
     categories: int

@@ -26,17 +26,17 @@ from functools import singledispatch
 from typing import Any
 
 from curador.accounting.convert import zcdp_rho
-from curador.accounting.costs import DELTA_UNIT, LOSS_UNIT, Cost, Currency, Rule, cost
 from curador.accounting.events import NOTHING, Event
 from curador.accounting.precise import dec, digits
+from curador.accounting.rules.costs import DELTA_UNIT, LOSS_UNIT, Cost, Currency, Rule, cost
 from curador.errors import BudgetExceeded, InvalidParameter, NotPromised
+from curador.numbers import Number, down, probability, rational, up
 from curador.privacy import ZCDP, ApproxDP, Guarantee, Neighbors, PureDP, RenyiDP, guarantee_from_json
-from curador.rational import Number, down, probability, rational, up
 
 ODOMETER_ORDERS = (1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0, 24.0, 32.0, 48.0, 64.0, 96.0, 128.0, 256.0, 512.0)
 """The orders at which a zCDP odometer reads: fixed here, so that none is chosen after the fact."""
 
-Opened = tuple[Currency, Sequence[Fraction | float]]
+OpenedFilter = tuple[Currency, Sequence[Fraction | float]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,13 +123,14 @@ def open_filter(
     neighbors: Neighbors = Neighbors.ADD_REMOVE,
     *,
     rule: Rule | str | None = None,
-    aside: Number = 0,
+    reserved_delta: Number = 0,
     orders: Iterable[float] = (),
 ) -> Filter:
     """A fresh filter for a budget.  Its rule follows from the kind of budget and is never changed.
 
     An ApproxDP budget adds up epsilons and deltas, unless another rule is named now: ``"zcdp"`` counts rho (with
-    ``aside`` of the delta kept for approximate events), ``"renyi-any"`` counts Rényi divergences at the ``orders``.
+    ``reserved_delta`` of the delta kept for approximate events), ``"renyi-any"`` counts Rényi divergences at the
+    ``orders``.
 
     Guarantee: the budget, under fully adaptive choice of queries and costs.
 
@@ -140,7 +141,7 @@ def open_filter(
     >>> open_filter(ApproxDP(1, 1e-6), rule="renyi-any", orders=[16, 64]).ceiling
     (282133920051, 851466219584)
     """
-    kept = probability(aside, "aside")
+    kept = probability(reserved_delta, "aside")
     currency, ceiling = _opened(budget, None if rule is None else _named(rule), kept, tuple(orders))
     if any(x == math.inf for x in ceiling):
         raise InvalidParameter("An infinite budget promises nothing.", fix="Open a filter with a finite ceiling.")
@@ -161,49 +162,49 @@ def _named(rule: Rule | str) -> Rule:
 
 
 @singledispatch
-def _opened(budget: Guarantee, rule: Rule | None, aside: Fraction, orders: tuple[float, ...]) -> Opened:
+def _opened(budget: Guarantee, rule: Rule | None, reserved_delta: Fraction, orders: tuple[float, ...]) -> OpenedFilter:
     raise InvalidParameter(f"{budget!r} is not a budget.", fix="Use PureDP, ApproxDP, ZCDP or RenyiDP.")
 
 
 @_opened.register
-def _(budget: PureDP, rule: Rule | None, aside: Fraction, orders: tuple[float, ...]) -> Opened:
-    _only(Rule.PURE, rule, aside, orders)
+def _(budget: PureDP, rule: Rule | None, reserved_delta: Fraction, orders: tuple[float, ...]) -> OpenedFilter:
+    _only(Rule.PURE, rule, reserved_delta, orders)
     return Currency(Rule.PURE), (budget.epsilon,)
 
 
 @_opened.register
-def _(budget: ZCDP, rule: Rule | None, aside: Fraction, orders: tuple[float, ...]) -> Opened:
-    _only(Rule.ZCDP, rule, aside, orders)
+def _(budget: ZCDP, rule: Rule | None, reserved_delta: Fraction, orders: tuple[float, ...]) -> OpenedFilter:
+    _only(Rule.ZCDP, rule, reserved_delta, orders)
     return Currency(Rule.ZCDP), (budget.rho, budget.delta)
 
 
 @_opened.register
-def _(budget: RenyiDP, rule: Rule | None, aside: Fraction, orders: tuple[float, ...]) -> Opened:
-    _only(Rule.RENYI, rule, aside, orders)
+def _(budget: RenyiDP, rule: Rule | None, reserved_delta: Fraction, orders: tuple[float, ...]) -> OpenedFilter:
+    _only(Rule.RENYI, rule, reserved_delta, orders)
     return Currency(Rule.RENYI, tuple(a for a, _ in budget.curve)), tuple(e for _, e in budget.curve)
 
 
 @_opened.register
-def _(budget: ApproxDP, rule: Rule | None, aside: Fraction, orders: tuple[float, ...]) -> Opened:
+def _(budget: ApproxDP, rule: Rule | None, reserved_delta: Fraction, orders: tuple[float, ...]) -> OpenedFilter:
     if rule in (None, Rule.APPROXIMATE) or budget.epsilon == math.inf:
-        _only(Rule.APPROXIMATE, rule, aside, orders)
+        _only(Rule.APPROXIMATE, rule, reserved_delta, orders)
         return Currency(Rule.APPROXIMATE), (budget.epsilon, budget.delta)
-    epsilon, left = rational(budget.epsilon), rational(budget.delta) - aside
+    epsilon, left = rational(budget.epsilon), rational(budget.delta) - reserved_delta
     if left <= 0:
         raise InvalidParameter(
-            f"Of a delta of {budget.delta:g}, {float(aside):g} cannot be put aside.",
+            f"Of a delta of {budget.delta:g}, {float(reserved_delta):g} cannot be put aside.",
             fix="Keep some delta for the conversion.",
         )
     if rule is Rule.ZCDP and not orders:
         # delta-approximate rho-zCDP is (epsilon, delta + delta') wherever rho-zCDP is (epsilon, delta') [BS16].
-        return Currency(Rule.ZCDP), (zcdp_rho(epsilon, left), aside)
-    _only(Rule.RENYI_ANY, rule, aside, ())
+        return Currency(Rule.ZCDP), (zcdp_rho(epsilon, left), reserved_delta)
+    _only(Rule.RENYI_ANY, rule, reserved_delta, ())
     currency = Currency(Rule.RENYI_ANY, orders)
     return currency, [_order_ceiling(epsilon, left / len(orders), a) for a in currency.orders]
 
 
-def _only(right: Rule, rule: Rule | None, aside: Fraction, orders: tuple[float, ...]) -> None:
-    if rule not in (None, right) or aside or orders:
+def _only(right: Rule, rule: Rule | None, reserved_delta: Fraction, orders: tuple[float, ...]) -> None:
+    if rule not in (None, right) or reserved_delta or orders:
         raise InvalidParameter(
             f"This budget is counted by the rule {right.value!r} with nothing aside and no further orders.",
             fix="Leave the options out, or open an ApproxDP budget.",

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
 
-from curador.accounting.divergences import hockey_stick, law, renyi_divergence
 from curador.accounting.precise import dec, digits, float_above
+from curador.accounting.rules.divergences import hockey_stick, law, renyi_divergence
 from curador.errors import InvalidParameter
-from curador.rational import Number, probability, rational, whole
+from curador.numbers import Number, probability, rational, whole
 
-Row = tuple[Fraction, ...]
+Probabilities = tuple[Fraction, ...]
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class FiniteMechanism:
     (Fraction(3, 1), 1.098612, 0.5)
     """
 
-    matrix: tuple[Row, ...]
+    matrix: tuple[Probabilities, ...]
     neighbors: tuple[tuple[int, int], ...]
 
     def __init__(self, matrix: Iterable[Sequence[Number]], neighbors: Iterable[tuple[int, int]] | None = None) -> None:
@@ -41,7 +41,7 @@ class FiniteMechanism:
         object.__setattr__(self, "matrix", rows)
         object.__setattr__(self, "neighbors", tuple(_pair(pair, len(rows)) for pair in pairs))
 
-    def _ordered(self) -> Iterator[tuple[Row, Row]]:
+    def _ordered(self) -> Iterator[tuple[Probabilities, Probabilities]]:
         for i, j in self.neighbors:
             yield self.matrix[i], self.matrix[j]
             yield self.matrix[j], self.matrix[i]

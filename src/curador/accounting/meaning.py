@@ -13,12 +13,11 @@ from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 
-from curador.accounting.groups import group
-from curador.accounting.safe import above, below
-from curador.accounting.tradeoffs import FAR, Curve, Promise, Tradeoff, grid, tradeoff
+from curador.accounting.rules.groups import group
+from curador.accounting.rules.tradeoffs import FAR, Curve, Promise, Tradeoff, grid, tradeoff
 from curador.errors import InvalidParameter, NotPromised
+from curador.numbers import Number, above, below, probability, rational, whole
 from curador.privacy import ApproxDP, Guarantee, PureDP
-from curador.rational import Number, probability, rational, whole
 
 
 def _say(lang: str, **sentences: str) -> str:
@@ -128,7 +127,7 @@ def _bounded(point: ApproxDP, failure: float) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class Decision:
+class MembershipGuess:
     """How often the best adversary errs, and the most it gains over guessing."""
 
     prior: float
@@ -156,7 +155,7 @@ class Decision:
         return Curve(x, lines, "prior chance", "least chance of error")
 
 
-def decision(promise: Promise, prior: Number = Fraction(1, 2)) -> Decision:
+def decision(promise: Promise, prior: Number = Fraction(1, 2)) -> MembershipGuess:
     """The course's game: the chance that the best adversary decides wrongly, for any prior.
 
     Guarantee: at prior 1/2 and pure epsilon, at least 1/(1 + e**eps).
@@ -165,7 +164,7 @@ def decision(promise: Promise, prior: Number = Fraction(1, 2)) -> Decision:
     (0.2689..., 0.4621...)
     """
     curve, p = tradeoff(promise), _chance(prior, "prior")
-    return Decision(p, curve.error(p), curve.advantage(), curve)
+    return MembershipGuess(p, curve.error(p), curve.advantage(), curve)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,8 +15,8 @@ from functools import singledispatch
 
 from curador.accounting.precise import dec, digits
 from curador.errors import InvalidParameter, NotPromised
+from curador.numbers import Number, probability, rational, up, whole
 from curador.privacy import ApproxDP, Guarantee, PureDP
-from curador.rational import Number, probability, rational, up, whole
 
 _HUGE = 10**6  # keeps e**(k eps) inside the range of decimals for any k that can be enumerated
 _SLACK = Decimal("1e-45")  # far above what 60 digits lose over 10**8 products and sums, far below any delta in use

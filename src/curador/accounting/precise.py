@@ -13,9 +13,8 @@ from contextlib import AbstractContextManager
 from decimal import Decimal
 from fractions import Fraction
 
-from curador.accounting.safe import above
 from curador.errors import InvalidParameter, NotPromised
-from curador.rational import down, log2_floor, rational, up
+from curador.numbers import above, down, log2_floor, rational, up
 
 DIGITS = 60
 TINY = Fraction(1, 10**40)

@@ -17,7 +17,7 @@ from curador.cli.budgets import budget, grant, renew, revoke
 from curador.cli.demo import demo
 from curador.cli.histories import history
 from curador.cli.ledgers import restore, verify
-from curador.cli.local import local
+from curador.cli.local.commands import local
 from curador.cli.screen import console, told
 from curador.cli.studies import check, init, prepare, reload
 from curador.errors import CuradorError

@@ -32,9 +32,9 @@ from curador.cli.screen import bullet, console, emit, say, whole, worded
 from curador.errors import InvalidParameter, NotPromised
 
 if TYPE_CHECKING:
-    from curador.batch import Batch, Publication
-    from curador.curator import Curator
-    from curador.dashboard import Dashboard
+    from curador.curator.batch import Batch, Publication
+    from curador.curator.curator import Curator
+    from curador.curator.dashboard import Dashboard
     from curador.ledger.contract import Balance
 
 Sql = Annotated[str, typer.Argument(metavar="SQL", help="The question.", show_default=False)]
@@ -141,7 +141,7 @@ def publish(
 
     Example: curador publish examples/adult_dashboard.toml --out adult
     """
-    from curador.dashboard import read_dashboard, write
+    from curador.curator.dashboard import read_dashboard, write
 
     board, folder = read_dashboard(dashboard), out if out is not None else Path(dashboard.stem)
     if folder.exists() and not folder.is_dir():
@@ -196,7 +196,7 @@ def _print_publication(found: Publication, board: Dashboard) -> None:
 
 
 def _notes(notes: tuple[str, ...]) -> None:
-    from curador.query.answer import COVERS
+    from curador.query.answer.estimates import COVERS
 
     for note in notes:
         if note != COVERS:  # true of every answer, and explained with every plan

@@ -16,8 +16,8 @@ from curador.cli.screen import amount, console, emit, grid, say
 from curador.errors import LedgerBroken
 
 if TYPE_CHECKING:
+    from curador.curator.budgets import Scopes
     from curador.ledger.contract import Balance, Ledger
-    from curador.scopes import Scopes
 
 Scope = Annotated[str, typer.Argument(metavar="SCOPE", help="An analyst, a group, a table, or population for all.")]
 Some = Annotated[str | None, typer.Argument(metavar="[SCOPE]", help="A table, an analyst, a group; by default all.")]
@@ -125,13 +125,13 @@ def grant(
 
     Example: curador grant ana --epsilon 0.5
     """
-    from curador.query.toml import read_study
+    from curador.curator.study.tables import read_document
 
     with opened(study) as curator:
         end = None if expires is None else expires.replace(tzinfo=UTC) + timedelta(days=1)
         first = {"group": group, "expires": end}
         found = curator.grant(scope, because=because, **first, **Paid(epsilon, delta, rho).granted())
-        section = _section(scope, read_study(study), curator.scopes)
+        section = _section(scope, read_document(study), curator.scopes)
     if as_json:
         emit(_plain(found))
         return
@@ -144,7 +144,7 @@ def grant(
 
 def _section(scope: str, document: Mapping[str, Any], scopes: Scopes) -> str:
     """The section of the study file that states a budget, if one does."""
-    from curador.scopes import POPULATION
+    from curador.curator.budgets import POPULATION
 
     for kind in ("groups", "analysts"):
         if scope in document.get(kind, {}):

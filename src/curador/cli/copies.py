@@ -17,15 +17,15 @@ from typing import TYPE_CHECKING, Any
 from curador.errors import InvalidParameter
 
 if TYPE_CHECKING:
-    from curador.curator import Curator
-    from curador.query.prepare import Prepared
+    from curador.curator.curator import Curator
+    from curador.query.sql_plan.prepared import Prepared
 
 Entry = dict[str, Any]
 
 
 def stored(study: Path, curator: Curator) -> list[Prepared]:
     """What was prepared of the data as it is now."""
-    from curador.query.prepare import Prepared
+    from curador.query.sql_plan.prepared import Prepared
 
     return [
         replace(found, place=str(study.parent / found.place) if entry["file"] else found.place)
@@ -37,7 +37,7 @@ def stored(study: Path, curator: Curator) -> list[Prepared]:
 
 def place_of(study: Path, curator: Curator, table: str) -> Path | None:
     """A new file for a copy, beside the study; None where the engine keeps it in the database."""
-    from curador.engines.opening import home_of
+    from curador.engines.registry import home_of
 
     if home_of(curator.tables[table].source) == "postgresql":
         return None
@@ -66,13 +66,13 @@ def forget(study: Path, table: str) -> list[str]:
 
 def _drop(study: Path, old: Callable[[Entry], bool], *new: Entry) -> list[str]:
     """Rewrite the list without the old, then remove their files: they hold private rows."""
-    from curador.dashboard import placed
+    from curador.curator.dashboard import write_atomically
 
     entries = _entries(study)
     gone = [e for e in entries if old(e)]
     if gone or new:
         kept = [e for e in entries if e not in gone]
-        placed(_list(study), (json.dumps([*kept, *new], indent=1) + "\n").encode(), 0o600)
+        write_atomically(_list(study), (json.dumps([*kept, *new], indent=1) + "\n").encode(), 0o600)
     for entry in gone:
         place = study.parent / entry["place"]
         if entry["file"] and place.is_dir():  # Spark's

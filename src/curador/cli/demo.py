@@ -15,9 +15,9 @@ from curador.cli.options import Epsilon, Json
 from curador.cli.screen import bullet, console, emit, say, whole, worded
 
 if TYPE_CHECKING:
-    from curador.demo import Shown
+    from curador.curator.release import Release
+    from curador.curator.study.demo import Shown
     from curador.privacy import Guarantee
-    from curador.release import Release
 
 FOLDER = Path("curador-demo")
 
@@ -34,7 +34,7 @@ def demo(
     Example: curador demo --epsilon 0.5 --folder half
     """
     from curador.accounting.meaning import decision, posterior
-    from curador.demo import run
+    from curador.curator.study.demo import run
     from curador.privacy import PureDP
 
     shown = run(folder, epsilon)

@@ -15,8 +15,8 @@ from curador.cli.screen import amount, console, emit, grid, say, worded
 
 if TYPE_CHECKING:
     from curador.ledger.contract import Charge
-    from curador.ledger.decisions import Decision
-    from curador.query.question import Question
+    from curador.ledger.history import Decision
+    from curador.query.ask.question import Question
 
 
 def history(scope: Some = None, study: Study = STUDY, as_json: Json = False) -> None:
@@ -70,7 +70,7 @@ def _when(at: str) -> str:
 
 def asked(charge: Charge) -> str:
     """What a charge was for, in a few words, and why."""
-    from curador.query.question import Question
+    from curador.query.ask.question import Question
 
     note: Mapping[str, Any] = charge.note
     questions = note.get("asked", {})
@@ -87,18 +87,18 @@ def asked(charge: Charge) -> str:
 
 
 def _words(question: Question) -> str:
-    from curador.query.wording import shown
+    from curador.query.language.text import shortened
 
     outputs = [
-        f"{o.aggregate.function}({'' if o.aggregate.column is None else shown(o.aggregate.column)})"
+        f"{o.aggregate.function}({'' if o.aggregate.column is None else shortened(o.aggregate.column)})"
         for o in question.aggregates
     ]
     tables = [question.table, *(join.table for join in question.joins)]
     said = f"{', '.join(outputs)} of {', '.join(tables)}"
     if question.where is not None:
-        said += f" where {shown(question.where)}"
+        said += f" where {shortened(question.where)}"
     if question.group_by:
-        said += f" by {', '.join(shown(g.expr) for g in question.group_by)}"
+        said += f" by {', '.join(shortened(g.expr) for g in question.group_by)}"
     return said
 
 

@@ -59,9 +59,9 @@ def restore(
 
 
 def _where(study: Path) -> tuple[str, Path | None]:
-    from curador.stated import read_stated
+    from curador.curator.study.file import read_study
 
-    stated = read_stated(study)
+    stated = read_study(study)
     if "://" not in stated.ledger and not Path(stated.ledger).exists():
         raise InvalidParameter(
             f"{study.name} has no ledger yet.", fix="Ask something first; or put its file where [ledger] says."

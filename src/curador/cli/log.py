@@ -11,7 +11,7 @@ from pathlib import Path
 from curador.errors import EngineFailed, InvalidParameter
 
 
-def witness(path: Path) -> Callable[[Exception], None]:
+def on_error(path: Path) -> Callable[[Exception], None]:
     """Appends errors to a file that its owner alone may read: a database's error may quote rows.
 
     Made before anything is bought, so that a log that cannot be written is told while that is free.

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from curador.cli.copies import stored
-from curador.cli.log import witness
+from curador.cli.log import on_error
 from curador.cli.screen import worded
 from curador.errors import CuradorError
 
 if TYPE_CHECKING:
-    from curador.curator import Curator
+    from curador.curator.curator import Curator
     from curador.ledger.contract import Balance
 
 
@@ -25,14 +25,14 @@ def opened(
 
     A refusal inside is told with what remains of the budget; what the engine really said goes to the ``log``.
     """
-    from curador.curator import Curator
+    from curador.curator.curator import Curator
 
     if rehearse:
         # Neither the ledger nor the data is touched: an analyst may have neither.
         with closing(Curator(study, ledger="memory:")) as real, closing(real.rehearse()) as stage:
             yield stage
         return
-    with closing(Curator(study, witness=None if log is None else witness(log))) as curator:
+    with closing(Curator(study, on_error=None if log is None else on_error(log))) as curator:
         try:
             for prepared in stored(study, curator) if asking else ():
                 # Attaching a copy reads all of it once, and opens the engine it lives in: not for other tables.

@@ -12,7 +12,7 @@ import typer
 from curador.errors import InvalidParameter
 
 if TYPE_CHECKING:
-    from curador.rational import Number
+    from curador.numbers import Number
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 Study = Annotated[Path, typer.Option("--study", "-s", metavar="STUDY", help="The study file.")]
@@ -68,7 +68,7 @@ class Paid:
 
     def asked(self) -> dict[str, Any]:
         """The keywords of ``Curator.plan``, ``grant`` and their like; what was not typed is left out."""
-        from curador.query.expected import within
+        from curador.query.plan.expected import within
 
         typed: Mapping[str, Number | None] = {"epsilon": self.epsilon, "delta": self.delta, "rho": self.rho}
         found: dict[str, Any] = {name: value for name, value in typed.items() if value is not None}

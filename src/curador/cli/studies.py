@@ -18,9 +18,9 @@ from curador.cli.screen import console, emit, grid, say, some, whole
 from curador.errors import InvalidParameter
 
 if TYPE_CHECKING:
-    from curador.curator import Curator
-    from curador.query.drafts import Draft
-    from curador.study import ColumnState, TableState
+    from curador.curator.curator import Curator
+    from curador.curator.study.check import ColumnState, TableState
+    from curador.curator.study.draft import TableDraft
 
 
 def init(
@@ -35,7 +35,7 @@ def init(
 
     Example: curador init adult.csv
     """
-    from curador.study import draft
+    from curador.curator.study.check import draft
 
     if out.exists():
         raise InvalidParameter(f"{out.name} exists already.", fix="Choose another file with --out, or remove it first.")
@@ -62,7 +62,7 @@ _NEEDED = {
 }
 
 
-def _print_draft(found: Draft, out: Path) -> None:
+def _print_draft(found: TableDraft, out: Path) -> None:
     whole(f"{out}: table {found.name} with {len(found.columns)} columns; no row was read.")
     table = Table(title="\nLeft to fill in", title_justify="left", box=None, show_header=False, pad_edge=False)
     for setting, columns in found.left.items():
@@ -81,7 +81,7 @@ def check(study: Study = STUDY, as_json: Json = False) -> None:
 
     Example: curador check --study adult.toml
     """
-    from curador.study import check as checked
+    from curador.curator.study.check import check as checked
 
     found = checked(study)
     if as_json:

@@ -11,14 +11,14 @@ from typing import Any
 
 import psycopg
 
-from curador.engines import LONGEST_WAIT, Progress, Rows
-from curador.engines.base import SqlEngine, Witness
+from curador.engines.deadline import watched
 from curador.engines.dialect import Dialect, Stored
-from curador.engines.watch import watched
+from curador.engines.engine import LONGEST_WAIT, Progress, ResultRows
+from curador.engines.sql_engine import OnError, SqlEngine
 from curador.errors import InvalidParameter
-from curador.query.exact import Exact
-from curador.query.prepare import Preparation, Prepared
-from curador.query.sources import EngineTable, Source
+from curador.query.sql_plan.exact import Exact
+from curador.query.sql_plan.prepared import Preparation, Prepared
+from curador.query.tables.sources import EngineTable, Source
 
 INFINITE = 2**1024 - 2**970
 """Numbers from here on are nearest to no double: half a step beyond the largest."""
@@ -140,9 +140,9 @@ class Postgres(SqlEngine):
         *,
         memory: str = "64MB",
         timeout: float = LONGEST_WAIT,
-        witness: Witness | None = None,
+        on_error: OnError | None = None,
     ) -> None:
-        super().__init__(timeout, witness)
+        super().__init__(timeout, on_error)
         self._one_plan = threading.Lock()  # a connection has one transaction at a time
         tables = {name: _table(name, source) for name, source in sources.items()}
         if len({t.url for t in tables.values()}) != 1:
@@ -208,7 +208,7 @@ class Postgres(SqlEngine):
     def _relation(self, table: str) -> str:
         return self._relations[table][1]
 
-    def _results(self, exact: Exact, texts: tuple[str, ...], progress: Progress | None) -> list[Rows]:
+    def _results(self, exact: Exact, texts: tuple[str, ...], progress: Progress | None) -> list[ResultRows]:
         with self._one_plan:
             if self._connection.closed:  # the server was restarted, or closed it
                 self._connection = self._connected()
@@ -217,7 +217,7 @@ class Postgres(SqlEngine):
 
     def _transacted(
         self, connection: psycopg.Connection[Any], texts: tuple[str, ...], progress: Progress | None
-    ) -> list[Rows]:
+    ) -> list[ResultRows]:
         with watched(self._timeout, connection.cancel, progress, lambda: -1.0):
             connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
             try:

@@ -13,7 +13,7 @@ from sqlglot import exp
 
 from curador.engines.dialect import Dialect
 from curador.errors import InvalidParameter
-from curador.query.neutral import DATE_PART, TEXT_HASH
+from curador.query.sql_plan.ir import DATE_PART, TEXT_HASH
 
 Node = exp.Expr
 
@@ -113,7 +113,7 @@ def guard(tree: Node) -> None:
 
 def _foreign(what: str) -> InvalidParameter:
     return InvalidParameter(
-        f"A tree holds a {what} that is not in the neutral language.", fix="Make trees with curador.query.neutral."
+        f"A tree holds a {what} that is not in the neutral language.", fix="Make trees with curador.query.sql_plan.ir."
     )
 
 
@@ -123,8 +123,8 @@ def _foreign(what: str) -> InvalidParameter:
 def render(tree: exp.Select, dialect: Dialect, scans: Mapping[str, str]) -> str:
     """The text of a statement; ``scans`` has the text that stands for each table of the tree.
 
-    >>> from curador.engines.duckdb import DUCKDB
-    >>> from curador.query import neutral as nt
+    >>> from curador.engines.duckdb.engine import DUCKDB
+    >>> from curador.query.sql_plan import ir as nt
     >>> tree = nt.select({"m0": nt.total(nt.column("c0"))}, nt.table("s0"))
     >>> render(tree, DUCKDB, {"s0": '"people"'})
     'SELECT SUM("c0") AS "m0" FROM "people" AS "s0"'

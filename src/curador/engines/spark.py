@@ -10,14 +10,14 @@ from pathlib import Path
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
-from curador.engines import LONGEST_WAIT, Progress, Rows
-from curador.engines.base import SqlEngine, Witness
+from curador.engines.deadline import watched
 from curador.engines.dialect import Dialect, Stored
-from curador.engines.watch import watched
+from curador.engines.engine import LONGEST_WAIT, Progress, ResultRows
+from curador.engines.sql_engine import OnError, SqlEngine
 from curador.errors import InvalidParameter
-from curador.query.exact import Exact
-from curador.query.prepare import Preparation, Prepared
-from curador.query.sources import EngineTable, Frame, Source
+from curador.query.sql_plan.exact import Exact
+from curador.query.sql_plan.prepared import Preparation, Prepared
+from curador.query.tables.sources import EngineTable, Frame, Source
 
 _SAFE = re.compile(r"[A-Za-z0-9 _.,:-]")
 
@@ -136,9 +136,9 @@ class Spark(SqlEngine):
         *,
         session: SparkSession | None = None,
         timeout: float = LONGEST_WAIT,
-        witness: Witness | None = None,
+        on_error: OnError | None = None,
     ) -> None:
-        super().__init__(timeout, witness)
+        super().__init__(timeout, on_error)
         frames = [s.data for s in sources.values() if isinstance(s, Frame) and isinstance(s.data, DataFrame)]
         given = session or (frames[0].sparkSession if frames else SparkSession.getActiveSession())
         if given is None:
@@ -176,7 +176,7 @@ class Spark(SqlEngine):
     def _shown(self, table: str) -> str:
         return SPARK.quoted(table)
 
-    def _results(self, exact: Exact, texts: tuple[str, ...], progress: Progress | None) -> list[Rows]:
+    def _results(self, exact: Exact, texts: tuple[str, ...], progress: Progress | None) -> list[ResultRows]:
         context, group = self._session.sparkContext, f"curador-{uuid.uuid4().hex}"
         context.setJobGroup(group, "curador", interruptOnCancel=True)
         with watched(self._timeout, lambda: context.cancelJobGroup(group), progress, lambda: -1.0):

@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from types import MappingProxyType
 
-from curador.accounting.costs import Cost, Rule
 from curador.accounting.events import Event, event_from_json
 from curador.accounting.filters import Filter
+from curador.accounting.rules.costs import Cost, Rule
 from curador.errors import BudgetExceeded, InvalidParameter, LedgerBroken
-from curador.ledger import audit
+from curador.ledger import verify as audit
 from curador.ledger.charges import (
     all_charges,
     answer_of,
@@ -36,7 +36,7 @@ from curador.ledger.entries import (
 )
 from curador.ledger.posting import LOST, Definition, append, check, definition, opened, state
 from curador.ledger.pricing import left, lineage, name_of, prices
-from curador.ledger.rows import (
+from curador.ledger.stores.rows import (
     ANSWER,
     CHARGE,
     DATA,
@@ -45,12 +45,12 @@ from curador.ledger.rows import (
     REQUEST,
     SCOPE,
     SOURCED,
-    Need,
+    AnchorNeed,
+    LedgerStore,
     Rows,
-    Store,
 )
+from curador.numbers import Number, probability
 from curador.privacy import Guarantee, Neighbors
-from curador.rational import Number, probability
 
 Clock = Callable[[], datetime]
 
@@ -71,7 +71,7 @@ class Book:
     Assumes: the store's transactions are atomic, one after another and durable; the key is secret.
     """
 
-    def __init__(self, store: Store, key: bytes, clock: Clock = now) -> None:
+    def __init__(self, store: LedgerStore, key: bytes, clock: Clock = now) -> None:
         self._store, self._key, self._clock = store, key, clock
         # Parents and currencies never change, so that prices are worked out before the transaction and read once.
         self._known: dict[str, tuple[str | None, Filter]] = {}
@@ -86,7 +86,7 @@ class Book:
         parent: str | None = None,
         neighbors: Neighbors | str | None = None,
         rule: Rule | str | None = None,
-        aside: Number = 0,
+        reserved_delta: Number = 0,
         orders: Iterable[float] = (),
         expires: datetime | None = None,
     ) -> Balance:
@@ -98,7 +98,7 @@ class Book:
                 f"{name!r} is about {about.value} neighbours and {parent!r} about {above.value}.",
                 fix="Give both the same neighbours, or open the scope without a parent.",
             )
-        kept = probability(aside, "aside")
+        kept = probability(reserved_delta, "aside")
         fresh = opened(budget, about, rule, kept, tuple(orders))
         until = None if expires is None else _instant(expires)
         entry = Opened(name, parent, Definition.of(fresh, kept).to_json(), fresh.ceiling, until)
@@ -112,20 +112,26 @@ class Book:
         return self.balance(name)
 
     def delegate(
-        self, scope: str, to: str, budget: Guarantee, *, aside: Number = 0, expires: datetime | None = None
+        self, scope: str, to: str, budget: Guarantee, *, reserved_delta: Number = 0, expires: datetime | None = None
     ) -> Balance:
         whole = self.balance(scope)
         currency = whole.state.currency
         counted = currency.rule if currency.rule in (Rule.RENYI_ANY, Rule.ZCDP) else None
         orders = currency.orders if currency.rule is Rule.RENYI_ANY else ()
         rule = counted if type(budget) is type(whole.budget) else None
-        part = opened(budget, whole.neighbors, rule, probability(aside, "aside"), orders)
+        part = opened(budget, whole.neighbors, rule, probability(reserved_delta, "aside"), orders)
         if part.currency != currency:
             raise InvalidParameter(f"{scope!r} counts otherwise than {budget!r}.", fix="Delegate in its own currency.")
         if any(wanted > rest for wanted, rest in zip(part.ceiling, left(whole.state), strict=True)):
             raise BudgetExceeded(f"{scope!r} has not so much left to delegate.", fix="Delegate less.")
         return self.open(
-            to, budget, parent=scope, rule=rule, aside=aside, orders=orders if rule else (), expires=expires
+            to,
+            budget,
+            parent=scope,
+            rule=rule,
+            reserved_delta=reserved_delta,
+            orders=orders if rule else (),
+            expires=expires,
         )
 
     def grant(self, scope: str, more: Guarantee, *, because: str = "") -> Balance:
@@ -137,7 +143,9 @@ class Book:
                 a < b for a, b in zip(after.ceiling, before.ceiling, strict=True)
             ):
                 raise InvalidParameter(f"{more!r} does not raise {before.promise!r}.", fix="Grant the same kind.")
-            self._act(rows, Granted(scope, Definition.of(after, about.aside).to_json(), after.ceiling, because))
+            self._act(
+                rows, Granted(scope, Definition.of(after, about.reserved_delta).to_json(), after.ceiling, because)
+            )
 
         self._store.write(work)
         return self.balance(scope)
@@ -235,7 +243,7 @@ class Book:
         entry = Repeated(number, owing, [costs[scope] for scope in owing], receiver, *request)
         if owing or entry.request is not None:
             append(rows, self._key, entry, at)
-        rows.require(Need.AFTER)  # the answer leaves now
+        rows.require(AnchorNeed.AFTER)  # the answer leaves now
         return charge_of(first, at, entry, True)
 
     def settle(self, charge: str, answer: bytes) -> bytes:
@@ -256,7 +264,7 @@ class Book:
             append(rows, self._key, Settled(number, digest(bytes_)), _instant(self._clock()))
             return bytes_
 
-        return self._store.write(work, Need.BEFORE)  # if the end is cut off after this, the charge is missed
+        return self._store.write(work, AnchorNeed.BEFORE)  # if the end is cut off after this, the charge is missed
 
     def answer(self, charge: str) -> bytes | None:
         def work(rows: Rows) -> bytes | None:
@@ -350,7 +358,7 @@ class Book:
     # -- what is known of scopes
 
     def _act(self, rows: Rows, entry: Entry) -> None:
-        rows.require(Need.AFTER)
+        rows.require(AnchorNeed.AFTER)
         append(rows, self._key, entry, _instant(self._clock()))
 
     def _path(self, scopes: str | Sequence[str]) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from curador.accounting.events import event_from_json
 from curador.errors import InvalidParameter
 from curador.ledger.contract import Charge
 from curador.ledger.entries import Repeated, Reserved, read
-from curador.ledger.rows import ANSWER, CHARGE, ENTRY, QUESTION, REQUEST, Rows
+from curador.ledger.stores.rows import ANSWER, CHARGE, ENTRY, QUESTION, REQUEST, Rows
 from curador.privacy import guarantee_from_json
 
 

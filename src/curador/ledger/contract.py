@@ -15,12 +15,12 @@ from types import MappingProxyType
 from typing import Protocol
 
 from curador.accounting import filters
-from curador.accounting.costs import Cost, Rule
 from curador.accounting.events import Event
 from curador.accounting.filters import Filter
+from curador.accounting.rules.costs import Cost, Rule
 from curador.ledger.pricing import amounts, left
+from curador.numbers import Number
 from curador.privacy import Guarantee, Neighbors
-from curador.rational import Number
 
 EMPTY: Mapping[str, object] = MappingProxyType({})
 
@@ -35,7 +35,7 @@ class Charge:
     A charge that is ``repeated`` was answered before: its answer is there, no data is to be touched, and ``scopes`` are
     only those that had not paid for it yet.
 
-    >>> from curador.ledger.memory import MemoryLedger
+    >>> from curador.ledger.stores.memory import MemoryLedger
     >>> from curador.accounting.events import PureLoss
     >>> from curador.privacy import PureDP
     >>> ledger = MemoryLedger()
@@ -121,7 +121,7 @@ class Registration:
     The version is a number that the ledger counts up, never a digest of the content, which would tell about the data.
     It belongs into the fingerprint of a question: an answer is repeated only for the same version.
 
-    >>> from curador.ledger.memory import MemoryLedger
+    >>> from curador.ledger.stores.memory import MemoryLedger
     >>> from curador.privacy import PureDP
     >>> ledger = MemoryLedger()
     >>> _ = ledger.open("people", PureDP(1))
@@ -149,7 +149,7 @@ class Ledger(Protocol):
         parent: str | None = None,
         neighbors: Neighbors | str | None = None,
         rule: Rule | str | None = None,
-        aside: Number = 0,
+        reserved_delta: Number = 0,
         orders: Iterable[float] = (),
         expires: datetime | None = None,
     ) -> Balance:
@@ -164,7 +164,7 @@ class Ledger(Protocol):
         ...
 
     def delegate(
-        self, scope: str, to: str, budget: Guarantee, *, aside: Number = 0, expires: datetime | None = None
+        self, scope: str, to: str, budget: Guarantee, *, reserved_delta: Number = 0, expires: datetime | None = None
     ) -> Balance:
         """Let somebody spend a part of a scope: a new scope below it, in its currency, with no more than it has left.
 

@@ -9,16 +9,16 @@ from pathlib import Path
 from urllib.parse import unquote
 
 from curador.errors import InvalidParameter, LedgerBroken
-from curador.ledger import audit
+from curador.ledger import verify as audit
+from curador.ledger.anchor import Anchor, Mark, key_of
 from curador.ledger.book import Book, Clock, now
 from curador.ledger.entries import Restored, genesis
 from curador.ledger.faults import RESTORE
-from curador.ledger.keep import Anchor, Mark, key_of
-from curador.ledger.memory import MemoryLedger
 from curador.ledger.posting import LOST, append, state
 from curador.ledger.pricing import name_of
-from curador.ledger.rows import ENTRY, SCOPE, Need, Rows
-from curador.ledger.sql import SqlStore
+from curador.ledger.stores.memory import MemoryLedger
+from curador.ledger.stores.rows import ENTRY, SCOPE, AnchorNeed, Rows
+from curador.ledger.stores.sql import SqlStore
 
 
 def open_ledger(
@@ -95,7 +95,7 @@ def restore_ledger(
                 raise InvalidParameter("This ledger is not older than its anchor.", fix="Open it.")
             entry, skip = _burnt(rows, mark, because)
             append(rows, key, entry, at, skip)
-            rows.require(Need.AFTER)
+            rows.require(AnchorNeed.AFTER)
 
         store.write(work)
     except BaseException:
@@ -152,7 +152,7 @@ def _check(store: SqlStore, key: bytes) -> None:
                 f"{mark.head.sequence}: it is an older copy, or another one.",
                 fix=RESTORE,
             )
-        rows.require(Need.AFTER)  # a process may have died between a commit and its mark
+        rows.require(AnchorNeed.AFTER)  # a process may have died between a commit and its mark
 
     store.write(work)
 
@@ -160,7 +160,7 @@ def _check(store: SqlStore, key: bytes) -> None:
 def _store(address: str | Path, keep: str | Path | None, schema: str, *, make: bool) -> tuple[SqlStore, bytes]:
     text = str(address)
     if text.startswith(("postgresql://", "postgres://")):
-        from curador.ledger.postgres import PostgresStore, exists
+        from curador.ledger.stores.postgres import PostgresStore, exists
 
         if keep is None:
             raise InvalidParameter(
@@ -173,7 +173,7 @@ def _store(address: str | Path, keep: str | Path | None, schema: str, *, make: b
     if path.is_dir() or not path.name:
         raise InvalidParameter(f"{text!r} is a folder.", fix="Name a file in it for the ledger, such as ledger.db.")
     folder = Path(keep) if keep is not None else path.with_name(path.name + ".keep")
-    from curador.ledger.sqlite import SqliteStore
+    from curador.ledger.stores.sqlite import SqliteStore
 
     there = path.is_file() and path.stat().st_size > 0
     key = key_of(folder, make=make and not there)

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache, singledispatch
 
-from curador.accounting.costs import Cost, Currency, Rule
 from curador.accounting.filters import Filter, open_filter
+from curador.accounting.rules.costs import Cost, Currency, Rule
 from curador.errors import InvalidParameter, LedgerBroken
 from curador.ledger.entries import (
     Entry,
@@ -29,7 +29,7 @@ from curador.ledger.entries import (
     written,
 )
 from curador.ledger.pricing import LARGEST, charged, covers
-from curador.ledger.rows import (
+from curador.ledger.stores.rows import (
     BALANCE,
     CHARGE,
     DATA,
@@ -59,11 +59,11 @@ class Definition:
     currency: Currency
     promise: Guarantee
     neighbors: Neighbors
-    aside: Fraction = Fraction(0)
+    reserved_delta: Fraction = Fraction(0)
 
     @classmethod
-    def of(cls, state: Filter, aside: Fraction) -> Definition:
-        return cls(state.currency, state.promise, state.neighbors, aside)
+    def of(cls, state: Filter, reserved_delta: Fraction) -> Definition:
+        return cls(state.currency, state.promise, state.neighbors, reserved_delta)
 
     def to_json(self) -> dict[str, object]:
         """A plain dictionary; its text is what is stored."""
@@ -73,7 +73,7 @@ class Definition:
             "units": list(self.currency.units),
             "promise": self.promise.to_json(),
             "neighbors": self.neighbors.value,
-            "aside": str(self.aside),
+            "aside": str(self.reserved_delta),
         }
 
     @property
@@ -86,14 +86,14 @@ class Definition:
         counted = self.currency.rule in (Rule.RENYI_ANY, Rule.ZCDP, Rule.APPROXIMATE)
         orders = self.currency.orders if self.currency.rule is Rule.RENYI_ANY else ()
         rule = self.currency.rule if counted else None
-        return opened(self.promise + more, self.neighbors, rule, self.aside, orders)
+        return opened(self.promise + more, self.neighbors, rule, self.reserved_delta, orders)
 
 
 def opened(
-    budget: Guarantee, neighbors: Neighbors, rule: Rule | str | None, aside: Fraction, orders: Sequence[float]
+    budget: Guarantee, neighbors: Neighbors, rule: Rule | str | None, reserved_delta: Fraction, orders: Sequence[float]
 ) -> Filter:
     """A fresh filter whose ceiling a database can hold."""
-    state = open_filter(budget, neighbors, rule=rule, aside=aside, orders=orders)
+    state = open_filter(budget, neighbors, rule=rule, reserved_delta=reserved_delta, orders=orders)
     if max(state.ceiling) > LARGEST:
         raise InvalidParameter(f"{budget!r} is no budget.", fix="A loss of millions promises nothing; choose less.")
     return state

@@ -7,12 +7,12 @@ from contextlib import suppress
 from fractions import Fraction
 
 from curador.accounting import filters
-from curador.accounting.costs import Cost, Currency, Rule, cost
 from curador.accounting.events import NOTHING, Event
 from curador.accounting.filters import Filter
+from curador.accounting.rules.costs import Cost, Currency, Rule, cost
 from curador.errors import BudgetExceeded, InvalidParameter, NotPromised
+from curador.numbers import down
 from curador.privacy import Guarantee, Neighbors
-from curador.rational import down
 
 LONGEST_NAME = 200
 

@@ -1,31 +1,31 @@
 """Local differential privacy: randomizers on the device, estimators at the collector."""
 
-from curador.local.dbitflip import DBitFlip, PartFrequencies
-from curador.local.duchi import Duchi
-from curador.local.frequencies import Frequencies, Projected
-from curador.local.hadamard import Hadamard
-from curador.local.hashing import OLH
-from curador.local.hitters import HeavyHitters
-from curador.local.hunt import Hitters
-from curador.local.hybrid import Hybrid
-from curador.local.krr import KRR
-from curador.local.laplace import LocalLaplace
-from curador.local.longitudinal import Device, Longitudinal
-from curador.local.numeric import Mean
-from curador.local.piecewise import Piecewise
-from curador.local.planning import best_oracle, users_needed
-from curador.local.rappor import Rappor
-from curador.local.record import Choice, Range, Record
-from curador.local.regress import Regressed
-from curador.local.shuffle import Shuffled, shuffled, shuffled_delta
-from curador.local.sketch import CountMean, HadamardCountMean, Sketched
-from curador.local.squarewave import SquareWave
-from curador.local.subset import SubsetSelection
-from curador.local.tally import Tally
-from curador.local.task import Task, task_from_json
-from curador.local.unary import OUE, SUE
-from curador.local.unfold import Distribution
-from curador.local.vector import DuchiVector, Means
+from curador.local.frequency.dbitflip import DBitFlip, PartFrequencies
+from curador.local.frequency.estimates import Frequencies, Projected
+from curador.local.frequency.hadamard import Hadamard
+from curador.local.frequency.krr import KRR
+from curador.local.frequency.local_hashing import OLH
+from curador.local.frequency.planning import best_oracle, users_needed
+from curador.local.frequency.subset import SubsetSelection
+from curador.local.frequency.unary import OUE, SUE
+from curador.local.numeric.base import Mean
+from curador.local.numeric.duchi import Duchi
+from curador.local.numeric.hybrid import Hybrid
+from curador.local.numeric.laplace import LocalLaplace
+from curador.local.numeric.piecewise import Piecewise
+from curador.local.numeric.record import Choice, Range, Record
+from curador.local.numeric.square_wave import SquareWave
+from curador.local.numeric.unfold import Distribution
+from curador.local.numeric.vector import DuchiVector, Means
+from curador.local.repeated.longitudinal import Device, Longitudinal
+from curador.local.repeated.shuffle import Shuffled, shuffled, shuffled_delta
+from curador.local.task.tally import Tally
+from curador.local.task.task import Task, task_from_json
+from curador.local.unlisted.heavy_hitters import HeavyHitters
+from curador.local.unlisted.prefix_search import Hitters
+from curador.local.unlisted.rappor import Rappor
+from curador.local.unlisted.regress import Regressed
+from curador.local.unlisted.sketch import CountMean, HadamardCountMean, Sketched
 
 __all__ = [
     "KRR",

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from curador.accounting.events import Event
 from curador.errors import InvalidParameter, InvalidValue
 from curador.noise import SYSTEM, Entropy
-from curador.rational import rational
+from curador.numbers import rational
 
 LARGEST = 1 << 61
 """Integer arrays are clamped to this before noise, and what is released after it.  Clamping never moves two values

@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from curador.accounting.events import DiscreteGaussianNoise, GaussianNoise
-from curador.accounting.safe import above
 from curador.errors import InvalidParameter, InvalidValue
 from curador.mechanisms.base import (
     AdditiveNoise,
@@ -31,8 +30,8 @@ from curador.mechanisms.base import (
 from curador.noise import SYSTEM, Entropy, grid_exponent, real_gaussian, real_gaussian_one
 from curador.noise.gaussian import discrete_gaussian
 from curador.noise.real import COORDINATES
+from curador.numbers import Number, above, positive, probability, sqrt_up, whole
 from curador.privacy import Neighbors
-from curador.rational import Number, positive, probability, sqrt_up, whole
 
 SUMMED = 64**2
 """Up to this variance the integer law is summed term by term; above it, continuous bounds are as good."""
@@ -90,7 +89,7 @@ class Gaussian(AdditiveNoise):
         size = positive(sensitivity, "sensitivity")
         count = whole(coordinates, "coordinates", 1)
         if _by_epsilon(epsilon, delta, sigma):
-            from curador.accounting.gaussian import gaussian_sigma
+            from curador.accounting.rules.gaussian import gaussian_sigma
 
             least = gaussian_sigma(positive(epsilon, "epsilon"), _delta(delta or 0), size)
             grid = grid_exponent(least)
@@ -178,7 +177,7 @@ class IntegerGaussian(AdditiveNoise):
             squared = whole(sensitivity_squared, "sensitivity_squared", 1)
         count = whole(coordinates, "coordinates", 1)
         if _by_epsilon(epsilon, delta, sigma):
-            from curador.accounting import gaussian
+            from curador.accounting.rules import gaussian
 
             eps, d = positive(epsilon, "epsilon"), _delta(delta or 0)
             root = math.isqrt(squared)
@@ -255,7 +254,7 @@ def gaussian_mechanism(
     count = max(COORDINATES, coordinates_of(value))
     if not classic:
         return Gaussian(sensitivity, epsilon, delta, coordinates=count).release(value)
-    from curador.accounting.gaussian import classic_gaussian_sigma
+    from curador.accounting.rules.gaussian import classic_gaussian_sigma
 
     size = positive(sensitivity, "sensitivity")
     sigma = classic_gaussian_sigma(positive(epsilon, "epsilon"), _delta(delta), size)

@@ -8,11 +8,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 
-from curador.accounting.safe import above
 from curador.errors import InvalidParameter
 from curador.mechanisms.base import AdditiveNoise, checked_confidence
 from curador.mechanisms.gaussian import Gaussian
 from curador.mechanisms.laplace import IntegerLaplace, Laplace
+from curador.numbers import above
 
 FAINT = 2.0**-100
 """A weight at which a term no longer adds to the error but still counts as one."""

@@ -24,8 +24,8 @@ from curador.mechanisms.base import Mechanism, checked_confidence, freeze, integ
 from curador.mechanisms.scores import checked_epsilon
 from curador.noise import SYSTEM, Entropy
 from curador.noise.decide import exp_minus
+from curador.numbers import Number, probability, rational, whole
 from curador.privacy import Neighbors
-from curador.rational import Number, probability, rational, whole
 
 WORD = 64
 FINE = 2 * WORD

@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from curador.accounting.events import DiscreteLaplaceNoise, LaplaceNoise
-from curador.accounting.safe import above
 from curador.errors import InvalidParameter
 from curador.mechanisms.base import (
     AdditiveNoise,
@@ -30,8 +29,8 @@ from curador.mechanisms.base import (
 from curador.noise import SYSTEM, Entropy, grid_exponent, real_laplace, real_laplace_one
 from curador.noise.laplace import discrete_laplace
 from curador.noise.real import COORDINATES
+from curador.numbers import Number, above, positive, rational, whole
 from curador.privacy import Neighbors
-from curador.rational import Number, positive, rational, whole
 
 Vector = Sequence[float] | NDArray[Any]
 

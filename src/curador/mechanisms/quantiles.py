@@ -13,13 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from curador.accounting.events import Event, ExponentialChoice
-from curador.accounting.safe import above
 from curador.errors import InvalidParameter, InvalidValue
 from curador.mechanisms.base import Mechanism, checked_confidence, freeze, real_array
 from curador.mechanisms.scores import checked_epsilon
 from curador.noise import SYSTEM, Entropy, choose, uniform_below, uniform_below_array
+from curador.numbers import Number, above, positive, probability, rational, up
 from curador.privacy import Neighbors
-from curador.rational import Number, positive, probability, rational, up
 
 MOST_POINTS = 1 << 52
 MOST_PARTS = 1 << 20
@@ -131,7 +130,7 @@ class Quantiles(Mechanism):
         # Some point is right, so each choice is further off than this only so often (see ExponentialMechanism).
         reach = Fraction(above(max(0.0, math.log(others) + math.log1p(-miss) - math.log(miss))))
 
-        def worst(wanted: list[Fraction], part: Part, root: bool) -> Fraction:
+        def worst(wanted: list[Fraction], part: RankPart, root: bool) -> Fraction:
             """A part whose ends are off by e has its target off by at most e, so errors add up on the way down."""
             if not wanted:
                 return Fraction(0)
@@ -151,7 +150,7 @@ class Quantiles(Mechanism):
         found: dict[Fraction, int] = {}
 
         def halve(
-            data: NDArray[np.int64], ends: tuple[int, int], wanted: list[Fraction], part: Part, root: bool
+            data: NDArray[np.int64], ends: tuple[int, int], wanted: list[Fraction], part: RankPart, root: bool
         ) -> None:
             if not wanted:
                 return
@@ -186,14 +185,14 @@ class Quantiles(Mechanism):
         return share / (1 if extreme else 2) if root else share / (2 * spread)
 
 
-Part = tuple[Fraction, Fraction]
+RankPart = tuple[Fraction, Fraction]
 """Which part of all ranks some of the data holds, from one quantile to another."""
 
-ALL: Part = (Fraction(0), Fraction(1))
-Half = tuple[list[Fraction], Part]
+ALL: RankPart = (Fraction(0), Fraction(1))
+Half = tuple[list[Fraction], RankPart]
 
 
-def _middle(wanted: list[Fraction], part: Part) -> tuple[Fraction, Half, Half]:
+def _middle(wanted: list[Fraction], part: RankPart) -> tuple[Fraction, Half, Half]:
     """The middle one of the wanted quantiles, as a quantile of the part, and what is left below and beyond it."""
     i = len(wanted) // 2
     q, (start, end) = wanted[i], part

@@ -12,13 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from curador.accounting import events
-from curador.accounting.safe import above
 from curador.errors import InvalidParameter, InvalidValue
 from curador.mechanisms.base import Mechanism, exactly_one, freeze, integer_array, integer_scalar, is_scalar
 from curador.noise import SYSTEM, Entropy, bernoulli, bernoulli_array, uniform_below, uniform_below_array
 from curador.noise.decide import exp_minus
+from curador.numbers import Number, above, positive, probability, whole
 from curador.privacy import Neighbors
-from curador.rational import Number, positive, probability, whole
 
 PRECISION = 64
 
@@ -57,8 +56,8 @@ class RandomizedResponse(Mechanism):
         freeze(self, categories=k, truth=p)
 
     @property
-    def event(self) -> events.RandomizedResponse:
-        return events.RandomizedResponse(self.categories, self.truth, Neighbors.REPLACE)
+    def event(self) -> events.RandomizedAnswer:
+        return events.RandomizedAnswer(self.categories, self.truth, Neighbors.REPLACE)
 
     @property
     def other(self) -> Fraction:

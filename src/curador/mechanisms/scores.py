@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from curador.errors import InvalidParameter, InvalidValue
 from curador.mechanisms.base import real_scalar
-from curador.rational import positive
+from curador.numbers import positive
 
 BITS = 30
 """A sensitivity is at least 2**30 steps."""

@@ -13,15 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from curador.accounting.events import Event, ExponentialChoice, PureLoss
-from curador.accounting.safe import above
 from curador.errors import InvalidParameter, InvalidValue
 from curador.mechanisms.base import Mechanism, checked_confidence, freeze
 from curador.mechanisms.scores import ScoreGrid, checked_epsilon
 from curador.noise import SYSTEM, Entropy, bernoulli_exp_array, choose, uniform_below
 from curador.noise.arrays import checked_count
 from curador.noise.laplace import discrete_laplace
+from curador.numbers import Number, above, positive, up, whole
 from curador.privacy import Neighbors
-from curador.rational import Number, positive, up, whole
 
 Scores = Sequence[float | Fraction] | NDArray[Any]
 

@@ -9,14 +9,13 @@ from fractions import Fraction
 from threading import Lock
 
 from curador.accounting.events import PureLoss
-from curador.accounting.safe import above
 from curador.errors import NotPromised
 from curador.mechanisms.base import Mechanism, checked_confidence, freeze
 from curador.mechanisms.scores import ScoreGrid, checked_epsilon
 from curador.noise import SYSTEM, Entropy
 from curador.noise.laplace import discrete_laplace
+from curador.numbers import Number, above, positive, rational, up, whole
 from curador.privacy import Neighbors
-from curador.rational import Number, positive, rational, up, whole
 
 ALREADY = "the whole epsilon was spent when it was opened; nothing was drawn and nothing more was spent"
 

@@ -22,8 +22,8 @@ from curador.noise.arrays import checked_count
 from curador.noise.decide import exp_minus
 from curador.noise.gaussian import discrete_gaussian
 from curador.noise.laplace import discrete_laplace
+from curador.numbers import Number, positive, rational, whole
 from curador.privacy import Neighbors
-from curador.rational import Number, positive, rational, whole
 
 
 class Thresholded(GroupSelection):

@@ -15,15 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from curador.accounting.events import DiscreteGaussianNoise, DiscreteLaplaceNoise
-from curador.accounting.safe import above
 from curador.errors import InvalidParameter, InvalidValue, NotPromised
 from curador.mechanisms.base import Mechanism, checked_confidence, exactly_one, freeze, integer_array, integer_scalar
 from curador.noise import SYSTEM, DiscreteGaussian, DiscreteLaplace, Entropy
 from curador.noise.arrays import checked_count
 from curador.noise.gaussian import discrete_gaussian
 from curador.noise.laplace import discrete_laplace
+from curador.numbers import Number, above, positive, whole
 from curador.privacy import Neighbors
-from curador.rational import Number, positive, whole
 
 NODE = 1 << 56
 """Nodes are held at this, so that a sum of 41 of them stays inside a machine word; no allowed scale comes near it."""

@@ -14,7 +14,7 @@ from curador.noise.arrays import EXP_ERROR
 from curador.noise.decide import MORE, below_exp, below_fraction, exp_minus
 from curador.noise.decide import below as _below
 from curador.noise.entropy import SYSTEM, Entropy
-from curador.rational import probability, rational, whole
+from curador.numbers import probability, rational, whole
 
 BLOCK = 1 << 10
 

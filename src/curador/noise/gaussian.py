@@ -19,8 +19,8 @@ from curador.errors import InvalidParameter
 from curador.noise.arrays import CHUNK, EXP_ERROR, checked_count, flip, saturate
 from curador.noise.decide import below_exp, below_exp_of_cell
 from curador.noise.entropy import SYSTEM, Entropy
-from curador.noise.table import Table, gaussian_weights
-from curador.rational import log2_floor, positive
+from curador.noise.table import InversionTable, gaussian_weights
+from curador.numbers import log2_floor, positive
 
 TABLE_MOST = 64**2
 
@@ -37,7 +37,7 @@ class _Split:
         self.low = low = max(0, log2_floor(variance) // 2 - 5)
         step = 1 << low
         rate = step * step / (2 * variance)  # the table's weights are exp(-rate * k**2)
-        self.table = Table(gaussian_weights(rate), signed=False)
+        self.table = InversionTable(gaussian_weights(rate), signed=False)
         self.word: type[np.uint32] | type[np.uint64] = np.uint32 if low <= 12 else np.uint64
         self.width = 32 if low <= 12 else 64
         self.keep_bits = self.width - 1 - low
@@ -137,7 +137,7 @@ class DiscreteGaussian:
     def __init__(self, variance: Fraction) -> None:
         self.variance = positive(variance, "variance")
         small = self.variance <= TABLE_MOST
-        self._table = Table(gaussian_weights(1 / (2 * self.variance)), signed=True) if small else None
+        self._table = InversionTable(gaussian_weights(1 / (2 * self.variance)), signed=True) if small else None
         self._split = None if small else _Split(self.variance, signed=True)
 
     def draw(self, entropy: Entropy = SYSTEM) -> int:

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from curador.noise.arrays import CHUNK, EXP_ERROR, checked_count, flip, saturate
 from curador.noise.decide import below_exp
 from curador.noise.entropy import SYSTEM, Entropy
-from curador.noise.table import Table, geometric_weights
-from curador.rational import log2_floor, positive
+from curador.noise.table import InversionTable, geometric_weights
+from curador.numbers import log2_floor, positive
 
 TABLE_MOST = 24
 
@@ -30,7 +30,7 @@ class _Split:
     def __init__(self, scale: Fraction, *, signed: bool) -> None:
         self.scale, self.signed = scale, signed
         self.low = low = max(0, log2_floor(scale) - 4)
-        self.table = Table(geometric_weights((1 << low) / scale), signed=False)
+        self.table = InversionTable(geometric_weights((1 << low) / scale), signed=False)
         self.word: type[np.uint32] | type[np.uint64] = np.uint32 if low <= 12 else np.uint64
         self.width = 32 if low <= 12 else 64
         # l + s <= 2**low = scale / tau, and exp(-x) >= 1 - x: a V below this is kept whatever l and s are.
@@ -107,7 +107,7 @@ class DiscreteLaplace:
     def __init__(self, scale: Fraction) -> None:
         self.scale = positive(scale, "scale")
         small = self.scale <= TABLE_MOST
-        self._table = Table(geometric_weights(1 / self.scale), signed=True) if small else None
+        self._table = InversionTable(geometric_weights(1 / self.scale), signed=True) if small else None
         self._split = None if small else _Split(self.scale, signed=True)
 
     def draw(self, entropy: Entropy = SYSTEM) -> int:

@@ -23,7 +23,7 @@ from curador.noise.arrays import CHUNK
 from curador.noise.entropy import SYSTEM, Entropy
 from curador.noise.gaussian import RoundedGaussian
 from curador.noise.laplace import RoundedLaplace
-from curador.rational import log2_floor
+from curador.numbers import log2_floor
 
 GRID_BITS = 40
 STEPS_BITS = 42

@@ -66,7 +66,7 @@ def gaussian_weights(rate: Fraction) -> Weights:
     return weights
 
 
-class Table:
+class InversionTable:
     """An exact sampler of integers i with probability proportional to ``weights``; ``signed`` gives -i the same."""
 
     def __init__(self, weights: Weights, *, signed: bool) -> None:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from curador.accounting.tradeoffs import Curve, Tradeoff
+from curador.accounting.rules.tradeoffs import Curve, Tradeoff
 from curador.errors import CuradorError, InvalidParameter
 from curador.privacy import RenyiDP
 
@@ -93,7 +93,7 @@ def plot_tradeoff(curves: Mapping[str, Drawable], *, lang: str = "en", title: st
     """The trade-off between an adversary's two errors, with what guessing achieves as the diagonal.
 
     >>> from curador.privacy import PureDP
-    >>> from curador.accounting.tradeoffs import tradeoff
+    >>> from curador.accounting.rules.tradeoffs import tradeoff
     >>> plot_tradeoff({"ε = 1": tradeoff(PureDP(1))})
     <Figure size 520x505 with 1 Axes>
     """

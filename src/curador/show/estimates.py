@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-Kind = Literal["frequencies", "mean", "means", "distribution"]
+EstimateKind = Literal["frequencies", "mean", "means", "distribution"]
 MOST = 30
 """Rows of one panel; of more, the largest are shown."""
 
@@ -35,7 +35,7 @@ class Estimated:
     ['a', 'b']
     """
 
-    kind: Kind
+    kind: EstimateKind
     labels: tuple[str | int, ...]
     values: tuple[float, ...]
     users: int

@@ -12,7 +12,7 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.svm import SVC
 
 from curador.accounting.events import PureLoss
-from curador.accounting.profiles import pure_epsilon
+from curador.accounting.rules.profiles import pure_epsilon
 from curador.errors import InvalidParameter, InvalidValue
 from curador.local.learn import LocalLinearRegression, LocalLinearSVC, LocalLogisticRegression
 from curador.local.learn.losses import Hinge

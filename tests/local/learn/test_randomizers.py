@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from curador.accounting.profiles import pure_epsilon
+from curador.accounting.rules.profiles import pure_epsilon
 from curador.errors import InvalidParameter, InvalidValue
 from curador.local import LocalLaplace
 from curador.local.learn.randomizers import MECHANISMS, Corners, Sampled, SampledHybrid, Split, gradient_randomizer

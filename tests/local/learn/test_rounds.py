@@ -17,7 +17,7 @@ from curador.local.learn.losses import Logistic, Squared
 from curador.local.learn.randomizers import Corners, GradientRandomizer
 from curador.local.learn.rounds import Round, Scale, descend, settled
 from curador.local.learn.schedule import Every, Once
-from curador.local.task import Task
+from curador.local.task.task import Task
 from curador.noise import Entropy
 from tests.exact import Stream
 from tests.local.learn.people import Floats, answers

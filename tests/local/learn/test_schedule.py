@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from curador.accounting.profiles import pure_epsilon
+from curador.accounting.rules.profiles import pure_epsilon
 from curador.errors import InvalidParameter, InvalidValue
 from curador.local.learn.randomizers import MECHANISMS, Corners, GradientRandomizer, Split, gradient_randomizer
 from curador.local.learn.schedule import (

@@ -10,8 +10,8 @@ from fractions import Fraction
 from curador.accounting.events import Event
 from curador.accounting.pld.solve import read_tolerance, upper_epsilon
 from curador.errors import InvalidParameter
+from curador.numbers import Number, positive
 from curador.privacy import ApproxDP
-from curador.rational import Number, positive
 
 _TRIES = 100
 _STEP = 3.0  # in the logarithm of the parameter, at most

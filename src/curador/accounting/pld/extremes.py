@@ -12,7 +12,7 @@ from curador.accounting.pld.noise_pairs import Normal
 from curador.accounting.pld.pairs import Pair
 from curador.accounting.pld.rules import orders, parts
 from curador.accounting.pld.spectrum import log_rest
-from curador.accounting.safe import above, below
+from curador.numbers import above, below
 
 
 @dataclass(frozen=True)

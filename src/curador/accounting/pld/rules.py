@@ -21,7 +21,7 @@ from curador.accounting.events import (
     Parallel,
     PoissonSampled,
     PureLoss,
-    RandomizedResponse,
+    RandomizedAnswer,
     TruncatedLaplaceNoise,
 )
 from curador.accounting.pld.cells import Cells, mirrored, sampled, swapped
@@ -29,14 +29,14 @@ from curador.accounting.pld.noise_pairs import IntegerNormal, Laplacian, Normal,
 from curador.accounting.pld.pairs import Mixed, Pair, Points, Thinned
 from curador.accounting.pld.sampled_normal import SampledNormal
 from curador.accounting.precise import nearest
-from curador.accounting.profiles import fixed_rate
+from curador.accounting.rules.profiles import fixed_rate
 from curador.errors import NotPromised
 from curador.privacy import Neighbors
 
-Bounds = tuple[Pair, Pair]
+PairBounds = tuple[Pair, Pair]
 """A pair that dominates the event, and one that some mechanism described by the event attains."""
 
-Orders = tuple[Bounds, ...]
+Orders = tuple[PairBounds, ...]
 """One entry if both orders of two neighbours look alike, else one each: with the unit first, then without it."""
 
 
@@ -198,7 +198,7 @@ def _(event: ExponentialChoice) -> Orders:
 
 
 @orders.register
-def _(event: RandomizedResponse) -> Orders:
+def _(event: RandomizedAnswer) -> Orders:
     seldom, often = sorted((event.truth, (1 - event.truth) / (event.categories - 1)))
     equal = nearest(1 - seldom - often) if event.categories > 2 else 0.0
     if seldom == 0:
@@ -245,7 +245,7 @@ def _(event: PoissonSampled) -> Orders:
     return tuple(zip(*_both(lambda pair: amplified(pair, rate), _symmetric(base)), strict=True))
 
 
-def _both(change: Callable[[Pair], T], bounds: Bounds) -> tuple[T, T]:
+def _both(change: Callable[[Pair], T], bounds: PairBounds) -> tuple[T, T]:
     """The same change of both bounds; one object if they are one, since that is how a tight pair is known."""
     above, below = bounds
     changed = change(above)
@@ -294,7 +294,7 @@ def _mirrored(cells: Cells, rate: Fraction) -> Cells:
     return mirrored(sampled(cells, rate))
 
 
-def _symmetric(event: Event) -> Bounds:
+def _symmetric(event: Event) -> PairBounds:
     found = orders(event)
     if len(found) > 1:
         raise NotPromised(

@@ -14,12 +14,11 @@ from curador.accounting.events import Event
 from curador.accounting.pld.cells import connect, merge
 from curador.accounting.pld.extremes import Extremes, Item, in_both_orders
 from curador.accounting.pld.noise_pairs import Normal
-from curador.accounting.pld.plan import THETAS, Plan, for_epsilon, look_at_epsilon, look_for_epsilon, plan_for
 from curador.accounting.pld.profile import Profile
 from curador.accounting.pld.spectrum import Spectrum, nothing, of_pair
-from curador.accounting.safe import above, below
+from curador.accounting.pld.window import THETAS, Window, for_epsilon, look_at_epsilon, look_for_epsilon, plan_for
 from curador.errors import CuradorError, InvalidParameter
-from curador.rational import Number, rational, up
+from curador.numbers import Number, above, below, rational, up
 
 _TRIES = 3  # how often a bracket that came out too wide is tried again with a finer plan
 _FAR = 1e6
@@ -168,7 +167,7 @@ def _delta_at(items: list[Item], epsilon: float, tolerance: float, attained: flo
     return Bracket(min(low, high), high)
 
 
-def build(items: list[Item], plan: Plan, lower: bool) -> Profile:
+def build(items: list[Item], plan: Window, lower: bool) -> Profile:
     """The profile of a composition."""
     more = less = nothing(plan.band)
     for item in items:
@@ -177,7 +176,7 @@ def build(items: list[Item], plan: Plan, lower: bool) -> Profile:
     return finish(plan, more, less)
 
 
-def leaf(item: Item, plan: Plan, lower: bool = True) -> tuple[Spectrum, Spectrum]:
+def leaf(item: Item, plan: Window, lower: bool = True) -> tuple[Spectrum, Spectrum]:
     """The spectra of one event: of a pair that dominates it, and of a pair that it dominates."""
     more = of_pair(item.above, plan.band, plan.cells, plan.tail, connect)
     if not lower or (item.above is item.below and item.above.exact(plan.band.tilts, plan.band.end, plan.tail)):
@@ -185,7 +184,7 @@ def leaf(item: Item, plan: Plan, lower: bool = True) -> tuple[Spectrum, Spectrum
     return more, of_pair(item.below, plan.band, plan.cells, plan.tail, merge)
 
 
-def finish(plan: Plan, more: Spectrum, less: Spectrum) -> Profile:
+def finish(plan: Window, more: Spectrum, less: Spectrum) -> Profile:
     """The profile of two composed spectra, with the plan's normal loss added to both."""
     if plan.mu:
         extra = of_pair(Normal(plan.mu), plan.band, 0, 1.0, connect)

@@ -15,8 +15,8 @@ from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import validate_data
 
 from curador.errors import InvalidParameter, InvalidValue
-from curador.local.limits import Floats
-from curador.rational import Number
+from curador.local.task.limits import Floats
+from curador.numbers import Number
 
 Bounds = tuple[Number, Number] | Sequence[tuple[Number, Number]]
 """One pair (low, high) for all features, or a pair for each."""

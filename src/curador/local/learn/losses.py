@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from curador.local.limits import Floats
+from curador.local.task.limits import Floats
 
 
 class Loss(ABC):

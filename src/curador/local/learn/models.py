@@ -17,11 +17,11 @@ from curador.local.learn.randomizers import GradientRandomizer, gradient_randomi
 from curador.local.learn.reading import sized
 from curador.local.learn.rounds import Round, Scale, descend, settled
 from curador.local.learn.schedule import make_schedule
-from curador.local.limits import Floats
-from curador.local.values import reals
+from curador.local.task.limits import Floats
+from curador.local.task.values import reals
 from curador.noise import SYSTEM, Entropy
+from curador.numbers import Number, positive, rational, up
 from curador.privacy import PureDP
-from curador.rational import Number, positive, rational, up
 
 UNIT: tuple[Number, Number] = (-1, 1)
 

@@ -12,7 +12,7 @@ import numpy as np
 from curador.errors import BudgetExceeded, InvalidParameter, InvalidValue
 from curador.local.learn.rounds import Round
 from curador.noise import SYSTEM, Entropy
-from curador.rational import positive, whole
+from curador.numbers import positive, whole
 
 
 @dataclass(frozen=True)

@@ -15,18 +15,18 @@ from numpy.typing import NDArray
 
 from curador.accounting.events import Event
 from curador.errors import InvalidParameter, InvalidValue
-from curador.local.hybrid import Hybrid
-from curador.local.laplace import LocalLaplace
+from curador.local.frequency.subset import choose_cells
 from curador.local.learn.reading import sized, vectors
-from curador.local.limits import Floats
-from curador.local.numeric import NumericTask
-from curador.local.piecewise import Piecewise
-from curador.local.record import WORTH
-from curador.local.subset import choose_cells
-from curador.local.task import EPSILON_LEAST, EPSILON_MOST, Task
-from curador.local.vector import DuchiVector
+from curador.local.numeric.base import NumericTask
+from curador.local.numeric.hybrid import Hybrid
+from curador.local.numeric.laplace import LocalLaplace
+from curador.local.numeric.piecewise import Piecewise
+from curador.local.numeric.record import WORTH
+from curador.local.numeric.vector import DuchiVector
+from curador.local.task.limits import Floats
+from curador.local.task.task import EPSILON_LEAST, EPSILON_MOST, Task
 from curador.noise import SYSTEM, Entropy
-from curador.rational import Number, positive, whole
+from curador.numbers import Number, positive, whole
 
 
 @dataclass(frozen=True)

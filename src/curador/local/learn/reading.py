@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from curador.errors import InvalidParameter, InvalidValue
-from curador.local.limits import Floats
-from curador.local.values import reals
-from curador.rational import positive
+from curador.local.task.limits import Floats
+from curador.local.task.values import reals
+from curador.numbers import positive
 
 EDGE = 1 << 128
 """Bounds, clip, step and penalty lie between this and its inverse, so that no product of a few of them overflows."""

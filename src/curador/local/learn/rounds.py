@@ -16,10 +16,10 @@ from curador.local.learn.losses import LOSSES, Loss
 from curador.local.learn.randomizers import GradientRandomizer, randomizer_from_json, randomizer_to_json
 from curador.local.learn.reading import EDGE, own_data
 from curador.local.learn.schedule import Schedule
-from curador.local.limits import Floats
-from curador.local.numeric import FINEST
+from curador.local.numeric.base import FINEST
+from curador.local.task.limits import Floats
 from curador.noise import SYSTEM, Entropy
-from curador.rational import Number, rational
+from curador.numbers import Number, rational
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from curador.accounting.events import Event
 from curador.errors import InvalidParameter, InvalidValue
 from curador.local.learn.randomizers import GradientRandomizer
 from curador.noise import SYSTEM, Entropy
-from curador.rational import whole
+from curador.numbers import whole
 
 Ways = Callable[[Fraction], GradientRandomizer]
 """The randomizer for a given epsilon per report."""

@@ -1,0 +1,60 @@
+"""The public names of Curador, each with the file it lives in; read by type checkers and by the lazy loader."""
+
+from . import accounting as accounting
+from . import local as local
+from .curator.curator import Curator as Curator
+from .curator.policy import Policy as Policy
+from .curator.study.file import Analyst as Analyst
+from .ledger.opening import open_ledger as open_ledger
+from .mechanisms.gaussian import Gaussian as Gaussian
+from .mechanisms.gaussian import IntegerGaussian as IntegerGaussian
+from .mechanisms.gaussian import gaussian_mechanism as gaussian_mechanism
+from .mechanisms.gaussian import integer_gaussian_mechanism as integer_gaussian_mechanism
+from .mechanisms.intervals import combined_error as combined_error
+from .mechanisms.intervals import ratio_interval as ratio_interval
+from .mechanisms.keys import OptimalKeys as OptimalKeys
+from .mechanisms.laplace import IntegerLaplace as IntegerLaplace
+from .mechanisms.laplace import Laplace as Laplace
+from .mechanisms.laplace import integer_laplace_mechanism as integer_laplace_mechanism
+from .mechanisms.laplace import laplace_mechanism as laplace_mechanism
+from .mechanisms.laplace import local_laplace_mechanism as local_laplace_mechanism
+from .mechanisms.quantiles import Quantiles as Quantiles
+from .mechanisms.quantiles import median_mechanism as median_mechanism
+from .mechanisms.response import RandomizedResponse as RandomizedResponse
+from .mechanisms.response import randomized_response as randomized_response
+from .mechanisms.selection import ExponentialMechanism as ExponentialMechanism
+from .mechanisms.selection import PermuteAndFlip as PermuteAndFlip
+from .mechanisms.selection import ReportNoisyMax as ReportNoisyMax
+from .mechanisms.selection import TopK as TopK
+from .mechanisms.selection import exponential_mechanism as exponential_mechanism
+from .mechanisms.selection import permute_and_flip as permute_and_flip
+from .mechanisms.selection import report_noisy_max as report_noisy_max
+from .mechanisms.sparse_vector import AboveThreshold as AboveThreshold
+from .mechanisms.thresholded import ThresholdedGaussian as ThresholdedGaussian
+from .mechanisms.thresholded import ThresholdedLaplace as ThresholdedLaplace
+from .mechanisms.tree import ContinualCount as ContinualCount
+from .privacy import ZCDP as ZCDP
+from .privacy import ApproxDP as ApproxDP
+from .privacy import Neighbors as Neighbors
+from .privacy import PureDP as PureDP
+from .privacy import RenyiDP as RenyiDP
+from .privacy import Unit as Unit
+from .query.aggregates.words import bounds as bounds
+from .query.aggregates.words import count as count
+from .query.aggregates.words import count_distinct as count_distinct
+from .query.aggregates.words import histogram as histogram
+from .query.aggregates.words import maximum as maximum
+from .query.aggregates.words import mean as mean
+from .query.aggregates.words import median as median
+from .query.aggregates.words import minimum as minimum
+from .query.aggregates.words import quantiles as quantiles
+from .query.aggregates.words import std as std
+from .query.aggregates.words import sum_ as sum_
+from .query.aggregates.words import top_k as top_k
+from .query.aggregates.words import variance as variance
+from .query.plan.expected import within as within
+from .query.tables.columns import Column as Column
+from .query.tables.table import Table as Table
+
+__version__: str
+__all__: list[str]

@@ -1,0 +1,1 @@
+"""One rule per event for each kind of account."""

@@ -1,0 +1,277 @@
+"""What events cost in a filter's currency: whole numbers of small units, rounded up.
+
+A loss (epsilon, rho, Rényi divergence) is counted in units of 1e-12 and a delta in units of 1e-18, so that balances are
+integers that a database can store and compare, and that what a person typed as 0.1 is counted exactly.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from fractions import Fraction
+from functools import singledispatch
+
+from curador.accounting.convert import pure_to_zcdp_tight
+from curador.accounting.events import (
+    ApproxLoss,
+    Composed,
+    DiscreteGaussianNoise,
+    Event,
+    ExponentialChoice,
+    GaussianNoise,
+    Parallel,
+    PureLoss,
+    ZCDPLoss,
+)
+from curador.accounting.rules.profiles import delta as profile_delta
+from curador.accounting.rules.profiles import pure_epsilon
+from curador.accounting.rules.renyi import renyi
+from curador.errors import InvalidParameter, NotPromised
+from curador.numbers import Number, probability, rational
+from curador.privacy import ZCDP, ApproxDP, Guarantee, Neighbors, PureDP, RenyiDP
+
+LOSS_UNIT = 10**12
+"""Units in an epsilon, a rho or a Rényi divergence of 1: ten charges of 0.1 are exactly 1."""
+
+DELTA_UNIT = 10**18
+"""Units in a delta of 1; a full balance still fits the 64-bit integers of databases."""
+
+Cost = tuple[int, ...]
+"""One integer per balance, in the order of :attr:`Currency.names`."""
+
+
+class Rule(StrEnum):
+    """How a filter adds up; :mod:`curador.accounting.filters` says why each rule holds."""
+
+    PURE = "pure"
+    APPROXIMATE = "approximate"
+    ZCDP = "zcdp"
+    RENYI = "renyi"
+    RENYI_ANY = "renyi-any"
+
+
+@dataclass(frozen=True, slots=True)
+class Currency:
+    """What a filter counts: its rule, and for Rényi rules the orders, fixed when it is opened.
+
+    >>> Currency(Rule.RENYI, (2.0, 8.0)).names
+    ('order 2', 'order 8')
+    """
+
+    rule: Rule
+    orders: tuple[float, ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "rule", Rule(self.rule))
+        object.__setattr__(self, "orders", tuple(sorted(float(rational(a, "order")) for a in self.orders)))
+        curve = self.rule in (Rule.RENYI, Rule.RENYI_ANY)
+        if curve != bool(self.orders) or len(set(self.orders)) < len(self.orders) or any(a <= 1 for a in self.orders):
+            raise InvalidParameter(
+                f"The rule {self.rule.value!r} cannot count at the orders {list(self.orders)}.",
+                fix="Give distinct finite orders above 1 to Rényi rules, and none to others.",
+            )
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        plain = {Rule.PURE: ("epsilon",), Rule.APPROXIMATE: ("epsilon", "delta"), Rule.ZCDP: ("rho", "delta")}
+        return plain.get(self.rule) or tuple(f"order {a:g}" for a in self.orders)
+
+    @property
+    def units(self) -> tuple[int, ...]:
+        return tuple(DELTA_UNIT if name == "delta" else LOSS_UNIT for name in self.names)
+
+
+# ---- what an event costs ---------------------------------------------------------------------------------------
+
+
+def cost(charged: Event | Guarantee, currency: Currency, delta: Number | None = None) -> Cost:
+    """What an event, or a guarantee that was promised, costs in a filter's currency: integers, rounded up.
+
+    In the approximate currency an event without a pure epsilon (Gaussian noise) has a whole curve of costs; ``delta``
+    says at which point of it to pay.
+
+    Fails: refused where the currency cannot express the event, such as Gaussian noise in a pure filter.
+
+    >>> cost(PureDP(0.1), Currency(Rule.PURE))
+    (100000000000,)
+    >>> cost(GaussianNoise(sigma=2, sensitivity=1), Currency(Rule.ZCDP))
+    (125000000000, 0)
+    >>> cost(GaussianNoise(sigma=10, sensitivity=1), Currency(Rule.APPROXIMATE), delta=1e-6)
+    (396857..., 1000000000000)
+    """
+    if delta is not None and currency.rule is not Rule.APPROXIMATE:
+        raise InvalidParameter("Only the approximate currency pays at a chosen delta.", fix="Leave delta out.")
+    at = None if delta is None else probability(delta, "delta")
+    losses = _losses(charged, currency, at)
+    if any(x == math.inf for x in losses):
+        raise NotPromised(
+            f"The {currency.rule.value} currency cannot express {charged!r}.",
+            fix="Use a filter with another rule, or an event with a finite cost in this one.",
+        )
+    return tuple(math.ceil(rational(x) * unit) for x, unit in zip(losses, currency.units, strict=True))
+
+
+Losses = tuple[Fraction | float, ...]
+
+
+@singledispatch
+def _losses(charged: object, currency: Currency, delta: Fraction | None) -> Losses:
+    raise InvalidParameter(f"{charged!r} is neither an event nor a guarantee.", fix="Charge one of the two.")
+
+
+@_losses.register
+def _(charged: Event, currency: Currency, delta: Fraction | None) -> Losses:
+    return _RULES[currency.rule](charged, currency, delta)
+
+
+@_losses.register
+def _(charged: PureDP, currency: Currency, delta: Fraction | None) -> Losses:
+    if charged.epsilon in (0, math.inf):
+        return (charged.epsilon,) * len(currency.names)
+    return _losses(PureLoss(rational(charged.epsilon)), currency, delta)
+
+
+@_losses.register
+def _(charged: ApproxDP, currency: Currency, delta: Fraction | None) -> Losses:
+    if charged.epsilon == math.inf:
+        return (math.inf,) * len(currency.names)
+    return _losses(ApproxLoss(rational(charged.epsilon), rational(charged.delta)), currency, delta)
+
+
+@_losses.register
+def _(charged: ZCDP, currency: Currency, delta: Fraction | None) -> Losses:
+    if currency.rule is Rule.ZCDP:
+        return charged.rho, charged.delta
+    if charged.delta or charged.rho == math.inf:
+        return (math.inf,) * len(currency.names)
+    return _losses(ZCDPLoss(rational(charged.rho)), currency, delta) if charged.rho else (0.0,) * len(currency.names)
+
+
+@_losses.register
+def _(charged: RenyiDP, currency: Currency, delta: Fraction | None) -> Losses:
+    # Divergences grow with the order, so a promise at a larger order serves a smaller one.
+    return tuple(min((e for a, e in charged.curve if a >= order), default=math.inf) for order in currency.orders) or (
+        math.inf,
+    ) * len(currency.names)
+
+
+def _pure(event: Event, currency: Currency, delta: Fraction | None) -> Losses:
+    return (pure_epsilon(event),)
+
+
+def _approximate(event: Event, currency: Currency, delta: Fraction | None) -> Losses:
+    if delta is None:
+        return _pair(event)
+    return Fraction(_cheapest(event, delta), LOSS_UNIT), delta
+
+
+def _cheapest(event: Event, delta: Fraction) -> int:
+    """The fewest loss units at which the event's delta is at most the one paid for; delta falls as epsilon grows."""
+    low, high = -1, LOSS_UNIT
+    while profile_delta(event, Fraction(high, LOSS_UNIT)) > delta:
+        low, high = high, 2 * high
+        if high > 10**6 * LOSS_UNIT:
+            raise NotPromised(f"No epsilon below a million reaches delta {float(delta):g}.", fix="Pay a larger delta.")
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if profile_delta(event, Fraction(middle, LOSS_UNIT)) <= delta else (middle, high)
+    return high
+
+
+@singledispatch
+def _pair(event: Event) -> Losses:
+    """The one (epsilon, delta) that an event names by itself."""
+    return pure_epsilon(event), Fraction(0)
+
+
+@_pair.register
+def _(event: ApproxLoss) -> Losses:
+    return event.epsilon, event.delta
+
+
+@_pair.register
+def _(event: Composed) -> Losses:
+    return _sum(event, _pair)
+
+
+@_pair.register
+def _(event: Parallel) -> Losses:
+    return _largest(event, _pair)
+
+
+def _zcdp(event: Event, currency: Currency, delta: Fraction | None) -> Losses:
+    return _rho(event)
+
+
+@singledispatch
+def _rho(event: Event) -> Losses:
+    """rho, and a delta for events that are zCDP only up to one."""
+    epsilon = pure_epsilon(event)
+    # [BS16]: any epsilon-DP event; the best constant is epsilon tanh(epsilon / 2).
+    return (rational(pure_to_zcdp_tight(epsilon)) if 0 < epsilon < math.inf else epsilon), Fraction(0)
+
+
+@_rho.register
+def _(event: GaussianNoise) -> Losses:
+    return event.sensitivity**2 / (2 * event.sigma**2), Fraction(0)
+
+
+@_rho.register
+def _(event: DiscreteGaussianNoise) -> Losses:
+    return event.sensitivity_squared / (2 * event.variance), Fraction(0)  # [CKS20]
+
+
+@_rho.register
+def _(event: ExponentialChoice) -> Losses:
+    return event.epsilon**2 / 8, Fraction(0)  # bounded range [CR21]
+
+
+@_rho.register
+def _(event: ZCDPLoss) -> Losses:
+    return event.rho, Fraction(0)
+
+
+@_rho.register
+def _(event: ApproxLoss) -> Losses:
+    # Up to delta the event is an epsilon-DP one [KOV15], which has a rho [BS16].
+    rho = rational(pure_to_zcdp_tight(event.epsilon)) if event.epsilon else Fraction(0)
+    return rho, event.delta
+
+
+@_rho.register
+def _(event: Composed) -> Losses:
+    return _sum(event, _rho)
+
+
+@_rho.register
+def _(event: Parallel) -> Losses:
+    return _largest(event, _rho)
+
+
+def _renyi(event: Event, currency: Currency, delta: Fraction | None) -> Losses:
+    return tuple(renyi(event, order) for order in currency.orders)
+
+
+def _sum(event: Composed, rule: Callable[[Event], Losses]) -> Losses:
+    total: Losses = (Fraction(0), Fraction(0))
+    for part, count in event.parts:
+        total = tuple(t + count * x for t, x in zip(total, rule(part), strict=True))
+    return total
+
+
+def _largest(event: Parallel, rule: Callable[[Event], Losses]) -> Losses:
+    """As compose.parallel: the largest of each number, or the two largest together under replace."""
+    take = 2 if event.neighbors is Neighbors.REPLACE else 1
+    columns = zip(*map(rule, event.parts), strict=True) if event.parts else ((), ())
+    return tuple(sum(sorted(column, reverse=True)[:take], start=Fraction(0)) for column in columns)
+
+
+_RULES: Mapping[Rule, Callable[[Event, Currency, Fraction | None], Losses]] = {
+    Rule.PURE: _pure,
+    Rule.APPROXIMATE: _approximate,
+    Rule.ZCDP: _zcdp,
+    Rule.RENYI: _renyi,
+    Rule.RENYI_ANY: _renyi,
+}

@@ -1,0 +1,349 @@
+"""How far apart two laws are: Kullback-Leibler, Rényi, f, hockey-stick and total variation.
+
+Laws are given exactly (fractions, or numbers read as the decimals they print as) and divergences are handed out
+as floats, correct to the last bits and rounded up.  Conventions: 0 log 0 = 0, and a divergence is infinite where
+the first law has mass and the second has none.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from decimal import Decimal
+from fractions import Fraction
+
+from curador.accounting.precise import TINY, dec, digits, float_above, fraction_above, lost_digits
+from curador.errors import InvalidParameter
+from curador.numbers import Number, positive, probability, rational, up
+
+Law = Mapping[Hashable, Number] | Sequence[Number]
+"""A distribution on finitely many points: by name, or by position."""
+
+Kernel = Mapping[Hashable, Law] | Sequence[Law]
+"""A random map: for each point, the law of where it goes."""
+
+
+# ---- laws ------------------------------------------------------------------------------------------------------
+
+
+def law(p: Law) -> dict[Hashable, Fraction]:
+    """A distribution as exact fractions, or a refusal if it is none.
+
+    >>> law([0.25, 0.75])
+    {0: Fraction(1, 4), 1: Fraction(3, 4)}
+    """
+    items = p.items() if isinstance(p, Mapping) else enumerate(p)
+    masses = {x: probability(mass, f"the probability of {x!r}") for x, mass in items}
+    if sum(masses.values()) != 1:
+        raise InvalidParameter(
+            f"Probabilities must add up to exactly 1, got {float(sum(masses.values()))!r}.",
+            fix="Pass fractions, or decimals that add up to 1.",
+        )
+    return masses
+
+
+def push(p: Law, kernel: Kernel) -> dict[Hashable, Fraction]:
+    """The law of K(X) when X has law p: what a random transformation makes of a distribution (thesis A.0.3).
+
+    >>> push([0.5, 0.5], [[1, 0], [0.5, 0.5]])
+    {0: Fraction(3, 4), 1: Fraction(1, 4)}
+    """
+    rows = dict(kernel.items() if isinstance(kernel, Mapping) else enumerate(kernel))
+    out: dict[Hashable, Fraction] = {}
+    for x, mass in law(p).items():
+        if x not in rows:
+            raise InvalidParameter(f"The kernel does not say where {x!r} goes.", fix="Give it one law per point.")
+        for y, share in law(rows[x]).items():
+            out[y] = out.get(y, Fraction(0)) + mass * share
+    return out
+
+
+def _pairs(p: Law, q: Law) -> list[tuple[Fraction, Fraction]]:
+    one, two = law(p), law(q)
+    zero = Fraction(0)
+    return [(one.get(x, zero), two.get(x, zero)) for x in one | two]
+
+
+# ---- divergences -----------------------------------------------------------------------------------------------
+
+
+def renyi_divergence(p: Law, q: Law, alpha: Number) -> float:
+    """The Rényi divergence of order alpha > 0; order 1 is Kullback-Leibler, order infinity the largest log ratio.
+
+    Guarantee: thesis definition 2.2.1 and [EH14]; the supremum of order infinity runs over the support of p.
+
+    >>> round(renyi_divergence([0.75, 0.25], [0.25, 0.75], 2), 6)
+    0.847298
+    >>> renyi_divergence([0.5, 0.5], [1, 0], 2)
+    inf
+    """
+    pairs = _pairs(p, q)
+    if alpha == math.inf:
+        return _worst_ratio(pairs)
+    a = positive(alpha, "alpha")
+    if a == 1:
+        return _kl(pairs)
+    return _renyi(pairs, a)
+
+
+def kl(p: Law, q: Law) -> float:
+    """The Kullback-Leibler divergence, in nats (thesis definition 2.1.1).
+
+    >>> round(kl([0.5, 0.5], [0.25, 0.75]), 6)
+    0.143841
+    """
+    return _kl(_pairs(p, q))
+
+
+def f_divergence(
+    p: Law, q: Law, f: Callable[[Fraction], Number], *, at_zero: Number = math.inf, at_infinity: Number = math.inf
+) -> float:
+    """The f-divergence: the mean under q of f(p/q), for a convex f with f(1) = 0 (thesis A.0.2).
+
+    Where q has mass and p has none ``at_zero`` (the limit of f at 0) counts, where p has mass and q has none
+    ``at_infinity`` (the limit of f(t)/t).  ``f`` is called with exact positive ratios.
+
+    >>> f_divergence([0.5, 0.5], [0.25, 0.75], lambda t: (t - 1) ** 2, at_zero=1)
+    0.33333333333333337
+    """
+    if rational(f(Fraction(1)), "f(1)") != 0:
+        raise InvalidParameter("An f-divergence needs f(1) = 0.", fix="Subtract f(1) from f.")
+    total = Fraction(0)
+    for a, b in _pairs(p, q):
+        limit, mass = (at_zero, b) if a == 0 else (at_infinity, a)
+        if a and b:
+            total += b * rational(f(a / b), "f(p/q)")
+        elif mass and limit == math.inf:
+            return math.inf
+        elif mass:
+            total += mass * rational(limit, "the limit of f")
+    return up(total)
+
+
+def hockey_stick(p: Law, q: Law, epsilon: Number) -> float:
+    """The smallest delta with P(S) <= e**epsilon Q(S) + delta for every set S.
+
+    >>> hockey_stick([0.75, 0.25], [0.25, 0.75], 0)
+    0.5
+    """
+    e = rational(epsilon, "epsilon")
+    pairs = _pairs(p, q)
+    if e == 0:
+        return up(sum((max(Fraction(0), a - b) for a, b in pairs), start=Fraction(0)))
+    certain = sum((a for a, b in pairs if not b), start=Fraction(0))
+    with digits():
+        ratio = dec(min(e, Fraction(10**6))).exp()  # a smaller ratio only raises the bound
+        slack = 1 + dec(TINY)
+        rest = sum((max(Decimal(0), slack * dec(a) - ratio * dec(b)) for a, b in pairs if b), start=Decimal(0))
+        return up(certain + fraction_above(rest))
+
+
+def total_variation(p: Law, q: Law) -> float:
+    """The largest difference that the two laws give to one event: half the l1 distance.
+
+    >>> total_variation([0.75, 0.25], [0.25, 0.75])
+    0.5
+    """
+    return hockey_stick(p, q, 0)
+
+
+def _worst_ratio(pairs: list[tuple[Fraction, Fraction]]) -> float:
+    if any(a and not b for a, b in pairs):
+        return math.inf
+    with digits():
+        worst = max(a / b for a, b in pairs if a)
+        return float_above(dec(worst).ln()) if worst > 1 else 0.0
+
+
+def _kl(pairs: list[tuple[Fraction, Fraction]]) -> float:
+    if any(a and not b for a, b in pairs):
+        return math.inf
+    apart = sum(abs(a - b) for a, b in pairs)
+    if apart == 0:
+        return 0.0
+    # Terms cancel when the laws are close, but by Pinsker no further than to the square of their distance.
+    with digits(2 * lost_digits(Fraction(apart))):
+        return float_above(sum((dec(a) * dec(a / b).ln() for a, b in pairs if a), start=Decimal(0)))
+
+
+def _renyi(pairs: list[tuple[Fraction, Fraction]], alpha: Fraction) -> float:
+    shared = [(a, b) for a, b in pairs if a and b]
+    if not shared or (alpha > 1 and any(a and not b for a, b in pairs)):
+        return math.inf
+    apart = sum(abs(a - b) for a, b in pairs)
+    if apart == 0:
+        return 0.0
+    # D_alpha >= min(alpha, 1) apart**2 / 2 [EH14, Theorem 31], and round-off is divided by alpha - 1.
+    extra = 2 * lost_digits(Fraction(apart)) + lost_digits(abs(alpha - 1)) + lost_digits(min(alpha, 1 / alpha))
+    with digits(extra):
+        return log_mean_power([(dec(a), dec(a / b)) for a, b in shared], dec(alpha - 1))
+
+
+def log_mean_power(weighted: list[tuple[Decimal, Decimal]], power: Decimal) -> float:
+    """log(sum of weight * ratio**power) / power, rounded up: D of order 1 + power from the masses of the first law.
+
+    >>> with digits():
+    ...     round(log_mean_power([(Decimal("0.75"), Decimal(3)), (Decimal("0.25"), 1 / Decimal(3))], Decimal(1)), 6)
+    0.847298
+    """
+    exponents = [power * r.ln() for _, r in weighted]
+    top = max(exponents)  # taken out, so that no order is too large
+    total = sum((w * (e - top).exp() for (w, _), e in zip(weighted, exponents, strict=True)), start=Decimal(0))
+    return float_above((top + total.ln()) / power)
+
+
+# ---- closed forms ----------------------------------------------------------------------------------------------
+
+
+def bernoulli_renyi(p: Number, q: Number, alpha: Number) -> float:
+    """The Rényi divergence of two coins (thesis proposition 2.4.1).
+
+    >>> bernoulli_renyi(0.75, 0.25, 2) == renyi_divergence([0.25, 0.75], [0.75, 0.25], 2)
+    True
+    """
+    a, b = probability(p, "p"), probability(q, "q")
+    return renyi_divergence([1 - a, a], [1 - b, b], alpha)
+
+
+def gaussian_renyi(mean1: Number, sigma1: Number, mean2: Number, sigma2: Number, alpha: Number) -> float:
+    """The Rényi divergence of two normal laws (thesis proposition 2.4.2).
+
+    Infinite where the mixed variance (1 - alpha) sigma1**2 + alpha sigma2**2 is not positive, because the integral
+    is: the first law's tails are then too heavy for the second.
+
+    >>> gaussian_renyi(0, 1, 1, 1, 8)
+    4.0
+    >>> gaussian_renyi(0, 2, 0, 1, 2)
+    inf
+    """
+    v1, v2 = positive(sigma1, "sigma1") ** 2, positive(sigma2, "sigma2") ** 2
+    square = (rational(mean1, "mean1") - rational(mean2, "mean2")) ** 2
+    if alpha == math.inf:
+        if v1 == v2:
+            return 0.0 if square == 0 else math.inf
+        if v1 > v2:
+            return math.inf
+        with digits():  # the largest log ratio of the densities
+            return float_above(dec(square / (v2 - v1)) / 2 + dec(v2 / v1).ln() / 2)
+    a = positive(alpha, "alpha")
+    mixed = (1 - a) * v1 + a * v2
+    if mixed <= 0:
+        return math.inf
+    if v1 == v2:
+        return up(a * square / (2 * v1))
+    if a == 1:
+        with digits(2 * lost_digits(abs(v1 - v2) / v2)):
+            return float_above(dec((square + v1 - v2) / (2 * v2)) + dec(v2 / v1).ln() / 2)
+    with digits(2 * lost_digits(abs(v1 - v2) / v2) + 2 * lost_digits(abs(a - 1))):
+        logs = dec(v2 / v1).ln() / 2 + dec(v2 / mixed).ln() / (2 * dec(a - 1))
+        return float_above(dec(a * square / (2 * mixed)) + logs)
+
+
+def laplace_renyi(shift: Number, scale: Number, alpha: Number) -> float:
+    """The Rényi divergence of a Laplace law and its shift (thesis proposition 2.4.3).
+
+    Order infinity gives |shift| / scale (corollary 5.2.1) and order 1 the limit x + exp(-x) - 1 with that x.
+
+    >>> laplace_renyi(1, 2, math.inf), round(laplace_renyi(1, 2, 1), 6)
+    (0.5, 0.106531)
+    """
+    x = abs(rational(shift, "shift")) / positive(scale, "scale")
+    if alpha == math.inf or x == 0:
+        return up(x)
+    a = positive(alpha, "alpha")
+    with digits(
+        2 * lost_digits(x) + 2 * lost_digits(abs(a - 1)) + 2 * lost_digits(abs(2 * a - 1)) + lost_digits(min(a, 1 / a))
+    ):
+        d = dec(x)
+        if a == 1:
+            return float_above(d + (-d).exp() - 1)
+        if 2 * a == 1:
+            return float_above(d - 2 * (1 + d / 2).ln())
+        # exp((alpha - 1) x) is taken out of the mean, so that no order is too large.
+        mean = (dec(a) + dec(a - 1) * dec((1 - 2 * a) * x).exp()) / dec(2 * a - 1)
+        return float_above(d + mean.ln() / dec(a - 1))
+
+
+# ---- what the divergences bound --------------------------------------------------------------------------------
+
+
+def probability_bound(q: Number, divergence: float, alpha: Number) -> float:
+    """The most that P(A) can be when Q(A) = q and the divergence of order alpha > 1 is known.
+
+    Guarantee: P(A) <= (exp(D) q) ** ((alpha - 1) / alpha) (thesis proposition 2.3.4, [Mir17, Proposition 10]).
+
+    >>> round(probability_bound(0.01, 0.5, 2), 6)
+    0.128403
+    """
+    mass, d = probability(q, "q"), divergence
+    if mass == 0 or d == math.inf:
+        return 0.0 if d < math.inf else 1.0
+    if alpha == math.inf:
+        power = Fraction(1)
+    else:
+        a = _above_one(alpha)
+        power = (a - 1) / a
+    with digits():
+        bound = (dec(power) * (dec(rational(d, "divergence")) + dec(mass).ln())).exp()
+        return min(1.0, float_above(bound))
+
+
+def weak_triangle(alpha: Number, p: Number, first: float, second: float) -> float:
+    """A bound on D_alpha(P, Q) through a third law R, for 1/p + 1/q = 1 and p > 1.
+
+    ``first`` is D of order p alpha of (P, R) and ``second`` is D of order q (alpha - 1/p) of (R, Q); see
+    :func:`weak_triangle_orders`.  p = 2, infinity and 1 give the three special cases.
+
+    Guarantee: D_alpha(P, Q) <= (alpha - 1/p) / (alpha - 1) * first + second (thesis proposition 2.3.5).
+
+    >>> weak_triangle(2, 2, 0.5, 0.25)
+    1.0
+    """
+    a, inverse = _above_one(alpha), _inverse(p)
+    if math.inf in (first, second):
+        return math.inf
+    return up((a - inverse) / (a - 1) * rational(first, "first") + rational(second, "second"))
+
+
+def weak_triangle_orders(alpha: Number, p: Number) -> tuple[float, float]:
+    """The orders of the two divergences that :func:`weak_triangle` needs, rounded up (D grows with the order).
+
+    >>> weak_triangle_orders(3, 2), weak_triangle_orders(3, math.inf), weak_triangle_orders(3, 1)
+    ((6.0, 5.0), (inf, 3.0), (3.0, inf))
+    """
+    a, inverse = _above_one(alpha), _inverse(p)
+    return (
+        up(a / inverse) if inverse else math.inf,
+        up((a - inverse) / (1 - inverse)) if inverse != 1 else math.inf,
+    )
+
+
+def pure_renyi_bound(zeta: Number, alpha: Number) -> float:
+    """The bound alpha zeta**2 / 2 on D_alpha of two laws whose log ratios stay within zeta.
+
+    Guarantee: the thesis's lemma 2.3.3 with its true constant, a quarter of the 2 alpha zeta**2 stated there
+        [BS16, Proposition 3.3].
+
+    >>> pure_renyi_bound(0.5, 2)
+    0.25
+    """
+    a, z = rational(alpha, "alpha"), positive(zeta, "zeta")
+    if a < 1:
+        raise InvalidParameter(f"The lemma is about orders of at least 1, got {alpha}.", fix="Choose alpha >= 1.")
+    return up(a * z * z / 2)
+
+
+def _above_one(alpha: Number) -> Fraction:
+    a = rational(alpha, "alpha")
+    if a <= 1:
+        raise InvalidParameter(f"A Rényi order must be above 1, got {alpha}.", fix="Choose orders such as 2, 8, 32.")
+    return a
+
+
+def _inverse(p: Number) -> Fraction:
+    if p == math.inf:
+        return Fraction(0)
+    value = rational(p, "p")
+    if value < 1:
+        raise InvalidParameter(f"Hölder's exponent p must be at least 1, got {p}.", fix="Choose 1 <= p <= infinity.")
+    return 1 / value

@@ -1,0 +1,214 @@
+"""What a group is promised: k people (or k steps between databases) instead of one."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from functools import singledispatch
+
+from curador.accounting.events import (
+    NOTHING,
+    ApproxLoss,
+    Composed,
+    DiscreteGaussianNoise,
+    DiscreteLaplaceNoise,
+    Event,
+    ExponentialChoice,
+    GaussianNoise,
+    LaplaceNoise,
+    PureLoss,
+    RandomizedAnswer,
+    TruncatedLaplaceNoise,
+    ZCDPLoss,
+)
+from curador.accounting.precise import dec, digits, fraction_above, lost_digits
+from curador.errors import NotPromised
+from curador.numbers import rational, up, whole
+from curador.privacy import ZCDP, ApproxDP, Guarantee, PureDP, RenyiDP
+
+_HUGE = 10**6  # no delta that anyone states is still below 1 after a factor of e to half a million
+
+
+def _times(n: int, x: float) -> float:
+    return math.inf if x == math.inf else up(n * rational(x))
+
+
+def _geometric(epsilon: Fraction, delta: Fraction, k: int) -> Fraction:
+    """delta (1 + e**eps + ... + e**((k-1) eps)), from above and at most 1."""
+    if delta == 0 or epsilon == 0:
+        return min(Fraction(1), k * delta)
+    if k * epsilon > _HUGE:
+        return Fraction(1)
+    # Decimals: e**(k eps) leaves the floats long before delta e**(k eps) leaves the probabilities.
+    with digits(2 * lost_digits(epsilon)):
+        one = dec(epsilon).exp()
+        return min(Fraction(1), fraction_above(dec(delta) * (one**k - 1) / (one - 1)))
+
+
+@singledispatch
+def group(guarantee: Guarantee, k: int) -> Guarantee:
+    """What k people together are promised by a guarantee about one.
+
+    Guarantee:
+        PureDP: k epsilon [DMNS06].
+        ApproxDP: (k epsilon, delta (e**(k eps) - 1)/(e**eps - 1)), the sum in the proof of [Vad17 Lemma 2.2].
+            The thesis's k e**k delta (Prop. 3.3.2) is below it for epsilon = 2, k = 3, and so is not promised.
+        ZCDP: k**2 rho [BS16]; with a delta beside it, refused.
+        RenyiDP: for 2**c >= k, order alpha becomes alpha / 2**c and epsilon 3**c epsilon, for orders of at least
+            2**(c+1) [Mir17 Prop 2]; order infinity is pure, k epsilon.
+
+    >>> group(PureDP(0.5), 3)
+    PureDP(epsilon=1.5)
+    >>> group(ApproxDP(2, 1e-6), 3)
+    ApproxDP(epsilon=6.0, delta=6.298...e-05)
+    >>> group(ZCDP(0.1), 3)
+    ZCDP(rho=0.9, delta=0.0)
+    >>> group(RenyiDP({8: 0.1, 16: 0.2}), 3)
+    RenyiDP(curve=((2.0, 0.9), (4.0, 1.8)))
+    """
+    raise NotPromised(f"No group privacy is known for {guarantee!r}.", fix="Convert it to another guarantee first.")
+
+
+@group.register
+def _(guarantee: PureDP, k: int) -> PureDP:
+    return PureDP(_times(whole(k, "k", 1), guarantee.epsilon))
+
+
+@group.register
+def _(guarantee: ApproxDP, k: int) -> ApproxDP:
+    n, delta = whole(k, "k", 1), rational(guarantee.delta)
+    if n == 1:
+        return guarantee
+    if guarantee.epsilon == math.inf:
+        return ApproxDP(math.inf, 1.0 if delta else 0.0)
+    return ApproxDP(_times(n, guarantee.epsilon), up(_geometric(rational(guarantee.epsilon), delta, n)))
+
+
+@group.register
+def _(guarantee: ZCDP, k: int) -> ZCDP:
+    n = whole(k, "k", 1)
+    if guarantee.delta and n > 1:
+        raise NotPromised(
+            "No group privacy is proved here for zCDP with a delta beside it.",
+            fix="Convert to ApproxDP first, and take the group of that.",
+        )
+    return ZCDP(_times(n * n, guarantee.rho), guarantee.delta)
+
+
+@group.register
+def _(guarantee: RenyiDP, k: int) -> RenyiDP:
+    n = whole(k, "k", 1)
+    c = (n - 1).bit_length()
+    return _stretched(guarantee, c, n)
+
+
+def stable(guarantee: RenyiDP, c: int) -> RenyiDP:
+    """What holds when the data first pass through a 2**c-stable map (thesis, Proposition 4.1.3).
+
+    A map is m-stable when neighbours go to databases at most m steps apart; the thesis prints this backwards.
+
+    Guarantee: (alpha / 2**c, 3**c epsilon) for alpha >= 2**(c+1) [Mir17 Prop 2].
+    Fails: for smaller orders, which are left out; refused when none is left.
+
+    >>> stable(RenyiDP({4: 0.1}), 1)
+    RenyiDP(curve=((2.0, 0.3),))
+    """
+    steps = whole(c, "c")
+    return _stretched(guarantee, steps, 2**steps)
+
+
+def _stretched(guarantee: RenyiDP, c: int, k: int) -> RenyiDP:
+    curve = {a / 2**c: _times(3**c, e) for a, e in guarantee.curve if 2 ** (c + 1) <= a < math.inf or c == 0}
+    # The divergence of order infinity satisfies the triangle inequality itself.
+    curve.update({a: _times(k, e) for a, e in guarantee.curve if a == math.inf})
+    if not curve:
+        raise NotPromised(
+            f"A group of {k} needs Rényi orders of at least {2 ** (c + 1)}; the largest given is "
+            f"{guarantee.curve[-1][0]:g}.",
+            fix="Account at larger orders, or take the group of the event itself with for_group().",
+        )
+    return RenyiDP(curve)
+
+
+# ---- events: the same noise, a statistic that can move k times as far ------------------------------------------
+
+
+@singledispatch
+def for_group(event: Event, k: int) -> Event:
+    """The event as a group of k people sees it: the same noise, k times the sensitivity.
+
+    Tighter than :func:`group` wherever the law of the noise is known, and exact for one-dimensional Laplace and
+    Gaussian noise.
+
+    Assumes: the sensitivity is that of one person; k people move the statistic by at most k times as much.
+    Fails: for sampled and parallel events, where the number of the group's members that take part, or the parts they
+        are in, matters; refused.
+
+    >>> for_group(GaussianNoise(sigma=2, sensitivity=1), 3)
+    GaussianNoise(sigma=Fraction(2, 1), sensitivity=Fraction(3, 1), neighbors=<Neighbors.ADD_REMOVE: 'add-remove'>)
+    """
+    raise NotPromised(
+        f"How a group of {k} sees a {event.kind} event is not its sensitivity times {k}.",
+        fix="Account for the event first and take group() of that guarantee.",
+    )
+
+
+@for_group.register
+def _(event: LaplaceNoise, k: int) -> LaplaceNoise:
+    return LaplaceNoise(event.scale, event.sensitivity * whole(k, "k", 1), event.neighbors)
+
+
+@for_group.register
+def _(event: DiscreteLaplaceNoise, k: int) -> DiscreteLaplaceNoise:
+    return DiscreteLaplaceNoise(event.scale, event.sensitivity * whole(k, "k", 1), event.neighbors)
+
+
+@for_group.register
+def _(event: TruncatedLaplaceNoise, k: int) -> TruncatedLaplaceNoise:
+    return TruncatedLaplaceNoise(event.scale, event.sensitivity * whole(k, "k", 1), event.bound, event.neighbors)
+
+
+@for_group.register
+def _(event: GaussianNoise, k: int) -> GaussianNoise:
+    return GaussianNoise(event.sigma, event.sensitivity * whole(k, "k", 1), event.neighbors)
+
+
+@for_group.register
+def _(event: DiscreteGaussianNoise, k: int) -> DiscreteGaussianNoise:
+    squared = event.sensitivity_squared * whole(k, "k", 1) ** 2
+    return DiscreteGaussianNoise(event.variance, squared, event.dimension, event.neighbors)
+
+
+@for_group.register
+def _(event: ExponentialChoice, k: int) -> ExponentialChoice:
+    # The same weights exp(eps s / 2 Delta) read with a score that moves k Delta.
+    return ExponentialChoice(event.epsilon * whole(k, "k", 1), event.neighbors)
+
+
+@for_group.register
+def _(event: RandomizedAnswer, k: int) -> Event:
+    # Each of the k may have answered for themselves; one answer about all of them would lose less.
+    return event * whole(k, "k", 1)
+
+
+@for_group.register
+def _(event: PureLoss, k: int) -> PureLoss:
+    return PureLoss(event.epsilon * whole(k, "k", 1), event.neighbors)
+
+
+@for_group.register
+def _(event: ApproxLoss, k: int) -> ApproxLoss:
+    n = whole(k, "k", 1)
+    if n == 1:
+        return event
+    return ApproxLoss(n * event.epsilon, _geometric(event.epsilon, event.delta, n), event.neighbors)
+
+
+@for_group.register
+def _(event: ZCDPLoss, k: int) -> ZCDPLoss:
+    return ZCDPLoss(event.rho * whole(k, "k", 1) ** 2, event.neighbors)
+
+
+@for_group.register
+def _(event: Composed, k: int) -> Event:
+    return Composed.of(*((for_group(part, k), count) for part, count in event.parts)) if event.parts else NOTHING

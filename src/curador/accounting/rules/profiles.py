@@ -1,0 +1,334 @@
+"""The privacy profile of one event: the smallest delta for each epsilon, and the pure epsilon where there is one.
+
+One rule per event.  A rule bounds the natural logarithm of delta(epsilon) for epsilon >= 0 from above, by a closed form
+whose terms are all positive, so that neither a delta of 1e-400 nor one that is nearly 1 loses its digits.
+Events made of several others are for the privacy-loss distributions; here they are refused, save where one
+theorem gives their profile from that of their part.
+"""
+
+from __future__ import annotations
+
+import math
+from decimal import Decimal
+from fractions import Fraction
+from functools import singledispatch
+
+from curador.accounting.convert import zcdp_log_delta
+from curador.accounting.events import (
+    ApproxLoss,
+    Composed,
+    DiscreteGaussianNoise,
+    DiscreteLaplaceNoise,
+    Event,
+    ExponentialChoice,
+    FixedSizeSampled,
+    GaussianNoise,
+    LaplaceNoise,
+    Parallel,
+    PoissonSampled,
+    PureLoss,
+    RandomizedAnswer,
+    TruncatedLaplaceNoise,
+    ZCDPLoss,
+)
+from curador.accounting.precise import TINY, dec, digits, exp_upper, float_above, fraction_above, nearest, upper_log
+from curador.accounting.rules.gaussian import discrete_gaussian_log_delta, gaussian_log_delta
+from curador.errors import NotPromised
+from curador.numbers import Number, rational
+from curador.privacy import Neighbors
+
+_SLACK = Decimal("1e-55")  # more than sixty digits lose to one product
+_HUGE = 10**6  # an epsilon beyond which sampling is not credited, so that no exponential leaves its range
+
+
+def delta(event: Event, epsilon: Number) -> float:
+    """An upper bound on the smallest delta for which the event is (epsilon, delta)-DP.
+
+    Guarantee: exact up to rounding (upwards) for every single noise, choice and worst case; by conversion for
+        ZCDPLoss and for integer Gaussian vectors.  A delta that no double can hold becomes the smallest double.
+    Fails: for compositions, which raise NotPromised; use the privacy-loss distributions.
+
+    >>> round(delta(LaplaceNoise(1, 1), "0.5"), 6), delta(LaplaceNoise(1, 1), 1)
+    (0.221199, 0.0)
+    """
+    return exp_upper(log_delta(event, epsilon))
+
+
+def log_delta(event: Event, epsilon: Number) -> float:
+    """The natural logarithm of :func:`delta`; minus infinity for 0.
+
+    >>> round(log_delta(TruncatedLaplaceNoise(1, 1, 1000), 1), 3)
+    -1000.152
+    """
+    e = rational(epsilon, "epsilon")
+    if e >= 0:
+        return log_delta_rule(event, e)
+    # Both orders of a pair of neighbours count, so delta(-e) = 1 - exp(-e) (1 - delta(e)).
+    x = nearest(e)
+    return upper_log(math.log(-math.expm1(x) + math.exp(x) * exp_upper(log_delta_rule(event, -e))))
+
+
+@singledispatch
+def log_delta_rule(event: Event, epsilon: Fraction) -> float:
+    """The rule behind :func:`log_delta`, for epsilon >= 0: register one per event."""
+    raise NotPromised(
+        f"No closed form gives delta for {type(event).__name__}.",
+        fix="Use the privacy-loss distributions (curador.accounting.epsilon), or the Rényi curve.",
+    )
+
+
+# ---- noise -----------------------------------------------------------------------------------------------------
+
+
+@log_delta_rule.register
+def _(event: LaplaceNoise, epsilon: Fraction) -> float:
+    # 1 - exp((epsilon - epsilon0) / 2): the mass left of the midpoint between the two peaks.
+    return _log(_gone((event.epsilon - epsilon) / 2))
+
+
+@log_delta_rule.register
+def _(event: DiscreteLaplaceNoise, epsilon: Fraction) -> float:
+    s, b = event.sensitivity, event.scale
+    if epsilon >= event.epsilon:
+        return -math.inf
+    # The best test says "not shifted" up to k; F(k) - e**epsilon F(k - s) in geometric sums, with r = exp(-1/b), is
+    # ((1 - exp(epsilon - (s - k)/b)) + r (1 - exp(-k/b))) / (1 + r).
+    k = math.ceil((s - epsilon * b) / 2) - 1
+    r = math.exp(-nearest(1 / b))
+    return _log((_gone((s - k) / b - epsilon) + r * _gone(k / b)) / (1 + r))
+
+
+@log_delta_rule.register
+def _(event: TruncatedLaplaceNoise, epsilon: Fraction) -> float:
+    b, shift, bound = event.scale, event.sensitivity, event.bound
+    if shift >= 2 * bound:
+        return 0.0
+    kept = _gone(bound / b)
+    if epsilon * b < min(shift, 2 * bound - shift):
+        # The test is a threshold between the peaks: (2 (1 - exp(-a)) + exp(-bound/b) (e**epsilon - 1)) / (2 kept).
+        a = (shift - epsilon * b) / (2 * b)
+        return _log(_gone(a) / kept + _grown(epsilon, bound / b) / (2 * kept))
+    if shift <= bound:  # only what the shifted law cannot reach counts: F(shift - bound)
+        return upper_log(nearest((shift - bound) / b) + math.log(_gone(shift / b) / (2 * kept)))
+    return _log(1 - _grown((2 * bound - shift) / b, bound / b) / (2 * kept))
+
+
+@log_delta_rule.register
+def _(event: GaussianNoise, epsilon: Fraction) -> float:
+    return gaussian_log_delta(event.sigma, event.sensitivity, epsilon)
+
+
+@log_delta_rule.register
+def _(event: DiscreteGaussianNoise, epsilon: Fraction) -> float:
+    if event.dimension == 1:
+        return discrete_gaussian_log_delta(event.variance, math.isqrt(event.sensitivity_squared), epsilon)
+    return zcdp_log_delta(event.sensitivity_squared / (2 * event.variance), epsilon)  # [CKS20]
+
+
+# ---- choices and worst cases -----------------------------------------------------------------------------------
+
+
+@log_delta_rule.register
+def _(event: ExponentialChoice, epsilon: Fraction) -> float:
+    # A loss confined to [t - e0, t] is worst on its two ends; the worst t is (e0 + epsilon) / 2 [DDR20].
+    if epsilon >= event.epsilon:
+        return -math.inf
+    return upper_log(2 * math.log(_gone((event.epsilon - epsilon) / 2)) - math.log(_gone(event.epsilon)))
+
+
+@log_delta_rule.register
+def _(event: RandomizedAnswer, epsilon: Fraction) -> float:
+    often, seldom = sorted((event.truth, (1 - event.truth) / (event.categories - 1)), reverse=True)
+    if seldom == 0:
+        return _log(nearest(often))
+    if epsilon >= pure_epsilon(event):
+        return -math.inf
+    with digits():
+        gap = dec(often) * (1 + _SLACK) - dec(epsilon).exp() * dec(seldom)
+        return upper_log(float_above(gap.ln())) if gap > 0 else -math.inf
+
+
+@log_delta_rule.register
+def _(event: PureLoss, epsilon: Fraction) -> float:
+    return _worst(event.epsilon, Fraction(0), epsilon)
+
+
+@log_delta_rule.register
+def _(event: ApproxLoss, epsilon: Fraction) -> float:
+    return _worst(event.epsilon, event.delta, epsilon)
+
+
+@log_delta_rule.register
+def _(event: ZCDPLoss, epsilon: Fraction) -> float:
+    return zcdp_log_delta(event.rho, epsilon)
+
+
+# ---- events made of one event ----------------------------------------------------------------------------------
+
+
+@log_delta_rule.register
+def _(event: PoissonSampled, epsilon: Fraction) -> float:
+    if event.neighbors is Neighbors.REPLACE:
+        # With probability 1 - rate both runs are equal; hockey-stick divergences are jointly convex.
+        return _log(nearest(event.rate)) + log_delta_rule(event.event, epsilon)
+    return _amplified(event.event, event.rate, epsilon)  # [BBG18, Theorem 8]
+
+
+@log_delta_rule.register
+def _(event: FixedSizeSampled, epsilon: Fraction) -> float:
+    return _amplified(event.event, fixed_rate(event), epsilon)  # [BBG18, Theorem 9]
+
+
+@log_delta_rule.register
+def _(event: Parallel, epsilon: Fraction) -> float:
+    if event.neighbors is Neighbors.REPLACE and len(event.parts) > 1:
+        raise NotPromised(
+            "Under replace a unit may move between parts, so two of them are composed.",
+            fix="Use the privacy-loss distributions on the two most expensive parts.",
+        )
+    return max((log_delta_rule(part, epsilon) for part in event.parts), default=-math.inf)
+
+
+@log_delta_rule.register
+def _(event: Composed, epsilon: Fraction) -> float:
+    if not event.parts:
+        return -math.inf
+    (part, count), *rest = event.parts
+    if count == 1 and not rest:
+        return log_delta_rule(part, epsilon)
+    raise NotPromised(
+        "The profile of a composition is not a closed form.",
+        fix="Use the privacy-loss distributions (curador.accounting.epsilon), or the Rényi curve.",
+    )
+
+
+# ---- pure epsilon ----------------------------------------------------------------------------------------------
+
+
+@singledispatch
+def pure_epsilon(event: Event) -> Fraction | float:
+    """The pure epsilon of an event: an exact fraction, or one just above a logarithm, or infinity.
+
+    Guarantee: epsilon-DP [DMNS06]; sums for compositions; for parts of the data the largest under add-remove and
+        the two largest together under replace; log(1 + q (e**epsilon - 1)) for a sample [BBG18].
+    Assumes: under replace, each part's event also covers a unit that enters or leaves that part.
+
+    >>> pure_epsilon(3 * LaplaceNoise(2, 1)), pure_epsilon(GaussianNoise(1, 1))
+    (Fraction(3, 2), inf)
+    """
+    raise NotPromised(
+        f"No rule gives a pure epsilon for {type(event).__name__}.", fix="Describe it with a known event, or PureLoss."
+    )
+
+
+@pure_epsilon.register(LaplaceNoise)
+@pure_epsilon.register(DiscreteLaplaceNoise)
+@pure_epsilon.register(ExponentialChoice)
+@pure_epsilon.register(PureLoss)
+def _(event: LaplaceNoise | DiscreteLaplaceNoise | ExponentialChoice | PureLoss) -> Fraction | float:
+    return event.epsilon
+
+
+@pure_epsilon.register(TruncatedLaplaceNoise)
+@pure_epsilon.register(GaussianNoise)
+@pure_epsilon.register(DiscreteGaussianNoise)
+@pure_epsilon.register(ZCDPLoss)
+def _(event: Event) -> Fraction | float:
+    return math.inf
+
+
+@pure_epsilon.register
+def _(event: ApproxLoss) -> Fraction | float:
+    return event.epsilon if event.delta == 0 else math.inf
+
+
+@pure_epsilon.register
+def _(event: RandomizedAnswer) -> Fraction | float:
+    seldom, often = sorted((event.truth, (1 - event.truth) / (event.categories - 1)))
+    if seldom == 0:
+        return math.inf
+    with digits():
+        return fraction_above(dec(often / seldom).ln())
+
+
+@pure_epsilon.register
+def _(event: PoissonSampled) -> Fraction | float:
+    inner = pure_epsilon(event.event)
+    if event.rate == 0:
+        return Fraction(0)
+    if event.neighbors is Neighbors.REPLACE:  # nothing bounds the run without the unit against the run with it
+        return inner
+    return _diluted(inner, event.rate)
+
+
+@pure_epsilon.register
+def _(event: FixedSizeSampled) -> Fraction | float:
+    return _diluted(pure_epsilon(event.event), fixed_rate(event))
+
+
+@pure_epsilon.register
+def _(event: Parallel) -> Fraction | float:
+    largest = sorted((pure_epsilon(part) for part in event.parts), reverse=True)
+    return sum(largest[: 2 if event.neighbors is Neighbors.REPLACE else 1], start=Fraction(0))
+
+
+@pure_epsilon.register
+def _(event: Composed) -> Fraction | float:
+    return sum((count * pure_epsilon(part) for part, count in event.parts), start=Fraction(0))
+
+
+# ---- shared by the rules ---------------------------------------------------------------------------------------
+
+
+def fixed_rate(event: FixedSizeSampled) -> Fraction:
+    """The share of the population in a sample, or a refusal where no theorem uses it.
+
+    >>> fixed_rate(FixedSizeSampled(LaplaceNoise(1, 1, Neighbors.REPLACE), 10, 1000))
+    Fraction(1, 100)
+    """
+    if event.neighbors is not Neighbors.REPLACE:
+        raise NotPromised(
+            "Sampling a fixed number of units is analysed for neighbours of the same size only.",
+            fix="State the event for replace neighbours, or sample each unit independently (PoissonSampled).",
+        )
+    return Fraction(event.batch, event.population)
+
+
+def _gone(x: Fraction) -> float:
+    """1 - exp(-x), and 0 below 0."""
+    return -math.expm1(-nearest(x)) if x > 0 else 0.0
+
+
+def _grown(x: Fraction, y: Fraction) -> float:
+    """exp(-y) (exp(x) - 1) for 0 <= x <= y."""
+    return math.exp(nearest(x - y)) * _gone(x)
+
+
+def _log(x: float) -> float:
+    """An upper bound on the logarithm of what ``x`` approximates."""
+    return upper_log(math.log(x)) if x > 0 else -math.inf
+
+
+def _worst(epsilon0: Fraction, delta0: Fraction, epsilon: Fraction) -> float:
+    """The profile of the worst (epsilon0, delta0)-DP mechanism [KOV15]."""
+    rest = _gone(epsilon0 - epsilon) / (1 + math.exp(-nearest(epsilon0)))
+    return _log(nearest(delta0) + nearest(1 - delta0) * rest)
+
+
+def _amplified(event: Event, rate: Fraction, epsilon: Fraction) -> float:
+    """rate * delta(x) at exp(x) = 1 + (exp(epsilon) - 1) / rate, with x rounded down, since delta falls."""
+    if rate == 0:
+        return -math.inf
+    floor = epsilon
+    if epsilon < _HUGE:
+        with digits():
+            floor = Fraction(((dec(epsilon).exp() - 1) / dec(rate) + 1).ln()) * (1 - TINY)
+    return _log(nearest(rate)) + log_delta_rule(event, floor)
+
+
+def _diluted(inner: Fraction | float, rate: Fraction) -> Fraction | float:
+    """log(1 + rate (exp(inner) - 1)), exactly for rate 1, rounded up otherwise."""
+    if rate == 1 or inner > _HUGE:
+        return inner
+    with digits():
+        return fraction_above((1 + dec(rate) * (dec(Fraction(inner)).exp() - 1)).ln())

@@ -1,0 +1,155 @@
+"""The harness: one request to D and to D', and everything that can be seen compared."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from types import MappingProxyType
+from typing import Any, Protocol
+
+from curador.curator.curator import Curator
+from curador.curator.release import Release
+from curador.errors import CuradorError
+
+ANSWERED = "answered"
+MASK = "#"
+"""Stands where a noised number was."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """What an attacker sends: a text, what it is paid with, and what is asked to be prepared before.
+
+    >>> Request("SELECT COUNT(*) FROM people").budget["epsilon"]
+    1
+    """
+
+    sql: str
+    budget: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({"epsilon": 1}))
+    prepare: tuple[str, tuple[str, ...]] | None = None
+
+
+@dataclass(frozen=True)
+class Observation:
+    """All that an attacker sees of one request, noised numbers masked; ``numbers`` are those, row by row."""
+
+    status: str
+    text: str
+    shape: tuple[int, tuple[str, ...]]
+    order: tuple[tuple[str, ...], ...]
+    balance: str
+    explain: str
+    numbers: tuple[tuple[float | None, ...], ...] = field(default=(), compare=False)
+
+
+class Door(Protocol):
+    """A way into a curator: the library, the command line, HTTP."""
+
+    def ask(self, request: Request) -> Observation:
+        """Send one request, and report all that comes back, the balance after it among it."""
+        ...
+
+
+class Library:
+    """The door of a Python program that holds a curator.
+
+    >>> Library.__name__
+    'Library'
+    """
+
+    def __init__(self, curator: Curator, scope: str | None = None) -> None:
+        self._curator, self._scope = curator, scope
+
+    def ask(self, request: Request) -> Observation:
+        """Explain, then ask, then read the balance and the history."""
+        curator, explain, release = self._curator, "", None
+        status, text = ANSWERED, ""
+        try:
+            if request.prepare is not None:
+                curator.prepare(request.prepare[0], group_by=request.prepare[1])
+            explain = str(curator.explain(request.sql, **request.budget))
+            release = curator.ask(request.sql, because="an attack", override=True, fresh=True, **request.budget)
+        except Exception as error:  # noqa: BLE001  an attacker sees whatever comes, ours or not
+            status, text = type(error).__name__, said(error)
+        charges = [(c.id, c.scopes, c.costs, c.settled, str(c.note)) for c in curator.history()]
+        balance = f"{curator.budget(self._scope)} {charges}"
+        if release is None:
+            return Observation(status, text, (0, ()), (), balance, explain)
+        return Observation(
+            status,
+            masked(release),
+            (len(release), tuple(release.columns)),
+            tuple(tuple(str(release[g][i]) for g in release.groups) for i in range(len(release))),
+            balance,
+            explain,
+            tuple(tuple(_number(release[o][i]) for o in release.outputs) for i in range(len(release))),
+        )
+
+
+def said(error: BaseException) -> str:
+    """An error with all that hangs on it: its words, its cause and its context, which a traceback prints.
+
+    >>> said(ValueError("no"))
+    "ValueError('no')"
+    """
+    chain: list[str] = []
+    seen: BaseException | None = error
+    while seen is not None:
+        words = str(seen) if isinstance(seen, CuradorError) else repr(seen)
+        chain.append(words)
+        seen = seen.__cause__ or seen.__context__
+    return " BEHIND IT: ".join(chain)
+
+
+def masked(release: Release) -> str:
+    """A release as its bytes, with a mask for every noised number and every interval made of them."""
+    plain = release.to_dict()
+    for name in release.outputs:
+        plain["columns"][name] = [MASK] * len(release)
+    for name, ends in plain["intervals"].items():
+        plain["intervals"][name] = [[MASK, MASK]] * len(ends)
+    for name in release.groups:  # seen in the order, and masked here so that order can be compared or not
+        plain["columns"][name] = len(release)
+    return json.dumps(plain, sort_keys=True, default=str)
+
+
+def _number(x: object) -> float | None:
+    return float(x) if isinstance(x, int | float) else None
+
+
+def differences(here: Observation, there: Observation, shuffled: bool = False) -> Iterator[str]:
+    """Where D and D' can be told apart without reading a noised number; nothing, if the attack fails.
+
+    ``shuffled`` answers are ordered, cut or filtered by their noised values, so that neither order nor length is told.
+
+    >>> one = Observation("answered", "", (1, ("n",)), (), "spent", "plan")
+    >>> other = Observation("EngineFailed", "", (0, ()), (), "spent", "plan")
+    >>> [line.split(":")[0] for line in differences(one, other)]
+    ['status', 'shape']
+    """
+    for f in fields(Observation):
+        if not f.compare or (shuffled and f.name in ("text", "order")):
+            continue
+        a, b = getattr(here, f.name), getattr(there, f.name)
+        if shuffled and f.name == "shape":
+            a, b = a[1], b[1]
+        if a != b:
+            yield f"{f.name}: {_apart(str(a), str(b))}"
+
+
+def _apart(a: str, b: str) -> str:
+    """The first place where two texts differ."""
+    at = next((i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))
+    start = max(0, at - 40)
+    return f"{a[start : at + 80]!r} against {b[start : at + 80]!r}"
+
+
+def distance(here: Sequence[Sequence[float | None]], there: Sequence[Sequence[float | None]]) -> float:
+    """The sum of how far each number moved: at a large epsilon, what one unit did.
+
+    >>> distance([[1.0], [2.0]], [[1.0], [5.0]])
+    3.0
+    """
+    pairs = [(x, y) for a, b in zip(here, there, strict=True) for x, y in zip(a, b, strict=True)]
+    return sum(abs(x - y) for x, y in pairs if x is not None and y is not None)

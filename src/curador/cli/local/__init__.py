@@ -1,0 +1,1 @@
+"""Commands about local privacy."""

@@ -1,0 +1,285 @@
+"""Several questions planned together and bought in one charge, all or nothing: a dashboard, a publication's tables."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, fields
+from fractions import Fraction
+from functools import cached_property, singledispatch
+from types import MappingProxyType
+from typing import Any
+
+from curador.accounting.events import Event, compose
+from curador.curator.release import Release
+from curador.curator.request import storable
+from curador.errors import InvalidParameter, QuestionRefused
+from curador.numbers import Number, down, positive, rational, up
+from curador.privacy import ZCDP, ApproxDP, Guarantee, Neighbors, PureDP, guarantee_from_json
+from curador.query.plan.expected import Within
+from curador.query.plan.explain import worded
+from curador.query.plan.plan import Plan, Planner
+
+READ_AT = "1e-6"
+"""The delta at which a batch is also said tightly, unless it has one of its own."""
+
+
+@dataclass(frozen=True, repr=False)
+class Batch:
+    """Plans by name, what they are bought for together, and how tight that is.
+
+    ``promise`` is the sum of what the questions promise, in the currency they were asked in.  ``tight`` is the same
+    batch accounted as a whole by its privacy-loss distribution, which is allowed because a batch is fixed in advance;
+    with ``charged_tight`` that is what is charged, to budgets that count (epsilon, delta).
+
+    Guarantee: everything in it together keeps ``promise`` [DMNS06], and ``tight`` too [KOV15, DGKKM22].
+    """
+
+    plans: Mapping[str, Plan]
+    delta: Number | None = None
+    charged_tight: bool = False
+
+    def __post_init__(self) -> None:
+        if not self.plans:
+            raise InvalidParameter("A batch has at least one question.", fix="Add questions to it.")
+        if not all(isinstance(name, str) and name.strip() and storable(name) for name in self.plans):
+            raise InvalidParameter("The questions of a batch are named by texts.", fix="Name each of them.")
+        if len({plan.neighbors for plan in self.plans.values()}) > 1:
+            raise QuestionRefused(
+                "The tables of this batch are about different neighbours.", fix="Publish them in batches of their own."
+            )
+        object.__setattr__(self, "plans", MappingProxyType(dict(self.plans)))
+
+    @property
+    def tables(self) -> tuple[str, ...]:
+        """The private tables it reads: each is charged for the whole batch."""
+        return tuple(dict.fromkeys(name for plan in self.plans.values() for name in plan.tables))
+
+    @property
+    def neighbors(self) -> Neighbors:
+        return next(iter(self.plans.values())).neighbors
+
+    @cached_property
+    def event(self) -> Event:
+        """All that is run, as one event."""
+        return compose(*(plan.event for plan in self.plans.values()))
+
+    @cached_property
+    def promise(self) -> Guarantee:
+        return self.tight if self.charged_tight else self._sum
+
+    @cached_property
+    def _sum(self) -> Guarantee:
+        promises = [plan.promise for plan in self.plans.values()]
+        if len({type(p) for p in promises}) > 1:
+            promises = [ApproxDP(p.epsilon, 0.0) if isinstance(p, PureDP) else p for p in promises]
+        return _total(promises)
+
+    @cached_property
+    def tight(self) -> ApproxDP:
+        """What the whole batch promises at its delta, by privacy-loss distributions, rounded up; at most the sum."""
+        from curador.accounting.account import epsilon
+
+        delta = self.delta if self.delta is not None else _delta_of(self.plans)
+        found = epsilon(self.event, delta).upper
+        if isinstance(self._sum, PureDP | ApproxDP) and rational(getattr(self._sum, "delta", 0)) <= rational(delta):
+            found = min(found, self._sum.epsilon)  # basic composition holds, too; on a grid one may be a hair above it
+        if found == math.inf:
+            raise QuestionRefused(
+                f"At a delta of {float(rational(delta)):g} this batch has no finite epsilon.",
+                fix="Its questions need more: choose a tight= above the sum of their deltas.",
+            )
+        return ApproxDP(found, up(rational(delta)))
+
+    def __str__(self) -> str:
+        return self.explain()
+
+    def __repr__(self) -> str:
+        return f"<Batch of {', '.join(self.plans)}: {self.promise!r}>"
+
+    def explain(self) -> str:
+        """Who gets what of the budget, with what error; free."""
+        lines = [f"costs      {worded(self.promise)}, once, for all or nothing"]
+        if not self.charged_tight:
+            lines.append(f"tightly    {worded(self.tight)}: for reports; budgets are charged the line above")
+        for name, plan in self.plans.items():
+            errors = ", ".join(f"{e.output} {e.text}" for e in plan.expected)
+            lines.append(f"{name:<10} {worded(plan.promise)}; expected error {errors}")
+        return "\n".join(lines)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The batch as plain values."""
+        return {
+            "guarantee": self.promise.to_json(),
+            "tight": self.tight.to_json(),
+            "questions": {name: plan.to_dict() for name, plan in self.plans.items()},
+        }
+
+
+def _total(promises: list[Guarantee]) -> Guarantee:
+    """The sum, rounded up once: added one by one, thirds would come to more than the whole."""
+    names = [f.name for f in fields(promises[0])]  # type: ignore[arg-type]
+    return type(promises[0])(*(up(sum(rational(getattr(p, n)) for p in promises)) for n in names))
+
+
+def _delta_of(plans: Mapping[str, Plan]) -> Number:
+    deltas = [rational(getattr(plan.budget, "delta", 0.0)) for plan in plans.values()]
+    return sum(deltas, Fraction(0)) or READ_AT
+
+
+def split(
+    planners: Mapping[str, Planner],
+    budget: Guarantee | None,
+    weights: Mapping[str, Number] | None = None,
+    accuracies: Mapping[str, Within] | None = None,
+) -> dict[str, Plan]:
+    """A plan for every question: those with a wanted accuracy get the least that reaches it, the others share the rest.
+
+    ``weights`` say how the rest is shared, equally by default.
+
+    Guarantee: the promises add up to at most the budget.
+    Fails: refused where the accuracies alone cost more, or a question has neither a share nor an accuracy.
+    """
+    weights, accuracies = weights or {}, accuracies or {}
+    if not planners or not isinstance(weights, Mapping) or not isinstance(accuracies, Mapping):
+        raise InvalidParameter(
+            "A batch has at least one question, and weights and accuracies by their names.",
+            fix='Write batch({"n": question}, epsilon=1, weights={"n": 1}).',
+        )
+    for name in (*weights, *accuracies):
+        if name not in planners:
+            raise InvalidParameter(f"No question of the batch is called {name!r}.", fix=f"Use {', '.join(planners)}.")
+    kind = budget if budget is not None else PureDP(1)
+    if accuracies and isinstance(kind, ZCDP):
+        raise InvalidParameter("A wanted accuracy finds an epsilon, not a rho.", fix="Give the batch epsilon.")
+    each = down(rational(getattr(kind, "delta", 0.0)) / len(planners)) or None
+    found = {name: planners[name].reaching(wanted, each) for name, wanted in accuracies.items()}
+    rest = [name for name in planners if name not in accuracies]
+    if not rest and budget is None:
+        return {name: found[name] for name in planners}
+    if budget is None:
+        raise InvalidParameter(f"{rest[0]!r} has no wanted accuracy and no budget to share.", fix="Give one of them.")
+    left = _less(budget, [plan.budget for plan in found.values()])
+    shares = {name: positive(weights.get(name, 1), "weight") for name in rest}
+    total = sum(shares.values(), Fraction(0))
+    found |= {name: planners[name].plan(_part(left, w / total)) for name, w in shares.items()}
+    return {name: found[name] for name in planners}
+
+
+def _less(budget: Guarantee, spent: list[Guarantee]) -> Guarantee:
+    """What is left after the wanted accuracies."""
+    if not spent:
+        return budget
+    names = [n for n in ("epsilon", "delta") if hasattr(budget, n)]
+    left = {n: rational(getattr(budget, n)) - sum(rational(getattr(g, n, 0.0)) for g in spent) for n in names}
+    if left["epsilon"] < 0 or left.get("delta", 0) < 0:
+        asked = rational(getattr(budget, "epsilon", 0))
+        raise QuestionRefused(
+            f"The accuracies wanted cost epsilon {float(asked - left['epsilon']):g} together, of {float(asked):g}.",
+            fix="Want less accuracy, or give the batch more.",
+        )
+    return type(budget)(**{n: down(x) for n, x in left.items()})
+
+
+@singledispatch
+def _part(budget: Guarantee, share: Fraction) -> Guarantee:
+    raise InvalidParameter(
+        f"A batch is not paid in {type(budget).__name__}.", fix="Use epsilon, (epsilon, delta), rho."
+    )
+
+
+@_part.register
+def _(budget: PureDP, share: Fraction) -> PureDP:
+    return PureDP(_some(budget.epsilon, share))
+
+
+@_part.register
+def _(budget: ApproxDP, share: Fraction) -> ApproxDP:
+    return ApproxDP(_some(budget.epsilon, share), down(rational(budget.delta) * share))
+
+
+@_part.register
+def _(budget: ZCDP, share: Fraction) -> ZCDP:
+    return ZCDP(_some(budget.rho, share), down(rational(budget.delta) * share))
+
+
+def _some(whole: float, share: Fraction) -> float:
+    part = down(rational(whole) * share)
+    if part <= 0:
+        raise QuestionRefused("The wanted accuracies leave nothing to share.", fix="Give the batch more.")
+    return part
+
+
+@dataclass(frozen=True)
+class Publication:
+    """The releases of a batch by name, with the one charge that paid for them and what they promise together."""
+
+    releases: Mapping[str, Release]
+    guarantee: Guarantee
+    tight: ApproxDP
+    charge: str
+    notes: tuple[str, ...] = ()
+    repeated: bool = field(default=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "releases", MappingProxyType(dict(self.releases)))
+
+    def __getitem__(self, name: str) -> Release:
+        if name not in self.releases:
+            raise InvalidParameter(f"Nothing here is called {name!r}.", fix=f"There is {', '.join(self.releases)}.")
+        return self.releases[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.releases)
+
+    def __len__(self) -> int:
+        return len(self.releases)
+
+    def promise(self) -> str:
+        """What all of it promises together, in one line."""
+        return f"{worded(self.guarantee)} for all together ({worded(self.tight)}, tightly) · charge {self.charge}"
+
+    def __str__(self) -> str:
+        parts = [f"{name}\n{release}" for name, release in self.releases.items()]
+        return "\n\n".join([*parts, self.promise()])
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        import html
+
+        parts = [f"<h3>{html.escape(n)}</h3>{r._repr_html_()}" for n, r in self.releases.items()]
+        return "".join(parts) + f"<p>{html.escape(self.promise())}</p>"
+
+    def to_dict(self) -> dict[str, Any]:
+        """The publication as plain values, which :meth:`from_dict` reads back."""
+        return {
+            "releases": {name: release.to_dict() for name, release in self.releases.items()},
+            "guarantee": self.guarantee.to_json(),
+            "tight": self.tight.to_json(),
+            "charge": self.charge,
+            "notes": list(self.notes),
+        }
+
+    def to_json(self) -> str:
+        """One line of JSON; equal publications make equal text."""
+        return json.dumps(self.to_dict(), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any], repeated: bool = False) -> Publication:
+        """Read back what :meth:`to_dict` wrote."""
+        try:
+            tight = guarantee_from_json(data["tight"])
+            if not isinstance(tight, ApproxDP):
+                raise TypeError
+            return cls(
+                {name: Release.from_dict(found, repeated=repeated) for name, found in data["releases"].items()},
+                guarantee_from_json(data["guarantee"]),
+                tight,
+                data["charge"],
+                tuple(data["notes"]),
+                repeated,
+            )
+        except (KeyError, TypeError, AttributeError):
+            raise InvalidParameter("This is no publication as to_dict() writes them.", fix="Use to_dict().") from None

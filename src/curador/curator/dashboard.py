@@ -1,0 +1,205 @@
+"""A dashboard file: questions with names and weights, one budget for all of them, published as a whole."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+import tempfile
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Protocol
+
+from curador.curator.batch import Batch, Publication
+from curador.curator.release import Release
+from curador.errors import InvalidParameter
+from curador.mechanisms.base import checked_confidence
+from curador.numbers import Number
+from curador.query.plan.expected import Within
+
+SETTINGS = ("title", "study", "epsilon", "delta", "rho", "confidence", "because", "questions")
+ENTRY = ("sql", "title", "weight", "accuracy", "confidence", "why")
+FORMATS = ("json", "csv", "parquet")
+
+
+@dataclass(frozen=True)
+class DashboardQuestion:
+    """One question of a dashboard.
+
+    ``accuracy`` is the error wanted, instead of a share of the budget; ``why`` says in words why it gets its weight.
+    """
+
+    sql: str
+    title: str = ""
+    weight: Number = 1
+    accuracy: Within | None = None
+    why: str = ""
+
+
+class Planning(Protocol):
+    """Who plans a batch: a curator."""
+
+    @property
+    def batch(self) -> Callable[..., Batch]: ...
+
+
+@dataclass(frozen=True)
+class Dashboard:
+    """What is to be published: a study's file, the budget of all, and the questions by name."""
+
+    study: Path
+    questions: Mapping[str, DashboardQuestion]
+    budget: Mapping[str, Number]
+    title: str = ""
+    confidence: float = 0.95
+    because: str = ""
+
+    @property
+    def weights(self) -> dict[str, Number]:
+        return {name: entry.weight for name, entry in self.questions.items() if entry.accuracy is None}
+
+    @property
+    def accuracies(self) -> dict[str, Within]:
+        return {name: entry.accuracy for name, entry in self.questions.items() if entry.accuracy is not None}
+
+    def batch(self, curator: Planning) -> Batch:
+        """Plan it; free."""
+        asked = {name: entry.sql for name, entry in self.questions.items()}
+        split = {"weights": self.weights, "accuracies": self.accuracies, "confidence": self.confidence}
+        return curator.batch(asked, **self.budget, **split)
+
+
+def read_dashboard(path: str | Path) -> Dashboard:
+    """Read a dashboard file; one clear error for whatever is wrong with it.
+
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder) / "d.toml"
+    ...     _ = file.write_text('study = "s.toml"\\nepsilon = 1\\n[questions.n]\\nsql = "SELECT COUNT(*) FROM t"\\n')
+    ...     read_dashboard(file).questions["n"].weight
+    1
+    """
+    file = Path(path)
+    document = _document(file)
+    _only(document, SETTINGS, file.name)
+    study, questions = document.get("study"), document.get("questions")
+    if not isinstance(study, str):
+        raise InvalidParameter(f"{file.name} names no study.", fix='Write study = "study.toml".')
+    if not isinstance(questions, Mapping) or not questions:
+        raise InvalidParameter(f"{file.name} has no questions.", fix="Add a section [questions.NAME] with its sql.")
+    entries = {str(name): _entry(str(name), given) for name, given in questions.items()}
+    budget: dict[str, Number] = {name: document[name] for name in ("epsilon", "delta", "rho") if name in document}
+    return Dashboard(
+        file.parent / study,
+        MappingProxyType(entries),
+        MappingProxyType(budget),
+        _text(document, "title"),
+        checked_confidence(document.get("confidence", 0.95)),
+        _text(document, "because"),
+    )
+
+
+def _document(file: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(file.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise InvalidParameter(f"There is no dashboard file {file.name}.", fix="Check the path.") from None
+    except (OSError, UnicodeDecodeError):
+        raise InvalidParameter(f"{file.name} cannot be read.", fix="Check its rights; it is UTF-8 text.") from None
+    except tomllib.TOMLDecodeError as error:
+        raise InvalidParameter(f"{file.name} is not TOML: {error}.", fix="Correct it there.") from None
+
+
+def _only(given: Mapping[str, Any], known: tuple[str, ...], where: str) -> None:
+    for name in given:
+        if name not in known:
+            raise InvalidParameter(
+                f"{where} has a setting {name!r} that nothing reads.", fix=f"Use {', '.join(known)}."
+            )
+
+
+def _text(given: Mapping[str, Any], name: str) -> str:
+    value = given.get(name, "")
+    if not isinstance(value, str):
+        raise InvalidParameter(f"{name} is a text.", fix=f'Write {name} = "…".')
+    return value
+
+
+def _entry(name: str, given: object) -> DashboardQuestion:
+    if not isinstance(given, Mapping) or not isinstance(given.get("sql"), str):
+        raise InvalidParameter(f"The question {name!r} has no sql.", fix='Write sql = "SELECT …".')
+    if not name.replace("-", "_").isidentifier():
+        raise InvalidParameter(f"A question is named by letters and digits, not {name!r}.", fix="Rename it.")
+    _only(given, ENTRY, f"The question {name!r}")
+    wanted = given.get("accuracy")
+    if wanted is not None and "weight" in given:
+        raise InvalidParameter(f"The question {name!r} has a weight and an accuracy.", fix="Give one of them.")
+    accuracy = None if wanted is None else Within(wanted, given.get("confidence", 0.95))
+    return DashboardQuestion(given["sql"], _text(given, "title"), given.get("weight", 1), accuracy, _text(given, "why"))
+
+
+# ---- files ---------------------------------------------------------------------------------------------------------
+
+
+def write(publication: Publication, folder: str | Path, formats: tuple[str, ...] = FORMATS) -> list[Path]:
+    """Write a publication into a folder: one JSON file of everything, and a CSV and a Parquet file for each release.
+
+    Every file appears whole or not at all.
+    """
+    where = Path(folder)
+    try:
+        where.mkdir(parents=True, exist_ok=True)
+        written = []
+        if "json" in formats:
+            written.append(write_atomically(where / "publication.json", (publication.to_json() + "\n").encode()))
+        for name in publication:
+            if "csv" in formats:
+                written.append(write_atomically(where / f"{name}.csv", _csv(publication[name])))
+            if "parquet" in formats:
+                written.append(write_atomically(where / f"{name}.parquet", _parquet(publication[name])))
+    except OSError as error:
+        raise InvalidParameter(
+            f"The files could not be written to {where.name!r}: {error.strerror}.",
+            fix="Make room, or choose another folder, and publish again: what was answered is free.",
+            cost=f"charge {publication.charge} is kept, with its answers",
+        ) from None
+    return written
+
+
+def write_atomically(path: Path, content: bytes, mode: int = 0o644) -> Path:
+    """Write a file so that it appears whole or not at all.
+
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_atomically(Path(folder) / "x.txt", b"all of it").read_text()
+    'all of it'
+    """
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+        os.chmod(temporary, mode)
+        os.replace(temporary, path)
+    except BaseException:
+        os.unlink(temporary)
+        raise
+    return path
+
+
+def _csv(release: Release) -> bytes:
+    columns = release.flat()
+    out = io.StringIO(newline="")
+    rows = csv.writer(out, lineterminator="\n")
+    rows.writerow(columns)
+    rows.writerows(zip(*columns.values(), strict=True))
+    return out.getvalue().encode()
+
+
+def _parquet(release: Release) -> bytes:
+    from curador.engines.duckdb.engine import parquet  # the driver is heavy: loaded when a file is written
+
+    with tempfile.TemporaryDirectory(prefix="curador-publish-") as folder:
+        path = Path(folder) / "release.parquet"
+        parquet(release.flat(), path)
+        return path.read_bytes()

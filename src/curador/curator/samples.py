@@ -1,0 +1,94 @@
+"""Generated, non-sensitive tables for demos, rehearsals and the course: made up, about nobody.
+
+The only room with a public seed: a made-up table may be the same every time, noise never may.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, TypeVar
+
+from curador.numbers import whole
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+_T = TypeVar("_T")
+
+
+def salaries(n: int = 10_000, seed: int = 42) -> NDArray[np.float64]:
+    """The course's made-up salaries: lognormal(10.8, 0.6), clipped to [0, 200000].
+
+    Assumes: NumPy's lognormal stream of a seed stays as it is; a test pins the course's figures.
+
+    >>> pay = salaries()
+    >>> len(pay), round(pay.mean()), int((pay > 100_000).sum()), int((pay == 200_000).sum())
+    (10000, 57943, 1173, 104)
+    """
+    size, start = whole(n, "n", 1), whole(seed, "seed")
+    import numpy as np
+
+    return np.clip(np.random.default_rng(start).lognormal(10.8, 0.6, size), 0, 200_000)
+
+
+class Draws:
+    """A seeded stream of made-up values; another name is another stream, so that columns do not depend on each other.
+
+    >>> Draws(1, "people", "age").integers(17, 90, 3) == Draws(1, "people", "age").integers(17, 90, 3)
+    True
+    """
+
+    def __init__(self, seed: int, *name: str) -> None:
+        import numpy as np
+
+        words = "\0".join(name).encode()
+        self._stream = np.random.default_rng([whole(seed, "seed"), len(words), *words])
+
+    def integers(self, low: int, high: int, n: int) -> list[int]:
+        """Whole numbers from low to high, both included, each as likely.
+
+        >>> set(Draws(1).integers(0, 1, 50))
+        {0, 1}
+        """
+        found: list[int] = self._stream.integers(low, high, n, endpoint=True).tolist()
+        return found
+
+    def reals(self, low: float, high: float, n: int) -> list[float]:
+        """Numbers between low and high.
+
+        >>> all(2 <= x <= 3 for x in Draws(1).reals(2, 3, 50))
+        True
+        """
+        # Not low + (high - low) * u: the width of wide bounds may be no double.
+        found: list[float] = [min(max(low * (1 - u) + high * u, low), high) for u in self._stream.random(n).tolist()]
+        return found
+
+    def among(self, values: Sequence[_T], n: int) -> list[_T]:
+        """Some of these values, each as likely.
+
+        >>> set(Draws(1).among("ab", 50)) == {"a", "b"}
+        True
+        """
+        return [values[i] for i in self.integers(0, len(values) - 1, n)]
+
+    def owners(self, n: int, typical: int) -> list[int]:
+        """Whose each of n rows is, units counted from 0: most have few rows, some more than twice the typical number.
+
+        >>> owners = Draws(1).owners(100, 3)
+        >>> len(owners), owners == sorted(owners), owners[0]
+        (100, True, 0)
+        """
+        each = self._stream.geometric(1 / whole(typical, "typical", 1), n).tolist()
+        found: list[int] = []
+        for unit, rows in enumerate(each):
+            found += [unit] * min(rows, n - len(found))
+        return found
+
+    def holes(self, values: Sequence[_T], share: float) -> list[_T | None]:
+        """The values, with about this share of them missing.
+
+        >>> Draws(1).holes([7, 7], 0), Draws(1).holes([7, 7], 1)
+        ([7, 7], [None, None])
+        """
+        return [None if u < share else x for x, u in zip(values, self._stream.random(len(values)), strict=True)]

@@ -1,0 +1,246 @@
+"""How a stored column is read as its declared type: what does not fit is NULL, bounds clip, nothing can fail.
+
+Every cast stands behind a CASE that makes sure of it (engines promise no order for AND), and what is needed several
+times is worked out once, in a layer below.  Reals become doubles first: exact numbers and texts by rounding to the
+nearest, so that floor(x * 2**bits) is the same on every engine.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+
+from curador.engines.dialect import Dialect, Stored
+from curador.errors import InvalidParameter
+from curador.query.sql_plan.exact import Read, ReadAs, Scan
+from curador.query.tables.columns import WIDEST, Kind
+
+INTEGER_TEXT = " *[+-]?[0-9]{1,37} *"
+REAL_TEXT = " *[+-]?([0-9]{1,100}([.][0-9]{0,100})?|[.][0-9]{1,100})([eE][+-]?[0-9]{1,3})? *"
+DATE_TEXT = "[0-9]{4}-[0-9]{2}-[0-9]{2}"
+TRUE_TEXTS = ("true", "True", "TRUE", "t", "T", "yes", "Yes", "YES", "y", "Y", "1")
+FALSE_TEXTS = ("false", "False", "FALSE", "f", "F", "no", "No", "NO", "n", "N", "0")
+"""What a text must look like to be read as a number, a date or a truth value."""
+
+LARGEST = sys.float_info.max
+ALL_WHOLE = float(1 << 53)
+"""From here on every double is a whole number."""
+
+Conversion = Callable[[Dialect, str], tuple[str, bool]]
+"""From a stored column to its text in a plan, and whether that is cheap enough to be written several times."""
+
+
+def read_columns(scan: Scan, dialect: Dialect, source: str, types: Mapping[str, str]) -> str:
+    """The text that stands for a scan of ``source``, whose columns have these types in the engine.
+
+    >>> from curador.engines.duckdb.engine import DUCKDB
+    >>> from curador.query.language.types import Type
+    >>> read_columns(Scan("s0", "t", (Read("c0", "sex", Type(Kind.TEXT)),)), DUCKDB, '"t"', {"sex": "VARCHAR"})
+    '(SELECT "sex" AS "c0" FROM "t")'
+    """
+    if not scan.reads:
+        return source
+    fence = f" {dialect.fence}" if dialect.fence else ""
+    names = [dialect.quoted(r.name) for r in scan.reads]
+    found = [_converted(r, dialect, types) for r in scan.reads]
+    texts = [text for text, _ in found]
+    if not all(cheap for _, cheap in found):
+        below = ", ".join(f"{text} AS {name}" for text, name in zip(texts, names, strict=True))
+        source, texts = f"(SELECT {below} FROM {source}{fence}) AS {dialect.quoted('a')}", names
+    shown = [_clipped(r, dialect, types, text) for r, text in zip(scan.reads, texts, strict=True)]
+    return f"(SELECT {', '.join(f'{x} AS {name}' for x, name in zip(shown, names, strict=True))} FROM {source}{fence})"
+
+
+def named_columns(scan: Scan, dialect: Dialect, source: str) -> str:
+    """The same for people, where how a column is stored is not for them to see.
+
+    >>> from curador.engines.duckdb.engine import DUCKDB
+    >>> from curador.query.language.types import Type
+    >>> named_columns(Scan("s0", "t", (Read("c0", "sex", Type(Kind.TEXT)),)), DUCKDB, '"t"')
+    '(SELECT "sex" AS "c0" FROM "t")'
+    """
+    if not scan.reads:
+        return source
+    columns = ", ".join(f"{dialect.quoted(r.column)} AS {dialect.quoted(r.name)}" for r in scan.reads)
+    return f"(SELECT {columns} FROM {source})"
+
+
+def check_column(column: str, kind: Kind, dialect: Dialect, types: Mapping[str, str]) -> Stored:
+    """How the column is stored; refuses one that is not there, or cannot be read as ``kind``."""
+    if column not in types:
+        raise InvalidParameter(f"There is no column {column!r} in the source.", fix="Fix its name, or remove it.")
+    stored = dialect.stored(types[column])
+    if stored is None or (kind, stored) not in _CONVERSIONS:
+        raise InvalidParameter(
+            f"Column {column!r} is stored as {types[column]}, which cannot be read as {kind}.",
+            fix="Declare another type for it, or change how it is stored.",
+        )
+    return stored
+
+
+def _converted(r: Read, d: Dialect, types: Mapping[str, str]) -> tuple[str, bool]:
+    """The column as an integer of any width, a double, a truth value or a text; and whether that is cheap to repeat."""
+    column = d.quoted(r.column)
+    if r.way is ReadAs.STORED:
+        return column, True
+    convert = _CONVERSIONS[r.type.kind, check_column(r.column, r.type.kind, d, types)]
+    text, cheap = _recast(convert, d, column, types[r.column])
+    return (d.told(text), False) if r.way is ReadAs.ID and r.type.kind is Kind.TEXT else (text, cheap)
+
+
+def _recast(convert: Conversion, d: Dialect, column: str, type_name: str) -> tuple[str, bool]:
+    """The conversion, without a cast to the type the column has already."""
+    text, cheap = convert(d, column)
+    return (column if text == d.cast(column, type_name) else text), cheap
+
+
+def _clipped(r: Read, d: Dialect, types: Mapping[str, str], x: str) -> str:
+    if r.way is ReadAs.STORED or not r.type.kind.counted:
+        return x
+    stored = check_column(r.column, r.type.kind, d, types)
+    if r.type.kind is Kind.REAL:
+        return _on_grid(r, d, x)
+    if r.way is ReadAs.ID and stored is Stored.INTEGER:
+        return x
+    ends = None if r.way is ReadAs.ID else r.type.grid_bounds
+    low, high = ends or ((-(2**63), 2**63 - 1) if r.way is ReadAs.ID else (-WIDEST, WIDEST))
+    least, most = str(low), str(high)
+    if stored is Stored.FLOAT:  # compared with doubles: those between the same whole numbers
+        least, most = d.double(at_least(low)), d.double(at_most(high))
+    inside = x if stored is Stored.INTEGER else d.cast(x, d.integer)
+    if r.way is ReadAs.ID:
+        return d.identity(x, types[r.column], least, most)
+    if ends is None:
+        return x if types[r.column] in d.narrow else f"CASE WHEN {x} BETWEEN {least} AND {most} THEN {inside} END"
+    below, above = d.constant(str(low)), d.constant(str(high))
+    return f"CASE WHEN {x} < {least} THEN {below} WHEN {x} > {most} THEN {above} ELSE {inside} END"
+
+
+def _on_grid(r: Read, d: Dialect, x: str) -> str:
+    """floor(x * 2**bits) of a double, clipped by bounds; NaN, which sorts above all, and infinities are NULL."""
+    scale, ends = 1 << r.type.bits, r.type.grid_bounds
+    floor = d.floor(f"{x} * {d.double(float(scale))}")
+    if ends is None:
+        reach = d.double(float(Fraction(WIDEST, scale)))
+        return f"CASE WHEN {x} BETWEEN -{reach} AND {reach} THEN {floor} END"
+    low, high = (d.double(at_least(Fraction(end, scale))) for end in ends)
+    below, above = (d.constant(str(end)) for end in ends)
+    most = d.double(LARGEST)
+    return (
+        f"CASE WHEN {x} >= {low} AND {x} < {high} THEN {floor} "
+        f"WHEN {x} < {low} AND {x} >= -{most} THEN {below} WHEN {x} >= {high} AND {x} <= {most} THEN {above} END"
+    )
+
+
+def at_least(x: Fraction | int) -> float:
+    """The smallest double that is at least x, as numbers: a double d >= x if and only if d >= at_least(x).
+
+    >>> at_least(2**53 + 1) == 2**53 + 2, at_least(Fraction(1, 2))
+    (True, 0.5)
+    """
+    near = float(Fraction(x))
+    return near if near >= x else math.nextafter(near, math.inf)
+
+
+def at_most(x: Fraction | int) -> float:
+    """The largest double that is at most x."""
+    return -at_least(-x)
+
+
+# ---- from how it is stored -----------------------------------------------------------------------------------
+
+
+def _bare(d: Dialect, c: str) -> tuple[str, bool]:
+    return c, True
+
+
+def _integer(d: Dialect, c: str) -> tuple[str, bool]:
+    return d.cast(c, d.integer), True
+
+
+def _wide(d: Dialect, c: str) -> tuple[str, bool]:
+    return d.cast(c, d.wide), True
+
+
+def _double(d: Dialect, c: str) -> tuple[str, bool]:
+    return d.cast(c, d.real), True
+
+
+def _whole_decimal(d: Dialect, c: str) -> tuple[str, bool]:
+    return f"CASE WHEN {d.whole_decimal(c)} THEN {d.cast(c, d.wide)} END", False
+
+
+def _whole_double(d: Dialect, c: str) -> tuple[str, bool]:
+    x, most, whole = d.cast(c, d.real), d.double(LARGEST), d.double(ALL_WHOLE)
+    inside = f"CASE WHEN ABS({x}) >= {whole} THEN {x} WHEN {x} = FLOOR({x}) THEN {x} END"
+    return f"CASE WHEN {x} BETWEEN -{most} AND {most} THEN {inside} END", False
+
+
+def _text_integer(d: Dialect, c: str) -> tuple[str, bool]:
+    x = d.text(c)
+    return f"CASE WHEN {d.matches(x, INTEGER_TEXT)} THEN {d.cast(f'TRIM({x})', d.wide)} END", False
+
+
+def _exact_double(d: Dialect, c: str) -> tuple[str, bool]:
+    return d.decimal_to_double(c), False
+
+
+def _text_double(d: Dialect, c: str) -> tuple[str, bool]:
+    x = d.text(c)
+    return f"CASE WHEN {d.matches(x, REAL_TEXT)} THEN {d.text_to_double(f'TRIM({x})')} END", False
+
+
+def _days(d: Dialect, c: str) -> tuple[str, bool]:
+    return d.days(c), False
+
+
+def _timestamp_days(d: Dialect, c: str) -> tuple[str, bool]:
+    return d.days(d.cast(c, "DATE")), False
+
+
+def _text_days(d: Dialect, c: str) -> tuple[str, bool]:
+    x = d.text(c)
+    return f"CASE WHEN {d.matches(x, DATE_TEXT)} THEN {d.text_to_days(x)} END", False
+
+
+def _number_truth(d: Dialect, c: str) -> tuple[str, bool]:
+    return f"CASE WHEN {c} = 1 THEN TRUE WHEN {c} = 0 THEN FALSE END", True
+
+
+def _text_truth(d: Dialect, c: str) -> tuple[str, bool]:
+    x = d.text(c)
+    true, false = (", ".join(map(d.string, texts)) for texts in (TRUE_TEXTS, FALSE_TEXTS))
+    return f"CASE WHEN {x} IN ({true}) THEN TRUE WHEN {x} IN ({false}) THEN FALSE END", True
+
+
+def _text(d: Dialect, c: str) -> tuple[str, bool]:
+    return d.text(c), True
+
+
+_CONVERSIONS: dict[tuple[Kind, Stored], Conversion] = {
+    (Kind.INTEGER, Stored.INTEGER): _integer,
+    (Kind.INTEGER, Stored.WIDE): _wide,
+    (Kind.INTEGER, Stored.DECIMAL): _whole_decimal,
+    (Kind.INTEGER, Stored.FLOAT): _whole_double,
+    (Kind.INTEGER, Stored.TEXT): _text_integer,
+    (Kind.REAL, Stored.INTEGER): _double,
+    (Kind.REAL, Stored.FLOAT): _double,
+    (Kind.REAL, Stored.WIDE): _exact_double,
+    (Kind.REAL, Stored.DECIMAL): _exact_double,
+    (Kind.REAL, Stored.TEXT): _text_double,
+    (Kind.DATE, Stored.DATE): _days,
+    (Kind.DATE, Stored.TIMESTAMP): _timestamp_days,
+    (Kind.DATE, Stored.TEXT): _text_days,
+    (Kind.BOOLEAN, Stored.BOOLEAN): _bare,
+    (Kind.BOOLEAN, Stored.INTEGER): _number_truth,
+    (Kind.BOOLEAN, Stored.WIDE): _number_truth,
+    (Kind.BOOLEAN, Stored.DECIMAL): _number_truth,
+    (Kind.BOOLEAN, Stored.FLOAT): _number_truth,
+    (Kind.BOOLEAN, Stored.TEXT): _text_truth,
+    (Kind.TEXT, Stored.TEXT): _text,
+    (Kind.TEXT, Stored.INTEGER): _text,
+    (Kind.TEXT, Stored.WIDE): _text,
+}
+"""Which declared type can be read from which stored one, and how."""

@@ -1,0 +1,51 @@
+"""Watching over long work: a deadline, and progress."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+
+from curador.engines.engine import Progress
+
+TICK = 0.2
+"""Seconds between two looks at the work."""
+
+
+@contextmanager
+def watched(
+    seconds: float, stop: Callable[[], object], progress: Progress | None, done: Callable[[], float]
+) -> Iterator[None]:
+    """Run the body; after ``seconds`` call ``stop`` from another thread until the body ends, and raise TimeoutError.
+
+    Until then report ``done()``, if anybody wants to know.
+
+    >>> with watched(10, lambda: None, None, lambda: 0.0):
+    ...     pass
+    """
+    over, late = threading.Event(), threading.Event()
+    end = time.monotonic() + seconds
+
+    def look() -> None:
+        while (left := end - time.monotonic()) > 0:
+            if over.wait(min(TICK, left) if progress is not None else left):
+                return
+            if progress is not None:
+                with suppress(Exception):  # whatever becomes of the report, the deadline is kept
+                    progress(done())
+        late.set()
+        while not over.is_set():  # again and again: the work may be between two steps that can be stopped
+            with suppress(Exception):
+                stop()
+            over.wait(TICK)
+
+    watcher = threading.Thread(target=look, daemon=True)
+    watcher.start()
+    try:
+        yield
+    finally:
+        over.set()
+        watcher.join()
+        if late.is_set():
+            raise TimeoutError

@@ -1,0 +1,1 @@
+"""DuckDB, inside this process: files, data frames and its own tables. The default engine."""

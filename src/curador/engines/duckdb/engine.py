@@ -1,0 +1,369 @@
+"""DuckDB, inside this process: files, frames and DuckDB's own tables.  The default engine."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import uuid
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import date
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+import duckdb
+import numpy as np
+
+from curador.engines.deadline import watched
+from curador.engines.dialect import Dialect, Stored
+from curador.engines.duckdb.files import MILLISECONDS, MIXED, milliseconds, paths, reader
+from curador.engines.duckdb.frames import arrow
+from curador.engines.engine import LONGEST_WAIT, Progress, ResultRows
+from curador.engines.sql_engine import OnError, SqlEngine
+from curador.errors import InvalidParameter
+from curador.query.sql_plan.exact import Exact
+from curador.query.sql_plan.prepared import Preparation, Prepared
+from curador.query.tables.sources import Files, Frame, Source
+
+WRITTEN, PREPARED = "written", "prepared"
+"""Names of a file that is being prepared, and of the table in it."""
+
+
+class DuckDBDialect(Dialect):
+    """DuckDB's spelling.
+
+    >>> DUCKDB.divide("a", "b"), DUCKDB.stored("DECIMAL(10,2)").value
+    ('(a // b)', 'decimal')
+    """
+
+    wide = "HUGEINT"
+    real = "DOUBLE"
+    varchar = "VARCHAR"
+    narrow = frozenset(("TINYINT", "SMALLINT", "INTEGER", "UTINYINT", "USMALLINT", "UINTEGER"))
+
+    _STORED = {  # noqa: RUF012  never changed
+        **dict.fromkeys((*narrow, "BIGINT"), Stored.INTEGER),
+        **dict.fromkeys(("UBIGINT", "HUGEINT"), Stored.WIDE),
+        **dict.fromkeys(("FLOAT", "DOUBLE"), Stored.FLOAT),
+        **dict.fromkeys(("VARCHAR", "UUID", "ENUM"), Stored.TEXT),
+        **dict.fromkeys(
+            ("TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS", "TIMESTAMP WITH TIME ZONE", "TIMESTAMPTZ_NS"),
+            Stored.TIMESTAMP,
+        ),
+        "DECIMAL": Stored.DECIMAL,
+        "BOOLEAN": Stored.BOOLEAN,
+        "DATE": Stored.DATE,
+    }
+
+    def stored(self, type_name: str) -> Stored | None:
+        return None if type_name.endswith("]") else self._STORED.get(type_name.partition("(")[0])
+
+    def double(self, x: float) -> str:
+        return f"{x!r}" if "e" in repr(x) else f"{x!r}e0"  # without an exponent it would be a decimal
+
+    def divide(self, a: str, b: str) -> str:
+        return f"({a} // {b})"
+
+    def date_part(self, part: str, days: str) -> str:
+        name = "isodow" if part == "weekday" else part
+        return f"EXTRACT({name} FROM DATE '1970-01-01' + CAST({days} AS INTEGER))"
+
+    def text_hash(self, x: str) -> str:
+        return f"CAST('0x' || SUBSTR(MD5({x}), 1, 7) AS BIGINT)"
+
+    def cast(self, x: str, type_name: str) -> str:
+        # A text of many digits is no HUGEINT, a time in seconds may be beyond all dates.
+        return f"{'TRY_CAST' if type_name in (self.wide, 'DATE') else 'CAST'}({x} AS {type_name})"
+
+    def matches(self, x: str, pattern: str) -> str:
+        return f"REGEXP_FULL_MATCH({x}, {self.string(pattern)})"
+
+    def floor(self, x: str) -> str:
+        return f"CAST(FLOOR({x}) AS BIGINT)"
+
+    def text_to_double(self, x: str) -> str:
+        return f"TRY_CAST({x} AS DOUBLE)"
+
+    def days(self, x: str) -> str:
+        return f"CASE WHEN {x} BETWEEN DATE '0001-01-01' AND DATE '9999-12-31' THEN {x} - DATE '1970-01-01' END"
+
+    def text_to_days(self, x: str) -> str:
+        return self.days(f"TRY_CAST({x} AS DATE)")
+
+    def identity(self, x: str, type_name: str, least: str, most: str) -> str:
+        if type_name != "UBIGINT":
+            return super().identity(x, type_name, least, most)
+        # Hashes are often unsigned: the upper half becomes negative, so that no two ids are confused.
+        return f"CAST(CASE WHEN {x} <= {most} THEN {x} ELSE {x} - {2**64} END AS BIGINT)"
+
+
+class ParquetDialect(DuckDBDialect):
+    """How DuckDB reads Parquet files, where texts that are no UTF-8 have question marks in them.
+
+    >>> print(PARQUET.told("id"))
+    CASE WHEN NOT CONTAINS(id, '?') THEN id END
+    """
+
+    def told(self, x: str) -> str:
+        # Two ids of other bytes could have become one, and their rows would be taken for one unit's.
+        return f"CASE WHEN NOT CONTAINS({x}, '?') THEN {x} END"
+
+
+DUCKDB, PARQUET = DuckDBDialect(), ParquetDialect()
+
+
+class DuckDB(SqlEngine):
+    """Tables that DuckDB reads in this process, by name.
+
+    ``memory`` is the most it may use, as DuckDB writes it; ``spill`` a folder for what does not fit (without one, a
+    plan that does not fit fails).  ``timeout`` is in seconds, for all statements of a plan together.
+
+    Guarantee: after the tables are opened no other file can be read or written, no extension loaded, no setting
+    changed.  A plan on files that change while it runs fails.
+
+    >>> import pyarrow
+    >>> engine = DuckDB({"people": Frame(pyarrow.table({"age": [30, 40]}))})
+    >>> engine.describe("people")
+    [('age', 'BIGINT')]
+    >>> engine.close()
+    """
+
+    name = "duckdb"
+    dialect = DUCKDB
+
+    def __init__(
+        self,
+        sources: Mapping[str, Source],
+        *,
+        threads: int | None = None,
+        memory: str = "4GB",
+        spill: str | Path | None = None,
+        timeout: float = LONGEST_WAIT,
+        on_error: OnError | None = None,
+    ) -> None:
+        super().__init__(timeout, on_error)
+        self._settings: dict[str, Any] = {
+            "autoinstall_known_extensions": False,
+            "autoload_known_extensions": False,
+            "python_enable_replacements": False,
+            "memory_limit": memory,
+            "temp_directory": "" if spill is None else str(spill),
+            **({} if threads is None else {"threads": threads}),
+        }
+        self._frames: dict[str, Any] = {}
+        self._files: dict[str, list[str]] = {}
+        self._databases: dict[str, str] = {}
+        self._views: dict[str, str] = {}
+        self._parquet: set[str] = set()
+        self._in_memory = False
+        for name, source in sources.items():
+            self._resolve(name, source)
+        self._connection = self._connected()
+        self._types = {name: dict(self._described(name)) for name in sources}
+
+    # ---- opening -----------------------------------------------------------------------------------------------
+
+    def _resolve(self, name: str, source: Source) -> None:
+        """Where a table's rows are: a frame, files, or a table in a database file."""
+        if isinstance(source, Frame):
+            self._frames[name] = arrow(source.data)
+            self._guessed.add(name)
+        elif isinstance(source, Files):
+            self._files[name] = paths(source.pattern)
+            self._views[name] = reader(source.format, self._files[name], DUCKDB)
+            if source.format == "parquet":
+                self._parquet.add(name)
+        elif source.engine == "duckdb":
+            catalog = self._database(database_path(source.url))
+            self._files[name] = [self._databases[catalog]]
+            self._views[name] = _named(catalog, source.schema or "main", source.table)
+        else:
+            raise InvalidParameter(f"The table {name!r} lives in {source.engine}.", fix="Open it with that engine.")
+
+    def _database(self, path: str) -> str:
+        """The name under which a database file is attached."""
+        if not os.path.isfile(path):
+            raise InvalidParameter(f"There is no DuckDB file {Path(path).name!r}.", fix="Fix its path.")
+        catalog = f"file {os.path.abspath(path)}"
+        self._databases[catalog] = os.path.abspath(path)
+        return catalog
+
+    def _connected(self, written: str | None = None) -> duckdb.DuckDBPyConnection:
+        """An empty database with the files attached; after that nothing else can be opened.
+
+        ``written`` is a file to write a prepared table into.
+        """
+        connection = duckdb.connect(":memory:", config=self._settings)
+        try:
+            for catalog, path in self._databases.items():
+                connection.execute(f"ATTACH {DUCKDB.string(path)} AS {DUCKDB.quoted(catalog)} (READ_ONLY)")
+            if written is not None:
+                connection.execute(f"ATTACH {DUCKDB.string(written)} AS {DUCKDB.quoted(WRITTEN)}")
+            for name, relation in self._views.items():
+                connection.execute(f"CREATE VIEW {self._relation(name)} AS SELECT * FROM {relation}")
+            connection.execute("SET TimeZone = 'UTC'")
+            # Statistics of Parquet files leave NaN out, and rules drawn from them would drop the tests for it.
+            connection.execute("SET disabled_optimizers = 'statistics_propagation'")
+            if written is None:
+                allowed = sorted(set(self._databases.values()).union(*self._files.values()))
+                connection.execute(f"SET allowed_paths = [{', '.join(map(DUCKDB.string, allowed))}]")
+                connection.execute("SET enable_external_access = false")
+            connection.execute("SET lock_configuration = true")
+        except duckdb.Error:
+            connection.close()
+            raise InvalidParameter("DuckDB could not open a table.", fix="Check its source and its format.") from None
+        return connection
+
+    def _cursor(self, tables: Iterable[str]) -> duckdb.DuckDBPyConnection:
+        """A connection for one thread; frames are known to the connection they are registered with alone."""
+        return self._registered(self._connection.cursor(), tables)
+
+    def _registered(self, cursor: duckdb.DuckDBPyConnection, tables: Iterable[str]) -> duckdb.DuckDBPyConnection:
+        for name in self._frames.keys() & set(tables):
+            cursor.register(name, self._frames[name])
+        return cursor
+
+    def _described(self, table: str) -> list[tuple[str, str]]:
+        with self._cursor([table]) as cursor:
+            found = cursor.execute(f"DESCRIBE {self._relation(table)}").fetchall()
+            coarse: set[str] = set()
+            if table in self._parquet and any(str(row[1]).startswith("TIMESTAMP") for row in found):
+                coarse = {row[0] for row in cursor.execute(milliseconds(self._files[table], DUCKDB)).fetchall()}
+            alike = self._alike(cursor, table) if table in self._parquet else {row[:2] for row in found}
+        types = [MIXED if row[:2] not in alike else MILLISECONDS if row[0] in coarse else str(row[1]) for row in found]
+        return [(str(row[0]), kind) for row, kind in zip(found, types, strict=True)]
+
+    def _alike(self, cursor: duckdb.DuckDBPyConnection, table: str) -> set[tuple[str, str]]:
+        """The columns that all Parquet files of a table hold, with the same type, as their footers say."""
+        each = [f"DESCRIBE SELECT * FROM {reader('parquet', [file], DUCKDB)}" for file in self._files[table]]
+        try:
+            return set.intersection(*({row[:2] for row in cursor.execute(text).fetchall()} for text in each))
+        except duckdb.Error:
+            raise InvalidParameter("DuckDB could not open a table.", fix="Check its source and its format.") from None
+
+    # ---- asking ------------------------------------------------------------------------------------------------
+
+    def _relation(self, table: str) -> str:
+        return DUCKDB.quoted(table)
+
+    def _dialect_of(self, table: str) -> Dialect:
+        return PARQUET if table in self._parquet else DUCKDB
+
+    def _results(self, exact: Exact, texts: tuple[str, ...], progress: Progress | None) -> list[ResultRows]:
+        before, cursor = self._stamps(exact), self._cursor(scan.table for scan in exact.scans)
+        pairs = list(zip(texts, exact.statements, strict=True))
+        with cursor, watched(self._timeout, cursor.interrupt, progress, cursor.query_progress):
+            cursor.execute("BEGIN TRANSACTION")
+            results = [_fetched(cursor.execute(text), s.listed and exact.keys is not None) for text, s in pairs]
+            cursor.execute("ROLLBACK")
+        if self._stamps(exact) != before:
+            raise OSError("a file changed while it was read")
+        return results
+
+    def _stamps(self, exact: Exact) -> list[tuple[int, int, int]]:
+        """What changes when a file changes."""
+        paths = [p for scan in exact.scans for p in self._files.get(scan.table, [])]
+        return [(s.st_ino, s.st_size, s.st_mtime_ns) for s in map(os.stat, paths)]
+
+    def close(self) -> None:
+        self._connection.close()
+
+    # ---- preparing ---------------------------------------------------------------------------------------------
+
+    def prepare(self, preparation: Preparation, path: str | Path | None = None) -> Prepared:
+        """Store a table with its ranks, in a new database file at ``path``, or in memory; and use it from now on.
+
+        The file's name for its snapshot is the SHA-256 of its bytes, so that it cannot change unseen.
+        """
+        if path is not None and os.path.exists(path):
+            raise InvalidParameter(f"{Path(path).name!r} exists already.", fix="Choose a new file.")
+        if path is not None:
+            self._guarded(lambda: self._write(preparation, str(path)))
+            made = preparation.at(str(path), _digest(path))
+            self.attach(made)
+            return made
+        made = preparation.at("", uuid.uuid4().hex)
+        self._guarded(lambda: self._keep(preparation, made))
+        return made
+
+    def _write(self, preparation: Preparation, path: str) -> None:
+        with self._connected(path) as connection:
+            self._registered(connection, [preparation.table])
+            connection.execute(f"CREATE TABLE {_named(WRITTEN, 'main', PREPARED)} AS {self._stored_text(preparation)}")
+
+    def _keep(self, preparation: Preparation, made: Prepared) -> None:
+        with self._cursor([preparation.table]) as cursor:
+            cursor.execute(f"CREATE TABLE {self._relation(made.relation)} AS {self._stored_text(preparation)}")
+        self._types[made.relation] = {}
+        self._in_memory = True
+
+    def attach(self, prepared: Prepared) -> None:
+        """Use a table that was prepared before; refused if the file is not the one that was stored."""
+        if not os.path.isfile(prepared.place) or _digest(prepared.place) != prepared.snapshot:
+            raise InvalidParameter(
+                f"The file prepared for {prepared.table!r} is gone or was changed.", fix="Prepare the table again."
+            )
+        if self._in_memory:
+            raise InvalidParameter(
+                "A table that was prepared in memory would be lost.",
+                fix="Prepare all tables in files, or all in memory.",
+            )
+        name, catalog = prepared.relation, self._database(prepared.place)
+        self._views[name] = _named(catalog, "main", PREPARED)
+        self._files[name], self._types[name] = [self._databases[catalog]], {}
+        # Nothing can be attached to a locked database, so there is a new one; plans that run keep the old one.
+        self._connection = self._connected()
+
+
+def _named(*parts: str) -> str:
+    return ".".join(map(DUCKDB.quoted, parts))
+
+
+def _digest(path: str | Path) -> str:
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _fetched(cursor: duckdb.DuckDBPyConnection, integers: bool) -> ResultRows:
+    """All rows; those of integers alone, which may be as many as the table has, as one array."""
+    if not integers:
+        found: ResultRows = cursor.fetchall()
+        return found
+    columns = cursor.fetchnumpy().values()
+    return np.stack([np.asarray(c, np.int64) for c in columns], axis=1)
+
+
+def database_path(url: str) -> str:
+    """The file of ``duckdb:///relative.duckdb`` or ``duckdb:////absolute.duckdb``.
+
+    >>> database_path("duckdb:///data/health.duckdb"), database_path("duckdb:////srv/health.duckdb")
+    ('data/health.duckdb', '/srv/health.duckdb')
+    """
+    return unquote(urlsplit(url).path).removeprefix("/")
+
+
+def parquet(columns: Mapping[str, Sequence[Any]], path: str | Path) -> None:
+    """Write plain values as a Parquet file.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     parquet({"n": [1, 2], "who": ["a", None]}, f"{folder}/x.parquet")
+    ...     duckdb.sql(f"SELECT * FROM '{folder}/x.parquet'").fetchall()
+    [(1, 'a'), (2, None)]
+    """
+    declared = ", ".join(f"{DUCKDB.quoted(name)} {_stored_as(values)}" for name, values in columns.items())
+    with duckdb.connect(":memory:") as connection:
+        connection.execute(f"CREATE TABLE r ({declared})")
+        rows = [list(row) for row in zip(*columns.values(), strict=True)]
+        if rows:
+            connection.executemany(f"INSERT INTO r VALUES ({', '.join('?' * len(columns))})", rows)
+        connection.execute(f"COPY r TO {DUCKDB.string(str(path))} (FORMAT parquet)")
+
+
+def _stored_as(values: Sequence[Any]) -> str:
+    kinds = {type(v) for v in values if v is not None}
+    if kinds == {int}:
+        return "BIGINT" if all(v is None or abs(v) < 1 << 63 for v in values) else "DOUBLE"
+    if kinds <= {int, float}:
+        return "DOUBLE"
+    return {bool: "BOOLEAN", date: "DATE"}.get(kinds.pop(), "VARCHAR") if len(kinds) == 1 else "VARCHAR"

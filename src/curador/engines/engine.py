@@ -1,0 +1,194 @@
+"""Where the rows live: an engine runs the exact half of a plan and answers integers, which never leave the curator."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from curador.errors import EngineFailed
+from curador.query.sql_plan.exact import Exact, Statement
+from curador.query.tables.columns import Key, Kind, day_of
+from curador.query.tables.table import Table
+
+if TYPE_CHECKING:
+    from curador.query.sql_plan.prepared import Preparation, Prepared
+
+Progress = Callable[[float], None]
+"""Called now and then during long work with the part that is done, 0 to 1, or -1 where nobody knows."""
+
+ValueCounts = tuple[NDArray[np.int64], NDArray[np.int64]]
+"""Distinct values on their grid, growing, and how often each occurs."""
+
+LONGEST_WAIT = 300.0
+"""Seconds a plan may run unless an engine is told otherwise."""
+
+
+class ExactCounts:
+    """What an engine found: exact integers for every group, to be noised at once.
+
+    It has no useful repr, cannot be pickled and is never part of an error, so that it does not leave by accident.
+
+    >>> ExactCounts((), {"rows": [3]}, {})
+    Answer(<exact, not shown>)
+    """
+
+    __slots__ = ("_columns", "_keys", "_lists")
+
+    def __init__(
+        self,
+        keys: Sequence[tuple[Key | None, ...]],
+        columns: Mapping[str, Sequence[int]],
+        lists: Mapping[str, Sequence[ValueCounts]],
+    ) -> None:
+        self._keys, self._columns, self._lists = tuple(keys), columns, lists
+
+    @property
+    def keys(self) -> tuple[tuple[Key | None, ...], ...]:
+        """The groups: the public keys in their order, or what was found, sorted."""
+        return self._keys
+
+    def column(self, name: str) -> Sequence[int]:
+        """One integer for each group."""
+        return self._columns[name]
+
+    def values(self, name: str) -> Sequence[ValueCounts]:
+        """For each group, the values of a measure and how often each occurs."""
+        return self._lists[name]
+
+    def __repr__(self) -> str:
+        return "Answer(<exact, not shown>)"
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("an exact answer does not leave the curator")
+
+
+class Engine(Protocol):
+    """What the curator asks of an engine.
+
+    Guarantee: every plan reads one snapshot; nothing is written; whatever goes wrong while rows are read is the one
+    error of :func:`failed`, without a word of the database's.
+    """
+
+    @property
+    def name(self) -> str:
+        """What it is called: duckdb, postgresql or spark."""
+        ...
+
+    def describe(self, table: str) -> list[tuple[str, str]]:
+        """The columns of a table and their types as the engine declares them; no row is read."""
+        ...
+
+    def check(self, tables: Mapping[str, Table]) -> None:
+        """Refuse a table whose declared columns are not there, or cannot be read as they are declared."""
+        ...
+
+    def listed(self, exact: Exact) -> list[tuple[Key, ...]]:
+        """The distinct rows of a public table without NULLs, in order; ``exact`` is a listing."""
+        ...
+
+    def sql(self, exact: Exact) -> tuple[str, ...]:
+        """The statements as this engine will run them."""
+        ...
+
+    def run(self, exact: Exact, progress: Progress | None = None) -> ExactCounts:
+        """The exact integers."""
+        ...
+
+    def prepare(self, preparation: Preparation, path: str | Path | None = None) -> Prepared:
+        """Store a table with its ranks, at ``path`` where the engine writes files, and use it from now on."""
+        ...
+
+    def attach(self, prepared: Prepared) -> None:
+        """Use a table that was prepared before."""
+        ...
+
+    def close(self) -> None:
+        """Let go of the data."""
+        ...
+
+
+def failed() -> EngineFailed:
+    """The one error of anything that happens after a row was touched: its words depend on nothing.
+
+    >>> str(failed()) == str(failed())
+    True
+    """
+    return EngineFailed(
+        "The engine could not run the plan.",
+        fix="Ask again later, or ask the curator to look at the engine; asking again is a new charge.",
+        cost="the charge is kept, as for an answer",
+    )
+
+
+# ---- from rows to an answer ----------------------------------------------------------------------------------
+
+ResultRows = Sequence[Sequence[Any]] | NDArray[np.int64]
+"""What a statement returned; where it returned integers only, an engine may give them as one array."""
+
+
+def exact_counts(exact: Exact, results: Sequence[ResultRows]) -> ExactCounts:
+    """The answer from the rows of every statement, put in the order of the keys.
+
+    >>> from curador.mechanisms.sensitivity import Contribution
+    >>> from sqlglot import exp
+    >>> exact = Exact((), (Statement("cells", exp.Select(), ("rows",)),), ((3,), (1,)), (Kind.INTEGER,), Contribution())
+    >>> exact_counts(exact, [[(1, 40)]]).column("rows")
+    [0, 40]
+    """
+    keys: Sequence[tuple[Key | None, ...]]
+    if exact.keys is not None:
+        keys = exact.keys
+    else:
+        width = len(exact.kinds)
+        read = [[(_key(row[:width], exact.kinds), row[width:]) for row in rows] for rows in results]
+        keys = sorted({key for rows in read for key, _ in rows}, key=_order)
+        place = {key: i for i, key in enumerate(keys)}
+        results = [[(place[key], *rest) for key, rest in rows] for rows in read]
+    columns: dict[str, Sequence[int]] = {}
+    lists: dict[str, Sequence[ValueCounts]] = {}
+    for statement, rows in zip(exact.statements, results, strict=True):
+        if statement.listed:
+            lists[statement.name] = _listed(rows, len(keys))
+        else:
+            columns |= _columns(statement, rows, len(keys))
+    return ExactCounts(keys, columns, lists)
+
+
+def _columns(statement: Statement, rows: ResultRows, size: int) -> dict[str, list[int]]:
+    found = {name: [0] * size for name in statement.columns}
+    filled = list(found.values())
+    for place, *numbers in rows:
+        for column, n in zip(filled, numbers, strict=True):
+            column[int(place)] = 0 if n is None else int(n)  # a sum of no values is NULL
+    return found
+
+
+def _listed(rows: ResultRows, size: int) -> list[ValueCounts]:
+    if not isinstance(rows, np.ndarray):
+        rows = np.array([[int(x) for x in row] for row in rows], np.int64).reshape(-1, 3)
+    table = rows
+    table = table[np.lexsort((table[:, 1], table[:, 0]))]
+    cuts = np.searchsorted(table[:, 0], np.arange(size + 1))
+    return [(table[a:b, 1], table[a:b, 2]) for a, b in pairwise(cuts)]
+
+
+def _key(values: Sequence[Any], kinds: Sequence[Kind]) -> tuple[Key | None, ...]:
+    return tuple(None if v is None else _KEYS[kind](v) for v, kind in zip(values, kinds, strict=True))
+
+
+_KEYS: dict[Kind, Callable[[Any], Key]] = {
+    Kind.INTEGER: int,
+    Kind.BOOLEAN: bool,
+    Kind.TEXT: str,
+    Kind.DATE: lambda n: day_of(int(n)),
+}
+
+
+def _order(key: tuple[Key | None, ...]) -> tuple[tuple[bool, Any], ...]:
+    """Keys by their values, the same on every engine; NULL comes first."""
+    return tuple((part is not None, part if part is not None else 0) for part in key)

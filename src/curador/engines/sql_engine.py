@@ -1,0 +1,137 @@
+"""What the three engines share: from a plan's trees to their text, and from whatever goes wrong to one error."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Collection, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import ClassVar, TypeVar
+
+from curador.engines.column_sql import check_column, named_columns, read_columns
+from curador.engines.dialect import Dialect
+from curador.engines.engine import ExactCounts, Progress, ResultRows, exact_counts, failed
+from curador.engines.render import render
+from curador.errors import InvalidParameter
+from curador.query.sql_plan.exact import Exact
+from curador.query.sql_plan.prepared import Preparation, Prepared
+from curador.query.sql_plan.truncate import GROUP_RANK, ROW_RANK
+from curador.query.tables.columns import Key
+from curador.query.tables.table import Table
+
+_T = TypeVar("_T")
+
+OnError = Callable[[Exception], None]
+"""Is shown the database's own error.  For the curator's private log: the error may quote rows."""
+
+
+class SqlEngine(ABC):
+    """An engine that speaks SQL.  A subclass opens the tables, fills ``_types`` and runs texts on one snapshot."""
+
+    name: ClassVar[str]
+    dialect: ClassVar[Dialect]
+
+    def __init__(self, timeout: float, on_error: OnError | None) -> None:
+        self._timeout, self._on_error = timeout, on_error
+        self._types: dict[str, dict[str, str]] = {}
+        self._guessed: set[str] = set()  # tables whose types were guessed from their rows
+
+    @abstractmethod
+    def _relation(self, table: str) -> str:
+        """The text that stands for a table."""
+
+    def _dialect_of(self, table: str) -> Dialect:
+        """How the columns of a table are read."""
+        return self.dialect
+
+    @abstractmethod
+    def _results(self, exact: Exact, texts: tuple[str, ...], progress: Progress | None) -> list[ResultRows]:
+        """The rows of every text, all from one snapshot."""
+
+    @abstractmethod
+    def prepare(self, preparation: Preparation, path: str | Path | None = None) -> Prepared:
+        """Store a table with its ranks, and use it from now on."""
+
+    @abstractmethod
+    def attach(self, prepared: Prepared) -> None:
+        """Use a table that was prepared before."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Let go of the data."""
+
+    def describe(self, table: str) -> list[tuple[str, str]]:
+        """The columns of a table and their types as the engine declares them."""
+        return list(self._types[table].items())
+
+    def check(self, tables: Mapping[str, Table]) -> None:
+        """Refuse a table whose declared columns are not there, or cannot be read as they are declared."""
+        for name, table in tables.items():
+            for column, declared in table.columns.items():
+                check_column(column, declared.kind, self.dialect, self._types[name])
+
+    def sql(self, exact: Exact) -> tuple[str, ...]:
+        """The statements as this engine runs them, for people to read.
+
+        Of a frame the types were guessed from its rows, so how its columns are read is not shown; of a prepared copy
+        the name holds a digest of the rows, so another is.
+        """
+        return self._texts(exact, self._told, self._guessed)
+
+    def _told(self, table: str) -> str:
+        name, copy, _ = table.partition("\t")  # see Prepared.relation
+        return self.dialect.quoted(f"{name} prepared") if copy else self._shown(table)
+
+    def _shown(self, table: str) -> str:
+        """The name of a table for people, where it is not the one the engine needs."""
+        return self._relation(table)
+
+    def _texts(self, exact: Exact, relation: Callable[[str], str], hidden: Collection[str] = ()) -> tuple[str, ...]:
+        scans = {
+            s.name: named_columns(s, self.dialect, relation(s.table))
+            if s.table in hidden
+            else read_columns(s, self._dialect_of(s.table), relation(s.table), self._types[s.table])
+            for s in exact.scans
+        }
+        return tuple(render(s.tree, self.dialect, scans) for s in exact.statements)
+
+    def _stored_text(self, preparation: Preparation) -> str:
+        """The rows to be stored, in the order of their ranks: what a question reads then lies together."""
+        scan = preparation.scan
+        dialect, relation = self._dialect_of(scan.table), self._relation(scan.table)
+        source = read_columns(scan, dialect, relation, self._types[scan.table])
+        order = ", ".join(map(self.dialect.quoted, (GROUP_RANK, ROW_RANK)))
+        return f"{render(preparation.tree, self.dialect, {scan.name: source})} ORDER BY {order}"
+
+    def run(self, exact: Exact, progress: Progress | None = None) -> ExactCounts:
+        """The exact integers, all from one snapshot."""
+        return self._guarded(lambda: exact_counts(exact, self._results(exact, self._run_texts(exact), progress)))
+
+    def listed(self, exact: Exact) -> list[tuple[Key, ...]]:
+        """The distinct rows of a public table that hold no NULL, in order."""
+        if any(s.columns for s in exact.statements):
+            raise InvalidParameter("This plan measures something.", fix="Run it.")
+        found = self._attempt(lambda: exact_counts(exact, self._results(exact, self._run_texts(exact), None)).keys)
+        if not found:
+            raise InvalidParameter("A public table could not be read.", fix="Look at its source and at the engine.")
+        return [tuple(x for x in key if x is not None) for key in found[0] if None not in key]
+
+    def _run_texts(self, exact: Exact) -> tuple[str, ...]:
+        return self._texts(exact, self._relation)
+
+    def _guarded(self, work: Callable[[], _T]) -> _T:
+        """What the work returns, or the one error."""
+        found = self._attempt(work)
+        if not found:
+            raise failed()
+        return found[0]
+
+    def _attempt(self, work: Callable[[], _T]) -> list[_T]:
+        """Nothing where anything went wrong: raised from here, the error would carry the database's as its context."""
+        try:
+            return [work()]
+        except Exception as error:  # noqa: BLE001  whatever it was, it may depend on the data
+            if self._on_error is not None:
+                with suppress(Exception):  # what a log says of it may not reach the asker
+                    self._on_error(error)
+            return []

@@ -1,0 +1,1 @@
+"""Where a ledger is kept: in memory, in a SQLite file, in PostgreSQL."""

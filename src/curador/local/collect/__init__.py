@@ -1,0 +1,1 @@
+"""The collector: messages in, estimates out."""

@@ -1,0 +1,251 @@
+"""Messages as they come in, of any origin and in any state: read a piece at a time, refused one by one.
+
+What a message may do at worst is to be counted as refused.  No line ends the run, takes more memory than a message of
+the task needs, or is dropped without a count.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import re
+import select
+import time
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from curador.local.collect.wire import (
+    TOKEN_BYTES,
+    Message,
+    Reason,
+    Refused,
+    read_message,
+    sound_reports,
+    task_id,
+    to_base64,
+)
+from curador.local.task.task import Task
+
+SPARE = 1024
+"""How many bytes a message may have beside its epsilon and report: names, token, and spaces that some write."""
+CHUNK = 1 << 16
+
+
+class Pause:
+    """Stands among messages that are still coming: what came before it is dealt with first.
+
+    >>> isinstance(PAUSE, Pause)
+    True
+    """
+
+
+PAUSE = Pause()
+
+
+@dataclass(frozen=True, eq=False)
+class MessageBatch:
+    """Reports that could have come from the task's randomizer, by rising token, and how many messages were refused.
+
+    Of several with one token the first that came counts.  What order the others came in is not kept.
+    """
+
+    tokens: NDArray[np.uint64]
+    """Two columns: the first and the last eight bytes of each token, as integers."""
+    reports: NDArray[np.uint8]
+    refused: Counter[Reason]
+
+
+@dataclass(frozen=True)
+class Intake:
+    """Reads messages on one task.
+
+    A message is a mapping, or its JSON as text or UTF-8 bytes.  Keys that are named twice, NaN, lines longer than
+    ``longest`` and whatever else is not exactly a message are refused.
+
+    >>> from curador.local import KRR
+    >>> from curador.local.collect.wire import messages
+    >>> task = KRR(keys=["a", "b"], epsilon=1)
+    >>> sent = messages(task, task.randomize(["a", "b"]))
+    >>> batch = Intake(task).read([*sent, sent[0], "[[[", b"\\xff", {**sent[0], "task": "?"}])
+    >>> len(batch.reports), dict(batch.refused)
+    (2, {'malformed': 2, 'another task': 1, 'replayed': 1})
+    """
+
+    task: Task
+
+    @cached_property
+    def named(self) -> str:
+        return task_id(self.task)
+
+    @property
+    def longest(self) -> int:
+        """How many bytes a line may have."""
+        return SPARE + len(str(self.task.epsilon)) + self._text
+
+    @property
+    def _text(self) -> int:
+        return len(to_base64(bytes(self.task.layout.size)))
+
+    @cached_property
+    def _usual(self) -> re.Pattern[bytes]:
+        """What our own clients write: such a line is a message without more ado, but for bits to spare."""
+        parts = {
+            "task": re.escape(self.named),
+            "epsilon": re.escape(str(self.task.epsilon)),
+            "token": f"([0-9a-f]{{{2 * TOKEN_BYTES}}})",
+            "report": f"([A-Za-z0-9_-]{{{self._text}}})",
+        }
+        inner = ", ?".join(f'"{name}": ?"{part}"' for name, part in parts.items())
+        return re.compile(rf"\{{{inner}\}}\r?\n?".encode())
+
+    def read(self, messages: Iterable[Any]) -> MessageBatch:
+        """The sound reports among these messages, and the counts of all others."""
+        refused: Counter[Reason] = Counter()
+        tokens, texts = list[bytes](), list[bytes]()
+        usual, longest = self._usual.fullmatch, self.longest
+        for message in messages:
+            if isinstance(message, str) and len(message) <= longest:
+                message = message.encode("utf-8", "surrogatepass")  # what is no character is refused below
+            hit = usual(message) if isinstance(message, bytes) else None
+            if hit is not None:
+                token, text = hit.groups()
+            else:
+                try:
+                    one = self.parsed(message)
+                except Refused as refusal:
+                    refused[refusal.reason] += 1
+                    continue
+                token, text = one.token.hex().encode(), to_base64(one.report).encode()
+            tokens.append(token)
+            texts.append(text)
+        return self._sound(_from_hex(tokens), *_from_base64(texts, self._text, self.task.layout.size), refused)
+
+    def parsed(self, message: Any) -> Message:
+        """One message, or :class:`Refused`."""
+        if isinstance(message, str | bytes | bytearray):
+            message = self._document(message)
+        return read_message(self.task, message, named=self.named)
+
+    def _document(self, line: str | bytes | bytearray) -> Any:
+        if len(line) > self.longest:
+            raise Refused("malformed", f"A message on this task has {self.longest} bytes at most.")
+        try:
+            text = line if isinstance(line, str) else line.decode("utf-8")  # JSON allows no other coding
+            return strict_json(text)
+        except ValueError:
+            raise Refused("malformed", "A message is a JSON object.") from None
+
+    def _sound(
+        self,
+        tokens: NDArray[np.uint64],
+        reports: NDArray[np.uint8],
+        exact: NDArray[np.bool_],
+        refused: Counter[Reason],
+    ) -> MessageBatch:
+        refused["malformed"] += int((~exact).sum())
+        tokens, reports = tokens[exact], reports[exact]
+        sound = sound_reports(self.task, reports)
+        refused["not a report"] += int((~sound).sum())
+        tokens, reports = tokens[sound], reports[sound]
+        order = np.lexsort((tokens[:, 1], tokens[:, 0]))  # stable: the first that came stays first
+        tokens, reports = tokens[order], reports[order]
+        new = np.append(True, (tokens[1:] != tokens[:-1]).any(axis=1))[: len(tokens)]
+        refused["replayed"] += int((~new).sum())
+        return MessageBatch(tokens[new], reports[new], +refused)
+
+
+def lines(file: BinaryIO, longest: int) -> Iterator[bytes]:
+    """The lines of a file, of which none takes more than ``longest`` + 1 bytes: the rest of a longer one is skipped.
+
+    >>> from io import BytesIO
+    >>> list(lines(BytesIO(b"ab\\n" + b"x" * 100 + b"\\ncd"), 5))
+    [b'ab\\n', b'xxxxxx', b'cd']
+    """
+    while line := file.readline(longest + 1):
+        rest = line
+        while len(rest) > longest and not rest.endswith(b"\n"):
+            rest = file.readline(longest + 1)
+        yield line
+
+
+def arriving(source: int, longest: int, seconds: float, stop: int | None = None) -> Iterator[bytes | Pause]:
+    """As :func:`lines`, of a pipe by its number: a :data:`PAUSE` every so many seconds, however slowly they come.
+
+    It ends with the pipe, or as soon as there is something to read from ``stop``.
+
+    >>> reader, writer = os.pipe()
+    >>> _ = os.write(writer, b"ab\\n" + b"x" * 100 + b"\\ncd")
+    >>> coming = arriving(reader, 5, 0.01)
+    >>> next(coming), next(coming), isinstance(next(coming), Pause)
+    (b'ab', b'xxxxxx', True)
+    >>> os.close(writer)
+    >>> list(coming)
+    [b'cd']
+    >>> os.close(reader)
+    """
+    line, ends = bytearray(), time.monotonic() + seconds
+    watched = [source] if stop is None else [source, stop]
+    while True:
+        ready, _, _ = select.select(watched, [], [], max(0.0, ends - time.monotonic()))
+        if stop in ready:
+            return  # what is left of a line is no message
+        if source in ready:
+            data = os.read(source, CHUNK)
+            if not data:
+                break
+            for i, part in enumerate(data.split(b"\n")):
+                if i:
+                    yield bytes(line)
+                    line.clear()
+                line += part[: longest + 1 - len(line)]
+        if time.monotonic() >= ends:
+            yield PAUSE
+            ends = time.monotonic() + seconds
+    if line:
+        yield bytes(line)
+
+
+def strict_json(text: str) -> Any:
+    """A JSON document that every reader takes for the same: no name stands twice, and no number is NaN or infinite.
+
+    >>> strict_json('{"a": 1}')
+    {'a': 1}
+    >>> strict_json('{"a": 1, "a": 2}')
+    Traceback (most recent call last):
+    ValueError: a name stands twice
+    """
+    try:
+        return json.loads(text, object_pairs_hook=_once, parse_constant=_no_number)
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
+
+
+def _once(pairs: list[tuple[str, Any]]) -> Mapping[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("a name stands twice")
+    return found
+
+
+def _no_number(name: str) -> None:
+    raise ValueError(f"{name} is not JSON")
+
+
+def _from_hex(tokens: list[bytes]) -> NDArray[np.uint64]:
+    data = bytes.fromhex(b"".join(tokens).decode())
+    return np.frombuffer(data, ">u8").astype(np.uint64).reshape(len(tokens), 2)
+
+
+def _from_base64(texts: list[bytes], text: int, size: int) -> tuple[NDArray[np.uint8], NDArray[np.bool_]]:
+    """Rows of bytes, and which of the texts carry nothing beyond them."""
+    fill = b"A" * (-text % 4)  # six bits of 0: what is beyond the report must come out as 0
+    data = base64.urlsafe_b64decode(b"".join([one + fill for one in texts]))
+    rows = np.frombuffer(data, np.uint8).reshape(len(texts), (text + len(fill)) // 4 * 3)
+    return rows[:, :size], (rows[:, size:] == 0).all(axis=1)

@@ -1,0 +1,253 @@
+"""Where a collector keeps reports: one append-only DuckDB file of tokens and reports, and how many were refused.
+
+A piece is one transaction: all of it is there or nothing.  The file is open only while a piece is written or reports
+are counted; a lock beside it lets in one that writes, or some that read, and others wait.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+import duckdb
+import numpy as np
+from numpy.typing import NDArray
+
+from curador.errors import CuradorError
+from curador.local.collect.intake import MessageBatch
+from curador.local.collect.wire import Reason
+
+KEPT = "what was accepted before is kept"
+CONFIG: dict[str, str | bool | int | float | list[str]] = {
+    "memory_limit": "512MB",
+    "threads": 2,
+    "autoinstall_known_extensions": False,
+}
+PAUSE = 0.005
+SILENT = 2.0
+"""For how many seconds one waits without saying so."""
+
+Got = TypeVar("Got")
+
+_BROKEN = duckdb.CatalogException, duckdb.SerializationException
+_SIGNS = "not a valid DuckDB", "Corrupt database file", "Could not read enough bytes"
+
+_SCHEMA = """
+CREATE TABLE state (task VARCHAR NOT NULL, accepted UBIGINT NOT NULL);
+CREATE TABLE refused (reason VARCHAR PRIMARY KEY, messages UBIGINT NOT NULL);
+CREATE TABLE reports (token_high UBIGINT NOT NULL, token_low UBIGINT NOT NULL, report BLOB NOT NULL);
+"""
+
+
+class CollectorFailed(CuradorError):
+    """A collector's folder that cannot be read or written: missing, full, in use, damaged, or of another task.
+
+    >>> CollectorFailed("The disk is full.", fix="Make room.", cost=KEPT).cost
+    'what was accepted before is kept'
+    """
+
+
+@dataclass(frozen=True)
+class ReportStore:
+    """The reports on the task named ``task``, in the file ``path``.
+
+    Assumes: a local disk, on which locks work.
+
+    >>> import tempfile
+    >>> from curador.local import KRR
+    >>> from curador.local.collect.intake import Intake
+    >>> from curador.local.collect.wire import messages
+    >>> task = KRR(keys=["a", "b"], epsilon=1)
+    >>> batch = Intake(task).read(messages(task, task.randomize(["a", "b"])))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     store = ReportStore.create(Path(folder) / "reports.duckdb", Intake(task).named)
+    ...     store.add(batch), store.add(batch), store.totals()
+    (0, 2, (2, {'replayed': 2}))
+    """
+
+    path: Path
+    task: str
+    patience: float = 600.0
+    """For how many seconds to wait for another process."""
+    notice: Callable[[str], None] | None = None
+    """Who is told that one waits."""
+
+    @classmethod
+    def create(cls, path: Path, task: str) -> ReportStore:
+        """A new file, without reports; it has its name once it is whole."""
+        aside = path.with_suffix(".new")
+        for left in (aside, aside.with_suffix(".new.wal")):  # by one who was killed
+            left.unlink(missing_ok=True)
+        with _told(path), duckdb.connect(str(aside), config=CONFIG) as connection:
+            connection.execute(_SCHEMA)
+            connection.execute("INSERT INTO state VALUES (?, 0)", [task])
+        aside.rename(path)
+        made = cls(path, task)
+        with made._alone(fcntl.LOCK_EX):  # from now on the lock is there, for those who may only read
+            return made
+
+    def add(self, batch: MessageBatch) -> int:
+        """Write the reports whose tokens are new, and the counts of all that are refused; gives how many are not new.
+
+        Guarantee: once it returns, all of it survives whatever happens to the process; if it does not return, all of it
+            is there or nothing.
+        """
+        with self._opened() as connection:
+            return _added(connection, batch)
+
+    def totals(self) -> tuple[int, Mapping[Reason, int]]:
+        """How many reports were accepted, and how many messages refused, by reason."""
+        with self._opened(read_only=True) as connection:
+            (accepted,) = _row(connection, "SELECT accepted FROM state")
+            refused = connection.execute("SELECT reason, messages FROM refused ORDER BY reason").fetchall()
+        return accepted, dict(refused)
+
+    def pieces(self, rows: int, size: int) -> Iterator[tuple[float, NDArray[np.uint8]]]:
+        """The reports, so many of ``size`` bytes at a time, each piece after the part of all that is done with it."""
+        with self._opened(read_only=True) as connection:
+            last, there, accepted = _row(
+                connection, "SELECT COALESCE(MAX(rowid), -1), COUNT(*), (SELECT accepted FROM state) FROM reports"
+            )
+            if there != accepted:
+                raise _damaged(self.path)
+            for start in range(0, last + 1, rows):
+                piece = "SELECT report FROM reports WHERE rowid >= ? AND rowid < ?"
+                found = connection.execute(piece, [start, start + rows]).fetchnumpy()["report"]
+                data = b"".join(found)
+                if len(data) != len(found) * size:
+                    raise _damaged(self.path)
+                yield min(1.0, (start + rows) / (last + 1)), np.frombuffer(data, np.uint8).reshape(len(found), size)
+
+    @contextmanager
+    def _opened(self, *, read_only: bool = False) -> Iterator[duckdb.DuckDBPyConnection]:
+        if not self.path.is_file():  # DuckDB would make one, and the reports would seem to be gone
+            raise CollectorFailed(
+                f"{self.path.name} is missing.", fix="Restore the collector's folder from a copy.", cost=KEPT
+            )
+        with self._alone(fcntl.LOCK_SH if read_only else fcntl.LOCK_EX), _told(self.path):
+            connection = self._patiently(lambda: _connected(self.path, read_only))
+            try:
+                if _row(connection, "SELECT task FROM state") != (self.task,):
+                    raise CollectorFailed(
+                        "The reports in this folder are on another task.",
+                        fix="Restore the folder from a copy; nothing was read or written.",
+                        cost=KEPT,
+                    )
+                yield connection
+            finally:
+                connection.close()
+
+    @contextmanager
+    def _alone(self, how: int) -> Iterator[None]:
+        """Keep all other threads and processes out, or all that write; let go also when the process is killed."""
+        try:
+            file = os.open(self.path.with_suffix(".lock"), os.O_RDONLY | os.O_CREAT, 0o600)
+        except OSError as error:
+            raise _failed(self.path, os.strerror(error.errno or 0)) from None
+        try:
+            self._patiently(lambda: _locked(file, how))
+            yield
+        finally:
+            os.close(file)
+
+    def _patiently(self, attempt: Callable[[], Got | None]) -> Got:
+        since, said = time.monotonic(), self.notice is None
+        while (got := attempt()) is None:
+            waited = time.monotonic() - since
+            if self.notice is not None and not said and waited > SILENT:
+                self.notice(f"Waiting for another program that uses {self.path.name}, {self.patience:g} s at most.")
+                said = True
+            if waited > self.patience:
+                raise CollectorFailed(
+                    "Another process is using these reports.", fix="Try again when it is done.", cost=KEPT
+                )
+            time.sleep(PAUSE)
+        return got
+
+
+def _locked(file: int, how: int) -> bool | None:
+    try:
+        fcntl.flock(file, how | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return None
+    return True
+
+
+def _connected(path: Path, read_only: bool) -> duckdb.DuckDBPyConnection | None:
+    try:
+        return duckdb.connect(str(path), read_only=read_only, config=CONFIG)
+    except duckdb.IOException as error:
+        if "lock on file" in str(error):  # a program that is no collector looks at the reports
+            return None
+        raise
+
+
+def _added(connection: duckdb.DuckDBPyConnection, batch: MessageBatch) -> int:
+    tokens = {"token_high": batch.tokens[:, 0].copy(), "token_low": batch.tokens[:, 1].copy()}
+    connection.begin()
+    try:
+        connection.register("piece", {**tokens, "i": np.arange(len(batch.tokens))})
+        # A scan of all tokens: faster than an index of random keys, a tenth of its size, and of bounded memory.
+        known = connection.execute("SELECT i FROM piece SEMI JOIN reports USING (token_high, token_low)").fetchnumpy()
+        new = np.ones(len(batch.tokens), bool)
+        new[known["i"]] = False
+        reports = np.empty(int(new.sum()), object)
+        reports[:] = np.ascontiguousarray(batch.reports[new]).view(f"V{batch.reports.shape[1]}").ravel().tolist()
+        connection.register("fresh", {**{name: x[new] for name, x in tokens.items()}, "report": reports})
+        if reports.size:
+            connection.execute("INSERT INTO reports SELECT token_high, token_low, report::BLOB FROM fresh")
+        connection.execute("UPDATE state SET accepted = accepted + ?", [reports.size])
+        replayed = len(new) - reports.size
+        for reason, n in (batch.refused + Counter[Reason]({"replayed": replayed})).items():
+            upsert = "INSERT INTO refused VALUES (?, ?) ON CONFLICT (reason) DO UPDATE SET messages = messages + ?"
+            connection.execute(upsert, [reason, n, n])
+        connection.commit()
+    except BaseException:
+        _rolled_back(connection)
+        raise
+    return replayed
+
+
+def _rolled_back(connection: duckdb.DuckDBPyConnection) -> None:
+    with suppress(duckdb.Error):  # it may be beyond use already; what it wrote is not committed then either
+        connection.rollback()
+
+
+def _row(connection: duckdb.DuckDBPyConnection, query: str) -> tuple[Any, ...]:
+    found: tuple[Any, ...] | None = connection.execute(query).fetchone()
+    return found or ()
+
+
+@contextmanager
+def _told(path: Path) -> Iterator[None]:
+    """DuckDB's errors in our words."""
+    try:
+        yield
+    except duckdb.Error as error:
+        said = str(error).splitlines()[0].replace(f"{path.parent}{os.sep}", "")
+        if isinstance(error, _BROKEN) or any(sign in said for sign in _SIGNS):
+            raise _damaged(path) from None
+        raise _failed(path, said) from None
+
+
+def _failed(path: Path, reason: str) -> CollectorFailed:
+    return CollectorFailed(
+        f"{path.name} cannot be read or written: {reason}",
+        fix="Make room on the disk or allow access to the folder, then collect again: what is in is not counted twice.",
+        cost=KEPT,
+    )
+
+
+def _damaged(path: Path) -> CollectorFailed:
+    return CollectorFailed(
+        f"{path.name} is no store of reports, or is damaged.",
+        fix="Restore the collector's folder from a copy.",
+        cost=KEPT,
+    )

@@ -1,0 +1,956 @@
+"""Curador on a device: reads a task, checks that it keeps its epsilon, and answers it.  Copy this one file and run it.
+
+Standard library only, Python 3.9 or later.  Every random decision is made in integers from the bytes of the operating
+system; docs/reference/wire.md writes down the format, and which bytes are read in which order.
+
+    task = read_task(json.load(open("task.json")))
+    print(json.dumps(message(task, "tea")))
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import threading
+from abc import ABC, abstractmethod
+from base64 import urlsafe_b64encode
+from collections.abc import Callable
+from fractions import Fraction
+from math import ceil, gcd, isqrt
+from typing import TYPE_CHECKING, Any, ClassVar, Union
+
+__all__ = ["Device", "Refused", "Source", "message", "read_task", "report"]
+
+VERSION = 1
+LEVELS = 1 << 16  # steps between the bounds of a number
+WIDE = 1 << 32  # thresholds without a field "bits" have 32 of them
+SAFE = 1 << 53  # integers in a document are smaller, so that all languages read the same
+DIGITS = 40  # of a fraction's numerator and denominator, each
+REPORT_MOST = 1 << 16  # bytes
+KEPT_MOST = 1 << 12  # bits
+LISTED_MOST = 1 << 16  # keys
+NAMES_MOST = 1 << 10  # attributes of a record
+FINEST = 1 << 40  # bounds are at least this part of their size apart, so that doubles tell the steps between them
+PRECISION = 192  # bits after the point when e**epsilon is bounded from below
+INFINITE = float("inf")
+ENOUGH = 64  # no threshold of 32 bits makes a ratio of e**64
+Number = Union[int, float]  # noqa: UP007 (Python 3.9)
+
+
+class Refused(ValueError):
+    """A task that is not to be answered, or a report that would cost too much: never because of a value.
+
+    >>> str(Refused("This is not a task."))
+    'This is not a task.'
+    """
+
+
+def _must(true: object, what: str) -> None:
+    if not true:
+        raise Refused(what)
+
+
+# ---- random decisions ------------------------------------------------------------------------------------------------
+
+
+class Source:
+    """Random decisions with exact laws; ``fetch`` gives so many fair random bytes.
+
+    Make one for each report, as :func:`report` does, so that no bytes are left over for a fork to repeat.
+
+    >>> Source(lambda n: bytes(n)).uniform(6), Source(lambda n: bytes(n)).coin(1, 16)
+    (0, True)
+    """
+
+    def __init__(self, fetch: Callable[[int], bytes] = os.urandom) -> None:
+        self._fetch, self._bytes, self._at = fetch, b"", 0
+
+    def take(self, n: int) -> int:
+        """The next ``n`` bytes as one integer, the highest first."""
+        if self._at + n > len(self._bytes):
+            wanted = max(n, 64)
+            fetched = self._fetch(wanted)
+            _must(len(fetched) == wanted, "The source did not give the bytes that it was asked for.")
+            self._bytes, self._at = self._bytes[self._at :] + fetched, 0
+        self._at += n
+        return int.from_bytes(self._bytes[self._at - n : self._at], "big")
+
+    def coin(self, threshold: int, bits: int) -> bool:
+        """True with probability threshold / 2**bits: the lower half of the bits is drawn only if the upper ties."""
+        if threshold >= 1 << bits:
+            return True
+        high, low = divmod(threshold, 1 << bits // 2)
+        first = self.take(bits // 16)
+        return first < high or (first == high and low > 0 and self.take(bits // 16) < low)
+
+    def uniform(self, n: int) -> int:
+        """A uniform integer below ``n``: what is out of range is thrown away whole."""
+        bits = (n - 1).bit_length()
+        while (drawn := self.take((bits + 7) // 8) & ((1 << bits) - 1)) >= n:
+            pass
+        return drawn
+
+    def subset(self, chosen: int, of: int) -> list[int]:
+        """A uniform set of ``chosen`` integers below ``of``, in rising order, by Floyd's algorithm."""
+        found: set[int] = set()
+        for top in range(of - chosen, of):
+            drawn = self.uniform(top + 1)
+            found.add(top if drawn in found else drawn)
+        return sorted(found)
+
+    def chance(self, n: int, d: int) -> bool:
+        """True with probability n/d."""
+        return self.uniform(d) < n
+
+    def exp_coin(self, n: int, d: int) -> bool:
+        """True with probability exp(-n/d), for 0 <= n <= d: if a run of coins n/d, n/2d, ... is of even length."""
+        k = 1
+        while self.chance(n, d * k):
+            k += 1
+        return k % 2 == 1
+
+    def laplace(self, scale: Fraction) -> int:
+        """An integer x with probability proportional to exp(-|x| / scale), by Canonne, Kamath and Steinke (2020)."""
+        t, s = scale.numerator, scale.denominator
+        while True:
+            u, v = self.uniform(t), 0
+            if not self.exp_coin(u, t):
+                continue
+            while self.exp_coin(1, 1):
+                v += 1
+            size, minus = (u + t * v) // s, self.uniform(2)
+            if size or not minus:  # zero must not be there twice
+                return -size if minus else size
+
+    def level(self, fine: int) -> int:
+        """One of the two steps next to ``fine`` / 2**16, right on average.  It comes before the noise."""
+        return (fine >> 16) + self.coin(fine & 0xFFFF, 16)
+
+
+# ---- the parts of a document -----------------------------------------------------------------------------------------
+
+
+def _whole(x: Any, name: str) -> int:
+    _must(type(x) is int and abs(x) < SAFE, f"{name} is not an integer that all devices can read.")
+    return int(x)
+
+
+def _fraction(x: Any, name: str) -> Fraction:
+    number = f"[1-9][0-9]{{0,{DIGITS - 1}}}"
+    found = re.fullmatch(f"(0|-?{number})(?:/({number}))?", x) if isinstance(x, str) else None
+    if found is None:
+        raise Refused(f'{name} is not a fraction such as "1" or "1/2", of {DIGITS} digits each at most.')
+    n, d = int(found[1]), int(found[2] or 1)
+    _must(gcd(n, d) == 1 and found[2] != "1", f"{name} is not in lowest terms.")
+    return Fraction(n, d)
+
+
+def _is_key(x: object) -> bool:
+    return type(x) is str or (type(x) is int and abs(x) < SAFE)
+
+
+def _keys(x: Any, name: str) -> Any:
+    if isinstance(x, list):
+        _must(len(x) <= LISTED_MOST, f"More than {LISTED_MOST} keys are listed.")
+        _must(all(map(_is_key, x)) and len(set(x)) == len(x), "Keys are different strings or integers.")
+        return {key: i for i, key in enumerate(x)}
+    return _whole(x, name)
+
+
+def _text(x: Any, name: str) -> str:
+    _must(isinstance(x, str), f"{name} is not a string.")
+    return str(x)
+
+
+def _any(x: Any, name: str) -> Any:
+    return x
+
+
+def _keeps(n: int, d: int, epsilon: Fraction) -> bool:
+    """Whether n/d <= e**epsilon is shown: by a partial sum of the series with every term rounded down."""
+    x, k, term, total = min(epsilon, Fraction(ENOUGH)), 0, 1 << PRECISION, 1 << PRECISION
+    while term:
+        k += 1
+        term = term * x.numerator // (x.denominator * k)
+        total += term
+    return n << PRECISION <= total * d
+
+
+def _bytes_for(n: int) -> int:
+    """How many bytes an integer below ``n`` has in a report."""
+    return 1 if n <= 1 << 8 else 2 if n <= 1 << 16 else 4
+
+
+def _words(numbers: list[int], size: int) -> bytes:
+    """Integers as so many bytes each, the highest first."""
+    return b"".join(int(x).to_bytes(size, "big") for x in numbers)
+
+
+def _bits(cells: list[bool]) -> bytes:
+    """Packed bits, the first the highest of the first byte."""
+    size = (len(cells) + 7) // 8
+    text = "".join("1" if cell else "0" for cell in cells)
+    return int(text.ljust(8 * size, "0"), 2).to_bytes(size, "big")
+
+
+def _place(salt: str, row: int, code: bytes, places: int) -> int:
+    """Where the hash function of this row sends a key's code: the lowest bits of the first eight bytes of a SHA-256."""
+    head = f"{salt}\n{row}\n".encode("utf-8", "surrogatepass")
+    return int.from_bytes(hashlib.sha256(head + code).digest()[:8], "big") % places
+
+
+# ---- values ----------------------------------------------------------------------------------------------------------
+# A person may have any value, and a task may be anybody's.  Whatever the value is, it makes one report: a device that
+# refused some values would tell by its silence, for nothing, which ones.
+
+
+def _number_of(value: object) -> Number | None:
+    """The value if it is a number; NaN is none, nor is a truth value, nor are digits in a string."""
+    number = isinstance(value, (int, float)) and not isinstance(value, bool) and value == value
+    return value if number else None  # type: ignore[return-value]
+
+
+def _integer_of(value: object) -> int | None:
+    """The value if it is an integer, such as 1 or 1.0, between -2**63 and 2**63."""
+    number = _number_of(value)
+    return int(number) if number is not None and abs(number) < 1 << 63 and number == int(number) else None
+
+
+def _key_code(value: object) -> bytes:
+    """A string or an integer between -2**63 and 2**63 as bytes; everything else counts as the empty string."""
+    if isinstance(value, str):
+        return b"s" + str.__str__(value).encode("utf-8", "surrogatepass")
+    integer = _integer_of(value)
+    return b"s" if integer is None else b"i%d" % integer
+
+
+# ---- the mechanisms --------------------------------------------------------------------------------------------------
+
+
+class Task(ABC):
+    """A question that was read and is known to keep its epsilon; :func:`read_task` makes it.
+
+    >>> KINDS["duchi"]({"low": "0", "high": "10", "epsilon": "1", "slope": 30284}).report_bytes
+    1
+    """
+
+    fields: ClassVar[dict[str, Callable[[Any, str], Any]]] = {"epsilon": _fraction}
+    id: str
+    digest: str  # all 32 bytes, of which the id is the first 16
+    report_bytes: int  # how many a report has
+    remembers = False
+
+    def __init_subclass__(cls, **fields: Callable[[Any, str], Any]) -> None:
+        inherited = (base.fields for base in reversed(cls.__mro__) if issubclass(base, Task))
+        cls.fields = {name: read for some in (*inherited, fields) for name, read in some.items()}
+
+    if TYPE_CHECKING:  # the fields
+
+        def __getattr__(self, name: str) -> Any: ...
+
+    def __init__(self, body: dict[str, Any]) -> None:
+        for name, read in self.fields.items():
+            setattr(self, name, read(body[name], name))
+        _must(Fraction(1, 1 << 30) <= self.epsilon <= 1024, "epsilon is not from 2**-30 to 1024.")
+        self.check()
+        _must(self.report_bytes <= REPORT_MOST, f"Reports on this task would have more than {REPORT_MOST} bytes.")
+
+    @abstractmethod
+    def check(self) -> None:
+        """Refuse fields out of range and thresholds that do not keep epsilon; set ``report_bytes``."""
+
+    @abstractmethod
+    def seen(self, value: Any) -> Any:
+        """What of a value the coins see.  There is something for every value, of any type."""
+
+    @abstractmethod
+    def draw(self, own: Any, source: Source) -> bytes:
+        """The report on what :meth:`seen` gave."""
+
+    def _between(self, least: int, most: int, *names: str) -> None:
+        for name in names:
+            _must(least <= getattr(self, name) <= most, f"{name} is not from {least} to {most}.")
+
+    def _promise(self, n: int, d: int, times: int = 1) -> None:
+        """Refuse unless (n/d)**times keeps epsilon; n/d is the largest ratio only if it is above 1."""
+        _must(n > d, "These reports would say nothing.")
+        _must(_keeps(n, d, self.epsilon / times), f"This task's thresholds do not keep epsilon = {self.epsilon}.")
+
+
+class Keyed(Task, keys=_keys, rest=_any, bits=_whole):
+    """A task about keys that are listed, or numbered from 0."""
+
+    def check(self) -> None:
+        self.size = len(self.keys) if isinstance(self.keys, dict) else self.keys
+        _must(2 <= self.size <= 1 << 24, "There are not 2 to 2**24 keys.")
+        _must(self.bits in (16, 32), "bits is not 16 or 32.")
+        self.unit, self.report_bytes = 1 << self.bits, _bytes_for(self.size)
+        found = self._number(self.rest) if _is_key(self.rest) else None
+        _must(self.rest is None or found is not None, "rest is none of the keys.")
+        self.other_number: int = found or 0  # without a rest the first key, as numbers are clamped to their bounds
+
+    def _number(self, value: Any) -> int | None:
+        key = value if isinstance(value, str) else _integer_of(value)
+        if isinstance(self.keys, dict):
+            return self.keys.get(key)
+        return key if isinstance(key, int) and 0 <= key < self.size else None
+
+    def seen(self, value: Any) -> int:
+        found = self._number(value)
+        return self.other_number if found is None else found
+
+    def _kept(self, own: int, keep: int, size: int, source: Source) -> int:
+        other = source.uniform(size)  # drawn in any case
+        return own if source.coin(keep, self.bits) else other
+
+    def _keep_promise(self, keep: int, size: int, times: int = 1) -> None:
+        self._promise(self.unit + keep * (size - 1), self.unit - keep, times)
+
+
+class Krr(Keyed, keep=_whole):
+    """k-ary randomized response: the own key with probability keep/2**bits, else a uniform one."""
+
+    def check(self) -> None:
+        super().check()
+        self._between(1, self.unit - 1, "keep")
+        self._keep_promise(self.keep, self.size)
+
+    def draw(self, own: int, source: Source) -> bytes:
+        return self._kept(own, self.keep, self.size, source).to_bytes(self.report_bytes, "big")
+
+
+class Unary(Keyed, own=_whole, other=_whole):
+    """One bit per key: 1 with probability own/2**bits for the own key, other/2**bits for every other."""
+
+    def check(self) -> None:
+        super().check()
+        self._between(1, self.unit - 1, "own", "other")
+        self._promise(self.own * (self.unit - self.other), self.other * (self.unit - self.own))
+        self.report_bytes = (self.size + 7) // 8
+
+    def draw(self, own: int, source: Source) -> bytes:
+        return _bits([source.coin(self.own if v == own else self.other, self.bits) for v in range(self.size)])
+
+
+class Olh(Krr, hash_bits=_whole):
+    """Linear local hashing: bit j of the hash is the parity of mask j and the key; the hash is reported as by Krr."""
+
+    def check(self) -> None:
+        Keyed.check(self)
+        self._between(1, self.unit - 1, "keep")
+        self._between(1, 8, "hash_bits")
+        self._keep_promise(self.keep, 1 << self.hash_bits)
+        self.masks = 1 << (self.size - 1).bit_length()
+        self.word = _bytes_for(max(self.masks, 1 << self.hash_bits))
+        self.report_bytes = self.word * (self.hash_bits + 1)
+
+    def draw(self, own: int, source: Source) -> bytes:
+        return _words(self.hashed(own, source), self.word)
+
+    def hashed(self, own: int, source: Source) -> list[int]:
+        """The masks of a hash function, and the answer."""
+        masks = [source.uniform(self.masks) for _ in range(self.hash_bits)]
+        answer = sum(_odd(mask & own) << j for j, mask in enumerate(masks))
+        return [*masks, self._kept(answer, self.keep, 1 << self.hash_bits, source)]
+
+
+class Hadamard(Keyed, true=_whole):
+    """A uniform column where the own key's row is +1 with probability true/2**bits, else one where it is -1."""
+
+    def check(self) -> None:
+        super().check()
+        self._between(1, self.unit - 1, "true")
+        self._promise(self.true, self.unit - self.true)
+        self.order = 1 << self.size.bit_length()
+        self.report_bytes = _bytes_for(self.order)
+
+    def draw(self, own: int, source: Source) -> bytes:
+        row, column = own + 1, source.uniform(self.order)
+        if source.coin(self.true, self.bits) == bool(_odd(row & column)):
+            column ^= row & -row  # pairs each column of one sign with one of the other
+        return column.to_bytes(self.report_bytes, "big")
+
+
+class Subset(Keyed, chosen=_whole, inside=_whole):
+    """A uniform set of ``chosen`` keys that has the own one in it with probability inside/2**bits."""
+
+    def check(self) -> None:
+        super().check()
+        self._between(1, self.unit - 1, "inside")
+        self._between(1, self.size - 1, "chosen")
+        self._promise(self.inside * (self.size - self.chosen), (self.unit - self.inside) * self.chosen)
+        self.report_bytes = (self.size + 7) // 8
+
+    def draw(self, own: int, source: Source) -> bytes:
+        with_own, last = source.coin(self.inside, self.bits), self.size - 1
+        cells = [False] * self.size
+        for other in source.subset(self.chosen - with_own, last):
+            cells[other if other != own else last] = True  # the last stands in for the own one
+        cells[own] = with_own
+        return _bits(cells)
+
+
+class DBitFlip(Hadamard, sampled=_whole):
+    """Whether each of ``sampled`` uniform keys is the own one, told truly with probability true/2**bits."""
+
+    def check(self) -> None:
+        Keyed.check(self)
+        self._between(1, self.unit - 1, "true")
+        self._between(1, self.size, "sampled")
+        self._promise(self.true, self.unit - self.true, min(2, self.sampled))
+        self.word = _bytes_for(2 * self.size)
+        self.report_bytes = self.word * self.sampled
+
+    def draw(self, own: int, source: Source) -> bytes:
+        asked = source.subset(self.sampled, self.size)
+        said = [2 * v + ((v == own) == source.coin(self.true, self.bits)) for v in asked]
+        return _words(said, self.word)
+
+
+class Longitudinal(Krr, again=_whole, values=_whole):
+    """Asked many times: Krr of a permanent answer, which is Krr of the key, drawn once for each of few values."""
+
+    remembers = True
+
+    def check(self) -> None:
+        Keyed.check(self)
+        self._between(1, self.unit - 1, "keep", "again")
+        self._between(1, 1024, "values")
+        bits = 2 * self.values * (self.size - 1).bit_length()
+        _must(bits <= KEPT_MOST, f"A device would have to remember more than {KEPT_MOST} bits.")
+        self._keep_promise(self.keep, self.size, self.values)
+
+    def draw(self, own: int, source: Source) -> bytes:
+        return self.report_on(self.remember(own, None, source), source)
+
+    def remember(self, own: int, kept: Any, source: Source) -> dict[str, Any]:
+        """What to keep after a person had this value: a permanent answer for each of the first ``values`` of them."""
+        met, answers, last = (kept["met"], kept["answers"], kept["last"]) if kept else ([], [], -1)
+        if own in met:
+            last = met.index(own)
+        elif len(met) < self.values:  # beyond them it goes on with the last, since silence would tell of a change
+            met, answers, last = [*met, own], [*answers, self._kept(own, self.keep, self.size, source)], len(met)
+        return {"met": met, "answers": answers, "last": last}
+
+    def report_on(self, kept: dict[str, Any], source: Source) -> bytes:
+        return self._kept(kept["answers"][kept["last"]], self.again, self.size, source).to_bytes(
+            self.report_bytes, "big"
+        )
+
+    def is_kept(self, kept: Any) -> bool:
+        """Whether this is what :meth:`remember` gave."""
+        if not isinstance(kept, dict) or set(kept) != {"met", "answers", "last"}:
+            return False
+        met, answers = kept["met"], kept["answers"]
+        if not isinstance(met, list) or not isinstance(answers, list) or not len(met) == len(answers) <= self.values:
+            return False
+        keys = all(type(x) is int and 0 <= x < self.size for x in met + answers)
+        return keys and len(set(met)) == len(met) and type(kept["last"]) is int and 0 <= kept["last"] < len(met)
+
+
+class Bounded(Task, low=_fraction, high=_fraction):
+    """A task about numbers between bounds."""
+
+    def check(self) -> None:
+        _must(self.low < self.high, "low is not below high.")
+        self.across: Fraction = self.high - self.low
+        most = max(abs(self.low), abs(self.high))
+        _must(self.across * FINEST >= most, "Doubles do not tell the values between low and high apart.")
+
+    def seen(self, value: Any) -> Any:
+        n, d = self._share(value, LEVELS << 16)
+        return (2 * n + d) // (2 * d)  # to the nearest; halves go up
+
+    def _share(self, value: Any, steps: int) -> tuple[int, int]:
+        """The fraction of ``steps`` that the value is above low, clamped: exact, so the same in every language."""
+        number = _number_of(value)
+        if number is None:
+            return 0, 1  # it counts as low
+        if number in (INFINITE, -INFINITE):
+            return steps * (number > 0), 1
+        n, d = number.as_integer_ratio()
+        above = (n * self.low.denominator - self.low.numerator * d) * self.across.denominator
+        width = self.across.numerator * self.low.denominator * d
+        return min(max(above, 0), width) * steps, width
+
+
+class Laplace(Bounded):
+    """The level plus integer Laplace noise of scale LEVELS / epsilon."""
+
+    def check(self) -> None:
+        super().check()
+        self.scale, self.report_bytes = LEVELS / self.epsilon, 8  # at most 2**46
+        self.farthest: int = LEVELS + 64 * ceil(self.scale)
+
+    def draw(self, own: int, source: Source) -> bytes:
+        noisy = source.level(own) + source.laplace(self.scale)
+        # The collector takes none from farther, where noise ends once in e**64 reports.
+        noisy = max(-self.farthest, min(noisy, self.farthest))
+        return noisy.to_bytes(8, "big", signed=True)
+
+
+class Duchi(Bounded, slope=_whole):
+    """One bit: with probability slope/2**16 a coin whose chance is the value's place, else a fair one."""
+
+    def check(self) -> None:
+        super().check()
+        self._between(1, LEVELS - 1, "slope")
+        self._promise(LEVELS + self.slope, LEVELS - self.slope)
+        self.report_bytes = 1
+
+    def draw(self, own: int, source: Source) -> bytes:
+        return bytes([self._bit(source.level(own), source)])
+
+    def _bit(self, level: int, source: Source) -> int:
+        told, own, fair = source.coin(self.slope, 16), source.coin(level, 16), source.coin(1 << 15, 16)
+        return int(own if told else fair)
+
+
+class Windowed(Bounded, window=_whole, inside=_whole):
+    """A task whose reports are cells, most often of a window that moves with the value."""
+
+    def _check_window(self, widest: int, outside: int) -> None:
+        self._between(1, widest, "window")
+        self._between(1, WIDE - 1, "inside")
+        self._promise(self.inside * outside, (WIDE - self.inside) * self.window)
+        self.outside = outside
+        self.report_bytes = _bytes_for(outside + self.window)
+
+    def _cell(self, start: int, source: Source) -> int:
+        near, far = start + source.uniform(self.window), source.uniform(self.outside)
+        far += self.window * (far >= start)  # the cells outside, numbered past the window
+        return near if source.coin(self.inside, 32) else far
+
+
+class Piecewise(Windowed):
+    """A cell of a window that starts at the level, or of the LEVELS others."""
+
+    def check(self) -> None:
+        super().check()
+        self._check_window(LEVELS - 1, LEVELS)
+
+    def draw(self, own: int, source: Source) -> bytes:
+        return self._cell(source.level(own), source).to_bytes(self.report_bytes, "big")
+
+
+class Hybrid(Piecewise, Duchi, mix=_whole):
+    """Piecewise with probability mix/2**32, and then the cell plus 2; else Duchi's bit."""
+
+    def check(self) -> None:
+        super().check()  # Duchi's, then the window
+        self._between(0, WIDE - 1, "mix")
+        self.report_bytes = _bytes_for(LEVELS + self.window + 2 if self.mix else 2)
+
+    def draw(self, own: int, source: Source) -> bytes:
+        level = source.level(own)
+        report = self._bit(level, source)
+        if self.mix:
+            cell = self._cell(level, source) + 2
+            report = cell if source.coin(self.mix, 32) else report
+        return report.to_bytes(self.report_bytes, "big")
+
+
+class SquareWave(Windowed, buckets=_whole):
+    """A cell of a window that starts at the value's bucket, or of the buckets - 1 others."""
+
+    def check(self) -> None:
+        super().check()
+        self._between(2, 1 << 16, "buckets")
+        self._check_window(self.buckets, self.buckets - 1)
+
+    def seen(self, value: Any) -> int:
+        n, d = self._share(value, self.buckets)
+        return min(n // d, int(self.buckets) - 1)
+
+    def draw(self, own: int, source: Source) -> bytes:
+        return self._cell(own, source).to_bytes(self.report_bytes, "big")
+
+
+class DuchiVector(Bounded, dimension=_whole, true=_whole):
+    """A uniform corner, turned towards the person's with probability true/2**32, else away; right angles stay."""
+
+    def check(self) -> None:
+        super().check()
+        self._between(1, 1 << 16, "dimension")
+        self._between(1, WIDE - 1, "true")
+        self._promise(self.true, WIDE - self.true)
+        self.report_bytes = (self.dimension + 7) // 8
+
+    def seen(self, value: Any) -> list[int]:
+        given = list(value[: self.dimension]) if isinstance(value, (list, tuple)) else []
+        given += [None] * (self.dimension - len(given))
+        return [super(DuchiVector, self).seen(x) for x in given]
+
+    def draw(self, own: list[int], source: Source) -> bytes:
+        corner = [source.coin(source.level(x), 16) for x in own]
+        drawn = [source.coin(1 << 15, 16) for _ in own]
+        lean = 2 * sum(a == b for a, b in zip(corner, drawn)) - len(own)  # noqa: B905 (Python 3.9)
+        wrong = lean < 0 if source.coin(self.true, 32) else lean > 0
+        return _bits([bit != wrong for bit in drawn])
+
+
+class Hashed(Task, salt=_text, true=_whole):
+    """A task about strings or integers that nobody lists."""
+
+    def seen(self, value: Any) -> bytes:
+        return _key_code(value)
+
+    def _check_places(self, name: str, most: int, times: int) -> None:
+        places = getattr(self, name)
+        _must(2 <= places <= most and not places & (places - 1), f"{name} is no power of two from 2 to {most}.")
+        self._between(1, WIDE - 1, "true")
+        self._promise(self.true, WIDE - self.true, times)
+        self.report_bytes = 2 + (places + 7) // 8
+
+
+class Rappor(Hashed, bloom=_whole, hashes=_whole, cohorts=_whole, high=_whole, low=_whole):
+    """A Bloom filter, each bit kept with probability true/2**32 once for all, and randomised again each time."""
+
+    remembers, values = True, 1
+
+    def check(self) -> None:
+        self._between(1, 16, "hashes")
+        self._between(1, 1 << 16, "cohorts")
+        self._between(1, WIDE - 1, "high", "low")
+        _must(self.low < self.high, "These reports would say nothing.")
+        self._check_places("bloom", KEPT_MOST, 2 * self.hashes)
+
+    def draw(self, own: bytes, source: Source) -> bytes:
+        return self.report_on(self.remember(own, None, source), source)
+
+    def remember(self, own: bytes, kept: Any, source: Source) -> dict[str, Any]:
+        """What to keep, and make every report from: of the first value, whatever comes after it."""
+        if kept:
+            return dict(kept)
+        cohort = source.uniform(self.cohorts)
+        mine = {_place(self.salt, cohort * self.hashes + j, own, self.bloom) for j in range(self.hashes)}
+        cells = [(i in mine) == source.coin(self.true, 32) for i in range(self.bloom)]
+        return {"row": (cohort.to_bytes(2, "big") + _bits(cells)).hex()}
+
+    def report_on(self, kept: dict[str, Any], source: Source) -> bytes:
+        row = bytes.fromhex(kept["row"])
+        ones = [row[2 + i // 8] >> (7 - i % 8) & 1 for i in range(self.bloom)]
+        return row[:2] + _bits([source.coin(self.high if one else self.low, 32) for one in ones])
+
+    def is_kept(self, kept: Any) -> bool:
+        """Whether this is what :meth:`remember` gave."""
+        row = kept["row"] if isinstance(kept, dict) and set(kept) == {"row"} else None
+        if not isinstance(row, str) or not re.fullmatch(f"[0-9a-f]{{{2 * self.report_bytes}}}", row):
+            return False
+        spare = -self.bloom % 8
+        return int(row[:4], 16) < self.cohorts and not int(row[-2:], 16) & ((1 << spare) - 1)
+
+
+class CountMean(Hashed, rows=_whole, places=_whole):
+    """Of a uniform row, whether each place is the key's, told truly with probability true/2**32."""
+
+    changed = 2
+
+    def check(self) -> None:
+        self._between(1, 1 << 16, "rows")
+        self._check_places("places", 1 << 24, self.changed)
+
+    def draw(self, own: bytes, source: Source) -> bytes:
+        row = source.uniform(self.rows)
+        mine = _place(self.salt, row, own, self.places)
+        cells = [(i == mine) == source.coin(self.true, 32) for i in range(self.places)]
+        return row.to_bytes(2, "big") + _bits(cells)
+
+
+class HadamardCountMean(CountMean):
+    """Of a uniform row and column, the sign of the key's place, told truly with probability true/2**32."""
+
+    changed = 1
+
+    def check(self) -> None:
+        super().check()
+        self.word = _bytes_for(max(self.rows, self.places))
+        self.report_bytes = 3 * self.word
+
+    def draw(self, own: bytes, source: Source) -> bytes:
+        row, column = source.uniform(self.rows), source.uniform(self.places)
+        minus = _odd(column & _place(self.salt, row, own, self.places))
+        said = source.coin(self.true, 32) != bool(minus)
+        return _words([row, column, said], self.word)
+
+
+class HeavyHitters(
+    Task, kind=_text, length=_whole, last=_whole, salt=_text, rows=_whole, places=_whole, hash_bits=_whole, keep=_whole
+):
+    """Of a uniform level and row, the place of the value's prefix, reported as by Olh."""
+
+    def check(self) -> None:
+        _must(self.kind in ("text", "integers"), "kind is not text or integers.")
+        self._between(1, 64, "length", "last")
+        self._between(2, (1 << 16) - 1, "places")
+        _must(all(self.places % i for i in range(2, isqrt(self.places) + 1)), "places is not prime.")
+        self._between(1, self.places, "rows")
+        oracle = {"keys": self.places, "rest": None, "bits": 32, "hash_bits": self.hash_bits, "keep": self.keep}
+        self.oracle = Olh({"epsilon": str(self.epsilon), **oracle})
+        self.widths = range(min(2, self.length), self.length + 1)
+        table = len(self.widths) * (1 + self.rows * self.oracle.masks)  # what a collector counts
+        _must(table <= 1 << 28, "rows and places are too many to count.")
+        self.word = _bytes_for(max(len(self.widths), self.rows, self.oracle.masks, 1 << self.hash_bits))
+        self.report_bytes = self.word * (self.hash_bits + 3)
+
+    def seen(self, value: Any) -> bytes:
+        if self.kind == "text":
+            return _text_code(value if isinstance(value, str) else "", self.length)
+        half: int = 1 << (8 * self.length - 1)
+        held = int(min(max(_number_of(value) or 0, -half), half - 1))  # towards 0
+        return (held + half).to_bytes(self.length, "big")
+
+    def draw(self, own: bytes, source: Source) -> bytes:
+        level = min(source.uniform(len(self.widths) - 1 + self.last), len(self.widths) - 1)
+        row = source.uniform(self.rows)
+        head = f"{self.salt}\n".encode("utf-8", "surrogatepass")
+        digest = hashlib.sha256(head + own[: self.widths[level]]).digest()
+        a, b, c = (int.from_bytes(digest[i : i + 4], "big") % self.places for i in (0, 4, 8))
+        place = (a + b * row + c * row * row) % self.places
+        return _words([level, row, *self.oracle.hashed(place, source)], self.word)
+
+
+def _text_code(value: str, length: int) -> bytes:
+    """A string as so many bytes: its UTF-8 and FF; if that is longer, the characters that fit, FE and FF."""
+    if any("\ud800" <= character <= "\udfff" for character in value):  # half a pair is U+FFFD, as in browsers
+        value = value.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    code = value.encode()
+    if len(code) > length:
+        code = code[: length - 1].decode(errors="ignore").encode() + b"\xfe"
+    return code.ljust(length, b"\xff")
+
+
+class Record(Task, names=_any, parts=_any, sampled=_whole):
+    """``sampled`` uniform attributes, each reported by its part."""
+
+    def check(self) -> None:
+        listed = isinstance(self.names, list) and isinstance(self.parts, list)
+        _must(listed and 0 < len(self.names) == len(self.parts), "A record has one part for each name.")
+        _must(len(self.names) <= NAMES_MOST, f"A record has more than {NAMES_MOST} attributes.")
+        texts = all(isinstance(name, str) for name in self.names)
+        _must(texts and len(set(self.names)) == len(self.names), "A record's names are not different strings.")
+        self._between(1, len(self.names), "sampled")
+        self.each = [_read(part, PARTS) for part in self.parts]
+        most = sorted((part.epsilon for part in self.each), reverse=True)[: self.sampled]
+        _must(sum(most) <= self.epsilon, f"This record's parts do not keep epsilon = {self.epsilon}.")
+        self.slot = 2 + max(part.report_bytes for part in self.each)
+        self.report_bytes = self.sampled * self.slot
+
+    def seen(self, value: Any) -> list[Any]:
+        given = value if isinstance(value, dict) else {}
+        return [part.seen(given.get(name)) for name, part in zip(self.names, self.each)]  # noqa: B905 (Python 3.9)
+
+    def draw(self, own: list[Any], source: Source) -> bytes:
+        report = b""
+        for j in source.subset(self.sampled, len(self.names)):
+            report += (j.to_bytes(2, "big") + self.each[j].draw(own[j], source)).ljust(self.slot, b"\0")
+        return report
+
+
+def _odd(x: int) -> int:
+    return bin(x).count("1") & 1
+
+
+ORACLES = {"krr": Krr, "sue": Unary, "oue": Unary, "olh": Olh, "hadamard": Hadamard, "subset": Subset}
+PARTS: dict[str, type[Task]] = {**ORACLES, "duchi": Duchi, "piecewise": Piecewise, "hybrid": Hybrid}
+KINDS: dict[str, type[Task]] = {
+    **PARTS,
+    "laplace": Laplace,
+    "duchi-vector": DuchiVector,
+    "record": Record,
+    "square-wave": SquareWave,
+    "dbitflip": DBitFlip,
+    "rappor": Rappor,
+    "count-mean": CountMean,
+    "hadamard-count-mean": HadamardCountMean,
+    "longitudinal": Longitudinal,
+    "heavy-hitters": HeavyHitters,
+}
+
+
+# ---- tasks and messages ----------------------------------------------------------------------------------------------
+
+
+def _read(body: Any, kinds: dict[str, type[Task]]) -> Task:
+    kind = body.get("mechanism") if isinstance(body, dict) else None
+    if not isinstance(kind, str) or kind not in kinds:
+        raise Refused("This task's mechanism is not known here.")
+    _must(set(body) == {"mechanism", *kinds[kind].fields}, f"A {kind} task has other fields.")
+    return kinds[kind](body)
+
+
+def read_task(document: Any) -> Task:
+    """The task of a published document, refused if it was altered or does not keep its epsilon.
+
+    Guarantee: whatever two values a person may have, no report on a task that is returned is more than exp(epsilon)
+        times as likely under one as under the other; integers show it here, whoever wrote the task.  A report is made
+        of every value, of any type, so that silence tells nothing: what is no number counts as low, what is not listed
+        as the task's rest or, if it has none, as its first key.  Work and bytes are bounded.
+    Assumes: fair bytes from the operating system; one report per person and task, or a Device.
+
+    >>> duchi = {"mechanism": "duchi", "low": "0", "high": "10", "epsilon": "1", "slope": 30284}
+    >>> read_task({"curador": 1, "id": "5f1dbc4d6b3f3a2b3f1c7f0d4c9d2b11", "task": duchi})
+    Traceback (most recent call last):
+    curador.local.devices.curador_device.Refused: This task was altered after it was published.
+    """
+    _must(isinstance(document, dict) and set(document) == {"curador", "id", "task"}, "This is not a task.")
+    version = document["curador"]
+    _must(type(version) is int and version == VERSION, "This task is of another version.")
+    task = _read(document["task"], KINDS)
+    text = json.dumps(document["task"], sort_keys=True, separators=(",", ":"))
+    task.digest = hashlib.sha256(text.encode()).hexdigest()
+    task.id = task.digest[:32]
+    _must(document["id"] == task.id, "This task was altered after it was published.")
+    return task
+
+
+def report(task: Task, value: Any, source: Source | None = None) -> bytes:
+    """One report on a value, as bytes.
+
+    >>> duchi = Duchi({"low": "0", "high": "10", "epsilon": "1", "slope": 30284})
+    >>> report(duchi, 7.5) in (b"\\0", b"\\1")
+    True
+    """
+    return task.draw(task.seen(value), source or Source())
+
+
+def message(task: Task, value: Any, source: Source | None = None) -> dict[str, str]:
+    """A message with one report, to be sent once.  A :class:`Device` also counts what was spent, and remembers."""
+    source = source or Source()
+    return _message(task, report(task, value, source), source)
+
+
+def _message(task: Task, bytes_: bytes, source: Source) -> dict[str, str]:
+    token, text = f"{source.take(16):032x}", urlsafe_b64encode(bytes_).rstrip(b"=").decode()
+    return {"task": task.id, "epsilon": str(task.epsilon), "token": token, "report": text}
+
+
+# ---- what a device keeps ---------------------------------------------------------------------------------------------
+
+
+def _sum(spent: Fraction, epsilon: Fraction) -> Fraction:
+    """Their sum, of bounded size whatever the denominators: rounded up once it would be of more than 128 bits."""
+    found = spent + epsilon
+    return found if found.denominator < 1 << 128 else Fraction(ceil(found * (1 << 64)), 1 << 64)
+
+
+class Device:
+    """One person's device: what it answered, what it may still spend, and the permanent answers it gave.
+
+    ``save`` gets the state, a plain dictionary, before any message is given out; it returns when that is saved.  If it
+    fails the report counts as spent, though nobody gets it.  It may read the device, but must not answer with it.
+    Tasks that ask for more than one value of a person cover no change of value with their epsilon; they are answered
+    only if ``changes`` is True.
+
+    Guarantee: the epsilons of all tasks answered do not sum to more than the limit, and whether a task is refused
+        depends on the task and on what was answered before, never on the value.
+    Assumes: one Device for each saved state at a time; a state that is lost, or copied, is spent again.
+
+    >>> device = Device("2", save=lambda state: None)
+    >>> str(device.remaining)
+    '2'
+    """
+
+    def __init__(self, limit: str | int, save: Callable[[dict[str, Any]], object], *, changes: bool = False) -> None:
+        self._begin({"curador": VERSION, "limit": str(limit), "changes": changes, "answered": [], "kept": {}}, save)
+
+    @classmethod
+    def from_json(cls, state: Any, save: Callable[[dict[str, Any]], object]) -> Device:
+        """The device whose state was saved, refused if it is none: one that starts anew would spend anew."""
+        made = cls.__new__(cls)
+        made._begin(state, save)
+        return made
+
+    def _begin(self, state: Any, save: Callable[[dict[str, Any]], object]) -> None:
+        if not callable(save):
+            raise TypeError("save is not a function.")
+        broken = "This is not a device's state."
+        parts = {"curador", "limit", "changes", "answered", "kept"}
+        _must(isinstance(state, dict) and set(state) == parts, broken)
+        _must(type(state["curador"]) is int and state["curador"] == VERSION, broken)
+        self._limit, self._changes = _fraction(state["limit"], "limit"), state["changes"]
+        answered, kept = state["answered"], state["kept"]
+        _must(isinstance(self._changes, bool) and isinstance(answered, list) and isinstance(kept, dict), broken)
+        self._answered: dict[str, tuple[str, Fraction]] = {}
+        self._spent = Fraction(0)
+        for one in answered:
+            _must(isinstance(one, dict) and set(one) == {"task", "digest", "epsilon"}, broken)
+            digest, epsilon = _text(one["digest"], "digest"), _fraction(one["epsilon"], "epsilon")
+            _must(re.fullmatch("[0-9a-f]{64}", digest) and one["task"] == digest[:32] and epsilon > 0, broken)
+            self._charge(digest, epsilon)
+        _must(len(self._answered) == len(answered) and set(kept) <= set(self._answered), broken)
+        self._kept, self._save, self._turn, self._busy = dict(kept), save, threading.RLock(), False
+
+    def _charge(self, digest: str, epsilon: Fraction) -> None:
+        self._answered[digest[:32]] = digest, epsilon
+        self._spent = _sum(self._spent, epsilon)
+
+    @property
+    def spent(self) -> Fraction:
+        """The epsilon of all tasks that were answered."""
+        with self._turn:
+            return self._spent
+
+    @property
+    def remaining(self) -> Fraction:
+        """What further tasks may cost."""
+        return self._limit - self.spent
+
+    def to_json(self) -> dict[str, Any]:
+        """The state; :meth:`from_json` reads it, in any language."""
+        with self._turn:
+            answered = [
+                {"task": name, "digest": digest, "epsilon": str(epsilon)}
+                for name, (digest, epsilon) in self._answered.items()
+            ]
+            kept = json.loads(json.dumps(self._kept))
+        parts = {"curador": VERSION, "limit": str(self._limit), "changes": self._changes}
+        return {**parts, "answered": answered, "kept": kept}
+
+    def message(self, task: Task, value: Any, source: Source | None = None) -> dict[str, str]:
+        """A message on the task: a first one is charged and saved, later ones only where the task remembers."""
+        with self._turn:  # two at once must not both see what is left
+            if self._busy:  # the state that is being saved would be the older one, and be written last
+                raise RuntimeError("save must not answer with the device that it saves.")
+            self._busy = True
+            try:
+                return self._answer(task, value, source or Source())
+            finally:
+                self._busy = False
+
+    def _answer(self, task: Task, value: Any, source: Source) -> dict[str, str]:
+        kept = self._checked(task)  # before the value is looked at
+        own = task.seen(value)
+        if isinstance(task, (Longitudinal, Rappor)):
+            kept = task.remember(own, kept, source)
+            bytes_ = task.report_on(kept, source)
+        else:
+            bytes_ = task.draw(own, source)
+        made = _message(task, bytes_, source)
+        # A source that fails before this has cost nothing, since nothing of the value has left.
+        if task.id not in self._answered:
+            self._charge(task.digest, task.epsilon)
+        if task.remembers:
+            self._kept[task.id] = kept
+        done = self._save(self.to_json())
+        if hasattr(done, "__await__"):
+            getattr(done, "close", lambda: None)()
+            raise TypeError("save is not done when it returns: it must not be asynchronous.")
+        return made
+
+    def _checked(self, task: Task) -> Any:
+        """What is kept of a task that may be answered now; the others are refused, before anything is drawn."""
+        if not isinstance(task, Task):
+            raise TypeError("This is not a task that was read.")
+        if task.id in self._answered:
+            _must(self._answered[task.id][0] == task.digest, "This device answered another task of the same id.")
+            _must(task.remembers, "This task was answered.")
+            kept = self._kept.get(task.id)
+            _must(task.is_kept(kept), "What this device kept of the task is lost or broken.")
+            return kept
+        changes = "Epsilon of this task does not cover that a value changed, and this device answers no such task."
+        _must(self._changes or getattr(task, "values", 1) == 1, changes)
+        _must(task.epsilon <= self.remaining, f"This task costs {task.epsilon}, more than remains.")
+        return None

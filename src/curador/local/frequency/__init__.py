@@ -1,0 +1,1 @@
+"""Frequencies of listed keys."""

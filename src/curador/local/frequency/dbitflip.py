@@ -1,0 +1,211 @@
+"""Microsoft's dBitFlip: answer yes or no about a few keys drawn at random, each answer flipped with some chance."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from curador.errors import InvalidParameter, InvalidValue
+from curador.local.frequency.estimates import Projected, on_simplex, oracle_variance
+from curador.local.frequency.oracle import CELLS, short_words
+from curador.local.frequency.subset import choose_cells
+from curador.local.task.draw import coins, word_for
+from curador.local.task.keys import KeyDomain, LocalKey, checked_keys, checked_rest, names_of, numbered, size_of
+from curador.local.task.layout import Layout
+from curador.local.task.limits import Floats, checked_miss, mean_chance, part_variance
+from curador.local.task.tally import Tally, checked_counts
+from curador.local.task.task import Task, check_promise, checked_bits, checked_epsilon, checked_threshold, set_fields
+from curador.local.task.thresholds import inside_threshold
+from curador.noise import SYSTEM, Entropy
+from curador.numbers import Number, rational, whole
+
+
+@dataclass(frozen=True, eq=False)
+class PartFrequencies:
+    """Unbiased estimates of how often each key is true, each from those people who were asked about it.
+
+    Guarantee: :meth:`interval` covers the frequencies among all who reported, and those of a population from which
+        they are drawn independently, with at least the confidence asked for, for any data [Hoe56, VM82].
+    Assumes: every report was made by the task's randomizer.  Who lies may choose what to be asked about, and so move an
+        estimate as far as all do who are asked, by up to keys/sampled/(p - q) people.
+
+    >>> task = DBitFlip(keys=["a", "b", "c"], epsilon=2, sampled=1)
+    >>> found = task.estimate([[1], [2], [5], [0]])
+    >>> found.keys, found.seen.tolist()
+    (('a', 'b', 'c'), [2, 1, 1])
+    """
+
+    keys: tuple[LocalKey, ...]
+    users: int
+    seen: NDArray[np.int64]
+    """How many people were asked about each key."""
+    yes: NDArray[np.int64]
+    """How many of them said yes."""
+    p: Fraction
+    q: Fraction
+
+    @property
+    def values(self) -> Floats:
+        """The estimates; some are below 0 or above 1, as unbiased ones must sometimes be."""
+        return (self.yes / self.seen - float(self.q)) / float(self.p - self.q)
+
+    @property
+    def variance(self) -> Floats:
+        """The variance of each of :attr:`values`, estimated: of the coins and of who was asked."""
+        return _variance(self.p, self.q, np.clip(self.values, 0.0, 1.0), self.seen, self.users)
+
+    def interval(self, confidence: float = 0.95, *, simultaneous: bool = True) -> tuple[Floats, Floats]:
+        """Lower and upper limits: all keys' at once, or each key's for itself."""
+        seen: Any = self.seen
+        low, high = mean_chance(self.yes, seen, checked_miss(confidence, len(self.keys) if simultaneous else 1))
+        spread = float(self.p - self.q)
+        return np.clip((low - float(self.q)) / spread, 0.0, 1.0), np.clip((high - float(self.q)) / spread, 0.0, 1.0)
+
+    def projected(self) -> Projected:
+        """The nearest frequencies that could be true; biased."""
+        return Projected(self.keys, on_simplex(self.values))
+
+
+@dataclass(frozen=True, init=False)
+class DBitFlip(Task, mechanism="dbitflip"):
+    """Draws ``sampled`` keys, and says of each whether it is the own one, truly with probability true/2**bits.
+
+    A report is a row of 2 * key number + answer, by rising key.  Reports are short though the keys are many; the error
+    grows as if only so many of the people had been asked about each key.
+
+    Guarantee: epsilon-local DP: the keys are drawn without looking at the value, and two values change two answers at
+        most [DKY17], or one if only one is given, which may then be twice as sure.
+
+    >>> task = DBitFlip(keys=1000, epsilon=1, sampled=4)
+    >>> task.report_bits, task.randomize([5, 999]).shape
+    (44, (2, 4))
+    """
+
+    keys: KeyDomain
+    epsilon: Fraction
+    rest: LocalKey | None
+    sampled: int
+    true: int
+    bits: int
+
+    def __init__(
+        self,
+        keys: int | Sequence[LocalKey],
+        epsilon: Number,
+        sampled: int,
+        *,
+        rest: LocalKey | None = None,
+        true: int | None = None,
+        bits: int = 32,
+    ) -> None:
+        found = checked_keys(keys)
+        set_fields(
+            self,
+            keys=found,
+            epsilon=checked_epsilon(epsilon),
+            rest=checked_rest(rest, found),
+            bits=checked_bits(bits),
+            sampled=checked_threshold(sampled, "sampled", size_of(found) + 1),
+        )
+        derived = inside_threshold(1, 1, self.epsilon / self.changed, bits)
+        set_fields(self, true=checked_threshold(derived if true is None else true, "true", 1 << bits))
+        if self.p <= self.q:
+            raise InvalidParameter(
+                f"With epsilon = {self.epsilon} the reports would say nothing.", fix="Choose a larger epsilon."
+            )
+        check_promise(self)
+
+    @property
+    def size(self) -> int:
+        """How many keys there are."""
+        return size_of(self.keys)
+
+    @property
+    def changed(self) -> int:
+        """How many answers two values change at most."""
+        return min(2, self.sampled)
+
+    @property
+    def p(self) -> Fraction:
+        """The probability of a yes about the own key."""
+        return Fraction(self.true, 1 << self.bits)
+
+    @property
+    def q(self) -> Fraction:
+        """The probability of a yes about any other key."""
+        return 1 - self.p
+
+    @property
+    def ratio(self) -> Fraction:
+        return (self.p / self.q) ** self.changed
+
+    @property
+    def layout(self) -> Layout:
+        return Layout.below(2 * self.size, self.sampled)
+
+    @property
+    def report_bits(self) -> int:
+        return self.sampled * (2 * self.size - 1).bit_length()
+
+    def randomize(self, values: Any, *, entropy: Entropy = SYSTEM) -> NDArray[Any]:
+        """One report, a row of answers, per value."""
+        own = numbered(values, self.keys, self.rest)
+        piece = max(1, CELLS // self.size)
+        rows = [self._randomize(own[i : i + piece], entropy) for i in range(0, own.size, piece)]
+        return np.concatenate(rows) if rows else np.zeros((0, self.sampled), word_for(2 * self.size))
+
+    def _randomize(self, own: NDArray[np.int64], entropy: Entropy) -> NDArray[Any]:
+        cells = np.zeros((own.size, self.size), bool)
+        choose_cells(cells, np.arange(own.size), self.sampled, self.size, entropy)
+        asked = np.nonzero(cells)[1].reshape(own.size, self.sampled)
+        truth = asked == own[:, np.newaxis]
+        said = truth == coins(self.true, self.bits, truth.size, entropy).reshape(truth.shape)
+        reports: NDArray[Any] = (2 * asked + said).astype(word_for(2 * self.size))
+        return reports
+
+    def _checked(self, reports: Any) -> NDArray[np.int64]:
+        found = short_words(reports)
+        if found.ndim != 2 or found.shape[1] != self.sampled or ((found < 0) | (found >= 2 * self.size)).any():
+            raise InvalidValue(
+                f"Reports on this task are rows of {self.sampled} integers from 0 to {2 * self.size - 1}.",
+                fix="Leave others out.",
+            )
+        if (np.diff((found >> 1).astype(np.int64), axis=1) <= 0).any():
+            raise InvalidValue("A report asks about a key twice, or out of order.", fix="Leave it out.")
+        return found.astype(np.int64)
+
+    def tally(self, reports: Any) -> Tally:
+        """How many people were asked about each key, and how many said yes: two rows.  Tallies of parts add up."""
+        found = self._checked(reports)
+        counts = np.bincount(found.reshape(-1), minlength=2 * self.size)
+        return Tally(len(found), np.stack([counts[0::2] + counts[1::2], counts[1::2]]))
+
+    def estimate(self, reports: Any) -> PartFrequencies:
+        """Unbiased frequencies with variance and intervals, from reports or from their :class:`Tally`."""
+        tally = reports if isinstance(reports, Tally) else self.tally(reports)
+        if not tally.users or tally.support.shape != (2, self.size) or not tally.support[0].all():
+            raise InvalidParameter("Nobody was asked about some of these keys.", fix="Collect more reports.")
+        seen, yes = tally.support
+        checked_counts(yes, seen)
+        checked_counts(seen, np.int64(tally.users))
+        return PartFrequencies(names_of(self.keys), tally.users, seen, yes, self.p, self.q)
+
+    def variance(self, users: int, frequency: float = 0.0) -> float:
+        """The variance of one estimated frequency before any report is in, if as many are asked as expected."""
+        f = rational(frequency, "frequency")
+        if not 0 <= f <= 1:
+            raise InvalidParameter(f"A frequency lies in [0, 1], got {frequency}.", fix="Choose one that does.")
+        n = whole(users, "users", 1)
+        return float(_variance(self.p, self.q, np.array(float(f)), np.array(n * self.sampled / self.size), n))
+
+
+def _variance(p: Fraction, q: Fraction, frequency: Floats, seen: NDArray[Any], users: int) -> Floats:
+    """The coins' variance, and that of a part drawn without replacement."""
+    drawn = frequency * (1 - frequency) * part_variance(seen, users)
+    total: Floats = oracle_variance(p, q, frequency, 1) / seen + drawn
+    return total

@@ -1,0 +1,122 @@
+"""What the collector learns about categories: unbiased frequencies, their variance, and limits that hold for all."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+import numpy as np
+
+from curador.local.task.keys import LocalKey
+from curador.local.task.limits import Floats, checked_miss, mean_chance, part_variance
+from curador.local.task.tally import Tally
+
+
+@dataclass(frozen=True, eq=False)
+class Projected:
+    """Frequencies moved to the nearest ones that are at least 0 and sum to 1.
+
+    Fails: biased.  Rare keys are pushed up and common ones down, so sums and differences of them are off too; there are
+        no intervals.  It helps when noise is large beside the frequencies, and hurts when it is not.
+
+    >>> Projected(("a", "b"), np.array([1.0, 0.0])).biased
+    True
+    """
+
+    keys: tuple[LocalKey, ...]
+    values: Floats
+    biased: bool = True
+
+
+@dataclass(frozen=True, eq=False)
+class Frequencies:
+    """Unbiased estimates of how often each key is true among the people who reported.
+
+    A report supports key v with probability ``p`` if v is the person's own, ``q`` if not.  ``variance`` is the
+    formula's [WBLJ17] at the estimated frequencies: given the people, from their coins alone.
+
+    Guarantee: :meth:`interval` covers the frequencies of the people who reported, and those of a population from which
+        they are drawn independently, with at least the confidence asked for, for any data [Hoe56].
+    Assumes: every report was made by the task's randomizer.  Who lies about the report can move an estimate by up to
+        1/(p - q) people.
+
+    >>> from curador.local import KRR
+    >>> found = KRR(keys=["a", "b"], epsilon=2).estimate([0, 0, 0, 1])
+    >>> found.keys, found.users, bool(abs(found.values.sum() - 1) < 1e-12)
+    (('a', 'b'), 4, True)
+    >>> low, high = found.interval(0.9)
+    >>> bool((low <= found.values.clip(0, 1)).all() and (found.values.clip(0, 1) <= high).all())
+    True
+    """
+
+    keys: tuple[LocalKey, ...]
+    tally: Tally
+    p: Fraction
+    q: Fraction
+    among: int | None = None
+    """Of how many people these are a part that was drawn at random, if they are."""
+
+    @property
+    def users(self) -> int:
+        return self.tally.users
+
+    @property
+    def values(self) -> Floats:
+        """The estimates; some are below 0 or above 1, as unbiased ones must sometimes be."""
+        return (self.tally.support / self.users - float(self.q)) / float(self.p - self.q)
+
+    @property
+    def counts(self) -> Floats:
+        """How many people that is."""
+        return self.values * self.users
+
+    @property
+    def variance(self) -> Floats:
+        """The variance of each of :attr:`values`, estimated: of the coins, and of who was drawn."""
+        f = np.clip(self.values, 0.0, 1.0)
+        drawn = 0.0 if self.among is None else f * (1 - f) * part_variance(self.users, self.among)
+        return oracle_variance(self.p, self.q, f, self.users) + drawn
+
+    def interval(self, confidence: float = 0.95, *, simultaneous: bool = True) -> tuple[Floats, Floats]:
+        """Lower and upper limits: all keys' at once, or each key's for itself."""
+        miss = checked_miss(confidence, len(self.keys) if simultaneous else 1)
+        low, high = mean_chance(self.tally.support, self.users, miss)
+        spread = float(self.p - self.q)
+        return np.clip((low - float(self.q)) / spread, 0.0, 1.0), np.clip((high - float(self.q)) / spread, 0.0, 1.0)
+
+    def of_a_part(self, users: int) -> Frequencies:
+        """The same of people drawn at random from so many: these intervals cover all of those, too.
+
+        A support count in a part drawn without replacement is again a sum of independent coins of the same mean chance:
+        docs/proofs/local.md, section 6 [VM82].
+        """
+        return replace(self, among=users)
+
+    def projected(self) -> Projected:
+        """The nearest frequencies that could be true; biased."""
+        return Projected(self.keys, on_simplex(self.values))
+
+
+def oracle_variance(p: Fraction, q: Fraction, frequency: Floats | float, users: int) -> Floats:
+    """The variance of an estimated frequency, given the people: [f p(1-p) + (1-f) q(1-q)] / (n (p-q)**2) [WBLJ17].
+
+    >>> float(oracle_variance(Fraction(3, 4), Fraction(1, 4), 0.0, 100))
+    0.0075
+    """
+    own, others = float(p * (1 - p)), float(q * (1 - q))
+    f = np.asarray(frequency, np.float64)
+    return np.asarray((f * own + (1 - f) * others) / (users * float(p - q) ** 2))
+
+
+def on_simplex(values: Floats | Sequence[float]) -> Floats:
+    """The point nearest to ``values`` whose coordinates are at least 0 and sum to 1 [DSSC08].
+
+    >>> on_simplex(np.array([0.9, 0.4, -0.3])).round(6).tolist()
+    [0.75, 0.25, 0.0]
+    """
+    x = np.asarray(values, np.float64)
+    falling = np.sort(x)[::-1]
+    level = (np.cumsum(falling) - 1) / np.arange(1, x.size + 1)
+    moved: Floats = np.maximum(x - level[np.flatnonzero(falling > level)[-1]], 0.0)
+    return moved

@@ -1,0 +1,102 @@
+"""k-ary randomized response: keep the answer, or give any at random."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from curador.accounting import events
+from curador.local.frequency.estimates import Frequencies
+from curador.local.frequency.oracle import Oracle, checked_numbers
+from curador.local.task.draw import coins, uniform
+from curador.local.task.keys import KeyDomain, LocalKey
+from curador.local.task.layout import Layout
+from curador.local.task.tally import Tally, checked_sum
+from curador.local.task.task import checked_threshold, set_fields
+from curador.local.task.thresholds import keep_threshold
+from curador.noise import Entropy
+from curador.numbers import Number
+
+
+class OneKey(Oracle):
+    """A task whose report is the number of one key, which it supports."""
+
+    @property
+    def layout(self) -> Layout:
+        return Layout.below(self.size)
+
+    @property
+    def report_bits(self) -> int:
+        return (self.size - 1).bit_length()
+
+    def _checked(self, reports: Any) -> NDArray[Any]:
+        return checked_numbers(reports, self.size)
+
+    def estimate(self, reports: Any) -> Frequencies:
+        tally = reports if isinstance(reports, Tally) else self.tally(reports)
+        checked_sum(tally)  # a report supports one key
+        return super().estimate(tally)
+
+    def _support(self, reports: NDArray[Any]) -> NDArray[np.int64]:
+        return np.bincount(reports, minlength=self.size)
+
+
+@dataclass(frozen=True, init=False)
+class KRR(OneKey, mechanism="krr"):
+    """Each person reports the number of their key with probability keep/2**bits, else that of a uniform key.
+
+    Best for few keys: the variance grows with their number.
+
+    Guarantee: epsilon-local DP [War65], [KBR16].
+
+    >>> task = KRR(keys=["tea", "coffee", "water"], epsilon=1)
+    >>> task.randomize(["tea", "water", "tea"]).shape, task.delivered <= 1
+    ((3,), True)
+    """
+
+    keys: KeyDomain
+    epsilon: Fraction
+    rest: LocalKey | None
+    keep: int
+    bits: int
+
+    def __init__(
+        self,
+        keys: int | Sequence[LocalKey],
+        epsilon: Number,
+        *,
+        rest: LocalKey | None = None,
+        keep: int | None = None,
+        bits: int = 32,
+    ) -> None:
+        self._begin(keys, epsilon, rest, bits)
+        keep = keep_threshold(self.size, self.epsilon, bits) if keep is None else keep
+        set_fields(self, keep=checked_threshold(keep, "keep", 1 << bits))
+        self._end()
+
+    @property
+    def p(self) -> Fraction:
+        return Fraction(self.keep, 1 << self.bits) + self.q
+
+    @property
+    def q(self) -> Fraction:
+        return (1 - Fraction(self.keep, 1 << self.bits)) / self.size
+
+    @property
+    def ratio(self) -> Fraction:
+        return self.p / self.q
+
+    @property
+    def event(self) -> events.Event:
+        return events.RandomizedAnswer(self.size, self.p)
+
+    def _randomize(self, own: NDArray[np.int64], entropy: Entropy) -> NDArray[Any]:
+        reports = uniform(self.size, own.size, entropy)
+        keep = coins(self.keep, self.bits, own.size, entropy)
+        np.copyto(reports, own, where=keep, casting="unsafe")
+        return reports

@@ -1,0 +1,150 @@
+"""What the frequency oracles share: keys in, reports out, and an estimate from how many reports support each key."""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from curador.errors import InvalidParameter, InvalidValue
+from curador.local.frequency.estimates import Frequencies, oracle_variance
+from curador.local.task.keys import KeyDomain, LocalKey, checked_keys, checked_rest, names_of, numbered, size_of
+from curador.local.task.limits import checked_miss, mean_chance
+from curador.local.task.tally import Tally, checked_counts
+from curador.local.task.task import Task, check_promise, checked_bits, checked_epsilon, set_fields
+from curador.mechanisms.base import integer_array
+from curador.noise import SYSTEM, Entropy
+from curador.numbers import Number, rational, whole
+
+CELLS = 1 << 20
+"""Reports are made and counted in pieces of about this many cells, so that memory stays bounded."""
+
+
+class Oracle(Task):
+    """A task about categories: a report supports each key, and the person's own key more often than any other."""
+
+    keys: KeyDomain
+    rest: LocalKey | None
+    bits: int
+
+    def _begin(self, keys: int | Sequence[LocalKey], epsilon: Number, rest: LocalKey | None, bits: int) -> None:
+        """Check and set what every oracle has; called first by each constructor."""
+        found = checked_keys(keys)
+        set_fields(
+            self,
+            keys=found,
+            epsilon=checked_epsilon(epsilon),
+            rest=checked_rest(rest, found),
+            bits=checked_bits(bits),
+        )
+
+    def _end(self) -> None:
+        """Check what thresholds promise and that they tell something; called last by each constructor."""
+        check_promise(self)
+        if self.p <= self.q:
+            raise InvalidParameter(
+                f"With epsilon = {self.epsilon} the reports would say nothing.", fix="Choose a larger epsilon."
+            )
+
+    @property
+    def size(self) -> int:
+        """How many keys there are."""
+        return size_of(self.keys)
+
+    @property
+    @abstractmethod
+    def p(self) -> Fraction:
+        """The probability that a report supports the person's own key."""
+
+    @property
+    @abstractmethod
+    def q(self) -> Fraction:
+        """The probability that a report supports any other key."""
+
+    @property
+    def width(self) -> int:
+        """How many cells one report takes while it is made."""
+        return 1
+
+    @abstractmethod
+    def _randomize(self, own: NDArray[np.int64], entropy: Entropy) -> NDArray[Any]:
+        """Reports for keys by number."""
+
+    @abstractmethod
+    def _support(self, reports: NDArray[Any]) -> NDArray[np.int64]:
+        """How many of the reports support each key."""
+
+    def randomize(self, values: Any, *, entropy: Entropy = SYSTEM) -> NDArray[Any]:
+        """One report per value, each from coins of its own."""
+        return self._report(self.read(values), entropy)
+
+    def read(self, values: Any) -> NDArray[np.int64]:
+        """The values' keys by number, refused if any is none; nothing is drawn."""
+        return numbered(values, self.keys, self.rest)
+
+    def _report(self, own: NDArray[Any], entropy: Entropy) -> NDArray[Any]:
+        piece = max(1, CELLS // self.width)
+        if own.size <= piece:
+            return self._randomize(own, entropy)
+        return np.concatenate([self._randomize(own[i : i + piece], entropy) for i in range(0, own.size, piece)])
+
+    def tally(self, reports: Any) -> Tally:
+        """Count reports; tallies of parts add up to the tally of the whole."""
+        found = self._checked(reports)
+        piece = max(1, CELLS // self.width)
+        parts = (self._support(found[i : i + piece]) for i in range(0, len(found), piece))
+        return Tally(len(found), sum(parts, start=np.zeros(self.size, np.int64)))
+
+    def estimate(self, reports: Any) -> Frequencies:
+        """Unbiased frequencies with variance and intervals, from reports or from their :class:`Tally`."""
+        tally = reports if isinstance(reports, Tally) else self.tally(reports)
+        if not tally.users or tally.support.shape != (self.size,):
+            raise InvalidParameter("There are no reports on these keys.", fix="Collect some for this task first.")
+        checked_counts(tally.support, np.int64(tally.users))
+        return Frequencies(names_of(self.keys), tally, self.p, self.q)
+
+    def variance(self, users: int, frequency: float = 0.0) -> float:
+        """The variance of one estimated frequency before any report is in."""
+        f = rational(frequency, "frequency")
+        if not 0 <= f <= 1:
+            raise InvalidParameter(f"A frequency lies in [0, 1], got {frequency}.", fix="Choose one that does.")
+        return float(oracle_variance(self.p, self.q, float(f), whole(users, "users", 1)))
+
+    def error(self, users: int, confidence: float = 0.95) -> float:
+        """How far the simultaneous intervals reach from their estimates, for the frequency at which they are widest.
+
+        Taken at the support such a key is expected to have: one interval may come out wider by a chance of support,
+        which is of the order of the square root of the users.
+        """
+        # An interval is widest for a support nearest to one half.
+        return self._reach(min(max(self.q, Fraction(1, 2)), self.p), users, confidence)
+
+    def rare_error(self, users: int, confidence: float = 0.95) -> float:
+        """As :meth:`error`, for keys that next to nobody has."""
+        return self._reach(self.q, users, confidence)
+
+    def _reach(self, support: Fraction, users: int, confidence: float) -> float:
+        n, miss = whole(users, "users", 1), checked_miss(confidence, self.size)
+        yes = np.array([math.floor(n * support), math.ceil(n * support)])
+        low, high = mean_chance(yes, n, miss)
+        return float(max((yes / n - low).max(), (high - yes / n).max()) / float(self.p - self.q))
+
+
+def short_words(reports: Any) -> NDArray[Any]:
+    """Reports in the words they came in if these are short, as 64-bit integers otherwise."""
+    if isinstance(reports, np.ndarray) and reports.dtype in (np.uint8, np.uint16, np.uint32):
+        return reports
+    return integer_array(reports)
+
+
+def checked_numbers(reports: Any, most: int) -> NDArray[Any]:
+    """Reports that are single integers below ``most``."""
+    found = short_words(reports)
+    if found.ndim != 1 or (found.size and not 0 <= int(found.min()) <= int(found.max()) < most):
+        raise InvalidValue(f"Reports on this task are integers from 0 to {most - 1}.", fix="Leave others out.")
+    return found

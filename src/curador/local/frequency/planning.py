@@ -1,0 +1,83 @@
+"""Before launch: how many people are needed, and which oracle suits."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from curador.errors import InvalidParameter
+from curador.local.frequency.hadamard import Hadamard
+from curador.local.frequency.krr import KRR
+from curador.local.frequency.local_hashing import OLH
+from curador.local.frequency.oracle import Oracle
+from curador.local.frequency.subset import SubsetSelection
+from curador.local.frequency.unary import OUE, SUE
+from curador.local.numeric.base import NumericTask
+from curador.local.task.keys import LocalKey
+from curador.numbers import Number, positive, whole
+
+MOST_USERS = 1 << 40
+ORACLES: tuple[type[KRR | SUE | OUE | OLH | Hadamard | SubsetSelection], ...] = (
+    KRR,
+    Hadamard,
+    OLH,
+    SUE,
+    OUE,
+    SubsetSelection,
+)
+
+AS_GOOD = 1.01
+"""Errors within this factor are called equal, and the shorter report decides."""
+
+
+def users_needed(task: Oracle | NumericTask, within: Number, confidence: float = 0.95) -> int:
+    """How many people must report for ``task.error`` to be at most ``within``: every key's at once, or the mean's.
+
+    >>> from curador.local import KRR
+    >>> task = KRR(keys=4, epsilon=1)
+    >>> n = users_needed(task, within=0.05)
+    >>> task.error(n) <= 0.05 < task.error(int(0.98 * n))
+    True
+    """
+    goal = float(positive(within, "within"))
+    low, high = 0, 1
+    while task.error(high, confidence) > goal:
+        low, high = high, 2 * high
+        if high > MOST_USERS:
+            raise InvalidParameter(
+                f"No crowd of up to 2**40 people gives an error of {within}.", fix="Allow more error or epsilon."
+            )
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if task.error(middle, confidence) <= goal else (middle, high)
+    return high
+
+
+def best_oracle(
+    keys: int | Sequence[LocalKey],
+    epsilon: Number,
+    users: int,
+    *,
+    rest: LocalKey | None = None,
+    most_bits: int | None = None,
+    confidence: float = 0.95,
+) -> Oracle:
+    """The oracle with the least error for so many keys and users; of those as good, that with the shortest report.
+
+    The errors compared are how far all keys' intervals reach for rare keys, which most are when there are many.
+
+    >>> [type(best_oracle(k, 1, users=10**5)).__name__ for k in (2, 16, 1024)]
+    ['KRR', 'SubsetSelection', 'OLH']
+    >>> type(best_oracle(1024, 1, users=10**5, most_bits=12)).__name__
+    'Hadamard'
+    """
+    n = whole(users, "users", 1)
+    tasks = [made(keys, epsilon, rest=rest) for made in ORACLES]
+    fitting = [task for task in tasks if most_bits is None or task.report_bits <= most_bits]
+    if not fitting:
+        raise InvalidParameter(
+            f"No oracle reports on this many keys in {most_bits} bits.",
+            fix=f"Allow {min(task.report_bits for task in tasks)}.",
+        )
+    errors = {task: task.rare_error(n, confidence) for task in fitting}
+    least = min(errors.values())
+    return min((task for task in fitting if errors[task] <= AS_GOOD * least), key=lambda task: task.report_bits)

@@ -1,0 +1,1 @@
+"""Means, vectors, distributions and mixed records."""

@@ -1,0 +1,180 @@
+"""What the mean oracles share: a bounded number in, an integer report out, and an unbiased mean with its error."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from curador.errors import InvalidParameter, InvalidValue
+from curador.local.task.limits import Floats, bernstein, checked_miss, part_variance
+from curador.local.task.tally import Tally
+from curador.local.task.task import Task, checked_epsilon, set_fields
+from curador.local.task.values import LARGEST, reals
+from curador.noise import SYSTEM, Entropy
+from curador.numbers import Number, rational, whole
+
+LEVEL_BITS = 16
+LEVELS = 1 << LEVEL_BITS
+"""Values are put on this many steps between the bounds, up or down at random so that they are right on average."""
+
+
+FINEST = 1 << 40
+"""Bounds are at least this part of their size apart, so that doubles tell the steps between them."""
+
+
+@dataclass(frozen=True)
+class Mean:
+    """An unbiased estimate of the mean of the values, clamped to their bounds, of the people who reported.
+
+    Guarantee: ``interval`` covers that mean with at least the confidence asked for, for any data.
+
+    >>> from curador.local import Duchi
+    >>> task = Duchi(low=0, high=10, epsilon=1)
+    >>> found = task.estimate(task.randomize([4.0] * 1000))
+    >>> found.users, found.interval(0.95)[0] < found.value < found.interval(0.95)[1]
+    (1000, True)
+    """
+
+    value: float
+    users: int
+    variance: float
+    """A bound on the variance of ``value``, given the people, for the values at which it is largest."""
+    task: NumericTask
+    sampled: bool = False
+    """Whether these people were drawn at random from more, whose mean is meant."""
+
+    def interval(self, confidence: float = 0.95) -> tuple[float, float]:
+        """Where the mean lies."""
+        reach = self.task.error(self.users, confidence, sampled=self.sampled)
+        low, high = np.clip([self.value - reach, self.value + reach], float(self.task.low), float(self.task.high))
+        return float(low), float(high)
+
+    def of_a_part(self, users: int) -> Mean:
+        """The same of people drawn at random from so many, with a bound on the variance of the draw.
+
+        Assumes: reports are bounded, as all but Laplace's are: docs/proofs/local.md, section 6.
+        """
+        most = float(self.task.half) ** 2 * part_variance(self.users, users)
+        return replace(self, variance=self.variance + most, sampled=True)
+
+
+class Bounded(Task):
+    """A task about numbers between public bounds; values beyond them are clamped on the device."""
+
+    low: Fraction
+    high: Fraction
+
+    def _begin(self, low: Number, high: Number, epsilon: Number) -> None:
+        bottom, top = rational(low, "low"), rational(high, "high")
+        if bottom >= top:
+            raise InvalidParameter(f"low must be below high, got {low} and {high}.", fix="Choose low < high.")
+        most = max(abs(bottom), abs(top))
+        if most > LARGEST / 4 or top - bottom < max(most / FINEST, 1 / Fraction(LARGEST)):
+            raise InvalidParameter(
+                f"Doubles do not tell the values between {low} and {high} apart.",
+                fix="Measure from low, in other units.",
+            )
+        set_fields(self, low=bottom, high=top, epsilon=checked_epsilon(epsilon))
+
+    @property
+    def half(self) -> Fraction:
+        """Half the distance of the bounds: what 1 is on the scale from -1 to 1."""
+        return (self.high - self.low) / 2
+
+    def _levels(self, values: Floats, entropy: Entropy) -> NDArray[np.int64]:
+        held = np.clip(values.reshape(-1), float(self.low), float(self.high))
+        share = (held - float(self.low)) / float(2 * self.half)
+        fine = np.rint(np.clip(share, 0.0, 1.0) * 2.0 ** (2 * LEVEL_BITS)).astype(np.int64)
+        # Up with the chance of what lies above the step below.  It comes before the noise: private whatever its law.
+        levels: NDArray[np.int64] = (fine + entropy.words(fine.size, np.uint16)) >> LEVEL_BITS
+        return levels
+
+
+class NumericTask(Bounded):
+    """A task about one such number for each person, and their mean."""
+
+    @abstractmethod
+    def _randomize(self, levels: NDArray[np.int64], entropy: Entropy) -> NDArray[Any]:
+        """Reports for values on the steps 0 … LEVELS."""
+
+    @abstractmethod
+    def _sums(self, reports: NDArray[np.int64]) -> list[int]:
+        """What of the reports is added up: integers, from which :meth:`_unit` knows the mean."""
+
+    @abstractmethod
+    def _unit(self, users: int, sums: NDArray[np.int64]) -> Fraction:
+        """The mean of the decoded reports, on the scale from -1 to 1."""
+
+    @abstractmethod
+    def _decoded(self, reports: NDArray[np.int64]) -> Floats:
+        """Each report as an unbiased estimate of its value, on the scale from -1 to 1."""
+
+    @abstractmethod
+    def unit_variance(self, value: float) -> float:
+        """The variance of one decoded report whose value is ``value``, on the scale from -1 to 1."""
+
+    @property
+    @abstractmethod
+    def worst_variance(self) -> float:
+        """The largest of :meth:`unit_variance`."""
+
+    @property
+    @abstractmethod
+    def tail(self) -> float:
+        """The b of :func:`curador.local.task.limits.bernstein` for one decoded report."""
+
+    @property
+    def _farthest_unit(self) -> float:
+        """How far a decoded report may be from 0, and a little more."""
+        return 3 * self.tail
+
+    def randomize(self, values: Any, *, entropy: Entropy = SYSTEM) -> NDArray[Any]:
+        """One report per value, each from coins of its own."""
+        return self._report(self.read(values), entropy)
+
+    def read(self, values: Any) -> Floats:
+        """The values as numbers, refused if any is none; nothing is drawn."""
+        return reals(values).reshape(-1)
+
+    def _report(self, read: NDArray[Any], entropy: Entropy) -> NDArray[Any]:
+        return self._randomize(self._levels(read, entropy), entropy)
+
+    def tally(self, reports: Any) -> Tally:
+        """Exact sums of the reports; tallies of parts add up to the tally of the whole."""
+        found = self._checked(reports)
+        return Tally(len(found), np.array(self._sums(found), np.int64))
+
+    def estimate(self, reports: Any) -> Mean:
+        """The mean, unbiased, with its variance and interval, from reports or from their :class:`Tally`."""
+        tally = reports if isinstance(reports, Tally) else self.tally(reports)
+        if not tally.users or tally.support.shape != (len(self._sums(np.zeros(0, np.int64))),):
+            raise InvalidParameter("There are no reports on this task.", fix="Collect some first.")
+        unit = self._unit(tally.users, tally.support)
+        if abs(unit) > self._farthest_unit:
+            raise InvalidValue("This tally counts more than there was.", fix="Count the reports again.")
+        value = float(self.low + self.half + self.half * unit)
+        return Mean(value, tally.users, float(self.half) ** 2 * self.worst_variance / tally.users, self)
+
+    def variance(self, users: int, value: Number | None = None) -> float:
+        """The variance of the mean when all values are ``value``, or at worst; before any report is in."""
+        n, scale = whole(users, "users", 1), float(self.half)
+        if value is None:
+            return scale**2 * self.worst_variance / n
+        unit = (rational(value, "value") - self.low) / self.half - 1
+        if abs(unit) > 1:
+            raise InvalidParameter(f"{value} is beyond the bounds.", fix="Choose a value between low and high.")
+        return scale**2 * self.unit_variance(float(unit)) / n
+
+    def error(self, users: int, confidence: float = 0.95, *, sampled: bool = False) -> float:
+        """The estimated mean is within plus or minus this, at least this often, for any data.
+
+        If the users are ``sampled`` from more people, it is the latter's mean that is meant.
+        """
+        n, miss = whole(users, "users", 1), checked_miss(confidence)
+        # Between -1 and 1 values vary by at most 1 among people.
+        return float(self.half) * bernstein(self.worst_variance + sampled, self.tail, n, miss)

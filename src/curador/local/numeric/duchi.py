@@ -1,0 +1,112 @@
+"""Duchi's mechanism for one number, which is also Microsoft's one-bit mean: report one coin whose bias is the value."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from curador.local.frequency.oracle import checked_numbers
+from curador.local.numeric.base import LEVELS, NumericTask
+from curador.local.task.draw import coins, level_coins
+from curador.local.task.layout import Layout
+from curador.local.task.limits import Floats
+from curador.local.task.task import check_promise, checked_threshold, set_fields
+from curador.local.task.thresholds import exp_minus_upper
+from curador.noise import Entropy
+from curador.numbers import Number
+
+
+@dataclass(frozen=True, init=False)
+class Duchi(NumericTask, mechanism="duchi"):
+    """Reports 1 with a probability that rises from 1/2 - slope/2**17 at ``low`` to 1/2 + slope/2**17 at ``high``.
+
+    Best for small epsilon.  On [0, m] it has the law of the one-bit mean of [DKY17].
+
+    Guarantee: epsilon-local DP: the two ends' odds differ most, by less than a factor e**epsilon each way [DJW18].
+
+    >>> task = Duchi(low=-1, high=1, epsilon=1)
+    >>> sorted(set(task.randomize([-1.0, 0.0, 1.0, 7.5] * 50).tolist()))
+    [0, 1]
+    """
+
+    low: Fraction
+    high: Fraction
+    epsilon: Fraction
+    slope: int
+
+    def __init__(self, low: Number, high: Number, epsilon: Number, *, slope: int | None = None) -> None:
+        self._begin(low, high, epsilon)
+        slope = best_slope(self.epsilon) if slope is None else slope
+        set_fields(self, slope=checked_threshold(slope, "slope", LEVELS))
+        check_promise(self)
+
+    @property
+    def lean(self) -> Fraction:
+        """How much more likely a 1 than a 0 is at the upper bound."""
+        return Fraction(self.slope, LEVELS)
+
+    @property
+    def ratio(self) -> Fraction:
+        return (1 + self.lean) / (1 - self.lean)
+
+    @property
+    def layout(self) -> Layout:
+        return Layout(1)
+
+    @property
+    def report_bits(self) -> int:
+        return 1
+
+    @property
+    def worst_variance(self) -> float:
+        return self.unit_variance(0.0)
+
+    @property
+    def tail(self) -> float:
+        return (float(1 / self.lean) + 1) / 3
+
+    def unit_variance(self, value: float) -> float:
+        return float(1 / self.lean**2) - value**2
+
+    def _randomize(self, levels: NDArray[np.int64], entropy: Entropy) -> NDArray[np.uint8]:
+        return one_bit(levels, self.slope, entropy).view(np.uint8)
+
+    def _checked(self, reports: Any) -> NDArray[np.int64]:
+        return checked_numbers(reports, 2).astype(np.int64)
+
+    def _sums(self, reports: NDArray[np.int64]) -> list[int]:
+        return [int(np.count_nonzero(reports))]
+
+    def _unit(self, users: int, sums: NDArray[np.int64]) -> Fraction:
+        return Fraction(2 * int(sums[0]) - users, users) / self.lean
+
+    def _decoded(self, reports: NDArray[np.int64]) -> Floats:
+        return (2 * reports - 1) / float(self.lean)
+
+
+def best_slope(epsilon: Fraction) -> int:
+    """The steepest slope that keeps epsilon: (1 + s) / (1 - s) <= e**epsilon for s = slope / LEVELS.
+
+    >>> round(best_slope(Fraction(1)) / LEVELS, 4)  # tanh(1/2)
+    0.4621
+    """
+    e = exp_minus_upper(epsilon)
+    return int((1 - e) / (1 + e) * LEVELS)
+
+
+def one_bit(levels: NDArray[np.int64], slope: int, entropy: Entropy) -> NDArray[np.bool_]:
+    """Coins that fall True with probability 1/2 + slope (2 level - LEVELS) / (2 LEVELS**2), exactly.
+
+    >>> from curador.noise import SYSTEM
+    >>> one_bit(np.array([0, LEVELS]), LEVELS, SYSTEM).tolist()
+    [False, True]
+    """
+    # With chance slope/LEVELS a coin that falls True with chance level/LEVELS, else a fair one: the same law.
+    told = coins(slope, 16, levels.size, entropy)
+    own = level_coins(levels, entropy)
+    fair = coins(1 << 15, 16, levels.size, entropy)
+    return np.where(told, own, fair)

@@ -1,0 +1,222 @@
+"""Records of many attributes, numbers and categories: each person reports on a few, drawn at random."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from curador.errors import InvalidParameter, InvalidValue
+from curador.local.frequency.estimates import Frequencies
+from curador.local.frequency.oracle import Oracle, short_words
+from curador.local.frequency.subset import choose_cells
+from curador.local.frequency.unary import OUE
+from curador.local.numeric.base import Mean
+from curador.local.numeric.duchi import Duchi
+from curador.local.numeric.hybrid import Hybrid
+from curador.local.numeric.piecewise import Piecewise
+from curador.local.repeated.longitudinal import Longitudinal
+from curador.local.task.keys import LocalKey
+from curador.local.task.layout import Layout
+from curador.local.task.tally import Tally, checked_sum
+from curador.local.task.task import Task, check_promise, checked_epsilon, checked_threshold, set_fields, task_from_json
+from curador.noise import SYSTEM, Entropy
+from curador.numbers import Number, rational
+
+AttributeOracle = Oracle | Hybrid | Piecewise | Duchi
+"""What an attribute may be reported by: Laplace noise has no bounds, and the intervals of a part need them."""
+
+NAMES_MOST = 1 << 10
+WORTH = Fraction(5, 2)
+"""How much epsilon a further attribute is worth [WXYZ19, Section IV]."""
+
+
+@dataclass(frozen=True)
+class Range:
+    """The bounds of a number.
+
+    >>> Range(0, 100)
+    Range(low=0, high=100)
+    """
+
+    low: Number
+    high: Number
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The keys of a category, and which of them stands for everything else.
+
+    >>> Choice(["no", "yes"], rest="no").rest
+    'no'
+    """
+
+    keys: int | Sequence[LocalKey]
+    rest: LocalKey | None = None
+
+
+AttributeKind = Range | Choice | Sequence[LocalKey] | int
+"""What an attribute may be: a number between bounds, or one of some keys."""
+
+
+@dataclass(frozen=True, init=False)
+class Record(Task, mechanism="record"):
+    """Each person draws ``sampled`` of the attributes, and reports each of these with an equal share of epsilon.
+
+    Numbers are reported by :class:`Hybrid`, categories by :class:`OUE`.  Which attributes are drawn does not depend on
+    the values, and a report says which.  An attribute is estimated from those who drew it, a uniform part of all: that
+    is unbiased for all, with less variance than counting the others as zeros.
+
+    Guarantee: epsilon-local DP: the draw is independent of the record, and the shares add up [WXYZ19].
+        Intervals cover the frequencies and means of all who reported, not only of those who drew the attribute.
+    Assumes: every report was made by the task's randomizer.  Who lies may choose the attribute, and so weigh there as
+        much as names/sampled people.
+
+    >>> task = Record({"age": Range(0, 100), "smokes": ["no", "yes"]}, epsilon=2)
+    >>> reports = task.randomize({"age": [30, 40, 50, 60] * 100, "smokes": ["no", "yes", "no", "no"] * 100})
+    >>> found = task.estimate(reports)
+    >>> found["age"].users + found["smokes"].users
+    400
+    """
+
+    names: tuple[str, ...]
+    parts: tuple[AttributeOracle, ...]
+    epsilon: Fraction
+    sampled: int
+
+    def __init__(self, attributes: Mapping[str, AttributeKind], epsilon: Number, *, sampled: int | None = None) -> None:
+        whole_epsilon, d = checked_epsilon(epsilon), len(attributes)
+        if not d or not all(isinstance(name, str) for name in attributes):
+            raise InvalidParameter("A record has attributes, named by strings.", fix="Name at least one.")
+        if sampled is None:
+            sampled = max(1, min(d, math.floor(whole_epsilon / WORTH)))
+        share = whole_epsilon / checked_threshold(sampled, "sampled", d + 1)
+        self._set(tuple(attributes), tuple(_part(kind, share) for kind in attributes.values()), whole_epsilon, sampled)
+
+    def _set(self, names: tuple[str, ...], parts: tuple[AttributeOracle, ...], epsilon: Fraction, sampled: int) -> None:
+        if len(names) > NAMES_MOST:
+            raise InvalidParameter(f"A record has at most {NAMES_MOST} attributes.", fix="Ask about fewer.")
+        set_fields(self, names=names, parts=parts, epsilon=epsilon, sampled=sampled)
+        check_promise(self)
+
+    @classmethod
+    def from_json(cls, body: Mapping[str, Any]) -> Record:
+        names, parts = body["names"], body["parts"]
+        if not isinstance(names, list) or not isinstance(parts, list) or not 0 < len(names) == len(parts):
+            raise InvalidParameter("A record has one part for each name.", fix="Use to_json().")
+        if not all(isinstance(name, str) for name in names) or len(set(names)) < len(names):
+            raise InvalidParameter("A record's names are different strings.", fix="Use to_json().")
+        kinds = (part.get("mechanism") if isinstance(part, Mapping) else None for part in parts)
+        if any(kind in (None, cls.mechanism, Longitudinal.mechanism) for kind in kinds):  # before any is read
+            raise InvalidParameter("A record cannot be made of these parts.", fix="Use to_json().")
+        read = tuple(task_from_json(part) for part in parts)
+        if not all(isinstance(part, AttributeOracle) for part in read):
+            raise InvalidParameter("A record cannot be made of these parts.", fix="Use to_json().")
+        made = object.__new__(cls)
+        sampled = checked_threshold(body["sampled"], "sampled", len(names) + 1)
+        made._set(tuple(names), read, checked_epsilon(body["epsilon"]), sampled)  # type: ignore[arg-type]
+        return made
+
+    @property
+    def ratio(self) -> Fraction:
+        return math.prod(sorted((part.ratio for part in self.parts), reverse=True)[: self.sampled], start=Fraction(1))
+
+    @property
+    def report_bits(self) -> int:
+        index = (len(self.names) - 1).bit_length()
+        return sum(sorted((part.report_bits + index for part in self.parts), reverse=True)[: self.sampled])
+
+    @property
+    def layout(self) -> Layout:
+        return Layout(1, self.sampled * self._slot)
+
+    @property
+    def _slot(self) -> int:
+        # An attribute's number in two bytes, then its report, with zeros after it if others' are longer.
+        return 2 + max(part.layout.size for part in self.parts)
+
+    def randomize(self, columns: Mapping[str, Any], *, entropy: Entropy = SYSTEM) -> NDArray[np.uint8]:
+        """One report, a row of bytes, per person: the drawn attributes by rising number, each with its report."""
+        if set(columns) != set(self.names):
+            raise InvalidValue(f"This task is about {list(self.names)}.", fix="Give one column for each.")
+        # All of them are read before any is drawn: else a refusal would tell who drew what.
+        values = [part.read(columns[name]) for name, part in zip(self.names, self.parts, strict=True)]
+        if len({column.size for column in values}) != 1:
+            raise InvalidValue("The columns are not of one length.", fix="Give one value per person in each.")
+        n = values[0].size
+        drawn = np.zeros((len(self.names), n), bool)
+        choose_cells(drawn.T, np.arange(n), self.sampled, len(self.names), entropy)
+        reports = np.zeros((n, self.sampled, self._slot), np.uint8)
+        filled = np.zeros(n, np.int64)
+        for j, (part, column) in enumerate(zip(self.parts, values, strict=True)):
+            people = np.flatnonzero(drawn[j])
+            slot = filled[people]
+            reports[people, slot, :2] = j >> 8, j & 255
+            rows = part.to_bytes(part._report(column[people], entropy))
+            reports[people, slot, 2 : 2 + rows.shape[1]] = rows
+            filled[people] += 1
+        return reports.reshape(n, self.layout.size)
+
+    def _split(self, reports: Any) -> list[NDArray[Any]]:
+        """For each attribute, the reports on it, of whosever they are; refused if any could not have come from here."""
+        found = short_words(reports)
+        if found.dtype != np.uint8 or found.ndim != 2 or found.shape[1] != self.layout.size:
+            raise InvalidValue(f"Reports on this task have {self.layout.size} bytes.", fix="Leave others out.")
+        slots = found.reshape(-1, self._slot)
+        number = slots[:, 0].astype(np.uint16) << np.uint16(8) | slots[:, 1]
+        in_order = np.diff(number.reshape(len(found), self.sampled).astype(np.int64), axis=1) > 0
+        if (number >= len(self.names)).any() or not in_order.all():
+            raise InvalidValue("A report is on an unknown attribute, or on one twice.", fix="Leave it out.")
+        ends = np.bincount(number, minlength=len(self.parts)).cumsum()[:-1]
+        grouped = slots[np.argsort(number, kind="stable"), 2:]  # by counting: numbers are short
+        return [self._part_reports(part, rows) for part, rows in zip(self.parts, np.split(grouped, ends), strict=True)]
+
+    @staticmethod
+    def _part_reports(part: AttributeOracle, rows: NDArray[np.uint8]) -> NDArray[Any]:
+        if rows[:, part.layout.size :].any():
+            raise InvalidValue("A report does not end where it should.", fix="Leave it out.")
+        return part.from_bytes(rows[:, : part.layout.size])
+
+    def _checked(self, reports: Any) -> NDArray[np.uint8]:
+        for part, mine in zip(self.parts, self._split(reports), strict=True):
+            part._checked(mine)
+        return short_words(reports)
+
+    def tally(self, reports: Any) -> Tally:
+        """For each attribute how many reported on it, then its part's counts, one after the other.
+
+        Tallies of parts add up to the tally of the whole.
+        """
+        tallies = [part.tally(mine) for part, mine in zip(self.parts, self._split(reports), strict=True)]
+        return Tally(len(reports), np.concatenate([x for one in tallies for x in ([one.users], one.support)]))
+
+    @cached_property
+    def _sizes(self) -> list[int]:
+        nothing = [part.tally(part.from_bytes(np.zeros((0, part.layout.size), np.uint8))) for part in self.parts]
+        return [1 + one.support.size for one in nothing]
+
+    def estimate(self, reports: Any) -> dict[str, Frequencies | Mean]:
+        """Each attribute's frequencies or mean, with intervals for all who reported; from reports or their tally."""
+        tally = reports if isinstance(reports, Tally) else self.tally(reports)
+        if not tally.users or tally.support.shape != (sum(self._sizes),):
+            raise InvalidParameter("There are no reports on this task.", fix="Collect some first.")
+        supports = np.split(tally.support, np.cumsum(self._sizes)[:-1])
+        checked_sum(Tally(tally.users * self.sampled, np.array([mine[0] for mine in supports])))
+        return {
+            name: part.estimate(Tally(int(mine[0]), mine[1:])).of_a_part(tally.users)
+            for name, part, mine in zip(self.names, self.parts, supports, strict=True)
+            if mine[0]
+        }
+
+
+def _part(kind: AttributeKind, epsilon: Fraction) -> AttributeOracle:
+    if isinstance(kind, Range):
+        return Hybrid(rational(kind.low, "low"), rational(kind.high, "high"), epsilon)
+    chosen = kind if isinstance(kind, Choice) else Choice(kind)
+    return OUE(chosen.keys, epsilon, rest=chosen.rest)

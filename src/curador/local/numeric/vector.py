@@ -1,0 +1,173 @@
+"""Duchi's mechanism for vectors: one bit per coordinate, all of them together at one epsilon."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from curador.errors import InvalidParameter, InvalidValue
+from curador.local.frequency.unary import checked_rows, count_bits
+from curador.local.numeric.base import Bounded
+from curador.local.task.draw import coins, level_coins
+from curador.local.task.layout import Layout
+from curador.local.task.limits import Floats, checked_miss, mean_chance
+from curador.local.task.tally import Tally, checked_counts
+from curador.local.task.task import check_promise, checked_threshold, set_fields
+from curador.local.task.thresholds import inside_threshold
+from curador.local.task.values import reals
+from curador.noise import SYSTEM, Entropy
+from curador.numbers import Number, whole
+
+BITS = 32
+CELLS = 1 << 20
+DIMENSION_MOST = 1 << 16
+
+
+@dataclass(frozen=True, eq=False)
+class Means:
+    """Unbiased estimates of the mean of each coordinate, of the people who reported.
+
+    Guarantee: ``interval`` covers all of these means at once with at least the confidence asked for, for any data
+        [Hoe56].
+
+    >>> task = DuchiVector(low=0, high=1, epsilon=1, dimension=2)
+    >>> low, high = task.estimate(task.randomize(np.full((100, 2), 0.5))).interval(0.9)
+    >>> low.shape, bool((low < high).all())
+    ((2,), True)
+    """
+
+    users: int
+    ones: NDArray[np.int64]
+    task: DuchiVector
+
+    @property
+    def values(self) -> Floats:
+        return self._from_chance(self.ones / self.users)
+
+    @property
+    def variance(self) -> float:
+        """A bound on the variance of each value, given the people."""
+        return float(self.task.half) ** 2 * self.task.worst_variance / self.users
+
+    def interval(self, confidence: float = 0.95, *, simultaneous: bool = True) -> tuple[Floats, Floats]:
+        """Lower and upper limits: all coordinates' at once, or each one's for itself."""
+        miss = checked_miss(confidence, self.ones.size if simultaneous else 1)
+        low, high = (self._from_chance(chance) for chance in mean_chance(self.ones, self.users, miss))
+        bottom, top = float(self.task.low), float(self.task.high)
+        return np.clip(low, bottom, top), np.clip(high, bottom, top)
+
+    def _from_chance(self, chance: Floats) -> Floats:
+        unit = (2 * chance - 1) * float(self.task.reach)
+        return float(self.task.low + self.task.half) + float(self.task.half) * unit
+
+
+@dataclass(frozen=True, init=False)
+class DuchiVector(Bounded, mechanism="duchi-vector"):
+    """A vector of bits that agrees with the person's, rounded to corners, more often than not.
+
+    Each coordinate is rounded to a bound at random, so that it is right on average.  A uniform corner is drawn, and
+    with probability true/2**32 turned towards the person's corner, else away from it; a corner at a right angle,
+    which only an even dimension has, is reported as it is.
+
+    Guarantee: epsilon-local DP [DJW18].  To count right angles as towards *and* away, as is often written, would make
+        such a corner e**epsilon + 1 times as likely as one that is away: docs/proofs/local.md, section 5.
+
+    >>> task = DuchiVector(low=-1, high=1, dimension=10, epsilon=1)
+    >>> reports = task.randomize(np.zeros((500, 10)))
+    >>> reports.shape, task.estimate(reports).values.shape
+    ((500, 2), (10,))
+    """
+
+    low: Fraction
+    high: Fraction
+    epsilon: Fraction
+    dimension: int
+    true: int
+
+    def __init__(self, low: Number, high: Number, epsilon: Number, dimension: int, *, true: int | None = None) -> None:
+        self._begin(low, high, epsilon)
+        true = inside_threshold(1, 1, self.epsilon, BITS) if true is None else true
+        set_fields(
+            self,
+            dimension=checked_threshold(dimension, "dimension", DIMENSION_MOST + 1),
+            true=checked_threshold(true, "true", 1 << BITS),
+        )
+        if 2 * self.true <= 1 << BITS:
+            raise InvalidParameter("These reports would say nothing.", fix="Choose a larger epsilon.")
+        check_promise(self)
+
+    @property
+    def p(self) -> Fraction:
+        """The probability of a corner towards the person's."""
+        return Fraction(self.true, 1 << BITS)
+
+    @property
+    def ratio(self) -> Fraction:
+        return self.p / (1 - self.p)  # towards, right angle, away: p, 1/2, 1 - p
+
+    @property
+    def reach(self) -> Fraction:
+        """What a bit stands for on the scale from -1 to 1: the inverse of how much one coordinate agrees on average."""
+        d = self.dimension
+        return Fraction(1 << (d - 1), math.comb(d - 1, d // 2)) / (2 * self.p - 1)
+
+    @property
+    def layout(self) -> Layout:
+        return Layout(1, (self.dimension + 7) // 8)
+
+    @property
+    def report_bits(self) -> int:
+        return self.dimension
+
+    @property
+    def worst_variance(self) -> float:
+        """The variance of one coordinate of one report at the middle, on the scale from -1 to 1."""
+        return float(self.reach**2)
+
+    def randomize(self, values: Any, *, entropy: Entropy = SYSTEM) -> NDArray[np.uint8]:
+        """One report, a row of packed bits, per row of values."""
+        found = reals(values)
+        if found.ndim != 2 or found.shape[1] != self.dimension:
+            raise InvalidValue(f"Expected rows of {self.dimension} numbers.", fix="Give one row per person.")
+        piece = max(1, CELLS // self.dimension)
+        rows = [self._rows(found[i : i + piece], entropy) for i in range(0, len(found), piece)]
+        return np.concatenate(rows) if rows else np.zeros((0, (self.dimension + 7) // 8), np.uint8)
+
+    def _rows(self, values: Floats, entropy: Entropy) -> NDArray[np.uint8]:
+        corner = level_coins(self._levels(values, entropy), entropy).reshape(values.shape)
+        return np.packbits(self._oriented(corner, entropy), axis=1)
+
+    def _oriented(self, corner: NDArray[np.bool_], entropy: Entropy) -> NDArray[np.bool_]:
+        drawn = coins(1 << 15, 16, corner.size, entropy).reshape(corner.shape)
+        twice_agreed = 2 * np.count_nonzero(drawn == corner, axis=1)
+        towards = coins(self.true, BITS, len(corner), entropy)
+        wrong = np.where(towards, twice_agreed < self.dimension, twice_agreed > self.dimension)
+        turned: NDArray[np.bool_] = drawn ^ wrong[:, np.newaxis]
+        return turned
+
+    def _checked(self, reports: Any) -> NDArray[np.uint8]:
+        return checked_rows(reports, self.dimension)
+
+    def tally(self, reports: Any) -> Tally:
+        """How many reports say 1 of each coordinate; tallies of parts add up to the tally of the whole."""
+        found = self._checked(reports)
+        piece = max(1, CELLS // self.dimension)
+        parts = (count_bits(found[i : i + piece], self.dimension) for i in range(0, len(found), piece))
+        return Tally(len(found), sum(parts, start=np.zeros(self.dimension, np.int64)))
+
+    def estimate(self, reports: Any) -> Means:
+        """The mean of each coordinate, unbiased, with variance and intervals, from reports or their :class:`Tally`."""
+        tally = reports if isinstance(reports, Tally) else self.tally(reports)
+        if not tally.users or tally.support.shape != (self.dimension,):
+            raise InvalidParameter("There are no reports on this task.", fix="Collect some first.")
+        checked_counts(tally.support, np.int64(tally.users))
+        return Means(tally.users, tally.support, self)
+
+    def variance(self, users: int) -> float:
+        """The variance of each mean, at worst, before any report is in."""
+        return float(self.half) ** 2 * self.worst_variance / whole(users, "users", 1)

@@ -1,0 +1,1 @@
+"""Asking the same people again, and hiding who sent which report."""

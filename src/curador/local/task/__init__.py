@@ -1,0 +1,1 @@
+"""What every local task is made of."""

@@ -1,0 +1,101 @@
+"""The categories people choose from: public names, numbered in the order in which the task lists them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from curador.errors import InvalidParameter, InvalidValue
+from curador.local.task.values import listed
+from curador.mechanisms.base import clamp
+
+LocalKey = str | int
+KeyDomain = int | tuple[LocalKey, ...]
+"""The names of the categories, or how many there are if their names are 0, 1, 2, …"""
+
+MOST = 1 << 24
+"""More categories than this do not fit a table of counts; look for heavy hitters instead."""
+
+
+def checked_keys(keys: int | Sequence[LocalKey]) -> KeyDomain:
+    """The categories, refused unless there are two different ones at least.
+
+    >>> checked_keys(["a", "b"]), checked_keys(16)
+    (('a', 'b'), 16)
+    """
+    if isinstance(keys, int) and not isinstance(keys, bool):
+        found: KeyDomain = keys
+        size = keys
+    elif isinstance(keys, list | tuple | range) and all(type(key) in (str, int) for key in keys):
+        found = tuple(keys)
+        size = len(set(found))
+        if size < len(found):
+            raise InvalidParameter("A key is listed twice.", fix="List each once.")
+    else:
+        raise InvalidParameter("Keys are a list of strings or integers, or how many there are.", fix='Try ["a", "b"].')
+    if not 2 <= size <= MOST:
+        raise InvalidParameter(f"There must be 2 to {MOST} keys, got {size}.", fix="List the possible answers.")
+    return found
+
+
+def size_of(keys: KeyDomain) -> int:
+    """How many categories there are.
+
+    >>> size_of(("a", "b")), size_of(16)
+    (2, 16)
+    """
+    return keys if isinstance(keys, int) else len(keys)
+
+
+def names_of(keys: KeyDomain) -> tuple[LocalKey, ...]:
+    """The names of the categories.
+
+    >>> names_of(3)
+    (0, 1, 2)
+    """
+    return tuple(range(keys)) if isinstance(keys, int) else keys
+
+
+def numbered(values: Any, keys: KeyDomain, rest: LocalKey | None) -> NDArray[np.int64]:
+    """Each value's category by number; what is not listed goes to ``rest``, or is refused if there is none.
+
+    >>> numbered(["b", "?", "a"], ("a", "b"), rest="b").tolist()
+    [1, 1, 0]
+    """
+    if isinstance(keys, int) and isinstance(values, np.ndarray) and values.dtype.kind in "iu":
+        found = clamp(values.reshape(-1))
+        out = (found < 0) | (found >= keys)
+        if rest is not None:
+            return np.where(out, int(rest), found)
+    else:
+        index: Any = range(keys) if isinstance(keys, int) else {key: i for i, key in enumerate(keys)}
+        missing = -1 if rest is None else int(rest) if isinstance(keys, int) else index[rest]
+        given = listed(values)
+        found = np.fromiter((_number(v, index, missing) for v in given), np.int64, len(given))
+        out = found < 0
+    if out.any():
+        raise InvalidValue(
+            f"{int(out.sum())} of the values are none of the task's keys.",
+            fix="Give the task a key for everything else with rest=…, so that not answering tells nothing.",
+        )
+    return found
+
+
+def _number(value: Any, index: range | dict[LocalKey, int], missing: int) -> int:
+    # True == 1 in Python; a truth value is not the integer key it equals.
+    if isinstance(value, bool | np.bool_) or not isinstance(value, str | int | np.integer):
+        return missing
+    if isinstance(index, range):
+        return int(value) if not isinstance(value, str) and value in index else missing
+    return index.get(value if isinstance(value, str) else int(value), missing)
+
+
+def checked_rest(rest: LocalKey | None, keys: KeyDomain) -> LocalKey | None:
+    """The key for everything else, refused unless it is a key."""
+    listed = range(keys) if isinstance(keys, int) else keys
+    if rest is not None and (type(rest) not in (str, int) or rest not in listed):
+        raise InvalidParameter(f"rest={rest!r} is none of the keys.", fix="Add it to the keys.")
+    return rest

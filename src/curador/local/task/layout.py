@@ -1,0 +1,59 @@
+"""Reports as bytes: the same few on every device, so that a collector reads a million of them at once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from curador.errors import InvalidValue
+from curador.local.task.draw import word_for
+
+
+@dataclass(frozen=True)
+class Layout:
+    """A report is ``columns`` integers of ``word`` bytes each, the highest byte first; one, if there are no columns.
+
+    >>> Layout(2).pack(np.array([1, 258])).tolist()
+    [[0, 1], [1, 2]]
+    >>> Layout(2).unpack(np.array([[0, 1], [1, 2]], np.uint8)).tolist()
+    [1, 258]
+    """
+
+    word: int
+    columns: int | None = None
+    signed: bool = False
+
+    @classmethod
+    def below(cls, most: int, columns: int | None = None) -> Layout:
+        """The shortest for integers from 0 that are below ``most``.
+
+        >>> Layout.below(256), Layout.below(257).word
+        (Layout(word=1, columns=None, signed=False), 2)
+        """
+        return cls(np.dtype(word_for(most)).itemsize, columns)
+
+    @property
+    def size(self) -> int:
+        """How many bytes a report has."""
+        return self.word * (1 if self.columns is None else self.columns)
+
+    @property
+    def _dtype(self) -> str:
+        return f">{'i' if self.signed else 'u'}{self.word}"
+
+    def pack(self, reports: NDArray[Any]) -> NDArray[np.uint8]:
+        """A row of bytes for each report, which must fit."""
+        words = np.ascontiguousarray(np.asarray(reports).astype(self._dtype))
+        return words.view(np.uint8).reshape(len(reports), self.size)
+
+    def unpack(self, rows: Any) -> NDArray[Any]:
+        """The reports that these rows of bytes are, in the machine's own order."""
+        found = np.asarray(rows)
+        if found.dtype != np.uint8 or found.ndim != 2 or found.shape[1] != self.size:
+            raise InvalidValue(f"Reports on this task have {self.size} bytes.", fix="Leave others out.")
+        words = np.ascontiguousarray(found).view(self._dtype)
+        native = words.astype(words.dtype.newbyteorder("="))
+        return native.reshape(-1) if self.columns is None else native.reshape(len(found), self.columns)

@@ -1,0 +1,59 @@
+"""What people have, as it reaches a device: read whole before anything is drawn, so that no refusal tells a draw."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from numbers import Rational, Real
+from typing import Any
+
+import numpy as np
+
+from curador.errors import InvalidValue
+from curador.local.task.limits import Floats
+
+LARGEST = sys.float_info.max
+
+
+def listed(values: Any) -> list[Any]:
+    """One value per person, refused where one person's could be taken for many.
+
+    >>> listed(("a", "b")), listed(np.array([1, 2]))
+    (['a', 'b'], [1, 2])
+    """
+    if isinstance(values, str | bytes | bytearray | Mapping):
+        raise InvalidValue("Expected one value per person, got a single one.", fix='Give a list, such as ["tea"].')
+    try:
+        return values.reshape(-1).tolist() if isinstance(values, np.ndarray) else list(values)
+    except TypeError:
+        raise InvalidValue("Expected one value per person.", fix='Give a list, such as ["tea"].') from None
+
+
+def reals(values: Any) -> Floats:
+    """Numbers as doubles, in the shape they come in; what is beyond all doubles is held at the largest.
+
+    >>> reals([1, 2.5, float("inf"), 10**400]).tolist() == [1.0, 2.5, LARGEST, LARGEST]
+    True
+    """
+    try:
+        found = np.asarray(values)
+    except (ValueError, OverflowError):
+        raise InvalidValue("Expected numbers, in rows of one length.", fix="Give one per person.") from None
+    if found.dtype.kind == "O":
+        found = np.array([_double(x) for x in found.flat], np.float64).reshape(found.shape)
+    if found.dtype.kind not in "iuf":
+        raise InvalidValue(f"Expected numbers, got {found.dtype}.", fix="Give ints or floats.")
+    with np.errstate(over="ignore"):
+        out = found.astype(np.float64)
+    if np.isnan(out).any():
+        raise InvalidValue("NaN is not a number that can be reported.", fix="Choose what it stands for first.")
+    return np.clip(out, -LARGEST, LARGEST)
+
+
+def _double(x: object) -> float:
+    if isinstance(x, bool | np.bool_) or not isinstance(x, Real):
+        raise InvalidValue(f"Expected numbers, got {type(x).__name__}.", fix="Give ints or floats.")
+    try:
+        return float(x)
+    except OverflowError:  # an integer or a fraction beyond all doubles
+        return LARGEST if isinstance(x, Rational) and int(x.numerator) > 0 else -LARGEST

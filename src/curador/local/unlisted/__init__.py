@@ -1,0 +1,1 @@
+"""Values that nobody lists: hashes, sketches, heavy hitters."""

@@ -1,0 +1,79 @@
+"""Public hashes of keys from a domain that nobody lists: the same on every device and at the collector."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from hashlib import sha256
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from curador.errors import InvalidParameter, InvalidValue
+from curador.local.task.keys import LocalKey
+from curador.local.task.values import listed
+
+PLACES_MOST = 1 << 24
+MOST = 1 << 63
+
+
+def hashed(keys: Sequence[LocalKey], rows: Iterable[int], salt: str, places: int) -> NDArray[np.int64]:
+    """The place of each key under the hash function of its row: the lowest bits of a SHA-256.
+
+    Strings and integers never stand for each other.  Any hash is private, since all may know it; that different keys
+    meet as often as by chance is what estimates need.
+
+    >>> hashed(["a", "a", 1], [0, 1, 0], "", 16).shape
+    (3,)
+    """
+    known: dict[tuple[LocalKey, int], int] = {}
+    found = np.empty(len(keys), np.int64)
+    for i, pair in enumerate(zip(keys, map(int, rows), strict=True)):
+        if pair not in known:
+            key, row = pair
+            text = f"{salt}\n{row}\n{'s' if isinstance(key, str) else 'i'}{key}"
+            known[pair] = int.from_bytes(sha256(text.encode("utf-8", "surrogatepass")).digest()[:8]) % places
+        found[i] = known[pair]
+    return found
+
+
+def free_keys(values: Any) -> list[LocalKey]:
+    """Strings or integers, refused if any is neither.
+
+    >>> free_keys(np.array([1, 2])), free_keys(["a"])
+    ([1, 2], ['a'])
+    """
+    given = listed(values)
+    if not all(type(value) is str or (type(value) is int and -MOST < value < MOST) for value in given):
+        raise InvalidValue(
+            "Keys of this task are strings, or integers between -2**63 and 2**63.", fix="Give everything else a string."
+        )
+    return given
+
+
+def candidate_keys(candidates: Any) -> tuple[LocalKey, ...]:
+    """The keys to estimate, refused if there are none or one is named twice.
+
+    >>> candidate_keys(["a", "b"])
+    ('a', 'b')
+    """
+    found = tuple(free_keys(candidates))
+    if not found or len(set(found)) < len(found):
+        raise InvalidParameter("Candidates are one key or more, each named once.", fix='Try ["a", "b"].')
+    return found
+
+
+def checked_places(places: object, name: str) -> int:
+    """How many places a hash has: a power of two, so that each has the same chance."""
+    if type(places) is not int or not 2 <= places <= PLACES_MOST or places & (places - 1):
+        raise InvalidParameter(
+            f"{name} must be a power of two from 2 to {PLACES_MOST}, got {places!r}.", fix="Choose 128."
+        )
+    return places
+
+
+def checked_salt(salt: object) -> str:
+    """What makes the hash functions of one task differ from another's."""
+    if not isinstance(salt, str):
+        raise InvalidParameter(f"A salt is a string, got {salt!r}.", fix="Choose the name of the task.")
+    return salt

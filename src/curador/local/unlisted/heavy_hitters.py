@@ -1,0 +1,320 @@
+"""Heavy hitters: which values many people have, found byte by byte, without a list of what to look for."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from curador.errors import InvalidParameter, InvalidValue
+from curador.local.frequency.local_hashing import OLH
+from curador.local.frequency.oracle import CELLS, short_words
+from curador.local.frequency.planning import MOST_USERS
+from curador.local.task.draw import uniform, word_for
+from curador.local.task.layout import Layout
+from curador.local.task.limits import checked_miss
+from curador.local.task.tally import Tally
+from curador.local.task.task import Task, check_promise, checked_epsilon, checked_threshold, set_fields
+from curador.local.unlisted.collisions import TWICE
+from curador.local.unlisted.digest import checked_salt
+from curador.local.unlisted.evidence import nearly_always_reached, rarely_reached
+from curador.local.unlisted.prefix_search import Hitters, PrefixSearch
+from curador.local.unlisted.prefixes import Bytes, coded, coefficients, place
+from curador.noise import SYSTEM, Entropy
+from curador.numbers import Number, positive, probability, rational, whole
+
+KINDS = {"text": 2, "integers": 3}
+"""What values may be, and how often the last level is drawn by default: strings are judged by people of earlier levels
+too, integers by those of the last alone, who have more to tell apart."""
+
+LENGTH_MOST, LAST_MOST, PLACES_MOST = 64, 64, 1 << 16
+BEAM = 1024
+
+TABLE_MOST = 1 << 28
+"""More counts than this do not fit the memory of most machines; devices refuse the same tasks."""
+
+
+@dataclass(frozen=True, init=False)
+class HeavyHitters(Task, mechanism="heavy-hitters"):
+    """Each person reports once, on one prefix of their value; the collector puts the frequent ones together.
+
+    A value is ``length`` bytes: of a string its UTF-8, cut there if it is longer; of an integer its distance from
+    -2**(8 length - 1), clamped.  A device draws a level, which says how long a prefix it reports on (2, 3, … bytes; all
+    of them ``last`` times as often as another number), and one of ``rows``, which says by which public hash function
+    the prefix has one of ``places``; it reports that place by linear local hashing (:class:`OLH`) at the whole epsilon.
+    A row of a report is level, row, masks and answer.  All rules are in docs/proofs/heavy-hitters.md.
+
+    A tally has a line for each level: how many people drew it, and then the Walsh spectrum of each row.  They are sums
+    over reports, so those of parts add up, and no report need be kept.
+
+    Guarantee: epsilon-local DP: level, row and masks are drawn without looking at the value, and the answer is k-RR's
+        [BNST17, WBLJ17].
+    Assumes: fair bits on the device; one report per person and task.
+    Fails: that a frequent value is frequent is not hidden; the reports of all who have it say so together.
+
+    >>> task = HeavyHitters(epsilon=4, length=6)
+    >>> task.levels, task.report_bits, task.randomize(["tea", "coffee"]).shape
+    (5, 77, (2, 9))
+    >>> found = task.find(task.randomize(["tea"] * 6000 + ["coffee"] * 4000))
+    >>> found.keys, found.cut
+    (('tea', 'coffee'), (False, False))
+    """
+
+    epsilon: Fraction
+    kind: str
+    length: int
+    last: int
+    salt: str
+    rows: int
+    places: int
+    hash_bits: int
+    keep: int
+
+    def __init__(
+        self,
+        epsilon: Number,
+        *,
+        kind: str = "text",
+        length: int = 12,
+        last: int | None = None,
+        salt: str = "",
+        rows: int = 256,
+        places: int = 1021,
+        hash_bits: int | None = None,
+        keep: int | None = None,
+    ) -> None:
+        if not isinstance(kind, str) or kind not in KINDS:
+            raise InvalidParameter(f"Values are {' or '.join(KINDS)}, not {kind!r}.", fix='Choose kind="text".')
+        set_fields(
+            self,
+            epsilon=checked_epsilon(epsilon),
+            kind=kind,
+            length=checked_threshold(length, "length", LENGTH_MOST + 1),
+            last=checked_threshold(KINDS[kind] if last is None else last, "last", LAST_MOST + 1),
+            salt=checked_salt(salt),
+            places=_prime(places),
+        )
+        # More rows than places would be the same hash functions again.
+        set_fields(self, rows=checked_threshold(rows, "rows", self.places + 1))
+        oracle = OLH(self.places, self.epsilon, hash_bits=hash_bits, keep=keep)
+        set_fields(self, hash_bits=oracle.hash_bits, keep=oracle.keep)
+        if math.prod(self._shape) > TABLE_MOST:
+            raise InvalidParameter(
+                f"A tally of this task has {math.prod(self._shape)} numbers.", fix="Choose fewer rows or places."
+            )
+        check_promise(self)
+
+    @cached_property
+    def oracle(self) -> OLH:
+        """What reports a place."""
+        return OLH(self.places, self.epsilon, hash_bits=self.hash_bits, keep=self.keep)
+
+    @property
+    def widths(self) -> range:
+        """How long the prefixes are, level by level."""
+        return range(min(2, self.length), self.length + 1)
+
+    @property
+    def levels(self) -> int:
+        """How many lengths of prefixes there are."""
+        return len(self.widths)
+
+    @property
+    def shares(self) -> tuple[Fraction, ...]:
+        """The probability of drawing each level."""
+        slots = self.levels - 1 + self.last
+        return (*[Fraction(1, slots)] * (self.levels - 1), Fraction(self.last, slots))
+
+    @property
+    def p(self) -> Fraction:
+        """The probability that a report supports the person's own prefix."""
+        return self.oracle.p
+
+    @property
+    def q(self) -> Fraction:
+        """The probability that a report supports a prefix which its hash function sends elsewhere than the own one."""
+        return self.oracle.q
+
+    @property
+    def stranger(self) -> Fraction:
+        """The same for any prefix but the own one, in the mean over hash functions."""
+        return self.q + (self.p - self.q) / self.places
+
+    @property
+    def ratio(self) -> Fraction:
+        return self.oracle.ratio
+
+    @property
+    def report_bits(self) -> int:
+        return (self.levels - 1).bit_length() + (self.rows - 1).bit_length() + self.oracle.report_bits
+
+    @property
+    def layout(self) -> Layout:
+        return Layout.below(self._most, self.hash_bits + 3)
+
+    @property
+    def _most(self) -> int:
+        return max(self.levels, self.rows, self._cells, self.oracle.answers)
+
+    @property
+    def _cells(self) -> int:
+        """How many numbers the spectrum of a row has."""
+        return 1 << self.oracle.key_bits
+
+    def randomize(self, values: Any, *, entropy: Entropy = SYSTEM) -> NDArray[Any]:
+        """One report per value, each from a level, a row and coins of its own."""
+        codes, number = coded(values, self.length, self.kind == "text")
+        piece = max(1, CELLS // self.oracle.width)
+        parts = [number[i : i + piece] for i in range(0, max(1, number.size), piece)]
+        return np.concatenate([self._randomize(codes, part, entropy) for part in parts])
+
+    def _randomize(self, codes: Bytes, number: NDArray[np.int64], entropy: Entropy) -> NDArray[Any]:
+        """Reports on the values whose codes have these numbers."""
+        slot = uniform(self.levels - 1 + self.last, number.size, entropy).astype(np.int64)
+        level = np.minimum(slot, self.levels - 1)
+        row = uniform(self.rows, number.size, entropy)
+        masked = self.oracle._randomize(self._places(codes, number, level, row), entropy)
+        return np.column_stack([level, row, masked]).astype(word_for(self._most))
+
+    def _places(
+        self, codes: Bytes, number: NDArray[np.int64], level: NDArray[np.int64], row: NDArray[Any]
+    ) -> NDArray[np.int64]:
+        """The place of each person's prefix in the row they drew; what several people have is hashed once."""
+        found = np.empty(number.size, np.int64)
+        for i, width in enumerate(self.widths):
+            drew = np.flatnonzero(level == i)
+            different, which = np.unique(number[drew], return_inverse=True)
+            three = coefficients(codes[different, :width], self.salt, self.places)
+            found[drew] = place(three[which], row[drew], self.places)
+        return found
+
+    def _checked(self, reports: Any) -> NDArray[Any]:
+        found = short_words(reports)
+        most = np.array([self.levels, self.rows, *[self._cells] * self.hash_bits, self.oracle.answers])
+        if found.ndim != 2 or found.shape[1] != most.size or ((found < 0) | (found >= most)).any():
+            raise InvalidValue(
+                f"Reports on this task are a level, a row, {self.hash_bits} masks and an answer each.",
+                fix="Leave others out.",
+            )
+        return found
+
+    def tally(self, reports: Any) -> Tally:
+        """For each level how many people drew it, and then each row's spectrum.  Tallies of parts add up."""
+        found = self._checked(reports)
+        counts = np.zeros(self._shape, np.int64)
+        piece = max(1, CELLS // found.shape[1])
+        for i in range(0, len(found), piece):
+            self._count(found[i : i + piece].astype(np.int64), counts)
+        return Tally(len(found), counts)
+
+    @property
+    def _shape(self) -> tuple[int, int]:
+        return self.levels, 1 + self.rows * self._cells
+
+    def _count(self, reports: NDArray[np.int64], counts: NDArray[np.int64]) -> None:
+        level, row, answer = reports[:, 0], reports[:, 1], reports[:, -1]
+        counts[:, 0] += np.bincount(level, minlength=self.levels)
+        flat = counts.reshape(-1)
+        start = level * counts.shape[1] + 1 + row * self._cells
+        mask, minus = np.zeros_like(row), np.zeros_like(row)
+        # g 1{h(v) = y} - 1 is a sum of signed characters of v over all subsets of the masks but the empty one; in
+        # Gray-code order one mask enters or leaves at a time.
+        for step in range(1, self.oracle.answers):
+            j = (step & -step).bit_length() - 1
+            mask ^= reports[:, 2 + j]
+            minus ^= (answer >> j) & 1
+            where, odd = start + mask, minus.astype(bool)
+            np.add.at(flat, where[~odd], 1)
+            np.subtract.at(flat, where[odd], 1)
+
+    def find(
+        self, reports: Any, *, at_least: Number = 0, confidence: float = 0.95, beam: int = BEAM, most: int | None = None
+    ) -> Hitters:
+        """The frequent values, from reports or from their :class:`Tally`.
+
+        At each level the ``beam`` best prefixes go on, but for those too rare to lead to values of frequency
+        ``at_least``: asking for frequent ones only is faster.  Of complete values those are found that have more
+        support than chance explains, together with all that others whom they meet may add.  ``most`` of them are named
+        at most; the rest of the answer is about all.
+        """
+        tally = reports if isinstance(reports, Tally) else self.tally(reports)
+        if tally.support.shape != self._shape or not (tally.support[:, 0] > 0).all():
+            raise InvalidParameter("There are too few reports on this task.", fix="Collect some for each level.")
+        wanted, miss = probability(at_least, "at_least"), checked_miss(confidence)
+        # One half for frequent prefixes that have too little support, the other for all that may make values up.
+        found = PrefixSearch(self, tally, float(wanted), miss / 2, whole(beam, "beam", 1)).run()
+        return found if most is None else found.first(whole(most, "most"))
+
+    def variance(self, users: int, frequency: float = 0.0, people: int | None = None) -> float:
+        """The variance of an estimated frequency, from so many of the users; left out, those who draw the last level.
+
+        Over coins, levels and rows, given hash functions by which a key meets others as often as by chance.
+        """
+        f, n = rational(frequency, "frequency"), whole(users, "users", 1)
+        m = max(1, math.floor(n * self.shares[-1])) if people is None else whole(people, "people", 1)
+        if not 0 <= f <= 1 or m > n:
+            raise InvalidParameter("This is no frequency, or of more people than reported.", fix="Try 0.01.")
+        p, r = self.p, self.stranger
+        coin = (f * p * (1 - p) + (1 - f) * r * (1 - r)) / (m * (p - r) ** 2)
+        # The people are a part of all, drawn without replacement.
+        drawn = f * (1 - f) * (Fraction(1, m) - Fraction(1, n)) * Fraction(n, max(1, n - 1))
+        return float(coin + drawn)
+
+    def users_needed(self, frequency: Number, confidence: float = 0.95, beam: int = BEAM) -> int:
+        """How many people are enough for :meth:`find` to find a value of this frequency with this probability.
+
+        Assumes: the prefixes of any length that are frequent enough to compete fill a quarter of the beam at most, and
+            no prefix that is looked at has all three coefficients of the value's.
+        Fails: no crowd is enough for values rarer than 2/rows, which others may meet that often; and just above that
+            it is many times what is needed.  :meth:`find` allows for the meetings that there are, and so names rarer
+            ones, but hardly any below 1/places.
+
+        >>> task = HeavyHitters(epsilon=4, length=8)
+        >>> 2e4 < task.users_needed(0.05) < task.users_needed(0.02) < 1e6
+        True
+        """
+        f, miss, beam = float(positive(frequency, "frequency")), checked_miss(confidence), whole(beam, "beam", 4)
+        if f > 1:
+            raise InvalidParameter(f"A frequency is at most 1, got {frequency}.", fix="Try 0.01.")
+        low, high = 0, 1
+        while not self._enough(high, f, miss, beam):
+            low, high = high, 2 * high
+            if high > MOST_USERS:
+                raise InvalidParameter(
+                    "No crowd of up to 2**40 people is enough.", fix="Look for more frequent ones, or choose more rows."
+                )
+        while high - low > max(1, high // 1000):
+            middle = (low + high) // 2
+            low, high = (low, middle) if self._enough(middle, f, miss, beam) else (middle, high)
+        return high
+
+    def _enough(self, users: int, frequency: float, miss: float, beam: int) -> bool:
+        """Whether a key of this frequency passes each level, and the bar at the last."""
+        p, q, r = float(self.p), float(self.q), float(self.stranger)
+        own, met = q + (p - q) * frequency, q + (p - q) * min(1.0, TWICE / self.rows)
+        part, longer = miss / (4 * self.levels), max(256 * beam, 1 << 16)  # as many continuations at most
+        for level, share in enumerate(self.shares):
+            people = nearly_always_reached(users, float(share), part)
+            # Markov: strangers take another quarter of the beam with at most this chance.
+            goal = rarely_reached(people, r, part * beam / (4 * longer))
+            if level + 1 == self.levels:  # where the longest values are judged: by a quarter of the miss, as in Hunt
+                goal = max(goal, rarely_reached(people, met, miss / (4 * self.levels * longer)))
+            if nearly_always_reached(people, own, part) < goal:
+                return False
+        return True
+
+
+def _prime(places: object) -> int:
+    """How many places a row has: a prime, so that two prefixes meet in two rows at most."""
+    if (
+        type(places) is not int
+        or not 2 <= places < PLACES_MOST
+        or any(places % i == 0 for i in range(2, math.isqrt(places) + 1))
+    ):
+        raise InvalidParameter(f"places must be a prime below {PLACES_MOST}, got {places!r}.", fix="Choose 1021.")
+    return places

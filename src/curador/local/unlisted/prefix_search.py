@@ -1,0 +1,293 @@
+"""The search for heavy hitters in a tally: prefixes grow byte by byte, and only those with most support go on."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from curador.local.frequency.walsh import walsh_hadamard
+from curador.local.task.keys import LocalKey
+from curador.local.task.limits import Floats
+from curador.local.task.tally import Tally
+from curador.local.unlisted.collisions import Collisions, KnownValues, among, at_most
+from curador.local.unlisted.evidence import nearly_always_reached, rarely_reached
+from curador.local.unlisted.prefixes import END, Bytes, all_places, coefficients, ended, extended, key_of
+
+if TYPE_CHECKING:
+    from curador.local.unlisted.heavy_hitters import HeavyHitters
+
+CAP = 4.0
+"""A level adds to a prefix's score by how many standard deviations its support is above chance; by these at most, so
+that a very frequent prefix does not carry all its continuations along.  No promise depends on it."""
+
+KNOWN = 256
+"""Of how many of the most frequent prefixes of a level it is counted whom they meet, at most."""
+
+
+@dataclass(frozen=True, eq=False)
+class Hitters:
+    """Values that many people have, the most frequent first.
+
+    ``cut`` says of each whether it stands for all values that begin (of integers: lie beyond) there.  ``values`` are
+    estimated frequencies, ``variance`` theirs given the hash functions.  ``crowded`` says whether the beam had to leave
+    prefixes out; all the same, every key as frequent as ``complete_above`` was found.  However many people there are,
+    that stays above about 1/places, what strangers add to every key; it is infinite if nothing can be promised.
+
+    Guarantee: with the confidence asked for, both: no key is here that nobody has and that is nobody's twin, over the
+        coins of the devices and over hash functions like random ones; and none is missing whose frequency is
+        ``complete_above`` or more, whatever the hash functions are [BNST17, Hoe56]; docs/proofs/heavy-hitters.md.
+    Assumes: nobody chose their value by looking at the hash functions of this salt.
+    Fails: twins are prefixes all three coefficients of which agree, one pair in places**3; no report tells them apart.
+        Where both are seen neither is named.  Keys just above what was needed to be found are overestimated on
+        average, since the others are not shown: there are no intervals.
+
+    >>> Hitters(("tea",), (False,), 1000, np.array([0.5]), np.array([0.01]), 0.2, False).counts.tolist()
+    [500.0]
+    """
+
+    keys: tuple[LocalKey, ...]
+    cut: tuple[bool, ...]
+    users: int
+    values: Floats
+    variance: Floats
+    complete_above: float
+    crowded: bool
+
+    @property
+    def counts(self) -> Floats:
+        """How many people that is."""
+        return self.values * self.users
+
+    def first(self, most: int) -> Hitters:
+        """The first so many keys of these."""
+        some = slice(most)
+        return replace(
+            self, keys=self.keys[some], cut=self.cut[some], values=self.values[some], variance=self.variance[some]
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Candidates:
+    """Complete values that were chosen by people of earlier levels, and what the people of ``levels`` say of them.
+
+    >>> two = Candidates(range(3, 4), np.zeros((2, 4), np.uint8), 100, np.array([30, 20]))
+    >>> two.those(two.support >= 25).support.tolist()
+    [30]
+    """
+
+    levels: range
+    codes: Bytes
+    people: int
+    support: NDArray[np.int64]
+
+    def those(self, some: NDArray[np.bool_]) -> Candidates:
+        """Some of these, by the same people."""
+        return replace(self, codes=self.codes[some], support=self.support[some])
+
+
+class PrefixSearch:
+    """One search of a tally: how rare, how sure and how wide.
+
+    Assumes: somebody drew each level.
+
+    >>> from curador.local.unlisted.heavy_hitters import HeavyHitters
+    >>> task = HeavyHitters(4, length=2, rows=16, places=61)
+    >>> hunt = PrefixSearch(task, task.tally(task.randomize(["ab"] * 1000)), at_least=0.1, miss=0.025, beam=16)
+    >>> hunt.run().keys[0]
+    'ab'
+    """
+
+    def __init__(self, task: HeavyHitters, tally: Tally, at_least: float, miss: float, beam: int) -> None:
+        self.task, self.tally, self.at_least, self.miss, self.beam = task, tally, at_least, miss, beam
+        self.text = task.kind == "text"
+        self.people = [int(n) for n in tally.support[:, 0]]
+        self.p, self.q, self.stranger = float(task.p), float(task.q), float(task.stranger)
+        self.table = lru_cache(None)(self._table)
+        self.seen: list[list[tuple[Bytes, NDArray[np.int64]]]] = [[] for _ in task.widths]
+
+    def run(self) -> Hitters:
+        """Search, judge, and say what may have been missed."""
+        suspects, left_out = self._search()
+        known = self._known(left_out)
+        goals = [(people, most + 1) for people, most in zip(self.people, left_out, strict=False)]
+        found = [self._found(group, known) for group in suspects]
+        goals += [(named.people, missed + 1) for named, _, missed in found]
+        values = np.concatenate([self._frequency(named.support, named.people) - met for named, met, _ in found])
+        people = np.concatenate([np.full(len(named.codes), named.people) for named, _, _ in found])
+        codes = np.concatenate([named.codes for named, _, _ in found])
+        order = np.argsort(-values, kind="stable")
+        keys = [key_of(codes[i], self.text) for i in order]
+        users, shares = self.tally.users, values.clip(0, 1)
+        return Hitters(
+            tuple(key for key, _ in keys),
+            tuple(cut for _, cut in keys),
+            users,
+            values[order],
+            np.array([self.task.variance(users, float(shares[i]), int(people[i])) for i in order]),
+            self._complete_above(goals),
+            max(left_out, default=-1) >= 0,
+        )
+
+    def _found(self, group: Candidates, known: list[KnownValues]) -> tuple[Candidates, Floats, int]:
+        """Which suspects are named, by how much meetings raise their estimates, and the most support of the others.
+
+        Given the earlier levels, those that nobody has are supported by independent coins, with the chance that their
+        meetings say.  Each level's suspects have the same part in what may be made up.
+        """
+        task, part = self.task, self.miss / (4 * self.task.levels * max(1, len(group.codes)))
+        weights = [self.people[level] / group.people for level in group.levels]
+        meetings = Collisions.of(
+            [known[level] for level in group.levels],
+            weights,
+            part,
+            salt=task.salt,
+            rows=task.rows,
+            places=task.places,
+        )
+
+        def bar(share: float) -> int:
+            return rarely_reached(group.people, self.q + (self.p - self.q) * share, 2 * part)
+
+        over = group.support >= max(bar(meetings.chance), self._least(group.people))
+        some = group.those(over)
+        allowed = meetings.allowed(some.codes)
+        bars = {share: bar(share) for share in set(allowed.tolist())}
+        good = some.support >= np.array([bars[share] for share in allowed.tolist()], np.int64)
+        good &= ~self._twins(some)
+        over[over] = good
+        named = group.those(over)
+        return named, meetings.expected(named.codes), int(group.support[~over].max(initial=-1))
+
+    def _twins(self, group: Candidates) -> NDArray[np.bool_]:
+        """Which suspects have the coefficients of another at a level that judges them."""
+        found = np.zeros(len(group.codes), bool)
+        for level in group.levels:
+            three = coefficients(group.codes[:, : self.task.widths[level]], self.task.salt, self.task.places)
+            _, which, times = np.unique(three, axis=0, return_inverse=True, return_counts=True)
+            found |= times[which.reshape(-1)] > 1
+        return found
+
+    def _known(self, left_out: list[int]) -> list[KnownValues]:
+        """The most frequent prefixes of each level, and how frequent all others may be.
+
+        Those that were never looked up begin with one that was left out, or are rarer than what is asked for.
+        """
+        found, unseen, users = list[KnownValues](), self.at_least, self.tally.users
+        part = self.miss / (4 * self.task.levels)
+        for level, people in enumerate(self.people):
+            prefixes = np.concatenate([some for some, _ in self.seen[level]])
+            support = np.concatenate([some for _, some in self.seen[level]])
+            order = np.argsort(-support, kind="stable")[: KNOWN + 1]
+            prefixes, support = prefixes[order], support[order]
+            most = self._at_most(level, support)
+            last = float(most[KNOWN]) if len(most) > KNOWN else 0.0
+            rest = float(among(max(unseen, last), people, users, part))
+            seems = self._frequency(support, people).clip(0, 1)
+            found.append(KnownValues(prefixes[:KNOWN], among(most[:KNOWN], people, users, part), seems[:KNOWN], rest))
+            if level < len(left_out) and left_out[level] >= 0:
+                unseen = max(unseen, float(self._at_most(level, np.array([left_out[level]]))[0]))
+        return found
+
+    def _at_most(self, level: int, support: NDArray[np.int64]) -> Floats:
+        return at_most(support, self.people[level], self.q, self.p, self.miss / (self.task.levels + 1))
+
+    def _search(self) -> tuple[list[Candidates], list[int]]:
+        """The complete values to judge, and the largest support left out by the beam at each level but the last."""
+        task, suspects, left_out = self.task, list[Candidates](), list[int]()
+        prefixes, score = np.zeros((1, 0), np.uint8), np.zeros(1)
+        for level, width in enumerate(task.widths):
+            while prefixes.shape[1] < width:
+                which, prefixes = extended(prefixes, task.length, self.text)
+                score = score[which]
+            if level + 1 == task.levels:
+                suspects.append(self._judged(prefixes, range(level, level + 1)))
+                break
+            support = self.support(level, prefixes)
+            score = score + np.minimum(self._sigmas(support, self.people[level]), CAP)
+            possible = np.flatnonzero(support >= self._least(self.people[level]))
+            kept, dropped = self._best(possible, support, score)
+            left_out.append(int(support[dropped].max(initial=-1)))
+            prefixes, score = prefixes[kept], score[kept]
+            done = ended(prefixes, self.text)
+            suspects.append(self._judged(prefixes[done], range(level + 1, task.levels)))
+            prefixes, score = prefixes[~done], score[~done]
+        return suspects, left_out
+
+    def _best(
+        self, possible: NDArray[np.int64], support: NDArray[np.int64], score: Floats
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """What goes on and what does not: half of the beam by support, which promises are about, the rest by score."""
+        by_support = possible[np.argsort(-support[possible], kind="stable")]
+        half = (self.beam + 1) // 2
+        rest = by_support[half:]
+        rest = rest[np.argsort(-score[rest], kind="stable")]
+        room = self.beam - half
+        return np.concatenate([by_support[:half], rest[:room]]), rest[room:]
+
+    def _judged(self, codes: Bytes, levels: range) -> Candidates:
+        """Suspects, and what people say who had no part in choosing them."""
+        whole, support = _whole(codes, self.task.length), np.zeros(len(codes), np.int64)
+        for level in levels:
+            support += self.support(level, whole[:, : self.task.widths[level]])
+        return Candidates(levels, whole, sum(self.people[level] for level in levels), support)
+
+    def support(self, level: int, prefixes: Bytes) -> NDArray[np.int64]:
+        """How many reports of a level support each prefix."""
+        task = self.task
+        three = coefficients(prefixes, task.salt, task.places)
+        excess = np.zeros(len(prefixes), np.int64)
+        for signed, place in zip(self.table(level), all_places(three, task.rows, task.places), strict=True):
+            excess += signed[place]
+        # For each report g 1{supports} - 1 was summed, g being how many answers there are.
+        support: NDArray[np.int64] = (excess + self.people[level]) // task.oracle.answers
+        most = np.argsort(-support, kind="stable")[: KNOWN + 1]
+        self.seen[level].append((prefixes[most], support[most]))
+        return support
+
+    def _table(self, level: int) -> list[NDArray[np.int64]]:
+        spectra = self.tally.support[level, 1:].reshape(self.task.rows, -1)
+        return [walsh_hadamard(spectrum) for spectrum in spectra]
+
+    def _sigmas(self, support: NDArray[np.int64] | int, people: int) -> Floats:
+        spread = math.sqrt(people * self.stranger * (1 - self.stranger))
+        return np.asarray((support - people * self.stranger) / spread)
+
+    def _frequency(self, support: NDArray[np.int64], people: int) -> Floats:
+        return np.asarray((support / people - self.stranger) / (self.p - self.stranger))
+
+    def _least(self, people: int) -> int:
+        """What support a key of frequency ``at_least`` has but for its part of the miss."""
+        return self._reached(people, self.at_least) if self.at_least > 0 else 0
+
+    def _reached(self, people: int, frequency: float) -> int:
+        # Keys may be missed with a chance in proportion to their frequencies, which sum to 1.
+        chance = self.q + (self.p - self.q) * frequency
+        return nearly_always_reached(people, chance, self.miss * frequency / (self.task.levels + 1))
+
+    def _complete_above(self, goals: list[tuple[int, int]]) -> float:
+        """The least frequency of keys with more support than all that is left out, but for their parts of the miss."""
+
+        def passes(frequency: float) -> bool:
+            return all(self._reached(people, frequency) >= goal for people, goal in goals)
+
+        low, high = self.at_least, 1.0
+        if passes(low):
+            return low
+        if not passes(high):
+            return math.inf
+        while high - low > 1e-3 * high:
+            middle = (low + high) / 2
+            low, high = (low, middle) if passes(middle) else (middle, high)
+        return high
+
+
+def _whole(codes: Bytes, length: int) -> Bytes:
+    """Complete values with all of their ends."""
+    filled = np.full((len(codes), length), END, np.uint8)
+    filled[:, : codes.shape[1]] = codes
+    return filled

@@ -1,0 +1,192 @@
+"""RAPPOR: a Bloom filter of the value, randomised once for good and then again for every report."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from curador.errors import InvalidParameter, InvalidValue
+from curador.local.frequency.oracle import CELLS, short_words
+from curador.local.frequency.unary import checked_rows
+from curador.local.task.draw import coins, uniform
+from curador.local.task.layout import Layout
+from curador.local.task.tally import Tally, checked_counts, checked_sum
+from curador.local.task.task import Task, check_promise, checked_epsilon, checked_threshold, set_fields
+from curador.local.task.thresholds import inside_threshold
+from curador.local.unlisted.digest import candidate_keys, checked_places, checked_salt, free_keys, hashed
+from curador.local.unlisted.regress import Filters, Regressed
+from curador.noise import SYSTEM, Entropy
+from curador.numbers import Number
+
+BITS = 32
+HASHES_MOST = 16
+COHORTS_MOST = 1 << 16
+
+
+@dataclass(frozen=True, init=False)
+class Rappor(Task, mechanism="rappor"):
+    """Reports on strings that nobody lists beforehand; the collector names candidates afterwards.
+
+    Each person draws a cohort, which has ``hashes`` hash functions of its own, and sets the bits of their value in a
+    filter of ``bloom`` bits.  :meth:`remember` keeps each bit with probability true/2**32, else flips it: done once,
+    and kept on the device.  :meth:`report` says 1 with probability high/2**32 for a remembered 1, low/2**32 for a 0.
+
+    A row is the cohort in two bytes and the packed bits, the first the highest.
+
+    Guarantee: epsilon-local DP for what is remembered, so for *all* reports made from it together, however many: two
+        values change at most 2 * hashes bits [EPK14].  One report alone costs less, :attr:`one_report`.
+    Assumes: the device remembers.  If it forgets, or the value changes, that costs epsilon again.
+
+    >>> task = Rappor(epsilon=4, salt="homepages")
+    >>> kept = task.remember(["example.org"])
+    >>> task.report(kept).shape, task.one_report < task.ratio
+    ((1, 18), True)
+    """
+
+    epsilon: Fraction
+    salt: str
+    bloom: int
+    hashes: int
+    cohorts: int
+    true: int
+    high: int
+    low: int
+
+    def __init__(
+        self,
+        epsilon: Number,
+        *,
+        salt: str = "",
+        bloom: int = 128,
+        hashes: int = 2,
+        cohorts: int = 64,
+        true: int | None = None,
+        high: int = 3 << (BITS - 2),
+        low: int = 1 << (BITS - 1),
+    ) -> None:
+        set_fields(
+            self,
+            epsilon=checked_epsilon(epsilon),
+            salt=checked_salt(salt),
+            bloom=checked_places(bloom, "bloom"),
+            hashes=checked_threshold(hashes, "hashes", HASHES_MOST + 1),
+            cohorts=checked_threshold(cohorts, "cohorts", COHORTS_MOST + 1),
+            high=checked_threshold(high, "high", 1 << BITS),
+            low=checked_threshold(low, "low", 1 << BITS),
+        )
+        derived = inside_threshold(1, 1, self.epsilon / (2 * self.hashes), BITS)
+        set_fields(self, true=checked_threshold(derived if true is None else true, "true", 1 << BITS))
+        if self.p <= self.q or self.low >= self.high:
+            raise InvalidParameter("These reports would say nothing.", fix="Choose a larger epsilon, and low < high.")
+        check_promise(self)
+
+    @property
+    def kept(self) -> Fraction:
+        """The probability that a bit is remembered as it is."""
+        return Fraction(self.true, 1 << BITS)
+
+    @property
+    def p(self) -> Fraction:
+        """The probability that a bit of the value's filter is reported as 1."""
+        return (self.kept * self.high + (1 - self.kept) * self.low) / (1 << BITS)
+
+    @property
+    def q(self) -> Fraction:
+        """The probability that any other bit is."""
+        return ((1 - self.kept) * self.high + self.kept * self.low) / (1 << BITS)
+
+    @property
+    def ratio(self) -> Fraction:
+        return (self.kept / (1 - self.kept)) ** (2 * self.hashes)
+
+    @property
+    def one_report(self) -> Fraction:
+        """As :attr:`ratio`, for a single report by one who never sends another."""
+        return (self.p * (1 - self.q) / (self.q * (1 - self.p))) ** self.hashes
+
+    @property
+    def layout(self) -> Layout:
+        return Layout(1, 2 + (self.bloom + 7) // 8)
+
+    @property
+    def report_bits(self) -> int:
+        return self.bloom + (self.cohorts - 1).bit_length()
+
+    def filters(self, values: Any, cohort: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """The Bloom filter of each value in its cohort, a row of bits."""
+        keys = free_keys(values)
+        cells = np.zeros((len(keys), self.bloom), bool)
+        for j in range(self.hashes):
+            cells[np.arange(len(keys)), hashed(keys, cohort * self.hashes + j, self.salt, self.bloom)] = True
+        return cells
+
+    def remember(self, values: Any, *, entropy: Entropy = SYSTEM) -> NDArray[np.uint8]:
+        """What a device keeps of its value, and makes every report from: a row per value."""
+        keys = free_keys(values)
+        cohort = uniform(self.cohorts, len(keys), entropy).astype(np.int64)
+        cells = self.filters(keys, cohort)
+        kept = coins(self.true, BITS, cells.size, entropy).reshape(cells.shape)
+        return _rows(cohort, cells == kept)
+
+    def report(self, remembered: Any, *, entropy: Entropy = SYSTEM) -> NDArray[np.uint8]:
+        """One report from each row of what devices remember; to be called once per report, with the same rows."""
+        cohort, cells = self._read(self._checked(remembered))
+        said = coins(self.high, BITS, cells.size, entropy), coins(self.low, BITS, cells.size, entropy)
+        return _rows(cohort, np.where(cells, said[0].reshape(cells.shape), said[1].reshape(cells.shape)))
+
+    def randomize(self, values: Any, *, entropy: Entropy = SYSTEM) -> NDArray[np.uint8]:
+        """One report per value, from devices that forget: to simulate, or where each reports only once."""
+        return self.report(self.remember(values, entropy=entropy), entropy=entropy)
+
+    def _checked(self, reports: Any) -> NDArray[np.uint8]:
+        found = short_words(reports)
+        if found.ndim != 2 or found.dtype != np.uint8 or found.shape[1] < 2:
+            raise InvalidValue("Reports on this task are rows of bytes.", fix="Leave others out.")
+        if (_cohort(found) >= self.cohorts).any():
+            raise InvalidValue(f"There are {self.cohorts} cohorts in this task.", fix="Leave others out.")
+        checked_rows(found[:, 2:], self.bloom)
+        return found
+
+    def _read(self, rows: NDArray[np.uint8]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+        return _cohort(rows), np.unpackbits(rows[:, 2:], axis=1, count=self.bloom).astype(bool)
+
+    def tally(self, reports: Any) -> Tally:
+        """For each cohort how many reports there are, then how often each bit is set.  Tallies of parts add up."""
+        counts = np.zeros((self.cohorts, 1 + self.bloom), np.int64)
+        found = self._checked(reports)
+        piece = max(1, CELLS // self.bloom)
+        for i in range(0, len(found), piece):
+            cohort, cells = self._read(found[i : i + piece])
+            for j in np.unique(cohort):
+                mine = cells[cohort == j]
+                counts[j, 0] += len(mine)
+                counts[j, 1:] += mine.sum(axis=0)
+        return Tally(len(found), counts)
+
+    def estimate(self, reports: Any, candidates: Any) -> Regressed:
+        """The frequencies of candidate keys, by least squares on the bits of all cohorts [EPK14]."""
+        keys = candidate_keys(candidates)
+        tally = reports if isinstance(reports, Tally) else self.tally(reports)
+        if not tally.users or tally.support.shape != (self.cohorts, 1 + self.bloom):
+            raise InvalidParameter("There are no reports on this task.", fix="Collect some first.")
+        checked_sum(Tally(tally.users, tally.support[:, 0]))
+        checked_counts(tally.support, tally.support[:, :1])
+        used = np.flatnonzero(tally.support[:, 0])
+        people, yes = tally.support[used, 0], tally.support[used, 1:]
+        bits = np.stack([self.filters(keys, np.full(len(keys), j)).T for j in used]).astype(float)
+        p, q = float(self.p), float(self.q)
+        share = (yes / people[:, np.newaxis] - q) / (p - q)
+        return Filters(bits, people.astype(float)).estimate(keys, share, p, q)
+
+
+def _cohort(rows: NDArray[np.uint8]) -> NDArray[np.int64]:
+    return rows[:, 0].astype(np.int64) * 256 + rows[:, 1]
+
+
+def _rows(cohort: NDArray[np.int64], cells: NDArray[np.bool_]) -> NDArray[np.uint8]:
+    where = np.stack([cohort >> 8, cohort & 255], axis=1).astype(np.uint8)
+    return np.concatenate([where, np.packbits(cells, axis=1)], axis=1)

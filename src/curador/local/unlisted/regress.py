@@ -1,0 +1,99 @@
+"""Frequencies of candidate keys from the bits of Bloom filters, by weighted least squares."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from curador.errors import InvalidParameter
+from curador.local.frequency.estimates import on_simplex
+from curador.local.task.keys import LocalKey
+from curador.local.task.limits import Floats, checked_miss
+
+APART = 1e-9
+"""Candidates whose filters are closer to a linear relation than this cannot be told apart."""
+
+
+@dataclass(frozen=True, eq=False)
+class Regressed:
+    """Estimated frequencies of candidate keys among the people who reported.
+
+    Guarantee: unbiased if every person's key is a candidate; ``variance`` is then that of the coins and of who is in
+        which cohort, at the estimated frequencies.
+    Fails: a key that people have and that is not a candidate is counted towards those that share its bits, unseen.
+        :meth:`interval` is approximate: right in the long run, if every key is a candidate.
+
+    >>> from curador.local import Rappor
+    >>> task = Rappor(epsilon=4)
+    >>> task.estimate(task.randomize(["a", "b"] * 500), ["a", "b", "c"]).values.shape
+    (3,)
+    """
+
+    keys: tuple[LocalKey, ...]
+    users: int
+    values: Floats
+    variance: Floats
+
+    def interval(self, confidence: float = 0.95, *, simultaneous: bool = True) -> tuple[Floats, Floats]:
+        """Approximate limits, all keys' at once or each one's for itself: as for a normal law of this variance."""
+        from scipy.special import ndtri
+
+        reach = -ndtri(checked_miss(confidence, len(self.keys) if simultaneous else 1) / 2) * np.sqrt(self.variance)
+        return np.clip(self.values - reach, 0.0, 1.0), np.clip(self.values + reach, 0.0, 1.0)
+
+
+@dataclass(frozen=True, eq=False)
+class Filters:
+    """Which bits each candidate sets in each cohort that has people, and the least-squares estimate from them.
+
+    >>> Filters(np.array([[[1, 0], [0, 1]]]), np.array([10])).solve(np.array([[0.25, 0.75]])).tolist()
+    [0.25, 0.75]
+    """
+
+    bits: Floats
+    """Cohort by filter bit by candidate, 0 or 1."""
+    people: Floats
+    """How many people are in each cohort."""
+
+    @property
+    def users(self) -> float:
+        return float(self.people.sum())
+
+    @cached_property
+    def weights(self) -> Floats:
+        """What each bit of each cohort counts for each candidate, cohorts weighted by their people."""
+        cohorts, places, keys = self.bits.shape
+        root = np.repeat(np.sqrt(self.people), places)
+        left, scale, right = np.linalg.svd(self.bits.reshape(-1, keys) * root[:, np.newaxis], full_matrices=False)
+        if scale.size < keys or scale[-1] <= APART * scale[0]:
+            raise InvalidParameter(
+                "The filters of these candidates do not tell them apart.",
+                fix="Name fewer candidates, or make the task with more cohorts or longer filters.",
+            )
+        inverse: Floats = (right.T / scale) @ left.T * root
+        return inverse.reshape(keys, cohorts, places)
+
+    def solve(self, share: Floats) -> Floats:
+        """The frequencies that fit the share of people in each cohort who set each bit."""
+        found: Floats = np.einsum("vji,ji->v", self.weights, share)
+        return found
+
+    def variance(self, frequency: Floats, p: float, q: float) -> Floats:
+        """The variance of each estimate, given the people, if a set bit is reported with chance p, another with q."""
+        weights = self.weights
+        set_ = self.bits @ frequency
+        coin = (set_ * p * (1 - p) + (1 - set_) * q * (1 - q)) / ((p - q) ** 2 * self.people[:, np.newaxis])
+        noise = np.einsum("vji,ji->v", weights**2, coin)
+        # Cohorts are parts of all people without replacement: docs/proofs/local.md, RAPPOR.
+        gain = weights.swapaxes(0, 1) @ self.bits
+        within = (gain**2 @ frequency - (gain @ frequency) ** 2) / self.people[:, np.newaxis]
+        parts = within.sum(axis=0) * self.users - frequency * (1 - frequency)
+        total: Floats = noise + np.maximum(parts, 0.0) / max(self.users - 1, 1.0)
+        return total
+
+    def estimate(self, keys: tuple[LocalKey, ...], share: Floats, p: float, q: float) -> Regressed:
+        """The frequencies of these candidates, with their variance."""
+        values = self.solve(share)
+        return Regressed(keys, round(self.users), values, self.variance(on_simplex(values), p, q))

@@ -1,0 +1,289 @@
+"""Apple's private count-mean sketches: one hash function of many is drawn, and the hashed key is reported by bits.
+
+Keys need not be listed beforehand; the collector asks for any of them later.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from curador.errors import InvalidParameter, InvalidValue
+from curador.local.frequency.oracle import CELLS, short_words
+from curador.local.frequency.walsh import parity, walsh_hadamard
+from curador.local.task.draw import coins, uniform
+from curador.local.task.keys import LocalKey
+from curador.local.task.layout import Layout
+from curador.local.task.limits import Floats, bernstein, checked_miss, mean_chance
+from curador.local.task.tally import Tally, checked_counts
+from curador.local.task.task import Task, check_promise, checked_epsilon, checked_threshold, set_fields
+from curador.local.task.thresholds import inside_threshold
+from curador.local.unlisted.digest import candidate_keys, checked_places, checked_salt, free_keys, hashed
+from curador.noise import SYSTEM, Entropy
+from curador.numbers import Number, rational, whole
+
+BITS = 32
+ROWS_MOST = 1 << 16
+
+
+@dataclass(frozen=True, eq=False)
+class Sketched:
+    """Estimated frequencies of keys from a sketch.
+
+    Guarantee: unbiased over the draw of hash functions and coins, whatever other keys people have; ``variance`` is
+        the formula's for both, at the estimated frequency and for others that are all the same key.
+        :meth:`interval` covers the frequencies among all who reported with at least the confidence asked for, over
+        both [CP34, Hoe56, BLM13].
+    Assumes: hash functions like random ones, so a salt that nobody chose to make keys meet, and candidates that were
+        not chosen because they meet.
+    Fails: in one task the hash functions are fixed: a rare key that meets a common one in more rows than usual is
+        overestimated however many people report, and intervals do not shrink below what that may amount to.
+
+    >>> task = CountMean(epsilon=4, rows=64, places=256)
+    >>> found = task.estimate(task.randomize(["a", "b"] * 500), ["a", "b", "c"])
+    >>> low, high = found.interval(0.99)
+    >>> found.values.shape, bool((low[:2] <= 0.5).all() and (0.5 <= high[:2]).all())
+    ((3,), True)
+    """
+
+    keys: tuple[LocalKey, ...]
+    users: int
+    values: Floats
+    variance: Floats
+    support: NDArray[np.int64]
+    """How many reports support each key."""
+    task: Sketch
+
+    def interval(self, confidence: float = 0.95, *, simultaneous: bool = True) -> tuple[Floats, Floats]:
+        """Lower and upper limits: all keys' at once, or each key's for itself."""
+        # Half of the chance to be wrong for the coins, half for the hash functions: docs/proofs/local.md, section 11.
+        miss = checked_miss(confidence, len(self.keys) if simultaneous else 1) / 2
+        low, high = mean_chance(self.support, self.users, miss)
+        p, q, m = float(self.task.p), float(self.task.q), self.task.places
+        met = bernstein(1 / m, 1 / 3, self.task.rows, miss)
+        ends = [((chance - q) / (p - q) - 1 / m + side) * m / (m - 1) for chance, side in ((low, -met), (high, met))]
+        return np.clip(ends[0], 0.0, 1.0), np.clip(ends[1], 0.0, 1.0)
+
+
+@dataclass(frozen=True, init=False)
+class Sketch(Task):
+    """A task whose reports support a key more often if the drawn hash function sends the person's own there too.
+
+    Given the hash functions, a report supports key d with probability p if d is the person's own; if not, with p for
+    the rows in which the two meet and q for the others.
+    """
+
+    epsilon: Fraction
+    salt: str
+    rows: int
+    places: int
+    true: int
+
+    def __init__(
+        self, epsilon: Number, *, salt: str = "", rows: int = 1024, places: int = 1024, true: int | None = None
+    ) -> None:
+        set_fields(
+            self,
+            epsilon=checked_epsilon(epsilon),
+            salt=checked_salt(salt),
+            rows=checked_threshold(rows, "rows", ROWS_MOST + 1),
+            places=checked_places(places, "places"),
+        )
+        derived = inside_threshold(1, 1, self.epsilon / self.changed, BITS)
+        set_fields(self, true=checked_threshold(derived if true is None else true, "true", 1 << BITS))
+        if self.p <= self.q:
+            raise InvalidParameter(
+                f"With epsilon = {self.epsilon} the reports would say nothing.", fix="Choose a larger epsilon."
+            )
+        check_promise(self)
+
+    @property
+    @abstractmethod
+    def changed(self) -> int:
+        """How many reported bits two values change at most."""
+
+    @property
+    @abstractmethod
+    def q(self) -> Fraction:
+        """The probability that a report supports a key which its hash function sends elsewhere than the own one."""
+
+    @property
+    def p(self) -> Fraction:
+        """The probability that a report supports the person's own key."""
+        return Fraction(self.true, 1 << BITS)
+
+    @property
+    def ratio(self) -> Fraction:
+        return (self.p / (1 - self.p)) ** self.changed
+
+    @abstractmethod
+    def _randomize(self, row: NDArray[np.int64], place: NDArray[np.int64], entropy: Entropy) -> NDArray[Any]:
+        """Reports of people who drew these rows, in which their keys have these places."""
+
+    @abstractmethod
+    def _support(self, reports: NDArray[Any]) -> NDArray[np.int64]:
+        """How many of the reports support each place of each row."""
+
+    def randomize(self, values: Any, *, entropy: Entropy = SYSTEM) -> NDArray[Any]:
+        """One report per value, each from a hash function and coins of its own."""
+        keys = free_keys(values)
+        row = uniform(self.rows, len(keys), entropy).astype(np.int64)
+        place = hashed(keys, row, self.salt, self.places)
+        piece = max(1, CELLS // self.places)
+        parts = [slice(i, i + piece) for i in range(0, max(1, len(keys)), piece)]
+        return np.concatenate([self._randomize(row[part], place[part], entropy) for part in parts])
+
+    def tally(self, reports: Any) -> Tally:
+        """The sketch: a table of how many reports support each place of each row.  Tallies of parts add up."""
+        found = self._checked(reports)
+        return Tally(len(found), self._support(found))
+
+    def estimate(self, reports: Any, candidates: Any) -> Sketched:
+        """The frequencies of any keys, from reports or from their :class:`Tally`."""
+        keys = candidate_keys(candidates)
+        tally = reports if isinstance(reports, Tally) else self.tally(reports)
+        if not tally.users or tally.support.shape != (self.rows, self.places):
+            raise InvalidParameter("There are no reports on this task.", fix="Collect some first.")
+        checked_counts(tally.support, np.int64(tally.users))
+        every = np.arange(self.rows)
+        support = np.array(
+            [tally.support[every, hashed([key] * self.rows, every, self.salt, self.places)].sum() for key in keys]
+        )
+        # A key that is not the own one meets it with chance 1/places, and is then supported like it.
+        met = float(self.q + (self.p - self.q) / self.places)
+        values = (support / tally.users - met) / (float(self.p) - met)
+        variance = [self.variance(tally.users, min(max(float(f), 0.0), 1.0)) for f in values]
+        return Sketched(keys, tally.users, values, np.array(variance), support, self)
+
+    def variance(self, users: int, frequency: float = 0.0, concentration: float | None = None) -> float:
+        """The variance of an estimate over coins and hash functions, before any report is in.
+
+        ``concentration`` is the sum of the squared frequencies of all other keys; left out, the largest possible.
+        """
+        f, n, m = rational(frequency, "frequency"), whole(users, "users", 1), self.places
+        others = (1 - f) ** 2 if concentration is None else rational(concentration, "concentration")
+        if not 0 <= f <= 1 or not 0 <= others <= (1 - f) ** 2:
+            raise InvalidParameter("These are no frequencies.", fix="They are at least 0 and sum to 1.")
+        p, q = self.p, self.q
+        met = q + (p - q) / m
+        spread = (p - q) ** 2 * Fraction(m - 1, m * m) / self.rows  # of a stranger's chance, over the hash functions
+        coin = f * p * (1 - p) + (1 - f) * (met * (1 - met) - spread)
+        return float((coin / n + others * spread) / (p - met) ** 2)
+
+
+@dataclass(frozen=True, init=False)
+class CountMean(Sketch, mechanism="count-mean"):
+    """Reports the row and one bit per place: whether the key is there, each true with probability true/2**32.
+
+    A report is the row in two bytes and the packed bits.
+
+    Guarantee: epsilon-local DP: the row is drawn without looking, and two keys change two bits at most [App17].
+
+    >>> CountMean(epsilon=4, rows=64, places=256).randomize(["a", "b"]).shape
+    (2, 34)
+    """
+
+    @property
+    def changed(self) -> int:
+        return 2
+
+    @property
+    def q(self) -> Fraction:
+        return 1 - self.p
+
+    @property
+    def layout(self) -> Layout:
+        return Layout(1, 2 + (self.places + 7) // 8)
+
+    @property
+    def report_bits(self) -> int:
+        return (self.rows - 1).bit_length() + self.places
+
+    def _randomize(self, row: NDArray[np.int64], place: NDArray[np.int64], entropy: Entropy) -> NDArray[np.uint8]:
+        cells = ~coins(self.true, BITS, row.size * self.places, entropy).reshape(row.size, self.places)
+        cells[np.arange(row.size), place] ^= True
+        return np.concatenate([_two_bytes(row), np.packbits(cells, axis=1)], axis=1)
+
+    def _checked(self, reports: Any) -> NDArray[np.uint8]:
+        found = short_words(reports)
+        wide = (self.places + 7) // 8
+        spare = (1 << (8 * wide - self.places)) - 1
+        if found.dtype != np.uint8 or found.ndim != 2 or found.shape[1] != 2 + wide or (found[:, -1] & spare).any():
+            raise InvalidValue(f"Reports on this task are rows of {2 + wide} bytes.", fix="Leave others out.")
+        if (_row_of(found) >= self.rows).any():
+            raise InvalidValue(f"There are {self.rows} rows in this task's sketch.", fix="Leave others out.")
+        return found
+
+    def _support(self, reports: NDArray[Any]) -> NDArray[np.int64]:
+        table = np.zeros((self.rows, self.places), np.int64)
+        piece = max(1, CELLS // self.places)
+        for i in range(0, len(reports), piece):
+            some = reports[i : i + piece]
+            some = some[np.argsort(_row_of(some))]
+            drawn, first = np.unique(_row_of(some), return_index=True)
+            bits = np.unpackbits(some[:, 2:], axis=1, count=self.places)
+            table[drawn] += np.add.reduceat(bits, first, axis=0, dtype=np.int64)
+        return table
+
+
+@dataclass(frozen=True, init=False)
+class HadamardCountMean(Sketch, mechanism="hadamard-count-mean"):
+    """Reports the row, a column of the Hadamard matrix, and one bit: the sign there of the key's place.
+
+    The column is uniform; the bit is true with probability true/2**32, 1 for +1.  A report is a row of three integers.
+
+    Guarantee: epsilon-local DP: row and column are drawn without looking, and the rest is one bit [App17].
+
+    >>> HadamardCountMean(epsilon=4, rows=64, places=256).randomize(["a", "b"]).shape
+    (2, 3)
+    """
+
+    @property
+    def changed(self) -> int:
+        return 1
+
+    @property
+    def q(self) -> Fraction:
+        return Fraction(1, 2)  # the signs of two places agree in half of the columns
+
+    @property
+    def layout(self) -> Layout:
+        return Layout.below(max(self.rows, self.places), 3)
+
+    @property
+    def report_bits(self) -> int:
+        return (self.rows - 1).bit_length() + self.places.bit_length()
+
+    def _randomize(self, row: NDArray[np.int64], place: NDArray[np.int64], entropy: Entropy) -> NDArray[np.uint32]:
+        column = uniform(self.places, row.size, entropy).astype(np.int64)
+        plus = parity(column & place) == 0
+        said = plus == coins(self.true, BITS, row.size, entropy)
+        return np.stack([row, column, said], axis=1).astype(np.uint32)
+
+    def _checked(self, reports: Any) -> NDArray[np.int64]:
+        found = short_words(reports)
+        most = np.array([self.rows, self.places, 2])
+        if found.ndim != 2 or found.shape[1] != 3 or ((found < 0) | (found >= most)).any():
+            raise InvalidValue("Reports on this task are a row, a column and a bit each.", fix="Leave others out.")
+        return found.astype(np.int64)
+
+    def _support(self, reports: NDArray[Any]) -> NDArray[np.int64]:
+        where = (reports[:, 0] * self.places + reports[:, 1]) * 2 + reports[:, 2]
+        both = np.bincount(where, minlength=2 * self.rows * self.places).reshape(self.rows, self.places, 2)
+        signed = np.stack([walsh_hadamard(row) for row in both[:, :, 1] - both[:, :, 0]])
+        # Those who agree less those who do not, and both together.
+        table: NDArray[np.int64] = (signed + both.sum(axis=(1, 2))[:, np.newaxis]) // 2
+        return table
+
+
+def _two_bytes(row: NDArray[np.int64]) -> NDArray[np.uint8]:
+    return np.stack([row >> 8, row & 255], axis=1).astype(np.uint8)
+
+
+def _row_of(reports: NDArray[np.uint8]) -> NDArray[np.int64]:
+    return reports[:, 0].astype(np.int64) * 256 + reports[:, 1]

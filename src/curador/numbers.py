@@ -1,0 +1,159 @@
+"""Numbers in become exact fractions; numbers out become floats rounded to the safe side.
+
+A float stands for the decimal it prints as: ``0.1`` means one tenth, not the nearest double.  So ten
+charges of ``0.1`` are exactly ``1`` everywhere in Curador, and what a person typed is what is promised.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from decimal import Decimal
+from fractions import Fraction
+from numbers import Rational, Real
+
+from curador.errors import InvalidParameter
+
+LONGEST = 1000
+"""No number of ours has more characters or a larger exponent; doubles need 325."""
+
+Number = int | float | str | Fraction | Decimal
+"""What callers may write where an exact number is wanted."""
+
+
+def rational(x: object, name: str = "number") -> Fraction:
+    """Read a number exactly, refusing what is not finite.
+
+    >>> rational(0.1), rational("1/3"), rational(2)
+    (Fraction(1, 10), Fraction(1, 3), Fraction(2, 1))
+    """
+    if isinstance(x, bool):
+        raise InvalidParameter(f"{name} must be a number, got {x}.", fix=f"Pass {name} as an int, float or Fraction.")
+    if isinstance(x, Rational):  # int, Fraction, numpy integers
+        return _of_bounded_size(Fraction(int(x.numerator), int(x.denominator)), name)
+    try:
+        if isinstance(x, str | Decimal) and not _too_long(str(x)):
+            return _of_bounded_size(Fraction(x), name)
+        if isinstance(x, Real):  # float and numpy floats of any width
+            return Fraction(str(x))
+    except (ValueError, OverflowError, ZeroDivisionError):
+        pass
+    raise InvalidParameter(
+        f"{name} must be a finite number, got {x!r}.", fix=f"Pass {name} as an int, float or Fraction."
+    )
+
+
+def _too_long(text: str) -> bool:
+    # "1e999999999" is short to write and takes for ever to write out.
+    exponent = re.search(r"[eE][+-]?0*(\d+)\s*$", text)
+    return len(text) > LONGEST or (exponent is not None and (len(exponent[1]) > 4 or int(exponent[1]) > LONGEST))
+
+
+def _of_bounded_size(x: Fraction, name: str) -> Fraction:
+    if max(x.numerator.bit_length(), x.denominator.bit_length()) > 8 * LONGEST:
+        raise InvalidParameter(f"{name} has more than two thousand digits.", fix="Round it.")
+    return x
+
+
+def positive(x: object, name: str) -> Fraction:
+    """Read a number exactly and refuse it unless it is above zero."""
+    value = rational(x, name)
+    if value <= 0:
+        raise InvalidParameter(f"{name} must be above 0, got {x}.", fix=f"Choose {name} > 0.")
+    return value
+
+
+def probability(x: object, name: str) -> Fraction:
+    """Read a number exactly and refuse it outside [0, 1]."""
+    value = rational(x, name)
+    if not 0 <= value <= 1:
+        raise InvalidParameter(f"{name} must lie in [0, 1], got {x}.", fix=f"Choose 0 <= {name} <= 1.")
+    return value
+
+
+def whole(x: object, name: str, least: int = 0) -> int:
+    """Read an integer and refuse it below ``least``."""
+    value = rational(x, name)
+    if value.denominator != 1 or value < least:
+        raise InvalidParameter(
+            f"{name} must be a whole number of at least {least}, got {x}.", fix=f"Choose an integer {name} >= {least}."
+        )
+    return value.numerator
+
+
+def up(x: Fraction | int) -> float:
+    """The smallest float that stands for at least ``x``.
+
+    >>> up(Fraction(1, 10)), up(Fraction(1, 3)) > Fraction(1, 3)
+    (0.1, True)
+    """
+    return _directed(Fraction(x), math.inf)
+
+
+def down(x: Fraction | int) -> float:
+    """The largest float that stands for at most ``x``."""
+    return _directed(Fraction(x), -math.inf)
+
+
+def _directed(x: Fraction, towards: float) -> float:
+    try:
+        guess = float(x)
+    except OverflowError:
+        if (x > 0) == (towards > 0):
+            return towards
+        largest = math.nextafter(math.inf, 0)
+        return largest if x > 0 else -largest
+    while math.isfinite(guess) and (rational(guess) < x if towards > 0 else rational(guess) > x):
+        guess = math.nextafter(guess, towards)
+    return guess
+
+
+def sqrt_up(x: Fraction, bits: int = 80) -> Fraction:
+    """A fraction r >= sqrt(x), above it by less than 2**-bits of its size.
+
+    >>> sqrt_up(Fraction(4))
+    Fraction(2, 1)
+    """
+    if x < 0:
+        raise InvalidParameter(f"Cannot take the square root of {x}.", fix="Pass a number >= 0.")
+    n, d = x.numerator, x.denominator
+    root_n, root_d = math.isqrt(n), math.isqrt(d)
+    if root_n * root_n == n and root_d * root_d == d:
+        return Fraction(root_n, root_d)
+    shift = max(0, bits + (d.bit_length() - n.bit_length()) // 2 + 2)
+    return Fraction(math.isqrt((n << (2 * shift)) // d) + 1, 1 << shift)
+
+
+def log2_floor(x: Fraction) -> int:
+    """The exponent e with 2**e <= x < 2**(e+1), exactly.
+
+    >>> log2_floor(Fraction(1, 3)), log2_floor(Fraction(8))
+    (-2, 3)
+    """
+    if x <= 0:
+        raise InvalidParameter(f"Cannot take the logarithm of {x}.", fix="Pass a number > 0.")
+    e = x.numerator.bit_length() - x.denominator.bit_length()
+    return e if x >= Fraction(2) ** e else e - 1
+
+
+# ---- what an approximate computation may say ------------------------------------------------------------------------
+
+RELATIVE = 2.0**-40
+"""A computation in double precision is off by far less than this, relatively, unless it cancels; an accountant that
+knows its own error passes it in."""
+
+
+def above(x: float, relative: float = RELATIVE, absolute: float = 0.0) -> float:
+    """A float at or above the true number that ``x`` approximates.
+
+    >>> above(1.0) > 1.0, above(0.0), above(math.inf)
+    (True, 0.0, inf)
+    """
+    if (x == 0 and absolute == 0) or math.isinf(x):
+        return x
+    return math.nextafter(x + abs(x) * relative + absolute, math.inf)
+
+
+def below(x: float, relative: float = RELATIVE, absolute: float = 0.0) -> float:
+    """A float at or below the true number that ``x`` approximates."""
+    return -above(-x, relative, absolute)

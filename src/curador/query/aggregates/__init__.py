@@ -1,0 +1,1 @@
+"""What can be measured: one file for each family of aggregates."""

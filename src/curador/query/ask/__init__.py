@@ -1,0 +1,1 @@
+"""Questions, built step by step or written in SQL."""

@@ -1,0 +1,277 @@
+"""Questions built step by step: ``table.where(…).group_by(…).aggregate(…)``; each step is a new, immutable query."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol
+
+from curador.errors import CuradorError, InvalidParameter, QuestionRefused
+from curador.mechanisms.sensitivity import Contribution
+from curador.query.aggregates.words import Aggregate
+from curador.query.ask.question import Group, Join, KeyList, Order, Output, Question
+from curador.query.language import expressions as ex
+from curador.query.language.trees import substitute
+from curador.query.plan.checked import check, table_of, unread
+from curador.query.tables.columns import Key, distinct, identifier, suggestion
+from curador.query.tables.table import Table
+
+Condition = str | ex.Expr
+"""An expression, or its text as in SQL."""
+
+
+class Desk(Protocol):
+    """Who answers: a curator gives itself to the queries it hands out.
+
+    ``budget`` is passed on as it was given: epsilon, delta, rho, accuracy and what else the curator knows.
+    """
+
+    def plan(self, question: Question, **budget: Any) -> Any: ...
+
+    def explain(self, question: Question, **budget: Any) -> Any: ...
+
+    def ask(self, question: Question, **budget: Any) -> Any: ...
+
+    def prepare(self, table: str, group_by: Sequence[str], **options: Any) -> Any: ...
+
+
+@dataclass(frozen=True)
+class TableQuery:
+    """A table with what is to be done to it; start from :meth:`of` or from a curator's ``table(name)``.
+
+    >>> from curador.query.aggregates.words import count, mean
+    >>> adult = Table("adult.csv", columns={"sex": "text", "age": {"type": "integer", "bounds": [17, 90]}})
+    >>> q = TableQuery.of("adult", {"adult": adult}).where("age >= 18").group_by("sex")
+    >>> q.aggregate(n=count(), age=mean("age")).question.outputs
+    ('sex', 'n', 'age')
+    """
+
+    table: str
+    tables: Mapping[str, Table] = field(repr=False)
+    desk: Desk | None = field(default=None, repr=False)
+    columns: Mapping[str, Mapping[str, ex.Expr]] = field(default_factory=dict, repr=False)
+    joins: tuple[Join, ...] = ()
+    filters: tuple[ex.Expr, ...] = ()
+    groups: tuple[Group, ...] = ()
+    keys: tuple[KeyList, ...] = ()
+    tree_name: str | None = None
+    totals: tuple[tuple[tuple[str, ...], int], ...] = ()
+    outputs: tuple[Output, ...] = ()
+    kept: ex.Expr | None = None
+    order: tuple[Order, ...] = ()
+    most: int | None = None
+    contribution: Contribution | None = None
+
+    @classmethod
+    def of(cls, name: str, tables: Mapping[str, Table], desk: Desk | None = None) -> TableQuery:
+        """A query over one of several tables, as yet without conditions."""
+        columns = {name: {c: ex.Name(c) for c in table_of(name, tables).columns}}
+        return cls(name, tables, desk, columns)
+
+    # -- rows
+
+    def where(self, condition: Condition) -> TableQuery:
+        """Only rows for which a condition is true; several calls must all hold."""
+        return replace(self, filters=(*self.filters, self._read(condition)))
+
+    def with_columns(self, **named: Condition) -> TableQuery:
+        """Columns computed from those there are; one of the same name is replaced, and its bounds with it.
+
+        >>> t = Table("t.csv", columns={"x": {"type": "integer", "bounds": [0, 9]}})
+        >>> q = TableQuery.of("t", {"t": t}).with_columns(x="x * 10").where("x > 50")
+        >>> [str(f) for f in q.filters]
+        ['(x * 10) > 50']
+        """
+        added = {identifier(name, "A column"): self._read(e) for name, e in named.items()}
+        folded = {name.casefold() for name in added}
+        own = {n: e for n, e in self.columns[self.table].items() if n.casefold() not in folded}
+        return replace(self, columns={**self.columns, self.table: {**own, **added}})
+
+    def join(self, table: str, on: str | Iterable[str] | Mapping[str, str], *, how: str = "inner") -> TableQuery:
+        """Columns of another table beside each row: of a public one by key, of a private one by the unit's id.
+
+        ``on`` is a column both have, several of them, or ``{here: there}``.  ``how`` is "inner" or "left".
+
+        >>> t = Table("t.csv", columns={"town": "text"})
+        >>> towns = Table("towns.csv", public=True, columns={"name": "text", "region": "text"})
+        >>> q = TableQuery.of("t", {"t": t, "towns": towns}).join("towns", {"town": "name"}).group_by("region")
+        >>> q.groups[0].expr
+        Name(column='region', table='towns')
+        """
+        other = table_of(table, self.tables)
+        if how not in ("inner", "left") or table in self.columns:
+            raise QuestionRefused(
+                f"{table!r} cannot be joined {how!r}.", fix="Join another table, how='inner' or how='left'."
+            )
+        pairs = on if isinstance(on, Mapping) else {name: name for name in ([on] if isinstance(on, str) else on)}
+        left = [(self._column(here), there) for here, there in pairs.items()]
+        matched = tuple((e, there) for e, there in left if isinstance(e, ex.Name))
+        if len(matched) < len(left):
+            raise QuestionRefused("A join is on a computed column.", fix="Join on columns as they are.")
+        join = Join("public" if other.public else "unit", table, matched, how == "left")
+        theirs = {c: ex.Name(c, table) for c in other.columns if pairs.get(c) != c}
+        return replace(self, joins=(*self.joins, join), columns={**self.columns, table: theirs})
+
+    def bounded(self, groups: int, rows: int) -> TableQuery:
+        """How much of one unit counts: at most so many groups, and rows in each."""
+        return replace(self, contribution=Contribution(groups=groups, rows=rows))
+
+    # -- groups and aggregates
+
+    def group_by(
+        self, *names: str, keys: Mapping[str, Iterable[Key]] | Iterable[Any] | str | None = None, **named: Condition
+    ) -> TableQuery:
+        """Measure in groups: by columns, or by expressions under a name of your own.
+
+        ``keys`` are the public groups: values by column, rows of values, or the name of a public table.  Without
+        them the columns' declared keys are used, and without those groups are selected privately.
+
+        >>> t = Table("t.csv", columns={"x": {"type": "integer", "bounds": [0, 99]}, "sex": "text"})
+        >>> q = TableQuery.of("t", {"t": t}).group_by("sex", decade="x // 10", keys={"sex": ["F", "M"]})
+        >>> [g.name for g in q.groups], q.keys[0].rows
+        (['sex', 'decade'], (('F',), ('M',)))
+        """
+        found = [Group(name, self._column(name)) for name in names]
+        found += [Group(name, self._read(e)) for name, e in named.items()]
+        everything = (*self.groups, *found)
+        distinct([g.name for g in everything], "groups")
+        return replace(self, groups=everything, keys=(*self.keys, *_keys(keys, [g.name for g in found])))
+
+    def tree(self, name: str, totals: Mapping[tuple[str, ...], int] | None = None) -> TableQuery:
+        """Measure at every level of a declared tree; ``totals`` are public totals of nodes, by path from the top."""
+        trees = self.tables[self.table].trees
+        if name not in trees:
+            raise QuestionRefused(f"{self.table!r} declares no tree {name!r}.", fix=suggestion(name, trees))
+        levels = tuple(Group(level, self._column(level)) for level in trees[name].levels)
+        return replace(self, tree_name=name, groups=levels, totals=tuple((totals or {}).items()))
+
+    def aggregate(self, **named: Aggregate) -> TableQuery:
+        """What to measure in every group, by the name it gets in the answer."""
+        for name, what in named.items():
+            if not isinstance(what, Aggregate):
+                raise InvalidParameter(f"{name!r} is no aggregate.", fix="Use count(), mean('column') and the like.")
+        found = tuple(Output(name, self._measured(what)) for name, what in named.items())
+        return replace(self, outputs=(*self.outputs, *found))
+
+    # -- noised answers
+
+    def having(self, condition: Condition) -> TableQuery:
+        """Keep groups by their noised answers; costs nothing."""
+        wanted = _parsed(condition) if isinstance(condition, str) else _expression(condition)
+        return replace(self, kept=wanted if self.kept is None else ex.all_of(self.kept, wanted))
+
+    def order_by(self, *names: str, descending: bool = False) -> TableQuery:
+        """Sort by columns of the noised answer; costs nothing."""
+        return replace(self, order=(*self.order, *(Order(name, descending) for name in names)))
+
+    def limit(self, most: int) -> TableQuery:
+        """Show only the first so many groups of the noised answer; costs nothing."""
+        return replace(self, most=most)
+
+    # -- the question
+
+    @property
+    def question(self) -> Question:
+        """The question as it stands, checked against its tables."""
+        try:
+            asked = Question(
+                table=self.table,
+                joins=self.joins,
+                where=ex.all_of(*self.filters) if self.filters else None,
+                group_by=self.groups,
+                aggregates=self.outputs,
+                keys=self.keys,
+                tree=self.tree_name,
+                totals=self.totals,
+                having=self.kept,
+                order_by=self.order,
+                limit=self.most,
+                contribution=self.contribution,
+            )
+            check(asked, self.tables, unread)
+        except QuestionRefused:
+            raise
+        except CuradorError as error:
+            raise QuestionRefused(error.what, fix=error.fix) from None
+        return asked
+
+    def plan(self, **budget: Any) -> Any:
+        """What answering would do and cost; free."""
+        return self._desk.plan(self.question, **budget)
+
+    def explain(self, **budget: Any) -> Any:
+        """The plan in words; free."""
+        return self._desk.explain(self.question, **budget)
+
+    def prepare(self, group_by: Sequence[str] = (), **options: Any) -> Any:
+        """Choose the rows of every unit of the table once, so that later questions in these groups are quick; free."""
+        if self.joins or self.filters or self.groups or self.outputs:
+            raise QuestionRefused("A table is prepared whole.", fix="Prepare it before it is filtered or grouped.")
+        return self._desk.prepare(self.table, group_by, **options)
+
+    def ask(self, **budget: Any) -> Any:
+        """Pay, and get the noised answer."""
+        return self._desk.ask(self.question, **budget)
+
+    @property
+    def _desk(self) -> Desk:
+        if self.desk is None:
+            raise InvalidParameter("This query has no curator to answer it.", fix="Start from curator.table(name).")
+        return self.desk
+
+    # -- names
+
+    def _column(self, name: str) -> ex.Expr:
+        found = [columns[name] for columns in self.columns.values() if name in columns]
+        if len(found) != 1:
+            known = [n for columns in self.columns.values() for n in columns]
+            what = "is in several tables" if found else "is no column here"
+            fix = "Write table.column in an expression." if found else suggestion(name, known)
+            raise QuestionRefused(f"{name!r} {what}.", fix=fix)
+        return found[0]
+
+    def _read(self, condition: Condition) -> ex.Expr:
+        """An expression over the tables' own columns, from text or from an expression over the visible ones."""
+        if isinstance(condition, str):
+            return _parsed(condition, self)
+        seen = {ex.Name(n): e for n, e in self.columns[self.table].items()}
+        return substitute(_expression(condition), seen)
+
+    def _measured(self, what: Aggregate) -> Aggregate:
+        column = what.column
+        if column is None:
+            return what
+        if isinstance(column, ex.Name) and column.table is None:
+            named = any(column.column in columns for columns in self.columns.values())
+            read = self._column(column.column) if named else self._read(column.column)
+        else:
+            read = self._read(column)
+        id = self.tables[self.table].unit.id
+        counts_units = what.function == "count_distinct" and id is not None and read == ex.Name(id)
+        return replace(what, column=None if counts_units else read)
+
+
+def _expression(given: object) -> ex.Expr:
+    if not isinstance(given, ex.Expr):
+        raise InvalidParameter(f"{given!r:.40} is no expression.", fix='Write it as text, as "age >= 18".')
+    return given
+
+
+def _parsed(text: str, query: TableQuery | None = None) -> ex.Expr:
+    from curador.query.ask.sql.read import parse_expression  # the parser is heavy: loaded when a text is first read
+    from curador.query.ask.sql.relations import Relation
+
+    return parse_expression(text, None if query is None else Relation(text, query.table, query.columns).find)
+
+
+def _keys(keys: object, groups: list[str]) -> tuple[KeyList, ...]:
+    if keys is None:
+        return ()
+    if isinstance(keys, str):
+        return (KeyList(tuple(groups), table=keys),)
+    if isinstance(keys, Mapping):
+        return tuple(KeyList((name,), tuple((x,) for x in values)) for name, values in keys.items())
+    if not isinstance(keys, Iterable):
+        raise QuestionRefused(f"Keys are {keys!r}.", fix="Write keys={'sex': ['F', 'M']}.")
+    rows = [row if isinstance(row, tuple | list) else (row,) for row in keys]
+    return (KeyList(tuple(groups), tuple(tuple(row) for row in rows)),)

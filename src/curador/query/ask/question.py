@@ -1,0 +1,281 @@
+"""One small immutable question: what is asked of which table, in which groups, with what done to the noised answers.
+
+Questions are canonical: derived columns are already written out in terms of the table's own, conditions are sorted,
+so equal questions compare equal, hash equal and have the same JSON, whichever door they came through.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+from curador.errors import QuestionRefused
+from curador.mechanisms.sensitivity import Contribution
+from curador.numbers import whole
+from curador.query.aggregates.words import Aggregate, aggregate_from_json, count
+from curador.query.language.expressions import Bin, Expr, Literal, Name
+from curador.query.language.trees import expr_from_json, names
+from curador.query.tables.columns import Key, distinct, identifier, suggestion
+
+MOST_OUTPUTS = 100
+"""The most answers of one question: each takes its share of the budget."""
+
+
+# ---- the parts of a question ---------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Join:
+    """Another table beside the first: public, matched by key, or private, matched by the unit's id.
+
+    ``on`` pairs a column so far in the question with one of the joined table.  ``kind`` is "public" or "unit";
+    ``outer`` keeps rows without a match.
+
+    >>> Join("public", "regions", ((Name("region"), "code"),)).outer
+    False
+    """
+
+    kind: str
+    table: str
+    on: tuple[tuple[Name, str], ...]
+    outer: bool = False
+
+    def __post_init__(self) -> None:
+        if self.kind not in ("public", "unit") or not self.on:
+            raise QuestionRefused("A join is with a public table or by the unit's id, on columns.", fix="Name them.")
+        ordered = sorted(set(self.on), key=lambda pair: (str(pair[0]), pair[1]))
+        object.__setattr__(self, "on", tuple(ordered))
+
+    def to_json(self) -> dict[str, object]:
+        on = [[left.to_json(), right] for left, right in self.on]
+        return {"kind": self.kind, "table": self.table, "on": on, "outer": self.outer}
+
+
+@dataclass(frozen=True)
+class Group:
+    """A column to group by, under the name it has in the answer."""
+
+    name: str
+    expr: Expr
+
+
+@dataclass(frozen=True)
+class Output:
+    """An aggregate, under the name it has in the answer."""
+
+    name: str
+    aggregate: Aggregate
+
+
+@dataclass(frozen=True)
+class KeyList:
+    """Public keys given with the question for some of its groups: rows of values, or a public table that lists them.
+
+    >>> KeyList(("sex",), (("F",), ("M",))).rows
+    (('F',), ('M',))
+    """
+
+    groups: tuple[str, ...]
+    rows: tuple[tuple[Key, ...], ...] = ()
+    table: str | None = None
+
+    def __post_init__(self) -> None:
+        groups, rows = tuple(self.groups), tuple(tuple(row) for row in self.rows)
+        fits = all(len(row) == len(groups) for row in rows) and len(set(_exact(rows))) == len(rows)
+        if not groups or not fits or (self.table is None) == (not rows):
+            raise QuestionRefused(
+                "Keys are rows of one value per group, each once, or the name of a public table.",
+                fix="Write keys={'sex': ['F', 'M']}.",
+            )
+        object.__setattr__(self, "groups", groups)
+        object.__setattr__(self, "rows", rows)
+
+    def to_json(self) -> dict[str, object]:
+        rows = [[_key_out(key) for key in row] for row in self.rows]
+        return {"groups": list(self.groups), "rows": rows, "table": self.table}
+
+
+def _exact(rows: Iterable[tuple[Key, ...]]) -> list[tuple[Literal, ...]]:
+    return [tuple(map(Literal, row)) for row in rows]  # a literal keeps 1 and True apart
+
+
+def _key_out(key: Key) -> object:
+    return Literal(key).to_json()
+
+
+@dataclass(frozen=True)
+class Order:
+    """Sort noised answers by one of their columns."""
+
+    name: str
+    descending: bool = False
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is asked.  The answer's columns are the groups, then the aggregates, in their order.
+
+    ``tree`` names a declared hierarchy to release at all its levels, ``totals`` public totals of its nodes (by path)
+    to adjust to.  HAVING, ORDER BY and LIMIT see noised answers only.
+
+    >>> q = Question("adult", aggregates=(Output("n", count()),), group_by=(Group("sex", Name("sex")),))
+    >>> q.outputs, Question.from_json(q.to_json()) == q
+    (('sex', 'n'), True)
+    """
+
+    table: str
+    aggregates: tuple[Output, ...]
+    joins: tuple[Join, ...] = ()
+    where: Expr | None = None
+    group_by: tuple[Group, ...] = ()
+    keys: tuple[KeyList, ...] = ()
+    tree: str | None = None
+    totals: tuple[tuple[tuple[str, ...], int], ...] = ()
+    having: Expr | None = None
+    order_by: tuple[Order, ...] = ()
+    limit: int | None = None
+    contribution: Contribution | None = None
+
+    def __post_init__(self) -> None:
+        put = object.__setattr__
+        identifier(self.table, "A table")
+        for name in ("aggregates", "joins", "group_by", "keys", "order_by"):
+            put(self, name, tuple(getattr(self, name)))
+        put(self, "totals", tuple(sorted((tuple(path), whole(n, "a total")) for path, n in self.totals)))
+        self._open_histograms()
+        put(self, "limit", None if self.limit is None else whole(self.limit, "LIMIT", 1))
+        self._check_outputs()
+        self._check_keys()
+        place = {g.name: i for i, g in enumerate(self.group_by)}
+        put(self, "keys", tuple(sorted(self.keys, key=lambda k: min(place[name] for name in k.groups))))
+        self._check_after()
+
+    def _open_histograms(self) -> None:
+        """A histogram is a count in groups, the groups being its bins."""
+        bins = [o for o in self.aggregates if o.aggregate.function == "histogram"]
+        if not bins:
+            return
+        if len(self.aggregates) > 1:
+            raise QuestionRefused(
+                f"The histogram {bins[0].name!r} stands beside other aggregates.",
+                fix="Ask for it alone, or group by BIN(column, edges…) and aggregate in the groups.",
+            )
+        name, measured = bins[0].name, bins[0].aggregate
+        group = Group(f"{name}_bin", Bin(measured.column, measured.parameters))  # type: ignore[arg-type]
+        object.__setattr__(self, "group_by", (*self.group_by, group))
+        object.__setattr__(self, "aggregates", (Output(name, count()),))
+
+    def _check_outputs(self) -> None:
+        if not self.aggregates:
+            raise QuestionRefused("A question needs something to measure.", fix="Add COUNT(*), or another aggregate.")
+        found = self.outputs
+        for name in found:
+            identifier(name, "A column of the answer")
+        if len(found) > MOST_OUTPUTS:
+            raise QuestionRefused(f"The answer has {len(found)} columns; the most is {MOST_OUTPUTS}.", fix="Split it.")
+        distinct(found, "columns of the answer")
+        top = [o.name for o in self.aggregates if o.aggregate.function == "top_k"]
+        if top and (len(self.aggregates) > 1 or not self.group_by):
+            raise QuestionRefused(
+                f"top_k ({top[0]!r}) needs groups, and stands alone.", fix="Group by something, and ask the rest apart."
+            )
+
+    def _check_keys(self) -> None:
+        groups = [g.name for g in self.group_by]
+        told = [name for keys in self.keys for name in keys.groups]
+        for name in told:
+            if name not in groups or told.count(name) > 1:
+                raise QuestionRefused(
+                    f"Keys are given for {name!r}, which is grouped by {told.count(name)} lists of them or not at all.",
+                    fix=suggestion(name, groups, "Give keys once for"),
+                )
+        if self.tree is not None and self.keys:
+            raise QuestionRefused("The keys of a tree are its nodes.", fix="Leave keys out.")
+        if self.totals and self.tree is None:
+            raise QuestionRefused("Totals belong to a tree.", fix="Name the tree, or leave totals out.")
+
+    def _check_after(self) -> None:
+        used = {n.column for n in names(self.having)} if self.having is not None else set()
+        for name in [*sorted(used), *(o.name for o in self.order_by)]:
+            if name not in self.outputs:
+                raise QuestionRefused(
+                    f"{name!r} is no column of the answer; HAVING and ORDER BY see noised answers only.",
+                    fix=suggestion(name, self.outputs, "Its columns are"),
+                )
+
+    @property
+    def outputs(self) -> tuple[str, ...]:
+        """The columns of the answer, in order."""
+        measured = (name for o in self.aggregates for name in o.aggregate.outputs(o.name))
+        return (*(g.name for g in self.group_by), *measured)
+
+    def to_json(self) -> dict[str, object]:
+        """A plain dictionary that :meth:`from_json` reads back."""
+        return {f.name: _out(getattr(self, f.name)) for f in fields(self)}
+
+    def canonical(self) -> str:
+        """One text for equal questions: what a cache or a ledger may use as a key.
+
+        >>> Question("t", (Output("n", count()),)).canonical()[:14]
+        '{"aggregates":'
+        """
+        return json.dumps(self.to_json(), sort_keys=True, separators=(",", ":"))
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Question:
+        """Read back what :meth:`to_json` wrote."""
+        try:
+            return cls(
+                table=data["table"],
+                aggregates=tuple(Output(o["name"], aggregate_from_json(o["aggregate"])) for o in data["aggregates"]),
+                joins=tuple(_join_in(j) for j in data["joins"]),
+                where=_expr_in(data["where"]),
+                group_by=tuple(Group(g["name"], expr_from_json(g["expr"])) for g in data["group_by"]),
+                keys=tuple(_keys_in(k) for k in data["keys"]),
+                tree=data["tree"],
+                totals=tuple((tuple(path), total) for path, total in data["totals"]),
+                having=_expr_in(data["having"]),
+                order_by=tuple(Order(**o) for o in data["order_by"]),
+                limit=data["limit"],
+                contribution=None if data["contribution"] is None else Contribution(**data["contribution"]),
+            )
+        except (TypeError, KeyError, AttributeError):
+            raise QuestionRefused("This is no question as to_json() writes them.", fix="Use to_json().") from None
+
+
+def _out(x: object) -> object:
+    if isinstance(x, Expr | Aggregate | Join | KeyList):
+        return x.to_json()
+    if isinstance(x, Group | Output | Order | Contribution):
+        return {f.name: _out(getattr(x, f.name)) for f in fields(x)}
+    return [_out(y) for y in x] if isinstance(x, tuple) else x
+
+
+def _expr_in(data: object) -> Expr | None:
+    return None if data is None else expr_from_json(data)
+
+
+def _name_in(data: object) -> Name:
+    found = expr_from_json(data)
+    if not isinstance(found, Name):
+        raise TypeError
+    return found
+
+
+def _join_in(data: Mapping[str, Any]) -> Join:
+    on = tuple((_name_in(left), str(right)) for left, right in data["on"])
+    return Join(data["kind"], data["table"], on, bool(data["outer"]))
+
+
+def _keys_in(data: Mapping[str, Any]) -> KeyList:
+    rows = tuple(tuple(_key_in(x) for x in row) for row in data["rows"])
+    return KeyList(tuple(data["groups"]), rows, data["table"])
+
+
+def _key_in(data: object) -> Key:
+    found = expr_from_json(data)
+    if not isinstance(found, Literal) or not isinstance(found.value, Key):
+        raise TypeError
+    return found.value

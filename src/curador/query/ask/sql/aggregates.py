@@ -1,0 +1,111 @@
+"""Aggregates of SQL, read from an allow-list into our own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from sqlglot import exp
+
+from curador.query.aggregates import words as ag
+from curador.query.aggregates.words import Aggregate
+from curador.query.ask.sql.expressions import Reader, number
+from curador.query.ask.sql.text import only, refuse, word
+from curador.query.language import expressions as ex
+
+_SIMPLE: dict[type[exp.Expr], Callable[[ex.Expr], Aggregate]] = {
+    exp.Sum: ag.sum_,
+    exp.Avg: ag.mean,
+    exp.Variance: ag.variance,
+    exp.VariancePop: lambda x: ag.variance(x, population=True),
+    exp.Stddev: ag.std,
+    exp.StddevSamp: ag.std,
+    exp.StddevPop: lambda x: ag.std(x, population=True),
+    exp.Median: ag.median,
+    exp.Min: ag.minimum,
+    exp.Max: ag.maximum,
+}
+
+
+def aggregate_of(node: exp.Expr, rows: Reader, is_unit: Callable[[ex.Expr], bool]) -> Aggregate:
+    """The aggregate a node of SELECT stands for; ``is_unit`` knows the column whose distinct values are units."""
+    kind = type(node)
+    if kind is exp.Count:
+        return _count(node, rows, is_unit)
+    if kind in _SIMPLE:
+        only(node, rows.text, "this")
+        return _SIMPLE[kind](rows.read(node.this))
+    if kind in (exp.Quantile, exp.PercentileCont):
+        only(node, rows.text, "this", "quantile", "expression")
+        return _quantiles(rows.read(node.this), node.args.get("quantile") or node.args.get("expression"), node, rows)
+    if kind is exp.WithinGroup:
+        return _within_group(node, rows)
+    if kind is exp.Anonymous:
+        return _ours(node, rows)
+    refuse(node, rows.text)
+
+
+def _count(node: exp.Expr, rows: Reader, is_unit: Callable[[ex.Expr], bool]) -> Aggregate:
+    only(node, rows.text, "this", "big_int")
+    inside = node.this
+    if inside is None or type(inside) is exp.Star:
+        if inside is not None:
+            only(inside, rows.text)
+        return ag.count()
+    if type(inside) is exp.Distinct:
+        only(inside, rows.text, "expressions")
+        if len(inside.expressions) != 1:
+            refuse(inside, rows.text, "DISTINCT counts one column.", "Count one column at a time.")
+        what = rows.read(inside.expressions[0])
+        return ag.count_distinct(None if is_unit(what) else what)
+    what = rows.read(inside)
+    return ag.count(None if isinstance(what, ex.Literal) and what.kind is not None else what)
+
+
+def _quantiles(what: ex.Expr, wanted: exp.Expr | None, node: exp.Expr, rows: Reader) -> Aggregate:
+    if wanted is None:
+        refuse(node, rows.text, f"{word(node)} does not say which quantile.", "Write QUANTILE(column, 0.9).")
+    listed = [wanted]
+    if type(wanted) is exp.Array:
+        only(wanted, rows.text, "expressions")
+        listed = wanted.expressions
+    return ag.quantiles(what, [number(p, rows.text) for p in listed])
+
+
+def _within_group(node: exp.Expr, rows: Reader) -> Aggregate:
+    only(node, rows.text, "this", "expression")
+    inner, order = node.this, node.expression
+    if type(inner) is not exp.PercentileCont or type(order) is not exp.Order or len(order.expressions) != 1:
+        refuse(node, rows.text, "WITHIN GROUP goes with PERCENTILE_CONT over one column.", _PERCENTILE)
+    only(inner, rows.text, "this")
+    only(order, rows.text, "expressions")
+    only(order.expressions[0], rows.text, "this")  # DESC would turn the quantile around
+    return _quantiles(rows.read(order.expressions[0].this), inner.this, node, rows)
+
+
+_PERCENTILE = "Write PERCENTILE_CONT(0.9) WITHIN GROUP (ORDER BY column), or QUANTILE(column, 0.9)."
+
+
+def _ours(node: exp.Expr, rows: Reader) -> Aggregate:
+    only(node, rows.text, "this", "expressions")
+    name, arguments = node.name.upper(), node.expressions
+    if name == "TOP_K" and len(arguments) == 1:
+        return ag.top_k(number(arguments[0], rows.text))  # type: ignore[arg-type]
+    if name == "MEAN" and len(arguments) == 1:
+        return ag.mean(rows.read(arguments[0]))
+    if name == "BOUNDS" and len(arguments) == 1:
+        return ag.bounds(rows.read(arguments[0]))
+    if name == "HISTOGRAM" and len(arguments) > 2:
+        return ag.histogram(rows.read(arguments[0]), [number(edge, rows.text) for edge in arguments[1:]])
+    refuse(node, rows.text, f"{name} has the wrong number of arguments.", _OURS)
+
+
+_OURS = "Write TOP_K(5), BOUNDS(column) or HISTOGRAM(column, edge, edge, …)."
+
+
+def default_name(what: Aggregate) -> str:
+    """The name of an aggregate that was given none.
+
+    >>> default_name(ag.mean("age")), default_name(ag.count())
+    ('mean_age', 'count')
+    """
+    return f"{what.function}_{what.column.column}" if isinstance(what.column, ex.Name) else what.function

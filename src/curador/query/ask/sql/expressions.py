@@ -1,0 +1,307 @@
+"""Expressions of SQL, read node by node from an allow-list into our own; what is not listed is refused by name."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+
+from sqlglot import exp
+
+from curador.errors import CuradorError, QuestionRefused
+from curador.query.ask.sql.text import GRAMMAR, expression, only, place, plain_column, refuse, word
+from curador.query.language import expressions as ex
+from curador.query.tables.columns import iso_date
+
+AGGREGATES = (exp.AggFunc, exp.WithinGroup, exp.Filter, exp.Window)
+OUR_AGGREGATES = ("MEAN", "TOP_K", "HISTOGRAM", "BOUNDS")
+
+
+@dataclass(frozen=True)
+class Reader:
+    """Reads expressions of one text; ``column`` finds what a name stands for, ``aggregate`` what an aggregate does.
+
+    Without ``aggregate``, as in WHERE, an aggregate is refused.
+    """
+
+    text: str
+    column: Callable[[exp.Column], ex.Expr]
+    aggregate: Callable[[exp.Expr], ex.Expr] | None = None
+
+    def read(self, node: exp.Expr | None, depth: int = 1) -> ex.Expr:
+        """The expression a node stands for."""
+        if not isinstance(node, exp.Expr):  # the parser lets some words stand without what they need
+            raise QuestionRefused("Something is missing where a value is expected.", fix=GRAMMAR)
+        if depth > ex.DEEPEST:
+            refuse(node, self.text, f"Nested more than {ex.DEEPEST} deep.", "Simplify the question.")
+        if is_aggregate(node):
+            if self.aggregate is None:
+                refuse(node, self.text, f"{word(node)} stands where a value of one row is needed.", _WITHIN)
+            return self.aggregate(node)
+        # The class itself, not its parents: a subclass is another thing until somebody has read it.
+        if type(node) not in _RULES:
+            refuse(node, self.text)
+        rule, says = _RULES[type(node)]
+        only(node, self.text, *says)
+        try:
+            return rule(self, node, depth + 1)
+        except QuestionRefused:
+            raise
+        except CuradorError as error:  # a name or a literal that cannot be
+            raise QuestionRefused(place(node, self.text) + error.what, fix=error.fix) from None
+
+
+_WITHIN = "Aggregates stand alone in SELECT; HAVING and ORDER BY may repeat them. For SUM(x) / COUNT(*) write AVG(x)."
+
+
+def is_aggregate(node: exp.Expr) -> bool:
+    """Whether a node measures many rows."""
+    return isinstance(node, AGGREGATES) or (isinstance(node, exp.Anonymous) and node.name.upper() in OUR_AGGREGATES)
+
+
+def parse_expression(text: str, column: Callable[[exp.Column], ex.Expr] | None = None) -> ex.Expr:
+    """An expression from its text; names are columns unless ``column`` finds something else for them.
+
+    >>> str(parse_expression("age BETWEEN 18 AND 65 AND sex = 'F'"))
+    "(age <= 65) AND (age >= 18) AND (sex = 'F')"
+    """
+    return Reader(text, column or _plain_name).read(expression(text))
+
+
+def _plain_name(node: exp.Column) -> ex.Expr:
+    return ex.Name(node.name, node.table or None)
+
+
+def number(node: exp.Expr, text: str) -> Fraction:
+    """A literal number, possibly negative.
+
+    >>> number(expression("-1.5e2"), "-1.5e2")
+    Fraction(-150, 1)
+    """
+    if type(node) is exp.Paren:
+        return number(node.this, text)
+    if type(node) is exp.Neg:
+        return -number(node.this, text)
+    # No more digits than this: 1e999999999 would take all memory there is.
+    if type(node) is exp.Literal and not node.is_string:
+        if re.fullmatch(r"(\d{1,40}\.?\d{0,40}|\.\d{1,40})([eE][+-]?\d{1,2})?", node.name, re.ASCII):
+            return Fraction(node.name)
+        refuse(node, text, f"{node.name[:40]} is not a number we read.", "Write fewer digits.")
+    refuse(node, text, "A number is expected here.", "Write a number.")
+
+
+# ---- the allow-list ------------------------------------------------------------------------------------------
+
+_Rule = Callable[[Reader, exp.Expr, int], ex.Expr]
+_RULES: dict[type[exp.Expr], tuple[_Rule, tuple[str, ...]]] = {}
+
+
+def _rule(*kinds: type[exp.Expr], says: str = "this") -> Callable[[_Rule], _Rule]:
+    """Lists a kind of node, and all it may say: what a node says beyond that is refused before the rule is asked."""
+
+    def register(rule: _Rule) -> _Rule:
+        _RULES.update(dict.fromkeys(kinds, (rule, tuple(says.split()))))
+        return rule
+
+    return register
+
+
+@_rule(exp.Column, says="this table")
+def _column(r: Reader, node: exp.Expr, depth: int) -> ex.Expr:
+    return r.column(plain_column(node, r.text))
+
+
+@_rule(exp.Paren)
+def _paren(r: Reader, node: exp.Expr, depth: int) -> ex.Expr:
+    return r.read(node.this, depth)
+
+
+@_rule(exp.Literal, says="this is_string")
+def _literal(r: Reader, node: exp.Expr, depth: int) -> ex.Expr:
+    return ex.Literal(node.name if node.is_string else number(node, r.text))
+
+
+@_rule(exp.Boolean)
+def _boolean(r: Reader, node: exp.Expr, depth: int) -> ex.Expr:
+    return ex.Literal(bool(node.this))
+
+
+@_rule(exp.Null)
+def _null(r: Reader, node: exp.Expr, depth: int) -> ex.Expr:
+    return ex.Literal(None)
+
+
+@_rule(exp.Cast, says="this to")
+def _date(r: Reader, node: exp.Expr, depth: int) -> ex.Expr:
+    to = node.args["to"]
+    if not (type(node.this) is exp.Literal and node.this.is_string and to.is_type("date")):
+        refuse(node, r.text)
+    only(to, r.text, "this")
+    return ex.Literal(iso_date(node.this.name))
+
+
+@_rule(exp.Interval, says="this unit")
+def _interval(r: Reader, node: exp.Expr, depth: int) -> ex.Expr:
+    unit, amount = str(node.args.get("unit")).upper(), node.this
+    if unit not in ("DAY", "WEEK") or type(amount) is not exp.Literal or not re.fullmatch(r"\d{1,7}", amount.name):
+        refuse(node, r.text, "Only whole days or weeks may be added to a date.", "Write INTERVAL 30 DAY.")
+    return ex.Literal(int(amount.name) * (7 if unit == "WEEK" else 1))
+
+
+_Ops = dict[type[exp.Expr], str]
+_ARITHMETIC: _Ops = {exp.Add: "+", exp.Sub: "-", exp.Mul: "*", exp.Div: "/", exp.IntDiv: "//", exp.Mod: "%"}
+
+
+@_rule(*_ARITHMETIC, says="this expression typed safe")  # typed, safe: how others divide
+def _arithmetic(r: Reader, node: exp.Expr, depth: int) -> ex.Expr:
+    return ex.Arithmetic(_ARITHMETIC[type(node)], *_sides(r, node, depth))
+
+
+def _sides(r: Reader, node: exp.Expr, depth: int) -> tuple[ex.Expr, ex.Expr]:
+    return r.read(node.this, depth), r.read(node.expression, depth)
+
+
+@_rule(exp.Neg)
+def _negative(r: Reader, node: exp.Expr, depth: int) -> ex.Expr:
+    return ex.negate(r.read(node.this, depth))
+
+
+@_rule(exp.Abs)
+def _abs(r: Reader, node: exp.Expr, depth: int) -> ex.Expr:
+    return ex.Abs(r.read(node.this, depth))
+
+
+def _operands(r: Reader, node: exp.Expr, depth: int) -> tuple[ex.Expr, ...]:
+    return tuple(r.read(x, depth) for x in (node.this, *node.expressions))
+
+
+@_rule(exp.Least, says="this expressions ignore_nulls")
+def _least(r: Reader, node: exp.Expr, depth: int) -> ex.Expr:
+    return ex.Least(_operands(r, node, depth))
+
+
+@_rule(exp.Greatest, says="this expressions ignore_nulls")
+def _greatest(r: Reader, node: exp.Expr, depth: int) -> ex.Expr:
+    return ex.Greatest(_operands(r, node, depth))
+
+
+@_rule(exp.Coalesce, says="this expressions ignore_nulls")
+def _coalesce(r: Reader, node: exp.Expr, depth: int) -> ex.Expr:
+    return ex.Coalesce(_operands(r, node, depth))
+
+
+_COMPARISONS: _Ops = {exp.EQ: "=", exp.NEQ: "<>", exp.LT: "<", exp.LTE: "<=", exp.GT: ">", exp.GTE: ">="}
+
+
+@_rule(*_COMPARISONS, says="this expression")
+def _comparison(r: Reader, node: exp.Expr, depth: int) -> ex.Expr:
+    return ex.Compare(_COMPARISONS[type(node)], *_sides(r, node, depth))
+
+
+@_rule(exp.Between, says="this low high")
+def _between(r: Reader, node: exp.Expr, depth: int) -> ex.Expr:
+    value = r.read(node.this, depth)
+    low, high = r.read(node.args["low"], depth), r.read(node.args["high"], depth)
+    return ex.all_of(ex.Compare(">=", value, low), ex.Compare("<=", value, high))
+
+
+@_rule(exp.In, says="this expressions")
+def _in(r: Reader, node: exp.Expr, depth: int) -> ex.Expr:
+    found = [r.read(x, depth) for x in node.expressions]
+    values = [v for v in found if isinstance(v, ex.Literal)]
+    if len(values) < len(found):
+        refuse(node, r.text, "IN lists something that is no constant.", "List constants, or join conditions by OR.")
+    return ex.one_of(r.read(node.this, depth), values)
+
+
+@_rule(exp.Is, says="this expression")
+def _is(r: Reader, node: exp.Expr, depth: int) -> ex.Expr:
+    if type(node.expression) is not exp.Null:
+        refuse(node, r.text, "IS tests for NULL only.", "Write condition, NOT condition, or IS NULL.")
+    return ex.IsNull(r.read(node.this, depth))
+
+
+@_rule(exp.Not)
+def _not(r: Reader, node: exp.Expr, depth: int) -> ex.Expr:
+    return ex.Not(r.read(node.this, depth))
+
+
+@_rule(exp.And, says="this expression")
+def _and(r: Reader, node: exp.Expr, depth: int) -> ex.Expr:
+    return ex.all_of(*(r.read(x, depth) for x in _flat(r, node)))
+
+
+@_rule(exp.Or, says="this expression")
+def _or(r: Reader, node: exp.Expr, depth: int) -> ex.Expr:
+    return ex.any_of(*(r.read(x, depth) for x in _flat(r, node)))
+
+
+def _flat(r: Reader, node: exp.Expr) -> Iterator[exp.Expr]:
+    """The conditions a chain of AND or OR joins: parsed as a deep tree, read as a flat list, without recursion."""
+    todo = [node]
+    while todo:
+        one = todo.pop()
+        if type(one) is type(node):
+            only(one, r.text, "this", "expression")
+            todo += [one.expression, one.this]
+        else:
+            yield one
+
+
+@_rule(exp.Case, says="this ifs default")
+def _case(r: Reader, node: exp.Expr, depth: int) -> ex.Expr:
+    subject = None if node.this is None else r.read(node.this, depth)
+    whens = []
+    for when in node.args["ifs"]:
+        only(when, r.text, "this", "true")
+        test = r.read(when.this, depth)
+        whens.append((test if subject is None else ex.Compare("=", subject, test), r.read(when.args["true"], depth)))
+    default = node.args.get("default")
+    return ex.Case(tuple(whens), ex.Literal(None) if default is None else r.read(default, depth))
+
+
+@_rule(exp.If, says="this true false")
+def _if(r: Reader, node: exp.Expr, depth: int) -> ex.Expr:
+    default = node.args.get("false")
+    chosen = r.read(node.this, depth), r.read(node.args["true"], depth)
+    return ex.Case((chosen,), ex.Literal(None) if default is None else r.read(default, depth))
+
+
+@_rule(exp.Nullif, says="this expression")
+def _nullif(r: Reader, node: exp.Expr, depth: int) -> ex.Expr:
+    left, right = _sides(r, node, depth)
+    return ex.Case(((ex.Compare("=", left, right), ex.Literal(None)),), left)
+
+
+_PARTS: _Ops = {
+    exp.Year: "year",
+    exp.Quarter: "quarter",
+    exp.Month: "month",
+    exp.Day: "day",
+    exp.DayOfMonth: "day",
+    exp.DayOfWeekIso: "weekday",
+}
+_EXTRACTED = {"YEAR": "year", "QUARTER": "quarter", "MONTH": "month", "DAY": "day", "ISODOW": "weekday"}
+
+
+@_rule(*_PARTS)
+def _part(r: Reader, node: exp.Expr, depth: int) -> ex.Expr:
+    return ex.DatePart(_PARTS[type(node)], r.read(node.this, depth))
+
+
+@_rule(exp.Extract, says="this expression")
+def _extract(r: Reader, node: exp.Expr, depth: int) -> ex.Expr:
+    part = node.this.name.upper()
+    if part not in _EXTRACTED:
+        refuse(node, r.text, f"No part of a date is called {part[:20]}.", f"Use one of {', '.join(_EXTRACTED)}.")
+    return ex.DatePart(_EXTRACTED[part], r.read(node.expression, depth))
+
+
+@_rule(exp.Anonymous, says="this expressions")
+def _ours(r: Reader, node: exp.Expr, depth: int) -> ex.Expr:
+    """Functions that are ours: BIN(x, edges…) is the index of a bin."""
+    if node.name.upper() != "BIN" or len(node.expressions) < 2:
+        refuse(node, r.text, f"There is no function {word(node)} here.")
+    x, *edges = node.expressions
+    return ex.Bin(r.read(x, depth), tuple(number(edge, r.text) for edge in edges))

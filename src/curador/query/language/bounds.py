@@ -1,0 +1,379 @@
+"""What an expression means: its type, and by interval arithmetic the bounds of its values.
+
+Numbers are integers on a grid (see ``types``), and the meaning of each operation is fixed on them, so
+that every engine gives the same bits:
+
+* + and - put both sides on the finer grid; * adds the bits; a / b is floor(a * 2**s / b), s from
+  :func:`division_shift`; a // b drops the fraction towards zero, and a % b = a - b * (a // b), on the finer grid.
+  Division by zero is NULL, and so is arithmetic on NULL.
+* A comparison is made on the finer grid of its sides that are no literals; a literal is rounded down onto it
+  (:func:`compared_bits`), so that a value and the literal it was typed as compare equal.
+* CASE, COALESCE, LEAST and GREATEST put their results on the finest of their grids.  LEAST and GREATEST ignore NULL.
+* Conditions follow SQL's logic of true, false and NULL.
+
+An expression that could leave ±2**62, itself or on the way, is refused here, so that no engine can overflow.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
+from functools import singledispatch
+
+from curador.errors import QuestionRefused
+from curador.query.language import expressions as ex
+from curador.query.language.intervals import RULES, ValueRange
+from curador.query.language.text import shortened
+from curador.query.language.trees import names
+from curador.query.language.types import Scope, Type, grid_value, literal_bits, literal_on
+from curador.query.tables.columns import FIRST_DAY, LAST_DAY, WIDEST, Key, Kind, day_of, suggestion
+
+
+@singledispatch
+def typecheck(e: ex.Expr, scope: Scope) -> Type:
+    """The type and bounds of an expression over the columns in ``scope``; refuses what has none.
+
+    >>> age = {ex.Name("age"): Type(Kind.INTEGER, Fraction(17), Fraction(90))}
+    >>> typecheck(ex.Arithmetic("*", ex.Name("age"), ex.Literal(-2)), age).bounds
+    (Fraction(-180, 1), Fraction(-34, 1))
+    """
+    raise TypeError(f"no rule for {type(e).__name__}")
+
+
+# ---- leaves --------------------------------------------------------------------------------------------------
+
+
+@typecheck.register
+def _(e: ex.Name, scope: Scope) -> Type:
+    if e not in scope:
+        known = [str(n) for n in scope]
+        raise QuestionRefused(f"There is no column {str(e)!r} here.", fix=suggestion(str(e), known))
+    return scope[e]
+
+
+@typecheck.register
+def _(e: ex.Literal, scope: Scope) -> Type:
+    if e.kind is None:
+        raise QuestionRefused(
+            "NULL has no type of its own.", fix="Test for it with IS NULL, or use it as a result of CASE."
+        )
+    if not e.kind.counted:
+        return Type(e.kind, nullable=False, keys=None if e.kind is Kind.BOOLEAN else (e.value,))  # type: ignore[arg-type]
+    value = grid_value(e)
+    bits = literal_bits(value)
+    point = Fraction(math.floor(value * 2**bits), 2**bits)
+    keys = None if e.kind is Kind.REAL else (e.value,)
+    found = Type(e.kind, point, point, bits, nullable=False, keys=keys)  # type: ignore[arg-type]
+    _fits(e, ValueRange(point, point, bits))
+    return found
+
+
+# ---- numbers -------------------------------------------------------------------------------------------------
+
+
+@typecheck.register
+def _(e: ex.Arithmetic, scope: Scope) -> Type:
+    a, b = typecheck(e.left, scope), typecheck(e.right, scope)
+    kind = _arithmetic_kind(e, a.kind, b.kind)
+    left, right = _bounded(e, e.left, a, scope), _bounded(e, e.right, b, scope)
+    found = RULES[e.op](left, right)
+    if found is None:
+        raise _too_wide(e)
+    by_zero = e.op in ("/", "//", "%") and right.low <= 0 <= right.high
+    return Type(kind, found.low, found.high, found.bits, a.nullable or b.nullable or by_zero)
+
+
+def _arithmetic_kind(e: ex.Arithmetic, a: Kind, b: Kind) -> Kind:
+    dates = (a is Kind.DATE) + (b is Kind.DATE)
+    if dates == 1 and e.op in ("+", "-") and {a, b} == {Kind.DATE, Kind.INTEGER} and (a is Kind.DATE or e.op == "+"):
+        return Kind.DATE
+    if dates == 2 and e.op == "-":
+        return Kind.INTEGER
+    if not (a.numeric and b.numeric):
+        raise QuestionRefused(
+            f"{shortened(e)} mixes {a} and {b}.",
+            fix="Use numbers; a date may have whole days added or taken away, or a date taken away.",
+        )
+    return Kind.REAL if e.op == "/" or Kind.REAL in (a, b) else Kind.INTEGER
+
+
+def _bounded(e: ex.Expr, operand: ex.Expr, t: Type, scope: Scope) -> ValueRange:
+    if t.bounds is None:
+        raise unbounded(f"{shortened(e)} could overflow", operand, scope)
+    return ValueRange(*t.bounds, t.bits)
+
+
+def unbounded(what: str, operand: ex.Expr, scope: Scope) -> QuestionRefused:
+    """The refusal of something that needs bounds where there are none; names the column that lacks them."""
+    loose = sorted(str(n) for n in names(operand) if n in scope and scope[n].kind.counted and not scope[n].bounds)
+    if not loose:
+        return QuestionRefused(
+            f"{what}: {shortened(operand)} has no bounds.",
+            fix="Declare bounds for the columns it is made of in the table.",
+        )
+    column = loose[0]
+    return QuestionRefused(
+        f"{what}: the column {column!r} has no declared bounds.",
+        fix=f"Declare bounds for {column} in the table, or learn them privately: bounds({column!r}), in SQL "
+        f"BOUNDS({column}), is a question of its own.",
+    )
+
+
+def division_shift(numerator: Type, denominator: Type, quotient: Type) -> int:
+    """By how many bits a / b shifts a to the left before its floor division by b.
+
+    >>> whole = Type(Kind.INTEGER, Fraction(1), Fraction(9))
+    >>> third = ex.Arithmetic("/", ex.Name("a"), ex.Name("b"))
+    >>> division_shift(whole, whole, typecheck(third, {ex.Name("a"): whole, ex.Name("b"): whole}))
+    16
+    """
+    return denominator.bits - numerator.bits + quotient.bits
+
+
+@typecheck.register
+def _(e: ex.Negate, scope: Scope) -> Type:
+    t = _number(e, e.operand, scope)
+    low, high = t.bounds or (None, None)
+    return replace(t, lower=None if high is None else -high, upper=None if low is None else -low, keys=None)
+
+
+@typecheck.register
+def _(e: ex.Abs, scope: Scope) -> Type:
+    t = _number(e, e.operand, scope)
+    if t.bounds is None:
+        return replace(t, lower=Fraction(0), upper=None, keys=None)
+    low, high = t.bounds
+    least = Fraction(0) if low <= 0 <= high else min(abs(low), abs(high))
+    return replace(t, lower=least, upper=max(abs(low), abs(high)), keys=None)
+
+
+@typecheck.register
+def _(e: ex.Least, scope: Scope) -> Type:
+    return _extreme(e, e.operands, scope, sign=1)
+
+
+@typecheck.register
+def _(e: ex.Greatest, scope: Scope) -> Type:
+    return _extreme(e, e.operands, scope, sign=-1)
+
+
+def _extreme(e: ex.Expr, operands: Sequence[ex.Expr], scope: Scope, sign: int) -> Type:
+    """LEAST, and GREATEST by turning the sign.  An operand that is never NULL caps the least on its far side."""
+    types = [typecheck(x, scope) for x in operands]
+    t = _together(e, operands, types)
+    if not t.kind.counted:
+        raise QuestionRefused(f"{shortened(e)} orders values of type {t.kind}.", fix="Order numbers or dates only.")
+    ends = [(x.lower, x.upper) if sign > 0 else (_minus(x.upper), _minus(x.lower)) for x in types]
+    near = None if any(a is None for a, _ in ends) else min(a for a, _ in ends if a is not None)
+    sure = [b for (_, b), x in zip(ends, types, strict=True) if not x.nullable and b is not None]
+    every = None if any(b is None for _, b in ends) else max(b for _, b in ends if b is not None)
+    far = min(sure) if sure else every
+    low, high = (near, far) if sign > 0 else (_minus(far), _minus(near))
+    return replace(t, lower=low, upper=high, nullable=all(x.nullable for x in types), keys=None)
+
+
+def _minus(x: Fraction | None) -> Fraction | None:
+    return None if x is None else -x
+
+
+def _number(e: ex.Expr, operand: ex.Expr, scope: Scope) -> Type:
+    t = typecheck(operand, scope)
+    if not t.kind.numeric:
+        raise QuestionRefused(
+            f"{shortened(e)} needs a number, and {shortened(operand)} is of type {t.kind}.", fix="Use a number."
+        )
+    return t
+
+
+_PART_ENDS = {"quarter": (1, 4), "month": (1, 12), "day": (1, 31), "weekday": (1, 7)}
+
+
+@typecheck.register
+def _(e: ex.DatePart, scope: Scope) -> Type:
+    t = typecheck(e.operand, scope)
+    if t.kind is not Kind.DATE:
+        raise QuestionRefused(
+            f"{shortened(e)} needs a date, and {shortened(e.operand)} is of type {t.kind}.", fix="Use a date column."
+        )
+    low, high = t.bounds or (Fraction(FIRST_DAY - 1), Fraction(LAST_DAY + 1))
+    if not FIRST_DAY <= low <= high <= LAST_DAY:
+        raise QuestionRefused(
+            f"{shortened(e.operand)} could leave the years 1 to 9999.",
+            fix="Declare bounds for the dates it is made of.",
+        )
+    years = (day_of(math.floor(low)).year, day_of(math.floor(high)).year)
+    first, last = _PART_ENDS.get(e.part, years)
+    return Type(Kind.INTEGER, Fraction(first), Fraction(last), nullable=t.nullable)
+
+
+@typecheck.register
+def _(e: ex.Bin, scope: Scope) -> Type:
+    t = _number(e, e.operand, scope)
+    if t.kind is Kind.INTEGER and any(x.denominator > 1 for x in e.edges):
+        raise QuestionRefused(f"{shortened(e.operand)} is whole, and an edge is not.", fix="Use whole edges.")
+    on_grid = [literal_on(x, t.bits) for x in e.edges]
+    if len(set(on_grid)) < len(on_grid) or max(map(abs, on_grid)) > WIDEST:
+        raise QuestionRefused(
+            f"The bins of {shortened(e.operand)} are finer than its grid of 2**-{t.bits}, or beyond ±2**62.",
+            fix="Use wider bins, or declare a finer step for the column.",
+        )
+    return Type(Kind.INTEGER, Fraction(0), Fraction(len(e.edges) - 2), nullable=True)
+
+
+# ---- truth ---------------------------------------------------------------------------------------------------
+
+_TRUTH = Type(Kind.BOOLEAN)
+
+
+@typecheck.register
+def _(e: ex.Compare, scope: Scope) -> Type:
+    a, b = typecheck(e.left, scope), typecheck(e.right, scope)
+    _comparable(e, e.left, a, b)
+    if e.op not in ("=", "<>") and not a.kind.counted:
+        raise QuestionRefused(
+            f"{shortened(e)} orders values of type {a.kind}, which engines order differently.",
+            fix="Compare by = or <>, or list values with IN.",
+        )
+    compared_bits(e, (e.left, e.right), (a, b))
+    return replace(_TRUTH, nullable=a.nullable or b.nullable)
+
+
+def _comparable(e: ex.Expr, left: ex.Expr, a: Type, b: Type) -> None:
+    if a.kind is b.kind or (a.kind.numeric and b.kind.numeric):
+        return
+    hint = "Write dates as DATE '2020-01-31'." if Kind.DATE in (a.kind, b.kind) else "Compare values of one type."
+    raise QuestionRefused(
+        f"{shortened(e)} compares {a.kind} with {b.kind}; {shortened(left)} is of type {a.kind}.", fix=hint
+    )
+
+
+def compared_bits(e: ex.Expr, operands: Sequence[ex.Expr], types: Sequence[Type]) -> int:
+    """The grid on which numbers are compared: literals are put on it by ``literal_on``, others by a shift.
+
+    Refuses a fraction beside an integer, since the whole number is clearer, and what does not fit the grid.
+    """
+    if not types[0].kind.counted:
+        return 0
+    fixed = [t for x, t in zip(operands, types, strict=True) if not isinstance(x, ex.Literal)]
+    bits = max(t.bits for t in fixed or types)
+    for x, t in zip(operands, types, strict=True):
+        if isinstance(x, ex.Literal):
+            value = grid_value(x)
+            if value.denominator > 1 and fixed and all(f.kind is not Kind.REAL for f in fixed):
+                raise QuestionRefused(
+                    f"{shortened(e)} compares whole numbers with {shortened(x)}.",
+                    fix=f"Compare with {math.floor(value)} or {math.ceil(value)}.",
+                )
+            _fits(e, ValueRange(value, value, bits))
+        else:
+            _shifts(e, x, t, bits)
+    return bits
+
+
+def _shifts(e: ex.Expr, operand: ex.Expr, t: Type, bits: int) -> None:
+    """Refuse an operand that may not be shifted onto a finer grid."""
+    if t.bits == bits:
+        return
+    if t.bounds is None:
+        raise unbounded(f"{shortened(e)} needs {shortened(operand)} on a grid of 2**-{bits}", operand, {})
+    _fits(e, ValueRange(*t.bounds, bits))
+
+
+@typecheck.register
+def _(e: ex.In, scope: Scope) -> Type:
+    t = typecheck(e.operand, scope)
+    for value in e.values:
+        v = typecheck(value, scope)
+        _comparable(e, e.operand, t, v)
+        compared_bits(e, (e.operand, value), (t, v))
+    return replace(_TRUTH, nullable=t.nullable)
+
+
+@typecheck.register(ex.And)
+@typecheck.register(ex.Or)
+@typecheck.register(ex.Not)
+def _(e: ex.Expr, scope: Scope) -> Type:
+    found = [condition(x, scope) for x in e.parts]  # all of them: any() alone would stop at the first
+    return replace(_TRUTH, nullable=any(t.nullable for t in found))
+
+
+def condition(e: ex.Expr, scope: Scope) -> Type:
+    """Typecheck what must be true, false or NULL, as WHERE needs."""
+    t = typecheck(e, scope)
+    if t.kind is not Kind.BOOLEAN:
+        raise QuestionRefused(
+            f"{shortened(e)} is no condition, but of type {t.kind}.", fix="Compare it with something."
+        )
+    return t
+
+
+@typecheck.register
+def _(e: ex.IsNull, scope: Scope) -> Type:
+    typecheck(e.operand, scope)
+    return replace(_TRUTH, nullable=False)
+
+
+# ---- choices -------------------------------------------------------------------------------------------------
+
+
+@typecheck.register
+def _(e: ex.Case, scope: Scope) -> Type:
+    for test, _ in e.whens:
+        condition(test, scope)
+    return _chosen(e, [value for _, value in e.whens] + [e.otherwise], scope)[0]
+
+
+@typecheck.register
+def _(e: ex.Coalesce, scope: Scope) -> Type:
+    t, types = _chosen(e, e.operands, scope)
+    return replace(t, nullable=all(x.nullable for x in types))
+
+
+def _chosen(e: ex.Expr, results: Sequence[ex.Expr], scope: Scope) -> tuple[Type, list[Type]]:
+    """The type of one of several results, and theirs; each is worked out once, or nesting would take for ever."""
+    known = [x for x in results if x != ex.Literal(None)]
+    if not known:
+        raise QuestionRefused(f"{shortened(e)} is NULL whatever happens.", fix="Give it a value.")
+    types = [typecheck(x, scope) for x in known]
+    t = _together(e, known, types)
+    low = None if any(x.lower is None for x in types) else min(x.lower for x in types if x.lower is not None)
+    high = None if any(x.upper is None for x in types) else max(x.upper for x in types if x.upper is not None)
+    nullable = len(known) < len(results) or any(x.nullable for x in types)
+    return replace(t, lower=low, upper=high, nullable=nullable, keys=_union(types)), types
+
+
+def _together(e: ex.Expr, operands: Sequence[ex.Expr], types: Sequence[Type]) -> Type:
+    """One kind and one grid for several values; integers join reals, nothing else joins anything."""
+    kinds = {t.kind for t in types}
+    if kinds == {Kind.INTEGER, Kind.REAL}:
+        kinds = {Kind.REAL}
+    if len(kinds) > 1:
+        raise QuestionRefused(f"{shortened(e)} mixes {' and '.join(sorted(kinds))}.", fix="Give it values of one type.")
+    bits = max(t.bits for t in types)
+    for x, t in zip(operands, types, strict=True):
+        _shifts(e, x, t, bits)
+    return Type(kinds.pop(), bits=bits)
+
+
+def _union(types: Sequence[Type]) -> tuple[Key, ...] | None:
+    """Public keys of a choice: all that its results have, in their order."""
+    if any(t.domain is None for t in types) or all(t.keys is None for t in types):
+        return None
+    return tuple(dict.fromkeys(key for t in types for key in t.domain or ()))
+
+
+# ---- limits --------------------------------------------------------------------------------------------------
+
+
+def _fits(e: ex.Expr, r: ValueRange) -> None:
+    if not r.fits:
+        raise _too_wide(e)
+
+
+def _too_wide(e: ex.Expr) -> QuestionRefused:
+    return QuestionRefused(
+        f"{shortened(e)} could leave 62 bits on its grid.",
+        fix="Narrow the bounds of its columns, or declare a coarser step for the real ones.",
+    )

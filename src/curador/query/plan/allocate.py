@@ -1,0 +1,191 @@
+"""From a budget to mechanisms: everything there is to pay for gets its share, and the noise that the share buys.
+
+A question's budget is for the whole question.  Its kind says what may be bought:
+
+* pure epsilon: integer Laplace noise and choices, whose epsilons add up;
+* (epsilon, delta): the same, or continuous Gaussian noise, all measures being one Gaussian mechanism, whichever gives
+  less error; delta pays for Gaussian noise and for groups that are selected privately;
+* rho: integer Gaussian noise and choices, whose rho add up; a delta beside it pays for groups selected privately.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import singledispatch
+
+from curador.errors import InvalidParameter, QuestionRefused
+from curador.numbers import rational
+from curador.privacy import ZCDP, ApproxDP, Guarantee, Neighbors, PureDP
+from curador.query.plan.items import GaussianItem, Item, KeysItem, NoiseItem, RankItem, TopItem, root_down
+from curador.query.plan.split import INVERSE, INVERSE_SQUARE, shares
+from curador.query.plan.steps import Selected, Step
+
+KEYS_SHARE = Fraction(1, 4)
+"""What the selection of groups gets where no count of units is asked for that selects them on the way."""
+
+NOISES = ("laplace", "gaussian")
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What a question needs paid: its needs, and over how many groups of a unit keys are selected, if they are."""
+
+    needs: tuple[NoiseItem | RankItem | TopItem, ...]
+    keys: int | None
+    neighbors: Neighbors
+    noise: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.noise not in (None, *NOISES):
+            raise InvalidParameter(f"No noise is called {self.noise!r}.", fix=f"Use one of {', '.join(NOISES)}.")
+
+    def selection(self, delta: Fraction) -> KeysItem | None:
+        return None if self.keys is None else KeysItem(self.keys, delta, self.neighbors)
+
+
+@dataclass(frozen=True)
+class Allocation:
+    """The steps bought, what they promise together, and the objective that the split made least."""
+
+    steps: tuple[Step, ...]
+    promise: Guarantee
+    objective: float
+
+
+@singledispatch
+def allocate(budget: Guarantee, wanted: Wanted) -> Allocation:
+    """Divide a budget over what there is to pay for.
+
+    Guarantee: the events of the steps keep ``promise``, which is at most the budget.
+
+    >>> allocate(PureDP(1), Wanted((), None, Neighbors.ADD_REMOVE)).steps
+    ()
+    """
+    raise InvalidParameter(
+        f"A question is not paid in {type(budget).__name__}.", fix="Ask with epsilon, with epsilon and delta, or rho."
+    )
+
+
+@allocate.register
+def _(budget: PureDP, wanted: Wanted) -> Allocation:
+    if wanted.noise == "gaussian":
+        raise InvalidParameter("Gaussian noise is not pure.", fix="Give a delta beside epsilon, or rho.")
+    if wanted.keys is not None:
+        raise _needs_delta("epsilon")
+    steps, objective = _spent(_epsilon(rational(budget.epsilon)), wanted.needs, None)
+    return Allocation(steps, budget, objective)
+
+
+@allocate.register
+def _(budget: ApproxDP, wanted: Wanted) -> Allocation:
+    epsilon, delta = rational(budget.epsilon), rational(budget.delta)
+    if wanted.keys is not None and not delta:
+        raise _needs_delta("epsilon")
+    noisy = tuple(n for n in wanted.needs if isinstance(n, NoiseItem))
+    if wanted.noise == "gaussian" and not (noisy and delta):
+        raise InvalidParameter("Gaussian noise needs a delta and something to add it to.", fix="Leave noise out.")
+    found = []
+    if wanted.noise != "gaussian":
+        steps, objective = _spent(_epsilon(epsilon), wanted.needs, wanted.selection(delta))
+        used = budget.delta if wanted.keys is not None else 0.0
+        found.append(Allocation(steps, ApproxDP(budget.epsilon, used), objective))
+    if wanted.noise != "laplace" and noisy and delta:
+        # Half of delta each, where both need one.
+        halved = delta / 2 if wanted.keys is not None else delta
+        others = tuple(n for n in wanted.needs if not isinstance(n, NoiseItem))
+        together = GaussianItem(noisy, epsilon, halved)
+        steps, objective = _spent(_epsilon(epsilon), (together, *others), wanted.selection(halved))
+        found.append(Allocation(steps, budget, objective))
+    return min(found, key=lambda a: a.objective)
+
+
+@allocate.register
+def _(budget: ZCDP, wanted: Wanted) -> Allocation:
+    rho, delta = rational(budget.rho), rational(budget.delta)
+    if wanted.keys is not None and not delta:
+        raise _needs_delta("rho")
+    shop = _laplace_rho(rho) if wanted.noise == "laplace" else _rho(rho)
+    steps, objective = _spent(shop, wanted.needs, wanted.selection(delta))
+    return Allocation(steps, replace(budget, delta=budget.delta if wanted.keys is not None else 0.0), objective)
+
+
+def _needs_delta(beside: str) -> QuestionRefused:
+    return QuestionRefused(
+        "Groups without public keys are selected privately, which needs a delta.",
+        fix=f"Give delta beside {beside} (far below 1 / number of people), or list the keys of the column.",
+    )
+
+
+# ---- the currencies ----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Currency:
+    """How much there is, how fast error falls with it, and what it buys."""
+
+    total: Fraction
+    power: float
+    size: Callable[[Item], float]
+    buy: Callable[[Item, Fraction], tuple[Step, ...]]
+    select: Callable[[KeysItem, Fraction], Selected]
+    both: Callable[[KeysItem, NoiseItem, Fraction], tuple[Step, ...]] | None
+
+
+def _epsilon(total: Fraction) -> _Currency:
+    return _Currency(
+        total,
+        INVERSE_SQUARE,
+        lambda need: need.spread,
+        lambda need, epsilon: need.by_epsilon(epsilon),
+        KeysItem.by_epsilon,
+        KeysItem.with_count_by_epsilon,
+    )
+
+
+def _rho(total: Fraction) -> _Currency:
+    return _Currency(total, INVERSE, _deviation_by_rho, _by_rho, KeysItem.by_rho, KeysItem.with_count_by_rho)
+
+
+def _laplace_rho(total: Fraction) -> _Currency:
+    """Laplace noise paid in rho: epsilon**2 / 2 is at least the rho of an epsilon [BS16]."""
+
+    def size(need: Item) -> float:
+        return need.spread / 2**0.5 if isinstance(need, NoiseItem) else _deviation_by_rho(need)
+
+    def buy(need: Item, rho: Fraction) -> tuple[Step, ...]:
+        return need.by_epsilon(root_down(2 * rho)) if isinstance(need, NoiseItem) else _by_rho(need, rho)
+
+    return _Currency(total, INVERSE, size, buy, KeysItem.by_rho, None)
+
+
+def _deviation_by_rho(need: Item) -> float:
+    assert not isinstance(need, GaussianItem)
+    return need.spread_rho
+
+
+def _by_rho(need: Item, rho: Fraction) -> tuple[Step, ...]:
+    assert not isinstance(need, GaussianItem)
+    return need.by_rho(rho)
+
+
+def _spent(money: _Currency, needs: Sequence[Item], keys: KeysItem | None) -> tuple[tuple[Step, ...], float]:
+    """All of it, divided by the importance of each need; and the objective reached."""
+    counted = next((n for n in needs if isinstance(n, NoiseItem) and n.counts_units), None)
+    one_noise = money.both if counted is not None else None
+    free = Fraction(1) if keys is None or one_noise is not None else 1 - KEYS_SHARE
+    sizes = [n.weight * money.size(n) ** 2 for n in needs]
+    steps: list[Step] = []
+    if keys is not None and one_noise is None:
+        steps.append(replace(money.select(keys, money.total * KEYS_SHARE), share=KEYS_SHARE))
+    objective = 0.0
+    for need, size, part in zip(needs, sizes, shares(sizes, money.power), strict=True):
+        share = free * part
+        if keys is not None and one_noise is not None and need is counted:
+            bought = one_noise(keys, need, money.total * share)
+        else:
+            bought = money.buy(need, money.total * share)
+        steps += (replace(step, share=share * (step.share or 1)) for step in bought)
+        objective += size / float(money.total * share) ** (2 if money.power == INVERSE_SQUARE else 1)
+    return tuple(steps), objective

@@ -1,0 +1,1 @@
+"""The exact half of a plan, as statements in a small neutral language."""

@@ -1,0 +1,235 @@
+"""Expressions as neutral trees over read columns, with the meaning that :mod:`curador.query.language.bounds` fixes.
+
+Most operations use each operand once.  Real division and bins use theirs several times, so those operands are bound
+to names in layers below: written out in place, nested ones would grow exponentially.  So are nested COALESCEs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import singledispatch
+
+from sqlglot import exp
+
+from curador.query.language import expressions as ex
+from curador.query.language.bounds import compared_bits, division_shift, typecheck
+from curador.query.language.types import Scope, Type, grid_value, literal_on
+from curador.query.sql_plan import ir as nt
+from curador.query.sql_plan.ir import Node
+from curador.query.tables.columns import Kind
+
+
+class Bindings:
+    """What is known while the expressions of one question are lowered: columns, types, and operands bound to names."""
+
+    def __init__(self, scope: Scope, columns: Mapping[ex.Name, str]) -> None:
+        self.scope, self.columns = scope, columns
+        self.layers: list[dict[str, Node]] = []
+        self._level: dict[str, int] = {}
+        self._types: dict[int, tuple[ex.Expr, Type]] = {}
+
+    def type(self, e: ex.Expr) -> Type:
+        """The type of an expression, worked out once for each object."""
+        if id(e) not in self._types:
+            self._types[id(e)] = e, typecheck(e, self.scope)
+        return self._types[id(e)][1]
+
+    def bind(self, node: Node) -> Node:
+        """A column that stands for the value of ``node``; columns and constants stand for themselves."""
+        if isinstance(node, exp.Column | exp.Cast):
+            return node
+        level = max((self._level.get(c.name, 0) for c in node.find_all(exp.Column)), default=0)
+        if level == len(self.layers):
+            self.layers.append({})
+        name = f"b{len(self._level)}"
+        self.layers[level][name] = node
+        self._level[name] = level + 1
+        return nt.column(name)
+
+    def over(self, source: nt.FromItem, names: Sequence[str], joins: Sequence[exp.Join] = ()) -> nt.FromItem:
+        """``source`` with every bound operand beside its columns ``names``."""
+        known = list(names)
+        if joins and not self.layers:
+            return nt.select({n: nt.column(n) for n in known}, source, joins=joins)
+        for i, layer in enumerate(self.layers):
+            kept = {n: nt.column(n) for n in known}
+            source = nt.select({**kept, **layer}, source, joins=joins if i == 0 else (), fence=True)
+            known += layer
+        return source
+
+
+@singledispatch
+def lowered(e: ex.Expr, at: Bindings) -> Node:
+    """The neutral tree of an expression.
+
+    >>> age = ex.Name("age")
+    >>> at = Bindings({age: Type(Kind.INTEGER)}, {age: "c0"})
+    >>> lowered(ex.Compare(">=", age, ex.Literal(18)), at).sql()
+    '"c0" >= 18'
+    """
+    raise TypeError(f"no rule for {type(e).__name__}")
+
+
+@lowered.register
+def _(e: ex.Name, at: Bindings) -> Node:
+    return nt.column(at.columns[e])
+
+
+@lowered.register
+def _(e: ex.Literal, at: Bindings) -> Node:
+    if e.kind is None:
+        return nt.null()
+    if e.kind.counted:
+        return nt.constant(literal_on(grid_value(e), at.type(e).bits))
+    return nt.truth(bool(e.value)) if e.kind is Kind.BOOLEAN else nt.text(str(e.value))
+
+
+# ---- numbers -------------------------------------------------------------------------------------------------
+
+
+def _shifted(e: ex.Expr, bits: int, at: Bindings) -> Node:
+    """A number on a finer grid."""
+    node = lowered(e, at)
+    if isinstance(node, exp.Null):
+        return node
+    extra = bits - at.type(e).bits
+    return nt.times(node, nt.constant(1 << extra)) if extra else node
+
+
+@lowered.register
+def _(e: ex.Arithmetic, at: Bindings) -> Node:
+    a, b = at.type(e.left), at.type(e.right)
+    if e.op == "*":
+        return nt.times(lowered(e.left, at), lowered(e.right, at))
+    if e.op == "/":
+        shift = division_shift(a, b, at.type(e))
+        over = nt.times(lowered(e.left, at), nt.constant(1 << shift)) if shift else lowered(e.left, at)
+        return _floor_division(at.bind(over), at.bind(lowered(e.right, at)))
+    finer = max(a.bits, b.bits)
+    left, right = _shifted(e.left, finer, at), _shifted(e.right, finer, at)
+    return nt.infix(e.op, left, right if e.op in "+-" else nt.unless_zero(right))
+
+
+def _floor_division(a: Node, b: Node) -> Node:
+    """floor(a / b), NULL by zero; only non-negative numbers are divided, and a + b - 1 stays below 2**63."""
+
+    def positive(x: Node, y: Node) -> Node:
+        below = nt.minus(nt.plus(nt.negated(x), y), nt.number(1))
+        divisor = nt.unless_zero(y)  # the CASE keeps zero out; an engine that looks ahead must not fail either
+        return nt.case(
+            [(nt.infix(">=", x, nt.number(0)), nt.divide(x, divisor))], nt.negated(nt.divide(below, divisor))
+        )
+
+    return nt.case(
+        [
+            (nt.infix(">", b, nt.number(0)), positive(a, b)),
+            (nt.infix("<", b, nt.number(0)), positive(nt.negated(a), nt.negated(b))),
+        ]
+    )
+
+
+@lowered.register
+def _(e: ex.Negate, at: Bindings) -> Node:
+    return nt.negated(lowered(e.operand, at))
+
+
+@lowered.register
+def _(e: ex.Abs, at: Bindings) -> Node:
+    return nt.absolute(lowered(e.operand, at))
+
+
+@lowered.register
+def _(e: ex.Least, at: Bindings) -> Node:
+    return _together(exp.Least, e, e.operands, at)
+
+
+@lowered.register
+def _(e: ex.Greatest, at: Bindings) -> Node:
+    return _together(exp.Greatest, e, e.operands, at)
+
+
+@lowered.register
+def _(e: ex.Coalesce, at: Bindings) -> Node:
+    return _together(exp.Coalesce, e, e.operands, at)
+
+
+def _together(kind: type[Node], e: ex.Expr, operands: Sequence[ex.Expr], at: Bindings) -> Node:
+    t = at.type(e)
+    nodes = [_result(x, t, at) for x in operands]
+    if kind is exp.Coalesce:  # nested ones take Spark's compiler exponential time
+        nodes = [at.bind(node) if node.find(kind) else node for node in nodes]
+    return nodes[0] if len(nodes) == 1 else nt.function(kind, nodes)
+
+
+def _result(e: ex.Expr, t: Type, at: Bindings) -> Node:
+    """One of several results, on the grid they share."""
+    return _shifted(e, t.bits, at) if t.kind.counted else lowered(e, at)
+
+
+@lowered.register
+def _(e: ex.DatePart, at: Bindings) -> Node:
+    return nt.helper(nt.DATE_PART, nt.text(e.part), lowered(e.operand, at))
+
+
+@lowered.register
+def _(e: ex.Bin, at: Bindings) -> Node:
+    edges = [literal_on(x, at.type(e.operand).bits) for x in e.edges]
+    x = at.bind(lowered(e.operand, at))
+    tests = [nt.infix("<", x, nt.number(edge)) for edge in edges[:-1]]
+    tests.append(nt.infix("<=", x, nt.number(edges[-1])))
+    return nt.case(zip(tests, [nt.null(), *map(nt.constant, range(len(edges) - 1))], strict=True))
+
+
+# ---- truth ---------------------------------------------------------------------------------------------------
+
+
+@lowered.register
+def _(e: ex.Compare, at: Bindings) -> Node:
+    sides = (e.left, e.right)
+    bits = compared_bits(e, sides, [at.type(x) for x in sides])
+    return nt.infix(e.op, *(_compared(x, bits, at) for x in sides))
+
+
+def _compared(e: ex.Expr, bits: int, at: Bindings) -> Node:
+    """A side of a comparison on its grid; a literal is rounded down onto it."""
+    if not at.type(e).kind.counted:
+        return lowered(e, at)
+    return nt.number(literal_on(grid_value(e), bits)) if isinstance(e, ex.Literal) else _shifted(e, bits, at)
+
+
+@lowered.register
+def _(e: ex.In, at: Bindings) -> Node:
+    t = at.type(e.operand)
+    grids = [compared_bits(e, (e.operand, v), (t, at.type(v))) for v in e.values]
+    if len(set(grids)) == 1:
+        return nt.within(_compared(e.operand, grids[0], at), [_compared(v, grids[0], at) for v in e.values])
+    # Only a literal has no grid of its own: it meets each value on that value's.
+    pairs = zip(e.values, grids, strict=True)
+    return nt.either(*(nt.infix("=", _compared(e.operand, b, at), _compared(v, b, at)) for v, b in pairs))
+
+
+@lowered.register
+def _(e: ex.And, at: Bindings) -> Node:
+    return nt.both(*(lowered(x, at) for x in e.operands))
+
+
+@lowered.register
+def _(e: ex.Or, at: Bindings) -> Node:
+    return nt.either(*(lowered(x, at) for x in e.operands))
+
+
+@lowered.register
+def _(e: ex.Not, at: Bindings) -> Node:
+    return nt.opposite(lowered(e.operand, at))
+
+
+@lowered.register
+def _(e: ex.IsNull, at: Bindings) -> Node:
+    return nt.is_null(lowered(e.operand, at))
+
+
+@lowered.register
+def _(e: ex.Case, at: Bindings) -> Node:
+    t = at.type(e)
+    whens = [(lowered(test, at), _result(value, t, at)) for test, value in e.whens]
+    return nt.case(whens, _result(e.otherwise, t, at))

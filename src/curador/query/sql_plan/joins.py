@@ -1,0 +1,127 @@
+"""The tables of a question side by side: public ones by their keys, private ones by the unit's id.
+
+A unit with n rows in two private tables would make n * n joined rows, and so much work that its presence could be seen
+in a failure.  So each side of such a join is cut first, to a public number of rows of every unit.  The rows of a unit
+are put in the order of a mixed number of the unit and of the other columns that the join matches, which is the same on
+both sides, so that rows which match are kept together; then of a mixed number of their place among the values.
+
+Guarantee: docs/proofs/truncation.md, section 6.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from sqlglot import exp
+
+from curador.query.ask.question import Join
+from curador.query.language import expressions as ex
+from curador.query.language.trees import names
+from curador.query.language.types import column_type
+from curador.query.plan.checked import Checked
+from curador.query.sql_plan import ir as nt
+from curador.query.sql_plan import truncate
+from curador.query.sql_plan.exact import Read, ReadAs, Scan
+from curador.query.sql_plan.expressions import Bindings, lowered
+from curador.query.sql_plan.ir import Node
+from curador.query.sql_plan.truncate import GROUP_RANK, ROW_RANK, UNIT, GroupColumns
+
+Columns = Mapping[ex.Name, str]
+"""The columns that a question reads, and the short names that trees know them by."""
+
+Pairs = list[tuple[ex.Name, ex.Name]]
+
+
+def told_by(join: Join, checked: Checked) -> Pairs:
+    """The columns that must agree; not the ids, which are compared as they are told apart, never clipped."""
+    pairs = [(left, ex.Name(right, join.table)) for left, right in join.on]
+    if join.kind != "unit":
+        return pairs
+    ids = ex.Name(checked.table.unit.id or ""), ex.Name(checked.tables[join.table].unit.id or "", join.table)
+    return [pair for pair in pairs if pair != ids]
+
+
+def scans(checked: Checked, columns: Columns) -> Iterator[Scan]:
+    """What is read of each table: the first is s0, the joined ones follow in their order."""
+    question = checked.question
+    for i, table in enumerate([question.table, *(j.table for j in question.joins)]):
+        own = checked.tables[table]
+        reads = [
+            Read(short, n.column, column_type(own.columns[n.column]))
+            for n, short in columns.items()
+            if n.table == (table if i else None)
+        ]
+        if own.unit.id is not None and not own.public:
+            reads.append(Read(_unit_of(i), own.unit.id, column_type(own.columns[own.unit.id]), ReadAs.ID))
+        yield Scan(f"s{i}", table, tuple(reads))
+
+
+def _unit_of(i: int) -> str:
+    return UNIT if i == 0 else f"{UNIT}{i}"
+
+
+def first(checked: Checked, scan: Scan, columns: Columns) -> nt.FromItem:
+    """The rows of the table that is asked, cut if private tables are joined to it."""
+    return _side(0, None, checked, scan, columns) if checked.rows_joined_per_unit else nt.table(scan.name)
+
+
+def joined(i: int, checked: Checked, scan: Scan, at: Bindings) -> exp.Join:
+    """The i-th joined table beside what is left of it, counted from 1."""
+    join = checked.question.joins[i - 1]
+    pairs = told_by(join, checked)
+    on = [nt.infix("=", lowered(left, at), lowered(right, at)) for left, right in pairs]
+    alias = f"j{i}"
+    if join.kind == "unit":
+        on.append(nt.infix("=", nt.column(UNIT), nt.column(_unit_of(i))))
+        return nt.beside(_side(i, join, checked, scan, at.columns), nt.both(*on), join.outer, alias)
+    table = nt.table(scan.name)
+    if checked.table.unit.id is not None:
+        return nt.beside(table, nt.both(*on), join.outer)
+    # A unit that is a row must stay one row: it takes one row of the public table, always the same.
+    by = [at.columns[right] for _, right in pairs]
+    rest = [r.name for r in scan.reads if r.name not in by]
+    every = {r.name: nt.column(r.name) for r in scan.reads}
+    ranked = nt.select({**every, "q": nt.rank(by, rest or by, dense=False)}, table)
+    one = nt.select(every, ranked, where=nt.infix("<=", nt.column("q"), nt.number(1)))
+    return nt.beside(one, nt.both(*on), join.outer, alias)
+
+
+# ---- one side of a private join ------------------------------------------------------------------------------
+
+
+def _side(i: int, join: Join | None, checked: Checked, scan: Scan, columns: Columns) -> exp.Select:
+    """The rows of one private table, at most ``rows_joined_per_unit`` of each, those that the filter drops left out."""
+    own = checked.tables[scan.table]
+    unit, values = _unit_of(i), [r.name for r in scan.reads if r.way is not ReadAs.ID]
+    at = Bindings(checked.scope, columns)
+    tests = [nt.present(nt.column(unit)), *(lowered(e, at) for e in _own_conditions(join, checked))]
+    kept: dict[str, Node] = {v: nt.column(v) for v in values}
+    source = at.over(nt.table(scan.name), [unit, *values])
+    layer: exp.Select = nt.select({UNIT: nt.column(unit), **kept}, source, nt.both(*tests))
+    cells = _matched(i, join, checked, columns)
+    layer = truncate.ranked(layer, own.columns[own.unit.id or ""].kind, cells, values, turned=i)
+    back: dict[str, Node] = {unit: nt.column(UNIT), **kept}
+    place = nt.rank((UNIT,), (GROUP_RANK, ROW_RANK), dense=False) if cells.names else nt.column(ROW_RANK)
+    layer = nt.select({**kept, UNIT: nt.column(UNIT), "q": place}, layer)
+    return nt.select(back, layer, nt.infix("<=", nt.column("q"), nt.number(checked.rows_joined_per_unit[scan.table])))
+
+
+def _own_conditions(join: Join | None, checked: Checked) -> list[ex.Expr]:
+    """The parts of the filter that see this table alone; of rows that a left join may leave out, none."""
+    where = checked.question.where
+    if where is None or (join is not None and join.outer):
+        return []
+    parts: Sequence[ex.Expr] = where.operands if isinstance(where, ex.And) else [where]
+    table = None if join is None else join.table
+    return [e for e in parts if {n.table for n in names(e)} == {table}]
+
+
+def _matched(i: int, join: Join | None, checked: Checked, columns: Columns) -> GroupColumns:
+    """The columns of a table, other than the id, that the first private join it takes part in matches."""
+    if join is None:
+        join = next(j for j in checked.question.joins if j.kind == "unit")
+    pairs = [(left, right) for left, right in told_by(join, checked) if left.table is None]
+    own = [right if i else left for left, right in pairs]
+    if not own:
+        return GroupColumns(1)
+    return GroupColumns(None, tuple(columns[n] for n in own), tuple(checked.scope[n].kind for n in own))

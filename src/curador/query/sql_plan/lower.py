@@ -1,0 +1,218 @@
+"""From a checked question to the exact half of its plan: statements in the neutral language, reading no data.
+
+Layers, from the bottom: the columns as read (:class:`~curador.query.sql_plan.exact.Scan`), joined
+(:mod:`curador.query.sql_plan.joins`); expressions, and the filter; the number of the public key, rows with other keys
+dropped; the rows that each unit keeps (``truncate``); and the aggregates.  The filter comes before
+the truncation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from curador.errors import QuestionRefused
+from curador.mechanisms.sensitivity import Contribution
+from curador.query.language import expressions as ex
+from curador.query.language.trees import names
+from curador.query.language.types import column_type
+from curador.query.plan.checked import Checked
+from curador.query.plan.measurement import Measure, MeasureKind
+from curador.query.sql_plan import ir as nt
+from curador.query.sql_plan import truncate
+from curador.query.sql_plan.exact import Exact, Read, Scan, Statement
+from curador.query.sql_plan.expressions import Bindings, lowered
+from curador.query.sql_plan.group_index import indexed, key_node
+from curador.query.sql_plan.ir import Node
+from curador.query.sql_plan.joins import first, joined, scans, told_by
+from curador.query.sql_plan.prepared import Prepared
+from curador.query.sql_plan.truncate import INDEX, MOST_ROWS_PER_GROUP, UNIT, GroupColumns
+from curador.query.tables.columns import Kind
+from curador.query.tables.table import Table
+
+CELLS = "cells"
+"""The statement that has one row for each group; others list values and are called by their measure's name."""
+
+
+def lower(
+    checked: Checked, measures: Sequence[Measure], contribution: Contribution, prepared: Prepared | None = None
+) -> Exact:
+    """The statements that work out ``measures``, each unit cut to ``contribution``.
+
+    From a prepared table the cut is read off stored ranks, before the filter; ``contribution`` is then what the table
+    or the question declares, and the result's own says what is left of it for coarser groups.
+
+    >>> from curador.query.aggregates.words import count
+    >>> from curador.query.plan.checked import check
+    >>> from curador.query.ask.question import Output, Question
+    >>> from curador.query.tables.table import Table
+    >>> adult = Table("adult.csv", columns={"age": {"type": "integer", "bounds": [17, 90]}})
+    >>> exact = lower(check(Question("adult", (Output("n", count()),)), {"adult": adult}), [Measure(MeasureKind.ROWS)],
+    ...               Contribution())
+    >>> exact.statements[0].tree.sql()
+    'SELECT 0 AS "g", COUNT(*) AS "m0" FROM "s0"'
+    """
+    if contribution.rows > MOST_ROWS_PER_GROUP:
+        raise QuestionRefused(
+            f"{contribution.rows} rows per group are more than {MOST_ROWS_PER_GROUP}.", fix="Bound units to fewer rows."
+        )
+    unit = checked.table.unit.id
+    layout = _Layout(checked, measures, prepared)
+    cells, layer = layout.grouped([] if prepared is None else prepared.kept(contribution))
+    if prepared is not None:
+        contribution = prepared.left(checked, contribution)
+    elif unit is not None:
+        kind = checked.table.columns[unit].kind
+        units = any(m.form is MeasureKind.UNITS for m in measures)
+        layer = truncate.truncated(layer, kind, cells, layout.value_names, contribution, units)
+    return Exact(
+        scans=layout.scans,
+        statements=tuple(_statements(measures, layout.value_of, cells, layer, unit is not None)),
+        keys=checked.keys,
+        kinds=tuple(t.kind for t in checked.groups),
+        contribution=contribution,
+    )
+
+
+def listing(name: str, table: Table, columns: Sequence[str]) -> Exact:
+    """The distinct rows of some columns of a public table; they are the keys of the answer.
+
+    >>> towns = Table("towns.csv", columns={"name": "text"}, public=True)
+    >>> listing("towns", towns, ["name"]).statements[0].tree.sql()
+    'SELECT "k0" AS "k0" FROM "s0" GROUP BY "k0"'
+    """
+    if not table.public:
+        raise QuestionRefused(f"The table {name!r} is private.", fix="List the keys, or declare the table public.")
+    reads = tuple(Read(f"k{i}", c, column_type(table.columns[c])) for i, c in enumerate(columns))
+    every: dict[str, Node] = {r.name: nt.column(r.name) for r in reads}
+    tree = nt.select(every, nt.table("s0"), group=tuple(every))
+    kinds = tuple(r.type.kind for r in reads)
+    return Exact((Scan("s0", name, reads),), (Statement(CELLS, tree, ()),), None, kinds, Contribution())
+
+
+# ---- the rows as expressions over columns as read ------------------------------------------------------------
+
+
+class _Layout:
+    """Which columns are read, what they are called, and the layer of ids, groups and values made from them."""
+
+    def __init__(self, checked: Checked, measures: Sequence[Measure], prepared: Prepared | None) -> None:
+        self.checked = checked
+        self.columns = {n: f"c{i}" for i, n in enumerate(sorted(_used(checked, measures), key=str))}
+        self.at = Bindings(checked.scope, self.columns)
+        found = scans(checked, self.columns) if prepared is None else [prepared.scan(checked, self.columns)]
+        self.scans = tuple(found)
+        wanted = dict.fromkeys(_value(m, measures) for m in measures if m.column is not None)
+        self.values = {value: f"v{i}" for i, value in enumerate(wanted)}
+        self.value_of = {m: self.values[_value(m, measures)] for m in measures if m.column is not None}
+
+    @property
+    def value_names(self) -> tuple[str, ...]:
+        return tuple(self.values.values())
+
+    def grouped(self, tests: list[Node]) -> tuple[GroupColumns, nt.FromItem]:
+        """A layer of the id, the group and the values, filtered, and how its groups are told."""
+        question = self.checked.question
+        unit = {UNIT: nt.column(UNIT)} if self.checked.table.unit.id is not None else {}
+        groups = {f"k{i}": lowered(g.expr, self.at) for i, g in enumerate(question.group_by)}
+        values = {name: value.node(self.at) for value, name in self.values.items()}
+        tests += [nt.present(x) for x in unit.values()]
+        if question.where is not None:
+            tests.append(lowered(question.where, self.at))
+        joins = [joined(i, self.checked, scan, self.at) for i, scan in enumerate(self.scans) if i]
+        read = [r.name for scan in self.scans for r in scan.reads]
+        source = self.at.over(first(self.checked, self.scans[0], self.columns), read, joins)
+        kinds = [t.kind for t in self.checked.groups]
+        return indexed(unit, groups, values, source, tests, self.checked.keys, kinds)
+
+
+def _used(checked: Checked, measures: Sequence[Measure]) -> set[ex.Name]:
+    question = checked.question
+    expressions = [g.expr for g in question.group_by] + [m.column for m in measures if m.column is not None]
+    if question.where is not None:
+        expressions.append(question.where)
+    found = {n for e in expressions for n in names(e)}
+    for join in question.joins:
+        pairs = told_by(join, checked)
+        found |= {left for left, _ in pairs} | {right for _, right in pairs}
+        if checked.table.unit.id is None:  # which row of a public table is taken may not depend on the question
+            found |= {ex.Name(c, join.table) for c in checked.tables[join.table].columns}
+    return found
+
+
+# ---- values --------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Value:
+    """A column of the layer of values: a number, only its presence, a public key of it, or the number clipped."""
+
+    column: ex.Expr
+    present: bool = False
+    keyed: bool = False
+    ends: tuple[int, int] | None = None
+
+    def node(self, at: Bindings) -> Node:
+        x = lowered(self.column, at)
+        if self.present:
+            return nt.case([(nt.present(x), nt.constant(1))])
+        if self.keyed:
+            t = at.type(self.column)
+            if t.kind is Kind.BOOLEAN and t.keys is None:
+                return x
+            x = at.bind(x)
+            return nt.case([(nt.within(x, [key_node(k) for k in t.domain or ()]), x)])
+        if self.ends is not None and self.ends != at.type(self.column).grid_bounds:
+            x = at.bind(x)
+            low, high = self.ends
+            outside = [(nt.infix("<", x, nt.number(low)), nt.constant(low))]
+            return nt.case([*outside, (nt.infix(">", x, nt.number(high)), nt.constant(high))], x)
+        return x
+
+
+def _value(m: Measure, measures: Sequence[Measure]) -> _Value:
+    assert m.column is not None
+    if m.form is MeasureKind.PRESENT:
+        summed = any(
+            o.column == m.column and o.form in (MeasureKind.SUM, MeasureKind.CENTRED, MeasureKind.SQUARES)
+            for o in measures
+        )
+        return _Value(m.column, present=not summed)  # what is added up is there anyway, and is NULL where it is
+    if m.form is MeasureKind.DISTINCT:
+        return _Value(m.column, keyed=True)
+    return _Value(m.column, ends=(m.low, m.high) if m.form is MeasureKind.VALUES else None)
+
+
+# ---- aggregates ----------------------------------------------------------------------------------------------
+
+
+def _statements(
+    measures: Sequence[Measure], value_of: Mapping[Measure, str], cells: GroupColumns, layer: nt.FromItem, ids: bool
+) -> Iterator[Statement]:
+    groups: dict[str, Node] = {c: nt.column(c) for c in cells.columns}
+    shown = groups or {INDEX: nt.number(0)}
+    several = [m for m in dict.fromkeys(measures) if m.form is not MeasureKind.VALUES]
+    if several:
+        found = {f"m{i}": _aggregate(m, value_of.get(m, ""), ids) for i, m in enumerate(several)}
+        tree = nt.select({**shown, **found}, layer, group=tuple(groups))
+        yield Statement(CELLS, tree, tuple(m.name for m in several))
+    for m in dict.fromkeys(measures):
+        if m.form is MeasureKind.VALUES:
+            value = value_of[m]
+            columns = {**shown, "m0": nt.column(value), "m1": nt.rows()}
+            tree = nt.select(columns, layer, nt.present(nt.column(value)), group=(*groups, value))
+            yield Statement(m.name, tree, ("value", "count"), listed=True)
+
+
+def _aggregate(m: Measure, value: str, ids: bool) -> Node:
+    x: Node = nt.column(value)
+    if m.form is MeasureKind.ROWS or (m.form is MeasureKind.UNITS and not ids):
+        return nt.rows()
+    if m.form is MeasureKind.UNITS:
+        return nt.distinct(nt.column(UNIT))
+    if m.form is MeasureKind.PRESENT:
+        return nt.count(x)
+    if m.form is MeasureKind.DISTINCT:
+        return nt.distinct(x)
+    x = nt.minus(x, nt.number(m.centre)) if m.centre else x
+    return nt.total(nt.times(x, x) if m.form is MeasureKind.SQUARES else x)

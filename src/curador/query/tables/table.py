@@ -1,0 +1,207 @@
+"""What is public about a table: its columns, its unit, its neighbours, and where its rows live.
+
+Everything here is declared by the curator and may be shown to anyone.  Nothing here reads a row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+from curador.errors import InvalidParameter
+from curador.mechanisms.sensitivity import Contribution
+from curador.numbers import whole
+from curador.privacy import Neighbors, Unit
+from curador.query.tables.columns import Column, Kind, distinct, identifier, suggestion, text_value
+from curador.query.tables.sources import EngineTable, Files, Frame, Source, read_source
+
+__all__ = ["Column", "EngineTable", "Files", "Frame", "Kind", "Source", "Table", "Tree"]
+
+_ROW = Unit.row()
+
+
+@dataclass(frozen=True)
+class Tree:
+    """A public hierarchy: levels from coarse to fine, each a column, and which value lies in which.
+
+    ``children`` nests as deep as there are levels; the finest level is a list.
+
+    >>> tree = Tree(("region", "town"), {"Galicia": ["Lugo", "Vigo"], "Murcia": ["Lorca"]})
+    >>> list(tree.paths())
+    [('Galicia', 'Lugo'), ('Galicia', 'Vigo'), ('Murcia', 'Lorca')]
+    >>> list(tree.paths(depth=1))
+    [('Galicia',), ('Murcia',)]
+    """
+
+    levels: tuple[str, ...]
+    children: Mapping[str, object] = field(hash=False)
+
+    def __post_init__(self) -> None:
+        levels = tuple(identifier(x, "A level") for x in self.levels)
+        if len(levels) < 2:
+            raise InvalidParameter("A tree has at least two levels.", fix="List its columns from coarse to fine.")
+        distinct(levels, "levels")
+        object.__setattr__(self, "levels", levels)
+        object.__setattr__(self, "children", _branch(self.children, len(levels)))
+
+    def paths(self, depth: int | None = None) -> Iterator[tuple[str, ...]]:
+        """Every node of one level as its path from the root, in declared order; the leaves by default."""
+        return _paths(self.children, len(self.levels) if depth is None else depth)
+
+
+def _branch(node: object, depth: int) -> object:
+    """A copy that cannot be changed, checked to be exactly ``depth`` levels deep."""
+    if depth == 1:
+        if not isinstance(node, str | Mapping) and isinstance(node, Iterable):
+            leaves = tuple(node)
+            if leaves and all(isinstance(x, str) for x in leaves) and len(set(leaves)) == len(leaves):
+                return tuple(map(text_value, leaves))
+    elif isinstance(node, Mapping) and node:
+        return MappingProxyType({text_value(str(name)): _branch(below, depth - 1) for name, below in node.items()})
+    raise InvalidParameter(
+        "A tree does not reach its finest level everywhere.",
+        fix="Nest one table per level, and end with a list of distinct texts.",
+    )
+
+
+def _paths(node: object, depth: int) -> Iterator[tuple[str, ...]]:
+    if depth == 0:
+        yield ()
+    elif isinstance(node, Mapping):
+        for name, below in node.items():
+            yield from ((name, *rest) for rest in _paths(below, depth - 1))
+    elif isinstance(node, tuple):
+        yield from ((leaf,) for leaf in node)
+
+
+@dataclass(frozen=True, init=False)
+class Table:
+    """A table as the curator declares it; columns may be Columns, type names, or settings.
+
+    ``unit`` is a row, or the column of ids that says whose a row is.  ``size`` is the public number of units, if it
+    is public.  ``contribution`` is (groups, rows per group) that a unit keeps unless a question says otherwise.
+
+    >>> adult = Table("adult.parquet", columns={"age": {"type": "integer", "bounds": [17, 90]}, "sex": "text"})
+    >>> adult.columns["age"].bounds, adult.unit, adult.source
+    ((Fraction(17, 1), Fraction(90, 1)), Unit(id=None), Files(pattern='adult.parquet', format='parquet'))
+    """
+
+    source: Source
+    unit: Unit
+    columns: Mapping[str, Column] = field(hash=False)
+    neighbors: Neighbors
+    size: int | None
+    contribution: Contribution | None
+    name: str | None
+    public: bool
+    trees: Mapping[str, Tree] = field(hash=False)
+
+    def __init__(
+        self,
+        source: object,
+        unit: Unit | str = _ROW,
+        columns: Mapping[str, object] = MappingProxyType({}),
+        neighbors: Neighbors | str = Neighbors.ADD_REMOVE,
+        size: int | None = None,
+        contribution: Contribution | tuple[int, int] | None = None,
+        name: str | None = None,
+        public: bool = False,
+        trees: Mapping[str, Tree] = MappingProxyType({}),
+    ) -> None:
+        put = object.__setattr__
+        put(self, "source", read_source(source))
+        put(self, "unit", _unit(unit))
+        put(self, "columns", _columns(columns))
+        put(self, "neighbors", Neighbors(neighbors))
+        put(self, "size", None if size is None else whole(size, "size", 1))
+        put(self, "contribution", _contribution(contribution, self.unit))
+        put(self, "name", None if name is None else identifier(name, "A table"))
+        put(self, "public", public)
+        put(self, "trees", MappingProxyType({identifier(n, "A tree"): t for n, t in trees.items()}))
+        self._check_id()
+        self._check_trees()
+
+    def _check_id(self) -> None:
+        id = self.unit.id
+        if id is None:
+            return
+        if id not in self.columns:
+            raise InvalidParameter(
+                f"The unit's id {id!r} is not a declared column.",
+                fix=f"Declare its type, or fix the name. {suggestion(id, self.columns)}",
+            )
+        if self.columns[id].kind not in (Kind.INTEGER, Kind.TEXT):
+            raise InvalidParameter(f"The id {id!r} is neither text nor integer.", fix="Declare it as one of them.")
+
+    def _check_trees(self) -> None:
+        texts = [name for name, column in self.columns.items() if column.kind is Kind.TEXT]
+        for name, tree in self.trees.items():
+            for level in tree.levels:
+                if level not in texts:
+                    raise InvalidParameter(
+                        f"The tree {name!r} has a level {level!r} that is no text column.",
+                        fix=suggestion(level, texts),
+                    )
+
+
+def _unit(unit: object) -> Unit:
+    if isinstance(unit, Unit):
+        return unit
+    if isinstance(unit, str):
+        return Unit.of(identifier(unit, "A unit's id"))
+    raise InvalidParameter(f"A unit is a row or an id column, got {unit!r}.", fix="Use Unit.row() or Unit.of(name).")
+
+
+def _columns(columns: object) -> Mapping[str, Column]:
+    if not isinstance(columns, Mapping) or not columns:
+        raise InvalidParameter("A table needs its columns declared.", fix="Pass columns={name: type, …}.")
+    read = {identifier(name, "A column"): read_column(str(name), what) for name, what in columns.items()}
+    distinct(read, "columns")
+    return MappingProxyType(read)
+
+
+SETTINGS = {"type": "kind", "bounds": "bounds", "step": "step", "keys": "keys", "nullable": "nullable"}
+"""What may be said of a column in a study file, and the field it fills."""
+
+
+def read_column(name: str, what: object) -> Column:
+    """A Column from itself, from the name of its type, or from settings as in a study file.
+
+    >>> read_column("sex", {"type": "text", "keys": ["F", "M"]}).keys
+    ('F', 'M')
+    """
+    if isinstance(what, Column):
+        return what
+    settings = {"type": what} if isinstance(what, str) else what
+    if not isinstance(settings, Mapping):
+        raise InvalidParameter(
+            f"Column {name!r} is declared as {what!r}.", fix='Write a type such as "integer", or {"type": …, …}.'
+        )
+    for setting in settings:
+        if setting not in SETTINGS:
+            raise InvalidParameter(
+                f"Column {name!r} has an unknown setting {setting!r}.", fix=suggestion(setting, SETTINGS)
+            )
+    if "type" not in settings:
+        kinds = ", ".join(k.value for k in Kind)
+        raise InvalidParameter(f"Column {name!r} has no type.", fix=f"Declare it: one of {kinds}.")
+    try:
+        return Column(**{SETTINGS[setting]: value for setting, value in settings.items()})
+    except InvalidParameter as error:
+        raise InvalidParameter(f"Column {name!r}: {error.what}", fix=error.fix) from None
+
+
+def _contribution(limit: object, unit: Unit) -> Contribution | None:
+    """(groups, rows) as limits; a row needs none."""
+    if limit is None:
+        return None
+    if unit.id is None:
+        raise InvalidParameter(
+            "A row is in one group, once: it has no contribution limits.", fix="Leave contribution out."
+        )
+    if isinstance(limit, Contribution):
+        return limit
+    if isinstance(limit, tuple | list) and len(limit) == 2:
+        return Contribution(groups=limit[0], rows=limit[1])
+    raise InvalidParameter(f"Contribution is (groups, rows per group), got {limit!r}.", fix="Pass a pair, as (5, 3).")

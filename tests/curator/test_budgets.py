@@ -1,0 +1,352 @@
+"""How a study stands in a ledger: budgets that begin anew for new people, and names that nobody can take over."""
+
+from __future__ import annotations
+
+import json
+import re
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pyarrow
+import pytest
+
+from curador.accounting.events import PureLoss
+from curador.curator.curator import Curator
+from curador.curator.study.file import Analyst
+from curador.errors import BudgetExceeded, CuradorError, InvalidParameter
+from curador.ledger.stores.memory import MemoryLedger
+from curador.privacy import PureDP
+from curador.query.tables.table import Table
+from tests.cli import test_cli
+from tests.cli.test_cli import Invoke
+
+invoke = test_cli.invoke  # the fixture
+
+STUDY = """
+[budget]
+epsilon = 1
+
+[groups.health]
+epsilon = 1
+
+[analysts.ana]
+epsilon = 0.5
+group = "health"
+
+[tables.people]
+source = "people.csv"
+unit = "row"
+columns = { age = { type = "integer", bounds = [0, 120] } }
+"""
+VISITS = '[tables.visits]\nsource = "visits.csv"\nunit = "row"\ncolumns = { age = "integer" }\n'
+COUNT = "SELECT COUNT(*) AS n FROM people"
+WHO = "the survey of 2027"
+NEW = "people, renewed 1"
+
+
+@pytest.fixture
+def study(invoke: Invoke) -> Invoke:
+    Path("study.toml").write_text(STUDY)
+    for name in ("people", "visits"):
+        Path(f"{name}.csv").write_text("age\n" + "30\n" * 100)
+    return invoke
+
+
+def spent(call: Invoke) -> dict[str, float]:
+    return {b["scope"]: b["spent"]["epsilon"] for b in json.loads(call("budget", "--json"))}
+
+
+def frame(name: str = "people", **more: Any) -> dict[str, Table]:
+    return {name: Table(pyarrow.table({"age": [30, 40]}), columns={"age": "integer"}, **more)}
+
+
+# ---- new people ----------------------------------------------------------------------------------------------------
+
+
+def test_a_table_of_new_people_begins_a_budget_of_its_own(study: Invoke) -> None:
+    first = json.loads(study("ask", COUNT, "--epsilon", "1", "--json"))
+    with pytest.raises(BudgetExceeded):
+        study("ask", COUNT, "--epsilon", "0.5")
+    shown = re.sub(r"\s+", " ", study("renew", "people", "--epsilon", "0.75", "--because", WHO))
+    assert f"{NEW} epsilon 0.75 epsilon 0 epsilon 0.75" in shown
+    assert "loses both" in shown
+    second = json.loads(study("ask", COUNT, "--epsilon", "0.5", "--json"))
+    assert second["remaining"] == {NEW: {"kind": "pure", "epsilon": 0.25}}
+    assert spent(study) == {"population": 1, "people": 1, "health": 0, "ana": 0, NEW: 0.5}
+    with pytest.raises(BudgetExceeded, match=NEW):
+        study("ask", COUNT, "--epsilon", "0.5", "--fresh")
+    assert first["charge"] != second["charge"]
+    assert json.loads(study("budget", "people", "--json"))[0]["scope"] == NEW
+    study("ledger", "verify")
+
+
+def test_an_answer_about_the_old_people_is_not_given_for_the_new(study: Invoke) -> None:
+    asked = ("ask", COUNT, "--epsilon", "0.25", "--json")
+    study(*asked)
+    assert json.loads(study(*asked))["repeated"]
+    study("renew", "people", "--epsilon", "0.75", "--because", WHO)
+    assert not json.loads(study(*asked))["repeated"]
+
+
+def test_a_renewal_is_a_decision_that_history_shows(study: Invoke) -> None:
+    study("ask", COUNT, "--epsilon", "0.25")
+    study("renew", "people", "--epsilon", "0.75", "--because", WHO)
+    study("ask", COUNT, "--epsilon", "0.5")
+    assert re.search("renewed +people, renewed.* the survey", study("history"))
+    found = json.loads(study("history", "people", "--json"))
+    assert [c["charge"] for c in found["charges"]] == ["1", "2"]
+    assert [(d["decided"], d["scope"], d["because"]) for d in found["decisions"]] == [
+        ("opened", "people", ""),
+        ("opened", NEW, ""),
+        ("renewed", NEW, WHO),
+    ]
+
+
+def test_renewed_again_and_raised(study: Invoke) -> None:
+    for _ in range(2):
+        found = json.loads(study("renew", "people", "--epsilon", "0.5", "--because", WHO, "--json"))
+    assert (found["scope"], found["tables"], found["parent"]) == ("people, renewed 2", ["people"], None)
+    study("grant", "people", "--epsilon", "0.25")
+    assert json.loads(study("budget", "people", "--json"))[0]["budget"]["epsilon"] == 0.75
+    study("grant", "population", "--epsilon", "1")  # the old people's; the new ones' stays
+    assert json.loads(study("budget", "people", "--json"))[0]["budget"]["epsilon"] == 0.75
+    study("revoke", "people", "--because", "over")
+    with pytest.raises(BudgetExceeded):
+        study("ask", COUNT, "--epsilon", "0.1")
+    assert len(json.loads(study("history", "people", "--json"))["decisions"]) == 7
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        ["people", "--epsilon", "1", "--because", " "],
+        ["nobody", "--epsilon", "1", "--because", WHO],
+        ["people", "nobody", "--epsilon", "1", "--because", WHO],
+        ["people", "--because", WHO],
+        ["people", "--epsilon", "-1", "--because", WHO],
+        ["ana", "--epsilon", "1", "--because", WHO],
+    ],
+)
+def test_a_renewal_that_is_refused_leaves_nothing(study: Invoke, given: list[str]) -> None:
+    before = spent(study)
+    with pytest.raises(CuradorError):
+        study("renew", *given)
+    assert spent(study) == before
+
+
+def test_tables_renewed_together_share_a_budget_and_others_keep_theirs(study: Invoke) -> None:
+    Path("study.toml").write_text(STUDY + VISITS)
+    study("renew", "visits", "--epsilon", "0.5", "--because", WHO)
+    for table in ("people", "visits"):
+        study("ask", f"SELECT COUNT(*) AS n FROM {table}", "--epsilon", "0.25")
+    found = spent(study)
+    assert (found["population"], found["people"], found["visits"], found["visits, renewed 1"]) == (0.25, 0.25, 0, 0.25)
+    curator = Curator("study.toml")
+    with pytest.raises(InvalidParameter, match="budgets of their own"):
+        curator.budget()
+    curator.close()
+    study("renew", "people", "visits", "--epsilon", "0.5", "--because", WHO)
+    for table in ("people", "visits"):
+        study("ask", f"SELECT COUNT(*) AS n FROM {table}", "--epsilon", "0.25")
+    assert spent(study)[NEW] == 0.5
+    assert "for visits" in study("history", "visits")
+    assert "for visits" not in study("history", "population")
+
+
+def test_a_file_that_two_tables_read_is_renewed_for_both(study: Invoke) -> None:
+    Path("study.toml").write_text(STUDY + VISITS.replace("visits.csv", "people.csv"))
+    found = json.loads(study("renew", "visits", "--epsilon", "0.5", "--because", WHO, "--json"))
+    assert found["tables"] == ["people", "visits"]
+
+
+def test_a_budget_of_a_tables_own_may_go_on_being_stated(study: Invoke) -> None:
+    apart = STUDY.split("[groups")[0].replace("[budget]", "[budget.people]") + "[tables" + STUDY.split("[tables")[1]
+    Path("study.toml").write_text(apart)
+    study("ask", COUNT, "--epsilon", "1")
+    study("renew", "people", "--epsilon", "0.5", "--because", WHO)
+    for stated in ("epsilon = 1", "epsilon = 0.5"):
+        Path("study.toml").write_text(apart.replace("epsilon = 1", stated))
+        assert spent(study) == {"people": 1, NEW: 0}
+    Path("study.toml").write_text(apart.replace("epsilon = 1", "epsilon = 2"))
+    with pytest.raises(InvalidParameter, match="The ledger holds"):
+        study("budget")
+
+
+def test_a_curator_that_is_open_sees_a_renewal_by_another(study: Invoke) -> None:
+    open_before = Curator("study.toml")
+    study("renew", "people", "--epsilon", "0.5", "--because", WHO)
+    open_before.sql(COUNT, epsilon=0.25)
+    assert open_before.budget().spent == PureDP(0.25)
+    open_before.close()
+    assert spent(study) == {"population": 0, "people": 0, "health": 0, "ana": 0, NEW: 0.25}
+
+
+def test_copies_of_the_old_people_are_gone(study: Invoke) -> None:
+    unit = STUDY.replace('"row"', '"pid"').replace("columns = {", 'columns = { pid = "integer",')
+    Path("study.toml").write_text(unit)
+    Path("people.csv").write_text("pid,age\n" + "".join(f"{i},30\n" for i in range(50)))
+    study("prepare", "people")
+    (copy,) = Path().glob("*.prepared")
+    assert json.loads(study("renew", "people", "--epsilon", "1", "--because", WHO, "--json"))["no_longer_used"] == [
+        copy.name
+    ]
+    assert not copy.exists()
+
+
+def test_analysts_of_the_old_people_get_a_budget_for_the_new_by_decision(study: Invoke) -> None:
+    study("ask", COUNT, "--epsilon", "0.5", "--analyst", "ana")
+    study("renew", "people", "--epsilon", "1", "--because", WHO)
+    with pytest.raises(InvalidParameter, match="below 'population', and this is about 'people, renewed 1'"):
+        study("ask", COUNT, "--epsilon", "0.1", "--analyst", "ana")
+    with pytest.raises(InvalidParameter, match="no table is about") as refused:
+        study("grant", "ana", "--epsilon", "0.25")
+    assert "'health'" in refused.value.fix
+    study("grant", "health", "--epsilon", "0.5", "--because", WHO)
+    study("grant", "ana", "--epsilon", "0.25", "--because", "she stays")
+    study("ask", COUNT, "--epsilon", "0.25", "--analyst", "ana")  # the study states her old budget
+    after = {"health, renewed 1": 0.25, "ana, renewed 1": 0.25, NEW: 0.25}
+    assert spent(study) == {"population": 0.5, "people": 0.5, "health": 0.5, "ana": 0.5, **after}
+    with pytest.raises(BudgetExceeded, match="ana, renewed 1"):
+        study("ask", COUNT, "--epsilon", "0.1", "--analyst", "ana")
+    study("grant", "ana", "--epsilon", "0.1")
+    study("ask", COUNT, "--epsilon", "0.1", "--analyst", "ana")
+    study("grant", "bea", "--epsilon", "0.1")
+    (bea,) = json.loads(study("budget", "bea", "--json"))
+    assert bea["parent"] == NEW
+    assert "she stays" in study("history", "ana")
+
+
+def test_a_new_analyst_is_below_people_that_are_asked_about(study: Invoke) -> None:
+    Path("study.toml").write_text(STUDY + VISITS)
+    for table in ("people", "visits"):
+        study("renew", table, "--epsilon", "1", "--because", WHO)
+    for group in ([], ["--group", "health"]):
+        with pytest.raises(InvalidParameter, match="no table is about those people") as refused:
+            study("grant", "bea", "--epsilon", "0.5", *group)
+        assert "'people, renewed 1', 'visits, renewed 1'" in refused.value.fix
+    study("grant", "bea", "--epsilon", "0.5", "--group", NEW)
+    study("ask", COUNT, "--epsilon", "0.25", "--analyst", "bea")
+    with pytest.raises(InvalidParameter, match="about 'visits, renewed 1'"):
+        study("ask", "SELECT COUNT(*) AS n FROM visits", "--epsilon", "0.25", "--analyst", "bea")
+
+
+@pytest.mark.parametrize("renewed", [False, True])
+def test_budgets_of_the_tables_own_do_not_become_one_for_all(study: Invoke, renewed: bool) -> None:
+    bare = STUDY.replace(STUDY[STUDY.index("[groups") : STUDY.index("[tables")], "")
+    Path("study.toml").write_text(bare.replace("[budget]", "[budget.people]"))
+    study("budget")
+    if renewed:
+        study("renew", "people", "--epsilon", "1", "--because", WHO)
+    before = spent(study)
+    Path("study.toml").write_text(bare)
+    for _ in range(2):  # the first time leaves nothing that would let the second pass
+        with pytest.raises(InvalidParameter, match="another place"):
+            study("budget")
+    Path("study.toml").write_text(bare.replace("[budget]", "[budget.people]"))
+    assert spent(study) == before
+
+
+# ---- names ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("budget", ["0.3", "1"])
+@pytest.mark.parametrize("asks", [False, True])
+def test_a_table_does_not_take_over_the_budget_of_an_analyst(study: Invoke, budget: str, asks: bool) -> None:
+    study("grant", "visits", "--epsilon", budget)
+    if asks:
+        study("ask", COUNT, "--epsilon", "0.1", "--analyst", "visits")
+    before = spent(study)
+    Path("study.toml").write_text(STUDY + VISITS)
+    with pytest.raises(InvalidParameter, match="'visits' that is not this table's"):
+        study("ask", "SELECT COUNT(*) AS n FROM visits", "--epsilon", "0.1")
+    Path("study.toml").write_text(STUDY)
+    assert spent(study) == before
+
+
+def test_an_analyst_does_not_take_over_the_budget_of_a_table(study: Invoke) -> None:
+    Path("study.toml").write_text(STUDY + VISITS)
+    study("budget")
+    renamed = VISITS.replace("[tables.visits]", "[tables.others]")
+    for after in (renamed, ""):
+        Path("study.toml").write_text(STUDY + after + "[analysts.visits]\nepsilon = 1\n")
+        with pytest.raises(InvalidParameter, match="'visits' is a table"):
+            study("budget")
+
+
+@pytest.mark.parametrize("name", ["people", "population", NEW])
+def test_a_table_is_no_analyst(study: Invoke, name: str) -> None:
+    study("renew", "people", "--epsilon", "1", "--because", WHO)
+    with pytest.raises(InvalidParameter, match=f"'{name}' is no analyst"):
+        study("ask", COUNT, "--epsilon", "0.1", "--analyst", name)
+    assert not any(spent(study).values())
+
+
+@pytest.mark.parametrize("name", ["people, renewed 1", "analyst:ana"])
+def test_names_that_the_ledger_gives_are_nobody_elses(name: str) -> None:
+    with pytest.raises(InvalidParameter, match="ledger gives such names"):
+        Curator(frame(name), PureDP(1))
+    with pytest.raises(InvalidParameter, match="ledger gives such names"):
+        Curator(frame(), PureDP(1), analysts={name: Analyst(PureDP(1))})
+
+
+def test_an_opening_that_was_cut_off_is_taken_up_again() -> None:
+    ledger = MemoryLedger()
+    ledger.open("population", PureDP(1))
+    ledger.open("people", PureDP(1), parent="population")
+    assert Curator(frame(), PureDP(1), ledger=ledger).budget("people").spent == PureDP(0)
+
+
+def test_analysts_of_a_ledger_from_before_names_were_tied_keep_their_budgets() -> None:
+    """Such a ledger knows an analyst by nothing but a scope of that name."""
+    ledger = MemoryLedger()
+    ledger.open("population", PureDP(1))
+    ledger.open("people", PureDP(1), parent="population")
+    ledger.register("people", "frame:people", scope="people")
+    ledger.open("ana", PureDP(0.5), parent="population")
+    ledger.reserve("people", PureLoss(Fraction(1, 4)), receiver="ana")
+    with pytest.raises(InvalidParameter, match="not this table's"):
+        Curator({**frame(), **frame("ana")}, PureDP(1), ledger=ledger)
+    curator = Curator(frame(), PureDP(1), ledger=ledger, analysts={"ana": Analyst(PureDP(0.5))})
+    assert curator.budget("ana").spent == PureDP(0.25)
+    again = Curator(frame(), PureDP(1), ledger=ledger, analysts={"ana": Analyst(PureDP(0.5))})
+    with pytest.raises(BudgetExceeded, match="'ana'"):
+        again.sql(COUNT, epsilon=0.3, analyst="ana")
+
+
+def test_a_frame_under_another_name_begins_no_budget_of_its_own() -> None:
+    ledger = MemoryLedger()
+    Curator(frame(), {"people": PureDP(1)}, ledger=ledger).sql(COUNT, epsilon=1)
+    with pytest.raises(InvalidParameter, match="'persons' is new here and 'people' is gone"):
+        Curator(frame("persons"), {"persons": PureDP(1)}, ledger=ledger)
+    both = Curator({**frame(), **frame("persons")}, {"people": PureDP(1), "persons": PureDP(1)}, ledger=ledger)
+    assert both.budget("people").remaining == PureDP(0)
+    shared = MemoryLedger()  # under one budget for all, a new name changes nothing
+    Curator(frame(), PureDP(1), ledger=shared).sql(COUNT, epsilon=1)
+    assert Curator(frame("persons"), PureDP(1), ledger=shared).budget("persons").remaining == PureDP(0)
+
+
+# ---- what a refusal tells ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("closed", [False, True])
+@pytest.mark.parametrize("left", ["1", "0.01"])
+def test_whoever_cannot_pay_learns_from_no_refusal_what_others_asked(left: str, closed: bool) -> None:
+    """Also where the population is spent: a new question would be refused there, one that was asked before here."""
+    analysts = {
+        "rich": Analyst(PureDP(1)),
+        "team": Analyst(PureDP(0.01)),
+        "poor": Analyst(PureDP(float(left)), group="team"),
+    }
+    curator = Curator(frame(), PureDP(1), analysts=analysts)
+    if closed:
+        curator.revoke("poor")
+    curator.sql(COUNT, epsilon=0.9, analyst="rich")
+    told = []
+    for question in (COUNT, COUNT + " WHERE age > 30"):
+        with pytest.raises(BudgetExceeded) as caught:
+            curator.sql(question, epsilon=0.9, analyst="poor")
+        told.append((str(caught.value), caught.value.__context__))
+    assert told[0] == told[1]
+    assert told[0][1] is None
+    assert "'population'" not in told[0][0]

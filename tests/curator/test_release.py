@@ -1,0 +1,136 @@
+"""Releases: plain values that survive being stored, shown and put into frames."""
+
+from __future__ import annotations
+
+import io
+import json
+from datetime import date
+from typing import Any
+
+import pytest
+
+from curador.curator.release import MOST_SHOWN, Release
+from curador.errors import InvalidParameter
+from curador.privacy import ZCDP, ApproxDP, Neighbors, PureDP
+
+
+def made(**changes: Any) -> Release:
+    return Release(
+        **{
+            "columns": {"day": (date(2020, 1, 31), None), "n": (12, -3), "m": (1.25, 40.0), "q": (7, 8)},
+            "groups": ("day",),
+            "intervals": {"n": ((10.0, 14.0), (-5.0, -1.0)), "m": ((1.0, 2.0), (30.0, 50.0))},
+            "ranks": {"q": 12.5},
+            "confidence": 0.95,
+            "guarantee": ApproxDP(1, 1e-6),
+            "charge": "7",
+            "neighbors": Neighbors.REPLACE,
+            "unit": "id",
+            "question": {"table": "t"},
+            "notes": ("a note",),
+            **changes,
+        }
+    )
+
+
+def test_a_release_reads_like_a_table() -> None:
+    r = made()
+    assert len(r) == 2
+    assert r.outputs == ("n", "m", "q")
+    assert r["n"] == (12, -3)
+    assert list(r)[1] == {"day": None, "n": -3, "m": 40.0, "q": 8}
+    assert r.interval("m", 1) == (30.0, 50.0)
+    with pytest.raises(InvalidParameter, match="ranks"):
+        r.interval("q")
+    with pytest.raises(InvalidParameter, match="not noised"):
+        r.interval("day")
+    with pytest.raises(InvalidParameter, match="'pay'"):
+        _ = r["pay"]
+    with pytest.raises(InvalidParameter, match="not one number"):
+        _ = r.value
+
+
+def test_what_is_stored_is_read_back() -> None:
+    r = made()
+    text = r.to_json()
+    assert Release.from_dict(json.loads(text)) == r
+    assert Release.from_dict(json.loads(text)).to_json() == text
+    for bad in ({}, {**r.to_dict(), "columns": 3}, {**r.to_dict(), "guarantee": {}}):
+        with pytest.raises(InvalidParameter):
+            Release.from_dict(bad)
+
+
+def test_a_release_cannot_be_changed() -> None:
+    r = made()
+    with pytest.raises(TypeError):
+        r.columns["n"] = (1,)  # type: ignore[index]
+    with pytest.raises(AttributeError):
+        r.charge = "8"  # type: ignore[misc]
+
+
+def test_frames_have_the_ends_of_intervals_beside_each_output() -> None:
+    r = made(columns={"n": (12, -3), "n_lower": (1, 2)}, groups=(), intervals={"n": ((10.0, 14.0), (-5.0, -1.0))})
+    assert list(r.flat()) == ["n", "n_lower_", "n_upper", "n_lower"]
+    for frame in (r.to_arrow().to_pydict(), r.to_pandas().to_dict("list"), r.to_polars().to_dict(as_series=False)):
+        assert frame["n"] == [12, -3]
+        assert frame["n_lower_"] == [10.0, -5.0]
+        assert frame["n_lower"] == [1, 2]
+
+
+def test_it_says_what_is_promised() -> None:
+    assert made().promise() == "epsilon 1, delta 1e-06 for everything of one 'id' replaced · charge 7"
+    plain = made(guarantee=PureDP(0.5), unit=None, neighbors=Neighbors.ADD_REMOVE)
+    assert plain.promise() == "epsilon 0.5 for one row added or removed · charge 7"
+    assert made(guarantee=ZCDP(0.5)).promise().startswith("rho 0.5 for")
+
+
+def test_text_shows_values_intervals_and_ranks() -> None:
+    text = str(made())
+    for said in ("2020-01-31", "NULL", "-3", "30 … 50", "± 12.5 ranks", "95 % interval", "charge 7"):
+        assert said in text
+    assert repr(made()) == text
+
+
+def test_keys_cannot_write_html_or_markup() -> None:
+    from rich.console import Console
+
+    evil = "<script>x</script>[red]"
+    r = made(columns={"k": (evil,), "n": (1,)}, groups=("k",), intervals={}, ranks={})
+    page = r._repr_html_()
+    assert "<script>" not in page
+    assert "&lt;script&gt;" in page
+    console = Console(width=200, record=True, file=io.StringIO())
+    console.print(r)
+    assert evil in console.export_text()
+
+
+def test_long_releases_are_cut_when_shown_but_not_when_stored() -> None:
+    n = MOST_SHOWN + 10
+    r = made(columns={"n": tuple(range(n))}, groups=(), intervals={}, ranks={})
+    assert "… and 10 more rows" in str(r)
+    assert "… and 10 more rows" in r._repr_html_()
+    assert len(r.to_dict()["columns"]["n"]) == n
+
+
+def test_an_empty_release_is_shown_too() -> None:
+    r = made(columns={"k": (), "n": ()}, groups=("k",), intervals={"n": ()}, ranks={})
+    assert len(r) == 0
+    assert "charge 7" in str(r)
+    assert "<table>" in r._repr_html_()
+    assert Release.from_dict(r.to_dict()) == r
+
+
+@pytest.mark.parametrize(
+    ("x", "text"),
+    [
+        (1234567, "1,234,567"),
+        (0.5, "0.5"),
+        (1e-9, "1e-09"),
+        (123456.789, "123,457"),
+        (-0.00123, "-0.00123"),
+        (0.0, "0"),
+    ],
+)
+def test_numbers_are_readable(x: float, text: str) -> None:
+    shown = str(made(columns={"n": (x,)}, groups=(), intervals={}, ranks={}))
+    assert shown.splitlines()[2] == text

@@ -1,0 +1,387 @@
+"""What a batch remembers and what it takes back: a ledger that reads less must not know less."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import sqlite3
+from collections.abc import Callable
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from curador.accounting.events import PureLoss
+from curador.accounting.filters import Filter, open_filter
+from curador.accounting.rules.costs import LOSS_UNIT
+from curador.errors import BudgetExceeded, InvalidParameter, LedgerBroken, LedgerFailed
+from curador.ledger.anchor import Anchor
+from curador.ledger.book import Book
+from curador.ledger.opening import open_ledger
+from curador.ledger.posting import Definition
+from curador.ledger.pricing import charged, covers
+from curador.ledger.stores import unit_of_work as draft
+from curador.ledger.stores.group_commit import Job
+from curador.ledger.stores.reopened_file import ReopenedFile
+from curador.ledger.stores.rows import BALANCE, CHARGE, ENTRY, QUESTION, REQUEST, Head, MemoryRows, Rows, RowTable
+from curador.ledger.stores.sql import create
+from curador.ledger.stores.sqlite import TYPES
+from curador.ledger.stores.unit_of_work import UnitOfWork, nothing_known
+from curador.privacy import ZCDP, ApproxDP, Guarantee, PureDP, RenyiDP
+from tests.ledger.conftest import Opener
+from tests.ledger.workers import THOUSANDTH, forked
+
+HALF = PureLoss(Fraction(1, 2))
+
+
+def started(ledger: Book) -> Book:
+    ledger.open("people", PureDP(1))
+    ledger.open("visits", PureDP(1), parent="people")
+    return ledger
+
+
+# ---- remembered from batch to batch ------------------------------------------------------------------------------
+
+
+def test_what_others_wrote_is_read_again(opener: Opener) -> None:
+    one, two = started(opener()), opener()
+    first = one.reserve("visits", HALF)
+    two.reserve("visits", HALF)
+    with pytest.raises(BudgetExceeded):  # it remembers a half that is left, and it is not
+        one.reserve("visits", THOUSANDTH)
+    two.settle(first.id, b"x")
+    with pytest.raises(InvalidParameter, match="already"):
+        one.settle(first.id, b"y")
+    two.revoke("people")
+    with pytest.raises(BudgetExceeded, match="closed"):
+        one.reserve("visits", THOUSANDTH)
+    assert one.balance("people").spent == PureDP(1)
+    one.verify()
+
+
+def test_a_store_that_trusts_its_memory_blindly_would_overspend(
+    opener: Opener, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The test above can fail: without the look at the head both halves and more are sold."""
+    one, two = started(opener()), opener()
+    one.reserve("visits", HALF)
+    two.reserve("visits", HALF)
+    store: Any = one._store
+    known = store._memory[1]
+    monkeypatch.setattr(store, "_recall", lambda head: known)
+    one.reserve("visits", THOUSANDTH)
+    with pytest.raises(LedgerBroken):
+        one.verify()
+
+
+def test_in_one_process_nothing_is_read_twice(opener: Opener) -> None:
+    ledger = started(opener())
+    ledger.reserve("visits", THOUSANDTH)
+    read: list[RowTable] = []
+    right = draft.ReadView.get
+
+    def get(self: draft.ReadView, table: RowTable, *key: Any) -> Any:
+        read.append(table)
+        return right(self, table, *key)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(draft.ReadView, "get", get)
+        charge = ledger.reserve("visits", THOUSANDTH)
+        ledger.settle(charge.id, b"x")
+    assert [table.name for table in read] == ["answer"]
+
+
+def test_after_a_commit_that_failed_nothing_is_remembered(opener: Opener) -> None:
+    ledger = started(opener())
+    ledger.reserve("visits", HALF)
+    store: Any = ledger._store
+
+    def fails() -> None:
+        raise OSError("no room") if "Sqlite" in type(store).__name__ else LedgerFailed("no room", fix="Make room.")
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(store, "_commit", fails)
+        with pytest.raises(LedgerFailed, match="no room"):
+            ledger.reserve("visits", HALF)
+    assert store._memory == (None, {})
+    assert ledger.reserve("visits", HALF).id == "2"  # the half that failed is not spent
+    with pytest.raises(BudgetExceeded):
+        ledger.reserve("visits", THOUSANDTH)
+    ledger.verify()
+
+
+def test_no_more_is_remembered_than_is_good(opener: Opener, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(draft, "MOST_KNOWN", 20)
+    ledger = started(opener())
+    store: Any = ledger._store
+    most = 0
+    for n in range(30):
+        ledger.settle(ledger.reserve("visits", THOUSANDTH, fingerprint=f"q{n}").id, b"x" * 1000)
+        most = max(most, sum(map(len, store._memory[1].values())))
+        assert not any(table.kept for table in store._memory[1])
+    assert 5 < most <= 20
+    assert ledger.balance("people").state.spent == (30 * LOSS_UNIT // 1000,)
+    ledger.verify()
+
+
+# ---- within a batch ------------------------------------------------------------------------------------------------
+
+
+def put(rows: Rows, table: RowTable, *row: Any) -> None:
+    """Write a row as an entry would: with a head that moves."""
+    rows.put(table, *row)
+    rows.head = Head(rows.head.sequence + 1, 0, b"another")
+
+
+def performed(ledger: Book, *works: Callable[[Rows], object]) -> list[Job]:
+    store: Any = ledger._store
+    jobs = [Job(work) for work in works]
+    store._perform(jobs)
+    return jobs
+
+
+def test_a_refused_job_leaves_nothing_and_stops_nobody(opener: Opener) -> None:
+    """In one transaction: the first writes, the second writes over it and is refused, the third sees the first's."""
+    ledger = opener()
+
+    def first(rows: Rows) -> None:
+        put(rows, QUESTION, "f", 1)
+
+    def second(rows: Rows) -> None:
+        rows.put(QUESTION, "f", 2)
+        rows.put(QUESTION, "g", 2)
+        rows.put(BALANCE, "people", 0, 1, 2, 1)
+        rows.head = Head(99, 99, b"")
+        raise InvalidParameter("Refused.", fix="Nothing.")
+
+    def third(rows: Rows) -> object:
+        return rows.get(QUESTION, "f"), rows.get(QUESTION, "g"), rows.get(BALANCE, "people", 0), rows.head.sequence
+
+    jobs = performed(ledger, first, second, third)
+    assert isinstance(jobs[1].error, InvalidParameter)
+    assert jobs[0].error is jobs[2].error is None
+    assert jobs[2].result == (("f", 1), None, None, 1)
+    assert ledger._store.read(lambda rows: list(rows.scan(QUESTION))) == [("f", 1)]
+
+
+def test_what_is_kept_is_written_once(opener: Opener) -> None:
+    ledger = started(opener())
+    charge = ledger.reserve("visits", THOUSANDTH)
+    jobs = performed(ledger, lambda rows: put(rows, ENTRY, 99, "a", b""), lambda rows: put(rows, ENTRY, 99, "b", b""))
+    assert isinstance(jobs[1].error, LedgerBroken)  # in the same batch
+    with pytest.raises(LedgerFailed):
+        performed(ledger, lambda rows: put(rows, ENTRY, 1, "over the first", b""))
+    assert ledger.settle(charge.id, b"x") == b"x"
+
+
+def test_rows_without_an_entry_are_refused(opener: Opener) -> None:
+    """Others would not see by the head that something was written."""
+    with pytest.raises(LedgerBroken, match="without an entry"):
+        performed(opener(), lambda rows: rows.put(QUESTION, "f", 1))
+
+
+def test_a_job_that_scans_sees_what_was_kept_before_it(opener: Opener) -> None:
+    jobs = performed(opener(), lambda rows: put(rows, QUESTION, "f", 1), lambda rows: list(rows.scan(QUESTION)))
+    assert jobs[1].result == [("f", 1)]
+
+
+def test_a_job_cannot_scan_what_it_may_have_to_take_back(opener: Opener) -> None:
+    def work(rows: Rows) -> None:
+        rows.put(QUESTION, "f", 1)
+        rows.scan(QUESTION)
+
+    with pytest.raises(TypeError, match="before it writes"):
+        performed(opener(), work)
+
+
+STEPS = st.lists(
+    st.one_of(
+        st.tuples(st.just("put"), st.sampled_from([QUESTION, REQUEST, CHARGE]), st.integers(0, 3), st.integers(0, 9)),
+        st.tuples(st.just("get"), st.sampled_from([QUESTION, REQUEST, CHARGE]), st.integers(0, 3), st.just(0)),
+        st.tuples(st.sampled_from(["keep", "undo", "flush", "again"]), st.none(), st.just(0), st.just(0)),
+    ),
+    max_size=40,
+)
+
+
+@given(STEPS)
+def test_a_draft_is_the_rows_in_memory(steps: list[tuple[str, RowTable, int, int]]) -> None:
+    """Any order of reading, writing, taking back and flushing gives what plain dictionaries give."""
+    connection = sqlite3.connect(":memory:", isolation_level=None)
+    for table in (QUESTION, REQUEST, CHARGE):
+        connection.execute(create(table, TYPES))
+    known = nothing_known()
+    mine, model = UnitOfWork(connection, Head(0, 0, b""), known), MemoryRows(b"")
+
+    def row(table: RowTable, key: int, value: int) -> tuple[Any, ...]:
+        name: Any = key if table is CHARGE else str(key)
+        return {QUESTION: (name, value), REQUEST: (name, None, value), CHARGE: (name, value, None, None)}[table]
+
+    for act, table, key, value in steps:
+        if act == "put":
+            put(mine, table, *row(table, key, value))
+            put(model, table, *row(table, key, value))
+        elif act == "get":
+            assert mine.get(table, row(table, key, 0)[0]) == model.get(table, row(table, key, 0)[0])
+        elif act == "undo":
+            mine.undo()
+            model.undo()
+        else:
+            mine.keep()
+            model.keep()
+            if act != "keep":
+                mine.flush()
+            if act == "again":  # the next batch, which remembers
+                mine = UnitOfWork(connection, mine.head, known)
+        assert mine.head == model.head
+    mine.undo()
+    model.undo()
+    mine.flush()
+    for table in (QUESTION, REQUEST, CHARGE):
+        assert connection.execute(f"SELECT * FROM {table.name} ORDER BY 1").fetchall() == list(model.scan(table))
+        for key_, row_ in known[table].items():
+            assert row_ == model.get(table, *key_)
+    connection.close()
+
+
+# ---- whether a charge fits -----------------------------------------------------------------------------------------
+
+BUDGETS: list[tuple[Guarantee, dict[str, Any]]] = [
+    (PureDP(1), {}),
+    (ApproxDP(1, 1e-6), {}),
+    (ZCDP(1), {}),
+    (RenyiDP({2: 1, 8: 2}), {}),
+    (ApproxDP(1, 1e-6), {"rule": "renyi-any", "orders": (16, 64)}),
+]
+
+
+@given(st.sampled_from(BUDGETS), st.data())
+def test_integers_decide_as_filters_do(budget: tuple[Guarantee, dict[str, Any]], data: st.DataObject) -> None:
+    """Within a transaction `covers` is asked; the rule is the filter, which cannot be made above its ceiling."""
+    fresh = open_filter(budget[0], **budget[1])
+    near = [st.integers(0, 5) | st.integers(max(0, c - 5), c + 5) | st.integers(0, 2 * c + 2) for c in fresh.ceiling]
+    try:
+        spent = data.draw(st.tuples(*near))
+        state = Filter(fresh.currency, fresh.promise, fresh.neighbors, fresh.ceiling, spent)
+    except InvalidParameter:
+        return  # nothing can have been spent so
+    left = [max(0, c - s) for c, s in zip(fresh.ceiling, spent, strict=True)]
+    near = [st.integers(0, 5) | st.integers(max(0, x - 3), x + 3) | st.integers(0, 2**63) for x in left]
+    amount = data.draw(st.tuples(*near))
+    try:
+        charged("people", state, amount)
+        fits = True
+    except BudgetExceeded:
+        fits = False
+    every = Definition.of(state, Fraction(0)).every
+    assert covers(state.ceiling, state.spent, amount, every) is fits
+
+
+# ---- files that stay open, and the mark ------------------------------------------------------------------------------
+
+
+def test_a_child_does_not_share_its_parents_locks(tmp_path: Path) -> None:
+    held = ReopenedFile(tmp_path / "x", os.O_RDWR | os.O_CREAT)
+    parents = held.descriptor()
+    fcntl.flock(parents, fcntl.LOCK_EX)
+
+    def work() -> None:
+        fcntl.flock(parents, fcntl.LOCK_EX | fcntl.LOCK_NB)  # the parent's own file does not keep its child out
+        with pytest.raises(BlockingIOError):
+            fcntl.flock(held.descriptor(), fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+    assert os.waitpid(forked(work), 0)[1] == 0
+    assert held.descriptor() == parents
+    held.close()
+
+
+def test_a_file_of_the_same_name_is_opened_again(tmp_path: Path) -> None:
+    held = ReopenedFile(tmp_path / "x", os.O_RDWR)
+    with pytest.raises(FileNotFoundError):
+        held.descriptor()
+    for content in (b"one", b"two"):
+        (tmp_path / "new").write_bytes(content)
+        (tmp_path / "new").replace(tmp_path / "x")
+        assert os.pread(held.descriptor(), 9, 0) == content
+    (tmp_path / "x").unlink()
+    with pytest.raises(FileNotFoundError):
+        held.descriptor()
+    held.close()
+
+
+@pytest.mark.parametrize("beside", [True, False])
+def test_the_anchor_is_at_the_charge_when_its_answer_is_told(
+    opener: Opener, address: dict[str, str], beside: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("curador.ledger.stores.sql.WORTH_A_THREAD", 0 if beside else 1000)
+    ledger = started(opener())
+    anchor = Anchor(Path(address["keep"]), ledger._key)
+    for n in range(3, 9, 2):
+        charge = ledger.reserve("visits", THOUSANDTH)
+        ledger.settle(charge.id, b"x")
+        mark = anchor.read()
+        assert mark is not None
+        assert mark.head.sequence == n  # two scopes were opened, then pairs: each charge's own entry
+        assert mark.head.charges == int(charge.id)
+        assert mark.spent == dict.fromkeys(("people", "visits"), (int(charge.id) * LOSS_UNIT // 1000,))
+
+
+def test_whoever_reads_an_answer_marks_its_charge_first(
+    opener: Opener, address: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As a process does that reads between another's commit and its mark, or after its death."""
+    one, two = started(opener()), opener()
+    store: Any = one._store
+    anchor = Anchor(Path(address["keep"]), one._key)
+
+    def marked() -> int:
+        mark = anchor.read()
+        assert mark is not None
+        return mark.head.sequence
+
+    monkeypatch.setattr(store.anchor, "advance", lambda mark: True)  # the mark is not there yet
+    first, second = (one.reserve("visits", THOUSANDTH) for _ in range(2))
+    one.settle(first.id, b"x")
+    assert two.answer(second.id) is None  # nothing leaves
+    assert two.history()
+    assert marked() == 2  # the two scopes
+    assert two.answer(first.id) == b"x"
+    assert marked() == 5
+    one.settle(second.id, b"y")
+    assert two.answer(first.id) == b"x"  # its charge is covered
+    assert marked() == 5
+    two.verify()
+
+
+def test_where_no_thread_can_be_had_marks_are_made_all_the_same(
+    opener: Opener, address: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("curador.ledger.stores.sql.WORTH_A_THREAD", 0)
+    ledger = started(opener())
+    ledger.settle(ledger.reserve("visits", THOUSANDTH).id, b"x")
+    store: Any = ledger._store
+    store._helper.shutdown()  # as at the end of a process
+    assert ledger.settle(ledger.reserve("visits", THOUSANDTH).id, b"x") == b"x"
+    mark = Anchor(Path(address["keep"]), ledger._key).read()
+    assert mark is not None
+    assert mark.head.sequence == 5
+
+
+def test_turns_and_anchors_let_go_when_a_ledger_is_closed(quick: Path) -> None:
+    def files() -> list[str]:
+        found = []
+        for name in os.listdir("/proc/self/fd"):
+            try:
+                found.append(os.readlink(f"/proc/self/fd/{name}"))
+            except FileNotFoundError:
+                continue
+        return [path for path in found if str(quick) in path]
+
+    ledger = started(open_ledger(quick / "x.db"))
+    ledger.settle(ledger.reserve("visits", THOUSANDTH).id, b"x")
+    assert files()
+    ledger.close()
+    assert not files()

@@ -1,0 +1,192 @@
+"""Estimates as plain values: nothing is lost, changed or made to look better; and the people of rehearsals."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from curador.errors import InvalidParameter, InvalidValue
+from curador.local import (
+    KRR,
+    CountMean,
+    DBitFlip,
+    Duchi,
+    DuchiVector,
+    HeavyHitters,
+    Hitters,
+    Longitudinal,
+    Range,
+    Rappor,
+    Record,
+    SquareWave,
+)
+from curador.local.collect.rehearsal import made_up, people, pieces
+from curador.local.collect.summaries import JOINT, LISTED, NOBODY, ONE_PERIOD, caution, findings, shown
+from curador.show.estimates import plot_estimates
+from tests.exact import Stream
+from tests.local.every_task import EVERY_TASK, WORDS
+
+ASKED = {"rappor", "count-mean", "hadamard-count-mean"}
+
+
+@pytest.mark.parametrize(("task", "values"), EVERY_TASK, ids=[task.mechanism for task, _ in EVERY_TASK])
+def test_findings_are_the_estimates(task: Any, values: Any) -> None:
+    tally = task.tally(task.randomize(values))
+    asked = ["tea", "té", "nobody's"] if task.mechanism in ASKED else None
+    found = findings(task, tally, candidates=asked, confidence=0.9)
+    if task.mechanism == "heavy-hitters":
+        plain = task.find(tally, confidence=0.9)
+    else:
+        plain = task.estimate(tally) if asked is None else task.estimate(tally, asked)
+    estimates = plain if isinstance(plain, dict) else {"": plain}
+    assert [one.name for one in found] == list(estimates)
+    for one, estimate in zip(found, estimates.values(), strict=True):
+        assert np.array_equal(one.values, np.ravel(estimate.values if hasattr(estimate, "values") else estimate.value))
+        assert one.users == estimate.users
+        if hasattr(estimate, "interval"):
+            each = 1 - 0.1 / len(estimates)
+            low, high = estimate.interval(each if len(estimates) == 1 else np.nextafter(each, 1))
+            assert one.confidence == 0.9
+            assert np.array_equal(one.low, np.ravel(low))
+            assert np.array_equal(one.high, np.ravel(high))
+        else:
+            assert one.low == one.high == ()
+            assert one.note  # why there is none
+        assert one.approximate == (task.mechanism == "rappor")
+        assert one.biased == getattr(estimate, "biased", False)
+        assert json.loads(json.dumps(one.to_json()))["kind"] == one.kind
+
+
+def test_heavy_hitters_say_what_is_sure_to_be_there() -> None:
+    hitters = Hitters(
+        ("tea", "coff"), (False, True), 1000, np.array([0.5, 0.1]), np.array([1e-4, 1e-4]), 0.1234561, False
+    )
+    (found,) = shown(hitters, 0.95, False)
+    assert found.labels == ("tea", "coff…")
+    assert "With 95% confidence every value that 12.346% of" in found.note  # rounded up
+    assert found.low == ()
+    for nothing in (1.5, np.inf):
+        (found,) = shown(replace(hitters, complete_above=nothing), 0.95, False)
+        assert "is here" not in found.note
+        assert "too few reports" in found.note
+
+
+def test_too_few_reports_find_nothing_in_words() -> None:
+    task = HeavyHitters(1, length=3)
+    (found,) = findings(task, task.tally(task.randomize(["tea"] * 100, entropy=Stream(1))))
+    assert found.labels == ()
+    assert "too few reports" in found.note
+
+
+def test_intervals_of_a_record_hold_for_all_attributes_at_once() -> None:
+    """With 90% each, those of 30 attributes seldom hold all; with their shares of the miss they nearly always do."""
+    task = Record({f"q{i}": ["no", "yes"] for i in range(30)}, 8, sampled=3)
+    half = ["no", "yes"] * 300
+    each_alone = together = 0
+    for _ in range(30):
+        tally = task.tally(task.randomize(dict.fromkeys(task.names, half)))
+        alone = task.estimate(tally)
+        limits: list[Any] = [estimate.interval(0.9) for estimate in alone.values()]
+        each_alone += all((low <= 0.5).all() and (high >= 0.5).all() for low, high in limits)
+        found = findings(task, tally, confidence=0.9)
+        together += all(low <= 0.5 <= high for one in found for low, high in zip(one.low, one.high, strict=True))
+        assert {one.note for one in found} == {JOINT}
+    assert together >= 22  # 27 or more are expected: fewer than 22 have a chance below 0.2%
+    assert each_alone < together
+
+
+def test_an_attribute_that_nobody_drew_is_there() -> None:
+    task = Record({"age": Range(0, 9), "drink": ["a", "b"], "stars": 5}, 1)
+    (report,) = task.randomize({"age": [1], "drink": ["a"], "stars": [2]})
+    found = findings(task, task.tally(np.array([report])))
+    assert [one.name for one in found] == ["age", "drink", "stars"]
+    assert sorted(one.users for one in found) == [0, 0, 1]
+    for one in found:
+        assert (one.note == NOBODY) == (one.users == 0) == (not one.values)
+    plot_estimates(found, title="three")
+
+
+def test_tasks_that_are_answered_again_say_that_a_folder_is_one_period() -> None:
+    daily, once = Longitudinal(WORDS, 2, values=1, first=1), KRR(WORDS, 2)
+    assert (caution(daily), caution(once)) == (ONE_PERIOD, "")
+    (found,) = findings(daily, daily.tally(daily.randomize(["tea"] * 9)))
+    assert found.note == ONE_PERIOD
+    rappor = Rappor(4, bloom=32, cohorts=8)
+    (found,) = findings(rappor, rappor.tally(rappor.randomize(["tea"] * 90)), candidates=["tea"])
+    assert found.note == f"{LISTED} {ONE_PERIOD}"
+
+
+def test_projected_frequencies_say_that_they_are_biased() -> None:
+    for task in (KRR(WORDS, 1), DBitFlip(WORDS, 1, 2)):
+        tally = task.tally(task.randomize(["tea"] * 200))
+        (found,) = findings(task, tally, projected=True)
+        assert found.biased
+        assert found.low == found.error == ()
+        assert np.array_equal(found.values, task.estimate(tally).projected().values)
+        assert found.users == 200
+    record = Record({"age": Range(0, 9), "drink": ["a", "b"]}, 6, sampled=2)
+    age, drink = findings(record, record.tally(record.randomize(made_up(record, 90))), projected=True)
+    assert (age.biased, drink.biased) == (False, True)
+
+
+def test_what_is_asked_of_the_wrong_task() -> None:
+    krr, duchi, sketch = KRR(3, 1), Duchi(0, 1, 1), CountMean(4, rows=4, places=16)
+    with pytest.raises(InvalidParameter, match="takes no candidates"):
+        findings(krr, krr.tally([0]), candidates=["a"])
+    with pytest.raises(InvalidParameter, match="Only frequencies"):
+        findings(duchi, duchi.tally(duchi.randomize([0.5])), projected=True)
+    with pytest.raises(InvalidParameter, match="does not list its keys"):
+        findings(sketch, sketch.tally(sketch.randomize(["a"])))
+    with pytest.raises(InvalidParameter, match="is no estimate"):
+        shown(3, 0.95, False)
+
+
+# ---- the people of rehearsals ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("task", "values"), EVERY_TASK, ids=[task.mechanism for task, _ in EVERY_TASK])
+def test_made_up_people_suit_every_task(task: Any, values: Any) -> None:
+    made = made_up(task, 100)
+    parts = [task.randomize(piece) for piece in pieces(made, 30)]
+    assert [len(part) for part in parts] == [30, 30, 30, 10]
+    again = made_up(task, 100)
+    for name in made if isinstance(made, dict) else ():
+        assert list(made[name]) == list(again[name])
+
+
+def test_made_up_people_are_skewed_as_said() -> None:
+    counts = Counter(made_up(KRR(["a", "b", "c"], 1), 1100))
+    assert counts == {"a": 600, "b": 300, "c": 200}
+    assert len(made_up(KRR(1000, 1), 7)) == 7
+    assert abs(float(np.mean(made_up(Duchi(3, 6, 1), 10_000))) - 4) < 1e-3  # a third of the way
+    with pytest.raises(InvalidParameter):
+        made_up(KRR(2, 1), 0)
+
+
+def test_columns_become_the_values_that_a_task_takes() -> None:
+    assert people(KRR([1, "2", 2], 1), {"x": ["1", "2", 2]}) == [1, "2", 2]  # text stays text where that is a key
+    assert people(CountMean(4), {"x": ["1", 1]}) == ["1", 1]
+    vector = DuchiVector(0, 1, 1, 2)
+    assert people(vector, {"a": ["0", "1"], "b": [0.5, 0.25]}).tolist() == [[0.0, 0.5], [1.0, 0.25]]
+    record = Record({"age": Range(0, 9), "stars": 3}, 1)
+    assert people(record, {"age": ["1.5"], "stars": ["2"]})["stars"] == [2]
+    with pytest.raises(InvalidParameter, match="about age, stars"):
+        people(record, {"age": [1]})
+    with pytest.raises(InvalidParameter, match="one value of each person"):
+        people(Duchi(0, 1, 1), {"a": [1], "b": [1]})
+    misread: list[tuple[Any, list[Any]]] = [  # by Python alone, or without a word
+        (KRR(30, 1), ["1_0"]),
+        (KRR(3, 1), ["\N{ARABIC-INDIC DIGIT TWO}"]),
+        (KRR(3, 1), [1.5]),
+        (KRR(3, 1), [float("inf")]),
+        (Duchi(0, 90, 1), ["1_0"]),
+        (Duchi(0, 9, 1), ["\N{ARABIC-INDIC DIGIT TWO}"]),
+    ]
+    for task, column in ((SquareWave(0, 1, 1), ["x"]), (KRR(3, 1), ["x"]), (KRR(3, 1), ["1.5"]), *misread):
+        with pytest.raises(InvalidValue, match="A column has values"):
+            people(task, {"a": column})

@@ -1,0 +1,128 @@
+"""Tasks and messages on their way: what is altered, mistaken or forged is refused, and by name."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from curador.errors import CuradorError, InvalidParameter
+from curador.local import KRR, OUE, Longitudinal, Record, task_from_json
+from curador.local.collect.wire import Refused, messages, publish_task, read_message, read_task, sound_reports, task_id
+from curador.local.task.task import Task
+from tests.local.every_task import EVERY_TASK
+
+TASK = KRR(["a", "b", "c"], 1)
+
+
+@pytest.mark.parametrize(("task", "values"), EVERY_TASK, ids=lambda x: x.mechanism if isinstance(x, Task) else "")
+def test_messages_carry_every_report(task: Any, values: Any) -> None:
+    published = json.loads(json.dumps(publish_task(task)))
+    assert read_task(published) == task
+    reports = task.randomize(values)
+    sent = [json.loads(json.dumps(one)) for one in messages(task, reports)]
+    read = [read_message(task, one) for one in sent]
+    assert len({one.token for one in read}) == len(read)
+    rows = np.frombuffer(b"".join(one.report for one in read), np.uint8).reshape(len(read), -1)
+    assert np.array_equal(task.from_bytes(rows), reports)
+    assert sound_reports(task, rows).all()
+
+
+def test_ids_tell_tasks_apart() -> None:
+    ids = [task_id(task) for task, _ in EVERY_TASK]
+    assert len(set(ids)) == len(ids)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"curador": 2},
+        {"id": "0" * 32},
+        {"task": "krr"},
+        {"more": 1},
+        {"task": {**TASK.to_json(), "keep": 1 << 31}},
+        {"task": {**TASK.to_json(), "epsilon": "2"}},
+    ],
+)
+def test_an_altered_task_is_refused(change: dict[str, Any]) -> None:
+    with pytest.raises(CuradorError):
+        read_task({**publish_task(TASK), **change})
+
+
+def test_what_is_no_task_at_all() -> None:
+    nothing: Any = []
+    with pytest.raises(InvalidParameter):
+        read_task(nothing)
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"task": task_id(OUE(3, 1))}, "another task"),
+        ({"epsilon": "2"}, "another epsilon"),
+        ({"epsilon": 1}, "malformed"),
+        ({"token": "00"}, "malformed"),
+        ({"token": "A" * 32}, "malformed"),
+        ({"token": "g" * 32}, "malformed"),
+        ({"token": " " + "0" * 31}, "malformed"),
+        ({"report": "AAA"}, "malformed"),
+        ({"report": "A"}, "malformed"),
+        ({"report": "A="}, "malformed"),
+        ({"report": "AB"}, "malformed"),
+        ({"report": "+w"}, "malformed"),
+        ({"report": "é"}, "malformed"),
+        ({"report": None}, "malformed"),
+        ({"more": ""}, "malformed"),
+    ],
+)
+def test_bad_messages_are_refused_by_name(change: dict[str, Any], reason: str) -> None:
+    good = messages(TASK, TASK.randomize(["a"]))[0]
+    with pytest.raises(Refused) as refusal:
+        read_message(TASK, {**good, **change})
+    assert refusal.value.reason == reason
+
+
+@given(st.recursive(st.none() | st.text() | st.integers(), st.lists, max_leaves=3))
+def test_anything_else_is_refused(message: Any) -> None:
+    with pytest.raises(Refused):
+        read_message(TASK, message)
+
+
+@pytest.mark.parametrize(("task", "values"), EVERY_TASK, ids=lambda x: x.mechanism if isinstance(x, Task) else "")
+def test_bytes_that_are_no_report_are_found(task: Any, values: Any) -> None:
+    rng = np.random.default_rng(1)
+    rows = task.to_bytes(task.randomize(values))
+    forged = rng.integers(0, 256, rows.shape, np.uint8)
+    alone = np.array([sound_reports(task, forged[i : i + 1])[0] for i in range(len(forged))])
+    mixed = np.concatenate([rows, forged])
+    assert sound_reports(task, mixed).tolist() == [True] * len(rows) + alone.tolist()
+    task.tally(task.from_bytes(mixed[sound_reports(task, mixed)]))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"bits": []}, {"bits": True}, {"rest": True}, {"keys": [1, 1.5]}, {"keep": 1.0}, {"epsilon": "0"}, {"keep": None}],
+)
+def test_odd_fields_are_refused_in_our_words(change: dict[str, Any]) -> None:
+    with pytest.raises(CuradorError):
+        task_from_json({**KRR(3, 1).to_json(), **change})
+
+
+def test_what_would_take_for_ever_or_hide_costs_is_refused() -> None:
+    many = Longitudinal(3, 2, values=2, first="1/2").to_json()
+    with pytest.raises(InvalidParameter):
+        task_from_json({**many, "values": 10**9})
+    record = Record({"a": 3, "b": 3}, 4, sampled=1).to_json()
+    with pytest.raises(InvalidParameter):  # it is answered many times, a record once
+        task_from_json({**record, "parts": [many, many]})
+
+
+@pytest.mark.parametrize("task", [KRR([1, 1 << 53], 1), KRR(3, Fraction(10**500 + 1, 10**500))])
+def test_a_task_that_devices_cannot_read_is_not_published(task: Any) -> None:
+    with pytest.raises(InvalidParameter, match="No device"):
+        publish_task(task)

@@ -1,0 +1,218 @@
+"""The shape of the house, kept by reading every import: arrows point down, drivers and entropy have one room each."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+SRC = Path(__file__).parents[2] / "src" / "curador"
+LONGEST = 450  # lines; a file that outgrows it holds two ideas
+
+BASE = {"errors", "numbers", "privacy"}
+CORE = BASE | {"noise", "accounting", "mechanisms"}
+# For each room, the rooms it may import. A new room is a decision: it gets its line here and in ARCHITECTURE.md.
+ARROWS: dict[str, set[str]] = {
+    "errors": set(),
+    "numbers": {"errors"},
+    "privacy": {"errors", "numbers"},
+    "noise": BASE,
+    "accounting": BASE,
+    "mechanisms": BASE | {"noise", "accounting"},
+    "show": BASE | {"accounting"},
+    "query": CORE | {"show"},
+    "engines": BASE | {"query", "mechanisms", "show"},
+    "ledger": BASE | {"accounting", "noise", "show"},  # noise: its key is drawn where all randomness is
+    "curator": CORE | {"show", "query", "engines", "ledger"},
+    "local": CORE | {"show"},
+    "learn": CORE | {"show", "curator"},
+    "synth": CORE | {"show", "curator"},
+    "audit": CORE | {"show", "curator"},
+}
+ARROWS["__init__"] = set(ARROWS)
+ARROWS["server"] = set(ARROWS)
+ARROWS["cli"] = set(ARROWS)
+ARROWS["__main__"] = {"cli"}
+
+DRIVERS = {
+    "duckdb": ("engines/duckdb/engine.py", "local/collect/store.py", "local/collect/table.py"),
+    "psycopg": ("engines/postgres.py", "ledger/stores/postgres.py"),
+    "pyspark": ("engines/spark.py", "local/collect/spark.py"),
+}
+ENTROPY = {"secrets", "os.urandom", "os.getrandom", "ssl.RAND_bytes", "ssl.RAND_priv_bytes"}
+ALONE = "local/devices/curador_device.py"  # copied to devices as one file: it may import nothing of ours, and be longer
+LONGEST_ALONE = 1000
+ENTROPY_ROOMS = ("noise/entropy.py", "server/auth.py", ALONE)
+RANDOM = {"random", "numpy.random"}
+RANDOM_ROOMS = ("curator/samples.py", "audit/", "learn/torch/")
+HEAVY = ("scipy", "duckdb", "pandas", "matplotlib", "typer")
+
+
+def room(path: str) -> str:
+    """The room a file belongs to: ``noise/laplace.py`` is in noise, ``privacy.py`` in privacy."""
+    return path.split("/")[0].removesuffix(".py")
+
+
+def names_used(source: str, path: str) -> Iterator[tuple[int, str]]:
+    """Every dotted name a file imports or reads through an import, wherever in the file it does so."""
+    tree = ast.parse(source)
+    package = ["curador", *path.split("/")[:-1]]
+    alias: dict[str, str] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            for name in node.names:
+                yield node.lineno, name.name
+                alias[name.asname or name.name.split(".")[0]] = name.name if name.asname else name.name.split(".")[0]
+        elif isinstance(node, ast.ImportFrom):
+            inside = package[: len(package) - node.level + 1] if node.level else []
+            origin = ".".join([*inside, *([node.module] if node.module else [])])
+            for name in node.names:
+                yield node.lineno, f"{origin}.{name.name}"
+                alias[name.asname or name.name] = f"{origin}.{name.name}"
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute):
+            dotted = ast.unparse(node)
+            head, _, rest = dotted.partition(".")
+            if head in alias:
+                yield node.lineno, f"{alias[head]}.{rest}"
+        elif isinstance(node, ast.Call) and ast.unparse(node.func).endswith(("import_module", "__import__")):
+            yield from ((node.lineno, str(arg.value)) for arg in node.args[:1] if isinstance(arg, ast.Constant))
+
+
+def under(name: str, roots: set[str]) -> bool:
+    return any(name == root or name.startswith(root + ".") for root in roots)
+
+
+def violations(source: str, path: str) -> set[str]:
+    """What a file at ``path`` (relative to the package) does that the architecture forbids."""
+    here, found = room(path), set()
+    if here not in ARROWS:
+        found.add(f"{path}: no room of that name; give it its arrows")
+    if Path(path).stem in {"utils", "util", "helpers", "common"}:
+        found.add(f"{path}: a file is named for its idea")
+    if source.count("\n") > (most := LONGEST_ALONE if path == ALONE else LONGEST):
+        found.add(f"{path}: more than {most} lines")
+    for line, name in names_used(source, path):
+        if name.split(".")[0] == "curador":
+            there = name.split(".")[1] if "." in name else ""
+            there = there if there in ARROWS else "__init__"  # `from curador import Laplace` asks the front door
+            if path == ALONE or there not in {here, *ARROWS.get(here, set())}:
+                found.add(f"{path}:{line}: {here} imports {there}")
+        for driver, rooms in DRIVERS.items():
+            if under(name, {driver}) and path not in rooms:
+                found.add(f"{path}:{line}: only {' and '.join(rooms)} may import {driver}")
+        if under(name, ENTROPY) and path not in ENTROPY_ROOMS:
+            found.add(f"{path}:{line}: entropy comes from noise/entropy.py")
+        if under(name, RANDOM) and not path.startswith(RANDOM_ROOMS):
+            found.add(f"{path}:{line}: random and numpy.random are no sources of noise")
+    return found
+
+
+FILES = sorted(file.relative_to(SRC).as_posix() for file in SRC.rglob("*.py"))
+
+
+@pytest.mark.parametrize("path", FILES)
+def test_file_keeps_to_the_architecture(path: str) -> None:
+    assert violations((SRC / path).read_text(), path) == set()
+
+
+def test_there_is_something_to_read() -> None:
+    assert {"errors.py", "privacy.py", "numbers.py"} <= set(FILES)
+
+
+def test_arrows_point_down() -> None:
+    """No room can reach itself, however long the way."""
+
+    def below(start: str) -> set[str]:
+        seen: set[str] = set()
+        todo = [*ARROWS[start]]
+        while todo:
+            if (name := todo.pop()) not in seen:
+                seen.add(name)
+                todo += ARROWS[name]
+        return seen
+
+    assert [name for name in ARROWS if name in below(name)] == []
+
+
+@pytest.mark.parametrize(
+    ("path", "source"),
+    [
+        ("noise/laplace.py", "from curador.accounting import events"),
+        ("accounting/pld.py", "from curador.noise.laplace import DiscreteLaplace"),
+        ("accounting/pld.py", "def f():\n    import curador.noise"),
+        ("accounting/pld.py", "from ..noise import laplace"),
+        ("accounting/pld.py", "from curador import noise"),
+        ("mechanisms/laplace.py", "from curador import Laplace"),
+        ("mechanisms/laplace.py", "from importlib import import_module\nimport_module('curador.curator.curator')"),
+        ("privacy.py", "import curador.accounting.events as events"),
+        ("errors.py", "from curador.numbers import up"),
+        ("engines/duckdb/engine.py", "from curador.noise import Laplace"),
+        ("local/frequency/krr.py", "from curador.ledger import sqlite"),
+        ("local/frequency/krr.py", "from curador.learn import linear"),
+        (ALONE, "from curador.errors import InvalidValue"),
+        (ALONE, "import random"),
+        ("curator/curator.py", "from curador.cli import main"),
+        ("query/plan/plan.py", "import duckdb"),
+        ("engines/spark.py", "import duckdb"),
+        ("engines/duckdb/engine.py", "from psycopg import connect"),
+        ("noise/words.py", "import os\nos.urandom(8)"),
+        ("noise/words.py", "from os import urandom"),
+        ("noise/words.py", "import ssl as tls\ntls.RAND_bytes(8)"),
+        ("server/app.py", "import secrets"),
+        ("noise/words.py", "import random"),
+        ("noise/words.py", "from random import SystemRandom"),
+        ("learn/linear.py", "import numpy as np\nnp.random.default_rng()"),
+        ("learn/linear.py", "import numpy.random"),
+        ("learn/linear.py", "from numpy.random import default_rng"),
+        ("learn/linear.py", "from numpy import random as r"),
+        ("noise/utils.py", ""),
+        ("misc.py", ""),
+        ("noise/laplace.py", "\n" * (LONGEST + 1)),
+    ],
+)
+def test_a_violation_is_seen(path: str, source: str) -> None:
+    assert len(violations(source, path)) == 1
+
+
+@pytest.mark.parametrize(
+    ("path", "source"),
+    [
+        ("noise/entropy.py", "import ssl\nssl.RAND_bytes(8)"),
+        ("noise/entropy.py", "import os\nos.register_at_fork(before=print)"),
+        ("server/auth.py", "import secrets\nsecrets.token_urlsafe()"),
+        (ALONE, "import os\nos.urandom(8)"),
+        ("curator/samples.py", "import numpy as np\nnp.random.default_rng(1)"),
+        ("audit/tester.py", "import random"),
+        ("learn/torch/engine.py", "import numpy as np\nnp.random.default_rng(1)"),
+        ("engines/duckdb/engine.py", "import duckdb\nfrom curador.query.plan.plan import Plan"),
+        ("mechanisms/laplace.py", "from curador.noise import laplace\nfrom curador.accounting.events import Event"),
+        (
+            "mechanisms/laplace.py",
+            "from . import gaussian\nfrom ..noise import x\nfrom curador import accounting",
+        ),
+        ("cli.py", "import curador\nfrom curador.server import app"),
+        ("query/ask/sql/read.py", "import sqlglot\nx.random.y"),
+    ],
+)
+def test_what_is_allowed_passes(path: str, source: str) -> None:
+    assert violations(source, path) == set()
+
+
+def loaded_by(code: str) -> set[str]:
+    """Which heavy libraries a fresh interpreter has loaded after running ``code``."""
+    report = f"import sys; print(*(m for m in {HEAVY} if m in sys.modules))"
+    done = subprocess.run([sys.executable, "-c", f"{code}\n{report}"], capture_output=True, text=True, check=True)
+    return set(done.stdout.split())
+
+
+def test_importing_curador_stays_light() -> None:
+    assert loaded_by("import curador") == set()
+
+
+def test_a_heavy_import_is_seen() -> None:
+    assert loaded_by("import typer") == {"typer"}

@@ -1,0 +1,167 @@
+"""Documentation is tested: the README runs, citations resolve, public names show an example, errors are listed."""
+
+from __future__ import annotations
+
+import ast
+import doctest
+import inspect
+import io
+import re
+import shlex
+import subprocess
+import sys
+import tokenize
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import curador
+from curador import errors
+
+ROOT = Path(__file__).parents[2]
+README = (ROOT / "README.md").read_text()
+KEY = r"[A-Z][A-Za-z]+\d\d[a-z]?"
+PROSE = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
+SOURCES = sorted([*(ROOT / "src").rglob("*.py"), *(ROOT / "tests").rglob("*.py"), *(ROOT / "bench").rglob("*.py")])
+
+
+def blocks(page: str, *languages: str) -> list[str]:
+    """The fenced blocks of a page that are written in one of these languages."""
+    return re.findall(rf"^```(?:{'|'.join(languages)})\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+
+
+# --- the README runs
+
+
+@pytest.mark.parametrize("block", blocks(README, "python"))
+def test_readme_python_runs(block: str) -> None:
+    """A block with prompts must print what it says; one without must run."""
+    if ">>>" not in block:
+        exec(compile(block, "README.md", "exec"), {})
+        return
+    test = doctest.DocTestParser().get_doctest(block, {}, "README.md", "README.md", 0)
+    report: list[str] = []
+    failed, tried = doctest.DocTestRunner().run(test, out=report.append)
+    assert tried
+    assert not failed, "".join(report)
+
+
+def commands(page: str) -> list[str]:
+    """What a reader is told to type: the lines of shell blocks, without prompts and comments."""
+    lines = "\n".join(blocks(page, "bash", "console", "sh")).splitlines()
+    typed = (line.removeprefix("$ ").split("  #")[0].strip() for line in lines)
+    return [line for line in typed if line and not line.startswith("#")]
+
+
+@pytest.mark.parametrize("command", commands(README))
+def test_readme_command_works(command: str) -> None:
+    """`curador …` is run; `make …` is only planned, since it is what runs this test."""
+    program, *arguments = shlex.split(command)
+    if program == "make":
+        run = ["make", "--dry-run", *arguments]
+    else:
+        assert program == "curador", f"no test knows how to run {program!r}"
+        run = [str(Path(sys.executable).parent / "curador"), *arguments]
+    done = subprocess.run(run, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_readme_opens_with_the_two_commands() -> None:
+    assert commands(README)[:2] == ["make", "make test"]
+
+
+def test_links_inside_the_repository_resolve() -> None:
+    broken = [
+        f"{page.relative_to(ROOT)}: {target}"
+        for page in PROSE
+        for target in re.findall(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)", page.read_text())
+        if not (page.parent / target).exists()
+    ]
+    assert broken == []
+
+
+def test_architecture_page_shows_the_rooms_there_are() -> None:
+    tree = blocks((ROOT / "ARCHITECTURE.md").read_text(), "")[0]
+    shown = dict(re.findall(r"^[├└]─ ([\w.]+)/? +(.*)$", tree, re.MULTILINE))
+    files = (file.relative_to(ROOT / "src" / "curador") for file in (ROOT / "src" / "curador").rglob("*.py"))
+    there = {file.parts[0] for file in files}
+    assert {name for name, what in shown.items() if not what.startswith("later")} == there
+
+
+# --- citations resolve
+
+
+def cited(text: str) -> set[str]:
+    """Keys inside brackets that open with one: ``[BS16]``, ``[KOV15 Thm 3.3, MV16]``."""
+    return {key for group in re.findall(rf"\[({KEY}\b[^\[\]]*)\]", text) for key in re.findall(rf"\b{KEY}\b", group)}
+
+
+def spoken(source: str) -> Iterator[str]:
+    """The strings and comments of a Python file; its code may index with what looks like a key."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield node.value
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        if token.type == tokenize.COMMENT:
+            yield token.string
+
+
+def entries() -> dict[str, str]:
+    """The bibliography by key."""
+    found = re.findall(r"^@\w+\{(\S+),\n(.*?)^\}$", (ROOT / "docs" / "references.bib").read_text(), re.M | re.S)
+    assert len(found) == len(dict(found)), "a key stands twice in docs/references.bib"
+    return dict(found)
+
+
+def test_every_citation_resolves() -> None:
+    known, missing = entries().keys(), set()
+    for file in [*PROSE, *SOURCES]:
+        texts = [file.read_text()] if file.suffix == ".md" else spoken(file.read_text())
+        if file != Path(__file__):
+            missing |= {f"{file.relative_to(ROOT)}: [{key}]" for text in texts for key in cited(text) - known}
+    assert sorted(missing) == []
+
+
+def test_every_reference_is_complete() -> None:
+    needed = ("author", "title", "year")
+    assert [
+        key for key, body in entries().items() if any(not re.search(rf"^  {f} +=", body, re.M) for f in needed)
+    ] == []
+    assert [key for key in entries() if not re.fullmatch(KEY, key)] == []
+    assert list(entries()) == sorted(entries())
+
+
+def test_citations_are_seen() -> None:
+    assert cited("as in [KOV15 Thm 3.3 at its corners,\nMV16 between], [Smith11] and [DR14, Theorem A.1]") == {
+        "KOV15",
+        "MV16",
+        "Smith11",
+        "DR14",
+    }
+    assert cited("a [link](https://example.org), [1, 2], [RFC], x[i]") == set()
+    assert [set().union(*map(cited, spoken("x = table[AB12]  # [CD34]\n'[EF56]'")))] == [{"CD34", "EF56"}]
+
+
+# --- public names show an example
+
+
+@pytest.mark.parametrize("name", curador.__all__)
+def test_public_name_has_a_doctest(name: str) -> None:
+    thing = getattr(curador, name)
+    if inspect.ismodule(thing) or isinstance(thing, str):  # a room, or __version__
+        return
+    assert inspect.isclass(thing) or callable(thing), "public names are functions, classes or rooms"
+    assert ">>>" in (thing.__doc__ or ""), f"{name} needs a docstring with an example"
+
+
+# --- errors are listed
+
+
+def refusals() -> list[str]:
+    return [name for name, thing in vars(errors).items() if inspect.isclass(thing) and issubclass(thing, Exception)]
+
+
+def test_every_error_is_documented_and_no_other() -> None:
+    page = (ROOT / "docs" / "reference" / "errors.md").read_text()
+    assert sorted(re.findall(r"^\| `(\w+)`", page, re.MULTILINE)) == sorted(refusals())
