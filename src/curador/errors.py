@@ -2,31 +2,51 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
+
 NOTHING = "nothing was drawn, nothing was spent"
 
 
 class CuradorError(Exception):
     """The root of every error Curador raises on purpose.
 
+    ``what``, ``fix`` and ``cost`` are for people and may be reworded at any time.  Programs tell refusals apart by their
+    class and ``code``, and read numbers and names from ``facts``; a door (command line, server) adds its own hint to a
+    code it knows.
+
     >>> raise CuradorError("The lamp is off.", fix="Switch it on.")
     Traceback (most recent call last):
     curador.errors.CuradorError: The lamp is off. To do: Switch it on. (Cost: nothing was drawn, nothing was spent.)
+    >>> CuradorError("The lamp is off.", fix="Switch it on.", code="lamp-off", facts={"room": 3}).facts["room"]
+    3
     """
 
-    def __init__(self, what: str, *, fix: str, cost: str = NOTHING) -> None:
+    def __init__(
+        self,
+        what: str,
+        *,
+        fix: str,
+        cost: str = NOTHING,
+        code: str = "",
+        facts: Mapping[str, object] | None = None,
+    ) -> None:
         super().__init__(what, fix, cost)
-        self.what, self.fix, self.cost = what, fix, cost
+        self.what, self.fix, self.cost, self.code = what, fix, cost, code
+        self.facts: Mapping[str, object] = MappingProxyType(dict(facts or {}))
 
     def __str__(self) -> str:
         return f"{self.what} To do: {self.fix} (Cost: {self.cost}.)"
 
     def __reduce__(self) -> tuple[object, ...]:
         # Exceptions are rebuilt from args positionally; ours are keyword-only, and must cross process borders.
-        return _rebuild, (type(self), self.what, self.fix, self.cost)
+        return _rebuild, (type(self), self.what, self.fix, self.cost, self.code, dict(self.facts))
 
 
-def _rebuild(kind: type[CuradorError], what: str, fix: str, cost: str) -> CuradorError:
-    return kind(what, fix=fix, cost=cost)
+def _rebuild(
+    kind: type[CuradorError], what: str, fix: str, cost: str, code: str, facts: Mapping[str, object]
+) -> CuradorError:
+    return kind(what, fix=fix, cost=cost, code=code, facts=facts)
 
 
 class InvalidParameter(CuradorError, ValueError):

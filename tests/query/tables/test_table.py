@@ -309,11 +309,6 @@ def test_a_study_file(tmp_path: Path) -> None:
     assert not visits.columns["age"].nullable
     assert list(visits.trees["place"].paths()) == [("Galicia", "Lugo"), ("Galicia", "Vigo")]
     assert tables["towns"].public
-    assert Table.from_toml(file, "visits") == visits
-    with pytest.raises(InvalidParameter, match="several tables"):
-        Table.from_toml(file)
-    with pytest.raises(InvalidParameter, match="Did you mean 'visits'"):
-        Table.from_toml(file, "visit")
     written = "\n".join(write_table(name, table) for name, table in tables.items())
     assert tables_from(tomllib.loads(written)) == tables
 
