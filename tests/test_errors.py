@@ -13,7 +13,7 @@ import pytest
 from curador import errors
 from curador.errors import CuradorError, InvalidParameter, InvalidValue, NotPromised
 
-FAMILY = [c for _, c in inspect.getmembers(errors, inspect.isclass)]
+FAMILY = [c for _, c in inspect.getmembers(errors, inspect.isclass) if c.__module__ == errors.__name__]
 
 
 def test_the_family_is_one() -> None:

@@ -11,9 +11,9 @@ NOTHING = "nothing was drawn, nothing was spent"
 class CuradorError(Exception):
     """The root of every error Curador raises on purpose.
 
-    ``what``, ``fix`` and ``cost`` are for people and may be reworded at any time.  Programs tell refusals apart by their
-    class and ``code``, and read numbers and names from ``facts``; a door (command line, server) adds its own hint to a
-    code it knows.
+    ``what``, ``fix`` and ``cost`` are for people and may be reworded at any time.  Programs tell refusals apart by
+    their class and ``code``, and read numbers and names from ``facts``; a door (command line, server) adds its own hint
+    to a code it knows.
 
     >>> raise CuradorError("The lamp is off.", fix="Switch it on.")
     Traceback (most recent call last):
