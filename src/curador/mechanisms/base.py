@@ -21,8 +21,37 @@ LARGEST = 1 << 61
 further apart, and whatever noise exceeds 2**62 ends at the clamp, so a machine word never wraps."""
 
 
+KINDS = frozenset(
+    {
+        "exponential",
+        "exponential-quantiles",
+        "exponential-top-k",
+        "gaussian",
+        "integer-gaussian",
+        "integer-laplace",
+        "laplace",
+        "optimal-keys",
+        "permute-and-flip",
+        "randomized-response",
+        "report-noisy-max",
+        "sparse-vector",
+        "thresholded-gaussian",
+        "thresholded-laplace",
+        "tree-gaussian",
+        "tree-laplace",
+    }
+)
+"""The code of every mechanism.  Policies and stored measurements name mechanisms by these codes: one may be added, none
+may change its meaning, and a name outside this set is refused."""
+
+
 class Mechanism(ABC):
     """A randomised answer: how to release, what it costs, how wrong it is."""
+
+    @property
+    @abstractmethod
+    def kind(self) -> str:
+        """The stable code of this mechanism, one of :data:`KINDS`; a class with one code states it as a constant."""
 
     @property
     @abstractmethod

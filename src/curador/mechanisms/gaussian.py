@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from statistics import NormalDist
-from typing import Any, overload
+from typing import Any, ClassVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,6 +70,7 @@ class Gaussian(AdditiveNoise):
     (2,)
     """
 
+    kind: ClassVar[str] = "gaussian"
     sensitivity: Fraction
     sigma: Fraction
     grid: int
@@ -155,6 +156,7 @@ class IntegerGaussian(AdditiveNoise):
     True
     """
 
+    kind: ClassVar[str] = "integer-gaussian"
     sensitivity_squared: int
     sigma_squared: Fraction
     coordinates: int

@@ -13,7 +13,7 @@ from bisect import bisect_left
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -99,6 +99,7 @@ class OptimalKeys(GroupSelection):
     (True, 0.7)
     """
 
+    kind: ClassVar[str] = "optimal-keys"
     epsilon: Fraction
     delta: Fraction
     groups: int

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, overload
+from typing import Any, ClassVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,6 +55,7 @@ class Laplace(AdditiveNoise):
     Fraction(1, 2)
     """
 
+    kind: ClassVar[str] = "laplace"
     sensitivity: Fraction
     scale: Fraction
     grid: int
@@ -125,6 +126,7 @@ class IntegerLaplace(AdditiveNoise):
     6.0
     """
 
+    kind: ClassVar[str] = "integer-laplace"
     sensitivity: int
     scale: Fraction
     neighbors: Neighbors

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,6 +52,7 @@ class Quantiles(Mechanism):
     7.5
     """
 
+    kind: ClassVar[str] = "exponential-quantiles"
     quantiles: tuple[Fraction, ...]
     lower: Fraction
     upper: Fraction

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, overload
+from typing import Any, ClassVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,6 +38,7 @@ class RandomizedResponse(Mechanism):
     (5,)
     """
 
+    kind: ClassVar[str] = "randomized-response"
     categories: int
     truth: Fraction
 

@@ -7,7 +7,7 @@ from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -106,6 +106,8 @@ class ExponentialMechanism(Selection):
     7.54
     """
 
+    kind: ClassVar[str] = "exponential"
+
     @property
     def event(self) -> ExponentialChoice:
         return ExponentialChoice(self.epsilon, self.neighbors)
@@ -142,6 +144,8 @@ class PermuteAndFlip(Selection):
     (2, PureLoss(epsilon=Fraction(2, 1), neighbors=<Neighbors.ADD_REMOVE: 'add-remove'>))
     """
 
+    kind: ClassVar[str] = "permute-and-flip"
+
     def _pick(self, gaps: NDArray[np.int64], entropy: Entropy) -> int:
         heads = np.flatnonzero(bernoulli_exp_array(gaps, self.rate, entropy))
         return int(heads[uniform_below(heads.size, entropy)])
@@ -162,6 +166,8 @@ class ReportNoisyMax(Selection):
     >>> ReportNoisyMax(sensitivity=1, epsilon=2).release([0, 1, 10**6])
     2
     """
+
+    kind: ClassVar[str] = "report-noisy-max"
 
     def __init__(
         self,
@@ -210,6 +216,7 @@ class TopK(Mechanism):
     True
     """
 
+    kind: ClassVar[str] = "exponential-top-k"
     k: int
     each: ExponentialMechanism
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from threading import Lock
+from typing import ClassVar
 
 from curador.accounting.events import PureLoss
 from curador.errors import NotPromised
@@ -43,6 +44,7 @@ class AboveThreshold(Mechanism):
     (Fraction(1, 1), 41.4)
     """
 
+    kind: ClassVar[str] = "sparse-vector"
     threshold: Fraction
     epsilon: Fraction
     sensitivity: Fraction

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from statistics import NormalDist
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -90,6 +90,7 @@ class ThresholdedLaplace(Thresholded):
     (['a', 'b'], dtype('int64'))
     """
 
+    kind: ClassVar[str] = "thresholded-laplace"
     scale: Fraction
     delta: Fraction
     groups: int
@@ -136,6 +137,7 @@ class ThresholdedGaussian(Thresholded):
     Fraction(4, 1)
     """
 
+    kind: ClassVar[str] = "thresholded-gaussian"
     variance: Fraction
     delta: Fraction
     groups: int

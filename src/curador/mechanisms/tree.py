@@ -90,6 +90,10 @@ class ContinualCount(Mechanism):
         freeze(self, scale=scale, variance=variance)
 
     @property
+    def kind(self) -> str:
+        return "tree-gaussian" if self.scale is None else "tree-laplace"
+
+    @property
     def levels(self) -> int:
         """How many lengths of intervals there are: the most nodes that one step is part of."""
         return self.horizon.bit_length()
