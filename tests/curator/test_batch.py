@@ -13,11 +13,13 @@ from curador.curator.batch import Batch, split
 from curador.errors import InvalidParameter, QuestionRefused
 from curador.numbers import rational
 from curador.privacy import ZCDP, ApproxDP, Guarantee, PureDP
-from curador.query.aggregates.words import Aggregate, count, mean
+from curador.query.aggregates.base import Aggregate
+from curador.query.aggregates.counts import count
+from curador.query.aggregates.moments import mean
 from curador.query.ask.question import Output, Question
 from curador.query.plan.checked import check
 from curador.query.plan.expected import within
-from curador.query.plan.plan import Planner
+from curador.query.plan.planner import Planner
 from curador.query.tables.table import Table
 
 PEOPLE = Table("no-such.csv", columns={"age": {"type": "integer", "bounds": [17, 90]}}, size=10_000)

@@ -25,7 +25,10 @@ from curador.engines.duckdb.engine import DuckDB
 from curador.errors import BudgetExceeded, EngineFailed, InvalidParameter, NotPromised, QuestionRefused
 from curador.ledger.stores.memory import MemoryLedger
 from curador.privacy import ZCDP, ApproxDP, PureDP
-from curador.query.aggregates.words import count, count_distinct, histogram, mean, median, quantiles, std, sum_
+from curador.query.aggregates.counts import count, count_distinct, histogram
+from curador.query.aggregates.moments import mean, std
+from curador.query.aggregates.ranks import median, quantiles
+from curador.query.aggregates.sums import sum_
 from curador.query.ask.builder import TableQuery
 from curador.query.plan.expected import within
 from curador.query.tables.sources import Files

@@ -9,11 +9,13 @@ import pytest
 from curador.curator.policy import MECHANISMS, Policy, as_epsilon_delta, required_notes
 from curador.errors import InvalidParameter, QuestionRefused
 from curador.privacy import ZCDP, ApproxDP, Guarantee, PureDP
-from curador.query.aggregates.words import count, median
+from curador.query.aggregates.counts import count
+from curador.query.aggregates.ranks import median
 from curador.query.ask.question import Group, Output, Question
 from curador.query.language.expressions import Name
 from curador.query.plan.checked import check
-from curador.query.plan.plan import Plan, plan
+from curador.query.plan.plan import Plan
+from curador.query.plan.planner import plan
 from curador.query.tables.table import Table
 
 AGE = {"type": "integer", "bounds": [17, 90]}

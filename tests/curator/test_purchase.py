@@ -17,7 +17,8 @@ from curador.curator.policy import Policy
 from curador.curator.study.file import Analyst
 from curador.errors import BudgetExceeded, EngineFailed, InvalidParameter, NotPromised, QuestionRefused
 from curador.privacy import ZCDP, ApproxDP, PureDP
-from curador.query.aggregates.words import count, mean
+from curador.query.aggregates.counts import count
+from curador.query.aggregates.moments import mean
 from curador.query.plan.expected import within
 from curador.query.tables.table import Table
 

@@ -13,7 +13,8 @@ from curador.engines.engine import ExactCounts
 from curador.engines.sql_engine import SqlEngine
 from curador.query.ask.question import Question
 from curador.query.plan.checked import Checked, check
-from curador.query.plan.measurement import Measure, MeasureKind, limits, recipes
+from curador.query.aggregates.measure import Measure, MeasureKind
+from curador.query.plan.measurement import limits, recipes
 from curador.query.sql_plan.lower import lower
 from tests.engines.oracle import Expected, oracle
 from tests.engines.samples import QUESTIONS, TABLES, stored, tables

@@ -22,11 +22,11 @@ from curador.engines.engine import ExactCounts, failed
 from curador.engines.sql_engine import SqlEngine
 from curador.errors import EngineFailed, InvalidParameter
 from curador.mechanisms.sensitivity import Contribution
-from curador.query.aggregates.words import count
+from curador.query.aggregates.counts import count
 from curador.query.ask.question import Group, Output, Question
 from curador.query.language import expressions as ex
 from curador.query.plan.checked import check
-from curador.query.plan.measurement import Measure, MeasureKind
+from curador.query.aggregates.measure import Measure, MeasureKind
 from curador.query.sql_plan import ir as nt
 from curador.query.sql_plan.exact import Exact
 from curador.query.sql_plan.lower import lower

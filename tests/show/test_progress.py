@@ -16,7 +16,7 @@ from curador.engines.duckdb.engine import DuckDB
 from curador.engines.engine import failed
 from curador.errors import BudgetExceeded, EngineFailed
 from curador.privacy import PureDP
-from curador.query.aggregates.words import count
+from curador.query.aggregates.counts import count
 from curador.query.tables.sources import Frame
 from curador.query.tables.table import Table
 from curador.show.progress import bar

@@ -15,7 +15,8 @@ from curador.accounting.rules.profiles import pure_epsilon
 from curador.curator.curator import Curator
 from curador.errors import BudgetExceeded
 from curador.privacy import PureDP
-from curador.query.aggregates.words import count, mean
+from curador.query.aggregates.counts import count
+from curador.query.aggregates.moments import mean
 from curador.query.ask.builder import TableQuery
 from curador.query.tables.table import Table
 

@@ -19,7 +19,8 @@ from curador.numbers import Number, down, positive, rational, up
 from curador.privacy import ZCDP, ApproxDP, Guarantee, Neighbors, PureDP, guarantee_from_json
 from curador.query.plan.expected import Within
 from curador.query.plan.explain import worded
-from curador.query.plan.plan import Plan, Planner
+from curador.query.plan.plan import Plan
+from curador.query.plan.planner import Planner
 
 READ_AT = "1e-6"
 """The delta at which a batch is also said tightly, unless it has one of its own."""

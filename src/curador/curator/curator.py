@@ -37,7 +37,8 @@ from curador.query.plan.budget import budget_of
 from curador.query.plan.checked import check
 from curador.query.plan.expected import Within
 from curador.query.plan.explain import Explanation, notes
-from curador.query.plan.plan import Plan, Planner
+from curador.query.plan.plan import Plan
+from curador.query.plan.planner import Planner
 from curador.query.tables.columns import Key
 from curador.query.tables.table import Table
 
@@ -64,7 +65,7 @@ class Curator:
 
     >>> import pyarrow
     >>> from curador.privacy import PureDP
-    >>> from curador.query.aggregates.words import count
+    >>> from curador.query.aggregates.counts import count
     >>> people = Table(pyarrow.table({"age": [30, 40, 50] * 100}), columns={"age": "integer"})
     >>> curator = Curator({"people": people}, budget=PureDP(1))
     >>> release = curator.table("people").where("age >= 40").aggregate(n=count()).ask(epsilon=0.25)

@@ -13,7 +13,7 @@ from curador.curator.request import Request
 from curador.errors import InvalidParameter, NotPromised, QuestionRefused
 from curador.mechanisms.tree import ContinualCount, RunningCount
 from curador.privacy import ZCDP, Guarantee, PureDP
-from curador.query.aggregates.words import count
+from curador.query.aggregates.counts import count
 from curador.query.ask.builder import TableQuery
 from curador.query.ask.question import Question
 from curador.query.language import expressions as ex

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from curador.errors import EngineFailed
+from curador.query.aggregates.measure import Measure
 from curador.query.sql_plan.exact import Exact, Statement
 from curador.query.tables.columns import Key, Kind, day_of
 from curador.query.tables.table import Table
@@ -34,7 +35,7 @@ class ExactCounts:
     It has no useful repr, cannot be pickled and is never part of an error, so that it does not leave by accident.
 
     >>> ExactCounts((), {"rows": [3]}, {})
-    Answer(<exact, not shown>)
+    ExactCounts(<exact, not shown>)
     """
 
     __slots__ = ("_columns", "_keys", "_lists")
@@ -42,8 +43,8 @@ class ExactCounts:
     def __init__(
         self,
         keys: Sequence[tuple[Key | None, ...]],
-        columns: Mapping[str, Sequence[int]],
-        lists: Mapping[str, Sequence[ValueCounts]],
+        columns: Mapping[Measure, Sequence[int]],
+        lists: Mapping[Measure, Sequence[ValueCounts]],
     ) -> None:
         self._keys, self._columns, self._lists = tuple(keys), columns, lists
 
@@ -52,16 +53,16 @@ class ExactCounts:
         """The groups: the public keys in their order, or what was found, sorted."""
         return self._keys
 
-    def column(self, name: str) -> Sequence[int]:
+    def column(self, measure: Measure) -> Sequence[int]:
         """One integer for each group."""
-        return self._columns[name]
+        return self._columns[measure]
 
-    def values(self, name: str) -> Sequence[ValueCounts]:
+    def values(self, measure: Measure) -> Sequence[ValueCounts]:
         """For each group, the values of a measure and how often each occurs."""
-        return self._lists[name]
+        return self._lists[measure]
 
     def __repr__(self) -> str:
-        return "Answer(<exact, not shown>)"
+        return "ExactCounts(<exact, not shown>)"
 
     def __reduce__(self) -> NoReturn:
         raise TypeError("an exact answer does not leave the curator")
@@ -135,9 +136,11 @@ def exact_counts(exact: Exact, results: Sequence[ResultRows]) -> ExactCounts:
     """The answer from the rows of every statement, put in the order of the keys.
 
     >>> from curador.mechanisms.sensitivity import Contribution
+    >>> from curador.query.aggregates.measure import MeasureKind
     >>> from sqlglot import exp
-    >>> exact = Exact((), (Statement("cells", exp.Select(), ("rows",)),), ((3,), (1,)), (Kind.INTEGER,), Contribution())
-    >>> exact_counts(exact, [[(1, 40)]]).column("rows")
+    >>> rows = Measure(MeasureKind.ROWS)
+    >>> exact = Exact((), (Statement(exp.Select(), (rows,)),), ((3,), (1,)), (Kind.INTEGER,), Contribution())
+    >>> exact_counts(exact, [[(1, 40)]]).column(rows)
     [0, 40]
     """
     keys: Sequence[tuple[Key | None, ...]]
@@ -149,18 +152,18 @@ def exact_counts(exact: Exact, results: Sequence[ResultRows]) -> ExactCounts:
         keys = sorted({key for rows in read for key, _ in rows}, key=_order)
         place = {key: i for i, key in enumerate(keys)}
         results = [[(place[key], *rest) for key, rest in rows] for rows in read]
-    columns: dict[str, Sequence[int]] = {}
-    lists: dict[str, Sequence[ValueCounts]] = {}
+    columns: dict[Measure, Sequence[int]] = {}
+    lists: dict[Measure, Sequence[ValueCounts]] = {}
     for statement, rows in zip(exact.statements, results, strict=True):
         if statement.listed:
-            lists[statement.name] = _listed(rows, len(keys))
+            lists[statement.measures[0]] = _listed(rows, len(keys))
         else:
             columns |= _columns(statement, rows, len(keys))
     return ExactCounts(keys, columns, lists)
 
 
-def _columns(statement: Statement, rows: ResultRows, size: int) -> dict[str, list[int]]:
-    found = {name: [0] * size for name in statement.columns}
+def _columns(statement: Statement, rows: ResultRows, size: int) -> dict[Measure, list[int]]:
+    found = {measure: [0] * size for measure in statement.measures}
     filled = list(found.values())
     for place, *numbers in rows:
         for column, n in zip(filled, numbers, strict=True):

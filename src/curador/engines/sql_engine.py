@@ -109,7 +109,7 @@ class SqlEngine(ABC):
 
     def listed(self, exact: Exact) -> list[tuple[Key, ...]]:
         """The distinct rows of a public table that hold no NULL, in order."""
-        if any(s.columns for s in exact.statements):
+        if any(s.measures for s in exact.statements):
             raise InvalidParameter("This plan measures something.", fix="Run it.")
         found = self._attempt(lambda: exact_counts(exact, self._results(exact, self._run_texts(exact), None)).keys)
         if not found:

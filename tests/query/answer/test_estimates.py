@@ -18,23 +18,17 @@ from curador.mechanisms.intervals import ratio_interval
 from curador.mechanisms.laplace import IntegerLaplace
 from curador.privacy import ZCDP, ApproxDP, Guarantee, PureDP
 from curador.query.aggregates.ratios import ratio_bounds, two_laplaces
-from curador.query.aggregates.words import (
-    bounds,
-    count,
-    count_distinct,
-    mean,
-    median,
-    quantiles,
-    std,
-    sum_,
-    top_k,
-    variance,
-)
+from curador.query.aggregates.ranks import bounds, median, quantiles
+from curador.query.aggregates.counts import count, count_distinct
+from curador.query.aggregates.moments import mean, std, variance
+from curador.query.aggregates.sums import sum_
+from curador.query.aggregates.top import top_k
 from curador.query.answer.estimates import Estimate, NoisyCounts, estimates
 from curador.query.answer.noise import noise, sortable
 from curador.query.ask.builder import TableQuery
 from curador.query.plan.checked import check
-from curador.query.plan.plan import Plan, plan
+from curador.query.plan.plan import Plan
+from curador.query.plan.planner import plan
 from curador.query.plan.steps import Noised, magnitudes, power_bound
 from curador.query.tables.table import Table
 from tests.query.answer.found import Answers

@@ -16,22 +16,12 @@ from hypothesis import strategies as st
 
 from curador.errors import CuradorError, InvalidParameter, QuestionRefused
 from curador.mechanisms.sensitivity import Contribution
-from curador.query.aggregates.words import (
-    Aggregate,
-    bounds,
-    count,
-    count_distinct,
-    histogram,
-    maximum,
-    mean,
-    median,
-    minimum,
-    quantiles,
-    std,
-    sum_,
-    top_k,
-    variance,
-)
+from curador.query.aggregates.base import Aggregate
+from curador.query.aggregates.ranks import bounds, maximum, median, minimum, quantiles
+from curador.query.aggregates.counts import count, count_distinct, histogram
+from curador.query.aggregates.moments import mean, std, variance
+from curador.query.aggregates.sums import sum_
+from curador.query.aggregates.top import top_k
 from curador.query.answer.postprocess import finish, holds
 from curador.query.ask.builder import TableQuery
 from curador.query.ask.question import Group, Join, KeyList, Order, Output, Question

@@ -13,11 +13,15 @@ from hypothesis import strategies as st
 from curador.engines.duckdb.engine import DuckDB
 from curador.engines.engine import ExactCounts
 from curador.privacy import ApproxDP
-from curador.query.aggregates.words import count, count_distinct, mean, median, sum_, variance
+from curador.query.aggregates.counts import count, count_distinct
+from curador.query.aggregates.moments import mean, variance
+from curador.query.aggregates.ranks import median
+from curador.query.aggregates.sums import sum_
 from curador.query.ask.builder import TableQuery
 from curador.query.plan.checked import check
-from curador.query.plan.measurement import MeasureKind
-from curador.query.plan.plan import Plan, plan
+from curador.query.aggregates.measure import MeasureKind
+from curador.query.plan.plan import Plan
+from curador.query.plan.planner import plan
 from curador.query.tables.sources import Frame
 from curador.query.tables.table import Table
 

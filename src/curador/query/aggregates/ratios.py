@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 from curador.mechanisms.base import AdditiveNoise, checked_confidence
 from curador.mechanisms.gaussian import Gaussian, IntegerGaussian
 from curador.mechanisms.laplace import IntegerLaplace
+from curador.query.aggregates.base import Array
 
 HALVINGS = 40
 """After so many, an edge is known to 2**-40 of the range."""
 
-Array = NDArray[np.float64]
 Kept = Callable[[Array, Array], NDArray[np.bool_]]
 """Whether noise on top - r * bottom may be as large as x: takes x and r, both arrays."""
 

@@ -1,1 +1,6 @@
-"""From exact integers to noisy measurements, and from those to answers."""
+"""From exact integers to a noised measurement, and from that to an answer.  To be read in this order:
+
+* ``noisy``        the noised measurement: what a ledger keeps
+* ``noise``        exact integers to a noised measurement
+* ``postprocess``  a noised measurement to the columns of an answer
+"""

@@ -1,17 +1,97 @@
-"""HAVING, ORDER BY and LIMIT: done to noised answers alone, so they cost nothing."""
+"""From a noised measurement to the columns of an answer: post-processing, which reads nothing but what was released.
+
+Estimates with intervals first, then HAVING, ORDER BY and LIMIT, then labels.  Every interval covers the statistic that
+was protected, with values clipped to their bounds and units cut to their limits; it says nothing about what clipping
+and cutting left out, nor about a larger population.  Each covers by itself, not all of them at once.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import date
 from fractions import Fraction
 from functools import singledispatch
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from curador.numbers import rational
+from curador.query.aggregates.base import Estimate, Recipe, function_named
+from curador.query.aggregates.ranks import rank_estimates
+from curador.query.answer.noisy import NoisyCounts
 from curador.query.ask.question import Order, Question
 from curador.query.language import expressions as ex
+from curador.query.plan.plan import Plan
+from curador.query.plan.steps import Noised, Ranked, Step
+
+Ends = tuple[float, float]
+"""The lower and the upper end of an interval."""
+
+
+@dataclass(frozen=True)
+class Answered:
+    """Columns in the order of the question, one value per row that is shown."""
+
+    columns: Mapping[str, tuple[Any, ...]]
+    groups: tuple[str, ...]
+    intervals: Mapping[str, tuple[Ends, ...]]
+    ranks: Mapping[str, float]
+
+
+def answered(plan: Plan, noisy: NoisyCounts) -> Answered:
+    """What is shown of what a plan's noise made; reads nothing else.
+
+    Guarantee: post-processing [DR14].
+    """
+    question = plan.question
+    made = estimates(plan.recipes, plan.steps, noisy, plan.confidence)
+    groups = {g.name: tuple(key[i] for key in noisy.keys) for i, g in enumerate(question.group_by)}
+    columns: dict[str, Sequence[Any]] = {**groups, **{e.name: e.values for e in made}}
+    # The place of a row travels with it under a name that no column has.
+    rows = [{"": i, **{name: cells[i] for name, cells in columns.items()}} for i in range(len(noisy.keys))]
+    places: list[Any] = [row[""] for row in finish(question, rows)]
+    labels = {g.name: g.expr.labels for g in question.group_by if isinstance(g.expr, ex.Bin)}
+    return Answered(
+        {name: tuple(_labelled(cells[i], labels.get(name)) for i in places) for name, cells in columns.items()},
+        tuple(groups),
+        {e.name: ends for e in made if (ends := _intervals(e, places)) is not None},
+        {e.name: e.ranks for e in made if e.ranks is not None},
+    )
+
+
+def _labelled(cell: Any, labels: Sequence[str] | None) -> Any:
+    return cell if labels is None or cell is None else labels[cell]
+
+
+def _intervals(estimate: Estimate, places: list[Any]) -> tuple[Ends, ...] | None:
+    if estimate.lower is None or estimate.upper is None:
+        return None
+    return tuple((estimate.lower[i], estimate.upper[i]) for i in places)
+
+
+# ---- estimates -------------------------------------------------------------------------------------------------------
+
+
+def estimates(
+    recipes: Sequence[Recipe], steps: Sequence[Step], noisy: NoisyCounts, confidence: float
+) -> list[Estimate]:
+    """Every output of a question, computed from noised measures.
+
+    Guarantee: post-processing; the answers cost nothing beyond their measures [DR14].
+    """
+    noised = {step.measure: step for step in steps if isinstance(step, Noised)}
+    ranked = {step.ranks: step for step in steps if isinstance(step, Ranked)}
+    out: list[Estimate] = []
+    for recipe in recipes:
+        if recipe.ranks is not None:
+            out += rank_estimates(recipe, noisy.ranked[recipe.ranks], ranked[recipe.ranks].error(confidence))
+        else:
+            parts = [(noisy.measured[m], noised[m]) for m in recipe.measures]
+            out.append(function_named(recipe.function).estimate(recipe, parts, confidence))
+    return out
+
+
+# ---- HAVING, ORDER BY and LIMIT --------------------------------------------------------------------------------------
 
 AnswerRow = Mapping[str, object]
 _Row = TypeVar("_Row", bound=AnswerRow)
@@ -22,7 +102,7 @@ def finish(question: Question, rows: Iterable[_Row]) -> list[_Row]:
 
     Guarantee: post-processing; reads nothing but what is about to be released [DMNS06].
 
-    >>> from curador.query.aggregates.words import count
+    >>> from curador.query.aggregates.counts import count
     >>> from curador.query.ask.question import Output
     >>> q = Question("t", (Output("n", count()),), order_by=(Order("n", descending=True),), limit=2)
     >>> finish(q, [{"n": 3}, {"n": -1}, {"n": 8}])

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from curador.errors import CuradorError, InvalidParameter, QuestionRefused
 from curador.mechanisms.sensitivity import Contribution
-from curador.query.aggregates.words import Aggregate
+from curador.query.aggregates.base import Aggregate
 from curador.query.ask.question import Group, Join, KeyList, Order, Output, Question
 from curador.query.language import expressions as ex
 from curador.query.language.trees import substitute
@@ -39,7 +39,8 @@ class Desk(Protocol):
 class TableQuery:
     """A table with what is to be done to it; start from :meth:`of` or from a curator's ``table(name)``.
 
-    >>> from curador.query.aggregates.words import count, mean
+    >>> from curador.query.aggregates.counts import count
+    >>> from curador.query.aggregates.moments import mean
     >>> adult = Table("adult.csv", columns={"sex": "text", "age": {"type": "integer", "bounds": [17, 90]}})
     >>> q = TableQuery.of("adult", {"adult": adult}).where("age >= 18").group_by("sex")
     >>> q.aggregate(n=count(), age=mean("age")).question.outputs

@@ -6,7 +6,6 @@ so equal questions compare equal, hash equal and have the same JSON, whichever d
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from typing import Any
@@ -14,7 +13,8 @@ from typing import Any
 from curador.errors import QuestionRefused
 from curador.mechanisms.sensitivity import Contribution
 from curador.numbers import whole
-from curador.query.aggregates.words import Aggregate, aggregate_from_json, count
+from curador.query.aggregates.base import Aggregate, aggregate_from_json, function_named
+from curador.query.aggregates.counts import count
 from curador.query.language.expressions import Bin, Expr, Literal, Name
 from curador.query.language.trees import expr_from_json, names
 from curador.query.tables.columns import Key, distinct, identifier, suggestion
@@ -176,10 +176,11 @@ class Question:
         if len(found) > MOST_OUTPUTS:
             raise QuestionRefused(f"The answer has {len(found)} columns; the most is {MOST_OUTPUTS}.", fix="Split it.")
         distinct(found, "columns of the answer")
-        top = [o.name for o in self.aggregates if o.aggregate.function == "top_k"]
-        if top and (len(self.aggregates) > 1 or not self.group_by):
+        alone = [o for o in self.aggregates if function_named(o.aggregate.function).alone]
+        if alone and (len(self.aggregates) > 1 or not self.group_by):
             raise QuestionRefused(
-                f"top_k ({top[0]!r}) needs groups, and stands alone.", fix="Group by something, and ask the rest apart."
+                f"{alone[0].aggregate.function} ({alone[0].name!r}) needs groups, and stands alone.",
+                fix="Group by something, and ask the rest apart.",
             )
 
     def _check_keys(self) -> None:
@@ -214,14 +215,6 @@ class Question:
     def to_json(self) -> dict[str, object]:
         """A plain dictionary that :meth:`from_json` reads back."""
         return {f.name: _out(getattr(self, f.name)) for f in fields(self)}
-
-    def canonical(self) -> str:
-        """One text for equal questions: what a cache or a ledger may use as a key.
-
-        >>> Question("t", (Output("n", count()),)).canonical()[:14]
-        '{"aggregates":'
-        """
-        return json.dumps(self.to_json(), sort_keys=True, separators=(",", ":"))
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Question:

@@ -30,9 +30,9 @@ NOISES = ("laplace", "gaussian")
 
 @dataclass(frozen=True)
 class Wanted:
-    """What a question needs paid: its needs, and over how many groups of a unit keys are selected, if they are."""
+    """What a question has to pay for: items, and over how many groups of a unit keys are selected, if they are."""
 
-    needs: tuple[NoiseItem | RankItem | TopItem, ...]
+    items: tuple[NoiseItem | RankItem | TopItem, ...]
     keys: int | None
     neighbors: Neighbors
     noise: str | None = None
@@ -47,10 +47,10 @@ class Wanted:
 
 @dataclass(frozen=True)
 class Allocation:
-    """The steps bought, what they promise together, and the objective that the split made least."""
+    """The steps bought, what they guarantee together, and the objective that the split made least."""
 
     steps: tuple[Step, ...]
-    promise: Guarantee
+    guarantee: Guarantee
     objective: float
 
 
@@ -58,7 +58,7 @@ class Allocation:
 def allocate(budget: Guarantee, wanted: Wanted) -> Allocation:
     """Divide a budget over what there is to pay for.
 
-    Guarantee: the events of the steps keep ``promise``, which is at most the budget.
+    Guarantee: the events of the steps keep ``guarantee``, which is at most the budget.
 
     >>> allocate(PureDP(1), Wanted((), None, Neighbors.ADD_REMOVE)).steps
     ()
@@ -74,7 +74,7 @@ def _(budget: PureDP, wanted: Wanted) -> Allocation:
         raise InvalidParameter("Gaussian noise is not pure.", fix="Give a delta beside epsilon, or rho.")
     if wanted.keys is not None:
         raise _needs_delta("epsilon")
-    steps, objective = _spent(_epsilon(rational(budget.epsilon)), wanted.needs, None)
+    steps, objective = _spent(_epsilon(rational(budget.epsilon)), wanted.items, None)
     return Allocation(steps, budget, objective)
 
 
@@ -83,18 +83,18 @@ def _(budget: ApproxDP, wanted: Wanted) -> Allocation:
     epsilon, delta = rational(budget.epsilon), rational(budget.delta)
     if wanted.keys is not None and not delta:
         raise _needs_delta("epsilon")
-    noisy = tuple(n for n in wanted.needs if isinstance(n, NoiseItem))
+    noisy = tuple(n for n in wanted.items if isinstance(n, NoiseItem))
     if wanted.noise == "gaussian" and not (noisy and delta):
         raise InvalidParameter("Gaussian noise needs a delta and something to add it to.", fix="Leave noise out.")
     found = []
     if wanted.noise != "gaussian":
-        steps, objective = _spent(_epsilon(epsilon), wanted.needs, wanted.selection(delta))
+        steps, objective = _spent(_epsilon(epsilon), wanted.items, wanted.selection(delta))
         used = budget.delta if wanted.keys is not None else 0.0
         found.append(Allocation(steps, ApproxDP(budget.epsilon, used), objective))
     if wanted.noise != "laplace" and noisy and delta:
-        # Half of delta each, where both need one.
+        # Half of delta each, where both item one.
         halved = delta / 2 if wanted.keys is not None else delta
-        others = tuple(n for n in wanted.needs if not isinstance(n, NoiseItem))
+        others = tuple(n for n in wanted.items if not isinstance(n, NoiseItem))
         together = GaussianItem(noisy, epsilon, halved)
         steps, objective = _spent(_epsilon(epsilon), (together, *others), wanted.selection(halved))
         found.append(Allocation(steps, budget, objective))
@@ -107,7 +107,7 @@ def _(budget: ZCDP, wanted: Wanted) -> Allocation:
     if wanted.keys is not None and not delta:
         raise _needs_delta("rho")
     shop = _laplace_rho(rho) if wanted.noise == "laplace" else _rho(rho)
-    steps, objective = _spent(shop, wanted.needs, wanted.selection(delta))
+    steps, objective = _spent(shop, wanted.items, wanted.selection(delta))
     return Allocation(steps, replace(budget, delta=budget.delta if wanted.keys is not None else 0.0), objective)
 
 
@@ -137,8 +137,8 @@ def _epsilon(total: Fraction) -> _Currency:
     return _Currency(
         total,
         INVERSE_SQUARE,
-        lambda need: need.spread,
-        lambda need, epsilon: need.by_epsilon(epsilon),
+        lambda item: item.spread,
+        lambda item, epsilon: item.by_epsilon(epsilon),
         KeysItem.by_epsilon,
         KeysItem.with_count_by_epsilon,
     )
@@ -151,41 +151,41 @@ def _rho(total: Fraction) -> _Currency:
 def _laplace_rho(total: Fraction) -> _Currency:
     """Laplace noise paid in rho: epsilon**2 / 2 is at least the rho of an epsilon [BS16]."""
 
-    def size(need: Item) -> float:
-        return need.spread / 2**0.5 if isinstance(need, NoiseItem) else _deviation_by_rho(need)
+    def size(item: Item) -> float:
+        return item.spread / 2**0.5 if isinstance(item, NoiseItem) else _deviation_by_rho(item)
 
-    def buy(need: Item, rho: Fraction) -> tuple[Step, ...]:
-        return need.by_epsilon(root_down(2 * rho)) if isinstance(need, NoiseItem) else _by_rho(need, rho)
+    def buy(item: Item, rho: Fraction) -> tuple[Step, ...]:
+        return item.by_epsilon(root_down(2 * rho)) if isinstance(item, NoiseItem) else _by_rho(item, rho)
 
     return _Currency(total, INVERSE, size, buy, KeysItem.by_rho, None)
 
 
-def _deviation_by_rho(need: Item) -> float:
-    assert not isinstance(need, GaussianItem)
-    return need.spread_rho
+def _deviation_by_rho(item: Item) -> float:
+    assert not isinstance(item, GaussianItem)
+    return item.spread_rho
 
 
-def _by_rho(need: Item, rho: Fraction) -> tuple[Step, ...]:
-    assert not isinstance(need, GaussianItem)
-    return need.by_rho(rho)
+def _by_rho(item: Item, rho: Fraction) -> tuple[Step, ...]:
+    assert not isinstance(item, GaussianItem)
+    return item.by_rho(rho)
 
 
-def _spent(money: _Currency, needs: Sequence[Item], keys: KeysItem | None) -> tuple[tuple[Step, ...], float]:
-    """All of it, divided by the importance of each need; and the objective reached."""
-    counted = next((n for n in needs if isinstance(n, NoiseItem) and n.counts_units), None)
+def _spent(money: _Currency, items: Sequence[Item], keys: KeysItem | None) -> tuple[tuple[Step, ...], float]:
+    """All of it, divided by the importance of each item; and the objective reached."""
+    counted = next((n for n in items if isinstance(n, NoiseItem) and n.counts_units), None)
     one_noise = money.both if counted is not None else None
     free = Fraction(1) if keys is None or one_noise is not None else 1 - KEYS_SHARE
-    sizes = [n.weight * money.size(n) ** 2 for n in needs]
+    sizes = [n.weight * money.size(n) ** 2 for n in items]
     steps: list[Step] = []
     if keys is not None and one_noise is None:
         steps.append(replace(money.select(keys, money.total * KEYS_SHARE), share=KEYS_SHARE))
     objective = 0.0
-    for need, size, part in zip(needs, sizes, shares(sizes, money.power), strict=True):
+    for item, size, part in zip(items, sizes, shares(sizes, money.power), strict=True):
         share = free * part
-        if keys is not None and one_noise is not None and need is counted:
-            bought = one_noise(keys, need, money.total * share)
+        if keys is not None and one_noise is not None and item is counted:
+            bought = one_noise(keys, item, money.total * share)
         else:
-            bought = money.buy(need, money.total * share)
+            bought = money.buy(item, money.total * share)
         steps += (replace(step, share=share * (step.share or 1)) for step in bought)
         objective += size / float(money.total * share) ** (2 if money.power == INVERSE_SQUARE else 1)
     return tuple(steps), objective

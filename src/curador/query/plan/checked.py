@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from itertools import product
 
 from curador.errors import QuestionRefused
-from curador.query.aggregates.words import Aggregate
+from curador.query.aggregates.base import Aggregate, function_named
 from curador.query.ask.question import Group, Join, Question
 from curador.query.language import expressions as ex
 from curador.query.language.bounds import condition, typecheck, unbounded
 from curador.query.language.text import shortened
-from curador.query.language.trees import names
 from curador.query.language.types import Scope, Type, column_type
 from curador.query.tables.columns import FIRST_DAY, LAST_DAY, Key, Kind, key_value, suggestion
 from curador.query.tables.table import Table
@@ -22,9 +21,6 @@ MOST_PUBLIC_GROUPS = 1_000_000
 
 MOST_JOINED = 10_000
 """The most rows that one unit's rows in several private tables are joined to, where the tables declare no more."""
-
-NEEDS_BOUNDS = ("sum", "mean", "variance", "std", "quantiles", "minimum", "maximum")
-NUMERIC = (*NEEDS_BOUNDS, "bounds")
 
 PublicRows = Callable[[str, Sequence[str]], Sequence[Sequence[Key]]]
 """Reads columns of a public table: its name and theirs to rows of values, none of them NULL."""
@@ -81,7 +77,8 @@ class Checked:
         """Refuse what would be summed or ranked without bounds; a planner may first offer to learn them."""
         for output, t in zip(self.question.aggregates, self.columns, strict=True):
             what = output.aggregate
-            if what.function in NEEDS_BOUNDS and t is not None and t.bounds is None and what.column is not None:
+            needed = function_named(what.function).needs_bounds
+            if needed and t is not None and t.bounds is None and what.column is not None:
                 raise unbounded(
                     f"{output.name!r} is a {what.function} of {shortened(what.column)}", what.column, self.scope
                 )
@@ -93,7 +90,7 @@ def check(question: Question, tables: Mapping[str, Table], public_rows: PublicRo
     ``public_rows`` reads keys from public tables; without it none are, and groups made of their columns are selected
     privately.
 
-    >>> from curador.query.aggregates.words import mean
+    >>> from curador.query.aggregates.moments import mean
     >>> from curador.query.ask.question import Output
     >>> adult = Table("adult.parquet", columns={"age": {"type": "integer", "bounds": [17, 90]}})
     >>> q = Question("adult", (Output("age", mean("age")),))
@@ -204,16 +201,13 @@ def _measured(name: str, what: Aggregate, scope: Scope) -> Type | None:
     if what.column is None:
         return None
     t = typecheck(what.column, scope)
-    if what.function in NUMERIC and not t.kind.numeric:
+    function = function_named(what.function)
+    if function.numeric and not t.kind.numeric:
         raise QuestionRefused(
             f"{name!r} is a {what.function} of {shortened(what.column)}, which is of type {t.kind}.",
             fix=_INSTEAD[t.kind],
         )
-    if what.function == "count_distinct" and t.domain is None:
-        raise QuestionRefused(
-            f"{name!r} counts distinct values of {shortened(what.column)}, which has no public keys.",
-            fix=f"Declare keys for {', '.join(sorted(map(str, names(what.column))))}, or count distinct units.",
-        )
+    function.refuse(name, what, t)
     return t
 
 

@@ -1,28 +1,27 @@
-"""How wrong an answer will be, said before anything is spent: of the answer itself, not of what it is made of.
+"""How wrong an answer will be, known before anything is spent: of the answer itself, not of what it is made of.
 
 A mean's error is that of the mean, and depends on how many rows it is over; a quantile's is in ranks.  Where the number
-of rows is not public the error is said as a function of it, and no budget can be found from a wanted accuracy.
+of rows is not public, the error is given for several numbers of rows, and no
+budget can be found from a wanted accuracy.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from curador.mechanisms.base import checked_confidence
-from curador.mechanisms.intervals import combined_error
 from curador.numbers import Number, positive, rational
-from curador.query.answer.estimates import sum_reach
-from curador.query.plan.measurement import Recipe
-from curador.query.plan.steps import Largest, Noised, Ranked, Step
+from curador.query.aggregates.base import Recipe, function_named
+from curador.query.plan.steps import Noised, Ranked, Step
 
-SPLIT = 0.9
-"""Of the misses, the part that goes to the numerator of a mean; the rest goes to its denominator."""
+SIZES = (100, 1_000, 10_000, 100_000)
+"""The numbers of rows for which an error is given where their number is not public."""
 
 
 @dataclass(frozen=True)
 class Within:
-    """A wanted accuracy: the error is at most ``error`` at least so often; of one output, or of all.
+    """A wanted accuracy: the error is at most ``error`` at least as often as ``confidence``; of one output, or of all.
 
     Quantiles count it in ranks.
 
@@ -52,17 +51,17 @@ def within(error: Number, confidence: float = 0.95, output: str | None = None) -
 class Expected:
     """The error of one output in any one group: at most ``value`` at least as often as ``confidence``.
 
-    ``value`` is None where it depends on a number of rows that is not public; ``text`` says how.
-
-    >>> Expected("n", 6.0, "± 6", 0.95).unit
-    ''
+    ``value`` is None where it depends on a number of rows that is not public; ``by_rows`` then gives it for several
+    numbers of rows.  ``unit`` is "" (the output's own unit) or "ranks".  ``fitted`` marks counts over a tree, whose
+    error is that before the levels are made to agree.
     """
 
     output: str
     value: float | None
-    text: str
     confidence: float
     unit: str = ""
+    by_rows: tuple[tuple[int, float], ...] = ()
+    fitted: bool = False
 
 
 def expected(
@@ -70,95 +69,21 @@ def expected(
 ) -> tuple[Expected, ...]:
     """The error to expect of every output, where ``rows`` rows are behind it."""
     noised = {step.measure: step for step in steps if isinstance(step, Noised)}
-    chosen = {step.recipe.name: step for step in steps if isinstance(step, Ranked | Largest)}
+    ranked = {step.ranks: step for step in steps if isinstance(step, Ranked)}
     found: list[Expected] = []
     for recipe in recipes:
-        choice = chosen.get(recipe.name)
-        if isinstance(choice, Ranked):
-            ranks = choice.error(confidence)
-            found += [Expected(o, ranks, f"± {ranks:.4g} ranks", confidence, "ranks") for o in recipe.outputs]
+        if recipe.ranks is not None:
+            ranks = ranked[recipe.ranks].error(confidence)
+            found += [Expected(output, ranks, confidence, "ranks") for output in recipe.outputs]
             continue
-        value, text = _ERRORS[recipe.function](recipe, [noised[m] for m in recipe.measures], rows, confidence)
-        found.append(Expected(recipe.name, value, text, confidence))
+        function, parts = function_named(recipe.function), [noised[m] for m in recipe.measures]
+        if function.by_rows and rows is None:
+            table = tuple((n, function.error(recipe, parts, n, confidence)) for n in SIZES)
+            found.append(Expected(recipe.name, None, confidence, by_rows=table))
+        else:
+            error = function.error(recipe, parts, rows or 0, confidence)
+            found.append(Expected(recipe.name, error, confidence, fitted=recipe.tree is not None))
     return tuple(found)
-
-
-Errors = tuple[float | None, str]
-
-
-def _plus_minus(value: float) -> Errors:
-    return value, "exact" if value == 0 else f"± {value:.4g}"
-
-
-def _count(recipe: Recipe, parts: list[Noised], rows: int | None, confidence: float) -> Errors:
-    return _plus_minus(parts[0].error(confidence))
-
-
-def _tree(recipe: Recipe, parts: list[Noised], rows: int | None, confidence: float) -> Errors:
-    most = max(part.error(confidence) for part in parts)
-    return most, f"± {most:.4g} before the levels are made to agree"
-
-
-def _sum(recipe: Recipe, parts: list[Noised], rows: int | None, confidence: float) -> Errors:
-    total, *rest = parts
-    reach = sum_reach(total, rest[0], confidence) if rest else total.error(confidence)
-    return _plus_minus(reach * 2.0**-total.measure.bits)
-
-
-def _mean(recipe: Recipe, parts: list[Noised], rows: int | None, confidence: float) -> Errors:
-    total, count = parts
-    scale, h = 2.0**-total.measure.bits, float(total.measure.reach)
-    # (S + s) / (n + c) - S / n = (s - m c) / (n + c) with |m| <= h: both errors at once, by a union bound.
-    if count.mechanism is None or total.mechanism is None:
-        top, lost = total.error(confidence) + h * count.error(confidence), count.error(confidence)
-    else:
-        miss = 1 - confidence
-        top = combined_error([(1.0, total.mechanism), (h, count.mechanism)], 1 - SPLIT * miss)
-        lost = count.mechanism.error(1 - (1 - SPLIT) * miss)
-    if rows is None:
-        below = f"(n - {lost:.4g})" if lost else "n"
-        return None, f"± {top * scale:.4g} / {below}, n rows behind it; at most {2 * h * scale:.4g}"
-    if rows <= lost:
-        return 2 * h * scale, f"± {2 * h * scale:.4g}: noise may hide all {rows} rows"
-    return _plus_minus(min(top / (rows - lost), 2 * h) * scale)
-
-
-def _variance(recipe: Recipe, parts: list[Noised], rows: int | None, confidence: float) -> Errors:
-    total, squares, count = parts
-    h, off, grid = float(total.measure.reach), float(recipe.parameters[0]), 4.0**-total.measure.grid
-    root = recipe.function == "std"
-    share = 1 - (1 - confidence) / 3
-    s, q, lost = total.error(share), squares.error(share), count.error(share)
-    # With m, p the true means of v - c and its square, and all divided by n + c >= n - lost: Q/N - (S/N)**2 moves by
-    # (q - p c - 2 m (s - m c)) - (s - m c)**2 / (n + c), where |m| <= h, p <= h**2 and |2 m**2 - p| <= h**2.
-    top = q + 2 * h * s + h * h * lost
-    most = h * h * (1 + off)
-
-    def shown(x: float) -> float:
-        # |sqrt(a) - sqrt(b)| <= sqrt(|a - b|), whatever the variance is.
-        return (x * grid) ** 0.5 if root else x * grid
-
-    if rows is None:
-        text = f"{top * grid:.4g} / (n - {lost:.4g})"
-        return None, f"± {f'the root of {text}' if root else text}, n rows behind it; at most {shown(most):.4g}"
-    n = rows - lost
-    if n <= 1 + off:
-        return shown(most), f"± {shown(most):.4g}: noise may hide all {rows} rows"
-    moved = min(h * h, top / n + ((s + h * lost) / n) ** 2) * n / (n - off)
-    moved += off * h * h * lost / ((n - 1) * (rows - 1))  # n / (n - 1) is off, too
-    return _plus_minus(shown(min(moved, most)))
-
-
-_ERRORS: Mapping[str, Callable[[Recipe, list[Noised], int | None, float], Errors]] = {
-    "count": _count,
-    "count_distinct": _count,
-    "top_k": _count,
-    "sum": _sum,
-    "mean": _mean,
-    "variance": _variance,
-    "std": _variance,
-    "tree": _tree,
-}
 
 
 def reached(found: Sequence[Expected], wanted: Within) -> bool | str:

@@ -16,7 +16,7 @@ from curador.mechanisms.sensitivity import Sensitivity
 from curador.mechanisms.thresholded import ThresholdedGaussian, ThresholdedLaplace
 from curador.numbers import log2_floor, sqrt_up
 from curador.privacy import Neighbors
-from curador.query.plan.measurement import UNBOUNDED_BITS, Measure, Recipe
+from curador.query.aggregates.measure import UNBOUNDED_BITS, Measure, RankSearch, Search
 from curador.query.plan.split import INVERSE, shares
 from curador.query.plan.steps import Largest, Noised, Ranked, Selected, Step
 
@@ -59,6 +59,10 @@ class NoiseItem:
     weight: float
     coordinates: int
     counts_units: bool = False
+
+    @property
+    def code(self) -> dict[str, object]:
+        return self.measure.code
 
     @property
     def spread(self) -> float:
@@ -140,21 +144,24 @@ class RankItem:
     Bounds of a column are looked for among powers of two: of so few candidates the right one is found cheaply.
     """
 
-    recipe: Recipe
-    quantiles: tuple[Fraction, ...]
+    ranks: RankSearch
     rows: int
     groups: int
     neighbors: Neighbors
     weight: float
 
+    @property
+    def code(self) -> dict[str, object]:
+        return self.ranks.code
+
     def _mechanism(self, epsilon: Fraction) -> Quantiles:
-        m = self.recipe.measures[0]
-        if self.recipe.function in ("lower", "upper"):
+        m, wanted = self.ranks.measure, self.ranks.quantiles
+        if self.ranks.search is not Search.VALUE:
             ends = (-UNBOUNDED_BITS - 1, UNBOUNDED_BITS + 1)
-            return Quantiles(self.quantiles, *ends, epsilon=epsilon, neighbors=self.neighbors)
+            return Quantiles(wanted, *ends, epsilon=epsilon, neighbors=self.neighbors)
         step = 1 << max(0, (m.high - m.low).bit_length() - MOST_POINTS_BITS)
         high = m.low + max(1, -(-(m.high - m.low) // step)) * step  # whole steps, at least one
-        return Quantiles(self.quantiles, m.low, high, epsilon=epsilon, step=step, neighbors=self.neighbors)
+        return Quantiles(wanted, m.low, high, epsilon=epsilon, step=step, neighbors=self.neighbors)
 
     @property
     def _typical(self) -> float:
@@ -171,28 +178,33 @@ class RankItem:
 
     def by_epsilon(self, epsilon: Fraction) -> tuple[Step, ...]:
         made = self._mechanism(epsilon / (self.rows * self.groups))
-        return (Ranked(self.recipe, made, self.rows, self.groups),)
+        return (Ranked(self.ranks, made, self.rows, self.groups),)
 
     def by_rho(self, rho: Fraction) -> tuple[Step, ...]:
         # groups * levels choices of range rows * epsilon / levels, each of rho range**2 / 8 [CR21].
         levels = self._mechanism(Fraction(1)).levels
         made = self._mechanism(root_down(8 * rho / (self.groups * levels)) * levels / self.rows)
-        return (Ranked(self.recipe, made, self.rows, self.groups),)
+        return (Ranked(self.ranks, made, self.rows, self.groups),)
 
 
 @dataclass(frozen=True)
 class TopItem:
     """The largest of ``cells`` public groups, a unit adding up to ``rows`` to the count of each it is in."""
 
-    recipe: Recipe
+    measure: Measure
+    wanted: int
     rows: int
     cells: int
     neighbors: Neighbors
     weight: float
 
     @property
+    def code(self) -> dict[str, object]:
+        return {"top": self.k, "of": self.measure.code}
+
+    @property
     def k(self) -> int:
-        return min(int(self.recipe.parameters[0]), self.cells)
+        return min(self.wanted, self.cells)
 
     def _mechanism(self, epsilon: Fraction) -> TopK:
         # Under add-remove all counts move the same way.
@@ -208,7 +220,7 @@ class TopItem:
         return self.spread / math.sqrt(8 * self.k)
 
     def by_epsilon(self, epsilon: Fraction) -> tuple[Step, ...]:
-        return (Largest(self.recipe, self._mechanism(epsilon)),)
+        return (Largest(self.measure, self._mechanism(epsilon)),)
 
     def by_rho(self, rho: Fraction) -> tuple[Step, ...]:
         return self.by_epsilon(root_down(8 * self.k * rho))  # k choices of range epsilon / k

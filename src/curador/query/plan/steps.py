@@ -1,6 +1,7 @@
-"""What a plan does to exact integers: add noise, choose by rank, choose groups.  Each step knows its event.
+"""What a plan does to exact integers: add noise, choose by rank, choose groups.
 
 A step is made before any data is read and is the only thing that turns exact integers into something that may leave.
+Each knows its event, the kind of its mechanism, and the code that identifies it in a ledger.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from curador.mechanisms.selection import TopK
 from curador.mechanisms.sensitivity import Sensitivity
 from curador.noise import SYSTEM, Entropy
 from curador.noise.arrays import ARRAY_MOST
-from curador.query.plan.measurement import Measure, Recipe
+from curador.query.aggregates.measure import Measure, RankSearch, Search
 
 EXACT_DOUBLE = 1 << 53
 MACHINE_WORD = 1 << 60
@@ -35,7 +36,7 @@ class Noised:
     """A measure with independent noise in every group.
 
     Without a mechanism no unit can move the measure (the number of rows, where neighbours replace rows and nothing
-    drops any), so it is public.  ``keyed`` says that the selection of groups draws this noise already.
+    drops any), so it is public.  ``keyed``: the selection of groups already draws this noise.
 
     Guarantee: that of its mechanism, for the sensitivity of the measure over all groups.
     """
@@ -51,8 +52,10 @@ class Noised:
         return NOTHING if self.mechanism is None or self.keyed else self.mechanism.event
 
     @property
-    def label(self) -> str:
-        return self.measure.name
+    def code(self) -> dict[str, object]:
+        """What is measured with which noise, in codes and numbers."""
+        noise = None if self.mechanism is None else [self.mechanism.kind, self.mechanism.event.to_json()]
+        return {"noised": self.measure.code, "noise": noise, "keyed": self.keyed}
 
     def error(self, confidence: float = 0.95) -> float:
         """The noise on one group, on the measure's grid, is within this at least this often."""
@@ -96,7 +99,7 @@ class Ranked:
     rows * epsilon / levels, since ranges of independent choices add up [DR19].  Levels and groups compose.
     """
 
-    recipe: Recipe
+    ranks: RankSearch
     mechanism: Quantiles
     rows: int
     groups: int
@@ -109,10 +112,10 @@ class Ranked:
         return (self.groups * levels) * choice
 
     @property
-    def label(self) -> str:
-        shown = ", ".join(f"{float(100 * q):g} %" for q in self.mechanism.quantiles)
-        what = "power of two at" if self.recipe.function in ("lower", "upper") else "quantiles"
-        return f"{what} {shown} of {self.recipe.measures[0].column}"
+    def code(self) -> dict[str, object]:
+        """What is looked for by which choice, in codes and numbers."""
+        grid = [str(x) for x in (self.mechanism.epsilon, self.mechanism.lower, self.mechanism.upper)]
+        return {"ranked": self.ranks.code, "noise": [self.mechanism.kind, self.event.to_json(), grid]}
 
     def error(self, confidence: float = 0.95) -> float:
         """Every quantile of one group is within this many rows of its rank at least this often."""
@@ -121,11 +124,11 @@ class Ranked:
     def noise(self, values: Numbers, counts: Numbers, entropy: Entropy = SYSTEM) -> NDArray[np.float64]:
         """The quantiles of one group, from its distinct values on the grid and how often each occurs."""
         numbers, times = np.asarray(values, np.int64), np.asarray(counts, np.int64)
-        bounds = self.recipe.function in ("lower", "upper")
-        given = magnitudes(numbers) if bounds else numbers
+        powers = self.ranks.search is not Search.VALUE
+        given = magnitudes(numbers) if powers else numbers
         found = self.mechanism.release(np.repeat(given.astype(np.float64), times), entropy=entropy)
-        if bounds:
-            return np.array([float(power_bound(int(k), self.recipe.function == "upper")) for k in found])
+        if powers:
+            return np.array([float(power_bound(int(k), self.ranks.search is Search.UPPER)) for k in found])
         return found
 
 
@@ -154,7 +157,7 @@ def power_bound(magnitude: int, upper: bool) -> int:
 class Largest:
     """The groups with most rows, chosen privately; their counts are another step."""
 
-    recipe: Recipe
+    measure: Measure
     mechanism: TopK
     share: Fraction = Fraction(0)
 
@@ -163,8 +166,10 @@ class Largest:
         return self.mechanism.event
 
     @property
-    def label(self) -> str:
-        return f"the {self.mechanism.k} largest groups"
+    def code(self) -> dict[str, object]:
+        """How many groups are chosen by which choice, in codes and numbers."""
+        noise = [self.mechanism.kind, self.event.to_json()]
+        return {"largest": self.measure.code, "k": self.mechanism.k, "noise": noise}
 
     def noise(self, counts: Sequence[int], entropy: Entropy = SYSTEM) -> list[int]:
         """The places of the chosen groups."""
@@ -186,9 +191,10 @@ class Selected:
         return self.mechanism.event
 
     @property
-    def label(self) -> str:
-        return "which groups are shown"
+    def code(self) -> dict[str, object]:
+        """The selection in codes and numbers."""
+        return {"selected": [self.mechanism.kind, self.event.to_json()]}
 
 
 Step = Noised | Ranked | Largest | Selected
-"""One part of a plan that is paid for: its ``share`` of the budget, its ``event`` and a ``label``."""
+"""One part of a plan that is paid for: its ``share`` of the budget, its ``event``, ``mechanism`` and ``code``."""

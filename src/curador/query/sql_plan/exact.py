@@ -13,6 +13,7 @@ from enum import StrEnum
 from sqlglot import exp
 
 from curador.mechanisms.sensitivity import Contribution
+from curador.query.aggregates.measure import Measure
 from curador.query.language.types import Type
 from curador.query.tables.columns import Key, Kind
 
@@ -57,16 +58,12 @@ class Statement:
     """One query of an exact aggregate.
 
     With public keys, the first column of its result is the index of a key; otherwise the first columns are the
-    values that the groups have.  Then come integers, named by ``columns``.  With ``listed`` set, a group has several
-    rows of two integers: a value, and how often it occurs.
-
-    >>> Statement("cells", exp.Select(), ("rows",)).listed
-    False
+    values that the groups have.  Then comes one integer for each of ``measures``.  With ``listed`` set there is one
+    measure, of values, and a group has several rows of two integers: a value, and how often it occurs.
     """
 
-    name: str
     tree: exp.Select = field(repr=False)
-    columns: tuple[str, ...]
+    measures: tuple[Measure, ...]
     listed: bool = False
 
 

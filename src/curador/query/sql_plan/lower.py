@@ -13,11 +13,11 @@ from dataclasses import dataclass
 
 from curador.errors import QuestionRefused
 from curador.mechanisms.sensitivity import Contribution
+from curador.query.aggregates.measure import Measure, MeasureKind
 from curador.query.language import expressions as ex
 from curador.query.language.trees import names
 from curador.query.language.types import column_type
 from curador.query.plan.checked import Checked
-from curador.query.plan.measurement import Measure, MeasureKind
 from curador.query.sql_plan import ir as nt
 from curador.query.sql_plan import truncate
 from curador.query.sql_plan.exact import Exact, Read, Scan, Statement
@@ -30,9 +30,6 @@ from curador.query.sql_plan.truncate import INDEX, MOST_ROWS_PER_GROUP, UNIT, Gr
 from curador.query.tables.columns import Kind
 from curador.query.tables.table import Table
 
-CELLS = "cells"
-"""The statement that has one row for each group; others list values and are called by their measure's name."""
-
 
 def lower(
     checked: Checked, measures: Sequence[Measure], contribution: Contribution, prepared: Prepared | None = None
@@ -42,7 +39,7 @@ def lower(
     From a prepared table the cut is read off stored ranks, before the filter; ``contribution`` is then what the table
     or the question declares, and the result's own says what is left of it for coarser groups.
 
-    >>> from curador.query.aggregates.words import count
+    >>> from curador.query.aggregates.counts import count
     >>> from curador.query.plan.checked import check
     >>> from curador.query.ask.question import Output, Question
     >>> from curador.query.tables.table import Table
@@ -63,7 +60,7 @@ def lower(
         contribution = prepared.left(checked, contribution)
     elif unit is not None:
         kind = checked.table.columns[unit].kind
-        units = any(m.form is MeasureKind.UNITS for m in measures)
+        units = any(m.kind is MeasureKind.UNITS for m in measures)
         layer = truncate.truncated(layer, kind, cells, layout.value_names, contribution, units)
     return Exact(
         scans=layout.scans,
@@ -87,7 +84,7 @@ def listing(name: str, table: Table, columns: Sequence[str]) -> Exact:
     every: dict[str, Node] = {r.name: nt.column(r.name) for r in reads}
     tree = nt.select(every, nt.table("s0"), group=tuple(every))
     kinds = tuple(r.type.kind for r in reads)
-    return Exact((Scan("s0", name, reads),), (Statement(CELLS, tree, ()),), None, kinds, Contribution())
+    return Exact((Scan("s0", name, reads),), (Statement(tree, ()),), None, kinds, Contribution())
 
 
 # ---- the rows as expressions over columns as read ------------------------------------------------------------
@@ -172,15 +169,15 @@ class _Value:
 
 def _value(m: Measure, measures: Sequence[Measure]) -> _Value:
     assert m.column is not None
-    if m.form is MeasureKind.PRESENT:
+    if m.kind is MeasureKind.PRESENT:
         summed = any(
-            o.column == m.column and o.form in (MeasureKind.SUM, MeasureKind.CENTRED, MeasureKind.SQUARES)
+            o.column == m.column and o.kind in (MeasureKind.SUM, MeasureKind.CENTRED, MeasureKind.SQUARES)
             for o in measures
         )
         return _Value(m.column, present=not summed)  # what is added up is there anyway, and is NULL where it is
-    if m.form is MeasureKind.DISTINCT:
+    if m.kind is MeasureKind.DISTINCT:
         return _Value(m.column, keyed=True)
-    return _Value(m.column, ends=(m.low, m.high) if m.form is MeasureKind.VALUES else None)
+    return _Value(m.column, ends=(m.low, m.high) if m.kind is MeasureKind.VALUES else None)
 
 
 # ---- aggregates ----------------------------------------------------------------------------------------------
@@ -191,28 +188,28 @@ def _statements(
 ) -> Iterator[Statement]:
     groups: dict[str, Node] = {c: nt.column(c) for c in cells.columns}
     shown = groups or {INDEX: nt.number(0)}
-    several = [m for m in dict.fromkeys(measures) if m.form is not MeasureKind.VALUES]
+    several = [m for m in dict.fromkeys(measures) if m.kind is not MeasureKind.VALUES]
     if several:
         found = {f"m{i}": _aggregate(m, value_of.get(m, ""), ids) for i, m in enumerate(several)}
         tree = nt.select({**shown, **found}, layer, group=tuple(groups))
-        yield Statement(CELLS, tree, tuple(m.name for m in several))
+        yield Statement(tree, tuple(several))
     for m in dict.fromkeys(measures):
-        if m.form is MeasureKind.VALUES:
+        if m.kind is MeasureKind.VALUES:
             value = value_of[m]
             columns = {**shown, "m0": nt.column(value), "m1": nt.rows()}
             tree = nt.select(columns, layer, nt.present(nt.column(value)), group=(*groups, value))
-            yield Statement(m.name, tree, ("value", "count"), listed=True)
+            yield Statement(tree, (m,), listed=True)
 
 
 def _aggregate(m: Measure, value: str, ids: bool) -> Node:
     x: Node = nt.column(value)
-    if m.form is MeasureKind.ROWS or (m.form is MeasureKind.UNITS and not ids):
+    if m.kind is MeasureKind.ROWS or (m.kind is MeasureKind.UNITS and not ids):
         return nt.rows()
-    if m.form is MeasureKind.UNITS:
+    if m.kind is MeasureKind.UNITS:
         return nt.distinct(nt.column(UNIT))
-    if m.form is MeasureKind.PRESENT:
+    if m.kind is MeasureKind.PRESENT:
         return nt.count(x)
-    if m.form is MeasureKind.DISTINCT:
+    if m.kind is MeasureKind.DISTINCT:
         return nt.distinct(x)
     x = nt.minus(x, nt.number(m.centre)) if m.centre else x
-    return nt.total(nt.times(x, x) if m.form is MeasureKind.SQUARES else x)
+    return nt.total(nt.times(x, x) if m.kind is MeasureKind.SQUARES else x)

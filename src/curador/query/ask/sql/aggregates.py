@@ -6,23 +6,23 @@ from collections.abc import Callable
 
 from sqlglot import exp
 
-from curador.query.aggregates import words as ag
-from curador.query.aggregates.words import Aggregate
+from curador.query.aggregates import counts, moments, ranks, sums, top
+from curador.query.aggregates.base import Aggregate
 from curador.query.ask.sql.expressions import Reader, number
 from curador.query.ask.sql.text import only, refuse, word
 from curador.query.language import expressions as ex
 
 _SIMPLE: dict[type[exp.Expr], Callable[[ex.Expr], Aggregate]] = {
-    exp.Sum: ag.sum_,
-    exp.Avg: ag.mean,
-    exp.Variance: ag.variance,
-    exp.VariancePop: lambda x: ag.variance(x, population=True),
-    exp.Stddev: ag.std,
-    exp.StddevSamp: ag.std,
-    exp.StddevPop: lambda x: ag.std(x, population=True),
-    exp.Median: ag.median,
-    exp.Min: ag.minimum,
-    exp.Max: ag.maximum,
+    exp.Sum: sums.sum_,
+    exp.Avg: moments.mean,
+    exp.Variance: moments.variance,
+    exp.VariancePop: lambda x: moments.variance(x, population=True),
+    exp.Stddev: moments.std,
+    exp.StddevSamp: moments.std,
+    exp.StddevPop: lambda x: moments.std(x, population=True),
+    exp.Median: ranks.median,
+    exp.Min: ranks.minimum,
+    exp.Max: ranks.maximum,
 }
 
 
@@ -50,15 +50,15 @@ def _count(node: exp.Expr, rows: Reader, is_unit: Callable[[ex.Expr], bool]) -> 
     if inside is None or type(inside) is exp.Star:
         if inside is not None:
             only(inside, rows.text)
-        return ag.count()
+        return counts.count()
     if type(inside) is exp.Distinct:
         only(inside, rows.text, "expressions")
         if len(inside.expressions) != 1:
             refuse(inside, rows.text, "DISTINCT counts one column.", "Count one column at a time.")
         what = rows.read(inside.expressions[0])
-        return ag.count_distinct(None if is_unit(what) else what)
+        return counts.count_distinct(None if is_unit(what) else what)
     what = rows.read(inside)
-    return ag.count(None if isinstance(what, ex.Literal) and what.kind is not None else what)
+    return counts.count(None if isinstance(what, ex.Literal) and what.kind is not None else what)
 
 
 def _quantiles(what: ex.Expr, wanted: exp.Expr | None, node: exp.Expr, rows: Reader) -> Aggregate:
@@ -68,7 +68,7 @@ def _quantiles(what: ex.Expr, wanted: exp.Expr | None, node: exp.Expr, rows: Rea
     if type(wanted) is exp.Array:
         only(wanted, rows.text, "expressions")
         listed = wanted.expressions
-    return ag.quantiles(what, [number(p, rows.text) for p in listed])
+    return ranks.quantiles(what, [number(p, rows.text) for p in listed])
 
 
 def _within_group(node: exp.Expr, rows: Reader) -> Aggregate:
@@ -89,13 +89,13 @@ def _ours(node: exp.Expr, rows: Reader) -> Aggregate:
     only(node, rows.text, "this", "expressions")
     name, arguments = node.name.upper(), node.expressions
     if name == "TOP_K" and len(arguments) == 1:
-        return ag.top_k(number(arguments[0], rows.text))  # type: ignore[arg-type]
+        return top.top_k(number(arguments[0], rows.text))  # type: ignore[arg-type]
     if name == "MEAN" and len(arguments) == 1:
-        return ag.mean(rows.read(arguments[0]))
+        return moments.mean(rows.read(arguments[0]))
     if name == "BOUNDS" and len(arguments) == 1:
-        return ag.bounds(rows.read(arguments[0]))
+        return ranks.bounds(rows.read(arguments[0]))
     if name == "HISTOGRAM" and len(arguments) > 2:
-        return ag.histogram(rows.read(arguments[0]), [number(edge, rows.text) for edge in arguments[1:]])
+        return counts.histogram(rows.read(arguments[0]), [number(edge, rows.text) for edge in arguments[1:]])
     refuse(node, rows.text, f"{name} has the wrong number of arguments.", _OURS)
 
 
@@ -105,7 +105,7 @@ _OURS = "Write TOP_K(5), BOUNDS(column) or HISTOGRAM(column, edge, edge, …)."
 def default_name(what: Aggregate) -> str:
     """The name of an aggregate that was given none.
 
-    >>> default_name(ag.mean("age")), default_name(ag.count())
+    >>> default_name(moments.mean("age")), default_name(counts.count())
     ('mean_age', 'count')
     """
     return f"{what.function}_{what.column.column}" if isinstance(what.column, ex.Name) else what.function

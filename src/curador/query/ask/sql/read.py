@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from curador.errors import CuradorError, QuestionRefused
-from curador.query.aggregates.words import Aggregate
+from curador.query.aggregates.base import Aggregate
 from curador.query.ask.question import Group, Order, Output, Question
 from curador.query.ask.sql.aggregates import aggregate_of, default_name
 from curador.query.ask.sql.expressions import Reader, is_aggregate, number, parse_expression

@@ -12,16 +12,17 @@ Without the bound at zero this is the least-squares fit of all counts [HRMS10]. 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from curador.errors import QuestionRefused
+from curador.query.aggregates.base import Array, Estimate, NoisyMeasure, Part, Recipe, as_reals, register
+from curador.query.aggregates.counts import CountFunction
+from curador.query.aggregates.measure import MeasureKind
 
 Path = tuple[str, ...]
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -162,3 +163,51 @@ def share_out(total: float, guess: Array, spread: Array) -> Array:
     k = int(np.flatnonzero(c >= turns)[-1]) if (c >= turns).any() else 0
     out[free] = np.maximum(0.0, x + c[k] * v)
     return out
+
+
+# ---- as an aggregate -------------------------------------------------------------------------------------------------
+
+
+def over_tree(recipe: Recipe, tree: Hierarchy) -> Recipe:
+    """A count at every level of a tree whose nodes are not all public already; the leaves come last."""
+    base = recipe.measures[0]
+    if recipe.function not in ("count", "count_distinct") or base.kind not in (MeasureKind.ROWS, MeasureKind.PRESENT):
+        raise QuestionRefused(
+            f"{recipe.name!r} is a {recipe.function}; over a tree rows are counted.",
+            fix="Use count(), or ask for the rest with group_by().",
+        )
+    levels = [level for level in range(tree.depth) if tree.measured(level)]
+    above = [replace(base, level=level, nodes=len(tree.nodes(level))) for level in levels]
+    measures = (*above, base)
+    return replace(recipe, function="tree", measures=measures, effect=(1.0,) * len(measures), tree=tree)
+
+
+class TreeFunction(CountFunction):
+    """Counts that agree over a tree; a node's interval is that of its own noise, stretched to hold the fitted count."""
+
+    name = "tree"
+
+    def estimate(self, recipe: Recipe, parts: Sequence[Part], confidence: float) -> Estimate:
+        tree = recipe.tree
+        assert tree is not None
+        by_level = {tree.depth if p.measure.level is None else p.measure.level: (x, p) for x, p in parts}
+        noisy = {
+            level: (as_reals(x), 0.0 if p.mechanism is None else p.mechanism.variance)
+            for level, (x, p) in by_level.items()
+        }
+        found = fit(tree, noisy)
+        ends: dict[Path, tuple[float, float]] = {}
+        for level, (x, p) in by_level.items():
+            reach = p.error(confidence)
+            for node, y in zip(tree.nodes(level), x.tolist(), strict=True):
+                ends[node] = (min(max(0.0, y - reach), found[node]), max(y + reach, found[node]))
+        ends |= {node: (float(n), float(n)) for node, n in tree.known.items()}
+        walk = tree.walk
+        low, high = (tuple(ends[node][i] for node in walk) for i in (0, 1))
+        return Estimate(recipe.name, tuple(found[node] for node in walk), low, high)
+
+    def error(self, recipe: Recipe, parts: Sequence[NoisyMeasure], rows: int, confidence: float) -> float:
+        return max(p.error(confidence) for p in parts)  # before the levels are made to agree
+
+
+register(TreeFunction())

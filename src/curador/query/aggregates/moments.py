@@ -1,0 +1,188 @@
+"""Means, variances and standard deviations: ratios of noised sums and counts.
+
+Sums are centred in the middle of the bounds, which halves their sensitivity, and squares are taken from there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+import numpy as np
+
+from curador.errors import QuestionRefused
+from curador.mechanisms.intervals import combined_error
+from curador.query.aggregates.base import (
+    Aggregate,
+    Array,
+    Estimate,
+    Function,
+    NoisyMeasure,
+    Part,
+    Recipe,
+    as_reals,
+    column,
+    count_beside,
+    estimate_of,
+    on_grid,
+    recipe_of,
+    register,
+)
+from curador.query.aggregates.measure import Measure, MeasureKind
+from curador.query.aggregates.ratios import ratio_bounds
+from curador.query.language.expressions import Expr
+from curador.query.language.types import Type
+from curador.query.tables.columns import WIDEST
+
+SPLIT = 0.9
+"""Of the misses, the part that goes to the numerator of a mean; the rest goes to its denominator."""
+
+
+def mean(what: str | Expr) -> Aggregate:
+    """The mean of a bounded column over rows in which it is not NULL."""
+    return Aggregate("mean", column(what))
+
+
+def variance(what: str | Expr, *, population: bool = False) -> Aggregate:
+    """The variance of a bounded column: of a sample (n - 1), unless ``population`` asks for n.
+
+    >>> variance("pay").parameters, variance("pay", population=True).parameters
+    ((Fraction(1, 1),), (Fraction(0, 1),))
+    """
+    return Aggregate("variance", column(what), (Fraction(not population),))
+
+
+def std(what: str | Expr, *, population: bool = False) -> Aggregate:
+    """The standard deviation of a bounded column; see :func:`variance`."""
+    return Aggregate("std", column(what), (Fraction(not population),))
+
+
+def centred_sum(name: str, aggregate: Aggregate, t: Type | None, kind: MeasureKind = MeasureKind.CENTRED) -> Measure:
+    """The sum of v - c, or of its squares, with c the middle of the bounds."""
+    low, high, grid = on_grid(name, t)
+    made = Measure(kind, aggregate.column, low, high, (low + high) // 2, grid)
+    if made.reach > WIDEST:
+        raise QuestionRefused(
+            f"The squares of {aggregate.column} for {name!r} could leave 62 bits.",
+            fix="Narrow its bounds, or declare a coarser step.",
+        )
+    return made
+
+
+class MeanFunction(Function):
+    """A centred sum over a count, both noised."""
+
+    name = "mean"
+    numeric = needs_bounds = by_rows = centres = True
+
+    def recipes(self, name: str, aggregate: Aggregate, t: Type | None, centred: bool) -> tuple[Recipe, ...]:
+        total = centred_sum(name, aggregate, t)
+        # (S + s) / (N + c) - S / N is near (s - m c) / N with |m| <= h; the range of a mean is 2 h.
+        effects = {total: 1 / (2 * max(total.reach, 1)), count_beside(aggregate, t): 0.5}
+        return (recipe_of(name, aggregate, effects),)
+
+    def estimate(self, recipe: Recipe, parts: Sequence[Part], confidence: float) -> Estimate:
+        (total, summed), (count, counted) = parts
+        m, h = summed.measure, float(summed.measure.reach)
+        # A group without rows has no mean; its answer is within the bounds, and means nothing more.
+        ratio = np.clip(as_reals(total) / np.maximum(as_reals(count), 1.0), -h, h)
+        low, high = ratio_bounds(total, summed.mechanism, count, counted.mechanism, h, confidence)
+        shown = (ratio, np.minimum(low, ratio), np.maximum(high, ratio))
+        # Held to the bounds, which lie up to one step nearer to the centre on one side than on the other.
+        return estimate_of(recipe.name, *(np.clip(x + m.centre, m.low, m.high) * 2.0**-m.grid for x in shown))
+
+    def error(self, recipe: Recipe, parts: Sequence[NoisyMeasure], rows: int, confidence: float) -> float:
+        total, count = parts
+        scale, h = 2.0**-total.measure.bits, float(total.measure.reach)
+        # (S + s) / (n + c) - S / n = (s - m c) / (n + c) with |m| <= h: both errors at once, by a union bound.
+        if count.mechanism is None or total.mechanism is None:
+            top, lost = total.error(confidence) + h * count.error(confidence), count.error(confidence)
+        else:
+            miss = 1 - confidence
+            top = combined_error([(1.0, total.mechanism), (h, count.mechanism)], 1 - SPLIT * miss)
+            lost = count.mechanism.error(1 - (1 - SPLIT) * miss)
+        if rows <= lost:  # noise may hide all rows
+            return 2 * h * scale
+        return min(top / (rows - lost), 2 * h) * scale
+
+
+class VarianceFunction(Function):
+    """The mean square minus the squared mean, from three noised measures."""
+
+    name = "variance"
+    numeric = needs_bounds = by_rows = centres = True
+
+    def recipes(self, name: str, aggregate: Aggregate, t: Type | None, centred: bool) -> tuple[Recipe, ...]:
+        total, squares = centred_sum(name, aggregate, t), centred_sum(name, aggregate, t, MeasureKind.SQUARES)
+        h = max(total.reach, 1)
+        # Q/N - (S/N)**2 moves by at most (q + 2 h s + h**2 c) / N; a variance is at most h**2.
+        return (recipe_of(name, aggregate, {total: 2 / h, squares: 1 / h**2, count_beside(aggregate, t): 1.0}),)
+
+    def estimate(self, recipe: Recipe, parts: Sequence[Part], confidence: float) -> Estimate:
+        (total, summed), (squares, squared), (count, counted) = parts
+        s, q, n = as_reals(total), as_reals(squares), as_reals(count)
+        h, off = float(summed.measure.reach), float(recipe.parameters[0])
+        most = h * h
+        rows = np.maximum(n, 1.0)
+        value = np.clip(q / rows - np.clip(s / rows, -h, h) ** 2, 0.0, most) * rows / np.maximum(rows - off, 1.0)
+        # With a third of the misses each, all three are within their own errors at once.
+        share = 1 - (1 - confidence) / 3
+        fewest, largest = n - counted.error(share), np.maximum(n + counted.error(share), 1.0)
+        mean_low, mean_high = _box(s, summed.error(share), fewest, largest, -h, h)
+        power_low, power_high = _box(q, squared.error(share), fewest, largest, 0.0, most)
+        steep = np.maximum(mean_low**2, mean_high**2)
+        flat = np.where((mean_low <= 0) & (mean_high >= 0), 0.0, np.minimum(mean_low**2, mean_high**2))
+        low = np.clip(power_low - steep, 0.0, most)
+        # n / (n - 1) is at most 2, from n = 2 on, and falls.
+        grown = fewest / np.maximum(fewest - off, 1.0)
+        high = np.clip(power_high - flat, 0.0, most) * np.where(fewest >= 1 + off, grown, 1 + off)
+        found = [x * 4.0**-summed.measure.grid for x in (value, np.minimum(low, value), np.maximum(high, value))]
+        return estimate_of(recipe.name, *map(self._shown, found))
+
+    def error(self, recipe: Recipe, parts: Sequence[NoisyMeasure], rows: int, confidence: float) -> float:
+        total, squares, count = parts
+        h, off, grid = float(total.measure.reach), float(recipe.parameters[0]), 4.0**-total.measure.grid
+        share = 1 - (1 - confidence) / 3
+        s, q, lost = total.error(share), squares.error(share), count.error(share)
+        # With m, p the true means of v - c and its square, and all divided by n + c >= n - lost: Q/N - (S/N)**2 moves
+        # by (q - p c - 2 m (s - m c)) - (s - m c)**2 / (n + c), where |m| <= h, p <= h**2 and |2 m**2 - p| <= h**2.
+        top = q + 2 * h * s + h * h * lost
+        most = h * h * (1 + off)
+        n = rows - lost
+        if n <= 1 + off:  # noise may hide all rows
+            return self._moved(most * grid)
+        moved = min(h * h, top / n + ((s + h * lost) / n) ** 2) * n / (n - off)
+        moved += off * h * h * lost / ((n - 1) * (rows - 1))  # n / (n - 1) is off, too
+        return self._moved(min(moved, most) * grid)
+
+    def _shown(self, x: Array) -> Array:
+        return x
+
+    def _moved(self, x: float) -> float:
+        return x
+
+
+class StdFunction(VarianceFunction):
+    """The root of a variance."""
+
+    name = "std"
+
+    def _shown(self, x: Array) -> Array:
+        return np.sqrt(x)
+
+    def _moved(self, x: float) -> float:
+        # |sqrt(a) - sqrt(b)| <= sqrt(|a - b|), whatever the variance is.
+        return float(x**0.5)
+
+
+def _box(x: Array, reach: float, fewest: Array, largest: Array, least: float, most: float) -> tuple[Array, Array]:
+    """The range of a total over a count, each within its error, held to what it can be; all of it without a count."""
+    few = np.maximum(fewest, 1.0)
+    ends = np.stack([(x - reach) / few, (x - reach) / largest, (x + reach) / few, (x + reach) / largest])
+    known = fewest >= 1
+    low, high = (np.clip(end, least, most) for end in (ends.min(axis=0), ends.max(axis=0)))
+    return np.where(known, low, least), np.where(known, high, most)
+
+
+for _function in (MeanFunction(), VarianceFunction(), StdFunction()):
+    register(_function)

@@ -1,0 +1,154 @@
+"""Quantiles, least and largest values, and bounds: chosen by rank, so their errors are in ranks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+
+import numpy as np
+
+from curador.errors import QuestionRefused
+from curador.numbers import Number, probability
+from curador.query.aggregates.base import (
+    Aggregate,
+    Array,
+    Estimate,
+    Function,
+    NoisyMeasure,
+    Part,
+    Recipe,
+    column,
+    on_grid,
+    register,
+)
+from curador.query.aggregates.measure import UNBOUNDED, Measure, MeasureKind, RankSearch, Search
+from curador.query.language.expressions import Expr
+from curador.query.language.types import Type
+
+MOST_QUANTILES = 100
+
+EXTREME = Fraction(1, 100)
+"""The minimum is asked as this quantile, the maximum as 1 minus it: further out, noise alone decides."""
+
+
+def quantiles(what: str | Expr, probabilities: Iterable[Number]) -> Aggregate:
+    """Several quantiles of a bounded column at once, cheaper than one by one.
+
+    >>> quantiles("age", [0.25, 0.5]).parameters
+    (Fraction(1, 4), Fraction(1, 2))
+    """
+    if not isinstance(probabilities, Iterable):
+        raise QuestionRefused("Quantiles are a list of probabilities.", fix="Write quantiles(column, [0.25, 0.75]).")
+    wanted = tuple(probability(p, "a quantile") for p in probabilities)
+    if not 1 <= len(wanted) <= MOST_QUANTILES or len(set(wanted)) != len(wanted):
+        raise QuestionRefused(f"Quantiles are 1 to {MOST_QUANTILES} different probabilities.", fix="List each once.")
+    return Aggregate("quantiles", column(what), tuple(sorted(wanted)))
+
+
+def median(what: str | Expr) -> Aggregate:
+    """The middle value of a bounded column.
+
+    >>> median("age") == quantiles("age", [0.5])
+    True
+    """
+    return quantiles(what, ["1/2"])
+
+
+def minimum(what: str | Expr) -> Aggregate:
+    """A low quantile, privately near the least value."""
+    return Aggregate("minimum", column(what))
+
+
+def maximum(what: str | Expr) -> Aggregate:
+    """A high quantile, privately near the largest value."""
+    return Aggregate("maximum", column(what))
+
+
+def bounds(what: str | Expr) -> Aggregate:
+    """Bounds learned privately for a column that has none declared: powers of two around nearly all values."""
+    return Aggregate("bounds", column(what))
+
+
+class QuantilesFunction(Function):
+    """Values chosen by rank on the column's grid."""
+
+    name = "quantiles"
+    numeric = needs_bounds = True
+
+    def outputs(self, aggregate: Aggregate, name: str) -> tuple[str, ...]:
+        if len(aggregate.parameters) > 1:
+            return tuple(f"{name}_p{float(100 * p):g}" for p in aggregate.parameters)
+        return (name,)
+
+    def recipes(self, name: str, aggregate: Aggregate, t: Type | None, centred: bool) -> tuple[Recipe, ...]:
+        low, high, grid = on_grid(name, t)
+        values = Measure(MeasureKind.VALUES, aggregate.column, low, high, 0, grid)
+        search = RankSearch(values, Search.VALUE, self._wanted(aggregate))
+        return (_ranked(name, aggregate.function, aggregate.outputs(name), search, name),)
+
+    def _wanted(self, aggregate: Aggregate) -> tuple[Fraction, ...]:
+        return aggregate.parameters
+
+    def estimate(self, recipe: Recipe, parts: Sequence[Part], confidence: float) -> Estimate:
+        raise TypeError("what is chosen by rank has no noised measures")
+
+    def error(self, recipe: Recipe, parts: Sequence[NoisyMeasure], rows: int, confidence: float) -> float:
+        raise TypeError("what is chosen by rank has no noised measures")
+
+
+def _ranked(name: str, function: str, outputs: tuple[str, ...], search: RankSearch, asked: str) -> Recipe:
+    return Recipe(name, function, outputs, (search.measure,), (1.0,), search.quantiles, asked, search)
+
+
+class MinimumFunction(QuantilesFunction):
+    """The 1 % quantile."""
+
+    name = "minimum"
+
+    def _wanted(self, aggregate: Aggregate) -> tuple[Fraction, ...]:
+        return (EXTREME,)
+
+
+class MaximumFunction(QuantilesFunction):
+    """The 99 % quantile."""
+
+    name = "maximum"
+
+    def _wanted(self, aggregate: Aggregate) -> tuple[Fraction, ...]:
+        return (1 - EXTREME,)
+
+
+class BoundsFunction(QuantilesFunction):
+    """Powers of two below and above nearly all values, where no bounds are declared."""
+
+    name = "bounds"
+    needs_bounds = False
+
+    def outputs(self, aggregate: Aggregate, name: str) -> tuple[str, ...]:
+        return f"{name}_lower", f"{name}_upper"
+
+    def recipes(self, name: str, aggregate: Aggregate, t: Type | None, centred: bool) -> tuple[Recipe, ...]:
+        assert t is not None
+        values = Measure(MeasureKind.VALUES, aggregate.column, -UNBOUNDED, UNBOUNDED, 0, t.bits)
+        ends = (RankSearch(values, Search.LOWER, (EXTREME,)), RankSearch(values, Search.UPPER, (1 - EXTREME,)))
+        outputs = aggregate.outputs(name)
+        return tuple(_ranked(o, "bounds", (o,), end, name) for o, end in zip(outputs, ends, strict=True))
+
+
+def rank_estimates(recipe: Recipe, values: Array, ranks: float) -> list[Estimate]:
+    """The columns of a choice by rank, from one row of values per group on the column's grid.
+
+    Guarantee: post-processing of what was chosen [DR14].
+    """
+    m = recipe.measures[0]
+    whole = m.grid == 0
+    values = np.clip(values, m.low, m.high)  # the grid that was searched may end a step beyond the bounds
+    columns = []
+    for i, name in enumerate(recipe.outputs):
+        found = values[:, i].astype(np.int64) if whole else values[:, i] * 2.0**-m.grid
+        columns.append(Estimate(name, tuple(found.tolist()), ranks=ranks))
+    return columns
+
+
+for _function in (QuantilesFunction(), MinimumFunction(), MaximumFunction(), BoundsFunction()):
+    register(_function)

@@ -1,0 +1,130 @@
+"""What is kept of an answer: the noised measurement, from which any presentation is made.
+
+It holds noised numbers and the keys of the groups that are shown, nothing exact and no words.  In a ledger it is JSON:
+each column of numbers stands behind the code of its measure, and keys stand in an order of the groups that does not
+depend on how the question was written.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from curador.errors import LedgerBroken
+from curador.query.aggregates.base import Array
+from curador.query.aggregates.measure import Measure, RankSearch
+from curador.query.plan.identity import FORMAT, canonical, digest
+from curador.query.plan.plan import Plan
+from curador.query.plan.steps import MACHINE_WORD, Largest, Noised, Ranked
+from curador.query.tables.columns import Key
+
+GroupKey = tuple[Key | None, ...]
+
+
+@dataclass(frozen=True)
+class NoisyCounts:
+    """What a plan's noise made of exact integers: the groups that are shown, and for each its noised measures.
+
+    ``ranked`` holds for each search by rank one row of values per group, on the column's grid.
+    """
+
+    keys: tuple[GroupKey, ...]
+    measured: Mapping[Measure, NDArray[Any]]
+    ranked: Mapping[RankSearch, Array]
+
+    def at(self, places: Sequence[int]) -> NoisyCounts:
+        """The same with its groups in another order."""
+        order = list(places)
+        return NoisyCounts(
+            tuple(self.keys[i] for i in order),
+            {m: x[order] for m, x in self.measured.items()} if _alike(self) else self.measured,
+            {r: x[order] for r, x in self.ranked.items()},
+        )
+
+
+def _alike(noisy: NoisyCounts) -> bool:
+    """Whether every column has one number per group; over a tree, upper levels have fewer."""
+    return all(len(x) == len(noisy.keys) for x in noisy.measured.values())
+
+
+def to_bytes(noisy: NoisyCounts, plan: Plan) -> bytes:
+    """A measurement as a ledger keeps it."""
+    order = canonical([group.expr for group in plan.question.group_by])
+    content = {
+        "format": FORMAT,
+        "keys": [[_key_out(key[i]) for i in order] for key in noisy.keys],
+        "measured": [[m.code, x.tolist()] for m, x in noisy.measured.items()],
+        "ranked": [[r.code, x.tolist()] for r, x in noisy.ranked.items()],
+    }
+    return json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
+
+
+def from_bytes(content: bytes, plan: Plan) -> NoisyCounts:
+    """Read back what :func:`to_bytes` wrote, for any plan of the same measurement, in the order of its groups.
+
+    Fails: a content of another format or of other measures is refused as a broken ledger.
+    """
+    try:
+        data = json.loads(content)
+        if data["format"] != FORMAT:
+            raise ValueError
+        order = canonical([group.expr for group in plan.question.group_by])
+        place = {i: k for k, i in enumerate(order)}
+        keys = tuple(tuple(_key_in(key[place[i]]) for i in range(len(order))) for key in data["keys"])
+        columns = {digest(code): values for code, values in data["measured"]}
+        ranks = {digest(code): rows for code, rows in data["ranked"]}
+        searched = [s for s in plan.steps if isinstance(s, Ranked)]
+        found = NoisyCounts(
+            keys,
+            {s.measure: _numbers(columns[digest(s.measure.code)]) for s in plan.steps if isinstance(s, Noised)},
+            {
+                s.ranks: np.array(ranks[digest(s.ranks.code)], np.float64).reshape(len(keys), len(s.ranks.quantiles))
+                for s in searched
+            },
+        )
+    except (KeyError, TypeError, ValueError, IndexError):
+        raise LedgerBroken(
+            "The ledger holds an answer that is not a measurement of this question.",
+            fix="Verify the ledger; ask with fresh=True to buy a new answer.",
+            code="not-a-measurement",
+        ) from None
+    return _ordered(found, plan)
+
+
+def _ordered(noisy: NoisyCounts, plan: Plan) -> NoisyCounts:
+    """The groups in the order of the plan's own keys; the largest, and nodes of a tree, stay in theirs."""
+    if plan.question.tree is not None or any(isinstance(step, Largest) for step in plan.steps):
+        return noisy
+    if plan.checked.keys is None:
+        return noisy.at(sorted(range(len(noisy.keys)), key=lambda i: sortable(noisy.keys[i])))
+    places = {key: i for i, key in enumerate(noisy.keys)}
+    return noisy.at([places[key] for key in plan.checked.keys])
+
+
+def sortable(key: GroupKey) -> tuple[tuple[bool, str, Any], ...]:
+    """An order for groups that depends on nothing but their keys; NULL comes first.
+
+    >>> sorted([("b", 2), (None, 1), ("b", 1)], key=sortable)
+    [(None, 1), ('b', 1), ('b', 2)]
+    """
+    return tuple((x is not None, type(x).__name__, x if x is not None else 0) for x in key)
+
+
+def _numbers(values: list[int | float]) -> NDArray[Any]:
+    if all(isinstance(x, int) for x in values):
+        return np.array(values, np.int64 if all(abs(x) < MACHINE_WORD for x in values) else object)
+    return np.array(values, np.float64)
+
+
+def _key_out(key: Key | None) -> object:
+    return {"date": key.isoformat()} if isinstance(key, date) else key
+
+
+def _key_in(x: Any) -> Key | None:
+    return date.fromisoformat(x["date"]) if isinstance(x, dict) else x

@@ -1,0 +1,125 @@
+"""A plan as plain values: codes, numbers and the asker's own names, from which any door makes its words.
+
+Nothing here is worded: what a mechanism, a note or a neighbour is called is decided where it is shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from functools import singledispatch
+from typing import TYPE_CHECKING, Any
+
+from curador.mechanisms.gaussian import Gaussian, IntegerGaussian
+from curador.mechanisms.laplace import IntegerLaplace
+from curador.query.aggregates.measure import Search
+from curador.query.plan.steps import Largest, Noised, Ranked, Selected, Step
+
+if TYPE_CHECKING:
+    from curador.query.plan.plan import Plan
+
+Facts = Mapping[str, Any]
+"""Plain values: JSON can hold them."""
+
+
+def facts_of(plan: Plan) -> Facts:
+    """Everything an explanation needs; equal plans have equal facts."""
+    question, table = plan.question, plan.checked.table
+    return {
+        "question": question.to_json(),
+        "tables": list(plan.tables),
+        "neighbors": plan.neighbors.value,
+        "unit": table.unit.id,
+        "contribution": {"groups": plan.contribution.groups, "rows": plan.contribution.rows},
+        "where": None if question.where is None else str(question.where),
+        "groups": [group.name for group in question.group_by],
+        "keys": None if plan.checked.keys is None else len(plan.checked.keys),
+        "budget": plan.budget.to_json(),
+        "guarantee": plan.guarantee.to_json(),
+        "event": plan.event.to_json(),
+        "confidence": plan.confidence,
+        "rows": plan.rows,
+        "prepared": plan.prepared is not None,  # not which copy: its digest would tell about the rows
+        "steps": [{**step_facts(s), "share": str(s.share), "event": s.event.to_json()} for s in plan.steps],
+        "expected": [
+            {
+                "output": e.output,
+                "error": e.value,
+                "unit": e.unit,
+                "confidence": e.confidence,
+                "by_rows": [list(pair) for pair in e.by_rows],
+                "fitted": e.fitted,
+            }
+            for e in plan.expected
+        ],
+        "notes": notes_of(plan),
+    }
+
+
+@singledispatch
+def step_facts(step: Step) -> dict[str, Any]:
+    """A step: what it measures, the kind of its mechanism, its noise, and how far one unit moves it."""
+    raise TypeError(f"no rule for {type(step).__name__}")
+
+
+@step_facts.register
+def _(step: Noised) -> dict[str, Any]:
+    s, unit = step.sensitivity, Fraction(1, 1 << step.measure.bits)
+    found: dict[str, Any] = {"step": "noise", "measure": step.measure.label}
+    if step.mechanism is None:
+        return {**found, "mechanism": None}
+    found |= {"mechanism": step.mechanism.kind}
+    if isinstance(step.mechanism, IntegerLaplace):
+        return {**found, "scale": float(step.mechanism.scale * unit), "norm": "l1", "moved": float(s.l1 * unit)}
+    assert isinstance(step.mechanism, Gaussian | IntegerGaussian)
+    sigma = step.mechanism.variance**0.5 * float(unit)
+    return {**found, "sigma": sigma, "norm": "l2", "moved": float(s.l2 * unit)}
+
+
+@step_facts.register
+def _(step: Ranked) -> dict[str, Any]:
+    return {
+        "step": "ranks" if step.ranks.search is Search.VALUE else "powers",
+        "measure": str(step.ranks.measure.column),
+        "quantiles": [float(q) for q in step.ranks.quantiles],
+        "mechanism": step.mechanism.kind,
+        "epsilon_per_row": float(step.mechanism.epsilon),
+        "rows": step.rows,
+        "groups": step.groups,
+    }
+
+
+@step_facts.register
+def _(step: Largest) -> dict[str, Any]:
+    each = step.mechanism.each
+    found = {"step": "largest", "k": step.mechanism.k, "mechanism": step.mechanism.kind}
+    return {**found, "epsilon_each": float(each.epsilon), "moved": float(each.sensitivity)}
+
+
+@step_facts.register
+def _(step: Selected) -> dict[str, Any]:
+    return {"step": "select", "mechanism": step.mechanism.kind, "units": step.mechanism.least(0.95)}
+
+
+def notes_of(plan: Plan) -> list[dict[str, Any]]:
+    """What a reader of the answer should know, as codes: what intervals cover, what is free, what was left out."""
+    question, checked = plan.question, plan.checked
+    found: list[dict[str, Any]] = [{"code": "covers"}]
+    if checked.table.unit.id is not None:
+        found.append({"code": "rows-left-out"})
+    if joined := checked.rows_joined_per_unit:
+        outer = any(j.kind == "unit" and j.outer for j in question.joins)
+        found.append({"code": "joined-outer" if outer else "joined", "rows": dict(joined)})
+    if plan.prepared is not None and question.where is not None:
+        found.append({"code": "prepared-before-filter"})
+    if any(isinstance(s, Noised) and isinstance(s.mechanism, Gaussian) for s in plan.steps):
+        found.append({"code": "gaussian-together"})
+    if any(isinstance(s, Selected) for s in plan.steps):
+        found.append({"code": "groups-selected"})
+    if question.tree is not None:
+        found.append({"code": "tree-fitted"})
+    if question.having is not None or question.order_by or question.limit is not None:
+        found.append({"code": "post-processing"})
+    if any(r.function in ("minimum", "maximum", "bounds") for r in plan.recipes):
+        found.append({"code": "extremes"})
+    return found

@@ -1,0 +1,129 @@
+"""What identifies a plan in a ledger: codes and numbers, never words.
+
+Two plans have one code where they measure the same integers of the same declared tables with the same noise.  Names of
+outputs, their order, HAVING, ORDER BY, LIMIT, confidence and wording are not in it: they belong to how a measurement is
+presented, which is free.  Nothing in it is read from private rows, so it may be stored and compared in the open.
+"""
+
+from __future__ import annotations
+
+import glob
+import hashlib
+import json
+import os
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import fields, is_dataclass
+from datetime import date
+from enum import Enum
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from curador.query.aggregates.measure import Measure
+from curador.query.language.expressions import Expr
+from curador.query.plan.checked import Checked
+from curador.query.tables.columns import Key
+from curador.query.tables.sources import Files
+from curador.query.tables.table import Table
+
+if TYPE_CHECKING:
+    from curador.query.plan.plan import Plan
+
+FORMAT = 1
+"""The format of codes and of stored measurements.  It changes when either does, and then nothing older is matched."""
+
+
+def digest(code: object) -> str:
+    """A short text that stands for a code: equal for equal codes, whatever the order of their settings.
+
+    >>> digest({"a": 1, "b": 2}) == digest({"b": 2, "a": 1})
+    True
+    """
+    text = json.dumps([FORMAT, coded(code)], sort_keys=True, separators=(",", ":"), allow_nan=False)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def coded(x: object) -> object:
+    """A value as JSON by its type; what has no code is refused, so that no identity rests on a ``repr``.
+
+    >>> coded({"bounds": (Fraction(1, 2), date(2020, 1, 31))})
+    {'bounds': [{'fraction': '1/2'}, {'date': '2020-01-31'}]}
+    """
+    if isinstance(x, Enum):
+        return coded(x.value)
+    if x is None or isinstance(x, bool | int | str):
+        return x
+    if isinstance(x, Fraction):
+        return {"fraction": str(x)}
+    if isinstance(x, date):
+        return {"date": x.isoformat()}
+    if isinstance(x, float):
+        return {"double": x.hex()}
+    if isinstance(x, Expr):
+        return x.to_json()
+    if isinstance(x, Mapping):
+        return {str(name): coded(value) for name, value in x.items()}
+    if isinstance(x, tuple | list):
+        return [coded(value) for value in x]
+    if is_dataclass(x) and not isinstance(x, type):
+        return {f.name: coded(getattr(x, f.name)) for f in fields(x)}
+    raise TypeError(f"a {type(x).__name__} has no code")
+
+
+def plan_code(plan: Plan) -> dict[str, object]:
+    """The measurement that a plan buys: what is read, how it is cut, and each step with its noise."""
+    return {
+        "measurement": _read(
+            plan.checked, plan.contribution, plan.prepared and [plan.prepared.place, plan.prepared.group_by]
+        ),
+        "steps": sorted((step.code for step in plan.steps), key=digest),
+    }
+
+
+def measure_codes(plan: Plan) -> dict[str, Measure]:
+    """Each measure of a plan by a digest that other plans of the same exact number share, whatever its noise."""
+    read = _read(plan.checked, plan.contribution, None)
+    return {digest([read, m.code]): m for m in plan.measures}
+
+
+def _read(checked: Checked, contribution: object, copy: object) -> dict[str, object]:
+    question = checked.question
+    used = (question.table, *(join.table for join in question.joins))
+    groups = [group.expr for group in question.group_by]
+    order = canonical(groups)
+    return {
+        "tables": {name: declared(checked.tables[name]) for name in used},
+        "table": question.table,
+        "joins": [join.to_json() for join in question.joins],
+        "where": question.where,
+        "groups": [groups[i] for i in order],
+        "keys": None if checked.keys is None else _keys(checked.keys, order),
+        "contribution": contribution,
+        "copy": copy,  # which prepared copy, but not its snapshot: that is read from the rows
+    }
+
+
+def canonical(groups: Sequence[Expr]) -> list[int]:
+    """The places of groups in an order that depends on what they are, not on how a question lists them."""
+    return sorted(range(len(groups)), key=lambda i: digest(groups[i]))
+
+
+def _keys(keys: Sequence[Sequence[Key]], order: list[int]) -> str:
+    rows = sorted(json.dumps(coded([key[i] for i in order])) for key in keys)
+    return hashlib.sha256("\n".join(rows).encode()).hexdigest()
+
+
+def declared(table: Table) -> dict[str, object]:
+    """Everything declared that what is measured rests on; not where the rows are, nor a size that only errors need."""
+    code: dict[str, object] = {
+        "unit": table.unit.id,
+        "neighbors": table.neighbors,
+        "columns": table.columns,
+        "public": table.public,
+        "trees": table.trees,
+    }
+    if table.public and isinstance(table.source, Files):  # public, so what is in it may be told apart
+        paths = sorted(glob.glob(table.source.pattern, recursive=True))
+        with suppress(OSError):  # a file that is gone is the engine's to report
+            code["files"] = [[path, os.stat(path).st_mtime_ns, os.stat(path).st_size] for path in paths]
+    return code

@@ -1,0 +1,255 @@
+"""From a question and a budget to the plan with the least error."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from curador.errors import InvalidParameter, QuestionRefused
+from curador.mechanisms.base import checked_confidence
+from curador.mechanisms.sensitivity import Contribution
+from curador.numbers import Number, positive, rational, up, whole
+from curador.privacy import ApproxDP, Guarantee, Neighbors, PureDP
+from curador.query.aggregates.base import Recipe
+from curador.query.aggregates.measure import Measure, MeasureKind, RankSearch
+from curador.query.aggregates.ranks import bounds
+from curador.query.ask.question import Output, Question
+from curador.query.plan.allocate import Wanted, allocate
+from curador.query.plan.budget import least_epsilon
+from curador.query.plan.checked import Checked, check
+from curador.query.plan.expected import Within, reached
+from curador.query.plan.identity import digest
+from curador.query.plan.items import NoiseItem, RankItem, TopItem
+from curador.query.plan.measurement import declared_limits, limits, public_rows, recipes
+from curador.query.plan.plan import Plan
+from curador.query.plan.steps import Noised, Ranked, Step
+
+if TYPE_CHECKING:
+    from curador.query.sql_plan.prepared import Prepared
+
+MOST_GROUPS = 1 << 30
+"""How many privately selected groups Gaussian noise is prepared for."""
+
+LEAST_WEIGHT = Fraction(1, 10**12)
+
+OFFERED_EPSILON = 0.1
+"""At what price learning missing bounds is offered."""
+
+
+def plan(
+    checked: Checked,
+    budget: Guarantee,
+    *,
+    noise: str | None = None,
+    weights: Mapping[str, Number] | None = None,
+    confidence: float = 0.95,
+    rows: int | None = None,
+) -> Plan:
+    """The plan that answers a question within a budget, with the least error.
+
+    ``noise`` is "laplace" or "gaussian", by default the better one.  ``weights`` say how much an output's error counts
+    against the others'.  ``rows`` is a number of rows that the asker knows or has paid for; it serves only to say what
+    error to expect.
+
+    Guarantee: releasing what the plan says keeps ``plan.guarantee``, at most the budget, for one unit of the table.
+
+    >>> from curador.query.aggregates.counts import count
+    >>> from curador.query.aggregates.moments import mean
+    >>> from curador.query.plan.checked import check
+    >>> from curador.query.ask.question import Output
+    >>> from curador.query.tables.table import Table
+    >>> adult = Table("a.csv", columns={"age": {"type": "integer", "bounds": [17, 90], "nullable": False}}, size=30_000)
+    >>> q = Question("adult", (Output("n", count()), Output("age", mean("age"))))
+    >>> made = plan(check(q, {"adult": adult}), PureDP(0.2))
+    >>> [(step.measure.label, str(step.share)) for step in made.steps]
+    [('rows', '631/1000'), ('centred(age)', '369/1000')]
+    >>> round(made.expected[1].value, 5)
+    0.05968
+    """
+    return Planner(checked, noise, weights, confidence, rows).plan(budget)
+
+
+@dataclass(frozen=True)
+class Planner:
+    """What is the same for every budget: worked out once, so that a budget can be searched for."""
+
+    checked: Checked
+    noise: str | None = None
+    weights: Mapping[str, Number] | None = None
+    confidence: float = 0.95
+    rows: int | None = None
+    prepared: Prepared | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "confidence", checked_confidence(self.confidence))
+        if not isinstance(self.weights or {}, Mapping):
+            raise InvalidParameter("Weights are given by the names of outputs.", fix='Write weights={"n": 2}.')
+        for name in self.weights or {}:
+            if name not in [r.asked for r in self.recipes]:
+                raise InvalidParameter(
+                    f"A weight is given for {name!r}, which is not asked for.",
+                    fix=f"Weigh one of {', '.join(dict.fromkeys(r.asked for r in self.recipes))}.",
+                )
+
+    def plan(self, budget: Guarantee) -> Plan:
+        """The plan that a budget buys."""
+        bought = allocate(budget, self._wanted)
+        free = tuple(Noised(m, m.sensitivity(*self._reach), None) for m in self._public)
+        return Plan(
+            self.checked,
+            self.contribution,
+            self.recipes,
+            (*sorted(bought.steps, key=self._place), *free),
+            budget,
+            bought.guarantee if bought.steps else 0 * budget,
+            self.confidence,
+            self._known_rows,
+            self.prepared,
+        )
+
+    def reaching(self, wanted: Within, delta: Number | None = None) -> Plan:
+        """The plan of least epsilon, to three digits, whose expected error is within what is wanted.
+
+        Fails: refused where the error depends on a number of rows that is not known, or no epsilon reaches it.
+        """
+        if not isinstance(wanted, Within):
+            raise InvalidParameter("A wanted accuracy is made by within().", fix="Write accuracy=within(10).")
+        if wanted.output is not None and wanted.output not in self.checked.question.outputs:
+            raise InvalidParameter(
+                f"No output is called {wanted.output!r}.", fix=f"Use one of {', '.join(self.checked.question.outputs)}."
+            )
+        at = replace(self, confidence=wanted.confidence)
+
+        def good(epsilon: Fraction) -> bool:
+            made = at.plan(PureDP(up(epsilon)) if delta is None else ApproxDP(up(epsilon), up(rational(delta))))
+            found = reached(made.expected, wanted)
+            if isinstance(found, str):
+                raise _unknown_rows(found)
+            return found
+
+        epsilon = least_epsilon(good)
+        return at.plan(PureDP(up(epsilon)) if delta is None else ApproxDP(up(epsilon), up(rational(delta))))
+
+    @cached_property
+    def contribution(self) -> Contribution:
+        if self.prepared is None:
+            return limits(self.checked)
+        return self.prepared.left(self.checked, declared_limits(self.checked))
+
+    @cached_property
+    def recipes(self) -> tuple[Recipe, ...]:
+        try:
+            self.checked.require_bounds()
+        except QuestionRefused as refusal:
+            raise QuestionRefused(refusal.what, fix=f"{refusal.fix} {self._offer()}") from None
+        return recipes(self.checked, self.contribution)
+
+    def _offer(self) -> str:
+        """What learning a missing bound privately would cost, and how well it would do."""
+        question = self.checked.question
+        asked = zip(question.aggregates, self.checked.columns, strict=True)
+        column = next(o.aggregate.column for o, t in asked if t is not None and t.bounds is None)
+        assert column is not None
+        search = Question(
+            question.table,
+            (Output("found", bounds(column)),),
+            joins=question.joins,
+            where=question.where,
+            contribution=question.contribution,
+        )
+        ranks = plan(check(search, self.checked.tables), PureDP(OFFERED_EPSILON)).expected[0].value
+        return (
+            f"For epsilon {OFFERED_EPSILON:g} it finds powers of two around 98 % of the rows, within {ranks:.0f} ranks."
+        )
+
+    @property
+    def _known_rows(self) -> int | None:
+        return public_rows(self.checked) if self.rows is None else whole(self.rows, "rows", 1)
+
+    @property
+    def _cells(self) -> int | None:
+        if self.checked.keys is None:
+            return None
+        return len(self.checked.keys)
+
+    @property
+    def _reach(self) -> tuple[Contribution, Neighbors, int | None]:
+        return self.contribution, self.checked.table.neighbors, self._cells
+
+    @cached_property
+    def _additive(self) -> dict[Measure, float]:
+        """The measures to be noised, and how much the variance of each counts."""
+        found: dict[Measure, float] = {}
+        for recipe in self.recipes:
+            if recipe.ranks is None and recipe.top is None:
+                for m, effect in zip(recipe.measures, recipe.effect, strict=True):
+                    found[m] = found.get(m, 0.0) + self._weight(recipe) * effect**2
+        return found
+
+    @cached_property
+    def _public(self) -> tuple[Measure, ...]:
+        """Measures that no unit can move: they need no noise."""
+        return tuple(m for m in self._additive if m.sensitivity(*self._reach).l1 == 0)
+
+    def _weight(self, recipe: Recipe) -> float:
+        weight = positive((self.weights or {}).get(recipe.asked, 1), "weight")
+        if not LEAST_WEIGHT <= weight <= 1 / LEAST_WEIGHT:
+            raise InvalidParameter(f"The weight of {recipe.asked!r} is beyond all measure.", fix="Choose one near 1.")
+        return float(weight)
+
+    @cached_property
+    def _wanted(self) -> Wanted:
+        neighbors, kept = self.checked.table.neighbors, self.contribution
+        private = self.checked.keys is None
+        items: list[NoiseItem | RankItem | TopItem] = []
+        for m, weight in self._additive.items():
+            if m not in self._public:
+                counts_units = m.kind is MeasureKind.UNITS or (m.kind is MeasureKind.ROWS and kept.rows == 1)
+                size = MOST_GROUPS if private else len(self.checked.keys or ())
+                items.append(NoiseItem(m, m.sensitivity(*self._reach), weight, size, counts_units))
+        ranked: dict[RankSearch, float] = {}
+        for recipe in self.recipes:
+            if recipe.ranks is not None:
+                ranked[recipe.ranks] = ranked.get(recipe.ranks, 0.0) + self._weight(recipe)
+            elif recipe.top is not None:
+                items += self._top(recipe, recipe.top)
+        items += (self._ranks(ranks, weight) for ranks, weight in ranked.items())
+        # In an order that does not depend on how the outputs were written, so that neither do the shares.
+        items.sort(key=lambda item: digest(item.code))
+        return Wanted(tuple(items), kept.groups if private else None, neighbors, self.noise)
+
+    def _place(self, step: Step) -> int:
+        """The place of a step in an explanation: the choice of groups first, then as the outputs were written."""
+        if isinstance(step, Noised):
+            return 1 + list(self._measured).index(step.measure)
+        if isinstance(step, Ranked):
+            return 1 + len(self._measured) + [r.ranks for r in self.recipes].index(step.ranks)
+        return 0
+
+    @cached_property
+    def _measured(self) -> dict[Measure, None]:
+        return dict.fromkeys(m for recipe in self.recipes for m in recipe.measures)
+
+    def _ranks(self, ranks: RankSearch, weight: float) -> RankItem:
+        neighbors, groups = self.checked.table.neighbors, self.contribution.groups
+        if neighbors is Neighbors.REPLACE and self.checked.question.group_by:
+            groups *= 2  # those the unit leaves, and those it joins
+        return RankItem(ranks, self.contribution.rows, groups, neighbors, weight)
+
+    def _top(self, recipe: Recipe, k: int) -> tuple[TopItem, NoiseItem]:
+        """The choice, and the counts of those chosen: a unit is in no more of them than in all."""
+        neighbors, kept, m = self.checked.table.neighbors, self.contribution, recipe.measures[0]
+        chosen = TopItem(m, k, kept.rows, len(self.checked.keys or ()), neighbors, self._weight(recipe))
+        among = Contribution(kept.rows, min(kept.groups, chosen.k))
+        size = m.sensitivity(among, neighbors, chosen.k)
+        return chosen, NoiseItem(m, size, self._weight(recipe), chosen.k)
+
+
+def _unknown_rows(output: str) -> QuestionRefused:
+    return QuestionRefused(
+        f"The error of {output!r} depends on how many rows are behind it, which is not public.",
+        fix="Pass rows=… if you know or have paid for their number, declare the table's public size, or give epsilon.",
+    )

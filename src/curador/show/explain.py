@@ -1,0 +1,146 @@
+"""A plan in words, from its facts: what it costs, how that is split, with what noise, and how wrong it will be."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from textwrap import wrap
+from typing import Any
+
+from curador.privacy import guarantee_from_json
+from curador.show.tables import TextColumn, text_table
+from curador.show.words.say import counted, say
+
+WIDTH = 80
+"""Columns that sentences are broken at."""
+
+Facts = Mapping[str, Any]
+
+
+def explain(facts: Facts, language: str = "en") -> str:
+    """The plan as text for people; ``facts`` are those of a plan."""
+    confidence = f"{facts['confidence']:.0%}"
+    parts = [
+        *_heading(facts, language),
+        "",
+        *_table([say("output", language), say("expected-error", language, confidence=confidence)], _errors(facts, language)),
+        "",
+        *_table(
+            [say(code, language) for code in ("paid-for", "share", "mechanism", "noise", "moved")],
+            [_step(step, language) for step in facts["steps"]],
+        ),
+        "",
+        *(line for note in facts["notes"] for line in bullet(note_text(note, language))),
+    ]
+    return "\n".join(line.rstrip() for line in parts)
+
+
+def bullet(text: str) -> list[str]:
+    """A sentence behind a mark, broken into lines."""
+    return wrap(text, WIDTH, initial_indent="* ", subsequent_indent="  ")
+
+
+def whom(unit: str | None, language: str = "en") -> str:
+    """Whom a guarantee is for: a row, or everything that shares an id."""
+    return say("unit-row", language) if unit is None else say("unit-id", language, unit=unit)
+
+
+def note_text(note: Facts, language: str = "en") -> str:
+    """A note from its code and facts.
+
+    >>> note_text({"code": "groups-selected"})
+    'Groups of few units are left out; which ones are shown is random.'
+    """
+    facts = {name: value for name, value in note.items() if name != "code"}
+    if note["code"] in ("joined", "joined-outer"):
+        rows = [say("rows-of", language, n=n, table=table) for table, n in facts["rows"].items()]
+        facts["rows"] = say("and", language).join(rows)
+    return say(note["code"], language, **facts)
+
+
+def error_text(expected: Facts, language: str = "en") -> str:
+    """An expected error in a few words; where it depends on the rows, for several numbers of them.
+
+    >>> error_text({"error": 24.0, "unit": "", "by_rows": [], "fitted": False})
+    '± 24'
+    """
+    error = expected["error"]
+    if error is None:
+        pairs = (f"± {e:.3g} ({say('at-rows', language, n=f'{n:,}')})" for n, e in expected["by_rows"])
+        return " · ".join(pairs)
+    if expected["unit"] == "ranks":
+        return say("ranks", language, error=f"{error:.4g}")
+    if expected["fitted"]:
+        return say("before-fit", language, error=f"{error:.4g}")
+    return say("exact", language) if error == 0 else f"± {error:.4g}"
+
+
+def _errors(facts: Facts, language: str) -> list[list[str]]:
+    rows: list[list[str]] = []
+    for expected in facts["expected"]:
+        if expected["error"] is not None:
+            rows.append([expected["output"], error_text(expected, language)])
+            continue
+        rows.append([expected["output"], say("by-rows", language)])
+        counts = [say("at-rows", language, n=f"{n:,}") for n, _ in expected["by_rows"]]
+        width = max(map(len, counts))
+        rows += [["", f"{n:>{width}}  ± {e:.3g}"] for n, (_, e) in zip(counts, expected["by_rows"], strict=True)]
+    return rows
+
+
+def _heading(facts: Facts, language: str) -> list[str]:
+    kept, where = facts["contribution"], facts["where"]
+    lines = {"label-table": ", ".join(facts["tables"])}
+    neighbors = say(facts["neighbors"], language)
+    lines["label-protects"] = say("protects", language, unit=whom(facts["unit"], language), neighbors=neighbors)
+    if facts["unit"] is not None:
+        groups = counted("group", kept["groups"], language) if facts["groups"] else say("whole-answer", language)
+        when = "keeps" if where is None else "keeps-before" if facts["prepared"] else "keeps-after"
+        lines["label-keeps"] = say(when, language, rows=counted("row", kept["rows"], language), groups=groups)
+    if where is not None:
+        lines["label-where"] = where
+    if facts["groups"]:
+        code = "groups-private" if facts["keys"] is None else "groups-public"
+        lines["label-groups"] = say(code, language, groups=", ".join(facts["groups"]), n=facts["keys"])
+    lines["label-costs"] = say("costs", language, guarantee=guarantee_from_json(facts["guarantee"]).label)
+    labels = {code: say(code, language) for code in lines}
+    width = max(10, *map(len, labels.values()))
+    return [f"{labels[code]:<{width}} {text}" for code, text in lines.items()]
+
+
+def _step(step: Facts, language: str) -> list[str]:
+    share = Fraction(step["share"])
+    shown = f"{float(100 * share):.3g} %" if share else say("free", language)
+    mechanism = say("none-needed" if step["mechanism"] is None else step["mechanism"], language)
+    return [_what(step, language), shown, mechanism, *_noise(step, language)]
+
+
+def _what(step: Facts, language: str) -> str:
+    if step["step"] == "noise":
+        return str(step["measure"])
+    quantiles = ", ".join(f"{100 * q:g} %" for q in step.get("quantiles", ()))
+    return say(f"step-{step['step']}", language, quantiles=quantiles, measure=step.get("measure"), k=step.get("k"))
+
+
+def _noise(step: Facts, language: str) -> tuple[str, str]:
+    """The noise of a step, and how far one unit moves what it is added to."""
+    if step["mechanism"] is None:
+        return say("exact", language), say("not-moved", language)
+    if step["step"] == "select":
+        return say("sure-from", language, units=step["units"]), say("moved-unit", language)
+    if step["step"] == "largest":
+        moved = say("moved-count", language, moved=f"{step['moved']:.6g}")
+        return say("epsilon-each", language, epsilon=f"{step['epsilon_each']:.6g}"), moved
+    if step["step"] in ("ranks", "powers"):
+        ranks, groups = counted("rank", step["rows"], language), counted("group", step["groups"], language)
+        noise = say("epsilon-per-row", language, epsilon=f"{step['epsilon_per_row']:.6g}")
+        return noise, say("moved-ranks", language, ranks=ranks, groups=groups)
+    moved = say("moved-norm", language, norm=step["norm"], moved=f"{step['moved']:.6g}")
+    if "scale" in step:
+        return say("scale", language, scale=f"{step['scale']:.6g}"), moved
+    return say("sigma", language, sigma=f"{step['sigma']:.4g}"), moved
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    columns = zip(head, *rows, strict=True)
+    return text_table([TextColumn(first, tuple(rest), right=False) for first, *rest in columns])

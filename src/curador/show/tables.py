@@ -1,0 +1,93 @@
+"""Tables as text: columns of one width, for terminals, notebooks and pages."""
+
+from __future__ import annotations
+
+import html
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+
+Cell = int | float | str | bool | date | None
+"""A value that a table can show."""
+
+
+@dataclass(frozen=True)
+class TextColumn:
+    """One printed column; numbers stand to the ``right``.  ``of`` names the column that this one belongs beside."""
+
+    heading: str
+    cells: tuple[str, ...]
+    right: bool = True
+    of: str | None = None
+
+    @property
+    def width(self) -> int:
+        return max(len(line) for cell in (self.heading, *self.cells) for line in cell.split("\n"))
+
+    def aligned(self) -> list[str]:
+        """Heading and cells, all of one width."""
+        return [x.rjust(self.width) if self.right else x.ljust(self.width) for x in (self.heading, *self.cells)]
+
+
+def text_table(columns: Sequence[TextColumn]) -> list[str]:
+    """The lines of a table, with a rule below its headings.
+
+    >>> print(*text_table([TextColumn("sex", ("F", "M"), right=False), TextColumn("n", ("12", "7"))]), sep="\\n")
+    sex   n
+    ───────
+    F    12
+    M     7
+    """
+    lines = ["  ".join(cells) for cells in zip(*(c.aligned() for c in columns), strict=True)]
+    return [line.rstrip() for line in (lines[0], "─" * len(lines[0]), *lines[1:])]
+
+
+def html_table(columns: Sequence[TextColumn]) -> str:
+    """The same as HTML, every text escaped."""
+
+    def line(texts: Sequence[str], tag: str) -> str:
+        cells = (
+            f'<{tag} style="text-align:{"right" if c.right else "left"}">{html.escape(text)}</{tag}>'
+            for c, text in zip(columns, texts, strict=True)
+        )
+        return f"<tr>{''.join(cells)}</tr>"
+
+    body = "".join(line(row, "td") for row in zip(*(c.cells for c in columns), strict=True))
+    return f"<table><thead>{line([c.heading for c in columns], 'th')}</thead><tbody>{body}</tbody></table>"
+
+
+def stacked(columns: Sequence[TextColumn]) -> list[TextColumn]:
+    """Columns that belong beside others put below their cells, where there is little room."""
+    below = {c.of: c for c in columns if c.of is not None}
+    return [
+        replace(c, cells=tuple(map("\n".join, zip(c.cells, below[c.heading].cells, strict=True))))
+        if c.heading in below and c.right
+        else c
+        for c in columns
+        if c.of is None
+    ]
+
+
+def cell_text(x: Cell) -> str:
+    """A value as a table shows it.
+
+    >>> cell_text(12345), cell_text(0.5), cell_text(None)
+    ('12,345', '0.5', 'NULL')
+    """
+    if x is None:
+        return "NULL"
+    if isinstance(x, bool | str | date):
+        return str(x)
+    return f"{x:,}" if isinstance(x, int) else real_text(x)
+
+
+def real_text(x: float, digits: int = 6) -> str:
+    """A number with so many significant digits, and no exponent where none is needed."""
+    if x == 0 or not math.isfinite(x):
+        return f"{x:g}"
+    size = math.floor(math.log10(abs(x)))
+    if not -5 <= size < 15:
+        return f"{x:.{digits}g}"
+    shown = f"{x:,.{max(0, digits - 1 - size)}f}"
+    return shown.rstrip("0").rstrip(".") if "." in shown else shown

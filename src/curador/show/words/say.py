@@ -1,0 +1,32 @@
+"""A text in a language, by its code, with facts filled in."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+from curador.errors import InvalidParameter
+
+LANGUAGES = ("en", "es")
+
+
+def say(code: str, language: str = "en", **facts: object) -> str:
+    """The text of a code.
+
+    >>> say("groups-selected", "es")
+    'Los grupos con pocas unidades se omiten; cuáles se muestran es aleatorio.'
+    >>> say("n-rows", "en", n="3")
+    '3 rows'
+    """
+    if language not in LANGUAGES:
+        raise InvalidParameter(f"There is no language {language!r}.", fix=f"Use one of {', '.join(LANGUAGES)}.")
+    texts: dict[str, str] = import_module(f"curador.show.words.{language}").TEXTS
+    return texts[code].format(**facts)
+
+
+def counted(code: str, n: int, language: str = "en") -> str:
+    """A number of things: "1 row", "3 rows".
+
+    >>> counted("row", 1), counted("row", 1200)
+    ('1 row', '1,200 rows')
+    """
+    return say(f"one-{code}" if n == 1 else f"n-{code}s", language, n=f"{n:,}")
