@@ -15,7 +15,18 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from curador.errors import InvalidParameter
-from curador.numbers import down, log2_floor, positive, probability, rational, sqrt_up, up, whole
+from curador.numbers import (
+    down,
+    log2_floor,
+    positive,
+    probability,
+    rational,
+    shown_down,
+    shown_up,
+    sqrt_up,
+    up,
+    whole,
+)
 from tests.strategies import NOT_COUNTS, NOT_NUMBERS, NOT_POSITIVE, NOT_PROBABILITIES
 
 floats = st.floats(allow_nan=False, allow_infinity=False)
@@ -182,3 +193,33 @@ def test_roots_and_logarithms_refuse_what_has_none() -> None:
     for x in (0, -1):
         with pytest.raises(InvalidParameter, match="logarithm"):
             log2_floor(Fraction(x))
+
+
+# ---- numbers as text -----------------------------------------------------------------------------------------
+
+
+@given(wide, st.integers(1, 20))
+@example(Fraction(999999999), 6)
+@example(rational(5e-324), 6)
+def test_shown_numbers_bracket_the_number_tightly(x: Fraction, digits: int) -> None:
+    low, high = Fraction(shown_down(x, digits)), Fraction(shown_up(x, digits))
+    assert low <= x <= high
+    assert high - low <= abs(x) * Fraction(10) ** (1 - digits)
+    for text in (shown_down(x, digits), shown_up(x, digits)):
+        mantissa = text.split("e")[0].lstrip("-").replace(".", "").strip("0")
+        assert len(mantissa) <= digits
+
+
+@given(st.integers(-(10**6) + 1, 10**6 - 1), st.integers(-330, 310))
+def test_a_short_decimal_is_shown_as_it_is(mantissa: int, exponent: int) -> None:
+    x = mantissa * Fraction(10) ** exponent
+    assert Fraction(shown_up(x)) == x == Fraction(shown_down(x))
+    if 1e-300 < abs(x) < 1e300:
+        assert shown_up(x) == f"{float(x):g}"
+
+
+def test_shown_numbers() -> None:
+    assert [shown_up(x) for x in (0, 1, 0.1, 0.1212625, 1e-6, 1e22, math.inf)] == [
+        *("0", "1", "0.1", "0.121263", "1e-06", "1e+22", "inf")
+    ]
+    assert [shown_down(x) for x in (0.1212625, "2/3", -0.1212625)] == ["0.121262", "0.666666", "-0.121263"]

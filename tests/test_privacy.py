@@ -16,8 +16,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from curador.errors import InvalidParameter
-from curador.numbers import rational, up
+from curador.errors import BudgetExceeded, InvalidParameter
+from curador.numbers import down, rational, up
 from curador.privacy import (
     ZCDP,
     ApproxDP,
@@ -32,6 +32,7 @@ from curador.privacy import (
     hamming_distance,
     histogram,
     norm,
+    total,
 )
 from tests.strategies import NOT_NUMBERS, guarantees, guarantees_of_one_kind
 
@@ -161,6 +162,85 @@ def test_kinds_do_not_mix(other: object) -> None:
     for meet in (lambda: PureDP(1) + other, lambda: PureDP(1) <= other, lambda: PureDP(1) >= other):
         with pytest.raises(InvalidParameter, match="Cannot combine"):
             meet()
+
+
+# ---- shares and remainders -----------------------------------------------------------------------------------
+
+
+@given(guarantees_of_one_kind(3))
+def test_a_total_is_the_exact_sum_rounded_up_once(triple: tuple[Guarantee, Guarantee, Guarantee]) -> None:
+    exact = exact_sum(*triple)
+    rounded = {k: up(v) if isinstance(v, Fraction) else v for k, v in exact.items()}
+    assert rounded == {k: float(v) for k, v in numbers(total(triple)).items()}
+
+
+def test_a_total_of_thirds_is_the_whole() -> None:
+    third = PureDP(down(Fraction(1, 3)))
+    assert total([third] * 3) <= PureDP(1)
+    assert total([PureDP(0.1), ApproxDP(0.2, 0.3), PureDP(0.3)]) == ApproxDP(0.6, 0.3)
+    with pytest.raises(InvalidParameter, match="Cannot combine"):
+        total([PureDP(1), ZCDP(1)])
+    with pytest.raises(InvalidParameter, match="nothing to add"):
+        total([])
+
+
+@given(guarantees, st.integers(1, 9))
+def test_equal_shares_fit_into_the_whole(g: Guarantee, n: int) -> None:
+    assume(any(float(x) / n > 1e-320 for k, x in numbers(g).items() if k != "delta"))
+    part = g.share(Fraction(1, n))
+    assert total([part] * n) <= g
+    assert all(close(n * x, numbers(g)[k]) for k, x in numbers(part).items() if x > 1e-300)
+
+
+def test_a_share_is_a_part_of_the_whole() -> None:
+    assert ZCDP(1, 0.5).share(0.5) == ZCDP(0.5, 0.25)
+    assert RenyiDP({2: 1, 8: 3}).share("1/2") == RenyiDP({2: 0.5, 8: 1.5})
+    assert PureDP(math.inf).share(0.5) == PureDP(math.inf)
+    for bad in (-1, 1.5, "half", None):
+        with pytest.raises(InvalidParameter):
+            PureDP(1).share(bad)  # type: ignore[arg-type]
+    for nothing, fraction in ((PureDP(0), 1), (PureDP(1), 0), (ApproxDP(0, 0.5), 1), (PureDP(5e-324), 0.5)):
+        with pytest.raises(InvalidParameter, match="is 0") as refusal:
+            nothing.share(fraction)
+        assert refusal.value.code == "share-is-zero"
+
+
+@given(guarantees_of_one_kind(3))
+def test_spent_and_remainder_fit_into_the_budget(triple: tuple[Guarantee, Guarantee, Guarantee]) -> None:
+    budget, a, b = triple
+    try:
+        left = budget.minus(a, b)
+    except BudgetExceeded:
+        assert not total([a, b]) <= budget
+        return
+    assert total([a, b, left]) <= budget
+    assert budget.minus() == budget
+
+
+def test_a_remainder_is_exact() -> None:
+    assert PureDP(1).minus(*[PureDP(0.1)] * 10) == PureDP(0)
+    assert ApproxDP(1, 1e-6).minus(PureDP(0.3)) == ApproxDP(0.7, 1e-6)
+    assert PureDP(math.inf).minus(PureDP(3)) == PureDP(math.inf)
+    with pytest.raises(InvalidParameter, match="Cannot combine"):
+        PureDP(1).minus(ApproxDP(0.5, 0))
+    for budget, spent in (
+        (PureDP(0.3), PureDP(0.4)),
+        (ApproxDP(1, 0), ApproxDP(0.5, 0.1)),
+        (PureDP(1), PureDP(math.inf)),
+        (RenyiDP({2: 1, 4: 1}), RenyiDP({2: 0.5})),
+    ):
+        with pytest.raises(BudgetExceeded) as refusal:
+            budget.minus(spent)
+        assert refusal.value.code == "overspent"
+
+
+def test_labels_never_understate() -> None:
+    assert PureDP(0.1212625).label == "epsilon 0.121263"
+    assert ApproxDP(1, 0).label == "epsilon 1, delta 0"
+    assert ZCDP(0.1).label == "rho 0.1"
+    assert ZCDP(0.1, 1e-6).label == "rho 0.1, delta 1e-06"
+    assert RenyiDP({2.0000001: 0.1212625}).label == "epsilon 0.121263 at order 2"
+    assert PureDP(math.inf).label == "epsilon inf"
 
 
 # ---- reading and writing -------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from decimal import Decimal
+from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from numbers import Rational, Real
 
@@ -136,6 +136,41 @@ def log2_floor(x: Fraction) -> int:
     return e if x >= Fraction(2) ** e else e - 1
 
 
+# ---- numbers as text ------------------------------------------------------------------------------------------------
+
+
+def shown_up(x: Number, digits: int = 6) -> str:
+    """The smallest decimal of at most ``digits`` significant digits that is at least ``x``.
+
+    Losses are shown with this, so that a printed epsilon is never below the one that was spent.
+
+    >>> shown_up(0.1), shown_up(0.1212625), shown_up(1e-6), shown_up(Fraction(1, 3), 2)
+    ('0.1', '0.121263', '1e-06', '0.34')
+    """
+    return _shown(x, digits, ROUND_CEILING)
+
+
+def shown_down(x: Number, digits: int = 6) -> str:
+    """The largest decimal of at most ``digits`` significant digits that is at most ``x``.
+
+    >>> shown_down(0.1212625), shown_down(Fraction(2, 3), 2)
+    ('0.121262', '0.66')
+    """
+    return _shown(x, digits, ROUND_FLOOR)
+
+
+def _shown(x: Number, digits: int, rounding: str) -> str:
+    if isinstance(x, float) and math.isinf(x):
+        return str(x)
+    exact = rational(x)
+    context = Context(prec=digits, rounding=rounding, Emax=MAX_EMAX, Emin=MIN_EMIN)
+    found = context.normalize(context.divide(Decimal(exact.numerator), Decimal(exact.denominator)))
+    if not found or -5 < found.adjusted() < digits:
+        return f"{found:f}"
+    mantissa, exponent = f"{found:e}".split("e")
+    return f"{mantissa}e{int(exponent):+03d}"
+
+
 # ---- what an approximate computation may say ------------------------------------------------------------------------
 
 RELATIVE = 2.0**-40
@@ -157,3 +192,12 @@ def above(x: float, relative: float = RELATIVE, absolute: float = 0.0) -> float:
 def below(x: float, relative: float = RELATIVE, absolute: float = 0.0) -> float:
     """A float at or below the true number that ``x`` approximates."""
     return -above(-x, relative, absolute)
+
+
+# ---- frozen values ---------------------------------------------------------------------------------------------------
+
+
+def set_fields(self: object, **values: object) -> None:
+    """Set fields of a frozen dataclass from inside its own constructor."""
+    for name, value in values.items():
+        object.__setattr__(self, name, value)

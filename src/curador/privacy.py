@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from enum import StrEnum
+from fractions import Fraction
 from numbers import Integral
 from typing import Any, ClassVar, Self
 
-from curador.errors import InvalidParameter
-from curador.numbers import Number, down, rational, up
+from curador.errors import BudgetExceeded, InvalidParameter
+from curador.numbers import Number, down, probability, rational, set_fields, shown_down, shown_up, up
 
 
 class Neighbors(StrEnum):
@@ -52,6 +53,143 @@ class Unit:
         return cls(column)
 
 
+class Guarantee:
+    """A bound on the privacy loss of a release, as a few numbers that each cost more the larger they are.
+
+    Guarantees of one kind add up, repeat and compare: ``a + b`` is both released about the same data, ``n * a`` is n
+    such releases, and ``a <= b`` says that ``a`` implies ``b``.  A budget is a guarantee used as a ceiling.
+
+    Guarantee: sums are rounded up, shares and remainders down, each number once.
+    """
+
+    __slots__ = ()
+    kind: ClassVar[str]
+
+    def _numbers(self) -> dict[Any, float]:
+        """Every number of the guarantee, by its name."""
+        return {f.name: getattr(self, f.name) for f in fields(self)}  # type: ignore[arg-type]
+
+    def _with(self, numbers: dict[Any, float]) -> Self:
+        """A guarantee of this kind with other numbers; a delta is a probability, and 1 already promises nothing."""
+        return type(self)(**{name: min(1.0, x) if name == "delta" else x for name, x in numbers.items()})
+
+    def _same_kind(self, other: object) -> Self:
+        if type(other) is not type(self):
+            raise InvalidParameter(
+                f"Cannot combine {self!r} with {other!r}.",
+                fix="Convert both to one kind of guarantee first (curador.accounting).",
+            )
+        return other
+
+    def _read(self, other: Guarantee) -> Self:
+        """Another guarantee as one of this kind, where it is one by definition."""
+        return self._same_kind(other)
+
+    def _plus(self, others: Sequence[Self]) -> Self:
+        numbers = [g._numbers() for g in (self, *others)]
+        shared = [name for name in numbers[0] if all(name in other for other in numbers)]
+        if not shared:
+            raise InvalidParameter("These Rényi curves share no order.", fix="State both at the same orders.")
+        return self._with({name: _sum([other[name] for other in numbers]) for name in shared})
+
+    def __add__(self, other: object) -> Self:
+        return self._plus([self._same_kind(other)])
+
+    def __rmul__(self, n: int) -> Self:
+        if isinstance(n, bool) or not isinstance(n, Integral) or n < 0:
+            raise InvalidParameter(f"A guarantee repeats a whole number of times, got {n!r}.", fix="Pass n >= 0.")
+        times = int(n)
+        return self._with({name: _times(times, x, up) for name, x in self._numbers().items()})
+
+    __mul__ = __rmul__
+
+    def __le__(self, other: object) -> bool:
+        mine, theirs = self._numbers(), self._same_kind(other)._numbers()
+        return all(name in mine and mine[name] <= x for name, x in theirs.items())
+
+    def __ge__(self, other: object) -> bool:
+        return self._same_kind(other) <= self
+
+    def share(self, fraction: Number) -> Self:
+        """This part of the guarantee, rounded down, so that parts of fractions that sum to 1 fit into the whole.
+
+        Fails: refused where nothing would be left of it, as of a budget of 0.
+
+        >>> PureDP(1).share("1/4"), ApproxDP(1, 1e-6).share(0.5)
+        (PureDP(epsilon=0.25), ApproxDP(epsilon=0.5, delta=5e-07))
+        """
+        part = probability(fraction, "fraction")
+        numbers = {name: _times(part, x, down) for name, x in self._numbers().items()}
+        if all(x == 0 for name, x in numbers.items() if name != "delta"):
+            raise InvalidParameter(
+                f"A share of {fraction} of {self.label} is 0.", fix="Share a larger budget.", code="share-is-zero"
+            )
+        return self._with(numbers)
+
+    def minus(self, *spent: Guarantee) -> Self:
+        """The remainder of this budget after everything spent, rounded down: spent and remainder fit into the budget.
+
+        Fails: refused with :class:`~curador.errors.BudgetExceeded` where more was spent than the budget has.
+
+        >>> ApproxDP(1, 1e-6).minus(PureDP(0.1), PureDP(0.2))
+        ApproxDP(epsilon=0.7, delta=1e-06)
+        """
+        if not spent:
+            return self
+        paid = [self._read(g)._numbers() for g in spent]
+        numbers = {}
+        for name, x in self._numbers().items():
+            parts = [p.get(name, math.inf) for p in paid]  # nothing is promised at an order that is not stated
+            if x < math.inf and (math.inf in parts or sum(map(rational, parts)) > rational(x)):
+                raise BudgetExceeded(
+                    f"More than {self.label} was spent of it.", fix="Spend less, or raise the budget.", code="overspent"
+                )
+            numbers[name] = x if x == math.inf else down(rational(x) - sum(map(rational, parts)))
+        return self._with(numbers)
+
+    @property
+    def label(self) -> str:
+        """The guarantee in a few words; its numbers are shown to six digits, rounded up.
+
+        >>> PureDP(0.5).label, ApproxDP(1, 1e-6).label, ZCDP(0.1).label
+        ('epsilon 0.5', 'epsilon 1, delta 1e-06', 'rho 0.1')
+        """
+        usual = {f.name: f.default for f in fields(self)}  # type: ignore[arg-type]
+        return ", ".join(f"{name} {shown_up(x)}" for name, x in self._numbers().items() if x != usual[name])
+
+    def to_json(self) -> dict[str, object]:
+        """A plain dictionary that :func:`guarantee_from_json` reads back."""
+        return {"kind": self.kind, **{name: _plain(x) for name, x in self._numbers().items()}}
+
+
+def total(guarantees: Iterable[Guarantee]) -> Guarantee:
+    """The sum of guarantees about the same data, rounded up once; added one by one, thirds would exceed the whole.
+
+    Pure guarantees may stand among approximate ones, as their delta is 0.
+
+    >>> total([PureDP(0.1), ApproxDP(0.2, 1e-6)])
+    ApproxDP(epsilon=0.3, delta=1e-06)
+    """
+    parts = list(guarantees)
+    if not parts:
+        raise InvalidParameter("There is nothing to add up.", fix="Pass at least one guarantee.")
+    wide = next((g for g in parts if isinstance(g, ApproxDP)), parts[0])
+    same = [wide._read(g) for g in parts]
+    return same[0]._plus(same[1:])
+
+
+def _sum(xs: list[float]) -> float:
+    return math.inf if math.inf in xs else up(sum(map(rational, xs), Fraction(0)))
+
+
+def _times(n: int | Fraction, x: float, rounded: Callable[[Fraction], float]) -> float:
+    return 0.0 if n == 0 else math.inf if x == math.inf else rounded(n * rational(x))
+
+
+def _plain(x: float) -> float | str:
+    return "inf" if x == math.inf else x
+
+
 def _checked(x: object, name: str, most: float = math.inf) -> float:
     """A float in [0, most]; infinity only where ``most`` allows it, NaN never."""
     if most == math.inf and (x == "inf" or (isinstance(x, float) and x == math.inf)):  # JSON has no infinity
@@ -60,72 +198,6 @@ def _checked(x: object, name: str, most: float = math.inf) -> float:
     if not 0 <= value <= rational(most) if most < math.inf else value < 0:
         raise InvalidParameter(f"{name} must lie in [0, {most:g}], got {x}.", fix=f"Choose a {name} in that range.")
     return up(value)
-
-
-def _add(a: float, b: float) -> float:
-    return math.inf if math.inf in (a, b) else up(rational(a) + rational(b))
-
-
-def _times(n: int, a: float) -> float:
-    return 0.0 if n == 0 else math.inf if a == math.inf else up(n * rational(a))
-
-
-def _plain(x: object) -> object:
-    if isinstance(x, tuple):
-        return [_plain(y) for y in x]
-    return "inf" if x == math.inf else x
-
-
-def _count(n: object) -> int:
-    if isinstance(n, bool) or not isinstance(n, Integral) or n < 0:
-        raise InvalidParameter(f"A guarantee repeats a whole number of times, got {n!r}.", fix="Pass n >= 0.")
-    return int(n)
-
-
-class Guarantee:
-    """A promise about privacy loss. Promises of one kind add up, repeat and compare.
-
-    ``a + b`` is both released about the same data, ``n * a`` is n such releases, ``a <= b`` says that
-    whoever is promised ``a`` is also promised ``b``.  A budget is a guarantee used as a ceiling.
-    """
-
-    __slots__ = ()
-    kind: ClassVar[str]
-
-    def _numbers(self) -> tuple[float, ...]:
-        return tuple(getattr(self, f.name) for f in fields(self))  # type: ignore[arg-type]
-
-    def _same(self, other: object) -> Self:
-        if type(other) is not type(self):
-            raise InvalidParameter(
-                f"Cannot combine {self!r} with {other!r}.",
-                fix="Convert both to one kind of guarantee first (curador.accounting).",
-            )
-        return other
-
-    def _built(self, numbers: Iterable[float]) -> Self:
-        # A delta is a probability: a sum above 1 promises nothing, and 1 says so.
-        names = [f.name for f in fields(self)]  # type: ignore[arg-type]
-        return type(self)(*(min(1.0, x) if n == "delta" else x for n, x in zip(names, numbers, strict=True)))
-
-    def __add__(self, other: object) -> Self:
-        return self._built(map(_add, self._numbers(), self._same(other)._numbers()))
-
-    def __rmul__(self, n: int) -> Self:
-        times = _count(n)
-        return self._built(_times(times, a) for a in self._numbers())
-
-    __mul__ = __rmul__
-
-    def __le__(self, other: object) -> bool:
-        return all(a <= b for a, b in zip(self._numbers(), self._same(other)._numbers(), strict=True))
-
-    def __ge__(self, other: object) -> bool:
-        return self._same(other) <= self
-
-    def to_json(self) -> dict[str, object]:
-        """A plain dictionary that :func:`guarantee_from_json` reads back."""
-        return {"kind": self.kind, **{f.name: _plain(getattr(self, f.name)) for f in fields(self)}}  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +216,7 @@ class PureDP(Guarantee):
     kind: ClassVar[str] = "pure"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "epsilon", _checked(self.epsilon, "epsilon"))
+        set_fields(self, epsilon=_checked(self.epsilon, "epsilon"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,8 +234,10 @@ class ApproxDP(Guarantee):
     kind: ClassVar[str] = "approximate"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "epsilon", _checked(self.epsilon, "epsilon"))
-        object.__setattr__(self, "delta", _checked(self.delta, "delta", most=1))
+        set_fields(self, epsilon=_checked(self.epsilon, "epsilon"), delta=_checked(self.delta, "delta", most=1))
+
+    def _read(self, other: Guarantee) -> ApproxDP:
+        return ApproxDP(other.epsilon, 0.0) if isinstance(other, PureDP) else self._same_kind(other)
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,8 +255,7 @@ class ZCDP(Guarantee):
     kind: ClassVar[str] = "zcdp"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "rho", _checked(self.rho, "rho"))
-        object.__setattr__(self, "delta", _checked(self.delta, "delta", most=1))
+        set_fields(self, rho=_checked(self.rho, "rho"), delta=_checked(self.delta, "delta", most=1))
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,23 +281,26 @@ class RenyiDP(Guarantee):
         checked = sorted((_order(a), _checked(e, "epsilon")) for a, e in pairs)
         if not checked or len({a for a, _ in checked}) != len(checked):
             raise InvalidParameter("A Rényi curve needs distinct orders.", fix="Give each order above 1 once.")
-        object.__setattr__(self, "curve", tuple(checked))
+        set_fields(self, curve=tuple(checked))
 
-    def __add__(self, other: object) -> RenyiDP:
-        theirs = dict(self._same(other).curve)
-        if not any(a in theirs for a, _ in self.curve):
-            raise InvalidParameter("These Rényi curves share no order.", fix="State both at the same orders.")
-        return RenyiDP({a: _add(e, theirs[a]) for a, e in self.curve if a in theirs})
+    def _numbers(self) -> dict[Any, float]:
+        return dict(self.curve)
 
-    def __rmul__(self, n: int) -> RenyiDP:
-        times = _count(n)
-        return RenyiDP({a: _times(times, e) for a, e in self.curve})
+    def _with(self, numbers: dict[Any, float]) -> RenyiDP:
+        return RenyiDP(numbers)
 
-    __mul__ = __rmul__
+    @property
+    def label(self) -> str:
+        """The guarantee at its lowest and at its highest order; orders are shown rounded down.
 
-    def __le__(self, other: object) -> bool:
-        mine = dict(self.curve)
-        return all(a in mine and mine[a] <= e for a, e in self._same(other).curve)
+        >>> RenyiDP({2: 0.5}).label, RenyiDP({2: 0.5, 4: 1, 8: 3}).label
+        ('epsilon 0.5 at order 2', 'epsilon 0.5 at order 2 … epsilon 3 at order 8')
+        """
+        ends = dict.fromkeys([self.curve[0], self.curve[-1]])
+        return " … ".join(f"epsilon {shown_up(e)} at order {shown_down(a)}" for a, e in ends)
+
+    def to_json(self) -> dict[str, object]:
+        return {"kind": self.kind, "curve": [[_plain(a), _plain(e)] for a, e in self.curve]}
 
 
 def _order(a: object) -> float:

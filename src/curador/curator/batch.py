@@ -5,22 +5,20 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import cached_property, singledispatch
+from functools import cached_property
 from types import MappingProxyType
 from typing import Any
 
 from curador.accounting.events import Event, compose
 from curador.curator.release import Release
 from curador.curator.request import storable
-from curador.errors import InvalidParameter, QuestionRefused
+from curador.errors import BudgetExceeded, InvalidParameter, QuestionRefused
 from curador.numbers import Number, down, positive, rational, up
-from curador.privacy import ZCDP, ApproxDP, Guarantee, Neighbors, PureDP, guarantee_from_json
+from curador.privacy import ZCDP, ApproxDP, Guarantee, Neighbors, PureDP, guarantee_from_json, total
 from curador.query.plan.expected import Within
-from curador.query.plan.explain import worded
-from curador.query.plan.plan import Plan
-from curador.query.plan.planner import Planner
+from curador.query.plan.plan import Plan, Planner
 
 READ_AT = "1e-6"
 """The delta at which a batch is also said tightly, unless it has one of its own."""
@@ -72,10 +70,7 @@ class Batch:
 
     @cached_property
     def _sum(self) -> Guarantee:
-        promises = [plan.promise for plan in self.plans.values()]
-        if len({type(p) for p in promises}) > 1:
-            promises = [ApproxDP(p.epsilon, 0.0) if isinstance(p, PureDP) else p for p in promises]
-        return _total(promises)
+        return total(plan.promise for plan in self.plans.values())
 
     @cached_property
     def tight(self) -> ApproxDP:
@@ -101,12 +96,12 @@ class Batch:
 
     def explain(self) -> str:
         """Who gets what of the budget, with what error; free."""
-        lines = [f"costs      {worded(self.promise)}, once, for all or nothing"]
+        lines = [f"costs      {self.promise.label}, once, for all or nothing"]
         if not self.charged_tight:
-            lines.append(f"tightly    {worded(self.tight)}: for reports; budgets are charged the line above")
+            lines.append(f"tightly    {self.tight.label}: for reports; budgets are charged the line above")
         for name, plan in self.plans.items():
             errors = ", ".join(f"{e.output} {e.text}" for e in plan.expected)
-            lines.append(f"{name:<10} {worded(plan.promise)}; expected error {errors}")
+            lines.append(f"{name:<10} {plan.promise.label}; expected error {errors}")
         return "\n".join(lines)
 
     def to_dict(self) -> dict[str, Any]:
@@ -116,12 +111,6 @@ class Batch:
             "tight": self.tight.to_json(),
             "questions": {name: plan.to_dict() for name, plan in self.plans.items()},
         }
-
-
-def _total(promises: list[Guarantee]) -> Guarantee:
-    """The sum, rounded up once: added one by one, thirds would come to more than the whole."""
-    names = [f.name for f in fields(promises[0])]  # type: ignore[arg-type]
-    return type(promises[0])(*(up(sum(rational(getattr(p, n)) for p in promises)) for n in names))
 
 
 def _delta_of(plans: Mapping[str, Plan]) -> Number:
@@ -161,55 +150,29 @@ def split(
         return {name: found[name] for name in planners}
     if budget is None:
         raise InvalidParameter(f"{rest[0]!r} has no wanted accuracy and no budget to share.", fix="Give one of them.")
-    left = _less(budget, [plan.budget for plan in found.values()])
+    left = _left(budget, [plan.budget for plan in found.values()])
     shares = {name: positive(weights.get(name, 1), "weight") for name in rest}
-    total = sum(shares.values(), Fraction(0))
-    found |= {name: planners[name].plan(_part(left, w / total)) for name, w in shares.items()}
+    all_shares = sum(shares.values(), Fraction(0))
+    found |= {name: planners[name].plan(_part(left, w / all_shares)) for name, w in shares.items()}
     return {name: found[name] for name in planners}
 
 
-def _less(budget: Guarantee, spent: list[Guarantee]) -> Guarantee:
-    """What is left after the wanted accuracies."""
-    if not spent:
-        return budget
-    names = [n for n in ("epsilon", "delta") if hasattr(budget, n)]
-    left = {n: rational(getattr(budget, n)) - sum(rational(getattr(g, n, 0.0)) for g in spent) for n in names}
-    if left["epsilon"] < 0 or left.get("delta", 0) < 0:
-        asked = rational(getattr(budget, "epsilon", 0))
+def _left(budget: Guarantee, wanted: list[Guarantee]) -> Guarantee:
+    """The budget less the cost of the wanted accuracies."""
+    try:
+        return budget.minus(*wanted)
+    except BudgetExceeded:
         raise QuestionRefused(
-            f"The accuracies wanted cost epsilon {float(asked - left['epsilon']):g} together, of {float(asked):g}.",
+            f"The accuracies wanted cost {total(wanted).label} together, of {budget.label}.",
             fix="Want less accuracy, or give the batch more.",
-        )
-    return type(budget)(**{n: down(x) for n, x in left.items()})
+        ) from None
 
 
-@singledispatch
-def _part(budget: Guarantee, share: Fraction) -> Guarantee:
-    raise InvalidParameter(
-        f"A batch is not paid in {type(budget).__name__}.", fix="Use epsilon, (epsilon, delta), rho."
-    )
-
-
-@_part.register
-def _(budget: PureDP, share: Fraction) -> PureDP:
-    return PureDP(_some(budget.epsilon, share))
-
-
-@_part.register
-def _(budget: ApproxDP, share: Fraction) -> ApproxDP:
-    return ApproxDP(_some(budget.epsilon, share), down(rational(budget.delta) * share))
-
-
-@_part.register
-def _(budget: ZCDP, share: Fraction) -> ZCDP:
-    return ZCDP(_some(budget.rho, share), down(rational(budget.delta) * share))
-
-
-def _some(whole: float, share: Fraction) -> float:
-    part = down(rational(whole) * share)
-    if part <= 0:
-        raise QuestionRefused("The wanted accuracies leave nothing to share.", fix="Give the batch more.")
-    return part
+def _part(left: Guarantee, fraction: Fraction) -> Guarantee:
+    try:
+        return left.share(fraction)
+    except InvalidParameter:
+        raise QuestionRefused("The wanted accuracies leave nothing to share.", fix="Give the batch more.") from None
 
 
 @dataclass(frozen=True)
@@ -239,7 +202,7 @@ class Publication:
 
     def promise(self) -> str:
         """What all of it promises together, in one line."""
-        return f"{worded(self.guarantee)} for all together ({worded(self.tight)}, tightly) · charge {self.charge}"
+        return f"{self.guarantee.label} for all together ({self.tight.label}, tightly) · charge {self.charge}"
 
     def __str__(self) -> str:
         parts = [f"{name}\n{release}" for name, release in self.releases.items()]
