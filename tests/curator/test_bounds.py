@@ -12,7 +12,7 @@ import pytest
 
 from curador.accounting.rules.profiles import pure_epsilon
 from curador.curator.curator import Curator
-from curador.curator.samples import salaries
+from curador.curator.study.samples import salaries
 from curador.errors import QuestionRefused
 from curador.privacy import PureDP
 from curador.query.aggregates.ranks import bounds

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import curador as cu
-from curador.curator.samples import salaries
+from curador.curator.study.samples import salaries
 from curador.mechanisms import sensitivity
 from curador.privacy import Neighbors, hamming_distance
 

@@ -30,11 +30,13 @@ from curador.cli.options import (
 )
 from curador.cli.screen import bullet, console, emit, say, whole, worded
 from curador.errors import InvalidParameter, NotPromised
+from curador.show.explain import error_text
 
 if TYPE_CHECKING:
     from curador.curator.batch import Batch, Publication
     from curador.curator.curator import Curator
-    from curador.curator.dashboard import Dashboard
+    from curador.curator.release import Release
+    from curador.curator.study.dashboard import Dashboard
     from curador.ledger.contract import Balance
 
 Sql = Annotated[str, typer.Argument(metavar="SQL", help="The question.", show_default=False)]
@@ -48,6 +50,7 @@ def explain(
     accuracy: Accuracy = None,
     confidence: Confidence = 0.95,
     rows: Rows = None,
+    show_sql: Annotated[bool, typer.Option("--sql", help="Show the statements that the engine would run.")] = False,
     rehearse: Rehearse = False,
     log: Log = None,
     study: Study = STUDY,
@@ -59,23 +62,21 @@ def explain(
     """
     paid = Paid(epsilon, delta, rho, accuracy, confidence, rows).asked()
     with opened(study, rehearse=rehearse, asking=[sql], log=log) as curator:
-        found = curator.explain(sql, **paid)
+        found = curator.explain(sql, **paid, sql=show_sql)
         fits = _how_many(curator, sql, paid)
         left = balances(curator)
     if as_json:
         emit({**found.to_dict(), "fits": fits, "remaining": _remaining(left)})
         return
-    whole(found.plan.explain())
-    whole(f"\n{found.engine} runs:")
-    for statement in found.sql:
-        whole(statement, "dim")
+    whole(str(found))
     times = "any number of times" if fits is None else f"{fits:,} time{'s' * (fits != 1)}"
     say(f"\nIt fits {times} into what remains: {_worded(left)}. Nothing was spent.")
 
 
 def _how_many(curator: Curator, sql: str, paid: dict[str, Any]) -> int | None:
     try:
-        return curator.how_many(sql, **paid)
+        price = {name: paid[name] for name in ("epsilon", "delta", "rho", "accuracy") if name in paid}
+        return curator.how_many(sql, **price)
     except NotPromised:  # it costs nothing
         return None
 
@@ -105,7 +106,7 @@ def ask(
     """
     paid = Paid(epsilon, delta, rho, accuracy, confidence, rows).asked()
     who = None if rehearse else analyst  # a rehearsal is for nobody, and knows only the analysts that the study states
-    terms = {"because": because, "override": override, "analyst": who, "key": key, "fresh": fresh}
+    terms: dict[str, Any] = {"because": because, "override": override, "analyst": who, "key": key, "fresh": fresh}
     with opened(study, rehearse=rehearse, asking=[sql], log=log) as curator:
         release = curator.ask(sql, **paid, **terms, progress=progress)
         left = balances(curator, who)
@@ -113,7 +114,7 @@ def ask(
         emit({**release.to_dict(), "repeated": release.repeated, "remaining": _remaining(left)})
         return
     console.print(release)
-    _notes(release.notes)
+    _notes(release)
     _ending(release.repeated, left, rehearse)
 
 
@@ -141,13 +142,19 @@ def publish(
 
     Example: curador publish examples/adult_dashboard.toml --out adult
     """
-    from curador.curator.dashboard import read_dashboard, write
+    from curador.curator.study.dashboard import read_dashboard, write
 
     board, folder = read_dashboard(dashboard), out if out is not None else Path(dashboard.stem)
     if folder.exists() and not folder.is_dir():
         raise InvalidParameter(f"{folder} is no folder.", fix="Choose another with --out.")
     who = None if rehearse else analyst
-    terms = {"because": because or board.because, "override": override, "analyst": who, "key": key, "fresh": fresh}
+    terms: dict[str, Any] = {
+        "because": because or board.because,
+        "override": override,
+        "analyst": who,
+        "key": key,
+        "fresh": fresh,
+    }
     asking = [entry.sql for entry in board.questions.values()]
     with opened(board.study, rehearse=rehearse, asking=asking, log=log) as curator:
         batch = board.batch(curator)
@@ -175,13 +182,13 @@ def _print_batch(batch: Batch, board: Dashboard, left: list[Balance], as_json: b
         say(board.title, "bold")
     for name, plan in batch.plans.items():
         entry = board.questions[name]
-        say(f"\n{name}: {worded(plan.promise)}", "bold")
-        for error in plan.expected:
-            say(f"  {error.output}: {error.text}, {error.confidence:.0%} of the time")
+        say(f"\n{name}: {plan.guarantee.label}", "bold")
+        for error in plan.facts["expected"]:
+            say(f"  {error['output']}: {error_text(error)}, {error['confidence']:.0%} of the time")
         if entry.why:
             bullet(entry.why, "dim", mark=" ")
-    say(f"\nAll together, for one charge: {worded(batch.promise)}.")
-    say(f"Accounted as a whole it is {worded(batch.tight)}: for reports.")
+    say(f"\nAll together, for one charge: {batch.guarantee.label}.")
+    say(f"Accounted as a whole it is {batch.tight.label}: for reports.")
     say(f"Remaining: {_worded(left)}. Nothing was spent.")
 
 
@@ -191,16 +198,14 @@ def _print_publication(found: Publication, board: Dashboard) -> None:
     for name in found:
         say(f"\n{board.questions[name].title or name}", "bold")
         console.print(found[name])
-    _notes(found.notes)
-    say(f"\n{found.promise()}")
+    _notes(found)
+    say(f"\n{found.statement()}")
 
 
-def _notes(notes: tuple[str, ...]) -> None:
-    from curador.query.answer.estimates import COVERS
-
-    for note in notes:
-        if note != COVERS:  # true of every answer, and explained with every plan
-            bullet(note, "dim")
+def _notes(found: Release | Publication) -> None:
+    for note, text in zip(found.remarks, found.notes, strict=True):
+        if note["code"] != "covers":  # true of every answer, and explained with every plan
+            bullet(text, "dim")
 
 
 def _ending(repeated: bool, left: list[Balance], rehearsed: bool) -> None:

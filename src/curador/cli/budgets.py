@@ -129,8 +129,8 @@ def grant(
 
     with opened(study) as curator:
         end = None if expires is None else expires.replace(tzinfo=UTC) + timedelta(days=1)
-        first = {"group": group, "expires": end}
-        found = curator.grant(scope, because=because, **first, **Paid(epsilon, delta, rho).granted())
+        amount = Paid(epsilon, delta, rho).granted()
+        found = curator.grant(scope, because=because, group=group, expires=end, **amount)
         section = _section(scope, read_document(study), curator.scopes)
     if as_json:
         emit(_plain(found))

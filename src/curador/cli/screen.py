@@ -80,9 +80,7 @@ def told(refusal: CuradorError, *, as_json: bool) -> None:
 
 def worded(promise: Guarantee) -> str:
     """A guarantee in a few words."""
-    from curador.query.plan.explain import worded as said  # heavy: help and completion do without
-
-    return said(promise)
+    return promise.label
 
 
 def amount(promise: Guarantee) -> str:

@@ -174,7 +174,7 @@ def reload(table: TableName, study: Study = STUDY, as_json: Json = False) -> Non
     Example: curador reload visits
     """
     with opened(study) as curator:
-        version = curator.reloaded(table)
+        version = curator.reload(table)
         removed = copies.forget(study, table)
     if as_json:
         emit({"table": table, "version": version, "no_longer_used": removed})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import math
 from collections.abc import Iterator, Mapping
@@ -11,14 +12,20 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import Any
 
-from curador.accounting.events import Event, compose
-from curador.curator.release import Release
-from curador.curator.request import storable
+from curador.accounting.events import ApproxLoss, Event, compose
+from curador.curator.purchase import storable
+from curador.curator.release import Note, Release
+from curador.engines.engine import Progress
+from curador.engines.pool import EnginePool
 from curador.errors import BudgetExceeded, InvalidParameter, QuestionRefused
-from curador.numbers import Number, down, positive, rational, up
+from curador.numbers import Number, down, positive, rational, set_fields, up
 from curador.privacy import ZCDP, ApproxDP, Guarantee, Neighbors, PureDP, guarantee_from_json, total
 from curador.query.plan.expected import Within
-from curador.query.plan.plan import Plan, Planner
+from curador.query.plan.plan import Plan
+from curador.query.plan.planner import Planner
+from curador.query.tables.table import Table
+from curador.show.explain import error_text, note_text
+from curador.show.words.say import say
 
 READ_AT = "1e-6"
 """The delta at which a batch is also said tightly, unless it has one of its own."""
@@ -28,11 +35,11 @@ READ_AT = "1e-6"
 class Batch:
     """Plans by name, what they are bought for together, and how tight that is.
 
-    ``promise`` is the sum of what the questions promise, in the currency they were asked in.  ``tight`` is the same
+    ``guarantee`` is the sum of what the questions guarantee, in the currency they were asked in.  ``tight`` is the same
     batch accounted as a whole by its privacy-loss distribution, which is allowed because a batch is fixed in advance;
     with ``charged_tight`` that is what is charged, to budgets that count (epsilon, delta).
 
-    Guarantee: everything in it together keeps ``promise`` [DMNS06], and ``tight`` too [KOV15, DGKKM22].
+    Guarantee: everything in it together keeps ``guarantee`` [DMNS06], and ``tight`` too [KOV15, DGKKM22].
     """
 
     plans: Mapping[str, Plan]
@@ -48,7 +55,7 @@ class Batch:
             raise QuestionRefused(
                 "The tables of this batch are about different neighbours.", fix="Publish them in batches of their own."
             )
-        object.__setattr__(self, "plans", MappingProxyType(dict(self.plans)))
+        set_fields(self, plans=MappingProxyType(dict(self.plans)))
 
     @property
     def tables(self) -> tuple[str, ...]:
@@ -59,18 +66,74 @@ class Batch:
     def neighbors(self) -> Neighbors:
         return next(iter(self.plans.values())).neighbors
 
+    @property
+    def declared(self) -> Mapping[str, Table]:
+        """The declarations that it was made from; of several curators, refused."""
+        found = next(iter(self.plans.values())).declared
+        if any(plan.declared is not found for plan in self.plans.values()):
+            raise InvalidParameter("These plans are of several curators.", fix="Plan them with one curator.")
+        return found
+
     @cached_property
-    def event(self) -> Event:
+    def ran(self) -> Event:
         """All that is run, as one event."""
         return compose(*(plan.event for plan in self.plans.values()))
 
     @cached_property
-    def promise(self) -> Guarantee:
+    def event(self) -> Event:
+        """What is charged: all that is run, or what that costs as a whole."""
+        if not self.charged_tight:
+            return self.ran
+        return ApproxLoss(rational(self.tight.epsilon), rational(self.tight.delta), self.neighbors)
+
+    @cached_property
+    def guarantee(self) -> Guarantee:
         return self.tight if self.charged_tight else self._sum
 
     @cached_property
     def _sum(self) -> Guarantee:
-        return total(plan.promise for plan in self.plans.values())
+        return total(plan.guarantee for plan in self.plans.values())
+
+    @property
+    def kinds(self) -> frozenset[str]:
+        """The kinds of mechanisms it runs, for policies."""
+        return frozenset(kind for plan in self.plans.values() for kind in plan.kinds)
+
+    @property
+    def parts(self) -> tuple[Plan, ...]:
+        """Its questions, each of which a policy reviews by itself."""
+        return tuple(self.plans.values())
+
+    @cached_property
+    def _order(self) -> list[str]:
+        """The names of the questions in an order that does not depend on the names."""
+        return sorted(self.plans, key=lambda name: self.plans[name].identity)
+
+    @property
+    def code(self) -> object:
+        """The measurements it buys, in codes and numbers; what the questions are called is not in it."""
+        return {"batch": [self.plans[name].code for name in self._order]}
+
+    @property
+    def measures(self) -> Mapping[str, str]:
+        """Digests of the exact numbers it measures, each with a label for people."""
+        return {code: label for plan in self.plans.values() for code, label in plan.measures.items()}
+
+    @property
+    def note(self) -> Mapping[str, object]:
+        """What a charge remembers of it: the questions."""
+        return {"asked": {name: plan.question.to_json() for name, plan in self.plans.items()}}
+
+    def run(self, engines: EnginePool, progress: Progress | None = None) -> bytes:
+        """The measurements of all questions; each question reads one snapshot."""
+        made = [json.loads(self.plans[name].run(engines, progress)) for name in self._order]
+        return json.dumps({"batch": made}, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
+
+    def measurements(self, content: bytes) -> dict[str, bytes]:
+        """Read back what :meth:`run` made, by the names of the questions."""
+        made = [json.dumps(one, ensure_ascii=False).encode() for one in json.loads(content)["batch"]]
+        found = dict(zip(self._order, made, strict=True))
+        return {name: found[name] for name in self.plans}
 
     @cached_property
     def tight(self) -> ApproxDP:
@@ -78,7 +141,7 @@ class Batch:
         from curador.accounting.account import epsilon
 
         delta = self.delta if self.delta is not None else _delta_of(self.plans)
-        found = epsilon(self.event, delta).upper
+        found = epsilon(self.ran, delta).upper
         if isinstance(self._sum, PureDP | ApproxDP) and rational(getattr(self._sum, "delta", 0)) <= rational(delta):
             found = min(found, self._sum.epsilon)  # basic composition holds, too; on a grid one may be a hair above it
         if found == math.inf:
@@ -92,22 +155,22 @@ class Batch:
         return self.explain()
 
     def __repr__(self) -> str:
-        return f"<Batch of {', '.join(self.plans)}: {self.promise!r}>"
+        return f"<Batch of {', '.join(self.plans)}: {self.guarantee!r}>"
 
     def explain(self) -> str:
         """Who gets what of the budget, with what error; free."""
-        lines = [f"costs      {self.promise.label}, once, for all or nothing"]
+        lines = [f"costs      {self.guarantee.label}, once, for all or nothing"]
         if not self.charged_tight:
             lines.append(f"tightly    {self.tight.label}: for reports; budgets are charged the line above")
         for name, plan in self.plans.items():
-            errors = ", ".join(f"{e.output} {e.text}" for e in plan.expected)
-            lines.append(f"{name:<10} {plan.promise.label}; expected error {errors}")
+            errors = ", ".join(f"{e['output']} {error_text(e)}" for e in plan.facts["expected"])
+            lines.append(f"{name:<10} {plan.guarantee.label}; expected error {errors}")
         return "\n".join(lines)
 
     def to_dict(self) -> dict[str, Any]:
         """The batch as plain values."""
         return {
-            "guarantee": self.promise.to_json(),
+            "guarantee": self.guarantee.to_json(),
             "tight": self.tight.to_json(),
             "questions": {name: plan.to_dict() for name, plan in self.plans.items()},
         }
@@ -175,19 +238,25 @@ def _part(left: Guarantee, fraction: Fraction) -> Guarantee:
         raise QuestionRefused("The wanted accuracies leave nothing to share.", fix="Give the batch more.") from None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Publication:
-    """The releases of a batch by name, with the one charge that paid for them and what they promise together."""
+    """The releases of a batch by name, with the one charge that paid for them and what they guarantee together."""
 
     releases: Mapping[str, Release]
     guarantee: Guarantee
     tight: ApproxDP
     charge: str
-    notes: tuple[str, ...] = ()
+    remarks: tuple[Note, ...] = ()
+    language: str = "en"
     repeated: bool = field(default=False, compare=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "releases", MappingProxyType(dict(self.releases)))
+        set_fields(self, releases=MappingProxyType(dict(self.releases)))
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader should know of the charge, in the publication's language."""
+        return tuple(note_text(note, self.language) for note in self.remarks)
 
     def __getitem__(self, name: str) -> Release:
         if name not in self.releases:
@@ -200,21 +269,20 @@ class Publication:
     def __len__(self) -> int:
         return len(self.releases)
 
-    def promise(self) -> str:
-        """What all of it promises together, in one line."""
-        return f"{self.guarantee.label} for all together ({self.tight.label}, tightly) · charge {self.charge}"
+    def statement(self) -> str:
+        """What all of it guarantees together, in one line."""
+        labels = {"guarantee": self.guarantee.label, "tight": self.tight.label}
+        return say("together", self.language, **labels, charge=self.charge)
 
     def __str__(self) -> str:
         parts = [f"{name}\n{release}" for name, release in self.releases.items()]
-        return "\n\n".join([*parts, self.promise()])
+        return "\n\n".join([*parts, self.statement()])
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        import html
-
         parts = [f"<h3>{html.escape(n)}</h3>{r._repr_html_()}" for n, r in self.releases.items()]
-        return "".join(parts) + f"<p>{html.escape(self.promise())}</p>"
+        return "".join(parts) + f"<p>{html.escape(self.statement())}</p>"
 
     def to_dict(self) -> dict[str, Any]:
         """The publication as plain values, which :meth:`from_dict` reads back."""
@@ -223,7 +291,8 @@ class Publication:
             "guarantee": self.guarantee.to_json(),
             "tight": self.tight.to_json(),
             "charge": self.charge,
-            "notes": list(self.notes),
+            "notes": [{**note, "text": text} for note, text in zip(self.remarks, self.notes, strict=True)],
+            "language": self.language,
         }
 
     def to_json(self) -> str:
@@ -231,19 +300,21 @@ class Publication:
         return json.dumps(self.to_dict(), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any], repeated: bool = False) -> Publication:
+    def from_dict(cls, data: Mapping[str, Any]) -> Publication:
         """Read back what :meth:`to_dict` wrote."""
         try:
             tight = guarantee_from_json(data["tight"])
             if not isinstance(tight, ApproxDP):
                 raise TypeError
             return cls(
-                {name: Release.from_dict(found, repeated=repeated) for name, found in data["releases"].items()},
+                {name: Release.from_dict(found) for name, found in data["releases"].items()},
                 guarantee_from_json(data["guarantee"]),
                 tight,
                 data["charge"],
-                tuple(data["notes"]),
-                repeated,
+                tuple({k: v for k, v in note.items() if k != "text"} for note in data["notes"]),
+                data["language"],
             )
         except (KeyError, TypeError, AttributeError):
-            raise InvalidParameter("This is no publication as to_dict() writes them.", fix="Use to_dict().") from None
+            raise InvalidParameter(
+                "These are not the values of a publication.", fix="Pass what to_dict() made."
+            ) from None

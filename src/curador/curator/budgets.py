@@ -377,8 +377,8 @@ class Scopes:
     def _now(self, name: str) -> Registration:
         return self.ledger.registered(name, self._addresses[name]) or self.registered[name]
 
-    def reloaded(self, table: str) -> int:
-        """Say that a table's content changed: answers about the old content are not given for the new."""
+    def reload(self, table: str) -> int:
+        """Record that a table's content changed: answers about the old content are not given for the new."""
         self._known(table)
         made = self.ledger.register(table, self._addresses[table], reloaded=True)
         self.registered = MappingProxyType({**self.registered, table: made})

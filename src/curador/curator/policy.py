@@ -6,14 +6,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from fractions import Fraction
 from functools import singledispatch
-from typing import Any
+from typing import Any, Protocol
 
 from curador.accounting.convert import zcdp_epsilon
 from curador.errors import InvalidParameter, QuestionRefused
-from curador.numbers import Number, positive, rational
+from curador.mechanisms.base import KINDS
+from curador.numbers import Number, positive, rational, shown_up
 from curador.privacy import ZCDP, ApproxDP, Guarantee, PureDP
-from curador.query.plan.explain import described
-from curador.query.plan.plan import Plan
+from curador.query.tables.columns import suggestion
 from curador.query.tables.table import Table
 
 JUSTIFIED_ABOVE = 1
@@ -25,15 +25,26 @@ OVERRIDDEN_FROM = 10
 READ_AT = Fraction(1, 10**6)
 """At what delta a rho is read as an epsilon, where none stands beside it."""
 
-MECHANISMS = (
-    "integer Laplace",
-    "Gaussian",
-    "integer Gaussian",
-    "exponential",
-    "optimal selection",
-    "threshold on a noisy count",
-)
-"""The mechanisms of plans, as explain() names them."""
+
+class Reviewed(Protocol):
+    """What a policy reads of a purchase."""
+
+    @property
+    def tables(self) -> tuple[str, ...]: ...
+
+    @property
+    def declared(self) -> Mapping[str, Table]: ...
+
+    @property
+    def guarantee(self) -> Guarantee: ...
+
+    @property
+    def kinds(self) -> frozenset[str]: ...
+
+    @property
+    def parts(self) -> tuple[Reviewed, ...]:
+        """The questions of a batch, each of which is reviewed by itself; empty for a single question."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -42,27 +53,31 @@ class Policy:
 
     Always: delta is below 1 / n where the size n of a table is declared public; an epsilon above 1 needs a reason that
     is recorded with the charge; an epsilon of 10 or more needs an explicit override, which the release shows.
+    ``mechanisms`` are kinds of mechanisms (see :data:`curador.mechanisms.base.KINDS`), all of them unless listed; a
+    mechanism of a kind that is not listed, or not known, is refused.
 
     >>> Policy(largest_epsilon=0.5).largest_epsilon
     Fraction(1, 2)
     >>> Policy(mechanisms=("magic",))
     Traceback (most recent call last):
-    curador.errors.InvalidParameter: No mechanism is called 'magic'. ...
+    curador.errors.InvalidParameter: No mechanism is of the kind 'magic'. ...
     """
 
     largest_epsilon: Number | None = None
     largest_delta: Number | None = None
-    mechanisms: tuple[str, ...] = MECHANISMS
+    mechanisms: tuple[str, ...] = tuple(sorted(KINDS))
 
     def __post_init__(self) -> None:
         for name in ("largest_epsilon", "largest_delta"):
             if getattr(self, name) is not None:
                 object.__setattr__(self, name, positive(getattr(self, name), name))
         if isinstance(self.mechanisms, str) or not isinstance(self.mechanisms, Iterable):
-            raise InvalidParameter("The policy's mechanisms are a list of names.", fix='Write ["Gaussian"].')
+            raise InvalidParameter("The policy's mechanisms are a list of kinds.", fix='Write ["integer-laplace"].')
         for name in self.mechanisms:
-            if name not in MECHANISMS:
-                raise InvalidParameter(f"No mechanism is called {name!r}.", fix=f"Use {', '.join(MECHANISMS)}.")
+            if name not in KINDS:
+                raise InvalidParameter(
+                    f"No mechanism is of the kind {name!r}.", fix=suggestion(str(name), sorted(KINDS))
+                )
         object.__setattr__(self, "mechanisms", tuple(self.mechanisms))
 
     @classmethod
@@ -74,26 +89,27 @@ class Policy:
                 raise InvalidParameter(f"A policy has no {name!r}.", fix=f"It has {', '.join(known)}.")
         return cls(**stated)
 
-    def review(self, plan: Plan, *, because: str = "", override: bool = False) -> tuple[str, ...]:
-        """Refuse a plan, or say what its release must show.
+    def review(self, purchase: Reviewed, because: str = "", override: bool = False) -> None:
+        """Refuse a purchase that the rules do not allow.
 
-        Guarantee: reads declarations and the plan, never data; nothing has been charged when it refuses.
+        Guarantee: reads declarations and the purchase, never data; nothing has been charged when it refuses.
         """
-        for step in plan.steps:
-            self.allowed(described(step)[0])
-        self.small_enough(plan.promise, {name: plan.checked.tables[name] for name in plan.tables})
-        return required_notes(plan.promise, because, override)
+        for kind in sorted(purchase.kinds):
+            if kind not in KINDS or kind not in self.mechanisms:
+                raise QuestionRefused(
+                    f"The policy does not allow the mechanism {kind!r}.",
+                    fix=f"It allows {', '.join(self.mechanisms)}.",
+                    code="mechanism-not-allowed",
+                    facts={"kind": kind},
+                )
+        for part in purchase.parts or (purchase,):
+            self.small_enough(part.guarantee, {name: part.declared[name] for name in part.tables})
+        self.small_delta(as_epsilon_delta(purchase.guarantee)[1], {n: purchase.declared[n] for n in purchase.tables})
+        justified(purchase.guarantee, because, override)
 
-    def allowed(self, mechanism: str) -> None:
-        """Refuse a mechanism that the policy does not allow."""
-        if mechanism in MECHANISMS and mechanism not in self.mechanisms:
-            raise QuestionRefused(
-                f"The policy does not allow {mechanism} noise.", fix=f"It allows {', '.join(self.mechanisms)}."
-            )
-
-    def small_enough(self, promise: Guarantee, tables: Mapping[str, Table]) -> None:
+    def small_enough(self, guarantee: Guarantee, tables: Mapping[str, Table]) -> None:
         """Refuse a promise about these tables that is larger than the policy allows, or a delta that is no promise."""
-        epsilon, delta = as_epsilon_delta(promise)
+        epsilon, delta = as_epsilon_delta(guarantee)
         if self.largest_epsilon is not None and epsilon > rational(self.largest_epsilon):
             raise QuestionRefused(
                 f"The policy allows epsilon {float(rational(self.largest_epsilon)):g} for one question, "
@@ -119,60 +135,68 @@ class Policy:
                 )
 
 
-def required_notes(promise: Guarantee, because: str = "", override: bool = False) -> tuple[str, ...]:
-    """What a release must show of how its cost was allowed, or a refusal.
-
-    >>> required_notes(PureDP(0.5))
-    ()
-    >>> required_notes(PureDP(3), because="pilot, agreed with the board")
-    ('Epsilon 3 is above 1; the reason given: pilot, agreed with the board',)
-    """
-    epsilon, _ = as_epsilon_delta(promise)
-    shown = f"{float(epsilon):g}"
+def justified(guarantee: Guarantee, because: str = "", override: bool = False) -> None:
+    """Refuse a large epsilon without a reason, or one that promises next to nothing without an override."""
+    epsilon, _ = as_epsilon_delta(guarantee)
+    shown = shown_up(epsilon)
     if epsilon > JUSTIFIED_ABOVE and not because.strip():
         raise QuestionRefused(
             f"Epsilon {shown} is above {JUSTIFIED_ABOVE}, which needs a reason.",
-            fix='Give one, as because="…" (in a shell --because "…"); it is recorded. Or ask with less.',
+            fix='Give one, as because="…"; it is recorded. Or ask with less.',
+            code="reason-needed",
         )
     if epsilon >= OVERRIDDEN_FROM and not override:
         raise QuestionRefused(
             f"Epsilon {shown} promises next to nothing: what is believed at even odds may become almost certain.",
-            fix="Ask with less; or say override=True (in a shell --override), which the release will show.",
+            fix="Ask with less; or pass override=True, which the release will show.",
+            code="override-needed",
         )
-    said = []
+
+
+def required_notes(guarantee: Guarantee, because: str = "") -> tuple[dict[str, Any], ...]:
+    """What a release must show of how its cost was allowed, as codes.
+
+    >>> required_notes(PureDP(0.5))
+    ()
+    >>> required_notes(PureDP(3), because="pilot, agreed with the board")
+    ({'code': 'reason', 'epsilon': '3', 'limit': '1', 'because': 'pilot, agreed with the board'},)
+    """
+    epsilon, _ = as_epsilon_delta(guarantee)
+    shown = shown_up(epsilon)
+    found: list[dict[str, Any]] = []
     if epsilon > JUSTIFIED_ABOVE:
-        said.append(f"Epsilon {shown} is above {JUSTIFIED_ABOVE}; the reason given: {because.strip()}")
+        found.append({"code": "reason", "epsilon": shown, "limit": str(JUSTIFIED_ABOVE), "because": because.strip()})
     if epsilon >= OVERRIDDEN_FROM:
-        said.append(f"OVERRIDE: epsilon {shown} was allowed although it promises next to nothing.")
-    return tuple(said)
+        found.append({"code": "override", "epsilon": shown})
+    return tuple(found)
 
 
 @singledispatch
-def as_epsilon_delta(promise: Guarantee) -> tuple[Fraction, Fraction]:
+def as_epsilon_delta(guarantee: Guarantee) -> tuple[Fraction, Fraction]:
     """The epsilon and delta that rules are read against; a rho is read at one in a million, or a smaller delta.
 
     >>> as_epsilon_delta(PureDP(0.5))
     (Fraction(1, 2), Fraction(0, 1))
     """
     raise InvalidParameter(
-        f"No rule reads a {type(promise).__name__}.", fix="Ask with epsilon, (epsilon, delta) or rho."
+        f"No rule reads a {type(guarantee).__name__}.", fix="Ask with epsilon, (epsilon, delta) or rho."
     )
 
 
 @as_epsilon_delta.register
-def _(promise: PureDP) -> tuple[Fraction, Fraction]:
-    return rational(promise.epsilon), Fraction(0)
+def _(guarantee: PureDP) -> tuple[Fraction, Fraction]:
+    return rational(guarantee.epsilon), Fraction(0)
 
 
 @as_epsilon_delta.register
-def _(promise: ApproxDP) -> tuple[Fraction, Fraction]:
-    return rational(promise.epsilon), rational(promise.delta)
+def _(guarantee: ApproxDP) -> tuple[Fraction, Fraction]:
+    return rational(guarantee.epsilon), rational(guarantee.delta)
 
 
 @as_epsilon_delta.register
-def _(promise: ZCDP) -> tuple[Fraction, Fraction]:
-    delta = rational(promise.delta)
-    if not promise.rho:
+def _(guarantee: ZCDP) -> tuple[Fraction, Fraction]:
+    delta = rational(guarantee.delta)
+    if not guarantee.rho:
         return Fraction(0), delta
     # At a large delta any rho would look small.
-    return rational(zcdp_epsilon(rational(promise.rho), min(delta or READ_AT, READ_AT)).value), delta
+    return rational(zcdp_epsilon(rational(guarantee.rho), min(delta or READ_AT, READ_AT)).value), delta

@@ -1,98 +1,264 @@
-"""Reserve, make, settle: the one way anything leaves a curator."""
+"""The one way anything leaves a curator: charge, run, settle.
+
+A purchase is anything that can be bought: a plan, a batch, a running count, later a training run or a synthetic table.
+What is kept is its measurement, found again by codes and numbers; how that is presented costs nothing.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from threading import Condition
+from typing import Protocol
 
-from curador.accounting.events import Event, compose
+from curador.accounting.events import Event
 from curador.curator.budgets import Scopes
-from curador.curator.naming import fingerprint
-from curador.curator.request import Request, SingleFlight
+from curador.curator.policy import Policy
 from curador.engines.engine import Progress, failed
+from curador.engines.pool import EnginePool
 from curador.errors import BudgetExceeded, EngineFailed, InvalidParameter, NotPromised
 from curador.ledger.contract import Balance, Charge, Ledger
 from curador.ledger.pricing import charged, left, price
 from curador.privacy import Guarantee
-from curador.query.plan.plan import Plan
+from curador.query.plan.identity import digest
+from curador.query.tables.table import Table
 from curador.show.progress import watched
 
-Made = Callable[[Charge, Progress | None], str]
-"""Reads data for a charge, adds the noise, and writes the answer down."""
+LOOKED_BACK = 200
+"""How many of the newest charges are searched for measures that a purchase measures again."""
 
 
-class Till:
-    """Where plans are paid for, and answers kept.
+class Purchase(Protocol):
+    """What a curator buys.
 
-    Guarantee: data is touched only after the charge is durable; whatever happens then is an answer that is kept, or
-    one error of constant words with the charge kept.
+    * ``tables``: the private tables that are charged; ``declared``: the declarations it was made from;
+    * ``event``: what is charged; ``ran``: what is really run, another only where an accountant charges less for it;
+    * ``guarantee``: what it keeps; ``kinds``: the kinds of its mechanisms, and ``parts``: the purchases it is made of,
+      for policies;
+    * ``code``: identifies its measurement by codes and numbers, never by words; None is never found again;
+    * ``measures``: digests of the exact numbers behind it, each with a label for people;
+    * ``note``: what the charge remembers of it: plain values, nothing read from data.
     """
 
-    def __init__(self, ledger: Ledger, scopes: Scopes, on_error: Callable[[Exception], None] | None) -> None:
-        self._ledger, self._scopes, self._on_error = ledger, scopes, on_error
-        self._turns = SingleFlight()
+    @property
+    def tables(self) -> tuple[str, ...]: ...
 
-    def buy(
+    @property
+    def declared(self) -> Mapping[str, Table]: ...
+
+    @property
+    def event(self) -> Event: ...
+
+    @property
+    def ran(self) -> Event: ...
+
+    @property
+    def guarantee(self) -> Guarantee: ...
+
+    @property
+    def kinds(self) -> frozenset[str]: ...
+
+    @property
+    def parts(self) -> tuple[Purchase, ...]: ...
+
+    @property
+    def code(self) -> object: ...
+
+    @property
+    def measures(self) -> Mapping[str, str]: ...
+
+    @property
+    def note(self) -> Mapping[str, object]: ...
+
+    def run(self, engines: EnginePool, progress: Progress | None = None) -> bytes:
+        """Read the data, add the noise, and return the measurement; called once the charge is durable."""
+        ...
+
+
+@dataclass(frozen=True)
+class Bought:
+    """A measurement, the charge that paid for it, and whether it was bought before."""
+
+    measurement: bytes
+    charge: Charge
+    repeated: bool
+
+
+@dataclass(frozen=True)
+class Request:
+    """How a purchase is made, besides its budget: for whom, why, under which key, and whether anew.
+
+    * ``because``: the reason for an epsilon above 1, recorded with the charge and shown by the release;
+    * ``override``: allows an epsilon of 10 and more, and the release shows it;
+    * ``analyst``: who gets the answer, and pays for it in a budget of their own too;
+    * ``key``: names the analyst's request, so that sending it again once it was answered cannot buy twice;
+    * ``fresh``: buys a new answer.  Without it the same measurement of the same data is presented again, free but for
+      an analyst who has not paid for it yet;
+    * ``progress``: a callback for the part that is done, 0 to 1, or -1 where it is unknown; True shows a bar in a
+      terminal.  It is for whoever holds the data: how it moves depends on the rows.
+    """
+
+    because: str = ""
+    override: bool = False
+    analyst: str | None = None
+    key: str | None = None
+    fresh: bool = False
+    progress: Progress | bool = False
+
+    def __post_init__(self) -> None:
+        if self.fresh and self.key is not None:
+            raise InvalidParameter(
+                "A key finds the answer it named before; fresh wants another.", fix="Give one of them."
+            )
+        if not isinstance(self.because, str) or not storable(self.because):
+            raise InvalidParameter("A reason is a text of Unicode characters.", fix='Write because="…".')
+
+    @property
+    def digest(self) -> str | None:
+        """What the ledger calls the request: analysts do not share their keys."""
+        if self.key is None:
+            return None
+        return hashlib.sha256(json.dumps([self.analyst, self.key]).encode()).hexdigest()
+
+
+def storable(text: str) -> bool:
+    """Whether a text can be written down; half a surrogate pair cannot.
+
+    >>> storable("ñ"), storable(chr(0xD800))
+    (True, False)
+    """
+    return not any(0xD800 <= ord(c) < 0xE000 for c in text)
+
+
+class Buyer:
+    """Buys for a curator: from its ledger, under its policy, with its engines.
+
+    Guarantee: data is touched only after the charge is durable; whatever happens then is a measurement that is kept, or
+        one error of constant words with the charge kept.
+    """
+
+    def __init__(
         self,
-        plans: Mapping[str, Plan],
-        event: Event,
-        promise: Guarantee,
-        made: Made,
-        terms: Request,
-        kind: str,
-    ) -> tuple[dict[str, Any], bool]:
-        """The answer, as it is kept, and whether it left before."""
-        tables = tuple(dict.fromkeys(name for plan in plans.values() for name in plan.tables))
-        asked = {name: plan.question.to_json() for name, plan in plans.items()}
-        ran = compose(*(plan.event for plan in plans.values()))
-        also = {} if ran == event else {"ran": ran.to_json()}  # charged otherwise; kept for better accountants
-        named = None if terms.fresh else fingerprint(plans, self._scopes.versions(tables), event, terms.because, kind)
-        with self._turns.of(named), watched(terms.progress) as tell:
-            note = {"asked": asked, **also, **terms.note}
-            charge = self.reserve(tables, event, promise, terms, note=note, key=terms.request, fingerprint=named)
+        ledger: Ledger,
+        scopes: Scopes,
+        policy: Policy,
+        engines: EnginePool,
+        on_error: Callable[[Exception], None] | None,
+    ) -> None:
+        self._ledger, self._scopes, self._policy, self._engines = ledger, scopes, policy, engines
+        self._on_error, self._flights = on_error, SingleFlight()
+
+    def buy(self, purchase: Purchase, request: Request) -> Bought:
+        """Reserve, run, settle; or find the measurement that was bought before.
+
+        Fails: refused before any data is read if the policy or a budget does not allow it.
+        """
+        self._policy.review(purchase, request.because, request.override)
+        named = None if request.fresh or purchase.code is None else self._fingerprint(purchase)
+        with self._flights.of(named), watched(request.progress) as progress:
+            charge = self._reserve(purchase, request, named)
             if charge.repeated:
-                return json.loads(self._ledger.answer(charge.id) or b""), True
-            content = self.attempt(made, charge, tell)
+                return Bought(self._ledger.answer(charge.id) or b"", charge, repeated=True)
+            content = self.attempt(lambda: purchase.run(self._engines, progress))
             if content is None:
                 same = failed()  # the engine's own words, so that what failed, and where, is not seen
                 raise EngineFailed(same.what, fix=same.fix, cost=f"charge {charge.id} is kept, as for an answer")
-            return json.loads(self._ledger.settle(charge.id, content)), False
+            return Bought(self._ledger.settle(charge.id, content), charge, repeated=False)
 
-    def reserve(self, tables: Sequence[str], event: Event, promise: Guarantee, terms: Request, **how: Any) -> Charge:
-        """Spend an event on tables, for whoever gets the answer; or say which budget is short, the nearest first."""
-        who = None if terms.analyst is None else self._scopes.receiver(terms.analyst, tables)
+    def _fingerprint(self, purchase: Purchase) -> str:
+        """What makes two purchases the same: measurement, price and the data's versions."""
+        versions = [list(pair) for pair in self._scopes.versions(purchase.tables)]
+        return digest([purchase.code, purchase.event.to_json(), versions])
+
+    def _reserve(self, purchase: Purchase, request: Request, named: str | None) -> Charge:
+        """Spend the event; or refuse, naming the nearest budget that is short."""
+        note: dict[str, object] = {**purchase.note, "because": request.because, "override": request.override}
+        if purchase.ran != purchase.event:
+            note["ran"] = purchase.ran.to_json()  # charged otherwise; kept for better accountants
+        if measured := self._measured(purchase):
+            note["measures"] = list(measured)
+            if shared := self.measured_before(purchase):
+                note["shared"] = shared
+        scopes, event, guarantee = self._scopes.of(purchase.tables), purchase.event, purchase.guarantee
+        who = None if request.analyst is None else self._scopes.receiver(request.analyst, purchase.tables)
         try:
-            return self._ledger.reserve(self._scopes.of(tables), event, promise=promise, receiver=who, **how)
+            return self._ledger.reserve(
+                scopes, event, promise=guarantee, receiver=who, note=note, key=request.digest, fingerprint=named
+            )
         except InvalidParameter as error:
-            if terms.key is None or terms.request is None or terms.request not in error.what:
+            if error.code != "key-reused":
                 raise
-            # The ledger knows a request by a digest, and whoever asks by the key they gave.
-            raise InvalidParameter(error.what.replace(terms.request, terms.key), fix=error.fix) from None
+            raise InvalidParameter(
+                f"The key {request.key!r} belongs to another question.", fix="Use a key once.", code="key-reused"
+            ) from None
         except BudgetExceeded as error:
             refusal = error
         # Out here, so that the nearest does not carry the other as its context.
-        nearest = None if who is None else _short(self._ledger, who, event, promise)
+        nearest = None if who is None else _short(self._ledger, who, event, guarantee)
         raise nearest or refusal
 
-    def attempt(self, made: Made, charge: Charge, tell: Progress | None) -> bytes | None:
+    def _measured(self, purchase: Purchase) -> dict[str, str]:
+        """Digests of the exact numbers behind a purchase, for these versions of the data."""
+        versions = [list(pair) for pair in self._scopes.versions(purchase.tables)]
+        return {digest([code, versions])[:32]: label for code, label in purchase.measures.items()}
+
+    def measured_before(self, purchase: Purchase) -> list[dict[str, object]]:
+        """Which of its measures were bought before, by which charge; among the newest charges.
+
+        Such a measure is drawn again and paid for again: nothing is reused silently.
+        """
+        wanted, found = self._measured(purchase), dict[str, list[str]]()
+        for scope in self._scopes.of(purchase.tables)[:1]:
+            for charge in reversed(self._ledger.history(scope, last=LOOKED_BACK)):
+                stored = charge.note.get("measures")
+                hits = [code for code in stored if code in wanted] if isinstance(stored, list) else []
+                if hits and charge.settled:
+                    found.setdefault(charge.id, []).extend(wanted.pop(code) for code in hits)
+        return [{"charge": id, "measures": labels} for id, labels in found.items()]
+
+    def attempt(self, work: Callable[[], bytes]) -> bytes | None:
         """None where anything went wrong: raised from here, an error would carry exact numbers as its context."""
         try:
-            return made(charge, tell).encode()
+            return work()
         except Exception as error:  # noqa: BLE001  whatever it was, it may depend on the data
-            self.tell(error)
+            self.report(error)
             return None
 
-    def tell(self, error: Exception) -> None:
-        """Show the witness, if there is one, what really went wrong."""
+    def report(self, error: Exception) -> None:
+        """Show the curator's own log, if there is one, what really went wrong."""
         if self._on_error is not None:
             with suppress(Exception):  # what a log says of it may not reach the asker
                 self._on_error(error)
 
 
-def _short(ledger: Ledger, receiver: str, event: Event, promise: Guarantee) -> BudgetExceeded | None:
+class SingleFlight:
+    """Equal purchases at the same time: the second waits for the first, and finds its measurement in the ledger."""
+
+    def __init__(self) -> None:
+        self._lock, self._busy = Condition(), set[str]()
+
+    @contextmanager
+    def of(self, name: str | None) -> Iterator[None]:
+        """The turn of one purchase; without a name there is nothing to wait for."""
+        if name is None:
+            yield
+            return
+        with self._lock:
+            self._lock.wait_for(lambda: name not in self._busy)
+            self._busy.add(name)
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._busy.remove(name)
+                self._lock.notify_all()
+
+
+def _short(ledger: Ledger, receiver: str, event: Event, guarantee: Guarantee) -> BudgetExceeded | None:
     """Which budget of a receiver does not cover an event: the nearest one, whatever is short above it.
 
     A question that was answered before is charged to fewer budgets than a new one, so that whoever cannot pay for
@@ -102,25 +268,29 @@ def _short(ledger: Ledger, receiver: str, event: Event, promise: Guarantee) -> B
     while balance is not None:
         if balance.closed:
             end = balance.expires
-            ended = "was closed" if end is None or datetime.now(UTC) < end else f"ended before {end:%Y-%m-%d}, UTC"
+            expired = end is not None and datetime.now(UTC) >= end
+            ended = f"ended before {end:%Y-%m-%d}, UTC" if expired else "was closed"
             return BudgetExceeded(
-                f"The budget of {balance.scope!r} {ended}.", fix="Ask whoever holds the budget for another."
+                f"The budget of {balance.scope!r} {ended}.",
+                fix="Ask whoever holds the budget for another.",
+                code="budget-expired" if expired else "budget-closed",
+                facts={"scope": balance.scope},
             )
         try:
-            charged(balance.scope, balance.state, price(balance.state, event, promise))
+            charged(balance.scope, balance.state, price(balance.state, event, guarantee))
         except BudgetExceeded as refusal:
             return refusal
         balance = balance.parent
     return None
 
 
-def how_many(ledger: Ledger, scopes: Iterable[str], event: Event, promise: Guarantee | None) -> int:
+def how_many(ledger: Ledger, scopes: Iterable[str], event: Event, guarantee: Guarantee | None) -> int:
     """How often an event can still be bought in these scopes and all above them."""
     most: int | None = None
     for name in scopes:
         balance: Balance | None = ledger.balance(name)
         while balance is not None:
-            costs = price(balance.state, event, promise)
+            costs = price(balance.state, event, guarantee)
             fits = [have // cost for have, cost in zip(left(balance.state), costs, strict=True) if cost]
             if balance.closed:
                 fits.append(0)

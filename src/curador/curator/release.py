@@ -1,64 +1,51 @@
-"""What leaves: noised values with their intervals, what they promise, and which charge paid for them.
+"""What leaves: noised values with their intervals, what they guarantee, and which charge paid for them.
 
-A release holds plain values and nothing exact.  It is what a ledger stores and what a person reads.
+A release is made from a measurement that a ledger keeps, a question, a confidence and a language, as often as wanted
+and free of charge.  It holds plain values and nothing exact.
 """
 
 from __future__ import annotations
 
 import html
 import json
-import math
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from datetime import date
 from importlib import import_module
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+from curador.curator.policy import required_notes
 from curador.errors import InvalidParameter
+from curador.ledger.contract import Charge
+from curador.numbers import set_fields
 from curador.privacy import Guarantee, Neighbors, guarantee_from_json
+from curador.query.answer.noisy import from_bytes
+from curador.query.answer.postprocess import answered
+from curador.query.plan.plan import Plan
+from curador.show import release as shown
+from curador.show.explain import explain
+from curador.show.tables import Cell
 
 if TYPE_CHECKING:
-    from rich.console import Console, ConsoleOptions
-    from rich.table import Table as RichTable
-    from rich.text import Text
+    import pandas
+    import polars
+    import pyarrow
+    from rich.console import Console, ConsoleOptions, RenderableType
 
-Cell = int | float | str | bool | date | None
 Interval = tuple[float, float]
-
-MOST_SHOWN = 50
-"""How many rows are printed before the rest is only counted."""
-
-REHEARSAL = "REHEARSAL on made-up rows, about nobody"
-"""What a release of a rehearsal says wherever it is shown."""
+Note = Mapping[str, Any]
+"""A code, under "code", and the facts that its text is filled in with."""
 
 
-@dataclass(frozen=True)
-class Explained:
-    """What a release keeps of its plan: words and plain values, and no way back to a table.
-
-    >>> print(Explained("costs epsilon 1", {"tables": ["t"]}))
-    costs epsilon 1
-    """
-
-    text: str
-    values: Mapping[str, Any] = field(repr=False)
-
-    def __str__(self) -> str:
-        return self.text
-
-    def to_dict(self) -> dict[str, Any]:
-        """The plan as plain values."""
-        return dict(self.values)
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Release:
     """Noised values, one row per group, and all that may be said of them.
 
     ``groups`` names the columns that tell groups apart.  ``intervals`` has one interval per row for each output that
     has them, ``ranks`` the error of quantiles, in ranks.  ``unit`` is the id of what is protected, None for a row.
-    A ``rehearsal`` is about made-up rows: nobody's.  What is ``repeated`` was answered before, and cost nothing now.
+    ``remarks`` are what a reader should know, as codes; :attr:`notes` are their texts.  A ``rehearsal`` is about
+    made-up rows: nobody's.  ``repeated``: its measurement was bought before, and this presentation of it was free.
 
     >>> from curador.privacy import PureDP
     >>> r = Release({"n": (1203,)}, (), {"n": ((1180.0, 1226.0),)}, {}, 0.95, PureDP(0.1), "7")
@@ -81,15 +68,17 @@ class Release:
     charge: str
     neighbors: Neighbors = Neighbors.ADD_REMOVE
     unit: str | None = None
-    question: Mapping[str, Any] = field(default_factory=dict, repr=False)
-    notes: tuple[str, ...] = ()
-    plan: Explained | None = field(default=None, repr=False, compare=False)
+    question: Mapping[str, Any] = field(default_factory=dict)
+    remarks: tuple[Note, ...] = ()
     rehearsal: bool = False
+    language: str = "en"
+    facts: Mapping[str, Any] | None = field(default=None, compare=False)
     repeated: bool = field(default=False, compare=False)
 
     def __post_init__(self) -> None:
         for name in ("columns", "intervals", "ranks", "question"):
-            object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
+            set_fields(self, **{name: MappingProxyType(dict(getattr(self, name)))})
+        set_fields(self, remarks=tuple(dict(note) for note in self.remarks))
 
     # -- reading
 
@@ -97,6 +86,11 @@ class Release:
     def outputs(self) -> tuple[str, ...]:
         """The columns that are noised."""
         return tuple(name for name in self.columns if name not in self.groups)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader should know, in the release's language."""
+        return shown.notes(self)
 
     def __getitem__(self, name: str) -> tuple[Cell, ...]:
         if name not in self.columns:
@@ -130,7 +124,7 @@ class Release:
         return self.intervals[name][row]
 
     def for_group(self, people: int) -> Guarantee:
-        """What is promised to so many units together.
+        """What is guaranteed to a group of ``people`` units together.
 
         >>> from curador.privacy import PureDP
         >>> Release({"n": (3,)}, (), {}, {}, 0.95, PureDP(0.1), "1").for_group(4)
@@ -144,6 +138,7 @@ class Release:
 
     def to_dict(self) -> dict[str, Any]:
         """The release as plain values, which :meth:`from_dict` reads back."""
+        texts = self.notes
         return {
             "columns": {name: [_out(x) for x in cells] for name, cells in self.columns.items()},
             "dates": [name for name, cells in self.columns.items() if any(isinstance(x, date) for x in cells)],
@@ -156,8 +151,9 @@ class Release:
             "unit": self.unit,
             "charge": self.charge,
             "question": dict(self.question),
-            "notes": list(self.notes),
+            "notes": [{**note, "text": text} for note, text in zip(self.remarks, texts, strict=True)],
             "rehearsal": self.rehearsal,
+            "language": self.language,
         }
 
     def to_json(self) -> str:
@@ -165,7 +161,7 @@ class Release:
         return json.dumps(self.to_dict(), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any], plan: Explained | None = None, repeated: bool = False) -> Release:
+    def from_dict(cls, data: Mapping[str, Any]) -> Release:
         """Read back what :meth:`to_dict` wrote."""
         try:
             dates = set(data["dates"])
@@ -180,17 +176,16 @@ class Release:
                 Neighbors(data["neighbors"]),
                 data["unit"],
                 data["question"],
-                tuple(data["notes"]),
-                plan,
+                tuple({k: v for k, v in note.items() if k != "text"} for note in data["notes"]),
                 data["rehearsal"],
-                repeated,
+                data["language"],
             )
         except (KeyError, TypeError, ValueError, AttributeError):
-            raise InvalidParameter("This is no release as to_dict() writes them.", fix="Use to_dict().") from None
+            raise InvalidParameter("These are not the values of a release.", fix="Pass what to_dict() made.") from None
 
     def __reduce__(self) -> tuple[object, ...]:
         # Views of dictionaries do not travel; plain values do.
-        return Release.from_dict, (self.to_dict(), self.plan, self.repeated)
+        return _rebuilt, (self.to_dict(), None if self.facts is None else dict(self.facts), self.repeated)
 
     def flat(self) -> dict[str, tuple[Cell, ...]]:
         """Columns for a data frame: every output is followed by the lower and upper end of its interval."""
@@ -202,119 +197,118 @@ class Release:
                     out[_unused(f"{name}_{end}", self.columns)] = tuple(ends[i] for ends in self.intervals[name])
         return out
 
-    def to_arrow(self) -> Any:
+    def to_arrow(self) -> pyarrow.Table:
         """A pyarrow Table with the interval's ends beside each output."""
         return _library("pyarrow").table({name: list(cells) for name, cells in self.flat().items()})
 
-    def to_pandas(self) -> Any:
+    def to_pandas(self) -> pandas.DataFrame:
         """A pandas DataFrame with the interval's ends beside each output."""
         return _library("pandas").DataFrame({name: list(cells) for name, cells in self.flat().items()})
 
-    def to_polars(self) -> Any:
+    def to_polars(self) -> polars.DataFrame:
         """A Polars DataFrame with the interval's ends beside each output."""
-        return _library("polars").DataFrame({name: list(cells) for name, cells in self.flat().items()})
+        frame: polars.DataFrame = _library("polars").DataFrame(
+            {name: list(cells) for name, cells in self.flat().items()}
+        )
+        return frame
 
     # -- for people
 
     def explain(self) -> str:
-        """The plan that made this release, in words."""
-        return "" if self.plan is None else self.plan.text
+        """The plan that made this release, in words; empty where only its values were kept."""
+        return "" if self.facts is None else explain(self.facts, self.language)
 
-    def promise(self) -> str:
-        """What is promised, to whom and by which charge, in one line."""
-        who = "one row" if self.unit is None else f"everything of one {self.unit!r}"
-        how = "added or removed" if self.neighbors is Neighbors.ADD_REMOVE else "replaced"
-        said = ", ".join(f"{name} {value:g}" for name, value in _numbers(self.guarantee))
-        promised = f"{said} for {who} {how} · charge {self.charge}"
-        return f"{REHEARSAL} · would be {promised}" if self.rehearsal else promised
-
-    def _shown(self) -> list[_Shown]:
-        """What is printed, column by column: each output beside its interval."""
-        found = []
-        for name, cells in self.columns.items():
-            found.append(_Shown(name, tuple(map(_text, cells[:MOST_SHOWN])), name in self.groups))
-            if name in self.intervals:
-                ends = tuple(map(_interval, self.intervals[name][:MOST_SHOWN]))
-                found.append(_Shown(f"{float(100 * self.confidence):g} % interval", ends, of=name))
-        return found
-
-    def _below(self) -> list[str]:
-        """What is said under the rows that are shown."""
-        more = [f"… and {len(self) - MOST_SHOWN} more rows"] if len(self) > MOST_SHOWN else []
-        ranks: dict[float, list[str]] = {}
-        for name, most in self.ranks.items():
-            ranks.setdefault(most, []).append(name)
-        sure = f"{float(100 * self.confidence):g} % of the time"
-        within = [f"{', '.join(names)}: within ± {most:.4g} ranks, {sure}" for most, names in ranks.items()]
-        return [*more, *within, self.promise()]
+    def statement(self) -> str:
+        """What is guaranteed, to whom and by which charge, in one line."""
+        return shown.statement(self)
 
     def __str__(self) -> str:
-        columns = self._shown()
-        lines = ["  ".join(cells) for cells in zip(*(c.aligned() for c in columns), strict=True)]
-        lines.insert(1, "─" * len(lines[0]))
-        return "\n".join(line.rstrip() for line in (*lines, "", *self._below()))
+        return shown.as_text(self)
 
     __repr__ = __str__
 
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[RichTable | Text]:
-        from rich.box import SIMPLE_HEAD
-        from rich.table import Table
-        from rich.text import Text
+    def _repr_html_(self) -> str:
+        return shown.as_html(self)
 
-        columns = self._shown()
-        if sum(c.width + 3 for c in columns) > options.max_width:
-            columns = _stacked(columns)
-        table = Table(box=SIMPLE_HEAD, pad_edge=False)
-        for c in columns:
-            style = "dim" if c.of else "" if c.group else "bold"
-            table.add_column(Text(c.heading), justify="left" if c.group else "right", style=style)
-        for row in zip(*(c.cells for c in columns), strict=True):
-            table.add_row(*map(Text, row))  # as text: a key may look like markup
-        yield table
-        yield from map(Text, self._below())
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[RenderableType]:
+        yield from shown.as_rich(self, options.max_width)
+
+
+@dataclass(frozen=True, repr=False)
+class Explanation:
+    """A plan in words; with the ``statements`` that the ``engine`` would run, where they were asked for.
+
+    ``shared`` names measures that were bought before, as notes.
+    """
+
+    plan: Plan
+    engine: str | None = None
+    statements: tuple[str, ...] = ()
+    shared: tuple[Note, ...] = ()
+    language: str = "en"
+
+    def __str__(self) -> str:
+        return explain(self.plan.facts, self.language, self.shared, self.engine, self.statements)
+
+    __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        columns = self._shown()
+        return f"<pre>{html.escape(str(self))}</pre>"
 
-        def cell(c: _Shown, text: str, tag: str) -> str:
-            return f'<{tag} style="text-align:{"left" if c.group else "right"}">{html.escape(text)}</{tag}>'
-
-        def line(texts: Sequence[str], tag: str) -> str:
-            return f"<tr>{''.join(cell(c, text, tag) for c, text in zip(columns, texts, strict=True))}</tr>"
-
-        body = "".join(line(row, "td") for row in zip(*(c.cells for c in columns), strict=True))
-        table = f"<table><thead>{line([c.heading for c in columns], 'th')}</thead><tbody>{body}</tbody></table>"
-        return table + "".join(f"<p>{html.escape(said)}</p>" for said in self._below())
+    def to_dict(self) -> dict[str, Any]:
+        """The plan, and the statements where they were asked for, as plain values."""
+        found = {**self.plan.to_dict(), "shared": [dict(note) for note in self.shared]}
+        return found if self.engine is None else {**found, "engine": self.engine, "sql": list(self.statements)}
 
 
-@dataclass(frozen=True)
-class _Shown:
-    """One printed column: a group, an output, or the interval ``of`` an output."""
+def present(
+    plan: Plan,
+    measurement: bytes,
+    charge: Charge,
+    *,
+    repeated: bool = False,
+    rehearsal: bool = False,
+    language: str = "en",
+) -> Release:
+    """A measurement as a release, for the question, confidence and language that are wanted now.
 
-    heading: str
-    cells: tuple[str, ...]
-    group: bool = False
-    of: str | None = None
+    Guarantee: post-processing; reads nothing but the measurement and what the charge recorded [DR14].
+    """
+    found = answered(plan, from_bytes(measurement, plan))
+    return Release(
+        found.columns,
+        found.groups,
+        found.intervals,
+        found.ranks,
+        plan.confidence,
+        plan.guarantee,
+        charge.id,
+        plan.neighbors,
+        plan.checked.table.unit.id,
+        plan.question.to_json(),
+        (*plan.facts["notes"], *charge_notes(charge, plan.guarantee)),
+        rehearsal,
+        language,
+        plan.facts,
+        repeated,
+    )
 
-    @property
-    def width(self) -> int:
-        return max(len(line) for cell in (self.heading, *self.cells) for line in cell.split("\n"))
 
-    def aligned(self) -> list[str]:
-        """Heading and cells of one width; numbers stand to the right."""
-        return [x.ljust(self.width) if self.group else x.rjust(self.width) for x in (self.heading, *self.cells)]
+def charge_notes(charge: Charge, guarantee: Guarantee) -> tuple[Note, ...]:
+    """What a release must show of its charge: how a large cost was allowed, and what was measured before."""
+    return (*shared_notes(charge.note.get("shared")), *required_notes(guarantee, str(charge.note.get("because", ""))))
 
 
-def _stacked(columns: Sequence[_Shown]) -> list[_Shown]:
-    """Intervals below their outputs instead of beside them, where there is little room."""
-    below = {c.of: c for c in columns if c.of is not None}
-    return [
-        replace(c, cells=tuple(map("\n".join, zip(c.cells, below[c.heading].cells, strict=True))))
-        if c.heading in below and not c.group
-        else c
-        for c in columns
-        if c.of is None
-    ]
+def shared_notes(shared: object) -> tuple[Note, ...]:
+    """Which measures were bought before and are drawn again, by the charge that bought them."""
+    found = shared if isinstance(shared, list) else []
+    return tuple({"code": "shared", "measures": ", ".join(x["measures"]), "charge": x["charge"]} for x in found)
+
+
+def _rebuilt(data: Mapping[str, Any], facts: Mapping[str, Any] | None, repeated: bool) -> Release:
+    made = Release.from_dict(data)
+    set_fields(made, facts=facts, repeated=repeated)
+    return made
 
 
 def _library(name: str) -> Any:
@@ -337,30 +331,3 @@ def _unused(name: str, taken: Mapping[str, object]) -> str:
     while name in taken:
         name += "_"
     return name
-
-
-def _numbers(promise: Guarantee) -> list[tuple[str, float]]:
-    return [(k, v) for k, v in promise.to_json().items() if isinstance(v, float | int) and (v or k != "delta")]
-
-
-def _text(x: Cell) -> str:
-    if x is None:
-        return "NULL"
-    if isinstance(x, bool | str | date):
-        return str(x)
-    return f"{x:,}" if isinstance(x, int) else _real(x)
-
-
-def _real(x: float, digits: int = 6) -> str:
-    """A number with so many significant digits and no exponent where none is needed."""
-    if x == 0 or not math.isfinite(x):
-        return f"{x:g}"
-    size = math.floor(math.log10(abs(x)))
-    if not -5 <= size < 15:
-        return f"{x:.{digits}g}"
-    shown = f"{x:,.{max(0, digits - 1 - size)}f}"
-    return shown.rstrip("0").rstrip(".") if "." in shown else shown
-
-
-def _interval(ends: Interval) -> str:
-    return f"{_real(ends[0], 5)} … {_real(ends[1], 5)}"

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import date, timedelta
 from threading import Lock
 
-from curador.curator.policy import Policy, required_notes
-from curador.curator.release import Release
-from curador.curator.request import Request
+from curador.accounting.events import Event
+from curador.curator.release import Note, Release
+from curador.engines.engine import Progress
+from curador.engines.pool import EnginePool
 from curador.errors import InvalidParameter, NotPromised, QuestionRefused
 from curador.mechanisms.tree import ContinualCount, RunningCount
 from curador.privacy import ZCDP, Guarantee, PureDP
@@ -25,8 +27,8 @@ LONGEST_DAYS = 36_525
 
 
 @dataclass(frozen=True)
-class Days:
-    """What is counted: the rows of a table, day by day from the first, for so many days.
+class DailyCount:
+    """The rows of a table counted day by day from the first, for so many days: a purchase.
 
     Guarantee: a row falls on one day, so the counts of the days are a stream in which one unit changes one step by one
         (two steps under replace): what the binary tree of :class:`ContinualCount` assumes.
@@ -38,9 +40,10 @@ class Days:
     by: str
     first: date
     days: int
+    guarantee: Guarantee
 
     def __post_init__(self) -> None:
-        table: Table = self.query.tables[self.query.table]
+        table = self._table
         if table.unit.id is not None:
             raise QuestionRefused(
                 f"A unit of {self.query.table!r} may have rows on many days.",
@@ -48,7 +51,9 @@ class Days:
             )
         column = table.columns.get(self.by)
         if column is None or column.kind is not Kind.DATE:
-            raise QuestionRefused(f"{self.by!r} is no date column of {self.query.table!r}.", fix="Name a date column.")
+            raise QuestionRefused(
+                f"{self.by!r} is not a date column of {self.query.table!r}.", fix="Name a date column."
+            )
         if self.query.groups or self.query.outputs:
             raise QuestionRefused("A running count has no groups and no other outputs.", fix="Filter with where().")
         if type(self.first) is not date or type(self.days) is not int or not 1 <= self.days <= LONGEST_DAYS:
@@ -58,6 +63,11 @@ class Days:
             )
         if self.first > date.max - timedelta(days=self.days):
             raise InvalidParameter("These days leave the calendar.", fix="Start earlier.")
+        _ = self.mechanism  # refuses a budget that buys no tree
+
+    @property
+    def _table(self) -> Table:
+        return self.query.tables[self.query.table]
 
     def day(self, step: int) -> date:
         """The day of a step, the first being 1."""
@@ -68,25 +78,58 @@ class Days:
         that_day = ex.Compare("=", ex.Name(self.by), ex.Literal(self.day(step)))
         return self.query.where(that_day).aggregate(n=count()).question
 
-    def bought(
-        self, budget: Guarantee, confidence: float, policy: Policy, terms: Request
-    ) -> tuple[ContinualCount, tuple[str, ...]]:
-        """The tree that the budget buys and what its releases must show, or a refusal; nothing is charged yet."""
-        if terms.key is not None or terms.fresh:
-            raise InvalidParameter("A running count is bought each time it is opened.", fix="Leave key and fresh out.")
-        mechanism = self._mechanism(budget)
-        mechanism.error(confidence, 1)
-        policy.small_enough(budget, {self.query.table: self.query.tables[self.query.table]})
-        policy.allowed("integer Laplace" if mechanism.variance is None else "integer Gaussian")
-        return mechanism, required_notes(budget, terms.because, terms.override)
+    # -- as a purchase
 
-    def _mechanism(self, budget: Guarantee) -> ContinualCount:
-        table = self.query.tables[self.query.table]
-        if isinstance(budget, PureDP):
-            return ContinualCount(self.days, epsilon=budget.epsilon, neighbors=table.neighbors)
-        if isinstance(budget, ZCDP) and not budget.delta:
-            return ContinualCount(self.days, rho=budget.rho, neighbors=table.neighbors)
+    @property
+    def mechanism(self) -> ContinualCount:
+        """The tree that the budget buys."""
+        if isinstance(self.guarantee, PureDP):
+            return ContinualCount(self.days, epsilon=self.guarantee.epsilon, neighbors=self._table.neighbors)
+        if isinstance(self.guarantee, ZCDP) and not self.guarantee.delta:
+            return ContinualCount(self.days, rho=self.guarantee.rho, neighbors=self._table.neighbors)
         raise InvalidParameter("A running count is paid with epsilon or with rho.", fix="Give one of them.")
+
+    @property
+    def tables(self) -> tuple[str, ...]:
+        return (self.query.table,)
+
+    @property
+    def declared(self) -> Mapping[str, Table]:
+        return self.query.tables
+
+    @property
+    def event(self) -> Event:
+        return self.mechanism.event
+
+    @property
+    def ran(self) -> Event:
+        return self.event
+
+    @property
+    def kinds(self) -> frozenset[str]:
+        return frozenset({self.mechanism.kind})
+
+    @property
+    def parts(self) -> tuple[DailyCount, ...]:
+        return ()
+
+    @property
+    def code(self) -> None:
+        """Bought anew each time it is opened: what it will release is not known yet."""
+        return None
+
+    @property
+    def measures(self) -> Mapping[str, str]:
+        return {}
+
+    @property
+    def note(self) -> Mapping[str, object]:
+        """What a charge remembers of it: the question of the first day, and how many days."""
+        return {"asked": {"first day": self.question(1).to_json()}, "days": self.days}
+
+    def run(self, engines: EnginePool, progress: Progress | None = None) -> bytes:
+        """Nothing is read yet; settled first, so that no older copy of the ledger can lack the charge unnoticed."""
+        return json.dumps({"running": self.question(1).to_json(), "days": self.days}).encode()
 
 
 @dataclass
@@ -96,17 +139,21 @@ class Stream:
     Guarantee: all it ever releases is one event, charged at opening; a day that fails ends it, and the charge stays.
     """
 
-    days: Days
-    mechanism: ContinualCount
-    promise: Guarantee
+    counted: DailyCount
     charge: str
     confidence: float
-    said: tuple[str, ...]
+    remarks: tuple[Note, ...]
     rehearsal: bool
     count: Callable[[Question], int] = field(repr=False)
+    language: str = "en"
     _running: RunningCount | None = field(default=None, repr=False)
     _lock: Lock = field(default_factory=Lock, repr=False)
     _open: bool = field(default=True, repr=False)
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """What everything it releases guarantees together."""
+        return self.counted.guarantee
 
     def next(self) -> Release:
         """The noised total of all days so far and one more."""
@@ -117,11 +164,11 @@ class Stream:
                     fix="Open a new one, which is paid for again.",
                     cost="its whole cost was spent at opening; nothing more was spent",
                 )
-            self._running = self._running or self.mechanism.open()
+            self._running = self._running or self.counted.mechanism.open()
             step = self._running.step + 1
             self._open = False  # stays so if the engine fails
-            total = self._running.add(self.count(self.days.question(step)))
-            self._open = step < self.days.days
+            total = self._running.add(self.count(self.counted.question(step)))
+            self._open = step < self.counted.days
             return self._release(step, total)
 
     def close(self) -> None:
@@ -130,22 +177,19 @@ class Stream:
             self._open = False
 
     def _release(self, step: int, total: int) -> Release:
-        reach = self.mechanism.error(self.confidence, step)
-        table = self.days.query.tables[self.days.query.table]
+        reach = self.counted.mechanism.error(self.confidence, step)
+        by = self.counted.by
+        day: Note = {"code": "running-day", "day": step, "days": self.counted.days}
         return Release(
-            {self.days.by: (self.days.day(step),), "total": (total,)},
-            (self.days.by,),
+            {by: (self.counted.day(step),), "total": (total,)},
+            (by,),
             {"total": ((total - reach, total + reach),)},
             {},
             self.confidence,
-            self.promise,
+            self.guarantee,
             self.charge,
-            table.neighbors,
-            None,
-            notes=(
-                f"Day {step} of {self.days.days}: totals of all days together are one event, paid for at opening.",
-                "Intervals are for one day; over many days some miss.",
-                *self.said,
-            ),
+            self.counted.declared[self.counted.query.table].neighbors,
+            remarks=(day, {"code": "running-intervals"}, *self.remarks),
             rehearsal=self.rehearsal,
+            language=self.language,
         )

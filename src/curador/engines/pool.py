@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from threading import Lock
 
 from curador.engines.engine import Engine
@@ -25,7 +25,7 @@ class EnginePool:
         self._open: dict[str, Engine] = {}
         self._opening, self._closed = Lock(), False
 
-    def of(self, used: set[str]) -> Engine:
+    def of(self, used: Collection[str]) -> Engine:
         """The one engine that these tables live in."""
         if self._closed:
             raise InvalidParameter("This curator was closed.", fix="Open it again.")

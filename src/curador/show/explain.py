@@ -17,20 +17,27 @@ WIDTH = 80
 Facts = Mapping[str, Any]
 
 
-def explain(facts: Facts, language: str = "en") -> str:
-    """The plan as text for people; ``facts`` are those of a plan."""
-    confidence = f"{facts['confidence']:.0%}"
+def explain(
+    facts: Facts,
+    language: str = "en",
+    more: Sequence[Facts] = (),
+    engine: str | None = None,
+    statements: Sequence[str] = (),
+) -> str:
+    """The plan as text for people, from its facts, with further notes and the statements an engine would run."""
+    error_heading = say("expected-error", language, confidence=f"{facts['confidence']:.0%}")
     parts = [
         *_heading(facts, language),
         "",
-        *_table([say("output", language), say("expected-error", language, confidence=confidence)], _errors(facts, language)),
+        *_table([say("output", language), error_heading], _errors(facts, language)),
         "",
         *_table(
             [say(code, language) for code in ("paid-for", "share", "mechanism", "noise", "moved")],
             [_step(step, language) for step in facts["steps"]],
         ),
         "",
-        *(line for note in facts["notes"] for line in bullet(note_text(note, language))),
+        *(line for note in (*facts["notes"], *more) for line in bullet(note_text(note, language))),
+        *([] if engine is None else ["", say("runs", language, engine=engine), *statements]),
     ]
     return "\n".join(line.rstrip() for line in parts)
 

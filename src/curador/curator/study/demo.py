@@ -11,11 +11,11 @@ from fractions import Fraction
 from pathlib import Path
 from types import MappingProxyType
 
-from curador.curator import samples
 from curador.curator.batch import Publication
 from curador.curator.curator import Curator
-from curador.curator.dashboard import Dashboard, read_dashboard, write_atomically
-from curador.curator.policy import required_notes
+from curador.curator.policy import justified
+from curador.curator.study import samples
+from curador.curator.study.dashboard import Dashboard, read_dashboard, write_atomically
 from curador.errors import InvalidParameter
 from curador.ledger.contract import Balance
 from curador.numbers import Number, positive, rational
@@ -114,7 +114,7 @@ def lay_out(folder: str | Path, epsilon: Number | None = None) -> Path:
             )
         return board
     reason = "a demonstration on made-up rows" if paid > 1 else ""
-    required_notes(budget_of(epsilon=paid), reason, override=False)  # refused before anything is written
+    justified(budget_of(epsilon=paid), reason)  # refused before anything is written
     rows = "\n".join(str(int(x)) for x in samples.salaries())  # whole units of money
     because = f'because = "{reason}"\n' if reason else ""
     values = {**SHARES, "threshold": THRESHOLD, "edges": ", ".join(map(str, EDGES)), "because": because}

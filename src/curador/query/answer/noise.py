@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,8 +13,10 @@ from curador.mechanisms.thresholded import Thresholded
 from curador.noise import SYSTEM, Entropy
 from curador.query.aggregates.measure import Measure, RankSearch
 from curador.query.answer.noisy import GroupKey, NoisyCounts, sortable
-from curador.query.plan.plan import Plan
 from curador.query.plan.steps import Largest, Noised, Ranked, Selected
+
+if TYPE_CHECKING:
+    from curador.query.plan.plan import Plan  # a plan runs itself by this file
 
 Values = tuple[NDArray[Any], NDArray[Any]]
 """The distinct values of a group, on their grid, and how often each occurs."""

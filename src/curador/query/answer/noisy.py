@@ -11,7 +11,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,9 +20,11 @@ from curador.errors import LedgerBroken
 from curador.query.aggregates.base import Array
 from curador.query.aggregates.measure import Measure, RankSearch
 from curador.query.plan.identity import FORMAT, canonical, digest
-from curador.query.plan.plan import Plan
 from curador.query.plan.steps import MACHINE_WORD, Largest, Noised, Ranked
 from curador.query.tables.columns import Key
+
+if TYPE_CHECKING:
+    from curador.query.plan.plan import Plan
 
 GroupKey = tuple[Key | None, ...]
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from typing import Any, Self
 
 from curador.errors import CuradorError, InvalidParameter, QuestionRefused
 from curador.mechanisms.sensitivity import Contribution
@@ -20,24 +20,9 @@ Condition = str | ex.Expr
 """An expression, or its text as in SQL."""
 
 
-class Desk(Protocol):
-    """Who answers: a curator gives itself to the queries it hands out.
-
-    ``budget`` is passed on as it was given: epsilon, delta, rho, accuracy and what else the curator knows.
-    """
-
-    def plan(self, question: Question, **budget: Any) -> Any: ...
-
-    def explain(self, question: Question, **budget: Any) -> Any: ...
-
-    def ask(self, question: Question, **budget: Any) -> Any: ...
-
-    def prepare(self, table: str, group_by: Sequence[str], **options: Any) -> Any: ...
-
-
 @dataclass(frozen=True)
 class TableQuery:
-    """A table with what is to be done to it; start from :meth:`of` or from a curator's ``table(name)``.
+    """A table with what is to be asked of it; start from :meth:`of`, or from a curator's ``table(name)``.
 
     >>> from curador.query.aggregates.counts import count
     >>> from curador.query.aggregates.moments import mean
@@ -49,7 +34,6 @@ class TableQuery:
 
     table: str
     tables: Mapping[str, Table] = field(repr=False)
-    desk: Desk | None = field(default=None, repr=False)
     columns: Mapping[str, Mapping[str, ex.Expr]] = field(default_factory=dict, repr=False)
     joins: tuple[Join, ...] = ()
     filters: tuple[ex.Expr, ...] = ()
@@ -64,18 +48,17 @@ class TableQuery:
     contribution: Contribution | None = None
 
     @classmethod
-    def of(cls, name: str, tables: Mapping[str, Table], desk: Desk | None = None) -> TableQuery:
+    def of(cls, name: str, tables: Mapping[str, Table]) -> Self:
         """A query over one of several tables, as yet without conditions."""
-        columns = {name: {c: ex.Name(c) for c in table_of(name, tables).columns}}
-        return cls(name, tables, desk, columns)
+        return cls(name, tables, {name: {c: ex.Name(c) for c in table_of(name, tables).columns}})
 
     # -- rows
 
-    def where(self, condition: Condition) -> TableQuery:
+    def where(self, condition: Condition) -> Self:
         """Only rows for which a condition is true; several calls must all hold."""
         return replace(self, filters=(*self.filters, self._read(condition)))
 
-    def with_columns(self, **named: Condition) -> TableQuery:
+    def with_columns(self, **named: Condition) -> Self:
         """Columns computed from those there are; one of the same name is replaced, and its bounds with it.
 
         >>> t = Table("t.csv", columns={"x": {"type": "integer", "bounds": [0, 9]}})
@@ -88,7 +71,7 @@ class TableQuery:
         own = {n: e for n, e in self.columns[self.table].items() if n.casefold() not in folded}
         return replace(self, columns={**self.columns, self.table: {**own, **added}})
 
-    def join(self, table: str, on: str | Iterable[str] | Mapping[str, str], *, how: str = "inner") -> TableQuery:
+    def join(self, table: str, on: str | Iterable[str] | Mapping[str, str], *, how: str = "inner") -> Self:
         """Columns of another table beside each row: of a public one by key, of a private one by the unit's id.
 
         ``on`` is a column both have, several of them, or ``{here: there}``.  ``how`` is "inner" or "left".
@@ -113,7 +96,7 @@ class TableQuery:
         theirs = {c: ex.Name(c, table) for c in other.columns if pairs.get(c) != c}
         return replace(self, joins=(*self.joins, join), columns={**self.columns, table: theirs})
 
-    def bounded(self, groups: int, rows: int) -> TableQuery:
+    def bounded(self, groups: int, rows: int) -> Self:
         """How much of one unit counts: at most so many groups, and rows in each."""
         return replace(self, contribution=Contribution(groups=groups, rows=rows))
 
@@ -121,7 +104,7 @@ class TableQuery:
 
     def group_by(
         self, *names: str, keys: Mapping[str, Iterable[Key]] | Iterable[Any] | str | None = None, **named: Condition
-    ) -> TableQuery:
+    ) -> Self:
         """Measure in groups: by columns, or by expressions under a name of your own.
 
         ``keys`` are the public groups: values by column, rows of values, or the name of a public table.  Without
@@ -138,7 +121,7 @@ class TableQuery:
         distinct([g.name for g in everything], "groups")
         return replace(self, groups=everything, keys=(*self.keys, *_keys(keys, [g.name for g in found])))
 
-    def tree(self, name: str, totals: Mapping[tuple[str, ...], int] | None = None) -> TableQuery:
+    def tree(self, name: str, totals: Mapping[tuple[str, ...], int] | None = None) -> Self:
         """Measure at every level of a declared tree; ``totals`` are public totals of nodes, by path from the top."""
         trees = self.tables[self.table].trees
         if name not in trees:
@@ -146,7 +129,7 @@ class TableQuery:
         levels = tuple(Group(level, self._column(level)) for level in trees[name].levels)
         return replace(self, tree_name=name, groups=levels, totals=tuple((totals or {}).items()))
 
-    def aggregate(self, **named: Aggregate) -> TableQuery:
+    def aggregate(self, **named: Aggregate) -> Self:
         """What to measure in every group, by the name it gets in the answer."""
         for name, what in named.items():
             if not isinstance(what, Aggregate):
@@ -156,16 +139,16 @@ class TableQuery:
 
     # -- noised answers
 
-    def having(self, condition: Condition) -> TableQuery:
+    def having(self, condition: Condition) -> Self:
         """Keep groups by their noised answers; costs nothing."""
         wanted = _parsed(condition) if isinstance(condition, str) else _expression(condition)
         return replace(self, kept=wanted if self.kept is None else ex.all_of(self.kept, wanted))
 
-    def order_by(self, *names: str, descending: bool = False) -> TableQuery:
+    def order_by(self, *names: str, descending: bool = False) -> Self:
         """Sort by columns of the noised answer; costs nothing."""
         return replace(self, order=(*self.order, *(Order(name, descending) for name in names)))
 
-    def limit(self, most: int) -> TableQuery:
+    def limit(self, most: int) -> Self:
         """Show only the first so many groups of the noised answer; costs nothing."""
         return replace(self, most=most)
 
@@ -195,30 +178,6 @@ class TableQuery:
         except CuradorError as error:
             raise QuestionRefused(error.what, fix=error.fix) from None
         return asked
-
-    def plan(self, **budget: Any) -> Any:
-        """What answering would do and cost; free."""
-        return self._desk.plan(self.question, **budget)
-
-    def explain(self, **budget: Any) -> Any:
-        """The plan in words; free."""
-        return self._desk.explain(self.question, **budget)
-
-    def prepare(self, group_by: Sequence[str] = (), **options: Any) -> Any:
-        """Choose the rows of every unit of the table once, so that later questions in these groups are quick; free."""
-        if self.joins or self.filters or self.groups or self.outputs:
-            raise QuestionRefused("A table is prepared whole.", fix="Prepare it before it is filtered or grouped.")
-        return self._desk.prepare(self.table, group_by, **options)
-
-    def ask(self, **budget: Any) -> Any:
-        """Pay, and get the noised answer."""
-        return self._desk.ask(self.question, **budget)
-
-    @property
-    def _desk(self) -> Desk:
-        if self.desk is None:
-            raise InvalidParameter("This query has no curator to answer it.", fix="Start from curator.table(name).")
-        return self.desk
 
     # -- names
 

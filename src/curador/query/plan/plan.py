@@ -6,21 +6,23 @@ same budget makes an equal plan, whichever door the question came through.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from curador.accounting.events import Event, compose
 from curador.mechanisms.sensitivity import Contribution
 from curador.privacy import Guarantee, Neighbors
 from curador.query.aggregates.base import Recipe
 from curador.query.aggregates.measure import Measure, MeasureKind
+from curador.query.answer.noise import Found, noise
+from curador.query.answer.noisy import to_bytes
 from curador.query.ask.question import Question
 from curador.query.plan.checked import Checked
 from curador.query.plan.expected import Expected, expected
 from curador.query.plan.facts import Facts, facts_of
-from curador.query.plan.identity import digest, plan_code
+from curador.query.plan.identity import digest, measure_codes, plan_code
 from curador.query.plan.measurement import declared_limits
 from curador.query.plan.steps import Selected, Step
 from curador.query.tables.table import Table
@@ -28,6 +30,18 @@ from curador.query.tables.table import Table
 if TYPE_CHECKING:
     from curador.query.sql_plan.exact import Exact
     from curador.query.sql_plan.prepared import Prepared
+
+
+class Runs(Protocol):
+    """What runs the exact half of a plan: an engine."""
+
+    def run(self, exact: Exact, progress: Callable[[float], None] | None = None) -> Found: ...
+
+
+class Engines(Protocol):
+    """Finds the engine that tables live in."""
+
+    def of(self, used: Collection[str]) -> Runs: ...
 
 
 @dataclass(frozen=True, repr=False)
@@ -79,6 +93,16 @@ class Plan:
         return compose(*(step.event for step in self.steps))
 
     @property
+    def ran(self) -> Event:
+        """What is run is what is charged."""
+        return self.event
+
+    @property
+    def parts(self) -> tuple[Plan, ...]:
+        """A plan is one purchase."""
+        return ()
+
+    @property
     def kinds(self) -> frozenset[str]:
         """The kinds of mechanisms it runs, for policies."""
         return frozenset(step.mechanism.kind for step in self.steps if step.mechanism is not None)
@@ -98,8 +122,26 @@ class Plan:
         """The error of every output, before anything is spent."""
         return expected(self.recipes, self.steps, self.rows, self.confidence)
 
+    @property
+    def note(self) -> Mapping[str, object]:
+        """What a charge remembers of it: the question."""
+        return {"asked": {"": self.question.to_json()}}
+
+    def run(self, engines: Engines, progress: Callable[[float], None] | None = None) -> bytes:
+        """Read the data, add the noise, and return the measurement as a ledger keeps it.
+
+        Guarantee: the plan's event; exact integers do not leave this function.
+        """
+        found = engines.of(self.reads).run(self.exact, progress)
+        return to_bytes(noise(self, found), self)
+
+    @property
+    def measures(self) -> Mapping[str, str]:
+        """Digests of the exact numbers it measures, each with a label for people."""
+        return {code: m.label for code, m in measure_codes(self).items()}
+
     @cached_property
-    def measures(self) -> tuple[Measure, ...]:
+    def exact_measures(self) -> tuple[Measure, ...]:
         """The exact integers it needs of every group; the count of units too, where that selects the groups."""
         found = dict.fromkeys(m.of_groups for r in self.recipes for m in r.measures)
         if any(isinstance(step, Selected) for step in self.steps):
@@ -112,8 +154,8 @@ class Plan:
         from curador.query.sql_plan.lower import lower  # writes SQL trees: loaded when a plan is run or shown
 
         if self.prepared is None:
-            return lower(self.checked, self.measures, self.contribution)
-        return lower(self.checked, self.measures, declared_limits(self.checked), self.prepared)
+            return lower(self.checked, self.exact_measures, self.contribution)
+        return lower(self.checked, self.exact_measures, declared_limits(self.checked), self.prepared)
 
     @property
     def units(self) -> Measure:

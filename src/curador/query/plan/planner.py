@@ -110,6 +110,11 @@ class Planner:
             self.prepared,
         )
 
+    def exact_half(self) -> Plan:
+        """A plan without noise or price, for what is noised elsewhere; only a curator runs it."""
+        none = PureDP(0)
+        return Plan(self.checked, self.contribution, self.recipes, (), none, none, self.confidence)
+
     def reaching(self, wanted: Within, delta: Number | None = None) -> Plan:
         """The plan of least epsilon, to three digits, whose expected error is within what is wanted.
 

@@ -69,6 +69,14 @@ TEXTS = {
     "moved-unit": "1 unit in a group",
     "runs": "{engine} runs:",
     "shared": "{measures}: measured before, in charge {charge}; this draws it again. Ask for the rest alone to pay less.",
+    # -- a description
+    "describe-table": "{table}: protects {unit} {how}",
+    "describe-public": "{table}: public",
+    "describe-column": "column",
+    "describe-type": "type",
+    "describe-values": "values",
+    "describe-keys": "{some} … ({n} keys)",
+    "describe-never-null": "never NULL",
     # -- mechanisms by kind
     "integer-laplace": "integer Laplace",
     "gaussian": "Gaussian",

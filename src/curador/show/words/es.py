@@ -69,6 +69,14 @@ TEXTS = {
     "moved-unit": "1 unidad en un grupo",
     "runs": "{engine} ejecuta:",
     "shared": "{measures}: ya se midió en el cargo {charge}; esto lo sortea otra vez. Pida solo el resto para pagar menos.",
+    # -- a description
+    "describe-table": "{table}: protege {unit} {how}",
+    "describe-public": "{table}: pública",
+    "describe-column": "columna",
+    "describe-type": "tipo",
+    "describe-values": "valores",
+    "describe-keys": "{some} … ({n} claves)",
+    "describe-never-null": "nunca NULL",
     # -- mechanisms by kind
     "integer-laplace": "Laplace entero",
     "gaussian": "gaussiano",

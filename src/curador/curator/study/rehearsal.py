@@ -12,7 +12,7 @@ from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
-from curador.curator.samples import Draws
+from curador.curator.study.samples import Draws
 from curador.numbers import whole
 from curador.query.tables.columns import Column, Key, Kind, day_of, days
 from curador.query.tables.sources import Files

@@ -16,7 +16,7 @@ import pytest
 from curador.accounting.rules.profiles import pure_epsilon
 from curador.curator.batch import Publication
 from curador.curator.curator import Curator
-from curador.curator.dashboard import ENTRY, SETTINGS, read_dashboard, write
+from curador.curator.study.dashboard import ENTRY, SETTINGS, read_dashboard, write
 from curador.errors import BudgetExceeded, InvalidParameter
 from curador.numbers import rational
 from curador.privacy import PureDP
@@ -25,7 +25,7 @@ from tests.cli.test_cli import Invoke
 
 invoke = test_cli.invoke  # the fixture
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 ADULT = ROOT / "examples" / "adult_dashboard.toml"
 STUDY = """
 [budget]

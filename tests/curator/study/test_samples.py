@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from curador.curator.samples import salaries
+from curador.curator.study.samples import salaries
 from curador.errors import InvalidParameter
 from tests.strategies import NOT_COUNTS
 

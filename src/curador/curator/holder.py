@@ -1,0 +1,94 @@
+"""The budgets that a curator holds: read, raised, closed, renewed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from curador.curator.budgets import Scopes
+from curador.errors import InvalidParameter
+from curador.ledger.contract import Balance, Charge, Ledger
+from curador.numbers import Number
+from curador.query.plan.budget import budget_of
+
+if TYPE_CHECKING:
+    from curador.ledger.history import Decision
+    from curador.query.sql_plan.prepared import Prepared
+
+
+class BudgetHolder:
+    """What a curator can read and decide about its budgets; nothing here touches data."""
+
+    ledger: Ledger
+    scopes: Scopes
+    _prepared: list[Prepared]
+
+    def budget(self, scope: str | None = None) -> Balance:
+        """What a table, an analyst, or everybody together has spent and has left."""
+        if scope is not None:
+            return self.ledger.balance(self.scopes.named(scope))
+        first, *others = self.scopes.roots()
+        if others or not self.scopes.shared:
+            raise InvalidParameter("Tables have budgets of their own here.", fix="Name the table.")
+        return self.ledger.balance(first)
+
+    def budgets(self) -> tuple[Balance, ...]:
+        """The budgets above all that is charged for these tables: one for each set of people."""
+        return tuple(self.ledger.balance(scope) for scope in self.scopes.roots())
+
+    def history(self, scope: str | None = None) -> Sequence[Charge]:
+        """The charges so far, oldest first; of a table that was renewed, also those from before."""
+        if scope is None:
+            return self.ledger.history()
+        found = [self.ledger.history(name) for name in self.scopes.ever(scope)]
+        return found[0] if len(found) == 1 else type(found[0])(charge for part in found for charge in part)
+
+    def decisions(self, scope: str | None = None) -> tuple[Decision, ...]:
+        """What was decided about budgets, and why: opened, raised, closed, renewed, restored; oldest first."""
+        found = self.scopes.decisions()
+        if scope is None:
+            return found
+        about = {"", *self.scopes.ever(scope)}  # a restore is about all
+        return tuple(d for d in found if d.scope in about)
+
+    def grant(
+        self,
+        scope: str,
+        *,
+        epsilon: Number | None = None,
+        delta: Number | None = None,
+        rho: Number | None = None,
+        because: str = "",
+        group: str | None = None,
+        expires: datetime | None = None,
+    ) -> Balance:
+        """Raise a budget by so much (epsilon and delta, or rho), or give an analyst one (``group``, ``expires``).
+
+        A budget that ends promises for its time alone: who is in the data in several such times loses the sum.
+        """
+        return self.scopes.grant(scope, budget_of(epsilon, delta, rho), because, group=group, expires=expires)
+
+    def revoke(self, scope: str, *, because: str = "") -> Balance:
+        """Close an analyst's or group's budget for ever; what was spent stays spent."""
+        return self.ledger.revoke(self.scopes.named(scope), because=because)
+
+    def renew(
+        self,
+        *tables: str,
+        because: str,
+        epsilon: Number | None = None,
+        delta: Number | None = None,
+        rho: Number | None = None,
+    ) -> Balance:
+        """Decide that these tables are about new people, and start one new budget for them; the reason is kept.
+
+        The budget, epsilon (and delta) or rho, is a root of its own: nothing that was spent before counts there.  The
+        old one stays as it is, for whatever other tables charge it.
+
+        Guarantee: the new budget, for whoever is in the new rows alone.
+        Assumes: nobody of the old rows is in the new ones, nor in other tables; otherwise they lose the sum of both.
+        """
+        found = self.scopes.renew(tables, budget_of(epsilon, delta, rho), because)
+        self._prepared = [p for p in self._prepared if p.table not in self.scopes.charging(found.scope)]
+        return found

@@ -1,0 +1,125 @@
+"""A release on a terminal, in a notebook, in a log: its rows with their intervals, and what it guarantees."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Protocol
+
+from curador.privacy import Guarantee, Neighbors
+from curador.show.explain import note_text, whom
+from curador.show.tables import Cell, TextColumn, cell_text, html_table, real_text, stacked, text_table
+from curador.show.words.say import say
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+MOST_SHOWN = 50
+"""How many rows are printed before the rest is only counted."""
+
+
+class Shown(Protocol):
+    """What is read of a release."""
+
+    @property
+    def columns(self) -> Mapping[str, tuple[Cell, ...]]: ...
+    @property
+    def groups(self) -> tuple[str, ...]: ...
+    @property
+    def intervals(self) -> Mapping[str, tuple[tuple[float, float], ...]]: ...
+    @property
+    def ranks(self) -> Mapping[str, float]: ...
+    @property
+    def confidence(self) -> float: ...
+    @property
+    def guarantee(self) -> Guarantee: ...
+    @property
+    def charge(self) -> str: ...
+    @property
+    def neighbors(self) -> Neighbors: ...
+    @property
+    def unit(self) -> str | None: ...
+    @property
+    def remarks(self) -> tuple[Mapping[str, Any], ...]: ...
+    @property
+    def rehearsal(self) -> bool: ...
+    @property
+    def language(self) -> str: ...
+    def __len__(self) -> int: ...
+
+
+def statement(release: Shown) -> str:
+    """What is guaranteed, to whom and by which charge, in one line."""
+    said = say(
+        "statement",
+        release.language,
+        guarantee=release.guarantee.label,
+        unit=whom(release.unit, release.language),
+        neighbors=say(release.neighbors.value, release.language),
+        charge=release.charge,
+    )
+    return say("rehearsal", release.language, statement=said) if release.rehearsal else said
+
+
+def notes(release: Shown) -> tuple[str, ...]:
+    """What a reader should know, in the release's language."""
+    return tuple(note_text(note, release.language) for note in release.remarks)
+
+
+def as_text(release: Shown) -> str:
+    """The release as plain text."""
+    return "\n".join([*text_table(_columns(release)), "", *_below(release)])
+
+
+def as_html(release: Shown) -> str:
+    """The release as HTML, every text escaped."""
+    return html_table(_columns(release)) + "".join(f"<p>{html.escape(line)}</p>" for line in _below(release))
+
+
+def as_rich(release: Shown, width: int) -> Iterator[RenderableType]:
+    """The release for a terminal so many columns wide."""
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table as RichTable
+    from rich.text import Text
+
+    columns = _columns(release)
+    if sum(c.width + 3 for c in columns) > width:
+        columns = stacked(columns)
+    table = RichTable(box=SIMPLE_HEAD, pad_edge=False)
+    for c in columns:
+        style = "dim" if c.of else "bold" if c.right else ""
+        table.add_column(Text(c.heading), justify="right" if c.right else "left", style=style)
+    for row in zip(*(c.cells for c in columns), strict=True):
+        table.add_row(*map(Text, row))  # as text: a key may look like markup
+    yield table
+    yield from map(Text, _below(release))
+
+
+def _columns(release: Shown) -> list[TextColumn]:
+    """What is printed, column by column: each output beside its interval."""
+    heading = say("interval", release.language, confidence=_percent(release))
+    found = []
+    for name, cells in release.columns.items():
+        found.append(TextColumn(name, tuple(map(cell_text, cells[:MOST_SHOWN])), name not in release.groups))
+        if name in release.intervals:
+            ends = (f"{real_text(a, 5)} … {real_text(b, 5)}" for a, b in release.intervals[name][:MOST_SHOWN])
+            found.append(TextColumn(heading, tuple(ends), of=name))
+    return found
+
+
+def _below(release: Shown) -> list[str]:
+    """What stands under the rows."""
+    lines = []
+    if len(release) > MOST_SHOWN:
+        lines.append(say("more-rows", release.language, n=len(release) - MOST_SHOWN))
+    alike: dict[float, list[str]] = {}
+    for name, most in release.ranks.items():
+        alike.setdefault(most, []).append(name)
+    for most, names in alike.items():
+        outputs, ranks = ", ".join(names), f"{most:.4g}"
+        lines.append(say("within-ranks", release.language, outputs=outputs, ranks=ranks, confidence=_percent(release)))
+    return [*lines, statement(release)]
+
+
+def _percent(release: Shown) -> str:
+    return f"{float(100 * release.confidence):g} %"
