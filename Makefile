@@ -22,10 +22,10 @@ install: $(STAMP)
 $(PY):
 	$(PYTHON) -m venv $(VENV) || { $(PYTHON) -m venv --clear --without-pip $(VENV) && $(PYTHON) -m pip --python $(PY) install pip; }
 
-# The build backend is installed first, so that it is pinned like everything else; setuptools, because pyspark may
-# come as source.
+# The build backend is installed first, so that it is pinned like everything else; setuptools and wheel, because pyspark
+# comes as source, and the setuptools of a new environment may be too old to make a wheel by itself.
 $(STAMP): pyproject.toml constraints.txt | $(PY)
-	$(PY) -m pip install --quiet -c constraints.txt hatchling setuptools
+	$(PY) -m pip install --quiet -c constraints.txt hatchling setuptools wheel
 	$(PY) -m pip install --quiet -c constraints.txt --no-build-isolation -e .
 	touch $@
 
@@ -56,10 +56,11 @@ test-slow: $(TESTED)
 bench: $(TESTED)
 	$(PY) -m bench.run $(BENCH)
 
-# After changing a dependency: rewrite the exact versions from what is installed now.
+# After changing a dependency: rewrite the exact versions from what is installed now.  --all, because a plain freeze
+# may leave wheel out.
 constraints: $(TESTED)
-	$(PY) -m pip freeze --exclude-editable --exclude pip --exclude setuptools | sed 's/+cpu$$//' > constraints.new
+	$(PY) -m pip freeze --all --exclude-editable --exclude pip --exclude setuptools | sed 's/+cpu$$//' > constraints.new
 	mv constraints.new constraints.txt
 
 clean:
-	rm -rf $(VENV) .bench curador-demo build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-ci .bench curador-demo build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
