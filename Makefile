@@ -1,17 +1,20 @@
-# `make` installs and runs the demonstration; `make test` checks everything. Only python3, pip and make are needed.
+# `make` installs and runs the demonstration; `make test` checks everything, in the same way every time; `make fuzz`
+# looks for what other random bytes would show. Only python3, pip and make are needed.
 PYTHON ?= python3
 VENV   := .venv
 PY     := $(VENV)/bin/python
 STAMP  := $(VENV)/.installed
 TESTED := $(VENV)/.installed-for-tests
 BENCH  ?=
+FUZZ   ?=
+FUZZ_MINUTES ?= 10
 
 # Numbers here come from small arrays: more threads only make timings and memory unsteady.
 export OMP_NUM_THREADS := 1
 export OPENBLAS_NUM_THREADS := 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo install lint types data test test-slow bench constraints clean
+.PHONY: demo install lint types data test test-slow fuzz bench constraints clean
 
 demo: install
 	$(VENV)/bin/curador demo
@@ -45,12 +48,20 @@ types: $(TESTED)
 data: $(TESTED)
 	$(PY) examples/get_adult.py
 
+# Sets come in the same order every time, as all that tests draw does: see tests/seeded.py.
+test test-slow: export PYTHONHASHSEED := 0
+
 test: lint types data
 	$(PY) -m pytest -n 2 --dist loadgroup -m 'not slow'
 
 # Exit code 5 says "no slow tests yet"; that is not a failure.
 test-slow: $(TESTED)
 	$(PY) -m pytest -n 2 --dist loadgroup -m slow || [ $$? -eq 5 ]
+
+# Fresh bytes and examples; what fails is printed with the command that replays it.  Some tests only, and for longer:
+# make fuzz FUZZ='tests/noise -k laplace' FUZZ_MINUTES=60
+fuzz: $(TESTED)
+	$(PY) -m tests.fuzz $(FUZZ_MINUTES) $(FUZZ)
 
 # One file only: make bench BENCH=noise
 bench: $(TESTED)

@@ -17,6 +17,8 @@ from numpy.typing import NDArray
 from curador.noise import SYSTEM, DiscreteGaussian, DiscreteLaplace, Entropy, RoundedGaussian, RoundedLaplace
 from tests.exact import Stream
 
+pytestmark = pytest.mark.real_entropy
+
 
 @pytest.mark.parametrize("dtype", [np.uint16, np.uint32, np.uint64])
 def test_words_have_all_their_bits(dtype: type[np.unsignedinteger[Any]]) -> None:
