@@ -2,7 +2,8 @@
 
 So no test passes or fails by chance.  Loaded by conftest.py at the root, so that doctests in src/ are covered too.
 ``--run-seed=N`` chooses other bytes and other examples of Hypothesis; ``make fuzz`` does so with fresh seeds.  A
-process that a test starts has the system's bytes: what it asserts must hold but for a chance below 1e-12.
+process that a test starts has the system's bytes, so what the test asserts of them must hold but for a chance below
+1e-12; or it is a script that was started by ``python -m tests.seeded SEED SCRIPT ...``.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import hashlib
 import os
 import random
 import re
+import runpy
 import shlex
 import sys
 import time
@@ -173,3 +175,10 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
         for nodeid in dict.fromkeys(bad):  # xdist adds the group's name, after an @
             python, test = os.path.relpath(sys.executable), shlex.quote(re.sub(r"@\w+$", "", nodeid))
             terminalreporter.write_line(f"{hashes}{python} -m pytest --run-seed={run} {test}")
+
+
+if __name__ == "__main__":
+    sys.argv = sys.argv[1:]
+    entropy._fresh = Stream(int(sys.argv.pop(0)))
+    sys.path.insert(0, os.path.dirname(sys.argv[0]))
+    runpy.run_path(sys.argv[0], run_name="__main__")
