@@ -40,9 +40,15 @@ def digest(*parts: object) -> int:
     return int.from_bytes(hashlib.sha256(repr(parts).encode()).digest(), "big")
 
 
+def plain(nodeid: str) -> str:
+    """Without the group that xdist adds, after an @."""
+    return re.sub(r"@\w+$", "", nodeid)
+
+
 def short(nodeid: str) -> str:
     """A test's name from its file's on: a file that is moved keeps its bytes."""
-    return nodeid.split("::")[0].rpartition("/")[2] + nodeid[len(nodeid.split("::")[0]) :]
+    file, *names = plain(nodeid).split("::")
+    return "::".join([file.rpartition("/")[2], *names])
 
 
 class Stream:
@@ -172,8 +178,8 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
     if run is not None and bad:
         terminalreporter.section(f"run seed {run}: replay each with")
         hashes = f"PYTHONHASHSEED={os.environ['PYTHONHASHSEED']} " if "PYTHONHASHSEED" in os.environ else ""
-        for nodeid in dict.fromkeys(bad):  # xdist adds the group's name, after an @
-            python, test = os.path.relpath(sys.executable), shlex.quote(re.sub(r"@\w+$", "", nodeid))
+        for nodeid in dict.fromkeys(bad):
+            python, test = os.path.relpath(sys.executable), shlex.quote(plain(nodeid))
             terminalreporter.write_line(f"{hashes}{python} -m pytest --run-seed={run} {test}")
 
 

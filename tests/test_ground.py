@@ -109,7 +109,7 @@ def test_what_fuzz_finds_is_replayed_by_what_it_prints(tmp_path: Path) -> None:
     value = seen(run_pytest(tmp_path, source.replace("WANTED", "None"), ""))[0]
     source = source.replace("WANTED", value)
     assert run_pytest(tmp_path, source, "").returncode == 0
-    found = run_pytest(tmp_path, source, "", 0, "0.05", program="tests.fuzz")
+    found = run_pytest(tmp_path, source, "", 0, "10", program="tests.fuzz")
     assert found.returncode == 1
     [line] = [line for line in found.stdout.splitlines() if "-m pytest --run-seed=" in line]
     again = subprocess.run(line, shell=True, cwd=tmp_path, capture_output=True, text=True, check=False)
@@ -122,6 +122,14 @@ def test_fuzz_ends_in_time_and_says_what_it_did(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stdout
     assert "1 skipped" in done.stdout
     assert "1 rounds, and nothing was found." in done.stdout
+
+
+def test_tests_of_one_group_run_in_one_worker(tmp_path: Path) -> None:
+    """Or there would be two Sparks: pytest-xdist 3.8 does not group under pytest 9.2 (its issue 1386)."""
+    source = "import os, pytest\n@pytest.mark.xdist_group('g')\n@pytest.mark.parametrize('i', range(6))\n"
+    source += "def test_a(i): assert os.environ['PYTEST_XDIST_WORKER'] == None\n"
+    done = run_pytest(tmp_path, source, "", 2, "--dist", "loadgroup")
+    assert len(set(re.findall(r"assert 'gw\d' == None", done.stdout))) == 1, done.stdout
 
 
 def test_the_systems_bytes_are_there_for_who_asks(tmp_path: Path) -> None:
