@@ -26,7 +26,7 @@ def main(minutes: float, arguments: list[str]) -> int:
         )
         if done.returncode:
             return done.returncode
-    print(f"{rounds} rounds, and nothing was found.")
+    print(f"Nothing was found. Rounds: {rounds}.")
     return 0
 
 

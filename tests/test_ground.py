@@ -121,7 +121,7 @@ def test_fuzz_ends_in_time_and_says_what_it_did(tmp_path: Path) -> None:
     done = run_pytest(tmp_path, "def test_a(): pass\n", "true", 0, "0", program="tests.fuzz")
     assert done.returncode == 0, done.stdout
     assert "1 skipped" in done.stdout
-    assert "1 rounds, and nothing was found." in done.stdout
+    assert "Nothing was found. Rounds: 1." in done.stdout
 
 
 def test_tests_of_one_group_run_in_one_worker(tmp_path: Path) -> None:
