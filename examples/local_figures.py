@@ -3,13 +3,15 @@
     python examples/local_figures.py FOLDER [--quick] [--lang es]
 
 writes PNG and SVG figures and ``local_figures.csv`` into FOLDER, and prints the same table.  BR and MX are SYNTHETIC
-(census_like.py); Adult is read from data/ if ``make data`` has put it there.  The full form takes a few minutes.
+(census_like.py); Adult is read from data/ if ``make data`` has put it there.  The full form takes a few minutes; ``make
+figures`` runs it and installs what it needs: ``pip install 'curador[learn,plots]'``.
 """
 
 from __future__ import annotations
 
 import argparse
 import csv
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from fractions import Fraction
@@ -23,8 +25,13 @@ from rich.console import Console
 from rich.measure import Measurement
 from rich.progress import track
 from rich.table import Table as Printed
-from sklearn.linear_model import LinearRegression, LogisticRegression
-from sklearn.svm import LinearSVC
+
+try:
+    import matplotlib  # noqa: F401  else it would be missed only after minutes
+    from sklearn.linear_model import LinearRegression, LogisticRegression
+    from sklearn.svm import LinearSVC
+except ModuleNotFoundError as missing:
+    sys.exit(f"{missing.name} is not installed. To do: pip install 'curador[learn,plots]', or make figures.")
 
 from curador.errors import InvalidValue
 from curador.local import OUE, DuchiVector, Hybrid, LocalLaplace, Piecewise

@@ -1,4 +1,4 @@
-"""What every test shares: real engines, no skipping where CI checks, and no deadlines on a shared machine."""
+"""What every test shares: real engines, and no skipping where CI checks."""
 
 from __future__ import annotations
 
@@ -6,15 +6,8 @@ import os
 from collections.abc import Generator
 
 import pytest
-from hypothesis import settings
 
 from tests.real_engines import engine_name, opened, postgres_url, spark_session  # noqa: F401  fixtures, by name
-
-# A deadline measures the machine, not the code; pytest-timeout stops what really hangs.
-settings.register_profile("curador", deadline=None)
-# What CI checks is the same every time; other runs look for new examples.
-settings.register_profile("ci", deadline=None, derandomize=True)
-settings.load_profile("ci" if os.environ.get("CI") == "true" else "curador")
 
 
 class NoSkips:

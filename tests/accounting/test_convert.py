@@ -178,7 +178,9 @@ def test_optimal_delta_is_attained_by_a_two_point_law(alpha: Fraction, zeta: Fra
 def test_optimal_is_never_above_improved(alpha: Fraction, zeta: Fraction, delta: Fraction) -> None:
     best = c.optimal_epsilon(alpha, zeta, delta)
     assert best <= c.improved_epsilon(alpha, zeta, delta) * (1 + 1e-11) + 1e-11
-    assert c.optimal_delta(alpha, zeta, rational(best)) <= delta
+    assert (
+        rational(c.optimal_delta(alpha, zeta, rational(best))) <= delta
+    )  # a float stands for its decimal, 0.1 for 1/10
 
 
 def test_best_order_is_reported() -> None:

@@ -12,10 +12,9 @@ import numpy as np
 import pytest
 
 from curador.accounting.rules.profiles import pure_epsilon
-from curador.curator.study import samples
 from curador.curator.curator import Curator
+from curador.curator.study import demo, samples
 from curador.curator.study.dashboard import read_dashboard
-from curador.curator.study import demo
 from curador.errors import InvalidParameter, QuestionRefused
 from curador.privacy import PureDP
 from tests.cli import test_cli

@@ -10,10 +10,10 @@ import pyarrow as pa
 from curador.engines.sql_engine import SqlEngine
 from curador.mechanisms.sensitivity import Contribution
 from curador.query.aggregates.counts import count
+from curador.query.aggregates.measure import Measure, MeasureKind
 from curador.query.ask.question import Group, Output, Question
 from curador.query.language import expressions as ex
 from curador.query.plan.checked import check
-from curador.query.aggregates.measure import Measure, MeasureKind
 from curador.query.sql_plan.lower import lower
 from curador.query.tables.sources import Frame
 from curador.query.tables.table import Table

@@ -11,12 +11,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from curador.mechanisms.sensitivity import Contribution
+from curador.query.aggregates.measure import Measure, MeasureKind
 from curador.query.ask.question import Join
 from curador.query.language import expressions as ex
 from curador.query.language.bounds import typecheck
 from curador.query.language.trees import names
 from curador.query.plan.checked import Checked
-from curador.query.aggregates.measure import Measure, MeasureKind
 from curador.query.tables.columns import Key, Kind, day_of, days
 from curador.query.tables.table import Table
 from tests.query.reference import evaluate, read

@@ -11,9 +11,9 @@ import pytest
 
 from curador.engines.engine import ExactCounts
 from curador.engines.sql_engine import SqlEngine
+from curador.query.aggregates.measure import Measure, MeasureKind
 from curador.query.ask.question import Question
 from curador.query.plan.checked import Checked, check
-from curador.query.aggregates.measure import Measure, MeasureKind
 from curador.query.plan.measurement import limits, recipes
 from curador.query.sql_plan.lower import lower
 from tests.engines.oracle import Expected, oracle

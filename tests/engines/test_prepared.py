@@ -15,10 +15,10 @@ from curador.errors import InvalidParameter, QuestionRefused
 from curador.mechanisms.sensitivity import Contribution
 from curador.privacy import Neighbors
 from curador.query.aggregates.counts import count
+from curador.query.aggregates.measure import Measure, MeasureKind
 from curador.query.ask.question import Group, KeyList, Output, Question
 from curador.query.language import expressions as ex
 from curador.query.plan.checked import Checked, check
-from curador.query.aggregates.measure import Measure, MeasureKind
 from curador.query.plan.measurement import recipes
 from curador.query.sql_plan.lower import lower
 from curador.query.sql_plan.prepared import Prepared, preparation

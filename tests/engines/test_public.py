@@ -12,10 +12,10 @@ from curador.engines.duckdb.engine import DuckDB
 from curador.errors import InvalidParameter, QuestionRefused
 from curador.privacy import Neighbors, PureDP
 from curador.query.aggregates.counts import count
+from curador.query.aggregates.measure import Measure, MeasureKind
 from curador.query.aggregates.sums import sum_
 from curador.query.ask.sql.read import parse
 from curador.query.plan.checked import check
-from curador.query.aggregates.measure import Measure, MeasureKind
 from curador.query.plan.measurement import limits
 from curador.query.sql_plan.lower import listing, lower
 from curador.query.tables.sources import Frame

@@ -22,10 +22,10 @@ from curador.engines.duckdb.files import csv_header
 from curador.errors import InvalidParameter
 from curador.mechanisms.sensitivity import Contribution
 from curador.query.aggregates.counts import count
+from curador.query.aggregates.measure import Measure, MeasureKind
 from curador.query.ask.question import Group, Output, Question
 from curador.query.language import expressions as ex
 from curador.query.plan.checked import check
-from curador.query.aggregates.measure import Measure, MeasureKind
 from curador.query.sql_plan.lower import lower
 from curador.query.tables.sources import EngineTable, Files, Frame, Source
 from curador.query.tables.table import Table

@@ -17,10 +17,10 @@ from curador.engines.duckdb.engine import DuckDB
 from curador.mechanisms.sensitivity import Contribution
 from curador.privacy import Neighbors
 from curador.query.aggregates.counts import count
+from curador.query.aggregates.measure import Measure, MeasureKind
 from curador.query.ask.question import Group, Join, Output, Question
 from curador.query.language import expressions as ex
 from curador.query.plan.checked import Checked, check
-from curador.query.aggregates.measure import Measure, MeasureKind
 from curador.query.plan.measurement import limits
 from curador.query.sql_plan import truncate
 from curador.query.sql_plan.exact import Exact

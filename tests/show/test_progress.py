@@ -91,7 +91,9 @@ def test_a_bar_is_drawn_in_a_terminal_and_goes_away() -> None:
         assert tell is not None
         tell(-1)
         tell(0.5)
-        time.sleep(0.2)
+        until = time.monotonic() + 60
+        while "reading" not in screen.getvalue() and time.monotonic() < until:
+            time.sleep(0.05)
     assert "reading" in screen.getvalue()
     assert screen.getvalue().endswith("\x1b[2K")  # the line is wiped
 

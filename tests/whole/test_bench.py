@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import importlib
+import re
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -84,3 +86,63 @@ def test_a_table_line_reads_well() -> None:
         report.markdown("T", "how", [line]).splitlines()[-1]
         == "| count | 3.2 ns | numpy | 20 ns | 6.25× | ≥ 3× | met |"
     )
+
+
+# ---- the page -----------------------------------------------------------------------------------------------------
+
+
+def parts(page: str) -> dict[str, str]:
+    """The sections by name, and what stands around them."""
+    found = dict(re.findall(r"<!-- bench:(\w+) -->\n(.*?)\n<!-- /bench:\1 -->", page, re.DOTALL))
+    return {**found, "": re.sub(r"(<!-- bench:(\w+) -->\n).*?\n(<!-- /bench:\2 -->)", r"\1\3", page, flags=re.DOTALL)}
+
+
+def test_the_page_has_its_heading_and_a_table_of_every_bench_file() -> None:
+    page = run.PAGE.read_text()
+    assert page.startswith("# Benchmarks\n")
+    for name in FILES:
+        assert f"`make bench BENCH={name}`" in parts(page)[name]
+
+
+def test_a_bench_replaces_its_own_part_and_no_other(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text(before := run.PAGE.read_text())
+    monkeypatch.setattr(run, "PAGE", page)
+    monkeypatch.setattr(run, "interpreter", lambda side: Path(sys.executable))
+    monkeypatch.setattr(run, "version", lambda side, python: side)
+    monkeypatch.setattr(run, "measure", lambda python, codes: dict.fromkeys(codes, 1.0))
+    monkeypatch.setattr(sys, "argv", ["run", "noise"])
+    run.main()
+    old, new = parts(before), parts(page.read_text())
+    assert {name for name in old if old[name] != new[name]} == {"noise"}
+    assert list(old) == list(new)
+    assert "| numpy | 1 s | 1.00×" in new["noise"]
+    assert [path.name for path in tmp_path.iterdir()] == ["page.md"]
+
+
+def test_benches_that_end_at_once_lose_nothing(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text("# Page\n")
+
+    def write(name: str) -> None:
+        for i in range(20):
+            report.write(page, name, f"{name} {i}")
+
+    threads = [threading.Thread(target=write, args=(name,)) for name in "abcdefgh"]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert {name: text for name, text in parts(page.read_text()).items() if name} == {n: f"{n} 19" for n in "abcdefgh"}
+
+
+def test_a_page_that_was_emptied_is_not_written_to(tmp_path: Path) -> None:
+    (tmp_path / "page.md").write_text("")
+    with pytest.raises(ValueError, match="lost its heading"):
+        report.write(tmp_path / "page.md", "noise", "fast")
+    assert (tmp_path / "page.md").read_text() == ""
+
+
+def test_a_busy_machine_is_told() -> None:
+    assert "its load was 2.3" in report.conditions("make bench", 5, ["a 1"], 2.34)
+    assert report.conditions("make bench", 5, ["a 1"], 0.2).endswith("rounds.")

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from curador.noise import SYSTEM
+
 ROOT = Path(__file__).parents[2]
 ADULT = ROOT / "data" / "adult_data.csv"
 METHODS = {"laplace", "duchi", "piecewise", "hybrid"}
@@ -19,8 +21,10 @@ METHODS = {"laplace", "duchi", "piecewise", "hybrid"}
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     into = tmp_path_factory.mktemp("figures")
-    script = [sys.executable, str(ROOT / "examples" / "local_figures.py"), str(into), "--quick", "--lang", "es"]
-    done = subprocess.run(script, capture_output=True, text=True, check=False, env={**os.environ, "COLUMNS": "60"})
+    script = [str(ROOT / "examples" / "local_figures.py"), str(into), "--quick", "--lang", "es"]
+    seeded = [sys.executable, "-m", "tests.seeded", str(SYSTEM.bits(64)), *script]
+    settings = {**os.environ, "COLUMNS": "60"}
+    done = subprocess.run(seeded, capture_output=True, text=True, check=False, env=settings, cwd=ROOT)
     assert done.returncode == 0, done.stderr
     return into, done.stdout
 

@@ -20,9 +20,9 @@ from curador.curator.policy import Policy
 from curador.curator.study.file import Analyst
 from curador.errors import BudgetExceeded, CuradorError, EngineFailed, QuestionRefused
 from curador.privacy import ApproxDP, PureDP
-from curador.query.aggregates.ranks import bounds, median
 from curador.query.aggregates.counts import count, count_distinct
 from curador.query.aggregates.moments import mean, variance
+from curador.query.aggregates.ranks import bounds, median
 from curador.query.aggregates.sums import sum_
 from curador.query.aggregates.top import top_k
 from curador.query.ask.builder import TableQuery

@@ -15,13 +15,13 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from curador.curator.curator import Curator
-from curador.curator.study.rehearsal import MISSING, MOST_MADE_UP_ROWS, ROWS, made_up
 from curador.curator.release import REHEARSAL, Release
+from curador.curator.study.rehearsal import MISSING, MOST_MADE_UP_ROWS, ROWS, made_up
 from curador.errors import BudgetExceeded, InvalidParameter
 from curador.privacy import ApproxDP, PureDP
-from curador.query.aggregates.ranks import bounds, median
 from curador.query.aggregates.counts import count
 from curador.query.aggregates.moments import mean
+from curador.query.aggregates.ranks import bounds, median
 from curador.query.tables.columns import WIDEST, Column, days
 from curador.query.tables.table import Table, Tree
 

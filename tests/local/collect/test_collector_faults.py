@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import os
 import shutil
@@ -89,12 +90,22 @@ def test_threads_at_once_accept_each_message_once(collector: Collector) -> None:
 
 def test_a_kill_at_any_time_leaves_whole_pieces(collector: Collector, tmp_path: Path) -> None:
     some = sent(4000)
-    file = tmp_path / "messages.ndjson"
-    file.write_bytes(b"".join(ndjson(some)))
-    with collecting(collector.folder, file, 50) as child:
+    pipe = tmp_path / "messages.ndjson"
+    os.mkfifo(pipe)
+    with collecting(collector.folder, pipe, 50) as child:
+
+        def feed() -> None:
+            with contextlib.suppress(BrokenPipeError), pipe.open("wb") as into:
+                into.write(b"".join(ndjson(some[:-50])))
+                into.flush()
+                child.wait()  # the last piece never comes, so it is killed before it is done
+
+        feeder = threading.Thread(target=feed)
+        feeder.start()
         while collector.totals().accepted < 200:
             time.sleep(0.01)
         child.send_signal(signal.SIGKILL)
+        feeder.join()
     assert child.returncode == -signal.SIGKILL  # it was not done
     tally = collector.tally()
     assert tally.users % 50 == 0

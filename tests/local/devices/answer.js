@@ -3,6 +3,13 @@
 globalThis.crypto ??= require("node:crypto").webcrypto; // Node 18 has it under this name only
 const curador = require("../../../src/curador/local/clients/curador_device.js");
 
+/** From here on the system's bytes are these, the same every time. */
+function seed(key) {
+  const cipher = require("node:crypto").createCipheriv("aes-128-ctr", Buffer.from(key, "hex"), Buffer.alloc(16));
+  const value = (into) => (into.set(cipher.update(new Uint8Array(into.length))), into);
+  Object.defineProperty(globalThis.crypto, "getRandomValues", { value });
+}
+
 /** Bytes from a text, and none after its end. */
 function scripted(text) {
   const bytes = Buffer.from(text, "base64");
@@ -35,6 +42,8 @@ function or(run) {
 }
 
 const jobs = {
+  seed: ({ key }) => seed(key) ?? null,
+
   read: ({ document }) => or(() => ({ id: curador.readTask(document).id })),
 
   messages({ document, values, script }) {

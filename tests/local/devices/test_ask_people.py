@@ -137,12 +137,12 @@ def through_server(folder: Path, message: str) -> None:
         try:
             assert server.stdout is not None
             address = f"http://localhost:{server.stdout.readline().strip()}"
-            with urlopen(f"{address}/page.html", timeout=10) as page:
+            with urlopen(f"{address}/page.html", timeout=60) as page:
                 assert page.read().decode() == blocks("html")[0]
-            with urlopen(Request(f"{address}/reports", message.encode()), timeout=10) as reply:
+            with urlopen(Request(f"{address}/reports", message.encode()), timeout=60) as reply:
                 assert reply.status == 204
             with pytest.raises(HTTPError, match="404"):
-                urlopen(f"{address}/messages.ndjson", timeout=10)
+                urlopen(f"{address}/messages.ndjson", timeout=60)
         finally:
             server.terminate()
         assert server.stderr is not None

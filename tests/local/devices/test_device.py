@@ -423,7 +423,7 @@ def test_readers_wait_for_their_turn() -> None:
 
     def save(state: dict[str, Any]) -> None:
         begun.set()
-        go.wait(5)
+        go.wait(60)
 
     device = client.Device("9", save)
     task = client.read_task(document(TEA))
@@ -435,11 +435,11 @@ def test_readers_wait_for_their_turn() -> None:
 
     reader = threading.Thread(target=look)
     writer.start()
-    assert begun.wait(5)
+    assert begun.wait(60)
     reader.start()
     assert not read.wait(0.05)
     go.set()
-    assert read.wait(5)
+    assert read.wait(60)
     writer.join()
     reader.join()
 

@@ -8,18 +8,18 @@ from typing import Any
 
 import numpy as np
 import pytest
+from curador.query.answer.estimates import estimates
 from hypothesis import given
 from hypothesis import strategies as st
 
 from curador.accounting.rules.profiles import pure_epsilon
 from curador.errors import QuestionRefused
 from curador.privacy import ZCDP, ApproxDP, Guarantee, PureDP
-from curador.query.aggregates.tree import Hierarchy, Path, fit, share_out
 from curador.query.aggregates.base import Aggregate
 from curador.query.aggregates.counts import count, count_distinct
 from curador.query.aggregates.moments import mean
 from curador.query.aggregates.sums import sum_
-from curador.query.answer.estimates import estimates
+from curador.query.aggregates.tree import Hierarchy, Path, fit, share_out
 from curador.query.answer.noise import noise
 from curador.query.ask.builder import TableQuery
 from curador.query.plan.checked import check

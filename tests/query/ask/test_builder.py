@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 from curador.errors import CuradorError, InvalidParameter, QuestionRefused
 from curador.mechanisms.sensitivity import Contribution
 from curador.query.aggregates.base import Aggregate
-from curador.query.aggregates.ranks import bounds, maximum, median, minimum, quantiles
 from curador.query.aggregates.counts import count, count_distinct, histogram
 from curador.query.aggregates.moments import mean, std, variance
+from curador.query.aggregates.ranks import bounds, maximum, median, minimum, quantiles
 from curador.query.aggregates.sums import sum_
 from curador.query.aggregates.top import top_k
 from curador.query.answer.postprocess import finish, holds

@@ -25,9 +25,10 @@ from curador.mechanisms.laplace import IntegerLaplace
 from curador.mechanisms.sensitivity import Contribution
 from curador.privacy import ZCDP, ApproxDP, Guarantee, Neighbors, PureDP, RenyiDP
 from curador.query.aggregates.base import Aggregate
-from curador.query.aggregates.ranks import bounds, maximum, median, minimum, quantiles
 from curador.query.aggregates.counts import count, count_distinct
+from curador.query.aggregates.measure import Measure, MeasureKind
 from curador.query.aggregates.moments import mean, std, variance
+from curador.query.aggregates.ranks import bounds, maximum, median, minimum, quantiles
 from curador.query.aggregates.sums import sum_
 from curador.query.aggregates.top import top_k
 from curador.query.ask.builder import TableQuery
@@ -36,7 +37,6 @@ from curador.query.plan.budget import budget_of
 from curador.query.plan.checked import Checked, check
 from curador.query.plan.expected import within
 from curador.query.plan.items import root_down, tidy
-from curador.query.aggregates.measure import Measure, MeasureKind
 from curador.query.plan.measurement import limits, recipes
 from curador.query.plan.plan import Plan
 from curador.query.plan.planner import Planner, plan

@@ -14,12 +14,12 @@ from curador.engines.duckdb.engine import DuckDB
 from curador.engines.engine import ExactCounts
 from curador.privacy import ApproxDP
 from curador.query.aggregates.counts import count, count_distinct
+from curador.query.aggregates.measure import MeasureKind
 from curador.query.aggregates.moments import mean, variance
 from curador.query.aggregates.ranks import median
 from curador.query.aggregates.sums import sum_
 from curador.query.ask.builder import TableQuery
 from curador.query.plan.checked import check
-from curador.query.aggregates.measure import MeasureKind
 from curador.query.plan.plan import Plan
 from curador.query.plan.planner import plan
 from curador.query.tables.sources import Frame

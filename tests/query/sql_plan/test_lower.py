@@ -12,13 +12,13 @@ from curador.engines.render import guard
 from curador.errors import QuestionRefused
 from curador.mechanisms.sensitivity import Contribution
 from curador.query.aggregates.counts import count
+from curador.query.aggregates.measure import Measure, MeasureKind
 from curador.query.aggregates.moments import mean
 from curador.query.ask.question import Group, Join, Output, Question
 from curador.query.language import expressions as ex
 from curador.query.language.bounds import typecheck
 from curador.query.language.types import Type
 from curador.query.plan.checked import check
-from curador.query.aggregates.measure import Measure, MeasureKind
 from curador.query.plan.measurement import limits, recipes
 from curador.query.sql_plan.exact import Exact, ReadAs
 from curador.query.sql_plan.expressions import Bindings, lowered

@@ -18,11 +18,11 @@ from sqlglot import exp
 
 from curador.curator.study.tables import tables_from
 from curador.errors import CuradorError, QuestionRefused
-from curador.query.aggregates.ranks import bounds, maximum, median, minimum, quantiles
 from curador.query.aggregates.counts import count, count_distinct
 from curador.query.aggregates.moments import mean, std, variance
-from curador.query.aggregates.top import top_k
+from curador.query.aggregates.ranks import bounds, maximum, median, minimum, quantiles
 from curador.query.aggregates.sums import sum_ as total
+from curador.query.aggregates.top import top_k
 from curador.query.ask.question import MOST_OUTPUTS, Group, Join, Order, Output, Question
 from curador.query.ask.sql import read as door
 from curador.query.ask.sql.read import parse, parse_expression
