@@ -280,17 +280,18 @@ class Curator:
         other._made_up = finalize(other, rmtree, folder, ignore_errors=True)
         return other
 
-    def prepare(self, table: str, group_by: Sequence[str] = (), **options: Any) -> Prepared:
+    def prepare(self, table: str, group_by: Sequence[str] = (), *, path: str | Path | None = None) -> Prepared:
         """Choose the rows of every unit once, so that later questions in these groups cost about a plain GROUP BY.
 
-        Nothing is released and nothing charged.  ``options`` are the engine's, such as a path to store at.
+        Nothing is released and nothing charged.  ``path`` is where an engine that writes files stores the copy; without
+        one it is kept in memory.  PostgreSQL stores it in the database.
         """
         from curador.query.sql_plan.prepared import preparation
 
         wanted = preparation(table, self.tables[table], [g.expr for g in self.table(table).group_by(*group_by).groups])
         made = None
         try:
-            made = self._homes.of({table}).prepare(wanted, **options)
+            made = self._homes.of({table}).prepare(wanted, path)
         except CuradorError:
             raise
         except Exception as error:  # noqa: BLE001  it may quote rows

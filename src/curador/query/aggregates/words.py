@@ -10,7 +10,7 @@ from curador.errors import QuestionRefused
 from curador.numbers import Number, probability, rational, whole
 from curador.query.language.expressions import Expr, Name
 from curador.query.language.trees import expr_from_json, number_from_text
-from curador.query.tables.columns import suggestion
+from curador.query.tables.names import suggestion
 
 MOST_QUANTILES = 100
 
