@@ -23,9 +23,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from curador.local.clients import curador_device
 from hypothesis import register_random, settings
 
+from curador.local.devices import curador_device
 from curador.noise import entropy
 
 REAL = entropy._fresh

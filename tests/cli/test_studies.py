@@ -18,8 +18,7 @@ from pyarrow import parquet
 from curador import cli
 from curador.curator.curator import Curator
 from curador.curator.policy import MECHANISMS, Policy
-from curador.curator.study import check as study
-from curador.curator.study.draft import TableDraft
+from curador.curator.study.draft import ColumnDraft, TableDraft, source_text, table_name
 from curador.curator.study.file import SECTIONS
 from curador.curator.study.tables import TABLE_SETTINGS
 from curador.errors import InvalidParameter
@@ -168,7 +167,7 @@ def test_a_study_elsewhere_names_its_files_from_there(invoke: Invoke) -> None:
     ],
 )
 def test_tables_are_named_after_their_source(source: str, name: str) -> None:
-    assert study._name(read_source(source)) == name
+    assert table_name(read_source(source)) == name
 
 
 @pytest.mark.parametrize(
@@ -181,12 +180,12 @@ def test_tables_are_named_after_their_source(source: str, name: str) -> None:
     ],
 )
 def test_a_password_is_not_written(address: str, written: str) -> None:
-    assert study._relative(address, read_source(address), Path(".")) == written
+    assert source_text(address, Path(".")) == written
 
 
 def test_a_draft_refuses_names_that_engines_fold() -> None:
     with pytest.raises(InvalidParameter, match="fold case"):
-        TableDraft("t", "t.csv", [("a", None), ("A", None)])
+        TableDraft("t", "t.csv", [ColumnDraft("a"), ColumnDraft("A")])
 
 
 # ---- refusals -----------------------------------------------------------------------------------------------------
@@ -318,7 +317,7 @@ def test_parquet_files_that_differ_are_found_by_their_footers(invoke: Invoke) ->
     [
         ("[budget]\nepsilon = 1", "", "No budget"),
         ("epsilon = 1", "epsilon = -1", "epsilon must be above 0"),
-        ("epsilon = 1", "sigma = 1", "budget that is none"),
+        ("epsilon = 1", "sigma = 1", "[budget] in study.toml is not a budget"),
         ("[budget]\n", "[budget.folk]\n", "'folk'"),
     ],
 )

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from curador.engines.registry import ENGINES
+
 SRC = Path(__file__).parents[2] / "src" / "curador"
 LONGEST = 450  # lines; a file that outgrows it holds two ideas
 
@@ -38,10 +40,14 @@ ARROWS["server"] = set(ARROWS)
 ARROWS["cli"] = set(ARROWS)
 ARROWS["__main__"] = {"cli"}
 
+ELSEWHERE = {
+    "duckdb": ("local/collect/store.py", "local/collect/table.py"),
+    "psycopg": ("ledger/stores/postgres.py",),
+    "pyspark": ("local/collect/spark.py",),
+}
 DRIVERS = {
-    "duckdb": ("engines/duckdb/engine.py", "local/collect/store.py", "local/collect/table.py"),
-    "psycopg": ("engines/postgres.py", "ledger/stores/postgres.py"),
-    "pyspark": ("engines/spark.py", "local/collect/spark.py"),
+    entry.driver: (f"{entry.module.removeprefix('curador.').replace('.', '/')}.py", *ELSEWHERE.get(entry.driver, ()))
+    for entry in ENGINES.values()
 }
 ENTROPY = {"secrets", "os.urandom", "os.getrandom", "ssl.RAND_bytes", "ssl.RAND_priv_bytes"}
 ALONE = "local/devices/curador_device.py"  # copied to devices as one file: it may import nothing of ours, and be longer

@@ -68,7 +68,7 @@ def test_ci_lets_passes_and_expected_failures_be(tmp_path: Path) -> None:
 
 DRAWS = """
 from hypothesis import given, strategies as st
-from curador.local.clients.curador_device import Source
+from curador.local.devices.curador_device import Source
 from curador.noise import SYSTEM
 import random, numpy, pytest, threading
 

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.text import Text
 
-from curador.cli import copies
 from curador.cli.opening import opened
 from curador.cli.options import STUDY, Delta, Json, Paid, Study
 from curador.cli.screen import amount, console, emit, grid, say
@@ -125,13 +124,13 @@ def grant(
 
     Example: curador grant ana --epsilon 0.5
     """
-    from curador.curator.study.tables import read_document
+    from curador.curator.study.document import read_study_document
 
     with opened(study) as curator:
         end = None if expires is None else expires.replace(tzinfo=UTC) + timedelta(days=1)
         amount = Paid(epsilon, delta, rho).granted()
         found = curator.grant(scope, because=because, group=group, expires=end, **amount)
-        section = _section(scope, read_document(study), curator.scopes)
+        section = _section(scope, read_study_document(study), curator.scopes)
     if as_json:
         emit(_plain(found))
         return
@@ -177,10 +176,13 @@ def renew(
 
     Example: curador renew people --epsilon 1 --because "the survey of 2027, drawn without those of 2026"
     """
+    from curador.curator.prepared import stored_copies
+
     with opened(study) as curator:
         found = curator.renew(*tables, because=because, **Paid(epsilon, delta, rho).granted())
         charging = curator.scopes.charging(found.scope)
-        removed = [place for table in charging for place in copies.forget(study, table)]
+        copies = stored_copies(curator, study)
+        removed = [copy.prepared.place for table in charging for copy in copies.remove(table)]
     if as_json:
         emit({**_plain(found), "tables": list(charging), "no_longer_used": removed})
         return

@@ -16,7 +16,7 @@ from curador.cli.screen import bullet, console, emit, say, whole, worded
 
 if TYPE_CHECKING:
     from curador.curator.release import Release
-    from curador.curator.study.demo import Shown
+    from curador.curator.study.demo import Demonstration
     from curador.privacy import Guarantee
 
 FOLDER = Path("curador-demo")
@@ -61,7 +61,7 @@ def demo(
     _afterwards(shown, folder)
 
 
-def _statistics(shown: Shown) -> None:
+def _statistics(shown: Demonstration) -> None:
     found = shown.publication
     table = Table(title=Text(shown.board.title), title_justify="left")
     for name in ("statistic", "released", f"{shown.board.confidence:.0%} interval", "ε", "exact*"):
@@ -99,7 +99,7 @@ def _bars(histogram: Release) -> None:
         console.print(Text.assemble(f"{label!s:>18}  {n:>6,}  ", (bar, "cyan")))
 
 
-def _afterwards(shown: Shown, folder: Path) -> None:
+def _afterwards(shown: Demonstration, folder: Path) -> None:
     balance, charge = shown.balance, shown.publication.charge
     say("")
     if shown.publication.repeated:

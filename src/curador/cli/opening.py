@@ -1,4 +1,4 @@
-"""A study opened for a command: its curator, the copies that were prepared for it, and what a refusal adds."""
+"""Opens a study for a command: its curator, the prepared copies it needs, and what a refusal shows of the budget."""
 
 from __future__ import annotations
 
@@ -7,8 +7,6 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from curador.cli.copies import stored
-from curador.cli.log import on_error
 from curador.cli.screen import worded
 from curador.errors import CuradorError
 
@@ -21,29 +19,36 @@ if TYPE_CHECKING:
 def opened(
     study: Path, *, rehearse: bool = False, asking: Sequence[str] = (), log: Path | None = None
 ) -> Iterator[Curator]:
-    """The curator of a study, or one that rehearses it, with the prepared copies of tables named in what is asked.
+    """The curator of a study, or one that rehearses it, with the prepared copies of the tables that questions read.
 
-    A refusal inside is told with what remains of the budget; what the engine really said goes to the ``log``.
+    A refusal inside gets a note of what remains of the budget.  Errors of the engine go to the ``log``.
     """
     from curador.curator.curator import Curator
+    from curador.engines.error_log import ErrorLog
 
     if rehearse:
         # Neither the ledger nor the data is touched: an analyst may have neither.
         with closing(Curator(study, ledger="memory:")) as real, closing(real.rehearse()) as stage:
             yield stage
         return
-    with closing(Curator(study, on_error=None if log is None else on_error(log))) as curator:
+    with closing(Curator(study, on_error=None if log is None else ErrorLog(log))) as curator:
         try:
-            for prepared in stored(study, curator) if asking else ():
-                # Attaching a copy reads all of it once, and opens the engine it lives in: not for other tables.
-                if any(prepared.table.casefold() in text.casefold() for text in asking):
-                    curator.attach(prepared)
+            _attach(curator, study, asking)
             yield curator
         except CuradorError as refusal:
-            if "remaining" not in refusal.what:  # of the budget that was too small it says so itself
+            if "remaining" not in refusal.facts:
                 with suppress(CuradorError):
                     refusal.add_note("; ".join(f"{b.scope} {worded(b.remaining)}" for b in balances(curator)))
             raise
+
+
+def _attach(curator: Curator, study: Path, asking: Sequence[str]) -> None:
+    from curador.curator.prepared import attach_stored, stored_copies
+
+    if asking and stored_copies(curator, study):
+        from curador.query.ask.sql.read import parse
+
+        attach_stored(curator, study, [parse(text, curator.tables).table for text in asking])
 
 
 def balances(curator: Curator, analyst: str | None = None) -> list[Balance]:

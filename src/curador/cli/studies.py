@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -11,14 +10,12 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from curador.cli import copies
 from curador.cli.opening import opened
 from curador.cli.options import STUDY, Json, Log, Study
 from curador.cli.screen import console, emit, grid, say, some, whole
 from curador.errors import InvalidParameter
 
 if TYPE_CHECKING:
-    from curador.curator.curator import Curator
     from curador.curator.study.check import ColumnState, TableState
     from curador.curator.study.draft import TableDraft
 
@@ -35,7 +32,7 @@ def init(
 
     Example: curador init adult.csv
     """
-    from curador.curator.study.check import draft
+    from curador.curator.study.draft import draft
 
     if out.exists():
         raise InvalidParameter(f"{out.name} exists already.", fix="Choose another file with --out, or remove it first.")
@@ -46,7 +43,7 @@ def init(
     except OSError:
         raise InvalidParameter(f"{out.name} cannot be written.", fix="Choose another place with --out.") from None
     if as_json:
-        columns = [{"name": column, "stored": stored} for column, stored in found.columns]
+        columns = [{"name": column.name, "stored": column.stored} for column in found.columns]
         told = {"file": str(out), "table": found.name, "source": found.source, "columns": columns}
         emit({**told, "left": found.left, "unusable": found.unusable})
         return
@@ -149,21 +146,17 @@ def prepare(
 
     Example: curador prepare visits --group-by sex --group-by town
     """
+    from curador.curator.prepared import prepare_stored
+
     groups = group_by or []
     with opened(study, log=log) as curator:
-        _known(table, curator)
-        place = copies.place_of(study, curator, table)
-        before = os.umask(0o077)  # the copy holds private rows
-        try:
-            made = curator.prepare(table, groups, **({} if place is None else {"path": place}))
-        finally:
-            os.umask(before)
-        copies.keep(study, curator, made, place)
+        copy = prepare_stored(curator, study, table, groups)
     if as_json:
-        emit({"table": table, "group_by": groups, "place": place.name if place else made.place})
+        emit({"table": table, "group_by": groups, "place": copy.prepared.place})
         return
+    place = study.parent / copy.prepared.place if copy.in_file else "the database"
     say(f"{table} is prepared for questions " + (f"by {', '.join(groups)}." if groups else "without groups."))
-    say(f"Kept in {place or 'the database'}; it holds private rows. Nothing was released and nothing was spent.")
+    say(f"Kept in {place}; it holds private rows. Nothing was released and nothing was spent.")
 
 
 def reload(table: TableName, study: Study = STUDY, as_json: Json = False) -> None:
@@ -173,20 +166,16 @@ def reload(table: TableName, study: Study = STUDY, as_json: Json = False) -> Non
 
     Example: curador reload visits
     """
+    from curador.curator.prepared import stored_copies
+
     with opened(study) as curator:
         version = curator.reload(table)
-        removed = copies.forget(study, table)
+        removed = stored_copies(curator, study).remove(table)
     if as_json:
-        emit({"table": table, "version": version, "no_longer_used": removed})
+        emit({"table": table, "version": version, "no_longer_used": [copy.prepared.place for copy in removed]})
         return
     say(f"{table} is at version {version}, under the same budget.")
-    for place in removed:
-        say(f"The prepared copy {place} is no longer used.")
-    if any(not place.endswith(".prepared") for place in removed):
+    for copy in removed:
+        say(f"The prepared copy {copy.prepared.place} is no longer used.")
+    if any(not copy.in_file for copy in removed):
         say("Drop copies in the schema curador of the database: they hold the old rows.", "yellow")
-
-
-def _known(table: str, curator: Curator) -> None:
-    if table not in curator.scopes.registered:
-        fix = f"The study has {', '.join(curator.scopes.registered)}."
-        raise InvalidParameter(f"{table!r} is no private table here.", fix=fix)

@@ -391,10 +391,11 @@ class Curator(BudgetHolder):
         other._made_up = finalize(other, rmtree, folder, ignore_errors=True)
         return other
 
-    def prepare(self, table: str, group_by: Sequence[str] = (), path: str | Path | None = None) -> Prepared:
+    def prepare(self, table: str, group_by: Sequence[str] = (), *, path: str | Path | None = None) -> Prepared:
         """Choose the rows of every unit once, so that later questions in these groups cost about a plain GROUP BY.
 
-        Nothing is released and nothing charged.  ``path`` is where an engine that writes files stores the copy.
+        Nothing is released and nothing charged.  ``path`` is where an engine that writes files stores the copy; without
+        one it is kept in memory.  PostgreSQL stores it in the database.
         """
         from curador.query.sql_plan.prepared import preparation
 

@@ -60,7 +60,7 @@ def address(name: str, table: Table) -> str:
     """
     source = table.source
     if isinstance(source, EngineTable):
-        said = f"{source.engine}:{hashlib.sha256(source.url.encode()).hexdigest()[:16]}#{source.schema}.{source.table}"
+        said = f"{source.scheme}:{hashlib.sha256(source.url.encode()).hexdigest()[:16]}#{source.schema}.{source.table}"
     elif isinstance(source, Files):
         said = f"file:{os.path.realpath(source.pattern)}"  # the same from whatever folder it is named
     else:

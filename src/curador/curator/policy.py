@@ -13,7 +13,7 @@ from curador.errors import InvalidParameter, QuestionRefused
 from curador.mechanisms.base import KINDS
 from curador.numbers import Number, positive, rational, shown_up
 from curador.privacy import ZCDP, ApproxDP, Guarantee, PureDP
-from curador.query.tables.columns import suggestion
+from curador.query.tables.names import suggestion
 from curador.query.tables.table import Table
 
 JUSTIFIED_ABOVE = 1

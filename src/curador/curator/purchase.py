@@ -213,7 +213,7 @@ class Buyer:
         """
         wanted, found = self._measured(purchase), dict[str, list[str]]()
         for scope in self._scopes.of(purchase.tables)[:1]:
-            for charge in reversed(self._ledger.history(scope, last=LOOKED_BACK)):
+            for charge in reversed(self._ledger.history(scope)[-LOOKED_BACK:]):
                 stored = charge.note.get("measures")
                 hits = [code for code in stored if code in wanted] if isinstance(stored, list) else []
                 if hits and charge.settled:

@@ -11,7 +11,8 @@ from curador.errors import InvalidParameter, QuestionRefused
 from curador.numbers import Number
 from curador.query.ask.builder import TableQuery
 from curador.query.plan.expected import Within
-from curador.query.tables.columns import Column, Kind, day_of, suggestion
+from curador.query.tables.columns import Column, Kind, day_of
+from curador.query.tables.names import suggestion
 from curador.query.tables.table import Table
 from curador.show.describe import values_text
 
@@ -139,11 +140,11 @@ class CuratorTable(TableQuery):
             **unknown,
         )
 
-    def prepare(self, group_by: Sequence[str] = (), path: str | Path | None = None) -> Prepared:
+    def prepare(self, group_by: Sequence[str] = (), *, path: str | Path | None = None) -> Prepared:
         """Choose the rows of every unit of the table once, so that later questions in these groups are quick; free."""
         if self.joins or self.filters or self.groups or self.outputs:
             raise QuestionRefused("A table is prepared whole.", fix="Prepare it before it is filtered or grouped.")
-        return self._holder.prepare(self.table, group_by, path)
+        return self._holder.prepare(self.table, group_by, path=path)
 
     @property
     def _holder(self) -> Curator:

@@ -1,8 +1,9 @@
-"""How a stored column is read as its declared type: what does not fit is NULL, bounds clip, nothing can fail.
+"""SQL that reads a stored column as its declared type.
 
-Every cast stands behind a CASE that makes sure of it (engines promise no order for AND), and what is needed several
-times is worked out once, in a layer below.  Reals become doubles first: exact numbers and texts by rounding to the
-nearest, so that floor(x * 2**bits) is the same on every engine.
+Guarantee: reading cannot fail.  A value that does not fit becomes NULL, and bounds clip.  Every cast stands behind a
+CASE that checks its argument (engines do not define the order in which AND is evaluated), and an expression that is
+needed several times is evaluated once, in a subquery below.  Reals become doubles first: exact numbers and texts by
+rounding to the nearest, so that floor(x * 2**bits) is the same on every engine.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ REAL_TEXT = " *[+-]?([0-9]{1,100}([.][0-9]{0,100})?|[.][0-9]{1,100})([eE][+-]?[0
 DATE_TEXT = "[0-9]{4}-[0-9]{2}-[0-9]{2}"
 TRUE_TEXTS = ("true", "True", "TRUE", "t", "T", "yes", "Yes", "YES", "y", "Y", "1")
 FALSE_TEXTS = ("false", "False", "FALSE", "f", "F", "no", "No", "NO", "n", "N", "0")
-"""What a text must look like to be read as a number, a date or a truth value."""
+"""Patterns and lists of the texts that are read as a number, a date or a truth value."""
 
 LARGEST = sys.float_info.max
 ALL_WHOLE = float(1 << 53)
@@ -54,7 +55,7 @@ def read_columns(scan: Scan, dialect: Dialect, source: str, types: Mapping[str, 
 
 
 def named_columns(scan: Scan, dialect: Dialect, source: str) -> str:
-    """The same for people, where how a column is stored is not for them to see.
+    """The same without conversions, for people to whom the stored types may not be shown.
 
     >>> from curador.engines.duckdb.engine import DUCKDB
     >>> from curador.query.language.types import Type
@@ -68,7 +69,7 @@ def named_columns(scan: Scan, dialect: Dialect, source: str) -> str:
 
 
 def check_column(column: str, kind: Kind, dialect: Dialect, types: Mapping[str, str]) -> Stored:
-    """How the column is stored; refuses one that is not there, or cannot be read as ``kind``."""
+    """The class of the column's stored type; a column that is missing, or cannot be read as ``kind``, is refused."""
     if column not in types:
         raise InvalidParameter(f"There is no column {column!r} in the source.", fix="Fix its name, or remove it.")
     stored = dialect.stored(types[column])
@@ -87,7 +88,7 @@ def _converted(r: Read, d: Dialect, types: Mapping[str, str]) -> tuple[str, bool
         return column, True
     convert = _CONVERSIONS[r.type.kind, check_column(r.column, r.type.kind, d, types)]
     text, cheap = _recast(convert, d, column, types[r.column])
-    return (d.told(text), False) if r.way is ReadAs.ID and r.type.kind is Kind.TEXT else (text, cheap)
+    return (d.text_identity(text), False) if r.way is ReadAs.ID and r.type.kind is Kind.TEXT else (text, cheap)
 
 
 def _recast(convert: Conversion, d: Dialect, column: str, type_name: str) -> tuple[str, bool]:
@@ -149,7 +150,7 @@ def at_most(x: Fraction | int) -> float:
     return -at_least(-x)
 
 
-# ---- from how it is stored -----------------------------------------------------------------------------------
+# ---- from the stored type -------------------------------------------------------------------------------------
 
 
 def _bare(d: Dialect, c: str) -> tuple[str, bool]:
@@ -243,4 +244,4 @@ _CONVERSIONS: dict[tuple[Kind, Stored], Conversion] = {
     (Kind.TEXT, Stored.INTEGER): _text,
     (Kind.TEXT, Stored.WIDE): _text,
 }
-"""Which declared type can be read from which stored one, and how."""
+"""The conversion for every declared type that can be read from a stored one."""

@@ -1,4 +1,4 @@
-"""Watching over long work: a deadline, and progress."""
+"""A deadline for a plan, and reports of its progress, both from a watching thread."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from curador.engines.engine import Progress
 
 TICK = 0.2
-"""Seconds between two looks at the work."""
+"""Seconds between two progress reports, and between two attempts to stop late work."""
 
 
 @contextmanager
@@ -19,7 +19,7 @@ def watched(
 ) -> Iterator[None]:
     """Run the body; after ``seconds`` call ``stop`` from another thread until the body ends, and raise TimeoutError.
 
-    Until then report ``done()``, if anybody wants to know.
+    Until then ``progress`` is called with ``done()`` every :data:`TICK` seconds, unless it is None.
 
     >>> with watched(10, lambda: None, None, lambda: 0.0):
     ...     pass
@@ -32,10 +32,10 @@ def watched(
             if over.wait(min(TICK, left) if progress is not None else left):
                 return
             if progress is not None:
-                with suppress(Exception):  # whatever becomes of the report, the deadline is kept
+                with suppress(Exception):  # an error of the report must not end the watch
                     progress(done())
         late.set()
-        while not over.is_set():  # again and again: the work may be between two steps that can be stopped
+        while not over.is_set():  # repeatedly: the work may be between two interruptible steps
             with suppress(Exception):
                 stop()
             over.wait(TICK)

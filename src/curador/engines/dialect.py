@@ -1,4 +1,4 @@
-"""How the engines differ: types, quoting, and the few functions that a plan needs beyond common SQL."""
+"""The differences between engines: types, quoting, and the few functions that plans need beyond common SQL."""
 
 from __future__ import annotations
 
@@ -7,12 +7,16 @@ from enum import StrEnum
 from typing import ClassVar
 
 from curador.errors import InvalidParameter
+from curador.query.tables.columns import Kind
 
 
 class Stored(StrEnum):
-    """How an engine stores a column, as far as reading it depends on that.
+    """The classes of stored types that are read differently.
 
     ``WIDE`` are integers that may not fit 64 bits, ``DECIMAL`` exact numbers with a fraction.
+
+    >>> Stored.DECIMAL.kind
+    <Kind.REAL: 'real'>
     """
 
     INTEGER = "integer"
@@ -24,9 +28,26 @@ class Stored(StrEnum):
     DATE = "date"
     TIMESTAMP = "timestamp"
 
+    @property
+    def kind(self) -> Kind:
+        """The type that a draft declares for such a column."""
+        return _KINDS[self]
+
+
+_KINDS = {
+    Stored.INTEGER: Kind.INTEGER,
+    Stored.WIDE: Kind.INTEGER,
+    Stored.DECIMAL: Kind.REAL,
+    Stored.FLOAT: Kind.REAL,
+    Stored.BOOLEAN: Kind.BOOLEAN,
+    Stored.TEXT: Kind.TEXT,
+    Stored.DATE: Kind.DATE,
+    Stored.TIMESTAMP: Kind.DATE,
+}
+
 
 class Dialect(ABC):
-    """How one engine spells what the others spell differently.  Arguments and results are SQL text."""
+    """The spelling of one engine.  Arguments and results are SQL text."""
 
     integer: ClassVar[str] = "BIGINT"
     small: ClassVar[str] = "INTEGER"
@@ -39,10 +60,10 @@ class Dialect(ABC):
 
     @abstractmethod
     def stored(self, type_name: str) -> Stored | None:
-        """How a column of this type is stored; None where no declared type can be read from it."""
+        """The class of a stored type, by the engine's name for it; None where no declared type can be read from it."""
 
     def quoted(self, name: str) -> str:
-        """An identifier, whatever it is made of."""
+        """An identifier, whatever its characters."""
         return '"' + _whole(name).replace('"', '""') + '"'
 
     def string(self, text: str) -> str:
@@ -59,11 +80,11 @@ class Dialect(ABC):
 
     @abstractmethod
     def divide(self, a: str, b: str) -> str:
-        """a over b without its fraction."""
+        """a / b, truncated to an integer."""
 
     @abstractmethod
     def date_part(self, part: str, days: str) -> str:
-        """A part of the date that lies so many days after 1970-01-01."""
+        """A part of the date that is ``days`` days after 1970-01-01."""
 
     @abstractmethod
     def text_hash(self, x: str) -> str:
@@ -76,7 +97,7 @@ class Dialect(ABC):
     # ---- reading ------------------------------------------------------------------------------------------------
 
     def cast(self, x: str, type_name: str) -> str:
-        """A cast that cannot fail, given what the caller made sure of."""
+        """A cast that cannot fail, provided that the caller has checked the value."""
         return f"CAST({x} AS {type_name})"
 
     @abstractmethod
@@ -111,8 +132,8 @@ class Dialect(ABC):
         """A text that is compared byte by byte."""
         return self.cast(x, self.varchar)
 
-    def told(self, x: str) -> str:
-        """A text as an id; NULL where two ids could be confused."""
+    def text_identity(self, x: str) -> str:
+        """A text as an id; NULL where two different ids could have become the same text."""
         return x
 
     def identity(self, x: str, type_name: str, least: str, most: str) -> str:
@@ -122,5 +143,5 @@ class Dialect(ABC):
 
 def _whole(text: str) -> str:
     if "\0" in text:
-        raise InvalidParameter("A name or a text holds a NUL, which no engine can.", fix="Remove it.")
+        raise InvalidParameter("A name or a text holds a NUL character, which engines cannot store.", fix="Remove it.")
     return text

@@ -1,4 +1,4 @@
-"""Where the rows live: an engine runs the exact half of a plan and answers integers, which never leave the curator."""
+"""The interface of an engine: it runs the exact half of a plan and returns integers, which never leave the curator."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
     from curador.query.sql_plan.prepared import Preparation, Prepared
 
 Progress = Callable[[float], None]
-"""Called now and then during long work with the part that is done, 0 to 1, or -1 where nobody knows."""
+"""Callback during long work: the fraction done, from 0 to 1, or -1 where it is unknown."""
 
 ValueCounts = tuple[NDArray[np.int64], NDArray[np.int64]]
-"""Distinct values on their grid, growing, and how often each occurs."""
+"""The distinct values on their grid, in increasing order, and the number of times each occurs."""
 
 LONGEST_WAIT = 300.0
-"""Seconds a plan may run unless an engine is told otherwise."""
+"""The default timeout of a plan, in seconds."""
 
 
 class ExactCounts:
@@ -69,19 +69,19 @@ class ExactCounts:
 
 
 class Engine(Protocol):
-    """What the curator asks of an engine.
+    """An engine, as the curator uses it.
 
-    Guarantee: every plan reads one snapshot; nothing is written; whatever goes wrong while rows are read is the one
-    error of :func:`failed`, without a word of the database's.
+    Guarantee: every plan reads one snapshot; nothing is written but prepared copies; any error while rows are read is
+    the constant one of :func:`failed`, without the database's words.
     """
 
     @property
     def name(self) -> str:
-        """What it is called: duckdb, postgresql or spark."""
+        """The scheme of its addresses, such as duckdb."""
         ...
 
     def describe(self, table: str) -> list[tuple[str, str]]:
-        """The columns of a table and their types as the engine declares them; no row is read."""
+        """The columns of a table, and their types by the engine's names; no row is read."""
         ...
 
     def check(self, tables: Mapping[str, Table]) -> None:
@@ -109,12 +109,12 @@ class Engine(Protocol):
         ...
 
     def close(self) -> None:
-        """Let go of the data."""
+        """Close connections and release the data."""
         ...
 
 
 def failed() -> EngineFailed:
-    """The one error of anything that happens after a row was touched: its words depend on nothing.
+    """The one error for any failure after a row was read: its words are constant, since the reason may depend on rows.
 
     >>> str(failed()) == str(failed())
     True

@@ -1,4 +1,4 @@
-"""The engines of a set of tables, each opened when it is first needed and kept open."""
+"""The open engines of a set of tables: each is opened when it is first needed, and kept open."""
 
 from __future__ import annotations
 
@@ -6,22 +6,24 @@ from collections.abc import Callable, Collection, Mapping
 from threading import Lock
 
 from curador.engines.engine import Engine
-from curador.engines.registry import home_of, open_engine, shared_home
+from curador.engines.registry import engine_entry, open_engine, shared_engine
 from curador.errors import InvalidParameter
 from curador.query.tables.table import Table
 
 
 class EnginePool:
-    """Where tables live; one engine for all of them may be given instead.
+    """Opens the engines that tables live in; one engine for all of them may be ``given`` instead.
 
-    Guarantee: an engine is opened once, also when threads ask for it together, and only after declared columns were
-    checked against how they are stored.
+    Guarantee: an engine is opened once, also when threads ask for it together, and is handed out only after the
+    declared columns were checked against the stored ones.
+    Fails: a source that no engine can read is refused at once.
     """
 
     def __init__(
         self, tables: Mapping[str, Table], given: Engine | None, on_error: Callable[[Exception], None] | None
     ) -> None:
         self._tables, self._given, self._on_error = tables, given, on_error
+        self._names = {} if given is not None else {n: engine_entry(t.source).name for n, t in tables.items()}
         self._open: dict[str, Engine] = {}
         self._opening, self._closed = Lock(), False
 
@@ -32,9 +34,9 @@ class EnginePool:
         if self._given is not None:
             return self._given
         with self._opening:
-            home = shared_home(self._tables[name].source for name in used)
+            home = shared_engine(self._tables[name].source for name in used).name
             if home not in self._open:
-                sources = {n: t.source for n, t in self._tables.items() if home_of(t.source) == home}
+                sources = {n: t.source for n, t in self._tables.items() if self._names[n] == home}
                 opened = open_engine(sources, self._on_error)
                 try:
                     opened.check({n: self._tables[n] for n in sources})
@@ -45,7 +47,7 @@ class EnginePool:
             return self._open[home]
 
     def close(self) -> None:
-        """Let go of what was opened here; nothing is asked after that."""
+        """Close every engine that was opened here; the pool refuses questions from now on."""
         self._closed = True
         for engine in self._open.values():
             engine.close()

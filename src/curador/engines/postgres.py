@@ -1,4 +1,4 @@
-"""PostgreSQL, through psycopg 3: tables are read where they are, by a connection that can only read."""
+"""PostgreSQL, through psycopg 3: tables are read in place, by a connection that can only read."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ import psycopg
 from curador.engines.deadline import watched
 from curador.engines.dialect import Dialect, Stored
 from curador.engines.engine import LONGEST_WAIT, Progress, ResultRows
+from curador.engines.registry import engine_entry
 from curador.engines.sql_engine import OnError, SqlEngine
 from curador.errors import InvalidParameter
 from curador.query.sql_plan.exact import Exact
@@ -21,18 +22,18 @@ from curador.query.sql_plan.prepared import Preparation, Prepared
 from curador.query.tables.sources import EngineTable, Source
 
 INFINITE = 2**1024 - 2**970
-"""Numbers from here on are nearest to no double: half a step beyond the largest."""
+"""The least number that rounds to no finite double: half a step beyond the largest."""
 
 with localcontext(prec=800):
     ZERO = f"{Decimal(1) / 2**1075:.210e}"
-"""Numbers up to here are nearest to zero, as far as texts of 201 digits can tell: half the smallest double."""
+"""The largest number that rounds to zero, as far as texts of 201 digits can tell: half the smallest double."""
 
 SCHEMA = "curador"
-"""Where prepared tables are stored."""
+"""The schema in which prepared copies are stored."""
 
 
 class PostgresDialect(Dialect):
-    """PostgreSQL's spelling.  It has no cast that returns NULL, so everything is made sure of before.
+    """PostgreSQL's spelling.  It has no cast that returns NULL, so every value is checked before its cast.
 
     >>> POSTGRES.divide("a", "b"), POSTGRES.stored("double precision").value
     ('(a / b)', 'float')
@@ -127,12 +128,13 @@ class Postgres(SqlEngine):
     ``timeout`` is in seconds, for each statement.  ``memory`` is PostgreSQL's work_mem, for each sort.
 
     Guarantee: every plan is one REPEATABLE READ, READ ONLY transaction; functions are looked up in pg_catalog alone,
-    so that nobody else's can stand in for them.
-    Assumes: the database is encoded in UTF8, and the role may read the tables.  Give it a role that may do no more.
+    so that functions of other schemas cannot shadow them.
+    Assumes: the database is encoded in UTF8, and the role may read the tables; it should have no other rights.
     """
 
     name = "postgresql"
     dialect = POSTGRES
+    copies_in_files = False
 
     def __init__(
         self,
@@ -143,11 +145,11 @@ class Postgres(SqlEngine):
         on_error: OnError | None = None,
     ) -> None:
         super().__init__(timeout, on_error)
-        self._one_plan = threading.Lock()  # a connection has one transaction at a time
+        self._one_plan = threading.Lock()  # a connection runs one transaction at a time
         tables = {name: _table(name, source) for name, source in sources.items()}
         if len({t.url for t in tables.values()}) != 1:
             raise InvalidParameter(
-                "An engine reads tables of one database.", fix="Open the tables of each database by their own engine."
+                "An engine reads tables of one database.", fix="Open the tables of each database with its own engine."
             )
         self._url = next(iter(tables.values())).url
         self._settings = {
@@ -173,7 +175,7 @@ class Postgres(SqlEngine):
     # ---- opening -----------------------------------------------------------------------------------------------
 
     def _found(self, schema: str | None, table: str) -> tuple[int, str]:
-        """The table's number and its full name, found as the role itself would find it."""
+        """The table's object id and its full name, resolved by the role's own search path."""
         written = ".".join(POSTGRES.quoted(part) for part in (schema, table) if part is not None)
         row = self._connection.execute(
             "SELECT c.oid, n.nspname, c.relname FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n "
@@ -234,7 +236,7 @@ class Postgres(SqlEngine):
     def prepare(self, preparation: Preparation, path: str | Path | None = None) -> Prepared:
         """Store a table with its ranks in the schema ``curador``, and use it from now on; no path can be chosen.
 
-        Assumes: the role may create that schema or tables in it, and nobody changes the stored table.
+        Assumes: the role may create that schema or tables in it, and the stored table is not changed.
         """
         if path is not None:
             raise InvalidParameter("PostgreSQL stores prepared tables in the database.", fix="Leave the path out.")
@@ -264,7 +266,7 @@ def _unopened() -> InvalidParameter:
 
 
 def _table(name: str, source: Source) -> EngineTable:
-    if not isinstance(source, EngineTable) or source.engine != "postgresql":
+    if not isinstance(source, EngineTable) or engine_entry(source).name != Postgres.name:
         raise InvalidParameter(
             f"The table {name!r} does not live in PostgreSQL.", fix="Write its source as postgresql://…#table."
         )

@@ -1,30 +1,141 @@
-"""Which engine a table lives in, and how it is opened: a driver is loaded when it is first needed."""
+"""The list of engines: which one a table lives in, and how it is opened.
+
+A new engine is one file, whose class declares its name, its dialect (with the types it stores) and where it stores
+copies, and one line in :data:`ENGINES`.  A driver is loaded when its engine is first needed, so the line holds what
+must be known before that.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from importlib import import_module
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from curador.errors import InvalidParameter
-from curador.query.tables.sources import EngineTable, Frame, Source
+from curador.query.tables.names import suggestion
+from curador.query.tables.sources import EngineTable, Files, Frame, Source
 
 if TYPE_CHECKING:
     from curador.engines.sql_engine import SqlEngine
 
-ENGINES = MappingProxyType(
+
+@dataclass(frozen=True)
+class EngineEntry:
+    """An engine before its driver is loaded.
+
+    * ``module`` and ``class_name`` say where it is.
+    * ``driver`` is the package that the module imports; a data frame made by it lives in this engine too.
+    * ``extra`` is the extra of ``curador`` that installs the driver; None where the core does.
+    * ``schemes`` begin the addresses of its tables; the first one is its name.
+    * ``in_file`` is True where an address holds the path of a database file.
+    """
+
+    module: str
+    class_name: str
+    driver: str
+    extra: str | None
+    schemes: tuple[str, ...]
+    in_file: bool = False
+
+    @property
+    def name(self) -> str:
+        return self.schemes[0]
+
+    @property
+    def requirement(self) -> str:
+        """The name of the distribution that brings the driver.
+
+        >>> ENGINES["spark"].requirement
+        'curador[spark]'
+        """
+        return "curador" if self.extra is None else f"curador[{self.extra}]"
+
+
+DEFAULT = EngineEntry("curador.engines.duckdb.engine", "DuckDB", "duckdb", None, ("duckdb",), in_file=True)
+"""The engine that reads files, and data frames that no other engine made."""
+
+ENGINES: Mapping[str, EngineEntry] = MappingProxyType(
     {
-        "duckdb": ("curador.engines.duckdb.engine", "DuckDB", "curador"),
-        "postgresql": ("curador.engines.postgres", "Postgres", "curador[postgres]"),
-        "spark": ("curador.engines.spark", "Spark", "curador[spark]"),
+        entry.name: entry
+        for entry in (
+            DEFAULT,
+            EngineEntry("curador.engines.postgres", "Postgres", "psycopg", "postgres", ("postgresql", "postgres")),
+            EngineEntry("curador.engines.spark", "Spark", "pyspark", "spark", ("spark",)),
+        )
     }
 )
-"""Of every engine its room, its class, and what to install for its driver."""
+"""Every engine, by its name."""
+
+
+def engine_entry(source: Source) -> EngineEntry:
+    """The engine that a table lives in; an address that is no engine's is refused.
+
+    >>> from curador.query.tables.sources import read_source
+    >>> engine_entry(read_source("postgres://db/health#visits")).name
+    'postgresql'
+    >>> engine_entry(read_source("duckbd:///health.duckdb#visits"))  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    curador.errors.InvalidParameter: No engine is called 'duckbd'. To do: Did you mean 'duckdb'? ...
+    """
+    if isinstance(source, Files):
+        return DEFAULT
+    if isinstance(source, Frame):
+        maker = type(source.data).__module__.partition(".")[0]
+        return next((entry for entry in ENGINES.values() if entry.driver == maker), DEFAULT)
+    found = next((entry for entry in ENGINES.values() if source.scheme in entry.schemes), None)
+    if found is None:
+        raise InvalidParameter(
+            f"No engine is called {source.scheme!r}.",
+            fix=suggestion(source.scheme, ENGINES, "Write engine://…#table; the engines are"),
+            code="unknown-engine",
+            facts={"scheme": source.scheme},
+        )
+    return found
+
+
+def shared_engine(sources: Iterable[Source]) -> EngineEntry:
+    """The one engine that all these live in; tables of several are refused.
+
+    >>> from curador.query.tables.sources import read_source
+    >>> shared_engine([read_source("a.csv"), read_source("duckdb:///b.duckdb#b")]).name
+    'duckdb'
+    """
+    found = {entry.name: entry for entry in map(engine_entry, sources)}
+    if len(found) > 1:
+        raise InvalidParameter(
+            f"The tables of this question live in {' and '.join(sorted(found))}.", fix="Join tables of one engine."
+        )
+    return next(iter(found.values()))
+
+
+def in_file(source: Source) -> bool:
+    """Whether a source is a table in a database file, whose address holds a path.
+
+    >>> from curador.query.tables.sources import read_source
+    >>> in_file(read_source("duckdb:///b.duckdb#b")), in_file(read_source("postgresql:///b#b"))
+    (True, False)
+    """
+    return isinstance(source, EngineTable) and engine_entry(source).in_file
+
+
+def engine_class(entry: EngineEntry) -> type[SqlEngine]:
+    """The engine's class; its driver is imported."""
+    try:
+        found: type[SqlEngine] = getattr(import_module(entry.module), entry.class_name)
+    except ModuleNotFoundError:
+        raise InvalidParameter(
+            f"The driver for {entry.name} is not installed.",
+            fix=f"Run: pip install '{entry.requirement}'",
+            code="driver-missing",
+            facts={"engine": entry.name, "requirement": entry.requirement},
+        ) from None
+    return found
 
 
 def open_engine(sources: Mapping[str, Source], on_error: Callable[[Exception], None] | None = None) -> SqlEngine:
-    """The engine that these tables live in, opened; no row is read.
+    """Open the engine that these tables live in; no row is read.
 
     >>> import pyarrow
     >>> engine = open_engine({"people": Frame(pyarrow.table({"age": [30, 40]}))})
@@ -32,42 +143,5 @@ def open_engine(sources: Mapping[str, Source], on_error: Callable[[Exception], N
     [('age', 'BIGINT')]
     >>> engine.close()
     """
-    home = shared_home(sources.values())
-    module, name, package = ENGINES[home]
-    try:
-        engine = getattr(import_module(module), name)
-    except ModuleNotFoundError:
-        raise InvalidParameter(
-            f"The driver for {home} is not installed.", fix=f"Run: pip install '{package}'"
-        ) from None
-    opened: SqlEngine = engine(sources, on_error=on_error)
-    return opened
-
-
-def shared_home(sources: Iterable[Source]) -> str:
-    """The name of the one engine that all these live in.
-
-    >>> from curador.query.tables.sources import read_source
-    >>> shared_home([read_source("a.csv"), read_source("duckdb:///b.duckdb#b")])
-    'duckdb'
-    """
-    homes = sorted({home_of(source) for source in sources})
-    if len(homes) > 1:
-        raise InvalidParameter(
-            f"The tables of this question live in {' and '.join(homes)}.", fix="Join tables of one engine."
-        )
-    return homes[0]
-
-
-def home_of(source: Source) -> str:
-    """The name of the engine that a table lives in; files and frames are DuckDB's to read.
-
-    >>> from curador.query.tables.sources import read_source
-    >>> home_of(read_source("postgresql://db/health#visits"))
-    'postgresql'
-    """
-    if isinstance(source, EngineTable):
-        return source.engine
-    if isinstance(source, Frame) and type(source.data).__module__.startswith("pyspark"):
-        return "spark"
-    return "duckdb"
+    opened: Callable[..., SqlEngine] = engine_class(shared_engine(sources.values()))  # each has limits of its own
+    return opened(sources, on_error=on_error)

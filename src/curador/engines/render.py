@@ -1,7 +1,7 @@
-"""From the neutral language to the text of one engine: a closed list of nodes, each spelt by us.
+"""Renders trees of the neutral SQL language as the SQL text of one engine, from a closed list of nodes.
 
-Nothing of a question reaches an engine as text.  Names are quoted, literals are integers or quoted strings, and a node
-or an argument that is not on the list is refused before anything is written.
+Guarantee: no text of a question reaches an engine.  Names are quoted, literals are integers or quoted strings, and a
+node or an argument that is not on the list is refused before anything is written.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ ALLOWED: dict[type[Node], tuple[str, ...]] = {
 """Every node a tree may hold, and the arguments it may have."""
 
 _CASTS = {True: (exp.DataType.Type.BIGINT,), False: (exp.DataType.Type.INT,)}
-"""A constant is made wider, anything else only narrower."""
+"""The type that a constant (True) or anything else (False) may be cast to: constants widen, the rest narrows."""
 
 _DIGITS = re.compile(r"-?[0-9]{1,40}\Z")
 
@@ -108,7 +108,7 @@ def guard(tree: Node) -> None:
         if type(node) is exp.Cast and node.args["to"].this not in _CASTS[type(node.this) is exp.Literal]:
             raise _foreign("cast to another type")
         if type(node) is exp.Literal and not node.is_string and not _DIGITS.match(node.this):
-            raise _foreign("number that is no integer")
+            raise _foreign("number that is not an integer")
 
 
 def _foreign(what: str) -> InvalidParameter:
@@ -132,12 +132,12 @@ def render(tree: exp.Select, dialect: Dialect, scans: Mapping[str, str]) -> str:
     guard(tree)
     try:
         return _select(_Writer(dialect, scans), tree)
-    except (KeyError, AttributeError):  # a node that the language has, in a place where it may not stand
+    except (KeyError, AttributeError):  # a node of the language, in a place where it is not allowed
         raise _foreign("node in the wrong place") from None
 
 
 class _Writer:
-    """Writes nodes that the guard has let pass; operators always in parentheses."""
+    """Writes nodes that the guard has accepted; operators always in parentheses."""
 
     def __init__(self, dialect: Dialect, scans: Mapping[str, str]) -> None:
         self.dialect, self.scans = dialect, scans
@@ -146,7 +146,7 @@ class _Writer:
         return _RULES[type(node)](self, node)
 
     def source(self, node: Node | None) -> str:
-        """What a layer reads.  Only here may another layer stand: not as a value."""
+        """The FROM or JOIN of a layer: a table, VALUES or another layer.  Subqueries are allowed nowhere else."""
         if type(node) not in _SOURCES or node is None:
             raise _foreign("layer that reads something else")
         return _SOURCES[type(node)](self, node)

@@ -13,6 +13,7 @@ from pyspark.sql import DataFrame, SparkSession
 from curador.engines.deadline import watched
 from curador.engines.dialect import Dialect, Stored
 from curador.engines.engine import LONGEST_WAIT, Progress, ResultRows
+from curador.engines.registry import engine_entry
 from curador.engines.sql_engine import OnError, SqlEngine
 from curador.errors import InvalidParameter
 from curador.query.sql_plan.exact import Exact
@@ -52,8 +53,8 @@ class SparkDialect(Dialect):
         return "`" + super().quoted(name)[1:-1].replace('""', '"').replace("`", "``") + "`"
 
     def string(self, text: str) -> str:
-        # Backslashes escape, quotes side by side join, and ${…} is replaced before parsing: so nothing but plain
-        # characters is written as it is.
+        # Backslashes escape, adjacent literals are joined, and ${…} is replaced before parsing: so only plain
+        # characters are written unescaped.
         plain = super().string(text)[1:-1].replace("''", "'")
         return "'" + "".join(c if _SAFE.fullmatch(c) else _escaped(c) for c in plain) + "'"
 
@@ -115,13 +116,13 @@ SETTINGS = {
     "spark.sql.caseSensitive": "true",
     "spark.sql.optimizer.excludedRules": "org.apache.spark.sql.catalyst.optimizer.CollapseProject",
 }
-"""What plans rely on, set in a session of our own beside the caller's."""
+"""The settings that plans rely on; they are set in a session of the engine's own, not in the caller's."""
 
 
 class Spark(SqlEngine):
     """Tables and DataFrames of a Spark session, by the names that plans use.
 
-    ``session`` is the running one unless told.  ``timeout`` is in seconds, for all statements of a plan together.
+    ``session`` is the active one unless given.  ``timeout`` is in seconds, for all statements of a plan together.
 
     Guarantee: every plan reads the relations as they were resolved when the engine was opened: one lineage.
     Assumes: the files behind them do not change while a plan runs; Spark fails, or reads the new ones, if they do.
@@ -157,7 +158,7 @@ class Spark(SqlEngine):
         if isinstance(source, Frame) and isinstance(source.data, DataFrame):
             self._guessed.add(name)
             return source.data
-        if isinstance(source, EngineTable) and source.engine == "spark":
+        if isinstance(source, EngineTable) and engine_entry(source).name == self.name:
             parts = [source.table] if source.schema is None else [source.schema, source.table]
             return session.table(".".join(map(SPARK.quoted, parts)))
         raise InvalidParameter(
@@ -165,7 +166,7 @@ class Spark(SqlEngine):
         )
 
     def _view(self, name: str, frame: DataFrame) -> None:
-        # Temporary views belong to one session; global ones are seen by all of a Spark application.
+        # Temporary views belong to one session; global ones are visible in the whole Spark application.
         self._views[name] = f"curador_{uuid.uuid4().hex}"
         frame.createGlobalTempView(self._views[name])
         self._types[name] = dict(frame.dtypes)
@@ -185,7 +186,7 @@ class Spark(SqlEngine):
     def prepare(self, preparation: Preparation, path: str | Path | None = None) -> Prepared:
         """Store a table with its ranks as Parquet files at ``path``, or in Spark's memory; and use it from now on.
 
-        Assumes: nobody changes the stored files.
+        Assumes: the stored files are not changed.
         """
         made = preparation.at("" if path is None else str(path), uuid.uuid4().hex)
         self._guarded(lambda: self._write(preparation, made))

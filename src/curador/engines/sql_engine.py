@@ -1,4 +1,4 @@
-"""What the three engines share: from a plan's trees to their text, and from whatever goes wrong to one error."""
+"""The part that all SQL engines share: a plan's trees become SQL text, and any error becomes the one constant error."""
 
 from __future__ import annotations
 
@@ -22,14 +22,19 @@ from curador.query.tables.table import Table
 _T = TypeVar("_T")
 
 OnError = Callable[[Exception], None]
-"""Is shown the database's own error.  For the curator's private log: the error may quote rows."""
+"""Callback that receives the database's own error: for the curator's private log, since the error may quote rows."""
 
 
 class SqlEngine(ABC):
-    """An engine that speaks SQL.  A subclass opens the tables, fills ``_types`` and runs texts on one snapshot."""
+    """An engine that speaks SQL.  A subclass opens the tables, fills ``_types`` and runs texts on one snapshot.
+
+    ``name`` is the scheme of its addresses.  ``copies_in_files`` is False where prepared copies are stored as tables of
+    the database, so that no path can be chosen for them.
+    """
 
     name: ClassVar[str]
     dialect: ClassVar[Dialect]
+    copies_in_files: ClassVar[bool] = True
 
     def __init__(self, timeout: float, on_error: OnError | None) -> None:
         self._timeout, self._on_error = timeout, on_error
@@ -38,10 +43,10 @@ class SqlEngine(ABC):
 
     @abstractmethod
     def _relation(self, table: str) -> str:
-        """The text that stands for a table."""
+        """The SQL text of a table."""
 
     def _dialect_of(self, table: str) -> Dialect:
-        """How the columns of a table are read."""
+        """The dialect in which the columns of a table are read."""
         return self.dialect
 
     @abstractmethod
@@ -58,10 +63,10 @@ class SqlEngine(ABC):
 
     @abstractmethod
     def close(self) -> None:
-        """Let go of the data."""
+        """Close connections and release the data."""
 
     def describe(self, table: str) -> list[tuple[str, str]]:
-        """The columns of a table and their types as the engine declares them."""
+        """The columns of a table, and their types by the engine's names; no row is read."""
         return list(self._types[table].items())
 
     def check(self, tables: Mapping[str, Table]) -> None:
@@ -73,17 +78,17 @@ class SqlEngine(ABC):
     def sql(self, exact: Exact) -> tuple[str, ...]:
         """The statements as this engine runs them, for people to read.
 
-        Of a frame the types were guessed from its rows, so how its columns are read is not shown; of a prepared copy
-        the name holds a digest of the rows, so another is.
+        Guarantee: nothing of it depends on rows.  The types of a frame were guessed from its rows, so its conversions
+        are left out; the name of a prepared copy holds a digest of the rows, so another name is shown.
         """
-        return self._texts(exact, self._told, self._guessed)
+        return self._texts(exact, self._public_relation, self._guessed)
 
-    def _told(self, table: str) -> str:
+    def _public_relation(self, table: str) -> str:
         name, copy, _ = table.partition("\t")  # see Prepared.relation
         return self.dialect.quoted(f"{name} prepared") if copy else self._shown(table)
 
     def _shown(self, table: str) -> str:
-        """The name of a table for people, where it is not the one the engine needs."""
+        """The name of a table for people, where it differs from the one that the engine needs."""
         return self._relation(table)
 
     def _texts(self, exact: Exact, relation: Callable[[str], str], hidden: Collection[str] = ()) -> tuple[str, ...]:
@@ -96,7 +101,7 @@ class SqlEngine(ABC):
         return tuple(render(s.tree, self.dialect, scans) for s in exact.statements)
 
     def _stored_text(self, preparation: Preparation) -> str:
-        """The rows to be stored, in the order of their ranks: what a question reads then lies together."""
+        """The query for the rows to be stored, in the order of their ranks, so that a question reads adjacent rows."""
         scan = preparation.scan
         dialect, relation = self._dialect_of(scan.table), self._relation(scan.table)
         source = read_columns(scan, dialect, relation, self._types[scan.table])
@@ -110,28 +115,32 @@ class SqlEngine(ABC):
     def listed(self, exact: Exact) -> list[tuple[Key, ...]]:
         """The distinct rows of a public table that hold no NULL, in order."""
         if any(s.measures for s in exact.statements):
-            raise InvalidParameter("This plan measures something.", fix="Run it.")
+            raise InvalidParameter("This plan measures private rows and cannot be listed.", fix="Run it instead.")
         found = self._attempt(lambda: exact_counts(exact, self._results(exact, self._run_texts(exact), None)).keys)
         if not found:
-            raise InvalidParameter("A public table could not be read.", fix="Look at its source and at the engine.")
+            raise InvalidParameter("A public table could not be read.", fix="Check its source, and the engine.")
         return [tuple(x for x in key if x is not None) for key in found[0] if None not in key]
 
     def _run_texts(self, exact: Exact) -> tuple[str, ...]:
         return self._texts(exact, self._relation)
 
     def _guarded(self, work: Callable[[], _T]) -> _T:
-        """What the work returns, or the one error."""
+        """The result of the work, or the one constant error."""
         found = self._attempt(work)
         if not found:
             raise failed()
         return found[0]
 
     def _attempt(self, work: Callable[[], _T]) -> list[_T]:
-        """Nothing where anything went wrong: raised from here, the error would carry the database's as its context."""
+        """The result in a list, empty if anything went wrong.
+
+        The caller raises, outside of the except block: raised inside, the error would carry the database's as its
+        context.
+        """
         try:
             return [work()]
         except Exception as error:  # noqa: BLE001  whatever it was, it may depend on the data
             if self._on_error is not None:
-                with suppress(Exception):  # what a log says of it may not reach the asker
+                with suppress(Exception):  # an error of the log may not reach the analyst
                     self._on_error(error)
             return []

@@ -122,6 +122,7 @@ def charged(scope: str, state: Filter, amount: Cost) -> Filter:
         f"The budget of {scope!r} does not cover this: asked {amounts(state, amount)}, "
         f"spent {amounts(state, state.spent)}, remaining {amounts(state, left(state))}.",
         fix="Ask for less, or ask whoever holds the budget for more.",
+        facts={"remaining": amounts(state, left(state))},
     )
 
 

@@ -15,9 +15,9 @@ from curador.audit.doors.run import ANSWERED, Observation, Request, differences,
 from curador.audit.doors.scenes import GROUPS, ROWS, SCENES, VICTIMS
 from curador.audit.doors.table import Attack, Safe
 from curador.curator.release import Release
-from curador.curator.study.tables import write_table
 from curador.query.tables.table import Table
 from tests.audit.doors.test_attacks import EVERYWHERE, FIRST, arrow, names
+from tests.study_files import written
 
 PAID = {"epsilon", "delta", "rho"}
 """What the command line can be paid with; other settings are the library's."""
@@ -77,14 +77,13 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return home
 
 
-STUDY = "[budget]\nepsilon = 200000\ndelta = 1e-6\n" + "\n".join(
-    write_table(
-        name,
-        Table(f"{name}.parquet", columns=scene.columns, public=True)
+STUDY = "[budget]\nepsilon = 200000\ndelta = 1e-6\n" + written(
+    {
+        name: Table(f"{name}.parquet", columns=scene.columns, public=True)
         if scene.public
-        else Table(f"{name}.parquet", unit=scene.id, columns=scene.columns, contribution=(GROUPS, ROWS)),
-    )
-    for name, scene in SCENES.items()
+        else Table(f"{name}.parquet", unit=scene.id, columns=scene.columns, contribution=(GROUPS, ROWS))
+        for name, scene in SCENES.items()
+    }
 )
 
 SENT = [a for a in EVERYWHERE if a.request.prepare is None and set(a.request.budget) <= PAID and len(a.sql) < 10_000]

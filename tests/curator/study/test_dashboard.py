@@ -129,14 +129,14 @@ def test_a_batch_that_does_not_fit_is_refused_whole(board: Invoke) -> None:
     ("old", "new", "said"),
     [
         ('study = "study.toml"', "", "names no study"),
-        ("epsilon = 1", "epsilom = 1", "'epsilom' that nothing reads"),
+        ("epsilon = 1", "epsilom = 1", "unknown setting 'epsilom'"),
         ("epsilon = 1", "epsilon = = 1", "not TOML"),
         ("epsilon = 1", 'epsilon = 1\nconfidence = "often"', "confidence"),
         ("accuracy = 20", "accuracy = 20\nweight = 1", "a weight and an accuracy"),
         ("accuracy = 20", "weight = -1", "weight"),
-        ("accuracy = 20", "colour = 1", "'colour' that nothing reads"),
+        ("accuracy = 20", "colour = 1", "unknown setting 'colour'"),
         ("[questions.n]", '[questions."a/b"]', "letters and digits"),
-        ('title = "By town"', "title = 3", "title is a text"),
+        ('title = "By town"', "title = 3", "title must be a text"),
         ('sql = "SELECT COUNT(*) AS n FROM people"', "", "'n' has no sql"),
     ],
 )

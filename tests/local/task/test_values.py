@@ -23,6 +23,7 @@ from curador.local import (
     Device,
     Duchi,
     DuchiVector,
+    Frequencies,
     Hybrid,
     LocalLaplace,
     Piecewise,

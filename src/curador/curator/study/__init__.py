@@ -1,1 +1,11 @@
-"""Study files: read, drafted, checked."""
+"""Study files: declarations, budgets and analysts in TOML; read, drafted, checked, and one as a demonstration.
+
+Reading order:
+
+* document — TOML files, read with one clear error, and checks of their shapes
+* tables — the tables that a study file declares
+* file — all that a study file states: tables, budgets, ledger, policy, analysts
+* draft — a study file to fill in, from column names and stored types
+* check — a study file compared with the stored tables
+* demo — a demonstration on made-up rows, in a folder of its own
+"""

@@ -6,19 +6,20 @@ import csv
 import io
 import os
 import tempfile
-import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Protocol
+from typing import Protocol
 
 from curador.curator.batch import Batch, Publication
 from curador.curator.release import Release
+from curador.curator.study.document import read_document, text
 from curador.errors import InvalidParameter
 from curador.mechanisms.base import checked_confidence
 from curador.numbers import Number
 from curador.query.plan.expected import Within
+from curador.query.tables.names import refuse_unknown
 
 SETTINGS = ("title", "study", "epsilon", "delta", "rho", "confidence", "because", "questions")
 ENTRY = ("sql", "title", "weight", "accuracy", "confidence", "why")
@@ -73,7 +74,7 @@ class Dashboard:
 
 
 def read_dashboard(path: str | Path) -> Dashboard:
-    """Read a dashboard file; one clear error for whatever is wrong with it.
+    """Read a dashboard file; anything wrong with it is one clear error.
 
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     file = Path(folder) / "d.toml"
@@ -82,8 +83,8 @@ def read_dashboard(path: str | Path) -> Dashboard:
     1
     """
     file = Path(path)
-    document = _document(file)
-    _only(document, SETTINGS, file.name)
+    document = read_document(file, "dashboard file")
+    refuse_unknown(document, SETTINGS, file.name)
     study, questions = document.get("study"), document.get("questions")
     if not isinstance(study, str):
         raise InvalidParameter(f"{file.name} names no study.", fix='Write study = "study.toml".')
@@ -95,36 +96,10 @@ def read_dashboard(path: str | Path) -> Dashboard:
         file.parent / study,
         MappingProxyType(entries),
         MappingProxyType(budget),
-        _text(document, "title"),
+        text(document, "title"),
         checked_confidence(document.get("confidence", 0.95)),
-        _text(document, "because"),
+        text(document, "because"),
     )
-
-
-def _document(file: Path) -> dict[str, Any]:
-    try:
-        return tomllib.loads(file.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise InvalidParameter(f"There is no dashboard file {file.name}.", fix="Check the path.") from None
-    except (OSError, UnicodeDecodeError):
-        raise InvalidParameter(f"{file.name} cannot be read.", fix="Check its rights; it is UTF-8 text.") from None
-    except tomllib.TOMLDecodeError as error:
-        raise InvalidParameter(f"{file.name} is not TOML: {error}.", fix="Correct it there.") from None
-
-
-def _only(given: Mapping[str, Any], known: tuple[str, ...], where: str) -> None:
-    for name in given:
-        if name not in known:
-            raise InvalidParameter(
-                f"{where} has a setting {name!r} that nothing reads.", fix=f"Use {', '.join(known)}."
-            )
-
-
-def _text(given: Mapping[str, Any], name: str) -> str:
-    value = given.get(name, "")
-    if not isinstance(value, str):
-        raise InvalidParameter(f"{name} is a text.", fix=f'Write {name} = "…".')
-    return value
 
 
 def _entry(name: str, given: object) -> DashboardQuestion:
@@ -132,12 +107,12 @@ def _entry(name: str, given: object) -> DashboardQuestion:
         raise InvalidParameter(f"The question {name!r} has no sql.", fix='Write sql = "SELECT …".')
     if not name.replace("-", "_").isidentifier():
         raise InvalidParameter(f"A question is named by letters and digits, not {name!r}.", fix="Rename it.")
-    _only(given, ENTRY, f"The question {name!r}")
+    refuse_unknown(given, ENTRY, f"The question {name!r}")
     wanted = given.get("accuracy")
     if wanted is not None and "weight" in given:
         raise InvalidParameter(f"The question {name!r} has a weight and an accuracy.", fix="Give one of them.")
     accuracy = None if wanted is None else Within(wanted, given.get("confidence", 0.95))
-    return DashboardQuestion(given["sql"], _text(given, "title"), given.get("weight", 1), accuracy, _text(given, "why"))
+    return DashboardQuestion(given["sql"], text(given, "title"), given.get("weight", 1), accuracy, text(given, "why"))
 
 
 # ---- files ---------------------------------------------------------------------------------------------------------

@@ -1,6 +1,6 @@
-"""The course's dashboard in a folder of its own: 10,000 made-up salaries, a study, a ledger, five statistics.
+"""A demonstration in a folder of its own: 10,000 made-up salaries, a study, a ledger, a dashboard of five statistics.
 
-What is in the folder is what any study has, so that everything else can be tried on it.
+The folder holds what any study has, so every other command can be tried on it.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ THRESHOLD = 100_000
 EDGES = tuple(range(0, BOUND + 1, 20_000))
 
 SHARES = MappingProxyType({"people": 5, "above": 10, "mean": 35, "median": 30, "histogram": 20})
-"""Hundredths of the dashboard's budget; the dashboard's file says why."""
+"""The weights of the questions, in hundredths of the budget; the dashboard file gives the reasons."""
 
 STUDY = """\
 # A study: what is public about a table, and the most that all answers together may cost.
@@ -80,8 +80,8 @@ why = "A person is in one bin only, so all bins together cost what one does."
 
 
 @dataclass(frozen=True)
-class Shown:
-    """What a run of the demonstration shows: the publication, what is left, and the truth (the rows are made up)."""
+class Demonstration:
+    """A run of the demonstration: the publication, the balance, and the exact figures (the rows are made up)."""
 
     board: Dashboard
     publication: Publication
@@ -90,9 +90,9 @@ class Shown:
 
 
 def lay_out(folder: str | Path, epsilon: Number | None = None) -> Path:
-    """Make the demonstration's files, or find them; the dashboard's path.
+    """Write the files of the demonstration, where they are missing; returns the path of the dashboard.
 
-    A file that is there is left as it is, also where it was changed.
+    A file that exists is left as it is, also where it was changed.
 
     Fails: refused where the folder was laid out for another epsilon.
 
@@ -110,7 +110,8 @@ def lay_out(folder: str | Path, epsilon: Number | None = None) -> Path:
         if epsilon is not None and (stated is None or rational(stated) != paid):
             raise InvalidParameter(
                 f"The demonstration in {where.name}/ is for epsilon {stated}.",
-                fix="Choose another --folder.",
+                fix="Choose another folder.",
+                code="demo-folder",
             )
         return board
     reason = "a demonstration on made-up rows" if paid > 1 else ""
@@ -130,19 +131,21 @@ def lay_out(folder: str | Path, epsilon: Number | None = None) -> Path:
                 write_atomically(path, text.encode())
     except OSError as error:
         raise InvalidParameter(
-            f"The folder {where.name}/ cannot be written: {error.strerror}.", fix="Choose another with --folder."
+            f"The folder {where.name}/ cannot be written: {error.strerror}.",
+            fix="Choose another folder.",
+            code="demo-folder",
         ) from None
     return board
 
 
 def _toml(x: Fraction) -> str:
-    """A number as TOML; a fraction that no decimal is stands as a text."""
+    """A number as TOML; a fraction that is not a decimal becomes a text."""
     text = str(x.numerator) if x.denominator == 1 else repr(float(x))
     return text if rational(float(text)) == x else f'"{x}"'
 
 
-def run(folder: str | Path, epsilon: Number | None = None) -> Shown:
-    """Publish the demonstration's dashboard; bought once, and answered from the ledger from then on.
+def run(folder: str | Path, epsilon: Number | None = None) -> Demonstration:
+    """Publish the dashboard of the demonstration: bought once, and answered from the ledger from then on.
 
     Guarantee: epsilon-DP for one row added or removed, by basic composition [DMNS06]: the shares add up to epsilon.
 
@@ -156,13 +159,13 @@ def run(folder: str | Path, epsilon: Number | None = None) -> Shown:
     curator = Curator(board.study)
     try:
         publication = curator.publish(board.batch(curator), because=board.because)
-        return Shown(board, publication, curator.budget(), truth())
+        return Demonstration(board, publication, curator.budget(), truth())
     finally:
         curator.close()
 
 
 def truth() -> dict[str, float]:
-    """The exact figures of the made-up salaries, which a curator of real ones never shows.
+    """The exact figures of the made-up salaries; a curator of real rows never shows such figures.
 
     >>> truth()["people"], truth()["above"]
     (10000, 1173)

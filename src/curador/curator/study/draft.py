@@ -1,38 +1,47 @@
-"""Study files to fill in, drafted from column names and declared types alone: no value is looked at."""
+"""A study file to fill in, drafted from column names and stored types; no row is read."""
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass
+from pathlib import Path, PurePath
+from urllib.parse import urlsplit, urlunsplit
 
-from curador.curator.study.tables import toml_key, toml_text
-from curador.query.tables.columns import Kind, distinct, identifier
+import tomlkit
+from tomlkit.items import Item, Table
 
-_KINDS = {
-    Kind.INTEGER: r"U?(TINY|SMALL|BIG|HUGE|MEDIUM)?INT(EGER)?\d*|U?INT\d+|LONG|SHORT|BYTE|(BIG|SMALL)?SERIAL",
-    Kind.REAL: r"FLOAT\d*|DOUBLE( PRECISION)?|REAL|DECIMAL|NUMERIC",
-    Kind.BOOLEAN: r"BOOL(EAN)?",
-    Kind.TEXT: r"VARCHAR|CHAR(ACTER)?( VARYING)?|TEXT|STRING|UUID|ENUM|BPCHAR|LARGE_STRING",
-    Kind.DATE: r"DATE\d*|DATETIME\d*|TIMESTAMP(TZ|_NTZ|_S|_MS|_NS)?( WITH(OUT)? TIME ZONE)?",
-}
+from curador.engines.registry import in_file, open_engine
+from curador.errors import InvalidParameter
+from curador.query.tables.columns import Kind
+from curador.query.tables.names import distinct, identifier
+from curador.query.tables.sources import EngineTable, Files, Source, read_source
 
 
-def kind_of(declared: str) -> Kind | None:
-    """The kind for a type as an engine names it, or None if there is none.
+@dataclass(frozen=True)
+class ColumnDraft:
+    """A column to be declared: its stored type, None where the source declares none, and the type to declare for it.
 
-    >>> kind_of("DECIMAL(18,3)"), kind_of("timestamp with time zone"), kind_of("BLOB")
-    (<Kind.REAL: 'real'>, <Kind.DATE: 'date'>, None)
+    ``kind`` is None where ``stored`` is, and where no question can use the stored type.
     """
-    name = re.sub(r"\(.*\)", "", declared.upper()).strip()
-    return next((kind for kind, pattern in _KINDS.items() if re.fullmatch(pattern, name)), None)
+
+    name: str
+    stored: str | None = None
+    kind: Kind | None = None
+
+    @property
+    def usable(self) -> bool:
+        return self.stored is None or self.kind is not None
 
 
 @dataclass(frozen=True)
 class TableDraft:
-    """A table to be declared: its columns with the types its source declares for them, None where it declares none.
+    """A table to be declared.
 
-    >>> draft = TableDraft("adult", "adult.parquet", (("age", "BIGINT"), ("sex", "VARCHAR")))
+    >>> columns = (ColumnDraft("age", "BIGINT", Kind.INTEGER), ColumnDraft("sex", "VARCHAR", Kind.TEXT))
+    >>> draft = TableDraft("adult", "adult.parquet", columns)
     >>> print(draft.toml())
     # Drafted from column names and declared types; no row was read.
     # What you fill in is public: take it from a codebook or the law, never from the data.
@@ -61,76 +70,173 @@ class TableDraft:
 
     name: str
     source: str
-    columns: Sequence[tuple[str, str | None]]
+    columns: Sequence[ColumnDraft]
 
     def __post_init__(self) -> None:
         identifier(self.name, "A table")
-        distinct([identifier(column, "A column") for column, _ in self.columns], "columns")
+        distinct([identifier(column.name, "A column") for column in self.columns], "columns")
 
     @property
     def left(self) -> dict[str, tuple[str, ...]]:
-        """What is left to fill in, and of which columns."""
-        kinds = {c: None if declared is None else kind_of(declared) for c, declared in self.columns}
+        """The settings that are left to fill in, and the columns that each is left for."""
         return {
             "unit": (),
             "budget": (),
-            "type": tuple(c for c, declared in self.columns if declared is None),
-            "bounds": tuple(c for c, kind in kinds.items() if kind is not None and kind.counted),
-            "keys": tuple(c for c, kind in kinds.items() if kind is Kind.TEXT),
+            "type": tuple(c.name for c in self.columns if c.stored is None),
+            "bounds": tuple(c.name for c in self.columns if c.kind is not None and c.kind.counted),
+            "keys": tuple(c.name for c in self.columns if c.kind is Kind.TEXT),
         }
 
     @property
     def unusable(self) -> tuple[str, ...]:
-        """Columns of a type that no question can use; the draft leaves them out."""
-        return tuple(c for c, declared in self.columns if declared is not None and kind_of(declared) is None)
+        """The columns of a type that no question can use; the draft has them as comments."""
+        return tuple(c.name for c in self.columns if not c.usable)
 
     def toml(self) -> str:
         """The study file, to be completed by hand."""
-        return "\n".join(_lines(self)) + "\n"
+        return "".join(_blocks(self))
 
 
-_LEFT = {
-    Kind.INTEGER: ["# bounds = [lowest, highest]  # to fill in: needed for sums, means and quantiles"],
-    Kind.REAL: [
-        "# bounds = [lowest, highest]  # to fill in: needed for sums, means and quantiles",
-        "# step = 0.01  # how finely values are read; by default the width of the bounds over 65,536",
-    ],
-    Kind.BOOLEAN: [],
-    Kind.TEXT: ['# keys = ["first", "second"]  # to fill in: groups that are public; others are selected privately'],
-    Kind.DATE: ["# bounds = [2020-01-01, 2024-12-31]  # to fill in: needed for date arithmetic; read by the day"],
-}
+def draft(source: str, *, name: str | None = None, folder: str | Path = ".") -> TableDraft:
+    """A study file to fill in for one table, to be kept in ``folder``.
+
+    ``source`` is a CSV or Parquet file, or ``engine://…#table``.  Of a CSV file only the header line is read, of
+    anything else the stored types.  A password in an address is left out.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "adult.csv"
+    ...     _ = path.write_text("age,sex\\n39,Male\\n")
+    ...     found = draft(str(path), folder=folder)
+    >>> found.name, found.source, found.left["type"]
+    ('adult', 'adult.csv', ('age', 'sex'))
+    """
+    where = read_source(source)
+    table = table_name(where) if name is None else name
+    return TableDraft(table, source_text(source, Path(folder)), _columns(table, where))
 
 
-def _lines(draft: TableDraft) -> Iterator[str]:
-    here = f"tables.{toml_key(draft.name)}"
-    yield "# Drafted from column names and declared types; no row was read."
-    yield "# What you fill in is public: take it from a codebook or the law, never from the data."
-    yield ""
-    yield "# [budget]  # to fill in: the most that all answers together may cost"
-    yield "# epsilon = 1"
-    yield ""
-    yield f"[{here}]"
-    yield f"source = {toml_text(draft.source)}"
-    yield 'unit = ""  # to fill in: "row" if every row is another person, else the column that says whose a row is'
-    yield 'neighbors = "add-remove"  # or "replace", if the number of people is public and fixed'
-    yield "# size = 1000  # the number of people, if it is public"
-    yield "# contribution = { groups = 5, rows = 3 }  # with an id: how much of one person a question keeps"
-    for column, declared in draft.columns:
-        yield ""
-        yield from _column_lines(f"[{here}.columns.{toml_key(column)}]", declared)
+def _columns(name: str, source: Source) -> tuple[ColumnDraft, ...]:
+    try:
+        with closing(open_engine({name: source})) as engine:
+            types = engine.describe(name)
+            stored = {column: engine.dialect.stored(type_name) for column, type_name in types}
+    except OSError:
+        raise InvalidParameter("The source cannot be read.", fix="Check its path and its rights.") from None
+    if isinstance(source, Files) and source.format == "csv":
+        return tuple(ColumnDraft(column) for column, _ in types)
+    kinds = {column: None if found is None else found.kind for column, found in stored.items()}
+    return tuple(ColumnDraft(column, type_name, kinds[column]) for column, type_name in types)
 
 
-def _column_lines(header: str, declared: str | None) -> Iterator[str]:
-    kind = None if declared is None else kind_of(declared)
-    if kind is not None:
-        yield header
-        yield f"type = {toml_text(kind)}"
-        yield from _LEFT[kind]
-    elif declared is None:
-        yield header
-        yield f'type = ""  # to fill in: {", ".join(Kind)}'
-        yield "# bounds = [lowest, highest]  # for numbers and dates"
-        yield '# keys = ["first", "second"]  # for groups that are public'
+def table_name(source: Source) -> str:
+    """A name that SQL accepts without quotes, from that of the file or table.
+
+    >>> table_name(read_source("data/Adult 2020.csv")), table_name(read_source("visits/*.parquet"))
+    ('adult_2020', 'visits')
+    """
+    if isinstance(source, Files):
+        parts = [part for part in reversed(PurePath(source.pattern).with_suffix("").parts) if re.search(r"\w", part)]
+        raw = parts[0] if parts else ""
     else:
-        shown = "".join(c if c.isprintable() else " " for c in declared[:60])
-        yield f"# {header}  # of type {shown}, which no question can use"
+        raw = source.table if isinstance(source, EngineTable) else ""
+    plain = re.sub(r"\W+", "_", raw).strip("_").lower()
+    return plain if re.match(r"[^\W\d]", plain) else f"table_{plain}".rstrip("_")
+
+
+def source_text(text: str, folder: Path) -> str:
+    """A source as a study file in ``folder`` states it: paths from there, addresses without a password.
+
+    >>> source_text("postgresql://ana:secret@db/health#visits", Path("."))
+    'postgresql://ana@db/health#visits'
+    """
+    source = read_source(text)
+    if isinstance(source, Files):
+        return _path(source.pattern, folder)
+    if isinstance(source, EngineTable) and in_file(source):
+        return source.at(_path(source.path, folder)).address
+    parts = urlsplit(text)
+    if parts.password is None:
+        return text
+    host = parts.netloc.rpartition("@")[2]
+    return urlunsplit(parts._replace(netloc=f"{parts.username}@{host}" if parts.username else host))
+
+
+def _path(path: str, folder: Path) -> str:
+    """The path from the folder; an absolute path that leads out of it stays as it is."""
+    relative = os.path.relpath(path, folder)
+    return path if os.path.isabs(path) and relative.startswith(os.pardir) else PurePath(relative).as_posix()
+
+
+# ---- TOML ----------------------------------------------------------------------------------------------------------
+
+HEAD = """\
+# Drafted from column names and declared types; no row was read.
+# What you fill in is public: take it from a codebook or the law, never from the data.
+
+# [budget]  # to fill in: the most that all answers together may cost
+# epsilon = 1
+
+"""
+
+_LEFT: dict[Kind | None, tuple[str, ...]] = {
+    Kind.INTEGER: ("bounds = [lowest, highest]  # to fill in: needed for sums, means and quantiles",),
+    Kind.REAL: (
+        "bounds = [lowest, highest]  # to fill in: needed for sums, means and quantiles",
+        "step = 0.01  # how finely values are read; by default the width of the bounds over 65,536",
+    ),
+    Kind.BOOLEAN: (),
+    Kind.TEXT: ('keys = ["first", "second"]  # to fill in: groups that are public; others are selected privately',),
+    Kind.DATE: ("bounds = [2020-01-01, 2024-12-31]  # to fill in: needed for date arithmetic; read by the day",),
+    None: (
+        "bounds = [lowest, highest]  # for numbers and dates",
+        'keys = ["first", "second"]  # for groups that are public',
+    ),
+}
+"""The settings of a column that are left to fill in, as comments."""
+
+
+def _blocks(draft: TableDraft) -> Iterator[str]:
+    yield HEAD
+    table = tomlkit.table()
+    table["source"] = draft.source
+    table["unit"] = _noted(
+        "", 'to fill in: "row" if every row is another person, else the column that says whose a row is'
+    )
+    table["neighbors"] = _noted("add-remove", 'or "replace", if the number of people is public and fixed')
+    table.add(tomlkit.comment("size = 1000  # the number of people, if it is public"))
+    table.add(
+        tomlkit.comment(
+            "contribution = { groups = 5, rows = 3 }  # with an id: how much of one person a question keeps"
+        )
+    )
+    yield _section(("tables", draft.name), table)
+    for column in draft.columns:
+        here = ("tables", draft.name, "columns", column.name)
+        if column.usable:
+            yield "\n" + _section(here, _column(column.kind))
+        else:
+            shown = "".join(c if c.isprintable() else " " for c in (column.stored or "")[:60])
+            yield f"\n# {_header(here)}  # of type {shown}, which no question can use\n"
+
+
+def _column(kind: Kind | None) -> Table:
+    table = tomlkit.table()
+    table["type"] = _noted("", f"to fill in: {', '.join(Kind)}") if kind is None else kind.value
+    for setting in _LEFT[kind]:
+        table.add(tomlkit.comment(setting))
+    return table
+
+
+def _noted(value: str, comment: str) -> Item:
+    item = tomlkit.item(value).comment(comment)
+    item.trivia.comment_ws = "  "
+    return item
+
+
+def _section(path: Sequence[str], table: Table) -> str:
+    return f"{_header(path)}\n{table.as_string()}"
+
+
+def _header(path: Sequence[str]) -> str:
+    return f"[{tomlkit.key(path).as_string()}]"

@@ -1,6 +1,6 @@
-"""Generated, non-sensitive tables for demos, rehearsals and the course: made up, about nobody.
+"""Made-up values for demonstrations, rehearsals and the course; they are about no real person.
 
-The only room with a public seed: a made-up table may be the same every time, noise never may.
+The only module with a public seed: made-up tables may repeat, noise may not.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def salaries(n: int = 10_000, seed: int = 42) -> NDArray[np.float64]:
 
 
 class Draws:
-    """A seeded stream of made-up values; another name is another stream, so that columns do not depend on each other.
+    """A seeded stream of made-up values; each name has a stream of its own, so that columns are independent.
 
     >>> Draws(1, "people", "age").integers(17, 90, 3) == Draws(1, "people", "age").integers(17, 90, 3)
     True
@@ -46,7 +46,7 @@ class Draws:
         self._stream = np.random.default_rng([whole(seed, "seed"), len(words), *words])
 
     def integers(self, low: int, high: int, n: int) -> list[int]:
-        """Whole numbers from low to high, both included, each as likely.
+        """Uniform integers from low to high, both included.
 
         >>> set(Draws(1).integers(0, 1, 50))
         {0, 1}
@@ -55,17 +55,17 @@ class Draws:
         return found
 
     def reals(self, low: float, high: float, n: int) -> list[float]:
-        """Numbers between low and high.
+        """Uniform numbers between low and high.
 
         >>> all(2 <= x <= 3 for x in Draws(1).reals(2, 3, 50))
         True
         """
-        # Not low + (high - low) * u: the width of wide bounds may be no double.
+        # Not low + (high - low) * u: the width of wide bounds may overflow a double.
         found: list[float] = [min(max(low * (1 - u) + high * u, low), high) for u in self._stream.random(n).tolist()]
         return found
 
     def among(self, values: Sequence[_T], n: int) -> list[_T]:
-        """Some of these values, each as likely.
+        """Uniform draws from these values, with replacement.
 
         >>> set(Draws(1).among("ab", 50)) == {"a", "b"}
         True
@@ -73,7 +73,7 @@ class Draws:
         return [values[i] for i in self.integers(0, len(values) - 1, n)]
 
     def owners(self, n: int, typical: int) -> list[int]:
-        """Whose each of n rows is, units counted from 0: most have few rows, some more than twice the typical number.
+        """The unit of each of n rows, numbered from 0; rows per unit are geometric with mean ``typical``.
 
         >>> owners = Draws(1).owners(100, 3)
         >>> len(owners), owners == sorted(owners), owners[0]
@@ -86,7 +86,7 @@ class Draws:
         return found
 
     def holes(self, values: Sequence[_T], share: float) -> list[_T | None]:
-        """The values, with about this share of them missing.
+        """The values, each replaced by None with probability ``share``.
 
         >>> Draws(1).holes([7, 7], 0), Draws(1).holes([7, 7], 1)
         ([7, 7], [None, None])

@@ -1,4 +1,4 @@
-"""DuckDB, inside this process: files, frames and DuckDB's own tables.  The default engine."""
+"""The DuckDB engine: reads files, data frames and tables of DuckDB files, inside this process."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote, urlsplit
 
 import duckdb
 import numpy as np
@@ -19,6 +18,7 @@ from curador.engines.dialect import Dialect, Stored
 from curador.engines.duckdb.files import MILLISECONDS, MIXED, milliseconds, paths, reader
 from curador.engines.duckdb.frames import arrow
 from curador.engines.engine import LONGEST_WAIT, Progress, ResultRows
+from curador.engines.registry import engine_entry
 from curador.engines.sql_engine import OnError, SqlEngine
 from curador.errors import InvalidParameter
 from curador.query.sql_plan.exact import Exact
@@ -26,7 +26,7 @@ from curador.query.sql_plan.prepared import Preparation, Prepared
 from curador.query.tables.sources import Files, Frame, Source
 
 WRITTEN, PREPARED = "written", "prepared"
-"""Names of a file that is being prepared, and of the table in it."""
+"""The names under which a file that is being prepared is attached, and of the table in it."""
 
 
 class DuckDBDialect(Dialect):
@@ -72,7 +72,7 @@ class DuckDBDialect(Dialect):
         return f"CAST('0x' || SUBSTR(MD5({x}), 1, 7) AS BIGINT)"
 
     def cast(self, x: str, type_name: str) -> str:
-        # A text of many digits is no HUGEINT, a time in seconds may be beyond all dates.
+        # A text of many digits may not fit a HUGEINT, and a timestamp in seconds may lie beyond all dates.
         return f"{'TRY_CAST' if type_name in (self.wide, 'DATE') else 'CAST'}({x} AS {type_name})"
 
     def matches(self, x: str, pattern: str) -> str:
@@ -93,19 +93,19 @@ class DuckDBDialect(Dialect):
     def identity(self, x: str, type_name: str, least: str, most: str) -> str:
         if type_name != "UBIGINT":
             return super().identity(x, type_name, least, most)
-        # Hashes are often unsigned: the upper half becomes negative, so that no two ids are confused.
+        # Hashes are often unsigned: the upper half becomes negative, so that different ids stay different.
         return f"CAST(CASE WHEN {x} <= {most} THEN {x} ELSE {x} - {2**64} END AS BIGINT)"
 
 
 class ParquetDialect(DuckDBDialect):
-    """How DuckDB reads Parquet files, where texts that are no UTF-8 have question marks in them.
+    """DuckDB's spelling for Parquet files, where bytes that are not UTF-8 are read as question marks.
 
-    >>> print(PARQUET.told("id"))
+    >>> print(PARQUET.text_identity("id"))
     CASE WHEN NOT CONTAINS(id, '?') THEN id END
     """
 
-    def told(self, x: str) -> str:
-        # Two ids of other bytes could have become one, and their rows would be taken for one unit's.
+    def text_identity(self, x: str) -> str:
+        # Two ids of different bytes could have become one text, and their rows would count as one unit's.
         return f"CASE WHEN NOT CONTAINS({x}, '?') THEN {x} END"
 
 
@@ -115,8 +115,8 @@ DUCKDB, PARQUET = DuckDBDialect(), ParquetDialect()
 class DuckDB(SqlEngine):
     """Tables that DuckDB reads in this process, by name.
 
-    ``memory`` is the most it may use, as DuckDB writes it; ``spill`` a folder for what does not fit (without one, a
-    plan that does not fit fails).  ``timeout`` is in seconds, for all statements of a plan together.
+    ``memory`` is the most it may use, in DuckDB's notation; ``spill`` is a folder for intermediate results that do not
+    fit (without one, such a plan fails).  ``timeout`` is in seconds, for all statements of a plan together.
 
     Guarantee: after the tables are opened no other file can be read or written, no extension loaded, no setting
     changed.  A plan on files that change while it runs fails.
@@ -164,7 +164,7 @@ class DuckDB(SqlEngine):
     # ---- opening -----------------------------------------------------------------------------------------------
 
     def _resolve(self, name: str, source: Source) -> None:
-        """Where a table's rows are: a frame, files, or a table in a database file."""
+        """Note where a table's rows are: in a frame, in files, or in a table of a database file."""
         if isinstance(source, Frame):
             self._frames[name] = arrow(source.data)
             self._guessed.add(name)
@@ -173,12 +173,12 @@ class DuckDB(SqlEngine):
             self._views[name] = reader(source.format, self._files[name], DUCKDB)
             if source.format == "parquet":
                 self._parquet.add(name)
-        elif source.engine == "duckdb":
-            catalog = self._database(database_path(source.url))
+        elif (home := engine_entry(source).name) == self.name:
+            catalog = self._database(source.path)
             self._files[name] = [self._databases[catalog]]
             self._views[name] = _named(catalog, source.schema or "main", source.table)
         else:
-            raise InvalidParameter(f"The table {name!r} lives in {source.engine}.", fix="Open it with that engine.")
+            raise InvalidParameter(f"The table {name!r} lives in {home}.", fix="Open it with that engine.")
 
     def _database(self, path: str) -> str:
         """The name under which a database file is attached."""
@@ -215,7 +215,7 @@ class DuckDB(SqlEngine):
         return connection
 
     def _cursor(self, tables: Iterable[str]) -> duckdb.DuckDBPyConnection:
-        """A connection for one thread; frames are known to the connection they are registered with alone."""
+        """A connection for one thread, with the frames registered: a frame is visible only to its own connection."""
         return self._registered(self._connection.cursor(), tables)
 
     def _registered(self, cursor: duckdb.DuckDBPyConnection, tables: Iterable[str]) -> duckdb.DuckDBPyConnection:
@@ -261,7 +261,7 @@ class DuckDB(SqlEngine):
         return results
 
     def _stamps(self, exact: Exact) -> list[tuple[int, int, int]]:
-        """What changes when a file changes."""
+        """The inode, size and modification time of every file that a plan reads."""
         paths = [p for scan in exact.scans for p in self._files.get(scan.table, [])]
         return [(s.st_ino, s.st_size, s.st_mtime_ns) for s in map(os.stat, paths)]
 
@@ -273,7 +273,7 @@ class DuckDB(SqlEngine):
     def prepare(self, preparation: Preparation, path: str | Path | None = None) -> Prepared:
         """Store a table with its ranks, in a new database file at ``path``, or in memory; and use it from now on.
 
-        The file's name for its snapshot is the SHA-256 of its bytes, so that it cannot change unseen.
+        Guarantee: the snapshot is the SHA-256 of the file, so a changed file is refused when it is attached.
         """
         if path is not None and os.path.exists(path):
             raise InvalidParameter(f"{Path(path).name!r} exists already.", fix="Choose a new file.")
@@ -311,7 +311,7 @@ class DuckDB(SqlEngine):
         name, catalog = prepared.relation, self._database(prepared.place)
         self._views[name] = _named(catalog, "main", PREPARED)
         self._files[name], self._types[name] = [self._databases[catalog]], {}
-        # Nothing can be attached to a locked database, so there is a new one; plans that run keep the old one.
+        # A locked database cannot attach anything, so a new one is opened; running plans keep the old one.
         self._connection = self._connected()
 
 
@@ -325,21 +325,12 @@ def _digest(path: str | Path) -> str:
 
 
 def _fetched(cursor: duckdb.DuckDBPyConnection, integers: bool) -> ResultRows:
-    """All rows; those of integers alone, which may be as many as the table has, as one array."""
+    """All rows; where they are integers only, and may be as many as the table's rows, as one array."""
     if not integers:
         found: ResultRows = cursor.fetchall()
         return found
     columns = cursor.fetchnumpy().values()
     return np.stack([np.asarray(c, np.int64) for c in columns], axis=1)
-
-
-def database_path(url: str) -> str:
-    """The file of ``duckdb:///relative.duckdb`` or ``duckdb:////absolute.duckdb``.
-
-    >>> database_path("duckdb:///data/health.duckdb"), database_path("duckdb:////srv/health.duckdb")
-    ('data/health.duckdb', '/srv/health.duckdb')
-    """
-    return unquote(urlsplit(url).path).removeprefix("/")
 
 
 def parquet(columns: Mapping[str, Sequence[Any]], path: str | Path) -> None:

@@ -1,4 +1,4 @@
-"""Parquet and CSV files as DuckDB reads them: nothing is guessed, and no value of a row can make reading fail."""
+"""Table functions that read Parquet and CSV files: types are not guessed, and no value can make reading fail."""
 
 from __future__ import annotations
 
@@ -11,15 +11,17 @@ from curador.engines.dialect import Dialect
 from curador.errors import InvalidParameter
 
 LONGEST_LINE = 16 << 20
-"""Bytes of the longest line of a CSV file that is read."""
+"""The most bytes in a line of a CSV file."""
 
 MILLISECONDS = "TIMESTAMP_MILLIS of Parquet"
-"""The type of a column of times that DuckDB multiplies by 1000 while it reads, and fails where that overflows.  No test
-can be put before that, so such a column is not read at all: a refusal that does not depend on the rows."""
+"""The type given to columns of timestamps in milliseconds, which are refused.  DuckDB multiplies such values by 1000
+while it reads and fails on overflow; no check can be placed before that, so refusing the column is the only answer that
+does not depend on the rows."""
 
 MIXED = "different types in different files, or missing in some"
-"""The type of a column that is not stored alike in all Parquet files of a table.  DuckDB takes the type of the first
-file and fails on a value of another that does not fit: found in the footers, it is refused whatever the rows are."""
+"""The type given to columns that differ between the Parquet files of a table, which are refused.  DuckDB takes the type
+of the first file and fails on a value of another file that does not fit; the footers show the difference, so the
+refusal does not depend on the rows."""
 
 
 def paths(pattern: str) -> list[str]:
@@ -31,10 +33,10 @@ def paths(pattern: str) -> list[str]:
 
 
 def reader(kind: str, files: list[str], d: Dialect) -> str:
-    """The table function that reads them."""
+    """The SQL of the table function that reads the files."""
     listed = "[" + ", ".join(map(d.string, files)) + "]"
     if kind == "parquet":
-        # Bytes that are no UTF-8 become question marks: an error would be a signal.
+        # Bytes that are not UTF-8 become question marks: an error would depend on the rows.
         return f"read_parquet({listed}, hive_partitioning = false, utf8_validation = 'replace')"
     header = csv_header(files[0])
     if any(csv_header(file) != header for file in files[1:]):
@@ -43,8 +45,8 @@ def reader(kind: str, files: list[str], d: Dialect) -> str:
             fix="Give them all the same header line, or declare them as tables of their own.",
         )
     columns = ", ".join(f"{d.string(name)}: 'VARCHAR'" for name in header)
-    # Everything is text and nothing is guessed; a broken line is dropped or padded, since an error would be a signal.
-    # Read in parallel, a newline in quotes would be one.
+    # All columns are text; a broken line is dropped or padded, since an error would depend on the rows.  Reading in
+    # parallel fails on a newline inside quotes.
     return (
         f"read_csv({listed}, columns = {{{columns}}}, header = true, auto_detect = false, delim = ',', quote = '\"', "
         f"escape = '\"', nullstr = '', null_padding = true, ignore_errors = true, strict_mode = false, "

@@ -1,7 +1,7 @@
-"""Data frames as Arrow tables whose every value DuckDB can read: what it would fail on is NULL.
+"""Data frames as Arrow tables that DuckDB can read without failing: invalid values become NULL.
 
-DuckDB takes Arrow's word for it that text is UTF-8 and that times fit its own, and fails in the middle of a plan where
-that is not so.  A frame is in memory, so it is looked through once, when it is opened.
+DuckDB trusts Arrow that texts are UTF-8 and that timestamps fit its own range, and fails in the middle of a plan where
+they do not.  A frame is in memory, so its values are checked once, when it is opened.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from typing import Any
 from curador.errors import InvalidParameter
 
 PER_MICROSECOND = {"s": 1_000_000, "ms": 1_000}
-"""Microseconds, in which DuckDB counts, of the units that reach further than it does."""
+"""Microseconds, DuckDB's unit, in one unit of the Arrow timestamps whose range is wider than DuckDB's."""
 
 
 def arrow(data: object) -> Any:
-    """A frame as an Arrow table, which nobody can change under us.
+    """A frame as an Arrow table, which is immutable.
 
     Guarantee: which values become NULL depends on each value alone.
 
@@ -32,17 +32,19 @@ def arrow(data: object) -> Any:
         for i, field in enumerate(table.schema):
             table = table.set_column(i, field.name, _readable(table.column(i)))
     except ImportError:
-        raise InvalidParameter("Frames are read through Arrow.", fix="Install pyarrow.") from None
-    except (TypeError, ValueError):  # what Arrow cannot hold is told with the value it stumbled over
         raise InvalidParameter(
-            f"{type(data).__qualname__} is no frame that DuckDB can read.",
+            "Frames are read through Arrow.", fix="Install pyarrow.", code="driver-missing"
+        ) from None
+    except (TypeError, ValueError):  # Arrow's own error would quote the value it failed on
+        raise InvalidParameter(
+            f"{type(data).__qualname__} is not a frame that DuckDB can read.",
             fix="Pass a pandas, Polars or Arrow frame, or open it with its own engine.",
         ) from None
     return table
 
 
 def _readable(column: Any) -> Any:
-    """The column itself, where there is nothing to mend."""
+    """The column with invalid values as NULL; the column itself where all are valid."""
     import pyarrow as pa
 
     kind = column.type

@@ -23,7 +23,7 @@ from curador.query.aggregates.measure import Measure, MeasureKind, RankSearch
 from curador.query.language.expressions import Expr, Name
 from curador.query.language.trees import expr_from_json, number_from_text
 from curador.query.language.types import Type
-from curador.query.tables.columns import suggestion
+from curador.query.tables.names import suggestion
 
 if TYPE_CHECKING:
     from curador.query.aggregates.tree import Hierarchy  # tree.py reads recipes

@@ -13,7 +13,8 @@ from curador.query.ask.question import Group, Join, KeyList, Order, Output, Ques
 from curador.query.language import expressions as ex
 from curador.query.language.trees import substitute
 from curador.query.plan.checked import check, table_of, unread
-from curador.query.tables.columns import Key, distinct, identifier, suggestion
+from curador.query.tables.columns import Key
+from curador.query.tables.names import distinct, identifier, suggestion
 from curador.query.tables.table import Table
 
 Condition = str | ex.Expr

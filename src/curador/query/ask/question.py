@@ -17,7 +17,8 @@ from curador.query.aggregates.base import Aggregate, aggregate_from_json, functi
 from curador.query.aggregates.counts import count
 from curador.query.language.expressions import Bin, Expr, Literal, Name
 from curador.query.language.trees import expr_from_json, names
-from curador.query.tables.columns import Key, distinct, identifier, suggestion
+from curador.query.tables.columns import Key
+from curador.query.tables.names import distinct, identifier, suggestion
 
 MOST_OUTPUTS = 100
 """The most answers of one question: each takes its share of the budget."""

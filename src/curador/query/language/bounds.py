@@ -28,7 +28,8 @@ from curador.query.language.intervals import RULES, ValueRange
 from curador.query.language.text import shortened
 from curador.query.language.trees import names
 from curador.query.language.types import Scope, Type, grid_value, literal_bits, literal_on
-from curador.query.tables.columns import FIRST_DAY, LAST_DAY, WIDEST, Key, Kind, day_of, suggestion
+from curador.query.tables.columns import FIRST_DAY, LAST_DAY, WIDEST, Key, Kind, day_of
+from curador.query.tables.names import suggestion
 
 
 @singledispatch

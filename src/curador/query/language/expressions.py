@@ -21,7 +21,8 @@ from curador.query.language.nodes import LARGEST as LARGEST
 from curador.query.language.nodes import Expr as Expr
 from curador.query.language.nodes import order as order
 from curador.query.language.nodes import put
-from curador.query.tables.columns import WIDEST, Kind, identifier, iso_date, text_value
+from curador.query.tables.columns import WIDEST, Kind, iso_date, text_value
+from curador.query.tables.names import identifier
 
 Value = int | Fraction | str | bool | date | None
 """What a literal may stand for."""

@@ -13,7 +13,8 @@ from curador.query.language import expressions as ex
 from curador.query.language.bounds import condition, typecheck, unbounded
 from curador.query.language.text import shortened
 from curador.query.language.types import Scope, Type, column_type
-from curador.query.tables.columns import FIRST_DAY, LAST_DAY, Key, Kind, key_value, suggestion
+from curador.query.tables.columns import FIRST_DAY, LAST_DAY, Key, Kind, key_value
+from curador.query.tables.names import suggestion
 from curador.query.tables.table import Table
 
 MOST_PUBLIC_GROUPS = 1_000_000

@@ -1,1 +1,9 @@
-"""Tables as they are declared: columns, bounds, keys, units, and where the rows are."""
+"""Tables as the curator declares them; everything here is public, and no row is read.
+
+Reading order:
+
+* names — the rules for names: allowed, colliding, suggested
+* columns — one column: its type, bounds, grid and public keys
+* sources — where the rows are: files, a data frame, or a table of an engine
+* table — a table: its columns, its unit, its neighbours and its source
+"""

@@ -1,4 +1,4 @@
-"""What is declared about one column: its type, bounds, grid, keys; and the names and values all of it may use."""
+"""One declared column: its type, bounds, grid and public keys, and the values that a key or a bound may have."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ import unicodedata
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import date, timedelta
-from difflib import get_close_matches
 from enum import StrEnum
 from fractions import Fraction
 
 from curador.errors import InvalidParameter
 from curador.numbers import Number, positive, rational
+from curador.query.tables.names import suggestion
 
 Key = int | str | bool | date
 """A public value to group by."""
 
 WIDEST = 2**62
-"""No number of a plan, on its grid, is larger than this: sums of two still fit a 64-bit integer."""
+"""The largest absolute value of a number in a plan, on its grid: the sum of two still fits a 64-bit integer."""
 
 FINEST = 52
 """The most fractional bits of a declared column; finer steps are beyond what a double holds near 1."""
@@ -27,8 +27,8 @@ EPOCH = date(1970, 1, 1)
 FIRST_DAY, LAST_DAY = (date.min - EPOCH).days, (date.max - EPOCH).days
 """Dates are days since 1970-01-01, in the years 1 to 9999; other dates are read as NULL."""
 
-LONGEST_NAME = 255
 LONGEST_TEXT = 1000
+"""The most characters in a text of a key or a question."""
 
 
 class Kind(StrEnum):
@@ -61,55 +61,6 @@ class Kind(StrEnum):
         return self.numeric or self is Kind.DATE
 
 
-def suggestion(word: object, known: Iterable[str], lead: str = "Known are") -> str:
-    """A fix for a mistyped word: the closest known one, or all of them.
-
-    >>> suggestion("bound", ["bounds", "step"])
-    "Did you mean 'bounds'?"
-    >>> suggestion("colour", ["bounds", "step"])
-    "Known are 'bounds', 'step'."
-    """
-    names = list(known)
-    close = get_close_matches(str(word).lower(), [n.lower() for n in names], 1)
-    match = next((n for n in names if close and n.lower() == close[0]), None)
-    if match is not None:
-        return f"Did you mean {match!r}?"
-    shown = ", ".join(repr(n) for n in names[:12]) + (", …" if len(names) > 12 else "")
-    return f"{lead} {shown}." if names else "There are none."
-
-
-def identifier(name: object, what: str) -> str:
-    """Refuse a name that no engine could hold.
-
-    >>> identifier("hours per week", "a column")
-    'hours per week'
-    """
-    if not isinstance(name, str) or not name or len(name) > LONGEST_NAME:
-        raise InvalidParameter(
-            f"{what} needs a name of 1 to {LONGEST_NAME} characters, got {str(name)[:40]!r}.", fix="Rename it."
-        )
-    if any(unicodedata.category(c) in ("Cc", "Cs") for c in name):
-        raise InvalidParameter(f"{what} has a control character in its name {name!r}.", fix="Rename it.")
-    return name
-
-
-def distinct(names: Iterable[str], what: str) -> None:
-    """Refuse names that are one name to an engine that folds case.
-
-    >>> distinct(["age", "Age"], "columns")  # doctest: +ELLIPSIS
-    Traceback (most recent call last):
-    curador.errors.InvalidParameter: Two columns are called 'age' and 'Age'; engines fold case. ...
-    """
-    seen: dict[str, str] = {}
-    for name in names:
-        other = seen.get(name.casefold())
-        if other is not None:
-            raise InvalidParameter(
-                f"Two {what} are called {other!r} and {name!r}; engines fold case.", fix="Rename one."
-            )
-        seen[name.casefold()] = name
-
-
 def days(day: date) -> int:
     """A date as days since 1970-01-01.
 
@@ -120,17 +71,22 @@ def days(day: date) -> int:
 
 
 def day_of(count: int) -> date:
-    """The date that lies so many days after 1970-01-01."""
+    """The date that is ``count`` days after 1970-01-01."""
     return EPOCH + timedelta(days=count)
 
 
 @dataclass(frozen=True, init=False)
 class Column:
-    """What is declared about one column.
+    """A declared column.
 
-    ``bounds`` clip numbers and dates.  ``step`` is the grid of a real column, rounded down to a power of two; by
-    default the width of the bounds over 2**16, or as fine as doubles are at them.  ``keys`` list the public values to
-    group by, in their order.
+    * ``kind`` is its type; a stored value that does not fit is read as NULL.
+    * ``bounds`` clip numbers and dates; a date's bounds are kept as days since 1970-01-01.
+    * ``step`` is the grid of a real column, rounded down to a power of two; by default the width of the bounds over
+      2**16, or the spacing of doubles at the bounds where that is coarser.
+    * ``keys`` are the public values to group by, in their order.
+    * ``nullable`` is False where no value is missing.
+
+    Assumes: all of it was chosen without looking at the rows.
 
     >>> Column("real", bounds=(0, 100)).bits, Column("real", bounds=(0, 1), step=0.01).bits
     (10, 7)
@@ -159,10 +115,10 @@ class Column:
         put(self, "keys", None if keys is None else _keys(known, keys))
         put(self, "nullable", nullable)
         if not isinstance(nullable, bool):
-            raise InvalidParameter(f"nullable is true or false, got {nullable!r}.", fix="Write true or false.")
+            raise InvalidParameter(f"nullable must be true or false, got {nullable!r}.", fix="Write true or false.")
         if self.bounds is not None and max(map(abs, self.bounds)) * 2**self.bits > WIDEST:
             raise InvalidParameter(
-                f"Bounds [{self.bounds[0]}, {self.bounds[1]}] on a grid of 2**-{self.bits} leave 62 bits.",
+                f"Bounds [{self.bounds[0]}, {self.bounds[1]}] on a grid of 2**-{self.bits} need more than 62 bits.",
                 fix="Narrow the bounds or choose a coarser step.",
             )
 
@@ -175,7 +131,7 @@ class Column:
             return _bits(self.step)
         if self.bounds is None or self.bounds[0] == self.bounds[1]:
             return 16
-        # Far from 0 a double has no bits left for so fine a grid.
+        # Far from 0 doubles are spaced too widely for a grid of that step.
         spare = FINEST - (math.ceil(max(map(abs, self.bounds))) - 1).bit_length()
         return max(0, min(spare, _bits((self.bounds[1] - self.bounds[0]) / 2**16)))
 
@@ -189,13 +145,15 @@ def _bounds(kind: Kind, bounds: object) -> tuple[Fraction, Fraction]:
     if not kind.counted:
         raise InvalidParameter(f"A {kind} column has no bounds.", fix="Leave bounds out, or list its keys.")
     if isinstance(bounds, str) or not isinstance(bounds, Iterable) or len(ends := list(bounds)) != 2:
-        raise InvalidParameter(f"Bounds are a pair, got {bounds!r}.", fix="Write bounds = [lowest, highest].")
+        raise InvalidParameter(f"Bounds must be a pair, got {bounds!r}.", fix="Write bounds = [lowest, highest].")
     read: Callable[[object], Fraction] = _date_bound if kind is Kind.DATE else lambda x: rational(x, "a bound")
     low, high = map(read, ends)
     if low > high:
         raise InvalidParameter(f"The bounds [{ends[0]}, {ends[1]}] hold no value.", fix="Write the lower one first.")
     if kind is Kind.INTEGER and (low.denominator, high.denominator) != (1, 1):
-        raise InvalidParameter("An integer column has whole bounds.", fix="Round them, or declare the column real.")
+        raise InvalidParameter(
+            "The bounds of an integer column must be whole numbers.", fix="Round them, or declare the column real."
+        )
     return low, high
 
 
@@ -206,7 +164,7 @@ def _date_bound(x: object) -> Fraction:
 
 
 def iso_date(x: object) -> date:
-    """Read a date, or its ISO text.
+    """A date from itself or from its ISO text.
 
     >>> iso_date("2020-02-29")
     datetime.date(2020, 2, 29)
@@ -234,15 +192,17 @@ def _keys(kind: Kind, keys: object) -> tuple[Key, ...]:
     if kind is Kind.REAL:
         raise InvalidParameter("A real column has no keys.", fix="Bin it, or declare it integer.")
     if isinstance(keys, str) or not isinstance(keys, Iterable):
-        raise InvalidParameter(f"Keys are a list of values, got {keys!r}.", fix="Write keys = [first, second, …].")
+        raise InvalidParameter(f"Keys must be a list of values, got {keys!r}.", fix="Write keys = [first, second, …].")
     values = tuple(key_value(kind, x) for x in keys)
     if not values or len(set(values)) != len(values):
-        raise InvalidParameter("Keys are at least one value, each listed once.", fix="Remove what is doubled.")
+        raise InvalidParameter(
+            "Keys must be at least one value, each listed once.", fix="Remove duplicates, or leave keys out."
+        )
     return values
 
 
 def key_value(kind: Kind, x: object) -> Key:
-    """A public key of a column of this kind, or a refusal.
+    """A public key of a column of this kind; anything else is refused.
 
     >>> key_value(Kind.DATE, "2020-01-31")
     datetime.date(2020, 1, 31)
@@ -258,12 +218,12 @@ def key_value(kind: Kind, x: object) -> Key:
         if value.denominator == 1 and abs(value) <= WIDEST:
             return value.numerator
     raise InvalidParameter(
-        f"{str(x)[:40]!r} is no key of a column of type {kind}.", fix=f"List values of type {kind}, or fix the type."
+        f"{str(x)[:40]!r} is not a key of a column of type {kind}.", fix=f"List values of type {kind}, or fix the type."
     )
 
 
 def text_value(x: str) -> str:
-    """Text that every engine can hold and compare.
+    """The text itself; refused where some engine could not hold or compare it.
 
     >>> text_value("Lugo")
     'Lugo'
@@ -271,5 +231,5 @@ def text_value(x: str) -> str:
     if len(x) > LONGEST_TEXT:
         raise InvalidParameter(f"A text of {len(x)} characters is too long.", fix=f"Use at most {LONGEST_TEXT}.")
     if any(c == "\0" or unicodedata.category(c) == "Cs" for c in x):
-        raise InvalidParameter("A text has a NUL or half of a character in it.", fix="Remove it.")
+        raise InvalidParameter("A text holds a NUL or half of a surrogate pair.", fix="Remove it.")
     return x

@@ -1,16 +1,22 @@
-"""Where the rows of a table live: files, a data frame in memory, or a table inside an engine."""
+"""Where the rows of a table are: files, a data frame in memory, or a table of an engine.
+
+Which engines there are is not known here: an address with any scheme is accepted, and refused when it is opened if no
+engine has that scheme.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, replace
 from pathlib import PurePath
 from typing import NoReturn
-from urllib.parse import urlsplit
+from urllib.parse import quote, unquote, urlsplit
 
 from curador.errors import InvalidParameter
 
 FORMATS = {".parquet": "parquet", ".pq": "parquet", ".csv": "csv"}
-ENGINES = ("duckdb", "postgresql", "spark")
+
+_ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 
 
 @dataclass(frozen=True)
@@ -35,8 +41,8 @@ class Files:
 class Frame:
     """A data frame held by the caller: pandas, Polars, Arrow or Spark.
 
-    Equal only to itself; its repr says the type and nothing of the data, and it is never pickled or copied, so that
-    rows do not leave with what holds them.
+    Guarantee: its repr shows the type and nothing of the data, and it cannot be pickled or copied, so rows do not leave
+    with an object that holds it.  It is equal only to itself.
 
     >>> read_source(object())
     Frame(<object>)
@@ -53,9 +59,9 @@ class Frame:
 
 @dataclass(frozen=True)
 class EngineTable:
-    """A table that an engine holds: a DuckDB file, a PostgreSQL server, a Spark session.
+    """A table that an engine holds: in a DuckDB file, on a PostgreSQL server, in a Spark session.
 
-    ``url`` is the engine's address without the table; it may carry a password, so the repr leaves it out.
+    ``url`` is the address without the table; it may carry a password, so the repr leaves it out.
 
     >>> read_source("postgresql://ana:secret@db/health#clinic.visits")
     EngineTable('postgresql', table='visits', schema='clinic')
@@ -68,20 +74,49 @@ class EngineTable:
     schema: str | None = None
 
     def __post_init__(self) -> None:
-        if self.engine not in ENGINES or not self.table or self.schema == "":
+        if not _ADDRESS.match(self.url) or not self.table or self.schema == "":
             raise InvalidParameter(
                 "A table of an engine is written engine://…#table or engine://…#schema.table.",
-                fix=f"Use one of {', '.join(ENGINES)}, and name the table after #.",
+                fix="Write the engine before ://, and the table after #.",
             )
 
     @property
-    def engine(self) -> str:
-        """The engine's name: duckdb, postgresql or spark."""
-        name = self.url.split(":", 1)[0].lower()
-        return "postgresql" if name == "postgres" else name
+    def scheme(self) -> str:
+        """The first part of the address, which names the engine.
+
+        >>> read_source("spark://local#visits").scheme
+        'spark'
+        """
+        return self.url.partition("://")[0].lower()
+
+    @property
+    def path(self) -> str:
+        """The path of the database file, for an engine whose address is one.
+
+        >>> read_source("duckdb:///data/health.duckdb#t").path, read_source("duckdb:////srv/health.duckdb#t").path
+        ('data/health.duckdb', '/srv/health.duckdb')
+        """
+        return unquote(urlsplit(self.url).path).removeprefix("/")
+
+    def at(self, path: str | PurePath) -> EngineTable:
+        """The same table in the database file at another path.
+
+        >>> read_source("duckdb:///health.duckdb#visits").at("new data/health.duckdb").url
+        'duckdb:///new%20data/health.duckdb'
+        """
+        return replace(self, url=f"{self.scheme}:///{quote(str(path))}")
+
+    @property
+    def address(self) -> str:
+        """The text that :func:`read_source` reads; it may carry a password.
+
+        >>> read_source("spark://local#health.visits").address
+        'spark://local#health.visits'
+        """
+        return f"{self.url}#{self.table if self.schema is None else f'{self.schema}.{self.table}'}"
 
     def __repr__(self) -> str:
-        return f"EngineTable({self.engine!r}, table={self.table!r}, schema={self.schema!r})"
+        return f"EngineTable({self.scheme!r}, table={self.table!r}, schema={self.schema!r})"
 
 
 Source = Files | Frame | EngineTable
@@ -113,8 +148,8 @@ def read_source(source: object) -> Source:
 
 def _engine_table(text: str) -> EngineTable:
     try:
-        parts = urlsplit(text)
-    except ValueError:
-        parts = urlsplit("")
-    schema, _, table = parts.fragment.rpartition(".")
-    return EngineTable(text.removesuffix(f"#{parts.fragment}"), table, schema or None)
+        fragment = urlsplit(text).fragment
+    except ValueError:  # not an address, such as an unclosed bracket in the host
+        fragment = ""
+    schema, _, table = fragment.rpartition(".")
+    return EngineTable(text.removesuffix(f"#{fragment}"), table, schema or None)

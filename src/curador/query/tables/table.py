@@ -1,6 +1,6 @@
-"""What is public about a table: its columns, its unit, its neighbours, and where its rows live.
+"""A declared table: its columns, its unit, its neighbours, and where its rows are.
 
-Everything here is declared by the curator and may be shown to anyone.  Nothing here reads a row.
+Everything here is declared by the curator and may be shown to anyone; no row is read.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from curador.errors import InvalidParameter
 from curador.mechanisms.sensitivity import Contribution
 from curador.numbers import whole
 from curador.privacy import Neighbors, Unit
-from curador.query.tables.columns import Column, Kind, distinct, identifier, suggestion, text_value
+from curador.query.tables.columns import Column, Kind, text_value
+from curador.query.tables.names import distinct, identifier, refuse_unknown, suggestion
 from curador.query.tables.sources import EngineTable, Files, Frame, Source, read_source
 
 __all__ = ["Column", "EngineTable", "Files", "Frame", "Kind", "Source", "Table", "Tree"]
@@ -23,9 +24,9 @@ _ROW = Unit.row()
 
 @dataclass(frozen=True)
 class Tree:
-    """A public hierarchy: levels from coarse to fine, each a column, and which value lies in which.
+    """A public hierarchy: ``levels`` are text columns from coarse to fine, ``children`` nests their values.
 
-    ``children`` nests as deep as there are levels; the finest level is a list.
+    ``children`` is one mapping per level, and a list at the finest.
 
     >>> tree = Tree(("region", "town"), {"Galicia": ["Lugo", "Vigo"], "Murcia": ["Lorca"]})
     >>> list(tree.paths())
@@ -40,7 +41,7 @@ class Tree:
     def __post_init__(self) -> None:
         levels = tuple(identifier(x, "A level") for x in self.levels)
         if len(levels) < 2:
-            raise InvalidParameter("A tree has at least two levels.", fix="List its columns from coarse to fine.")
+            raise InvalidParameter("A tree needs at least two levels.", fix="List its columns from coarse to fine.")
         distinct(levels, "levels")
         object.__setattr__(self, "levels", levels)
         object.__setattr__(self, "children", _branch(self.children, len(levels)))
@@ -60,7 +61,7 @@ def _branch(node: object, depth: int) -> object:
     elif isinstance(node, Mapping) and node:
         return MappingProxyType({text_value(str(name)): _branch(below, depth - 1) for name, below in node.items()})
     raise InvalidParameter(
-        "A tree does not reach its finest level everywhere.",
+        "A tree does not reach its finest level on every branch.",
         fix="Nest one table per level, and end with a list of distinct texts.",
     )
 
@@ -77,10 +78,18 @@ def _paths(node: object, depth: int) -> Iterator[tuple[str, ...]]:
 
 @dataclass(frozen=True, init=False)
 class Table:
-    """A table as the curator declares it; columns may be Columns, type names, or settings.
+    """A declared table.
 
-    ``unit`` is a row, or the column of ids that says whose a row is.  ``size`` is the public number of units, if it
-    is public.  ``contribution`` is (groups, rows per group) that a unit keeps unless a question says otherwise.
+    * ``source`` is a path or glob, a data frame, or ``engine://…#table``.
+    * ``unit`` is what is protected: a row, or all rows of one id; a text names the column of ids.
+    * ``columns`` are Columns, names of types, or settings as in a study file.
+    * ``neighbors`` says how two databases may differ by one unit.
+    * ``size`` is the number of units, where that is public.
+    * ``contribution`` is (groups, rows per group): how much of one unit a question keeps unless it says otherwise.
+    * ``public`` tables are read without noise and have no unit.
+    * ``trees`` are public hierarchies of text columns.
+
+    Assumes: all of it was chosen without looking at the rows.
 
     >>> adult = Table("adult.parquet", columns={"age": {"type": "integer", "bounds": [17, 90]}, "sex": "text"})
     >>> adult.columns["age"].bounds, adult.unit, adult.source
@@ -132,7 +141,9 @@ class Table:
                 fix=f"Declare its type, or fix the name. {suggestion(id, self.columns)}",
             )
         if self.columns[id].kind not in (Kind.INTEGER, Kind.TEXT):
-            raise InvalidParameter(f"The id {id!r} is neither text nor integer.", fix="Declare it as one of them.")
+            raise InvalidParameter(
+                f"The id {id!r} is neither a text nor an integer column.", fix="Declare it as one of them."
+            )
 
     def _check_trees(self) -> None:
         texts = [name for name, column in self.columns.items() if column.kind is Kind.TEXT]
@@ -140,7 +151,7 @@ class Table:
             for level in tree.levels:
                 if level not in texts:
                     raise InvalidParameter(
-                        f"The tree {name!r} has a level {level!r} that is no text column.",
+                        f"The tree {name!r} has a level {level!r} that is not a text column.",
                         fix=suggestion(level, texts),
                     )
 
@@ -150,7 +161,9 @@ def _unit(unit: object) -> Unit:
         return unit
     if isinstance(unit, str):
         return Unit.of(identifier(unit, "A unit's id"))
-    raise InvalidParameter(f"A unit is a row or an id column, got {unit!r}.", fix="Use Unit.row() or Unit.of(name).")
+    raise InvalidParameter(
+        f"A unit must be a row or an id column, got {unit!r}.", fix="Use Unit.row() or Unit.of(name)."
+    )
 
 
 def _columns(columns: object) -> Mapping[str, Column]:
@@ -162,7 +175,7 @@ def _columns(columns: object) -> Mapping[str, Column]:
 
 
 SETTINGS = {"type": "kind", "bounds": "bounds", "step": "step", "keys": "keys", "nullable": "nullable"}
-"""What may be said of a column in a study file, and the field it fills."""
+"""The settings of a column in a study file, and the field of :class:`Column` that each fills."""
 
 
 def read_column(name: str, what: object) -> Column:
@@ -178,11 +191,7 @@ def read_column(name: str, what: object) -> Column:
         raise InvalidParameter(
             f"Column {name!r} is declared as {what!r}.", fix='Write a type such as "integer", or {"type": …, …}.'
         )
-    for setting in settings:
-        if setting not in SETTINGS:
-            raise InvalidParameter(
-                f"Column {name!r} has an unknown setting {setting!r}.", fix=suggestion(setting, SETTINGS)
-            )
+    refuse_unknown(settings, SETTINGS, f"Column {name!r}")
     if "type" not in settings:
         kinds = ", ".join(k.value for k in Kind)
         raise InvalidParameter(f"Column {name!r} has no type.", fix=f"Declare it: one of {kinds}.")
@@ -193,15 +202,17 @@ def read_column(name: str, what: object) -> Column:
 
 
 def _contribution(limit: object, unit: Unit) -> Contribution | None:
-    """(groups, rows) as limits; a row needs none."""
+    """The limits of (groups, rows per group); refused where the unit is a row."""
     if limit is None:
         return None
     if unit.id is None:
         raise InvalidParameter(
-            "A row is in one group, once: it has no contribution limits.", fix="Leave contribution out."
+            "A row is in one group, once, so it has no contribution limits.", fix="Leave contribution out."
         )
     if isinstance(limit, Contribution):
         return limit
     if isinstance(limit, tuple | list) and len(limit) == 2:
         return Contribution(groups=limit[0], rows=limit[1])
-    raise InvalidParameter(f"Contribution is (groups, rows per group), got {limit!r}.", fix="Pass a pair, as (5, 3).")
+    raise InvalidParameter(
+        f"Contribution must be (groups, rows per group), got {limit!r}.", fix="Pass a pair, as (5, 3)."
+    )

@@ -13,7 +13,7 @@ from curador.query.ask.question import Join
 from curador.query.ask.sql.expressions import Reader, is_aggregate
 from curador.query.ask.sql.text import name_of, only, place, plain_column, refuse
 from curador.query.language import expressions as ex
-from curador.query.tables.columns import distinct, identifier, suggestion
+from curador.query.tables.names import distinct, identifier, suggestion
 from curador.query.tables.table import Table
 
 

@@ -1,0 +1,174 @@
+"""Prepared copies that outlive a curator: files beside the study file, or tables of a database, and a list of them.
+
+The list keeps, with each copy, the version of the data that it was made of.  A copy of rows that were reloaded since is
+not used.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from shutil import rmtree
+from typing import TYPE_CHECKING, Any
+
+from curador.curator.study.dashboard import write_atomically
+from curador.engines.registry import engine_class, engine_entry
+from curador.errors import CuradorError, InvalidParameter
+from curador.query.tables.sources import Source
+
+if TYPE_CHECKING:
+    from curador.curator.curator import Curator
+    from curador.query.sql_plan.prepared import Prepared
+
+Version = tuple[int, int]
+"""Which data a table holds, by the numbers that the ledger gave it."""
+
+
+@dataclass(frozen=True)
+class StoredCopy:
+    """A copy in the list: where it is (a file beside the study, or a table of the database) and of which data."""
+
+    prepared: Prepared
+    in_file: bool
+    version: Version
+
+
+class StoredCopies:
+    """The prepared copies of a study's tables.
+
+    ``version_of`` returns the present version of a table's data.
+
+    Guarantee: the list and the files are readable by their owner only, since copies hold private rows; the list is
+    replaced atomically.
+    """
+
+    def __init__(self, study: str | Path, version_of: Callable[[str], Version]) -> None:
+        self._study, self._version_of = Path(study), version_of
+        self._list = self._study.with_name(f"{self._study.stem}.prepared.json")
+
+    def __bool__(self) -> bool:
+        """Whether there is a list at all; it is not read."""
+        return self._list.exists()
+
+    def for_table(self, table: str) -> list[Prepared]:
+        """The copies of a table's present rows, oldest first, ready to be attached."""
+        found = [copy for copy in self._read() if copy.prepared.table == table]
+        now = self._version_of(table) if found else None
+        return [self._located(copy) for copy in found if copy.version == now]
+
+    def new_path(self, table: str, source: Source) -> Path | None:
+        """An unused path for a copy, beside the study; None where the engine stores copies in its database."""
+        if not engine_class(engine_entry(source)).copies_in_files:
+            return None
+        number, plain = 1, re.sub(r"\W", "_", table)
+        while (path := self._study.with_name(f"{self._study.stem}.{plain}-{number}.prepared")).exists():
+            number += 1
+        return path
+
+    def add(self, made: Prepared, path: Path | None) -> StoredCopy:
+        """Add a copy of a table's present rows; those for the same groups, or of older rows, are removed."""
+        new = StoredCopy(
+            made if path is None else replace(made, place=path.name), path is not None, self._version_of(made.table)
+        )
+
+        def old(copy: StoredCopy) -> bool:
+            same = copy.prepared.group_by == made.group_by
+            return copy.prepared.table == made.table and (same or copy.version != new.version)
+
+        self._rewrite(old, new)
+        return new
+
+    def remove(self, table: str) -> list[StoredCopy]:
+        """Remove the copies of a table from the list, and their files; a table in a database is left to its owner."""
+        return self._rewrite(lambda copy: copy.prepared.table == table)
+
+    def _located(self, copy: StoredCopy) -> Prepared:
+        if not copy.in_file:
+            return copy.prepared
+        return replace(copy.prepared, place=str(self._study.parent / copy.prepared.place))
+
+    def _rewrite(self, old: Callable[[StoredCopy], bool], *new: StoredCopy) -> list[StoredCopy]:
+        """Write the list without the old copies and with the new ones, then delete the files of the old."""
+        copies = self._read()
+        gone = [copy for copy in copies if old(copy)]
+        if gone or new:
+            kept = [_to_json(copy) for copy in (*copies, *new) if copy not in gone]
+            write_atomically(self._list, (json.dumps(kept, indent=1) + "\n").encode(), 0o600)
+        for copy in gone:
+            if copy.in_file:
+                _delete(self._study.parent / copy.prepared.place)
+        return gone
+
+    def _read(self) -> list[StoredCopy]:
+        if not self._list.exists():
+            return []
+        try:
+            return [_from_json(entry) for entry in json.loads(self._list.read_text(encoding="utf-8"))]
+        except (OSError, ValueError, TypeError, KeyError, CuradorError):
+            raise InvalidParameter(
+                f"{self._list.name} cannot be read.", fix="Remove it, and prepare the tables again."
+            ) from None
+
+
+def _to_json(copy: StoredCopy) -> dict[str, object]:
+    return {**copy.prepared.to_json(), "file": copy.in_file, "data": copy.version}
+
+
+def _from_json(entry: dict[str, Any]) -> StoredCopy:
+    from curador.query.sql_plan.prepared import Prepared  # writes SQL trees: loaded when there is a copy
+
+    data, version = entry["data"]
+    return StoredCopy(Prepared.from_json(entry), bool(entry["file"]), (int(data), int(version)))
+
+
+def _delete(path: Path) -> None:
+    if path.is_dir():  # Spark writes a folder
+        rmtree(path, ignore_errors=True)
+    else:
+        with suppress(OSError):
+            path.unlink()
+
+
+# ---- with a curator ------------------------------------------------------------------------------------------------
+
+
+def stored_copies(curator: Curator, study: str | Path) -> StoredCopies:
+    """The stored copies of a curator's tables."""
+    return StoredCopies(study, lambda table: curator.scopes.versions([table])[0])
+
+
+def attach_stored(curator: Curator, study: str | Path, tables: Iterable[str]) -> None:
+    """Attach the stored copies of these tables, and of no others: attaching reads a copy once, and opens its engine."""
+    copies = stored_copies(curator, study)
+    for table in dict.fromkeys(tables):
+        if copies and table in curator.scopes.registered:
+            for prepared in copies.for_table(table):
+                curator.attach(prepared)
+
+
+def prepare_stored(curator: Curator, study: str | Path, table: str, group_by: Sequence[str] = ()) -> StoredCopy:
+    """Prepare a table, and keep the copy beside the study or in the database for later curators."""
+    if table not in curator.scopes.registered:
+        raise InvalidParameter(
+            f"{table!r} is not a private table of the study.", fix=f"It has {', '.join(curator.scopes.registered)}."
+        )
+    copies = stored_copies(curator, study)
+    path = copies.new_path(table, curator.tables[table].source)
+    with _owner_only():
+        made = curator.prepare(table, group_by, path=path)
+    return copies.add(made, path)
+
+
+@contextmanager
+def _owner_only() -> Iterator[None]:
+    """Files made inside are readable by their owner only.  The mask is the whole process's, also of other threads."""
+    before = os.umask(0o077)
+    try:
+        yield
+    finally:
+        os.umask(before)
