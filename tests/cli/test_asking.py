@@ -260,7 +260,7 @@ def test_after_a_reload_copies_and_old_answers_are_gone_and_the_budget_is_not(st
 def test_a_copy_of_rows_that_python_reloaded_is_not_used(study: Invoke) -> None:
     study("prepare", "visits", "-g", "town")
     curator = Curator("study.toml")
-    curator.reloaded("visits")
+    curator.reload("visits")
     curator.close()
     assert not read(study, "explain", BY_TOWN, "--epsilon", "0.5")["prepared"]
 

@@ -37,7 +37,7 @@ PLANNERS = {"n": planner(count()), "age": planner(mean("age")), "again": planner
 @settings(max_examples=40)
 def test_shares_follow_the_weights_and_never_exceed_the_budget(weights: list[Fraction], total: float) -> None:
     plans = split(PLANNERS, PureDP(total), dict(zip(PLANNERS, weights, strict=True)))
-    got = [rational(p.promise.epsilon) for p in plans.values() if isinstance(p.promise, PureDP)]
+    got = [rational(p.guarantee.epsilon) for p in plans.values() if isinstance(p.guarantee, PureDP)]
     assert sum(got) <= rational(total)
     for share, weight in zip(got, weights, strict=True):
         assert float(share) == pytest.approx(float(rational(total) * weight / sum(weights)), rel=1e-12)
@@ -46,7 +46,7 @@ def test_shares_follow_the_weights_and_never_exceed_the_budget(weights: list[Fra
 @pytest.mark.parametrize("budget", [PureDP(1), ApproxDP(1, 1e-6), ZCDP(0.5)])
 def test_the_promises_of_a_batch_add_up(budget: Guarantee) -> None:
     batch = Batch(split(PLANNERS, budget))
-    assert batch.promise <= (budget if not isinstance(batch.promise, ApproxDP) else ApproxDP(1, 1e-6))
+    assert batch.guarantee <= (budget if not isinstance(batch.guarantee, ApproxDP) else ApproxDP(1, 1e-6))
     assert list(batch.plans) == list(PLANNERS)
     assert batch.tables == ("people",)
 
@@ -56,11 +56,11 @@ def test_accuracies_come_first_and_the_rest_is_shared() -> None:
     wanted = plans["n"].expected[0].value
     assert wanted is not None
     assert wanted <= 20
-    spent = [rational(p.promise.epsilon) for p in plans.values() if isinstance(p.promise, PureDP)]
+    spent = [rational(p.guarantee.epsilon) for p in plans.values() if isinstance(p.guarantee, PureDP)]
     assert spent[1] == spent[2]
     assert Fraction(999, 1000) < sum(spent) <= 1
     alone = split({"n": PLANNERS["n"]}, None, accuracies={"n": within(20)})
-    assert alone["n"].promise == plans["n"].promise
+    assert alone["n"].guarantee == plans["n"].guarantee
 
 
 def test_what_cannot_be_split() -> None:
@@ -84,8 +84,8 @@ def test_the_tight_promise_is_of_all_together_and_below_the_sum() -> None:
     batch = Batch(split(many, PureDP(2)), delta="1e-6")
     assert batch.tight == ApproxDP(epsilon(batch.event, "1e-6").upper, 1e-6)
     assert batch.tight.epsilon < 1.7 < 2
-    assert batch.promise == PureDP(2)
-    assert Batch(batch.plans, "1e-6", charged_tight=True).promise == batch.tight
+    assert batch.guarantee == PureDP(2)
+    assert Batch(batch.plans, "1e-6", charged_tight=True).guarantee == batch.tight
     assert "costs" in str(batch)
     assert "tightly" in str(batch)
 

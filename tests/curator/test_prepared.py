@@ -66,7 +66,7 @@ def test_only_copies_of_the_present_rows_are_found(study: Path, curator: Curator
     assert copies
     assert [p.place for p in copies.for_table("a")] == [str(study.parent / made.prepared.place)]
     assert copies.for_table("visits_a") == []
-    curator.reloaded("a")
+    curator.reload("a")
     assert copies.for_table("a") == []
     prepare_stored(curator, study, "a")
     assert [p.group_by for p in copies.for_table("a")] == [()]  # the copy of the old rows is gone

@@ -112,14 +112,14 @@ def test_reloaded_data_keeps_the_budget_and_gets_new_answers(opened: Opened, stu
     curator = opened()
     first = curator.sql(SQL, epsilon=0.25)
     assert curator.sql(SQL, epsilon=0.25).repeated
-    curator.reloaded("people")
+    curator.reload("people")
     second = curator.sql(SQL, epsilon=0.25)
     assert not second.repeated
     assert second.charge != first.charge
     assert opened().sql(SQL, epsilon=0.25).to_json() == second.to_json()
     assert opened().budget().spent == PureDP(0.5)
     with pytest.raises(InvalidParameter, match="no private table"):
-        curator.reloaded("nobody")
+        curator.reload("nobody")
 
 
 def test_a_renamed_table_keeps_its_budget(opened: Opened, study: Path) -> None:
@@ -277,7 +277,7 @@ BOARD = {"sexes": SQL, "age": "SELECT AVG(age) AS age FROM people", "n": "SELECT
 def test_a_batch_is_one_charge_all_or_nothing(opened: Opened) -> None:
     curator = opened()
     batch = curator.batch(BOARD, epsilon=0.9, weights={"age": 2})
-    assert [p.promise for p in batch.plans.values()] == [PureDP(0.225), PureDP(0.45), PureDP(0.225)]
+    assert [p.guarantee for p in batch.plans.values()] == [PureDP(0.225), PureDP(0.45), PureDP(0.225)]
     done = curator.publish(batch)
     assert list(done) == list(BOARD)
     (charge,) = curator.history()
@@ -299,7 +299,7 @@ def test_a_batch_by_accuracies(opened: Opened) -> None:
     found = batch.plans["n"].expected[0].value
     assert found is not None
     assert found <= 10
-    assert batch.promise <= PureDP(0.9)
+    assert batch.guarantee <= PureDP(0.9)
 
 
 def test_a_batch_in_a_scope_that_counts_deltas_may_be_charged_tightly() -> None:
@@ -343,7 +343,7 @@ def test_a_batch_in_rho() -> None:
 
 def test_a_running_count_is_paid_at_opening(opened: Opened, study: Path) -> None:
     curator = opened()
-    stream = curator.continual(curator.table("people"), "day", date(2026, 1, 1), 10, epsilon=0.5)
+    stream = curator.running_count(curator.table("people"), "day", date(2026, 1, 1), 10, epsilon=0.5)
     assert curator.budget().spent == PureDP(0.5)
     totals = [stream.next() for _ in range(10)]
     assert [r["day"][0] for r in totals] == [date(2026, 1, 1) + timedelta(days=i) for i in range(10)]
@@ -358,14 +358,16 @@ def test_a_running_count_is_paid_at_opening(opened: Opened, study: Path) -> None
 def test_a_running_count_is_settled_before_anything_leaves(opened: Opened) -> None:
     """An older copy of the ledger, without its charge, would be noticed: the anchor has seen it."""
     curator = opened()
-    curator.continual(curator.table("people"), "day", date(2026, 1, 1), 10, epsilon=0.5)
+    curator.running_count(curator.table("people"), "day", date(2026, 1, 1), 10, epsilon=0.5)
     assert curator.history()[0].settled
 
 
 def test_running_counts_say_what_they_are(opened: Opened, study: Path) -> None:
     study.write_text(STUDY.replace("epsilon = 1", "epsilon = 3", 1))
     stage = opened().rehearse(rows=50)
-    stream = stage.continual(stage.table("people"), "day", date(2026, 1, 1), 2, epsilon=2, because="the board agreed")
+    stream = stage.running_count(
+        stage.table("people"), "day", date(2026, 1, 1), 2, epsilon=2, because="the board agreed"
+    )
     release = stream.next()
     stage.close()
     assert release.rehearsal
@@ -374,7 +376,7 @@ def test_running_counts_say_what_they_are(opened: Opened, study: Path) -> None:
 
 def test_a_running_count_ends_where_the_engine_fails(opened: Opened, study: Path) -> None:
     curator = opened()
-    stream = curator.continual(curator.table("people"), "day", date(2026, 1, 1), 10, epsilon=0.5)
+    stream = curator.running_count(curator.table("people"), "day", date(2026, 1, 1), 10, epsilon=0.5)
     stream.next()
     study.with_name("people.csv").unlink()
     with pytest.raises(EngineFailed):
@@ -388,20 +390,20 @@ def test_what_cannot_run_on(opened: Opened) -> None:
     curator = opened()
     people = curator.table("people")
     wrongs: list[Callable[[], object]] = [
-        lambda: curator.continual(people, "sex", date(2026, 1, 1), 10, epsilon=0.5),
-        lambda: curator.continual(people, "day", date(2026, 1, 1), 0, epsilon=0.5),
-        lambda: curator.continual(people.group_by("sex"), "day", date(2026, 1, 1), 9, epsilon=0.5),
-        lambda: curator.continual(people, "day", date(2026, 1, 1), 9, epsilon=0.5, delta=1e-6),
-        lambda: curator.continual(people, "day", date(2026, 1, 1), 9, epsilon=2),
+        lambda: curator.running_count(people, "sex", date(2026, 1, 1), 10, epsilon=0.5),
+        lambda: curator.running_count(people, "day", date(2026, 1, 1), 0, epsilon=0.5),
+        lambda: curator.running_count(people.group_by("sex"), "day", date(2026, 1, 1), 9, epsilon=0.5),
+        lambda: curator.running_count(people, "day", date(2026, 1, 1), 9, epsilon=0.5, delta=1e-6),
+        lambda: curator.running_count(people, "day", date(2026, 1, 1), 9, epsilon=2),
     ]
     for wrong in wrongs:
         with pytest.raises((QuestionRefused, InvalidParameter)):
             wrong()
     with pytest.raises(BudgetExceeded):
-        curator.continual(people, "day", date(2026, 1, 1), 9, epsilon=1.5, because="x")
+        curator.running_count(people, "day", date(2026, 1, 1), 9, epsilon=1.5, because="x")
     strict = opened(policy=Policy(largest_epsilon=0.1))
     with pytest.raises(QuestionRefused, match="policy allows"):
-        strict.continual(strict.table("people"), "day", date(2026, 1, 1), 9, epsilon=0.2)
+        strict.running_count(strict.table("people"), "day", date(2026, 1, 1), 9, epsilon=0.2)
     curator = opened()
     assert curator.history() == ()
 

@@ -78,10 +78,10 @@ def test_frames_have_the_ends_of_intervals_beside_each_output() -> None:
 
 
 def test_it_says_what_is_promised() -> None:
-    assert made().promise() == "epsilon 1, delta 1e-06 for everything of one 'id' replaced · charge 7"
+    assert made().statement() == "epsilon 1, delta 1e-06 for everything of one 'id' replaced · charge 7"
     plain = made(guarantee=PureDP(0.5), unit=None, neighbors=Neighbors.ADD_REMOVE)
-    assert plain.promise() == "epsilon 0.5 for one row added or removed · charge 7"
-    assert made(guarantee=ZCDP(0.5)).promise().startswith("rho 0.5 for")
+    assert plain.statement() == "epsilon 0.5 for one row added or removed · charge 7"
+    assert made(guarantee=ZCDP(0.5)).statement().startswith("rho 0.5 for")
 
 
 def test_text_shows_values_intervals_and_ranks() -> None:

@@ -202,12 +202,12 @@ def value(m: Measure, row: Mapping[ex.Name, Any], checked: Checked, summed: set[
     found = evaluate(m.column, row, checked.scope)
     if found is None:
         return None
-    if m.form is MeasureKind.PRESENT and m.column not in summed:
+    if m.kind is MeasureKind.PRESENT and m.column not in summed:
         return 1
-    if m.form is MeasureKind.DISTINCT:
+    if m.kind is MeasureKind.DISTINCT:
         domain = typecheck(m.column, checked.scope).domain or ()
         return found if found in [plain(key) for key in domain] else None
-    return min(max(found, m.low), m.high) if m.form is MeasureKind.VALUES else found
+    return min(max(found, m.low), m.high) if m.kind is MeasureKind.VALUES else found
 
 
 def plain(key: Key | None) -> int | str | bool | None:
@@ -219,7 +219,7 @@ def oracle(checked: Checked, measures: Sequence[Measure], limits: Contribution, 
     """What an engine must answer."""
     question, size = checked.question, None if checked.keys is None else len(checked.keys)
     wanted = [m for m in dict.fromkeys(measures) if m.column is not None]
-    summed = {m.column for m in wanted if m.form in (MeasureKind.SUM, MeasureKind.CENTRED, MeasureKind.SQUARES)}
+    summed = {m.column for m in wanted if m.kind in (MeasureKind.SUM, MeasureKind.CENTRED, MeasureKind.SQUARES)}
     places = {tuple((type(plain(k)), plain(k)) for k in key): i for i, key in enumerate(checked.keys or ())}
     rows: list[Kept] = []
     for unit, row in joined(checked, tables, wanted):
@@ -241,7 +241,7 @@ def oracle(checked: Checked, measures: Sequence[Measure], limits: Contribution, 
         cells: list[list[tuple[Any, Any]]] = [[] for _ in keys]
         for unit, group, values in rows:
             cells[place[group]].append((unit, values[wanted.index(m)] if m in wanted else None))
-        if m.form is MeasureKind.VALUES:
+        if m.kind is MeasureKind.VALUES:
             lists[m.name] = [sorted(Counter(v for _, v in c if v is not None).items()) for c in cells]
         else:
             columns[m.name] = [aggregate(m, c, checked.table.unit.id is not None) for c in cells]
@@ -255,12 +255,12 @@ def typed(group: tuple[Any, ...], checked: Checked) -> tuple[Key | None, ...]:
 
 def aggregate(m: Measure, cell: Sequence[tuple[Any, Any]], ids: bool) -> int:
     there = [v for _, v in cell if v is not None]
-    if m.form is MeasureKind.ROWS:
+    if m.kind is MeasureKind.ROWS:
         return len(cell)
-    if m.form is MeasureKind.UNITS:
+    if m.kind is MeasureKind.UNITS:
         return len({u for u, _ in cell}) if ids else len(cell)
-    if m.form is MeasureKind.PRESENT:
+    if m.kind is MeasureKind.PRESENT:
         return len(there)
-    if m.form is MeasureKind.DISTINCT:
+    if m.kind is MeasureKind.DISTINCT:
         return len(set(there))
-    return int(sum((v - m.centre) ** (2 if m.form is MeasureKind.SQUARES else 1) for v in there))
+    return int(sum((v - m.centre) ** (2 if m.kind is MeasureKind.SQUARES else 1) for v in there))

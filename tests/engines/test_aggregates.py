@@ -39,11 +39,11 @@ def opened_on(opened: Opened, rows: Mapping[str, list[dict[str, Any]]]) -> SqlEn
 
 def plain(answer: ExactCounts, measures: Sequence[Measure]) -> Expected:
     """An answer as the oracle gives it."""
-    columns = {m.name: list(answer.column(m.name)) for m in measures if m.form is not MeasureKind.VALUES}
+    columns = {m.name: list(answer.column(m)) for m in measures if m.kind is not MeasureKind.VALUES}
     lists = {
-        m.name: [list(zip(v.tolist(), n.tolist(), strict=True)) for v, n in answer.values(m.name)]
+        m.name: [list(zip(v.tolist(), n.tolist(), strict=True)) for v, n in answer.values(m)]
         for m in measures
-        if m.form is MeasureKind.VALUES
+        if m.kind is MeasureKind.VALUES
     }
     return Expected(list(answer.keys), columns, lists)
 
@@ -79,6 +79,6 @@ def test_empty_groups_are_there(opened: Opened) -> None:
     checked, measures = planned(QUESTIONS["listed"])
     found = engine.run(lower(checked, measures, limits(checked)))
     assert list(found.keys) == list(checked.keys or ())
-    assert all(list(found.column(m.name)) == [0] * 3 for m in measures)
+    assert all(list(found.column(m)) == [0] * 3 for m in measures)
     checked, measures = planned(QUESTIONS["rows found"])
     assert engine.run(lower(checked, measures, limits(checked))).keys == ()

@@ -76,7 +76,7 @@ def test_a_table_that_is_gone_is_the_same_error(tmp_path: Path) -> None:
     pq.write_table(pa.table({"x": [1, 2]}), path)
     engine = DuckDB({"t": Files(str(path), "parquet")})
     exact = counted(TABLE)
-    assert engine.run(exact).column("rows") == [2]
+    assert engine.run(exact).column(ROWS) == [2]
     path.unlink()
     with pytest.raises(EngineFailed, match="could not run the plan"):
         engine.run(exact)
@@ -194,7 +194,7 @@ def test_names_and_texts_are_nothing_but_names_and_texts(opened: Opened, engine_
             where=ex.all_of(*(ex.Compare("=", ex.Name(n), ex.Literal(n)) for n in ATTACKS)),
         )
         found = engine.run(lower(check(question, {"t": table}), [ROWS], Contribution()))
-        assert found.column("rows") == [2 * (key == name) for key in ATTACKS]
+        assert found.column(ROWS) == [2 * (key == name) for key in ATTACKS]
 
 
 def test_duckdb_opens_nothing_else(tmp_path: Path) -> None:
@@ -227,7 +227,7 @@ def test_a_database_file_is_only_read(tmp_path: Path) -> None:
         connection.execute("CREATE TABLE t AS SELECT 5 AS x")
     before = path.read_bytes()
     engine = DuckDB({"t": EngineTable(f"duckdb:///{path}", "t")})
-    assert engine.run(counted(TABLE)).column("rows") == [1]
+    assert engine.run(counted(TABLE)).column(ROWS) == [1]
     relation = engine._views["t"]
     for text in (f"INSERT INTO {relation} VALUES (1)", f"DROP TABLE {relation}"):
         with pytest.raises(duckdb.Error):
@@ -261,7 +261,7 @@ def test_postgres_only_reads(postgres_url: str) -> None:
                 engine._results(counted(table), (text,), None)
         with pytest.raises(psycopg.Error, match="multiple commands"):
             engine._results(counted(table), ("SELECT 0, 1; SELECT 0, 2",), None)
-        assert engine.run(counted(table)).column("rows") == [1]
+        assert engine.run(counted(table)).column(ROWS) == [1]
         engine.close()
     finally:
         with psycopg.connect(postgres_url, autocommit=True) as connection:
@@ -281,7 +281,7 @@ def test_postgres_comes_back(postgres_url: str) -> None:
         connection.execute("SELECT pg_terminate_backend(%s)", [engine._connection.info.backend_pid])
         with pytest.raises(EngineFailed):
             engine.run(counted(TABLE))
-        assert engine.run(counted(TABLE)).column("rows") == [1]
+        assert engine.run(counted(TABLE)).column(ROWS) == [1]
         with pytest.raises(psycopg.Error):
             engine._results(counted(TABLE), ("DELETE FROM public.cut",), None)
         engine.close()
@@ -314,7 +314,7 @@ def test_postgres_plans_see_one_snapshot(postgres_url: str) -> None:
         connection.execute("SELECT pg_advisory_unlock(4711)")
         reader.join()
         assert [tuple(found[0][0]), tuple(found[2][0])] == [(0, 1), (0, 5, 1)]
-        assert engine.run(exact).column("rows") == [11]
+        assert engine.run(exact).column(ROWS) == [11]
         engine.close()
 
 

@@ -47,7 +47,7 @@ ASKED = {
 def measured(question: Question, table: Table = VISIT) -> tuple[Checked, list[Measure]]:
     checked = check(question, {"visits": table})
     return checked, [
-        *(m for r in recipes(checked, KEPT) for m in r.measures if m.form is not MeasureKind.VALUES),
+        *(m for r in recipes(checked, KEPT) for m in r.measures if m.kind is not MeasureKind.VALUES),
         Measure(MeasureKind.UNITS),
     ]
 
@@ -97,7 +97,7 @@ def expected(
     keys: list[Any] = [tuple(map(plain, k)) for k in checked.keys or ()] or sorted(
         cells, key=lambda g: [*map(order, g)]
     )
-    summed = {m.column for m in measures if m.form in (MeasureKind.SUM, MeasureKind.CENTRED, MeasureKind.SQUARES)}
+    summed = {m.column for m in measures if m.kind in (MeasureKind.SUM, MeasureKind.CENTRED, MeasureKind.SQUARES)}
 
     def number(m: Measure, key: Any) -> int:
         if m.column is None:
@@ -137,7 +137,7 @@ def test_prepared_answers(opened: Opened, tmp_path: Path) -> None:
         answer = engine.run(lower(checked, measures, KEPT, made))
         keys, columns = expected(checked, measures, rows, groups)
         assert [tuple(map(plain, key)) for key in answer.keys] == keys
-        assert {m.name: list(answer.column(m.name)) for m in measures} == columns
+        assert {m.name: list(answer.column(m)) for m in measures} == columns
 
 
 def run(question: Question, rows: list[dict[str, Any]]) -> tuple[Contribution, dict[str, dict[Any, int]]]:
@@ -146,7 +146,7 @@ def run(question: Question, rows: list[dict[str, Any]]) -> tuple[Contribution, d
     exact = lower(checked, measures, KEPT, prepared(engine, GROUPS, None))
     answer = engine.run(exact)
     engine.close()
-    return exact.contribution, {m.name: dict(zip(answer.keys, answer.column(m.name), strict=True)) for m in measures}
+    return exact.contribution, {m.name: dict(zip(answer.keys, answer.column(m), strict=True)) for m in measures}
 
 
 @pytest.mark.parametrize("name", ASKED)
@@ -206,13 +206,13 @@ def test_a_snapshot_is_bound_to_its_file(tmp_path: Path) -> None:
     engine = DuckDB(sources, on_error=shown)
     made = prepared(engine, GROUPS, place)
     exact = lower(checked, measures, KEPT, made)
-    before = [engine.run(exact).column(m.name) for m in measures]
+    before = [engine.run(exact).column(m) for m in measures]
     engine.close()
 
     pq.write_table(stored(tables(24, 50)["visits"], VISIT), source)
     again = DuckDB(sources, on_error=shown)
     again.attach(Prepared.from_json(made.to_json()))
-    assert [again.run(exact).column(m.name) for m in measures] == before
+    assert [again.run(exact).column(m) for m in measures] == before
     with pytest.raises(InvalidParameter, match=r"'ready\.duckdb' exists already"):
         prepared(again, GROUPS, place)
     again.close()
@@ -233,5 +233,5 @@ def test_ranks_do_not_depend_on_the_groups_name() -> None:
     checked, measures = measured(Question("visits", FEW, group_by=(Group("how old", bins),)))
     answer = engine.run(lower(checked, measures, KEPT, made))
     assert answer.keys == ((0,), (1,))
-    assert 0 < sum(answer.column("rows")) <= len(rows)
+    assert 0 < sum(answer.column(ROWS)) <= len(rows)
     engine.close()

@@ -93,11 +93,11 @@ def moves(m: Measure, a: Expected, b: Expected) -> list[int]:
     keys = list(dict.fromkeys([*a.keys, *b.keys]))
 
     def cell(answer: Expected, key: Any) -> Any:
-        empty: Any = [] if m.form is MeasureKind.VALUES else 0
-        found: Any = answer.lists if m.form is MeasureKind.VALUES else answer.columns
+        empty: Any = [] if m.kind is MeasureKind.VALUES else 0
+        found: Any = answer.lists if m.kind is MeasureKind.VALUES else answer.columns
         return found[m.name][answer.keys.index(key)] if key in answer.keys else empty
 
-    if m.form is not MeasureKind.VALUES:
+    if m.kind is not MeasureKind.VALUES:
         return [abs(cell(a, key) - cell(b, key)) for key in keys]
     found = []
     for key in keys:
@@ -164,7 +164,7 @@ def test_a_units_rows_are_chosen_without_looking_at_others(name: str) -> None:
     """Sums over the table are the sums of those over each unit alone."""
     checked, measures = planned(QUESTIONS[name])
     exact, data = lower(checked, measures, limits(checked)), tables(13, 100)
-    additive = [m for m in dict.fromkeys(measures) if m.form in ADDITIVE]
+    additive = [m for m in dict.fromkeys(measures) if m.kind in ADDITIVE]
     whole = answered(exact, measures, data)
     parts: dict[tuple[str, Any], int] = {}
     for unit in units(checked, data):
@@ -175,7 +175,7 @@ def test_a_units_rows_are_chosen_without_looking_at_others(name: str) -> None:
         for m in additive:
             for key, n in zip(one.keys, one.columns[m.name], strict=True):
                 parts[m.name, key] = parts.get((m.name, key), 0) + n
-        if any(m.form is MeasureKind.ROWS for m in measures):
+        if any(m.kind is MeasureKind.ROWS for m in measures):
             rows = one.columns["rows"]
             assert max(rows, default=0) <= exact.contribution.rows
             assert sum(n > 0 for n in rows) <= exact.contribution.groups
@@ -206,7 +206,7 @@ def pairs(ids: list[int], rows: int, most: int, key: str | None = None) -> dict[
     engine = DuckDB({"left": Frame(sides["a"]), "right": Frame(sides["b"])}, threads=1, on_error=shown)
     answer = engine.run(lower(checked, [Measure(MeasureKind.ROWS)], Contribution(rows=10**6, groups=10**6)))
     engine.close()
-    counts = zip(answer.keys, answer.column("rows"), strict=True)
+    counts = zip(answer.keys, answer.column(ROWS), strict=True)
     return {(int(a), int(b)): n for (a, b), n in counts if isinstance(a, int) and isinstance(b, int)}
 
 

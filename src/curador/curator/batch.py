@@ -115,9 +115,9 @@ class Batch:
         return {"batch": [self.plans[name].code for name in self._order]}
 
     @property
-    def measures(self) -> Mapping[str, str]:
+    def measured(self) -> Mapping[str, str]:
         """Digests of the exact numbers it measures, each with a label for people."""
-        return {code: label for plan in self.plans.values() for code, label in plan.measures.items()}
+        return {code: label for plan in self.plans.values() for code, label in plan.measured.items()}
 
     @property
     def note(self) -> Mapping[str, object]:

@@ -359,7 +359,7 @@ class Curator(BudgetHolder):
             # The exact half needs no price: what is counted is noised by the tree.
             plan = self._planner(question).exact_half()
             found = self._buyer.attempt(
-                lambda: str(self._engines.of(plan.reads).run(plan.exact).column(plan.exact_measures[0])[0]).encode()
+                lambda: str(self._engines.of(plan.reads).run(plan.exact).column(plan.measures[0])[0]).encode()
             )
             if found is None:
                 raise failed()

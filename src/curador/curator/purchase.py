@@ -40,7 +40,7 @@ class Purchase(Protocol):
     * ``guarantee``: what it keeps; ``kinds``: the kinds of its mechanisms, and ``parts``: the purchases it is made of,
       for policies;
     * ``code``: identifies its measurement by codes and numbers, never by words; None is never found again;
-    * ``measures``: digests of the exact numbers behind it, each with a label for people;
+    * ``measured``: digests of the exact numbers behind it, each with a label for people;
     * ``note``: what the charge remembers of it: plain values, nothing read from data.
     """
 
@@ -69,7 +69,7 @@ class Purchase(Protocol):
     def code(self) -> object: ...
 
     @property
-    def measures(self) -> Mapping[str, str]: ...
+    def measured(self) -> Mapping[str, str]: ...
 
     @property
     def note(self) -> Mapping[str, object]: ...
@@ -204,7 +204,7 @@ class Buyer:
     def _measured(self, purchase: Purchase) -> dict[str, str]:
         """Digests of the exact numbers behind a purchase, for these versions of the data."""
         versions = [list(pair) for pair in self._scopes.versions(purchase.tables)]
-        return {digest([code, versions])[:32]: label for code, label in purchase.measures.items()}
+        return {digest([code, versions])[:32]: label for code, label in purchase.measured.items()}
 
     def measured_before(self, purchase: Purchase) -> list[dict[str, object]]:
         """Which of its measures were bought before, by which charge; among the newest charges.

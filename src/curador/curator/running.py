@@ -119,7 +119,7 @@ class DailyCount:
         return None
 
     @property
-    def measures(self) -> Mapping[str, str]:
+    def measured(self) -> Mapping[str, str]:
         return {}
 
     @property

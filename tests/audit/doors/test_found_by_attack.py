@@ -147,7 +147,7 @@ def days(**how: Any) -> Curator:
 def test_a_running_count_is_of_this_curators_tables() -> None:
     strict, loose = days(unit="id", contribution=(1, 100)), days()
     with pytest.raises(InvalidParameter, match="another curator"):
-        strict.continual(loose.table("v"), "day", date(2026, 1, 1), 3, epsilon=1)
+        strict.running_count(loose.table("v"), "day", date(2026, 1, 1), 3, epsilon=1)
     assert strict.history() == ()
 
 
@@ -167,7 +167,7 @@ def test_a_running_count_is_refused_before_it_is_charged(how: dict[str, Any]) ->
     curator = days()
     given = {"first": date(2026, 1, 1), "days": 3, **how}
     with pytest.raises((InvalidParameter, QuestionRefused)):
-        curator.continual(curator.table("v"), "day", given.pop("first"), given.pop("days"), **given)
+        curator.running_count(curator.table("v"), "day", given.pop("first"), given.pop("days"), **given)
     assert curator.history() == ()
 
 
@@ -194,7 +194,7 @@ def test_the_deltas_of_a_batch_count_together() -> None:
     curator = small()
     parts = {f"q{i}": f"SELECT town, COUNT(*) AS n FROM t WHERE age < {i} GROUP BY town" for i in range(9)}
     batch = curator.batch(parts, epsilon=0.9, delta=0.0081)
-    assert all(plan.promise == ApproxDP(0.1, 0.0009) for plan in batch.plans.values())  # each alone would pass
+    assert all(plan.guarantee == ApproxDP(0.1, 0.0009) for plan in batch.plans.values())  # each alone would pass
     with pytest.raises(QuestionRefused, match="public size"):
         curator.publish(batch)
     assert curator.history() == ()
@@ -300,7 +300,7 @@ def test_another_curators_reload_is_seen(tmp_path: Path) -> None:
     text = "SELECT COUNT(*) AS n FROM t"
     one.sql(text, epsilon=0.1)
     assert two.sql(text, epsilon=0.1).repeated
-    one.reloaded("t")
+    one.reload("t")
     assert not two.sql(text, epsilon=0.1).repeated
     one.close()
     two.close()

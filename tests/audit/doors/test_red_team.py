@@ -104,7 +104,7 @@ def changes(plan: Plan, one: Any, other: Any) -> None:
     tree = next((r.tree for r in plan.recipes if r.tree is not None), None)
     for step in plan.steps:
         if isinstance(step, Noised):
-            change = moved(step.measure.leafed.name)
+            change = moved(step.measure.of_groups.name)
             if step.measure.level is not None and tree is not None:
                 change = list(tree.gather(change, step.measure.level))
             sizes = sorted(map(abs, change), reverse=True)

@@ -198,7 +198,7 @@ def test_the_homeworks_charges_add_up_to_one(adult: Callable[[], Curator]) -> No
         "by_education": Fraction(4, 10),
     }
     assert sum(shares.values()) == pure_epsilon(batch.event) == 1
-    assert batch.promise == PureDP(1)
+    assert batch.guarantee == PureDP(1)
     curator.close()
 
 

@@ -255,7 +255,7 @@ def test_a_rehearsal_says_so_wherever_it_is_shown(stage: Curator) -> None:
     release = stage.sql("SELECT COUNT(*) AS n FROM visits", epsilon=1)
     console = Console(width=200, record=True, file=io.StringIO())
     console.print(release)
-    for shown in (str(release), release._repr_html_(), release.promise(), console.export_text()):
+    for shown in (str(release), release._repr_html_(), release.statement(), console.export_text()):
         assert REHEARSAL in shown
     stored = json.loads(release.to_json())
     assert stored["rehearsal"] is True

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from curador.query.answer.estimates import estimates
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -21,6 +20,7 @@ from curador.query.aggregates.moments import mean
 from curador.query.aggregates.sums import sum_
 from curador.query.aggregates.tree import Hierarchy, Path, fit, share_out
 from curador.query.answer.noise import noise
+from curador.query.answer.postprocess import estimates
 from curador.query.ask.builder import TableQuery
 from curador.query.plan.checked import check
 from curador.query.plan.plan import Plan

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from curador.query.answer.estimates import Estimate, NoisyCounts, estimates
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
@@ -18,13 +17,16 @@ from curador.mechanisms.gaussian import Gaussian, IntegerGaussian
 from curador.mechanisms.intervals import ratio_interval
 from curador.mechanisms.laplace import IntegerLaplace
 from curador.privacy import ZCDP, ApproxDP, Guarantee, PureDP
+from curador.query.aggregates.base import Estimate
 from curador.query.aggregates.counts import count, count_distinct
 from curador.query.aggregates.moments import mean, std, variance
 from curador.query.aggregates.ranks import bounds, median, quantiles
 from curador.query.aggregates.ratios import ratio_bounds, two_laplaces
 from curador.query.aggregates.sums import sum_
 from curador.query.aggregates.top import top_k
-from curador.query.answer.noise import noise, sortable
+from curador.query.answer.noise import noise
+from curador.query.answer.noisy import NoisyCounts, sortable
+from curador.query.answer.postprocess import estimates
 from curador.query.ask.builder import TableQuery
 from curador.query.plan.checked import check
 from curador.query.plan.plan import Plan

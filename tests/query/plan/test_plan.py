@@ -106,7 +106,7 @@ def measured(m: Measure, database: tuple[tuple[tuple[int, int], ...], ...]) -> l
                 MeasureKind.CENTRED: sum(v - m.centre for v in rows),
                 MeasureKind.SQUARES: sum((v - m.centre) ** 2 for v in rows),
                 MeasureKind.DISTINCT: len(set(rows)),
-            }[m.form]
+            }[m.kind]
         )
     return out
 
@@ -132,7 +132,7 @@ def test_sensitivities_cover_every_pair_of_neighbours(m: Measure, neighbors: str
     found = sensitivity.search(lambda d: measured(m, d), units(kept), rows=size, neighbors=neighbors)
     stated = m.sensitivity(kept, Neighbors(neighbors), CELLS)
     assert stated.covers(found)
-    if m.form is not MeasureKind.DISTINCT or (rows, groups) == (1, 1):
+    if m.kind is not MeasureKind.DISTINCT or (rows, groups) == (1, 1):
         assert stated.l1 == found.l1  # and no larger than need be
 
 
@@ -248,11 +248,11 @@ def test_every_plan_keeps_its_promise_within_the_budget(
         private = grouped == "city"
         assert (private and not getattr(budget, "delta", 0)) or noise == "gaussian"
         return
-    assert type(made.promise) is type(budget)
-    assert made.promise <= budget
-    assert keeps(made.event, made.promise)
+    assert type(made.guarantee) is type(budget)
+    assert made.guarantee <= budget
+    assert keeps(made.event, made.guarantee)
     assert made.event == NOTHING or made.event.neighbors is TABLES[table].neighbors
-    assert (made.event == NOTHING) == (made.promise == 0 * budget)
+    assert (made.event == NOTHING) == (made.guarantee == 0 * budget)
     assert {m for r in made.recipes for m in r.measures} <= set(made.measures)
 
 
@@ -330,7 +330,7 @@ def test_the_better_noise_is_chosen(epsilon: float, table: str, names: list[str]
 def test_each_noise_wins_where_it_should() -> None:
     one = planned(ADULT.aggregate(n=count()), ApproxDP(1, 1e-6))
     assert isinstance(noised(one)["rows"].mechanism, IntegerLaplace)
-    assert one.promise == ApproxDP(1, 0)  # and then no delta is spent
+    assert one.guarantee == ApproxDP(1, 0)  # and then no delta is spent
     visits = TableQuery.of("visits", TABLES).group_by("age").bounded(groups=50, rows=1).aggregate(n=count())
     many = planned(visits, ApproxDP(1, 1e-6))
     assert isinstance(noised(many)["rows"].mechanism, Gaussian)
@@ -560,7 +560,7 @@ def test_extreme_budgets_still_make_plans(budget: Any) -> None:
     names = sorted(set(AGGREGATES) - {"b"})
     made = planned(TableQuery.of("visits", TABLES).aggregate(**{n: AGGREGATES[n] for n in names}), budget_of(**budget))
     assert made.explain()
-    assert keeps(made.event, made.promise)
+    assert keeps(made.event, made.guarantee)
 
 
 @given(st.fractions(min_value=Fraction(1, 10**30), max_value=10**30).filter(lambda x: x > 0))

@@ -81,7 +81,7 @@ def check_pair(made: Plan, one: list[Row], other: list[Row], replaced: bool) -> 
     a, b = found(made, one), found(made, other)
     cells = None if made.checked.keys is None else len(made.checked.keys)
     for m in made.measures:
-        if m.form is MeasureKind.VALUES:
+        if m.kind is MeasureKind.VALUES:
             moved = moved_values(a, b, m.name)
             assert max(moved, default=0) <= made.contribution.rows
             assert sum(map(bool, moved)) <= made.contribution.groups * (2 if replaced else 1)

@@ -83,7 +83,7 @@ def plan_code(plan: Plan) -> dict[str, object]:
 def measure_codes(plan: Plan) -> dict[str, Measure]:
     """Each measure of a plan by a digest that other plans of the same exact number share, whatever its noise."""
     read = _read(plan.checked, plan.contribution, None)
-    return {digest([read, m.code]): m for m in plan.exact_measures}
+    return {digest([read, m.code]): m for m in plan.measures}
 
 
 def _read(checked: Checked, contribution: object, copy: object) -> dict[str, object]:

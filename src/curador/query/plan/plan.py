@@ -136,12 +136,12 @@ class Plan:
         return to_bytes(noise(self, found), self)
 
     @property
-    def measures(self) -> Mapping[str, str]:
+    def measured(self) -> Mapping[str, str]:
         """Digests of the exact numbers it measures, each with a label for people."""
         return {code: m.label for code, m in measure_codes(self).items()}
 
     @cached_property
-    def exact_measures(self) -> tuple[Measure, ...]:
+    def measures(self) -> tuple[Measure, ...]:
         """The exact integers it needs of every group; the count of units too, where that selects the groups."""
         found = dict.fromkeys(m.of_groups for r in self.recipes for m in r.measures)
         if any(isinstance(step, Selected) for step in self.steps):
@@ -154,8 +154,8 @@ class Plan:
         from curador.query.sql_plan.lower import lower  # writes SQL trees: loaded when a plan is run or shown
 
         if self.prepared is None:
-            return lower(self.checked, self.exact_measures, self.contribution)
-        return lower(self.checked, self.exact_measures, declared_limits(self.checked), self.prepared)
+            return lower(self.checked, self.measures, self.contribution)
+        return lower(self.checked, self.measures, declared_limits(self.checked), self.prepared)
 
     @property
     def units(self) -> Measure:
