@@ -26,7 +26,7 @@ from curador.curator.study.file import Analyst, Study, read_study
 from curador.engines.engine import Engine, ExactCounts, Progress, failed
 from curador.engines.pool import EnginePool
 from curador.errors import CuradorError, InvalidParameter, QuestionRefused
-from curador.ledger.contract import Balance, Charge, Ledger
+from curador.ledger.contract import Balance, Charge, Charges, Ledger
 from curador.ledger.opening import open_ledger
 from curador.numbers import Number, rational
 from curador.query.answer.noise import noise
@@ -43,7 +43,7 @@ from curador.query.tables.table import Table
 
 if TYPE_CHECKING:
     from curador.curator.running import Stream
-    from curador.ledger.history import Decision
+    from curador.ledger.contract import Decision
     from curador.query.sql_plan.prepared import Prepared
 
 Asked = Question | TableQuery | str
@@ -316,11 +316,11 @@ class Curator:
             raise InvalidParameter("Tables have budgets of their own here.", fix="Name the table.")
         return self.ledger.balance(first)
 
-    def history(self, scope: str | None = None) -> tuple[Charge, ...]:
+    def history(self, scope: str | None = None) -> Charges:
         """The charges so far, oldest first; of a table that was renewed, also those from before."""
         if scope is None:
             return self.ledger.history()
-        return tuple(charge for name in self.scopes.ever(scope) for charge in self.ledger.history(name))
+        return Charges(charge for name in self.scopes.ever(scope) for charge in self.ledger.history(name))
 
     def decisions(self, scope: str | None = None) -> tuple[Decision, ...]:
         """What was decided about budgets, and why: opened, raised, closed, renewed, restored; oldest first."""
