@@ -19,11 +19,10 @@ A privacy-loss distribution is not among them: it is not valid here.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import singledispatch
-from typing import Any
 
 from curador.accounting.convert import zcdp_rho
 from curador.accounting.events import NOTHING, Event
@@ -31,7 +30,7 @@ from curador.accounting.precise import dec, digits
 from curador.accounting.rules.costs import DELTA_UNIT, LOSS_UNIT, Cost, Currency, Rule, cost
 from curador.errors import BudgetExceeded, InvalidParameter, NotPromised
 from curador.numbers import Number, down, probability, rational, up
-from curador.privacy import ZCDP, ApproxDP, Guarantee, Neighbors, PureDP, RenyiDP, guarantee_from_json
+from curador.privacy import ZCDP, ApproxDP, Guarantee, Neighbors, PureDP, RenyiDP
 
 ODOMETER_ORDERS = (1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0, 24.0, 32.0, 48.0, 64.0, 96.0, 128.0, 256.0, 512.0)
 """The orders at which a zCDP odometer reads: fixed here, so that none is chosen after the fact."""
@@ -58,61 +57,24 @@ class Filter:
             raise InvalidParameter(
                 f"A {self.currency.rule.value} filter has {width} whole-number balances, got {self.ceiling} and "
                 f"{self.spent}.",
-                fix="Open it with open_filter(), or read it with filter_from_json().",
+                fix="Open it with open_filter().",
             )
-        if any(x < 0 for x in self.spent) or not _within(self, self.spent):
+        if any(x < 0 for x in self.spent) or not within(self.spent, self.ceiling, self.currency.rule):
             raise InvalidParameter(
                 f"Spent {self.spent} is not within the ceiling {self.ceiling}.", fix="Check where this state came from."
             )
 
-    def to_json(self) -> dict[str, object]:
-        """A plain dictionary that :func:`filter_from_json` reads back exactly."""
-        return {
-            "rule": self.currency.rule.value,
-            "orders": list(self.currency.orders),
-            "units": list(self.currency.units),
-            "promise": self.promise.to_json(),
-            "neighbors": self.neighbors.value,
-            "ceiling": list(self.ceiling),
-            "spent": list(self.spent),
-        }
 
+def within(balance: Cost, ceiling: Cost, rule: Rule) -> bool:
+    """Whether a balance is within a ceiling: in every number, or in at least one where the rule is ``renyi-any``.
 
-def filter_from_json(data: Mapping[str, object]) -> Filter:
-    """Read back what :meth:`Filter.to_json` wrote.
-
-    >>> state = charge(open_filter(PureDP(1)), PureDP(0.25))
-    >>> filter_from_json(state.to_json()) == state
+    >>> within((9, 10), (10, 10), Rule.APPROXIMATE), within((9, 11), (10, 10), Rule.APPROXIMATE)
+    (True, False)
+    >>> within((9, 11), (10, 10), Rule.RENYI_ANY)
     True
     """
-    try:
-        currency = Currency(Rule(str(data["rule"])), _numbers(data["orders"], float))
-        read = Filter(
-            currency,
-            guarantee_from_json(data["promise"]),  # type: ignore[arg-type]
-            Neighbors(str(data["neighbors"])),
-            _numbers(data["ceiling"], int),
-            _numbers(data["spent"], int),
-        )
-        units = _numbers(data["units"], int)
-    except (KeyError, TypeError, AttributeError, ValueError) as error:
-        raise InvalidParameter(f"Not a stored filter: {error!r}.", fix="Use Filter.to_json().") from None
-    if units != currency.units:
-        raise InvalidParameter(
-            f"This filter counts in units of 1/{units}, not 1/{currency.units}.", fix="Read it with its own version."
-        )
-    return read
-
-
-def _numbers(data: object, kind: type) -> tuple[Any, ...]:
-    if not isinstance(data, list) or not all(type(x) is kind for x in data):
-        raise TypeError(f"expected a list of {kind.__name__}")
-    return tuple(data)
-
-
-def _within(state: Filter, balance: Cost) -> bool:
-    fitting = (b <= c for b, c in zip(balance, state.ceiling, strict=True))
-    return any(fitting) if state.currency.rule is Rule.RENYI_ANY else all(fitting)
+    fitting = [b <= c for b, c in zip(balance, ceiling, strict=True)]
+    return any(fitting) if rule is Rule.RENYI_ANY else all(fitting)
 
 
 # ---- opening -----------------------------------------------------------------------------------------------------
@@ -228,7 +190,8 @@ def fits(state: Filter, charged: Event | Guarantee, delta: Number | None = None)
     >>> fits(open_filter(PureDP(1)), PureDP(2))
     False
     """
-    return _within(state, _after(state, cost(_about(state, charged), state.currency, delta)))
+    after = _after(state, cost(_about(state, charged), state.currency, delta))
+    return within(after, state.ceiling, state.currency.rule)
 
 
 def charge(state: Filter, charged: Event | Guarantee, delta: Number | None = None) -> Filter:
@@ -249,7 +212,7 @@ def charge_cost(state: Filter, amount: Cost) -> Filter:
     if len(amount) != len(state.spent) or any(type(x) is not int or x < 0 for x in amount):
         raise InvalidParameter(f"{amount} is not a cost in {state.currency.names}.", fix="Use cost().")
     after = _after(state, amount)
-    if not _within(state, after):
+    if not within(after, state.ceiling, state.currency.rule):
         raise BudgetExceeded(
             f"The charge of {_shown(state, amount)} does not fit: {_shown(state, _left(state))} remains.",
             fix="Ask for a cheaper release, or a larger budget.",
@@ -289,7 +252,7 @@ def spent(state: Filter) -> Guarantee:
     >>> spent(charge(open_filter(ZCDP(1)), ZCDP(0.5)))
     ZCDP(rho=0.5, delta=0.0)
     """
-    return _read(state.currency, state.spent, up)
+    return as_guarantee(state.currency, state.spent, up)
 
 
 def remaining(state: Filter) -> Guarantee:
@@ -298,10 +261,15 @@ def remaining(state: Filter) -> Guarantee:
     >>> remaining(charge(open_filter(PureDP(1)), PureDP(0.25)))
     PureDP(epsilon=0.75)
     """
-    return _read(state.currency, _left(state), down)
+    return as_guarantee(state.currency, _left(state), down)
 
 
-def _read(currency: Currency, balance: Cost, rounded: Callable[[Fraction], float]) -> Guarantee:
+def as_guarantee(currency: Currency, balance: Cost, rounded: Callable[[Fraction], float]) -> Guarantee:
+    """A balance as a guarantee of its currency's kind, rounded by ``up`` or ``down``.
+
+    >>> as_guarantee(Currency(Rule.PURE), (250_000_000_000,), up)
+    PureDP(epsilon=0.25)
+    """
     numbers = [rounded(Fraction(x, unit)) for x, unit in zip(balance, currency.units, strict=True)]
     if currency.orders:
         return RenyiDP({a: x for a, x in zip(currency.orders, numbers, strict=True) if x >= 0})

@@ -14,8 +14,7 @@ from curador.cli.options import STUDY, Json, Study
 from curador.cli.screen import amount, console, emit, grid, say, worded
 
 if TYPE_CHECKING:
-    from curador.ledger.contract import Charge
-    from curador.ledger.history import Decision
+    from curador.ledger.contract import Charge, Decision
     from curador.query.ask.question import Question
 
 

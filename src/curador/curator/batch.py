@@ -21,6 +21,7 @@ from curador.errors import BudgetExceeded, InvalidParameter, QuestionRefused
 from curador.numbers import Number, down, positive, rational, set_fields, up
 from curador.privacy import ZCDP, ApproxDP, Guarantee, Neighbors, PureDP, guarantee_from_json, total
 from curador.query.plan.expected import Within
+from curador.query.plan.identity import digest
 from curador.query.plan.plan import Plan
 from curador.query.plan.planner import Planner
 from curador.query.tables.table import Table
@@ -109,10 +110,10 @@ class Batch:
         """The names of the questions in an order that does not depend on the names."""
         return sorted(self.plans, key=lambda name: self.plans[name].identity)
 
-    @property
-    def code(self) -> object:
-        """The measurements it buys, in codes and numbers; what the questions are called is not in it."""
-        return {"batch": [self.plans[name].code for name in self._order]}
+    @cached_property
+    def identity(self) -> str:
+        """What identifies its measurements; what the questions are called is not in it."""
+        return digest({"batch": [self.plans[name].identity for name in self._order]})
 
     @property
     def measured(self) -> Mapping[str, str]:

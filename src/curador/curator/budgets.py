@@ -11,8 +11,7 @@ from typing import Any
 
 from curador.curator.naming import ANALYST, RENEWED, address, addresses, first, frame_address, refuse_reserved
 from curador.errors import InvalidParameter
-from curador.ledger.contract import Balance, Ledger, Registration
-from curador.ledger.history import Decision, decisions, had, scopes_of
+from curador.ledger.contract import Balance, Decision, Ledger, Registration
 from curador.privacy import ApproxDP, Guarantee, PureDP
 from curador.query.tables.sources import EngineTable, Files, Frame
 from curador.query.tables.table import Table
@@ -152,8 +151,8 @@ class Scopes:
                     raise
         there = self.ledger.balance(scope)
         if stated and there.budget != budget:
-            past = scopes_of(self.ledger, names) if RENEWED.fullmatch(scope) else (scope,)
-            if not had(self.ledger, past, budget):
+            past = self.ledger.scopes_of(names) if RENEWED.fullmatch(scope) else (scope,)
+            if not self.ledger.ever_promised(past, budget):
                 raise InvalidParameter(
                     f"The ledger holds {there.budget!r} for {scope!r}, and the study states {budget!r}.",
                     fix="State what the ledger holds, or held at first; `curador grant` raises it, nothing lowers it.",
@@ -226,7 +225,7 @@ class Scopes:
         """What was decided about budgets; the reason for an analyst's stands with its opening."""
         found: list[Decision] = []
         opened: dict[str, int] = {}
-        for decision in decisions(self.ledger):
+        for decision in self.ledger.decisions():
             if decision.name.startswith(ANALYST) and decision.scope in opened:
                 number = opened[decision.scope]
                 found[number] = replace(found[number], because=decision.because)
@@ -367,7 +366,7 @@ class Scopes:
         scope = self.named(name)
         if not RENEWED.fullmatch(scope) or scope == name:
             return (scope,)
-        return scopes_of(self.ledger, name if name in self._private else ANALYST + name)
+        return self.ledger.scopes_of(name if name in self._private else ANALYST + name)
 
     def roots(self, tables: Iterable[str] | None = None) -> tuple[str, ...]:
         """The budgets above all that are charged for tables, by default for any: one for each set of people."""

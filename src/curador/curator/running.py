@@ -114,7 +114,7 @@ class DailyCount:
         return ()
 
     @property
-    def code(self) -> None:
+    def identity(self) -> None:
         """Bought anew each time it is opened: what it will release is not known yet."""
         return None
 

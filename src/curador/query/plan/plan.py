@@ -108,14 +108,9 @@ class Plan:
         return frozenset(step.mechanism.kind for step in self.steps if step.mechanism is not None)
 
     @cached_property
-    def code(self) -> dict[str, object]:
-        """The measurement it buys, in codes and numbers."""
-        return plan_code(self)
-
-    @cached_property
     def identity(self) -> str:
-        """A digest of the code: the same for every way of presenting one measurement."""
-        return digest(self.code)
+        """What identifies its measurement: the same for every way of presenting it."""
+        return digest(plan_code(self))
 
     @cached_property
     def expected(self) -> tuple[Expected, ...]:
@@ -135,7 +130,7 @@ class Plan:
         found = engines.of(self.reads).run(self.exact, progress)
         return to_bytes(noise(self, found), self)
 
-    @property
+    @cached_property
     def measured(self) -> Mapping[str, str]:
         """Digests of the exact numbers it measures, each with a label for people."""
         return {code: m.label for code, m in measure_codes(self).items()}

@@ -21,7 +21,7 @@ from curador.query.plan.allocate import Wanted, allocate
 from curador.query.plan.budget import least_epsilon
 from curador.query.plan.checked import Checked, check
 from curador.query.plan.expected import Within, reached
-from curador.query.plan.identity import digest
+from curador.query.plan.identity import text_of
 from curador.query.plan.items import NoiseItem, RankItem, TopItem
 from curador.query.plan.measurement import declared_limits, limits, public_rows, recipes
 from curador.query.plan.plan import Plan
@@ -223,7 +223,7 @@ class Planner:
                 items += self._top(recipe, recipe.top)
         items += (self._ranks(ranks, weight) for ranks, weight in ranked.items())
         # In an order that does not depend on how the outputs were written, so that neither do the shares.
-        items.sort(key=lambda item: digest(item.code))
+        items.sort(key=lambda item: text_of(item.code))
         return Wanted(tuple(items), kept.groups if private else None, neighbors, self.noise)
 
     def _place(self, step: Step) -> int:
