@@ -20,6 +20,7 @@ from pyarrow import parquet
 from curador.accounting.rules.profiles import pure_epsilon
 from curador.curator.budgets import POPULATION
 from curador.curator.curator import Curator
+from curador.curator.release import Release, present
 from curador.curator.table import CuratorTable
 from curador.engines.duckdb.engine import DuckDB
 from curador.errors import BudgetExceeded, EngineFailed, InvalidParameter, NotPromised, QuestionRefused
@@ -30,6 +31,7 @@ from curador.query.aggregates.moments import mean, std
 from curador.query.aggregates.ranks import median, quantiles
 from curador.query.aggregates.sums import sum_
 from curador.query.plan.expected import within
+from curador.query.plan.identity import FORMAT
 from curador.query.tables.sources import Files
 from curador.query.tables.table import Table
 
@@ -409,13 +411,22 @@ def test_a_release_does_not_lead_back_to_the_rows() -> None:
     curator.close()
 
 
-def test_the_stored_bytes_are_the_release(open_curator: Callable[..., Curator]) -> None:
+def test_the_stored_bytes_are_the_noised_measurement(open_curator: Callable[..., Curator]) -> None:
+    """What is kept holds the released numbers, codes and keys, and makes the release again."""
     curator = open_curator(PureDP(1))
-    release = curator.table("adult").group_by("sex").aggregate(n=count()).ask(epsilon=1)
-    stored = curator.ledger.answer(release.charge)
-    assert stored == release.to_json().encode()
-    assert Release.from_dict(json.loads(stored or b"")) == release
+    query = curator.table("adult").group_by("sex").aggregate(n=count())
+    release = query.ask(epsilon=1)
+    stored = curator.ledger.answer(release.charge) or b""
+    plan = query.plan(epsilon=1)
+    assert json.loads(stored) == {
+        "format": FORMAT,
+        "keys": [["Female"], ["Male"]],
+        "measured": [[plan.measures[0].code, list(release["n"])]],
+        "ranked": [],
+    }
     (charge,) = curator.history("adult")
+    assert present(plan, stored, charge) == release
+    assert Release.from_dict(json.loads(release.to_json())) == release
     assert charge.note["asked"] == {"": dict(release.question)}
 
 

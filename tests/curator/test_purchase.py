@@ -153,7 +153,7 @@ def test_budgets_of_a_ledger_are_not_changed_by_the_study(opened: Opened, study:
 
 def test_a_failure_keeps_its_charge_and_asking_again_is_a_new_one(opened: Opened, study: Path) -> None:
     curator = opened()
-    curator.explain(SQL, epsilon=0.25)  # opens the engine
+    curator.explain(SQL, epsilon=0.25, sql=True)  # opens the engine
     data = study.with_name("people.csv")
     hidden = data.rename(study.with_name("hidden.csv"))
     with pytest.raises(EngineFailed, match="charge 1 is kept"):
@@ -327,7 +327,8 @@ def test_a_batch_in_a_scope_that_counts_deltas_may_be_charged_tightly() -> None:
     assert spent.delta == 1e-6
     assert batch.tight.epsilon <= spent.epsilon < batch.tight.epsilon + 1e-9
     assert spent.epsilon < 0.8 * 0.9
-    assert event_from_json(tight.history()[0].note["ran"]) == batch.event  # type: ignore[arg-type]
+    assert tight.history()[0].event == batch.event
+    assert event_from_json(tight.history()[0].note["ran"]) == batch.ran  # type: ignore[arg-type]
     assert "ran" not in loose.history()[0].note
     assert loose.budget().spent == ApproxDP(0.9, 0)
     pure = Curator({"t": table}, PureDP(2))
