@@ -15,9 +15,9 @@ from curador.cli.options import Epsilon, Json
 from curador.cli.screen import bullet, console, emit, say, whole, worded
 
 if TYPE_CHECKING:
+    from curador import Guarantee
     from curador.curator.release import Release
     from curador.curator.study.demo import Demonstration
-    from curador.privacy import Guarantee
 
 FOLDER = Path("curador-demo")
 
@@ -33,9 +33,9 @@ def demo(
 
     Example: curador demo --epsilon 0.5 --folder half
     """
+    from curador import PureDP
     from curador.accounting.meaning import decision, posterior
     from curador.curator.study.demo import run
-    from curador.privacy import PureDP
 
     shown = run(folder, epsilon)
     promise = shown.publication.guarantee

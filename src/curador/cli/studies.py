@@ -150,7 +150,7 @@ def prepare(
 
     groups = group_by or []
     with opened(study, log=log) as curator:
-        copy = prepare_stored(curator, study, table, groups)
+        copy = prepare_stored(curator, table, groups)
     if as_json:
         emit({"table": table, "group_by": groups, "place": copy.prepared.place})
         return
@@ -166,11 +166,9 @@ def reload(table: TableName, study: Study = STUDY, as_json: Json = False) -> Non
 
     Example: curador reload visits
     """
-    from curador.curator.prepared import stored_copies
-
     with opened(study) as curator:
         version = curator.reload(table)
-        removed = stored_copies(curator, study).remove(table)
+        removed = curator.copies.remove(table) if curator.copies else []
     if as_json:
         emit({"table": table, "version": version, "no_longer_used": [copy.prepared.place for copy in removed]})
         return

@@ -62,8 +62,8 @@ class Charge:
 
     @property
     def asked(self) -> str:
-        """The question, as the buyer noted it under ``"asked"``: its text, or its JSON."""
-        asked = self.note.get("asked", "")
+        """The question, as the buyer noted it for people under ``"text"``, or else as it stands under ``"asked"``."""
+        asked = self.note.get("text", self.note.get("asked", ""))
         return asked if isinstance(asked, str) else plain(asked)
 
     def __str__(self) -> str:

@@ -16,6 +16,7 @@ from curador.numbers import whole
 from curador.query.aggregates.base import Aggregate, aggregate_from_json, function_named
 from curador.query.aggregates.counts import count
 from curador.query.language.expressions import Bin, Expr, Literal, Name
+from curador.query.language.text import shortened
 from curador.query.language.trees import expr_from_json, names
 from curador.query.tables.columns import Key
 from curador.query.tables.names import distinct, identifier, suggestion
@@ -212,6 +213,24 @@ class Question:
         """The columns of the answer, in order."""
         measured = (name for o in self.aggregates for name in o.aggregate.outputs(o.name))
         return (*(g.name for g in self.group_by), *measured)
+
+    @property
+    def summary(self) -> str:
+        """The question in a few words, for people: what is measured, of what, where and in which groups.
+
+        >>> Question("adult", (Output("n", count()),), group_by=(Group("sex", Name("sex")),)).summary
+        'count() of adult by sex'
+        """
+        measured = (
+            f"{o.aggregate.function}({'' if o.aggregate.column is None else shortened(o.aggregate.column)})"
+            for o in self.aggregates
+        )
+        text = f"{', '.join(measured)} of {', '.join([self.table, *(join.table for join in self.joins)])}"
+        if self.where is not None:
+            text += f" where {shortened(self.where)}"
+        if self.group_by:
+            text += f" by {', '.join(shortened(group.expr) for group in self.group_by)}"
+        return text
 
     def to_json(self) -> dict[str, object]:
         """A plain dictionary that :meth:`from_json` reads back."""
