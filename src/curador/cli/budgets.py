@@ -16,7 +16,7 @@ from curador.errors import LedgerBroken
 
 if TYPE_CHECKING:
     from curador import Balance, Ledger
-    from curador.curator.budgets import Scopes
+    from curador.curator.analysts import Scopes
 
 Scope = Annotated[str, typer.Argument(metavar="SCOPE", help="An analyst, a group, a table, or population for all.")]
 Some = Annotated[str | None, typer.Argument(metavar="[SCOPE]", help="A table, an analyst, a group; by default all.")]

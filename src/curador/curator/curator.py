@@ -16,8 +16,9 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Never
 from weakref import finalize
 
+from curador.curator.analysts import Scopes
 from curador.curator.batch import Batch, Publication, split
-from curador.curator.budgets import Budget, Scopes
+from curador.curator.budgets import Budget
 from curador.curator.holder import BudgetHolder
 from curador.curator.policy import Policy
 from curador.curator.prepared import CopyHolder

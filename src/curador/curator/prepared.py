@@ -16,7 +16,7 @@ from pathlib import Path
 from shutil import rmtree
 from typing import TYPE_CHECKING, Any
 
-from curador.curator.budgets import Scopes
+from curador.curator.analysts import Scopes
 from curador.curator.purchase import Buyer
 from curador.curator.study.dashboard import write_atomically
 from curador.engines.engine import failed
