@@ -83,7 +83,7 @@ def _epsilon(promise: Guarantee) -> str:
 
 
 def _around(release: Release) -> str:
-    """Where the one number lies; how far each of several may be off; an error in ranks."""
+    """The interval of one number, half its width for several, or the error in ranks."""
     (name,) = release.outputs
     if name in release.ranks:
         return f"± {release.ranks[name]:,.0f} ranks"
@@ -121,7 +121,7 @@ def _afterwards(shown: Demonstration, folder: Path) -> None:
 
 
 def _on_the_path() -> tuple[str, ...]:
-    """What makes `curador` a word of the shell, where it is run from an environment that is not in use."""
+    """The line that puts `curador` on the shell's path, where its virtual environment is not activated."""
     program = Path(sys.argv[0])
     if program.name != "curador" or shutil.which("curador") or not (program.parent / "activate").is_file():
         return ()

@@ -44,8 +44,8 @@ def init(
         raise InvalidParameter(f"{out.name} cannot be written.", fix="Choose another place with --out.") from None
     if as_json:
         columns = [{"name": column.name, "stored": column.stored} for column in found.columns]
-        told = {"file": str(out), "table": found.name, "source": found.source, "columns": columns}
-        emit({**told, "left": found.left, "unusable": found.unusable})
+        summary = {"file": str(out), "table": found.name, "source": found.source, "columns": columns}
+        emit({**summary, "left": found.left, "unusable": found.unusable})
         return
     _print_draft(found, out)
 

@@ -30,7 +30,7 @@ SHARES = MappingProxyType({"people": 5, "above": 10, "mean": 35, "median": 30, "
 
 STUDY = """\
 # A study: what is public about a table, and the most that all answers together may cost.
-# The rows are made up, about nobody; `curador check` compares this file with them.
+# The rows are made up, about no real person.
 
 [budget]
 epsilon = {budget}
