@@ -138,7 +138,7 @@ class TableScopes:
         accepts_parent: Callable[[str | None], bool] | None = None,
         **how: Any,
     ) -> None:
-        """Open a scope, or find it; ``accepts_parent(p)``: whether an existing scope may keep a parent other than ``parent``."""
+        """Open a scope, or find it; ``accepts_parent(p)``: whether a scope that is there may have that parent instead."""
         if scope not in self.ledger.scopes():
             try:
                 self.ledger.open(scope, budget, parent=parent, **how)
