@@ -14,12 +14,15 @@ from numpy.typing import NDArray
 from curador.accounting.events import Event
 from curador.errors import InvalidParameter, InvalidValue
 from curador.noise import SYSTEM, Entropy
-from curador.numbers import rational
+from curador.numbers import positive, rational
 
 LARGEST = 1 << 61
 """Integer arrays are clamped to this before noise, and what is released after it.  Clamping never moves two values
 further apart, and whatever noise exceeds 2**62 ends at the clamp, so a machine word never wraps."""
 
+
+LARGEST_EPSILON = 1 << 64
+"""Beyond this an epsilon is a slip of the pen, and machine floats would overflow."""
 
 KINDS = frozenset(
     {
@@ -89,10 +92,12 @@ def checked_confidence(confidence: object) -> float:
     return float(value)
 
 
-def freeze(mechanism: Mechanism, **values: object) -> None:
-    """Set the fields of a frozen dataclass from its own constructor."""
-    for name, value in values.items():
-        object.__setattr__(mechanism, name, value)
+def checked_epsilon(epsilon: object) -> Fraction:
+    """An epsilon above 0 for a choice."""
+    value = positive(epsilon, "epsilon")
+    if value > LARGEST_EPSILON:
+        raise InvalidParameter("An epsilon above 2**64 promises nothing.", fix="Choose epsilon <= 10.")
+    return value
 
 
 def exactly_one(given: dict[str, object]) -> str:

@@ -20,7 +20,6 @@ from curador.mechanisms.base import (
     clamp,
     coordinates_of,
     exactly_one,
-    freeze,
     integer_array,
     integer_scalar,
     is_scalar,
@@ -30,7 +29,7 @@ from curador.mechanisms.base import (
 from curador.noise import SYSTEM, Entropy, grid_exponent, real_gaussian, real_gaussian_one
 from curador.noise.gaussian import discrete_gaussian
 from curador.noise.real import COORDINATES
-from curador.numbers import Number, above, positive, probability, sqrt_up, whole
+from curador.numbers import Number, above, positive, probability, set_fields, sqrt_up, whole
 from curador.privacy import Neighbors
 
 SUMMED = 64**2
@@ -99,7 +98,9 @@ class Gaussian(AdditiveNoise):
         else:
             deviation = positive(sigma, "sigma")
             grid = grid_exponent(deviation)
-        freeze(self, sensitivity=size, sigma=deviation, grid=grid, coordinates=count, neighbors=Neighbors(neighbors))
+        set_fields(
+            self, sensitivity=size, sigma=deviation, grid=grid, coordinates=count, neighbors=Neighbors(neighbors)
+        )
 
     @property
     def event(self) -> GaussianNoise:
@@ -192,8 +193,8 @@ class IntegerGaussian(AdditiveNoise):
             variance = positive(sigma, "sigma") ** 2
         if count == 1:
             squared = math.isqrt(squared) ** 2
-        freeze(self, sensitivity_squared=squared, sigma_squared=variance, coordinates=count)
-        freeze(self, neighbors=Neighbors(neighbors))
+        set_fields(self, sensitivity_squared=squared, sigma_squared=variance, coordinates=count)
+        set_fields(self, neighbors=Neighbors(neighbors))
 
     @property
     def event(self) -> DiscreteGaussianNoise:

@@ -19,7 +19,6 @@ from curador.mechanisms.base import (
     clamp,
     coordinates_of,
     exactly_one,
-    freeze,
     integer_array,
     integer_scalar,
     is_scalar,
@@ -29,7 +28,7 @@ from curador.mechanisms.base import (
 from curador.noise import SYSTEM, Entropy, grid_exponent, real_laplace, real_laplace_one
 from curador.noise.laplace import discrete_laplace
 from curador.noise.real import COORDINATES
-from curador.numbers import Number, above, positive, rational, whole
+from curador.numbers import Number, above, positive, rational, set_fields, whole
 from curador.privacy import Neighbors
 
 Vector = Sequence[float] | NDArray[Any]
@@ -86,7 +85,7 @@ class Laplace(AdditiveNoise):
         else:
             spread = positive(scale, "scale")
             grid = grid_exponent(spread)
-        freeze(self, sensitivity=size, scale=spread, grid=grid, coordinates=count, neighbors=Neighbors(neighbors))
+        set_fields(self, sensitivity=size, scale=spread, grid=grid, coordinates=count, neighbors=Neighbors(neighbors))
 
     @property
     def event(self) -> LaplaceNoise:
@@ -142,7 +141,7 @@ class IntegerLaplace(AdditiveNoise):
         size = whole(sensitivity, "sensitivity", 1)
         given = exactly_one({"epsilon": epsilon, "scale": scale})
         spread = size / positive(epsilon, "epsilon") if given == "epsilon" else positive(scale, "scale")
-        freeze(self, sensitivity=size, scale=spread, neighbors=Neighbors(neighbors))
+        set_fields(self, sensitivity=size, scale=spread, neighbors=Neighbors(neighbors))
 
     @property
     def event(self) -> DiscreteLaplaceNoise:
