@@ -15,7 +15,7 @@ from curador.accounting import events
 from curador.accounting.events import NOTHING, Event, compose
 from curador.accounting.pld import (
     Bracket,
-    SpectralLedger,
+    IncrementalPLD,
     calibrate,
     delta,
     epsilon,
@@ -208,7 +208,7 @@ def test_what_no_theorem_covers_is_refused(event: Event) -> None:
     with pytest.raises(NotPromised):
         delta(event, 1)
     with pytest.raises(NotPromised):
-        SpectralLedger().add(event)
+        IncrementalPLD().add(event)
 
 
 @pytest.mark.parametrize("bad", [-0.1, 1, 1.5, math.nan, math.inf, "one"])
@@ -229,7 +229,7 @@ def test_other_impossible_requests() -> None:
     with pytest.raises(InvalidParameter):
         Bracket(math.nan, 1.0)
     with pytest.raises(InvalidParameter):
-        SpectralLedger(delta=0)
+        IncrementalPLD(delta=0)
 
 
 def test_no_finite_epsilon() -> None:
@@ -277,7 +277,7 @@ def test_every_single_event_has_a_rule_but_one() -> None:
 @example([(ev.RandomizedAnswer(3, Fraction(3, 5)), 30)])
 @settings(max_examples=10)
 def test_the_ledger_agrees_with_the_batch(added: list[tuple[Event, int]]) -> None:
-    ledger = SpectralLedger(delta=1e-5, tolerance=1e-3)
+    ledger = IncrementalPLD(delta=1e-5, tolerance=1e-3)
     total: Event = NOTHING
     for event, count in added:
         ledger, total = ledger.add(event, count), compose(total, count * event)
@@ -289,7 +289,7 @@ def test_the_ledger_agrees_with_the_batch(added: list[tuple[Event, int]]) -> Non
 
 
 def test_a_ledger_is_never_changed() -> None:
-    empty = SpectralLedger()
+    empty = IncrementalPLD()
     assert empty.epsilon() == Bracket(0, 0)
     one = empty.add(ev.PureLoss(1))
     two = one.add(ev.GaussianNoise(1, 1), 3)
@@ -302,7 +302,7 @@ def test_a_ledger_is_never_changed() -> None:
 
 
 def test_a_ledger_that_gets_long_keeps_few_numbers() -> None:
-    ledger, events_ = SpectralLedger(delta=1e-6), [ev.LaplaceNoise(150, 1), ev.GaussianNoise(90, 1)]
+    ledger, events_ = IncrementalPLD(delta=1e-6), [ev.LaplaceNoise(150, 1), ev.GaussianNoise(90, 1)]
     for i in range(400):
         ledger = ledger.add(events_[i % 2])
         if i == 60:
@@ -314,7 +314,7 @@ def test_a_ledger_that_gets_long_keeps_few_numbers() -> None:
 
 
 def test_a_ledger_takes_up_the_second_order_when_it_is_needed() -> None:
-    ledger = SpectralLedger(delta=1e-6, tolerance=1e-3).add(ev.GaussianNoise(3, 1), 2)
+    ledger = IncrementalPLD(delta=1e-6, tolerance=1e-3).add(ev.GaussianNoise(3, 1), 2)
     assert len(ledger._orders) == 1
     sample = ev.PoissonSampled(ev.GaussianNoise(1, 1), "0.1")
     for _ in range(3):
@@ -324,7 +324,7 @@ def test_a_ledger_takes_up_the_second_order_when_it_is_needed() -> None:
 
 
 def test_a_ledger_of_events_without_a_finite_epsilon() -> None:
-    ledger = SpectralLedger(delta=1e-6).add(ev.ApproxLoss(1, "1e-3"))
+    ledger = IncrementalPLD(delta=1e-6).add(ev.ApproxLoss(1, "1e-3"))
     assert ledger.epsilon() == Bracket(math.inf, math.inf)
     assert overlap(ledger.epsilon(0.01), epsilon(ev.ApproxLoss(1, "1e-3"), 0.01))
     assert ledger.add(ev.RandomizedAnswer(2, 1, "add-remove")).epsilon() == Bracket(math.inf, math.inf)
