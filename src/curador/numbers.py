@@ -136,6 +136,22 @@ def log2_floor(x: Fraction) -> int:
     return e if x >= Fraction(2) ** e else e - 1
 
 
+def set_fields(made: object, **values: object) -> None:
+    """Set fields of a frozen dataclass from its own constructor, once they are checked and exact.
+
+    >>> from dataclasses import dataclass
+    >>> @dataclass(frozen=True)
+    ... class Share:
+    ...     part: Fraction
+    ...     def __post_init__(self):
+    ...         set_fields(self, part=probability(self.part, "part"))
+    >>> Share("1/3").part
+    Fraction(1, 3)
+    """
+    for name, value in values.items():
+        object.__setattr__(made, name, value)
+
+
 # ---- what an approximate computation may say ------------------------------------------------------------------------
 
 RELATIVE = 2.0**-40

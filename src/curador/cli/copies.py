@@ -66,7 +66,7 @@ def forget(study: Path, table: str) -> list[str]:
 
 def _drop(study: Path, old: Callable[[Entry], bool], *new: Entry) -> list[str]:
     """Rewrite the list without the old, then remove their files: they hold private rows."""
-    from curador.curator.dashboard import write_atomically
+    from curador.show.files import write_atomically
 
     entries = _entries(study)
     gone = [e for e in entries if old(e)]

@@ -45,7 +45,7 @@ from curador.local import (
 )
 from curador.local.frequency.local_hashing import best_hash_bits
 from curador.local.frequency.subset import best_size
-from curador.local.task.task import set_fields
+from curador.numbers import set_fields
 from tests.exact import Stream
 from tests.mutants import local as mutants
 

@@ -19,10 +19,10 @@ from curador.local.task.keys import KeyDomain, LocalKey, checked_keys, checked_r
 from curador.local.task.layout import Layout
 from curador.local.task.limits import Floats, checked_miss, mean_chance, part_variance
 from curador.local.task.tally import Tally, checked_counts
-from curador.local.task.task import Task, check_promise, checked_bits, checked_epsilon, checked_threshold, set_fields
+from curador.local.task.task import Task, check_promise, checked_bits, checked_epsilon, checked_threshold
 from curador.local.task.thresholds import inside_threshold
 from curador.noise import SYSTEM, Entropy
-from curador.numbers import Number, rational, whole
+from curador.numbers import Number, rational, set_fields, whole
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,10 +15,10 @@ from curador.local.frequency.walsh import parity, walsh_hadamard
 from curador.local.task.draw import coins, uniform
 from curador.local.task.keys import KeyDomain, LocalKey
 from curador.local.task.layout import Layout
-from curador.local.task.task import checked_threshold, set_fields
+from curador.local.task.task import checked_threshold
 from curador.local.task.thresholds import inside_threshold
 from curador.noise import Entropy
-from curador.numbers import Number
+from curador.numbers import Number, set_fields
 
 
 @dataclass(frozen=True, init=False)

@@ -16,10 +16,10 @@ from curador.local.frequency.estimates import Frequencies, oracle_variance
 from curador.local.task.keys import KeyDomain, LocalKey, checked_keys, checked_rest, names_of, numbered, size_of
 from curador.local.task.limits import checked_miss, mean_chance
 from curador.local.task.tally import Tally, checked_counts
-from curador.local.task.task import Task, check_promise, checked_bits, checked_epsilon, set_fields
+from curador.local.task.task import Task, check_promise, checked_bits, checked_epsilon
 from curador.mechanisms.base import integer_array
 from curador.noise import SYSTEM, Entropy
-from curador.numbers import Number, rational, whole
+from curador.numbers import Number, rational, set_fields, whole
 
 CELLS = 1 << 20
 """Reports are made and counted in pieces of about this many cells, so that memory stays bounded."""

@@ -17,10 +17,10 @@ from curador.local.frequency.unary import checked_rows, count_bits
 from curador.local.task.draw import coins, uniform
 from curador.local.task.keys import KeyDomain, LocalKey
 from curador.local.task.layout import Layout
-from curador.local.task.task import checked_threshold, set_fields
+from curador.local.task.task import checked_threshold
 from curador.local.task.thresholds import inside_threshold
 from curador.noise import Entropy
-from curador.numbers import Number
+from curador.numbers import Number, set_fields
 
 FEW = 32
 """Sets no larger than this are drawn key by key, which takes time with their size; larger ones all keys at once."""

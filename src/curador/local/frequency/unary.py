@@ -16,10 +16,10 @@ from curador.local.frequency.oracle import Oracle, short_words
 from curador.local.task.draw import coins
 from curador.local.task.keys import KeyDomain, LocalKey
 from curador.local.task.layout import Layout
-from curador.local.task.task import checked_threshold, set_fields
+from curador.local.task.task import checked_threshold
 from curador.local.task.thresholds import inside_threshold
 from curador.noise import Entropy
-from curador.numbers import Number, positive
+from curador.numbers import Number, positive, set_fields
 
 LEAST_SHORT, MOST_SHORT = Fraction(1, 8), Fraction(5)
 """Between these epsilons thresholds of 16 bits lose next to nothing, and cost half the random bits."""

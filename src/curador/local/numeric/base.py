@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from curador.errors import InvalidParameter, InvalidValue
 from curador.local.task.limits import Floats, bernstein, checked_miss, part_variance
 from curador.local.task.tally import Tally
-from curador.local.task.task import Task, checked_epsilon, set_fields
+from curador.local.task.task import Task, checked_epsilon
 from curador.local.task.values import LARGEST, reals
 from curador.noise import SYSTEM, Entropy
-from curador.numbers import Number, rational, whole
+from curador.numbers import Number, rational, set_fields, whole
 
 LEVEL_BITS = 16
 LEVELS = 1 << LEVEL_BITS

@@ -14,10 +14,10 @@ from curador.local.numeric.base import LEVELS, NumericTask
 from curador.local.task.draw import coins, level_coins
 from curador.local.task.layout import Layout
 from curador.local.task.limits import Floats
-from curador.local.task.task import check_promise, checked_threshold, set_fields
+from curador.local.task.task import check_promise, checked_threshold
 from curador.local.task.thresholds import exp_minus_upper
 from curador.noise import Entropy
-from curador.numbers import Number
+from curador.numbers import Number, set_fields
 
 
 @dataclass(frozen=True, init=False)

@@ -20,9 +20,9 @@ from curador.local.task.draw import coins
 from curador.local.task.layout import Layout
 from curador.local.task.limits import Floats
 from curador.local.task.tally import checked_counts
-from curador.local.task.task import check_promise, set_fields
+from curador.local.task.task import check_promise
 from curador.noise import Entropy
-from curador.numbers import Number
+from curador.numbers import Number, set_fields
 
 
 @dataclass(frozen=True, init=False)

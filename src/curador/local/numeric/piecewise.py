@@ -16,10 +16,10 @@ from curador.local.numeric.base import LEVELS, NumericTask
 from curador.local.task.draw import coins, uniform
 from curador.local.task.layout import Layout
 from curador.local.task.limits import Floats
-from curador.local.task.task import check_promise, checked_threshold, set_fields
+from curador.local.task.task import check_promise, checked_threshold
 from curador.local.task.thresholds import inside_threshold
 from curador.noise import Entropy
-from curador.numbers import Number
+from curador.numbers import Number, set_fields
 
 BITS = 32
 

@@ -25,9 +25,9 @@ from curador.local.repeated.longitudinal import Longitudinal
 from curador.local.task.keys import LocalKey
 from curador.local.task.layout import Layout
 from curador.local.task.tally import Tally, checked_sum
-from curador.local.task.task import Task, check_promise, checked_epsilon, checked_threshold, set_fields, task_from_json
+from curador.local.task.task import Task, check_promise, checked_epsilon, checked_threshold, task_from_json
 from curador.noise import SYSTEM, Entropy
-from curador.numbers import Number, rational
+from curador.numbers import Number, rational, set_fields
 
 AttributeOracle = Oracle | Hybrid | Piecewise | Duchi
 """What an attribute may be reported by: Laplace noise has no bounds, and the intervals of a part need them."""

@@ -18,11 +18,11 @@ from curador.local.task.draw import coins, uniform
 from curador.local.task.layout import Layout
 from curador.local.task.limits import Floats
 from curador.local.task.tally import Tally, checked_counts, checked_sum
-from curador.local.task.task import check_promise, checked_threshold, set_fields
+from curador.local.task.task import check_promise, checked_threshold
 from curador.local.task.thresholds import inside_threshold
 from curador.local.task.values import reals
 from curador.noise import SYSTEM, Entropy
-from curador.numbers import Number
+from curador.numbers import Number, set_fields
 
 BITS = 32
 BUCKETS_MOST = 1 << 16

@@ -17,11 +17,11 @@ from curador.local.task.draw import coins, level_coins
 from curador.local.task.layout import Layout
 from curador.local.task.limits import Floats, checked_miss, mean_chance
 from curador.local.task.tally import Tally, checked_counts
-from curador.local.task.task import check_promise, checked_threshold, set_fields
+from curador.local.task.task import check_promise, checked_threshold
 from curador.local.task.thresholds import inside_threshold
 from curador.local.task.values import reals
 from curador.noise import SYSTEM, Entropy
-from curador.numbers import Number, whole
+from curador.numbers import Number, set_fields, whole
 
 BITS = 32
 CELLS = 1 << 20

@@ -20,10 +20,10 @@ from curador.errors import InvalidParameter, InvalidValue, NotPromised
 from curador.local.frequency.krr import OneKey
 from curador.local.task.draw import coins, uniform
 from curador.local.task.keys import KeyDomain, LocalKey, numbered
-from curador.local.task.task import checked_threshold, set_fields, task_from_json
+from curador.local.task.task import checked_threshold, task_from_json
 from curador.local.task.thresholds import keep_threshold, within_epsilon
 from curador.noise import SYSTEM, Entropy
-from curador.numbers import Number, positive, whole
+from curador.numbers import Number, positive, set_fields, whole
 from curador.privacy import Neighbors
 
 NO_SLOT = -1

@@ -141,12 +141,6 @@ def _plain(x: object) -> object:
     return [_plain(y) for y in x] if isinstance(x, tuple) else x
 
 
-def set_fields(task: Task, **values: object) -> None:
-    """Set the fields of a frozen task from its own constructor."""
-    for name, value in values.items():
-        object.__setattr__(task, name, value)
-
-
 def checked_threshold(threshold: object, name: str, most: int) -> int:
     """An integer strictly between 0 and ``most``: a decision that is made without chance gives the value away."""
     if isinstance(threshold, bool) or not isinstance(threshold, int) or not 0 < threshold < most:

@@ -19,14 +19,14 @@ from curador.local.task.draw import uniform, word_for
 from curador.local.task.layout import Layout
 from curador.local.task.limits import checked_miss
 from curador.local.task.tally import Tally
-from curador.local.task.task import Task, check_promise, checked_epsilon, checked_threshold, set_fields
+from curador.local.task.task import Task, check_promise, checked_epsilon, checked_threshold
 from curador.local.unlisted.collisions import TWICE
 from curador.local.unlisted.digest import checked_salt
 from curador.local.unlisted.evidence import nearly_always_reached, rarely_reached
 from curador.local.unlisted.prefix_search import Hitters, PrefixSearch
 from curador.local.unlisted.prefixes import Bytes, coded, coefficients, place
 from curador.noise import SYSTEM, Entropy
-from curador.numbers import Number, positive, probability, rational, whole
+from curador.numbers import Number, positive, probability, rational, set_fields, whole
 
 KINDS = {"text": 2, "integers": 3}
 """What values may be, and how often the last level is drawn by default: strings are judged by people of earlier levels

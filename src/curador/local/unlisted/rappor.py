@@ -15,12 +15,12 @@ from curador.local.frequency.unary import checked_rows
 from curador.local.task.draw import coins, uniform
 from curador.local.task.layout import Layout
 from curador.local.task.tally import Tally, checked_counts, checked_sum
-from curador.local.task.task import Task, check_promise, checked_epsilon, checked_threshold, set_fields
+from curador.local.task.task import Task, check_promise, checked_epsilon, checked_threshold
 from curador.local.task.thresholds import inside_threshold
 from curador.local.unlisted.digest import candidate_keys, checked_places, checked_salt, free_keys, hashed
 from curador.local.unlisted.regress import Filters, Regressed
 from curador.noise import SYSTEM, Entropy
-from curador.numbers import Number
+from curador.numbers import Number, set_fields
 
 BITS = 32
 HASHES_MOST = 16

@@ -21,11 +21,11 @@ from curador.local.task.keys import LocalKey
 from curador.local.task.layout import Layout
 from curador.local.task.limits import Floats, bernstein, checked_miss, mean_chance
 from curador.local.task.tally import Tally, checked_counts
-from curador.local.task.task import Task, check_promise, checked_epsilon, checked_threshold, set_fields
+from curador.local.task.task import Task, check_promise, checked_epsilon, checked_threshold
 from curador.local.task.thresholds import inside_threshold
 from curador.local.unlisted.digest import candidate_keys, checked_places, checked_salt, free_keys, hashed
 from curador.noise import SYSTEM, Entropy
-from curador.numbers import Number, rational, whole
+from curador.numbers import Number, rational, set_fields, whole
 
 BITS = 32
 ROWS_MOST = 1 << 16
