@@ -13,6 +13,7 @@ import pytest
 
 from curador.errors import InvalidParameter, InvalidValue, NotPromised
 from curador.local import Rappor, Tally, task_from_json
+from curador.local.task.keys import LocalKey
 from curador.local.unlisted.digest import hashed
 from curador.local.unlisted.regress import Filters
 from curador.numbers import set_fields
@@ -21,7 +22,7 @@ from tests.local.exact_law import Law, keeps_its_word, within, worst_ratio
 from tests.mutants import local_further as mutants
 
 MODULE = "curador.local.unlisted.rappor"
-KEYS = ["a", "b", "c", "d", "e", "f", 1, 2]
+KEYS: list[LocalKey] = ["a", "b", "c", "d", "e", "f", 1, 2]
 
 
 def remembered_law(task: Any, key: Any) -> Law:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from curador.errors import InvalidValue
 from curador.local.frequency.oracle import Oracle, short_words
 from curador.local.task.draw import coins
-from curador.local.task.keys import KeyDomain, LocalKey
+from curador.local.task.keys import LocalKey
 from curador.local.task.layout import Layout
 from curador.local.task.task import checked_threshold
 from curador.local.task.thresholds import inside_threshold
@@ -34,12 +34,8 @@ class Unary(Oracle):
     Guarantee: epsilon-local DP: two values change two bits, so e**epsilon >= p(1-q) / (q(1-p)) [WBLJ17].
     """
 
-    keys: KeyDomain
-    epsilon: Fraction
-    rest: LocalKey | None
     own: int
     other: int
-    bits: int
 
     def __init__(
         self,
