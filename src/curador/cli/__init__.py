@@ -18,6 +18,7 @@ from curador.cli.demo import demo
 from curador.cli.histories import history
 from curador.cli.ledgers import restore, verify
 from curador.cli.local.commands import local
+from curador.cli.local.hints import with_hint
 from curador.cli.screen import console, told
 from curador.cli.studies import check, init, prepare, reload
 from curador.errors import CuradorError
@@ -67,5 +68,5 @@ def main() -> None:
     try:
         app()
     except CuradorError as refusal:
-        told(refusal, as_json="--json" in sys.argv)
+        told(with_hint(refusal), as_json="--json" in sys.argv)
         raise SystemExit(1) from None

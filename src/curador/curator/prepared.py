@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any
 
 from curador.curator.analysts import Scopes
 from curador.curator.purchase import Buyer
-from curador.curator.study.dashboard import write_atomically
 from curador.engines.engine import failed
 from curador.engines.pool import EnginePool
 from curador.engines.registry import engine_class, engine_entry
@@ -26,6 +25,7 @@ from curador.errors import CuradorError, InvalidParameter
 from curador.query.ask.builder import TableQuery
 from curador.query.tables.sources import Source
 from curador.query.tables.table import Table
+from curador.show.files import write_atomically
 
 if TYPE_CHECKING:
     from curador.curator.curator import Curator

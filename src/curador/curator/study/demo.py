@@ -15,11 +15,12 @@ from curador.curator.batch import Publication
 from curador.curator.curator import Curator
 from curador.curator.policy import justified
 from curador.curator.study import samples
-from curador.curator.study.dashboard import Dashboard, read_dashboard, write_atomically
+from curador.curator.study.dashboard import Dashboard, read_dashboard
 from curador.errors import InvalidParameter
 from curador.ledger.contract import Balance
 from curador.numbers import Number, positive, rational
 from curador.query.plan.budget import budget_of
+from curador.show.files import write_atomically
 
 BOUND = 200_000
 THRESHOLD = 100_000
