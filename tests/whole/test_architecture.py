@@ -171,7 +171,7 @@ def test_arrows_point_down() -> None:
         ("local/frequency/krr.py", "from curador.learn import linear"),
         (ALONE, "from curador.errors import InvalidValue"),
         (ALONE, "import random"),
-        ("curator/curator.py", "from curador.cli import main"),
+        ("curator/curator.py", "from curador.cli.app import main"),
         ("query/plan/plan.py", "import duckdb"),
         ("engines/spark.py", "import duckdb"),
         ("engines/duckdb/engine.py", "from psycopg import connect"),

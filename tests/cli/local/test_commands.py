@@ -20,7 +20,7 @@ from typer.testing import CliRunner
 
 from curador import cli
 from curador.cli.local.commands import _candidates
-from curador.cli.local.hints import with_hint
+from curador.cli.hints import with_hint
 from curador.cli.local.new_task import MECHANISMS
 from curador.cli.local.tables import print_summaries
 from curador.cli.screen import console, told

@@ -7,6 +7,13 @@ from collections.abc import Iterable
 from curador.errors import CuradorError
 
 HINTS = {
+    "reason-needed": 'Say --because "…".',
+    "override-needed": "Say --override.",
+    "budget-stated-otherwise": "`curador grant` raises a budget.",
+    "analyst-of-other-people": "`curador grant` gives one.",
+    "no-study-file": "`curador init` drafts one; --study says where it is.",
+    "log-unwritable": "Say --log.",
+    "demo-folder": "Say --folder.",
     "task-option-missing": "Say {options}.",
     "task-option-unknown": "Leave out {options}; say {takes}.",
     "error-not-known": "Leave out --users and --within; `curador local simulate` shows it.",
