@@ -226,7 +226,7 @@ FOLDERS = sorted({(SRC / file).parent for file in FILES})
 
 def listed(docstring: str) -> list[str]:
     """The files and folders that a folder's docstring names, in its order."""
-    return re.findall(r"^\* ``(\w+)``", docstring, re.MULTILINE)
+    return re.findall(r"^\* (\w+) — \S", docstring, re.MULTILINE)
 
 
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda f: f.relative_to(SRC).as_posix())
