@@ -79,3 +79,11 @@ class LedgerFailed(CuradorError):
 
 class LedgerBroken(CuradorError):
     """The ledger is older than it once was, or was changed by other hands; nothing is bought from it."""
+
+
+class CollectorFailed(CuradorError):
+    """A collector's folder cannot be read or written: missing, full, in use, damaged, or for another task."""
+
+
+class MessageRefused(InvalidValue):
+    """A device's message that does not count; ``facts["reason"]`` is the name under which the collector counts it."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from enum import StrEnum
 from fractions import Fraction
@@ -327,69 +327,3 @@ def guarantee_from_json(data: Mapping[str, object]) -> Guarantee:
         return kinds[name](**body)  # type: ignore[arg-type]
     except TypeError:
         raise InvalidParameter(f"Not the fields of a {name} guarantee: {sorted(body)}.", fix="Use to_json().") from None
-
-
-# ---- the course's databases: histograms over a finite universe of records ----
-
-
-def histogram(database: Iterable[Hashable], universe: Sequence[Hashable]) -> tuple[int, ...]:
-    """A database as the number of times each possible record occurs.
-
-    >>> universe = [(group, rh) for group in ("A", "B", "AB", "O") for rh in "+-"]
-    >>> blood = ["A+", "A+", "AB-", "B+", "A-", "AB+", "O+", "O+"]
-    >>> histogram([(x[:-1], x[-1]) for x in blood], universe)
-    (2, 1, 1, 0, 1, 1, 2, 0)
-    """
-    counts = dict.fromkeys(universe, 0)
-    for record in database:
-        if record not in counts:
-            raise InvalidParameter(f"{record!r} is not in the universe.", fix="List every possible record.")
-        counts[record] += 1
-    return tuple(counts.values())
-
-
-def norm(d: Sequence[int]) -> int:
-    """The size of a database given as a histogram: its l1 norm.
-
-    >>> norm((2, 1, 1, 0, 1, 1, 2, 0))
-    8
-    """
-    return sum(abs(x) for x in d)
-
-
-def distance(d: Sequence[int], e: Sequence[int]) -> int:
-    """The l1 distance of two histograms: records to add or remove to get from one to the other.
-
-    A replaced record counts twice: once removed, once added.
-
-    >>> distance((2, 1, 0), (1, 1, 1))
-    2
-    """
-    if len(d) != len(e):
-        raise InvalidParameter("These histograms are over different universes.", fix="Count the same records in both.")
-    return norm([a - b for a, b in zip(d, e, strict=True)])
-
-
-def hamming_distance(x: Sequence[object], y: Sequence[object]) -> int:
-    """How many rows of two databases of the same length differ.
-
-    >>> hamming_distance(["ana", "bea", "luz"], ["ana", "eva", "luz"])
-    1
-    """
-    if len(x) != len(y):
-        raise InvalidParameter(
-            f"Hamming distance compares rows one by one; got {len(x)} and {len(y)} rows.",
-            fix="Compare databases of the same length, or use distance() on their histograms.",
-        )
-    return sum(a != b for a, b in zip(x, y, strict=True))
-
-
-def adjacent(d: Sequence[int], e: Sequence[int], neighbors: Neighbors = Neighbors.ADD_REMOVE) -> bool:
-    """Whether two histograms are neighbours: one record added or removed, or one replaced.
-
-    >>> adjacent((2, 1), (2, 2)), adjacent((2, 1), (1, 2)), adjacent((2, 1), (1, 2), Neighbors.REPLACE)
-    (True, False, True)
-    """
-    if Neighbors(neighbors) is Neighbors.REPLACE:
-        return norm(d) == norm(e) and distance(d, e) == 2
-    return distance(d, e) == 1

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import json
 import pickle
+import shutil
+import sqlite3
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from curador.accounting.events import ApproxLoss, Composed, GaussianNoise, PureLoss
 from curador.accounting.filters import open_filter
-from curador.errors import BudgetExceeded, CuradorError, InvalidParameter
+from curador.errors import BudgetExceeded, CuradorError, InvalidParameter, LedgerBroken, LedgerFailed
 from curador.ledger.book import Book
+from curador.ledger.opening import open_ledger
 from curador.ledger.posting import Definition, definition
 from curador.privacy import ApproxDP, PureDP
 from tests.ledger.conftest import Opener
@@ -99,3 +103,91 @@ def test_a_ledger_that_counts_in_other_units() -> None:
     text = Definition.of(open_filter(PureDP(1)), Fraction(0)).to_json()
     assert definition(json.dumps(text)).promise == PureDP(1)
     assert refusal(InvalidParameter, definition, json.dumps({**text, "units": [1]}))[0] == "ledger-format-unknown"
+
+
+# ---- ledgers that are broken or cannot be reached --------------------------------------------------------------------
+
+
+@pytest.fixture
+def file(quick: Path) -> Path:
+    """A ledger file with three entries, closed."""
+    ledger = open_ledger(quick / "x.db")
+    ledger.open("people", PureDP(1))
+    ledger.settle(ledger.reserve("people", TENTH).id, b"x")
+    ledger.close()
+    return quick / "x.db"
+
+
+def test_an_older_copy(file: Path) -> None:
+    shutil.copy(file, file.with_name("old"))
+    ledger = open_ledger(file)
+    ledger.open("others", PureDP(1))
+    ledger.close()
+    shutil.copy(file.with_name("old"), file)
+    facts = {"entries": 3, "anchored": 4}
+    assert refusal(LedgerBroken, open_ledger, file) == ("ledger-behind-anchor", facts)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "code"),
+    [
+        ("anchor", None, "ledger-anchor-missing"),
+        ("anchor", "nothing", "ledger-anchor-unreadable"),
+        ("key", None, "ledger-key-missing"),
+        ("key", "00" * 32, "ledger-anchor-unreadable"),
+    ],
+)
+def test_a_folder_that_lost_something(file: Path, name: str, content: str | None, code: str) -> None:
+    path = file.with_name("x.db.keep") / name
+    path.unlink() if content is None else path.write_text(content)
+    assert refusal(LedgerBroken, open_ledger, file)[0] == code
+
+
+def test_a_key_of_another_ledger(file: Path) -> None:
+    folder = file.with_name("x.db.keep")
+    (folder / "key").write_text("00" * 32)
+    (folder / "anchor").unlink()
+    with sqlite3.connect(file) as connection:
+        connection.execute("UPDATE head SET mac = ?", (b"\0" * 32,))
+    connection.close()
+    assert refusal(LedgerBroken, open_ledger, file)[0] == "ledger-head-mismatch"
+
+
+def test_a_key_that_others_can_read(file: Path) -> None:
+    (file.with_name("x.db.keep") / "key").chmod(0o644)
+    assert refusal(LedgerFailed, open_ledger, file)[0] == "ledger-key-exposed"
+
+
+def test_a_file_that_is_gone_or_another_one(file: Path) -> None:
+    ledger = open_ledger(file)
+    file.rename(file.with_name("away"))
+    assert refusal(LedgerFailed, ledger.balance, "people") == ("ledger-gone", {"file": "x.db"})
+    shutil.copy(file.with_name("away"), file)
+    assert refusal(LedgerBroken, ledger.balance, "people") == ("ledger-replaced", {"file": "x.db"})
+    ledger.close()
+
+
+def test_a_ledger_that_was_changed_by_another_program(file: Path) -> None:
+    with sqlite3.connect(file) as connection:
+        connection.execute("UPDATE balance SET spent = 0")
+    connection.close()
+    ledger = open_ledger(file)
+    code, facts = refusal(LedgerBroken, ledger.verify)
+    assert code == "ledger-tampered"
+    assert "balance" in str(facts["how"])
+    ledger.close()
+
+
+def test_a_database_of_another_format(file: Path) -> None:
+    with sqlite3.connect(file) as connection:
+        connection.execute("UPDATE head SET format = 99")
+    connection.close()
+    assert refusal(LedgerBroken, open_ledger, file)[0] == "ledger-format-unknown"
+
+
+def test_a_disk_that_cannot_be_written(quick: Path) -> None:
+    found = refusal(LedgerFailed, open_ledger, quick / "nowhere" / "x.db", keep=quick / "keep")
+    assert found[0] == "ledger-unavailable"
+    (quick / "file").touch()
+    found = refusal(LedgerFailed, open_ledger, quick / "x.db", keep=quick / "file")
+    assert found == ("ledger-keep-unavailable", {"file": "key"})

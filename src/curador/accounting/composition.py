@@ -15,10 +15,10 @@ from fractions import Fraction
 from functools import reduce, singledispatch
 from operator import add
 
-from curador.accounting.optimal import as_approx, exact_pair, optimal_delta, optimal_epsilon
-from curador.accounting.precise import dec, digits, nearest
-from curador.errors import InvalidParameter, NotPromised
-from curador.numbers import Number, above, positive, probability, rational, up, whole
+from curador.accounting.optimal import as_approx, exact_pair
+from curador.accounting.precise import dec, digits
+from curador.errors import InvalidParameter
+from curador.numbers import Number, above, probability, rational, up, whole
 from curador.privacy import ApproxDP, Guarantee, Neighbors, PureDP, RenyiDP
 
 # ---- basic -----------------------------------------------------------------------------------------------------
@@ -48,7 +48,7 @@ def _some(guarantees: Iterable[Guarantee]) -> list[Guarantee]:
     return parts
 
 
-def _proper(slack: Number, name: str) -> Fraction:
+def open_chance(slack: Number, name: str) -> Fraction:
     value = probability(slack, name)
     if not 0 < value < 1:
         raise InvalidParameter(
@@ -58,7 +58,7 @@ def _proper(slack: Number, name: str) -> Fraction:
     return value
 
 
-def _log_inverse(x: Fraction) -> float:
+def log_inverse(x: Fraction) -> float:
     """log(1/x) for 0 < x < 1, to a few units in the last place also near 1 and below the smallest float."""
     if 2 * x > 1:
         return -math.log1p(-float(1 - x))
@@ -76,44 +76,13 @@ def advanced(each: Guarantee, count: int, slack: Number) -> ApproxDP:
     >>> advanced(PureDP(0.1), 100, 1e-6)
     ApproxDP(epsilon=6.308...)
     """
-    (eps, delta), k, slack_ = exact_pair(each), whole(count, "count"), _proper(slack, "slack")
+    (eps, delta), k, slack_ = exact_pair(each), whole(count, "count"), open_chance(slack, "slack")
     e = float(eps)
     try:
-        total = above(e * math.sqrt(2 * k * _log_inverse(slack_)) + k * e * math.expm1(e))
+        total = above(e * math.sqrt(2 * k * log_inverse(slack_)) + k * e * math.expm1(e))
     except OverflowError:
         total = math.inf
     return ApproxDP(total, up(min(Fraction(1), k * delta + slack_)))
-
-
-def advanced_short(each: Guarantee, count: int, slack: Number, constant: int = 8) -> ApproxDP:
-    """The short forms eps sqrt(8k ln(1/delta')) and eps sqrt(2k ln(1/delta')): returned only where they are true.
-
-    Each is compared with the exact optimal composition, so a refusal means that the printed formula is false there,
-    and an answer that it is a theorem there.  Simple conditions that suffice: for 8, e**eps - 1 <=
-    sqrt(2 ln(1/delta') / k), or k <= 8 ln(1/delta'); for 2, k <= 2 ln(1/delta').
-
-    Guarantee: (eps sqrt(constant k ln(1/delta')), k delta + delta'), by [KOV15, MV16].
-    Fails: for larger k eps**2: at k = 1000, eps = 1 both are below the mean of the loss, k eps tanh(eps/2).
-
-    >>> advanced_short(PureDP(0.1), 100, 1e-6)
-    ApproxDP(epsilon=10.513...)
-    >>> advanced_short(PureDP(1), 1000, 1e-6)
-    Traceback (most recent call last):
-    curador.errors.NotPromised: The short form promises epsilon 332.4... at delta 1e-06, but 1000 such releases ...
-    """
-    if constant not in (2, 8):
-        raise InvalidParameter(f"No short form has the constant {constant}.", fix="Use constant=8 or constant=2.")
-    (eps, delta), k, slack_ = exact_pair(each), whole(count, "count"), _proper(slack, "slack")
-    promised = above(float(eps) * math.sqrt(constant * k * _log_inverse(slack_)))
-    total = up(min(Fraction(1), k * delta + slack_))
-    real = optimal_delta(each, k, promised)
-    if real > total:
-        raise NotPromised(
-            f"The short form promises epsilon {promised:.6g} at delta {total:.3g}, but {k} such releases can have "
-            f"delta {real:.3g} there.",
-            fix=f"Use optimal_epsilon(), which gives {optimal_epsilon(each, k, total):.6g}, or advanced().",
-        )
-    return ApproxDP(promised, total)
 
 
 def advanced_heterogeneous(guarantees: Iterable[Guarantee], slack: Number) -> ApproxDP:
@@ -141,10 +110,10 @@ def advanced_counted(guarantees: Iterable[tuple[Guarantee, int]], slack: Number)
     >>> advanced_counted([(PureDP(0.1), 50), (PureDP(0.05), 50)], 1e-6)
     ApproxDP(epsilon=4.432..., delta=1e-06)
     """
-    parts, slack_ = [(*exact_pair(g), whole(k, "count")) for g, k in guarantees], _proper(slack, "slack")
+    parts, slack_ = [(*exact_pair(g), whole(k, "count")) for g, k in guarantees], open_chance(slack, "slack")
     mean = math.fsum(k * float(e) * math.tanh(float(e) / 2) for e, _, k in parts)
     spread = math.sqrt(math.fsum(float(k * e * e) for e, _, k in parts))
-    tail = _log_inverse(slack_)
+    tail = log_inverse(slack_)
     # ln(e + s/delta') from logarithms, so that a delta' below the smallest float still counts.
     wide = tail + math.log(spread) if spread else -math.inf
     mixed = max(wide, 1.0) + math.log1p(math.exp(-abs(wide - 1.0)))
@@ -153,65 +122,6 @@ def advanced_counted(guarantees: Iterable[tuple[Guarantee, int]], slack: Number)
         lost = 1 - math.prod(((1 - dec(d)) ** k for _, d, k in parts), start=1 - dec(slack_))
     # The plain sum bounds what is lost, and is exact where the product has run out of digits.
     return ApproxDP(epsilon, up(min(slack_ + sum(k * d for _, d, k in parts), Fraction(lost) + Fraction(1, 10**50))))
-
-
-# ---- the thesis's Rényi form -----------------------------------------------------------------------------------
-
-
-def event_bound(epsilon: Number, count: int, chance: Number) -> float:
-    """How likely an output can be about D if it has the given chance about a neighbour (thesis, Proposition 4.2.1).
-
-    With q the chance, L = ln(1/q) and r = n eps**2 / 2: at most exp(-(sqrt(L) - sqrt(r))**2) for L >= r, which is
-    q exp(eps sqrt(2 n L) - n eps**2 / 2).  This is below the printed q exp(2 eps sqrt(n L)), which is therefore true,
-    though its proof is not: the 2 alpha eps**2 it starts from is not enough for it, alpha eps**2 / 2 is.
-
-    Guarantee: n pure promises are (n eps**2 / 2)-zCDP [BS16]; probability preservation [Mir17] at the best
-        order sqrt(L/r).
-
-    >>> event_bound(0.1, 100, 1e-6)
-    0.0001163...
-    """
-    eps, n, q = positive(epsilon, "epsilon"), whole(count, "count"), probability(chance, "chance")
-    if q in (0, 1):
-        return float(q)
-    tail, r = _log_inverse(q), nearest(n * eps**2 / 2)
-    if tail <= r:
-        return 1.0
-    return min(1.0, above(math.exp(-((math.sqrt(tail) - math.sqrt(r)) ** 2)), relative=2.0**-36))
-
-
-def renyi_advanced(epsilon: Number, count: int, delta: Number) -> ApproxDP:
-    """n pure promises through their Rényi curve, with the constant that is true and no condition.
-
-    Guarantee: (n eps**2 / 2 + eps sqrt(2 n ln(1/delta)), delta) [BS16 Prop 1.3 and 1.4].
-
-    >>> renyi_advanced(0.1, 100, 1e-6)
-    ApproxDP(epsilon=5.756..., delta=1e-06)
-    """
-    eps, n, d = positive(epsilon, "epsilon"), whole(count, "count"), _proper(delta, "delta")
-    return ApproxDP(above(nearest(n * eps**2 / 2) + nearest(eps) * math.sqrt(2 * n * _log_inverse(d))), up(d))
-
-
-def renyi_corollary(epsilon: Number, count: int, delta: Number) -> ApproxDP:
-    """Corollary 4.2.1 of the thesis as printed: 4 eps sqrt(2 n ln(1/delta)), where ln(1/delta) >= n eps**2.
-
-    True, but loose: under its own condition (1/2 + sqrt 2) eps sqrt(n ln(1/delta)) is enough, a third of it
-    (:func:`renyi_advanced`).  It is below the plain sum n eps only for n > 32 ln(1/delta).
-
-    Guarantee: (4 eps sqrt(2 n ln(1/delta)), delta) [Mir17 Cor 1].
-    Assumes: ln(1/delta) >= n eps**2; refused otherwise.
-
-    >>> renyi_corollary(0.1, 100, 1e-6)
-    ApproxDP(epsilon=21.026..., delta=1e-06)
-    """
-    eps, n, d = positive(epsilon, "epsilon"), whole(count, "count"), _proper(delta, "delta")
-    tail, need = _log_inverse(d), nearest(n * eps**2)
-    if tail < above(need):
-        raise NotPromised(
-            f"The corollary needs ln(1/delta) >= n epsilon**2; here {tail:.6g} < {need:.6g}.",
-            fix="Use renyi_advanced(), which needs no condition and is never larger.",
-        )
-    return ApproxDP(above(4 * nearest(eps) * math.sqrt(2 * n * tail)), up(d))
 
 
 # ---- parallel, and afterwards ------------------------------------------------------------------------------------

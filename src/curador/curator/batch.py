@@ -127,8 +127,9 @@ class Batch:
 
     @property
     def note(self) -> Mapping[str, object]:
-        """What a charge remembers of it: the questions."""
-        return {"asked": {name: plan.question.to_json() for name, plan in self.plans.items()}}
+        """What a charge remembers of it: the questions, and a text of them for people."""
+        text = f"{len(self.plans)} questions: {', '.join(self.plans)}"
+        return {"asked": {name: plan.question.to_json() for name, plan in self.plans.items()}, "text": text}
 
     def run(self, engines: EnginePool, progress: Progress | None = None) -> bytes:
         """The measurements of all questions; each question reads one snapshot."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from curador.curator.budgets import Scopes
+from curador.curator.analysts import Scopes
 from curador.errors import InvalidParameter
 from curador.ledger.contract import Balance, Charges, Ledger
 from curador.numbers import Number

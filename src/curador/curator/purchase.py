@@ -16,7 +16,7 @@ from threading import Condition
 from typing import Protocol
 
 from curador.accounting.events import Event
-from curador.curator.budgets import Scopes
+from curador.curator.analysts import Scopes
 from curador.curator.policy import Policy
 from curador.engines.engine import Progress, failed
 from curador.engines.pool import EnginePool

@@ -55,7 +55,7 @@ class Mark:
 
 
 def totals(rows: Rows) -> Mapping[str, Cost] | None:
-    """What every scope has spent; None if there are more than ``MOST_REMEMBERED``.
+    """The spent amounts of all scopes; None if there are more than ``MOST_REMEMBERED``.
 
     A closed or lost scope counts as spent beyond any ceiling: an older copy, in which it is open or does not exist,
     must not bring it back, however often it is restored.
@@ -109,14 +109,14 @@ def key_of(folder: Path, *, make: bool) -> bytes:
 
 def _create(path: Path, content: bytes) -> None:
     """Create a file atomically with its content, durably; if another process was first, its file stays."""
-    beside = path.with_name(f"{path.name}.{os.getpid()}.new")
-    with open(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
+    temporary = path.with_name(f"{path.name}.{os.getpid()}.new")
+    with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
         file.write(content)
         file.flush()
         os.fsync(file.fileno())
     with suppress(FileExistsError):
-        os.link(beside, path)
-    beside.unlink()
+        os.link(temporary, path)
+    temporary.unlink()
     sync_folder(path.parent)
 
 

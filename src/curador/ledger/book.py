@@ -11,7 +11,6 @@ from curador.accounting.filters import Filter
 from curador.accounting.rules.costs import Cost, Rule
 from curador.errors import BudgetExceeded, InvalidParameter, LedgerBroken
 from curador.ledger import history as past
-from curador.ledger import verify as audit
 from curador.ledger.entries import (
     Entry,
     Granted,
@@ -41,6 +40,7 @@ from curador.ledger.stores.rows import (
     LedgerStore,
     Rows,
 )
+from curador.ledger.verify import verify_rows
 from curador.numbers import Number, probability, whole
 from curador.privacy import Guarantee, Neighbors
 
@@ -348,7 +348,7 @@ class Book:
     def verify(self) -> int:
         if damage := self._store.damage():
             raise LedgerBroken(damage, fix=RESTORE, code="ledger-damaged")
-        return self._store.read(lambda rows: audit.verify(rows, self._key))
+        return self._store.read(lambda rows: verify_rows(rows, self._key))
 
     def close(self) -> None:
         self._store.close()

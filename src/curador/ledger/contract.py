@@ -63,7 +63,7 @@ class Ledger(Protocol):
         ...
 
     def balance(self, scope: str) -> Balance:
-        """What a scope has spent and has left."""
+        """The balance of a scope: spent and remaining."""
         ...
 
     def scopes(self) -> tuple[str, ...]:
@@ -117,7 +117,7 @@ class Ledger(Protocol):
         ...
 
     def history(self, scope: str | None = None, *, last: int | None = None) -> Charges:
-        """The charges of a scope, or all of them, oldest first; with ``last`` only so many of the newest.
+        """The charges of a scope, or all of them, oldest first; with ``last`` only that many of the newest.
 
         Those of a scope are in the order of their ids.  The time taken grows with ``last``, not with the history.
         """

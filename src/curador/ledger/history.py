@@ -89,7 +89,7 @@ def unknown_charge(charge: str) -> InvalidParameter:
 
 
 def charges(rows: Rows, scope: str | None, last: int | None) -> Charges:
-    """The charges and repeats of a scope, or all of them, oldest first; with ``last`` only so many of the newest."""
+    """The charges and repeats of a scope, or all of them, oldest first; with ``last`` only the newest."""
     if scope is None:
         lines = (line for _, line, _ in rows.scan(ENTRY)) if last is None else _last_charge_lines(rows, last)
     else:

@@ -9,7 +9,6 @@ from urllib.parse import unquote
 
 from curador.accounting.rules.costs import Cost
 from curador.errors import InvalidParameter, LedgerBroken
-from curador.ledger import verify as audit
 from curador.ledger.anchor import Anchor, Mark, key_of
 from curador.ledger.book import Book, Clock, now
 from curador.ledger.entries import Restored, genesis
@@ -18,6 +17,7 @@ from curador.ledger.pricing import covers, name_of
 from curador.ledger.stores.memory import MemoryLedger
 from curador.ledger.stores.rows import ENTRY, RESTORE, SCOPE, AnchorNeed, Rows
 from curador.ledger.stores.sql import SqlStore
+from curador.ledger.verify import verify_rows
 
 
 def open_ledger(
@@ -82,7 +82,7 @@ def restore_ledger(
     store, key = _store(address, keep, schema, make=False)
     try:
         store.create(genesis(key))
-        store.read(lambda rows: audit.verify(rows, key))
+        store.read(lambda rows: verify_rows(rows, key))
         try:
             mark = store.anchor.read()
         except LedgerBroken:

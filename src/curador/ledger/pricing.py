@@ -185,8 +185,9 @@ def exact_text(amount: int, unit: int) -> str:
     ('0.1212625', '1e-06', '0.333333333334')
     """
     text = repr(amount / unit).removesuffix(".0")
-    # A double has 17 digits and an amount up to 19.
-    return text if Fraction(text) == Fraction(amount, unit) else str(Decimal(amount) / unit)
+    if Fraction(text) == Fraction(amount, unit):
+        return text
+    return str(Decimal(f"{amount}e-{len(str(unit)) - 1}"))  # a double has 17 digits, an amount up to 19
 
 
 def amounts(state: Filter, amount: Cost) -> str:

@@ -62,15 +62,15 @@ class Charge:
 
     @property
     def asked(self) -> str:
-        """The question, as the buyer noted it under ``"asked"``: its text, or its JSON."""
-        asked = self.note.get("asked", "")
+        """The question, as the buyer noted it for people under ``"text"``, or else as it stands under ``"asked"``."""
+        asked = self.note.get("text", self.note.get("asked", ""))
         return asked if isinstance(asked, str) else plain(asked)
 
     def __str__(self) -> str:
         what = type(self.event).__name__ if self.promise is None else guarantee_text(self.promise)
-        scopes = ", ".join(self.scopes) or "nobody: paid before"
+        payers = f"from {', '.join(self.scopes)}" if self.scopes else "paid before"
         state = "repeated" if self.repeated else "answered" if self.settled else "not answered"
-        return f"charge {self.id}: {what} from {scopes}, {state}"
+        return f"charge {self.id}: {what} {payers}, {state}"
 
     def __repr__(self) -> str:
         return f"<{str(self).replace('charge', 'Charge', 1)}>"
@@ -191,7 +191,7 @@ class Balance:
         if any(balance.closed for balance in path):
             return tuple(min(0, c) for c in self.state.ceiling)
         rest = left(self.state)
-        if self.state.currency.rule is Rule.RENYI_ANY:  # one open order is enough, so a minimum over scopes is no bound
+        if self.state.currency.rule is Rule.RENYI_ANY:  # one open order is enough: a minimum over scopes bounds nothing
             return rest
         for balance in path[1:]:
             if balance.state.currency == self.state.currency:
@@ -267,7 +267,7 @@ class Decision:
 
 @dataclass(frozen=True, slots=True)
 class Registration:
-    """What a table's name stands for: data with a scope and a version, under any name and at any address.
+    """A table's name and source, tied to data with a scope and a version.
 
     The version is a number that the ledger counts up, never a digest of the content: equal digests would be a fact
     about the data.  It belongs in the fingerprint of a question: an answer is repeated only for the same version.

@@ -13,7 +13,7 @@ from curador.ledger.stores.memory_rows import MemoryRows
 from curador.ledger.stores.rows import ANSWER, DERIVED, ENTRY, RESTORE, SCOPE, Head, Rows
 
 
-def verify(rows: Rows, key: bytes) -> int:
+def verify_rows(rows: Rows, key: bytes) -> int:
     """Raise LedgerBroken unless chain, balances, ceilings and answers are as they were written; the number of entries.
 
     The history is replayed into empty rows, each step within the ceilings, and the derived tables are compared with

@@ -20,11 +20,10 @@ from numpy.typing import NDArray
 
 from curador.accounting.events import ApproxLoss, Event
 from curador.errors import InvalidParameter, InvalidValue
-from curador.mechanisms.base import Mechanism, checked_confidence, freeze, integer_array
-from curador.mechanisms.scores import checked_epsilon
+from curador.mechanisms.base import Mechanism, checked_confidence, checked_epsilon, integer_array
 from curador.noise import SYSTEM, Entropy
 from curador.noise.decide import exp_minus
-from curador.numbers import Number, probability, rational, whole
+from curador.numbers import Number, probability, rational, set_fields, whole
 from curador.privacy import Neighbors
 
 WORD = 64
@@ -113,7 +112,7 @@ class OptimalKeys(GroupSelection):
         groups: int = 1,
         neighbors: Neighbors = Neighbors.ADD_REMOVE,
     ) -> None:
-        freeze(
+        set_fields(
             self,
             epsilon=checked_epsilon(epsilon),
             delta=checked_delta(delta),

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar, overload
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,29 +13,22 @@ from numpy.typing import NDArray
 from curador.accounting.events import DiscreteLaplaceNoise, LaplaceNoise
 from curador.errors import InvalidParameter
 from curador.mechanisms.base import (
-    AdditiveNoise,
+    IntegerNoise,
+    RealNoise,
     checked_confidence,
-    clamp,
     coordinates_of,
     exactly_one,
-    freeze,
-    integer_array,
-    integer_scalar,
-    is_scalar,
-    real_array,
     real_scalar,
 )
-from curador.noise import SYSTEM, Entropy, grid_exponent, real_laplace, real_laplace_one
+from curador.noise import DiscreteLaplace, Entropy, grid_exponent, real_laplace, real_laplace_one
 from curador.noise.laplace import discrete_laplace
 from curador.noise.real import COORDINATES
-from curador.numbers import Number, above, positive, rational, whole
+from curador.numbers import Number, above, positive, rational, set_fields, whole
 from curador.privacy import Neighbors
-
-Vector = Sequence[float] | NDArray[Any]
 
 
 @dataclass(frozen=True, init=False)
-class Laplace(AdditiveNoise):
+class Laplace(RealNoise):
     """Real-valued Laplace noise of scale sensitivity / epsilon on each coordinate.
 
     The noise lives on a grid of at most 2**-40 of the scale; one step for each of ``coordinates`` is added to the
@@ -86,7 +78,7 @@ class Laplace(AdditiveNoise):
         else:
             spread = positive(scale, "scale")
             grid = grid_exponent(spread)
-        freeze(self, sensitivity=size, scale=spread, grid=grid, coordinates=count, neighbors=Neighbors(neighbors))
+        set_fields(self, sensitivity=size, scale=spread, grid=grid, coordinates=count, neighbors=Neighbors(neighbors))
 
     @property
     def event(self) -> LaplaceNoise:
@@ -101,19 +93,15 @@ class Laplace(AdditiveNoise):
     def error(self, confidence: float = 0.95) -> float:
         return above(float(self.scale) * -math.log1p(-checked_confidence(confidence)), 2.0**-30)
 
-    @overload
-    def release(self, value: float | Fraction, *, entropy: Entropy = ...) -> float: ...
-    @overload
-    def release(self, value: Vector, *, entropy: Entropy = ...) -> NDArray[np.float64]: ...
-    def release(self, value: Any, *, entropy: Entropy = SYSTEM) -> Any:
-        """The value, or each coordinate of the vector, with noise."""
-        if is_scalar(value):
-            return real_laplace_one(real_scalar(value), self.scale, self.grid, entropy)
-        return real_laplace(real_array(value, self.coordinates), self.scale, self.grid, entropy)
+    def _noised(self, value: Fraction, entropy: Entropy) -> float:
+        return real_laplace_one(value, self.scale, self.grid, entropy)
+
+    def _noised_array(self, values: NDArray[np.float64], entropy: Entropy) -> NDArray[np.float64]:
+        return real_laplace(values, self.scale, self.grid, entropy)
 
 
 @dataclass(frozen=True, init=False)
-class IntegerLaplace(AdditiveNoise):
+class IntegerLaplace(IntegerNoise):
     """Laplace noise on the integers (the two-sided geometric mechanism), of scale sensitivity / epsilon.
 
     Guarantee: epsilon-DP for an integer statistic of the given l1 sensitivity, vectors included [GRS12].
@@ -142,7 +130,7 @@ class IntegerLaplace(AdditiveNoise):
         size = whole(sensitivity, "sensitivity", 1)
         given = exactly_one({"epsilon": epsilon, "scale": scale})
         spread = size / positive(epsilon, "epsilon") if given == "epsilon" else positive(scale, "scale")
-        freeze(self, sensitivity=size, scale=spread, neighbors=Neighbors(neighbors))
+        set_fields(self, sensitivity=size, scale=spread, neighbors=Neighbors(neighbors))
 
     @property
     def event(self) -> DiscreteLaplaceNoise:
@@ -161,17 +149,8 @@ class IntegerLaplace(AdditiveNoise):
         reach = (math.log(2 / miss) - math.log1p(math.exp(-rate))) / rate - 1
         return float(max(0, math.ceil(above(reach) if reach > 0 else reach)))
 
-    @overload
-    def release(self, value: int | np.integer[Any], *, entropy: Entropy = ...) -> int: ...
-    @overload
-    def release(self, value: Sequence[int] | NDArray[Any], *, entropy: Entropy = ...) -> NDArray[np.int64]: ...
-    def release(self, value: Any, *, entropy: Entropy = SYSTEM) -> Any:
-        """The integer, of any size, or each of an array, held at plus or minus 2**61, with noise."""
-        noise = discrete_laplace(self.scale)
-        if is_scalar(value):
-            return integer_scalar(value) + noise.draw(entropy)
-        values = integer_array(value)
-        return clamp(values + noise.sample(values.size, entropy).reshape(values.shape))
+    def _sampler(self, count: int) -> DiscreteLaplace:
+        return discrete_laplace(self.scale)
 
 
 def laplace_mechanism(value: Any, sensitivity: Number, epsilon: Number) -> Any:

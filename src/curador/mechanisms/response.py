@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 
 from curador.accounting import events
 from curador.errors import InvalidParameter, InvalidValue
-from curador.mechanisms.base import Mechanism, exactly_one, freeze, integer_array, integer_scalar, is_scalar
+from curador.mechanisms.base import Mechanism, exactly_one, integer_array, integer_scalar, is_scalar
 from curador.noise import SYSTEM, Entropy, bernoulli, bernoulli_array, uniform_below, uniform_below_array
 from curador.noise.decide import exp_minus
-from curador.numbers import Number, above, positive, probability, whole
+from curador.numbers import Number, above, positive, probability, set_fields, whole
 from curador.privacy import Neighbors
 
 PRECISION = 64
@@ -54,7 +54,7 @@ class RandomizedResponse(Mechanism):
             raise InvalidParameter(
                 f"With a truth probability of {p} the answer gives everything away.", fix="Choose it inside (0, 1)."
             )
-        freeze(self, categories=k, truth=p)
+        set_fields(self, categories=k, truth=p)
 
     @property
     def event(self) -> events.RandomizedAnswer:

@@ -2,7 +2,7 @@
 
 from curador.accounting.bracket import Bracket
 from curador.accounting.pld.calibration import calibrate
-from curador.accounting.pld.incremental import SpectralLedger
+from curador.accounting.pld.incremental import IncrementalPLD
 from curador.accounting.pld.solve import delta, epsilon, upper_epsilon
 
-__all__ = ["Bracket", "SpectralLedger", "calibrate", "delta", "epsilon", "upper_epsilon"]
+__all__ = ["Bracket", "IncrementalPLD", "calibrate", "delta", "epsilon", "upper_epsilon"]

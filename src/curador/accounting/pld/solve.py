@@ -12,7 +12,7 @@ import numpy as np
 from curador.accounting.bracket import Bracket
 from curador.accounting.events import Event
 from curador.accounting.pld.cells import connect, merge
-from curador.accounting.pld.extremes import Extremes, Item, in_both_orders
+from curador.accounting.pld.extremes import CountedPair, Extremes, in_both_orders
 from curador.accounting.pld.noise_pairs import Normal
 from curador.accounting.pld.profile import Profile
 from curador.accounting.pld.spectrum import Spectrum, nothing, of_pair
@@ -114,7 +114,7 @@ def read_tolerance(x: float) -> float:
 
 
 @np.errstate(all="ignore")  # what overflows makes the bracket wide, by the rules of Profile
-def _epsilon(items: list[Item], delta: float, tolerance: float, attained: float, lower: bool = True) -> Bracket:
+def _epsilon(items: list[CountedPair], delta: float, tolerance: float, attained: float, lower: bool = True) -> Bracket:
     known = Extremes.of(items)
     low, high = known.epsilon_floor(delta), known.epsilon_ceiling(delta)
     if min(delta, _SURELY) <= known.infinite.lower or high - low <= tolerance or high <= attained:
@@ -140,13 +140,13 @@ def _epsilon(items: list[Item], delta: float, tolerance: float, attained: float,
     return Bracket(min(low, high), high)
 
 
-def _loose(items: list[Item]) -> bool:
+def _loose(items: list[CountedPair]) -> bool:
     """Whether the two bounds are about different pairs, so that no effort brings them together."""
     return any(item.above is not item.below for item in items)
 
 
 @np.errstate(all="ignore")
-def _delta_at(items: list[Item], epsilon: float, tolerance: float, attained: float) -> Bracket:
+def _delta_at(items: list[CountedPair], epsilon: float, tolerance: float, attained: float) -> Bracket:
     known = Extremes.of(items)
     low = known.delta_floor(epsilon)
     if epsilon >= known.epsilon_ceiling(known.infinite.upper):
@@ -167,7 +167,7 @@ def _delta_at(items: list[Item], epsilon: float, tolerance: float, attained: flo
     return Bracket(min(low, high), high)
 
 
-def build(items: list[Item], plan: Window, lower: bool) -> Profile:
+def build(items: list[CountedPair], plan: Window, lower: bool) -> Profile:
     """The profile of a composition."""
     more = less = nothing(plan.band)
     for item in items:
@@ -176,7 +176,7 @@ def build(items: list[Item], plan: Window, lower: bool) -> Profile:
     return finish(plan, more, less)
 
 
-def leaf(item: Item, plan: Window, lower: bool = True) -> tuple[Spectrum, Spectrum]:
+def leaf(item: CountedPair, plan: Window, lower: bool = True) -> tuple[Spectrum, Spectrum]:
     """The spectra of one event: of a pair that dominates it, and of a pair that it dominates."""
     more = of_pair(item.above, plan.band, plan.cells, plan.tail, connect)
     if not lower or (item.above is item.below and item.above.exact(plan.band.tilts, plan.band.end, plan.tail)):

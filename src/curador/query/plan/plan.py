@@ -119,8 +119,8 @@ class Plan:
 
     @property
     def note(self) -> Mapping[str, object]:
-        """What a charge remembers of it: the question."""
-        return {"asked": {"": self.question.to_json()}}
+        """What a charge remembers of it: the question, and a text of it for people."""
+        return {"asked": {"": self.question.to_json()}, "text": self.question.summary}
 
     def run(self, engines: Engines, progress: Callable[[float], None] | None = None) -> bytes:
         """Read the data, add the noise, and return the measurement as a ledger keeps it.
