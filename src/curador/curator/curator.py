@@ -359,7 +359,7 @@ class Curator:
         >>> from curador.privacy import PureDP
         >>> curator = Curator({"people": Table("people.csv", columns={"age": "integer"})}, budget=PureDP(1))
         >>> print(curator.renew("people", epsilon=2, because="the survey of 2027"))
-        people, renewed 1: epsilon 0 spent, epsilon 2.0 remaining
+        people, renewed 1: epsilon 0 spent of 2, 2 remaining
         >>> curator.decisions("people")[-1].because
         'the survey of 2027'
         """
