@@ -1,4 +1,4 @@
-"""Many releases about the same data: what the promises add up to.
+"""Composition theorems: the guarantee of many releases about the same data.
 
 Every theorem here lets the analyst choose each next mechanism after seeing the answers so far, but wants the
 promises (how many, and their epsilon and delta) fixed in advance.  Where the costs too are chosen on the way,
@@ -12,14 +12,13 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from fractions import Fraction
-from functools import reduce, singledispatch
-from operator import add
+from functools import singledispatch
 
-from curador.accounting.optimal import as_approx, exact_pair
+from curador.accounting.optimal import exact_pair
 from curador.accounting.precise import dec, digits
 from curador.errors import InvalidParameter
 from curador.numbers import Number, above, probability, rational, up, whole
-from curador.privacy import ApproxDP, Guarantee, Neighbors, PureDP, RenyiDP
+from curador.privacy import ApproxDP, Guarantee, Neighbors, RenyiDP, total
 
 # ---- basic -----------------------------------------------------------------------------------------------------
 
@@ -35,10 +34,7 @@ def basic(guarantees: Iterable[Guarantee]) -> Guarantee:
     >>> basic([PureDP(1), ApproxDP(0.5, 1e-6)])
     ApproxDP(epsilon=1.5, delta=1e-06)
     """
-    parts = _some(guarantees)
-    if {type(g) for g in parts} == {PureDP, ApproxDP}:
-        return reduce(add, map(as_approx, parts))
-    return reduce(add, parts)
+    return total(_some(guarantees))
 
 
 def _some(guarantees: Iterable[Guarantee]) -> list[Guarantee]:
@@ -181,7 +177,7 @@ class PostProcessed:
 
 
 def post_process(guarantee: Guarantee, lang: str = "en") -> PostProcessed:
-    """What is promised after anything is done to a release without looking at the data again: the same.
+    """The guarantee after post-processing, that is after any computation on the release alone: unchanged.
 
     Guarantee: unchanged, for deterministic and randomised maps [DR14 Prop 2.1]; data processing for ZCDP and RenyiDP.
     Assumes: the map sees the release and its own coins, nothing else of the data.

@@ -1,4 +1,4 @@
-"""Randomized response: each answer is true with a known probability, and nobody can tell which ones are."""
+"""Randomized response: each reported answer is the true one with a known probability."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ class RandomizedResponse(Mechanism):
 
 
 def randomized_response(value: Any, *, truth: Number | None = None, epsilon: Number | None = None) -> Any:
-    """The course's coin: a bit (or an array of bits) told truly with probability ``truth``, else flipped.
+    """The course's coin: a bit (or an array of bits) reported as it is with probability ``truth``, else flipped.
 
     Guarantee: epsilon-local DP, as :class:`RandomizedResponse`.
 

@@ -1,4 +1,4 @@
-"""Exact coins and exact choices: uniform integers, biased coins, and categories with weights exp(-score)."""
+"""Exact uniform integers, exact biased coins, and exact choices with weights exp(-score)."""
 
 from __future__ import annotations
 
