@@ -32,10 +32,10 @@ class RandomizedResponse(Mechanism):
     Guarantee: epsilon-local DP with epsilon = |ln(truth (k-1) / (1 - truth))| [War65], [KBR16].
 
     >>> coin = RandomizedResponse(truth=0.75)
-    >>> round(coin.epsilon, 6) == round(math.log(3), 6), coin.release(1) in (0, 1)
-    (True, True)
-    >>> RandomizedResponse(categories=5, epsilon=1).release([0, 1, 2, 3, 4]).shape
-    (5,)
+    >>> round(coin.epsilon, 6)  # ln 3
+    1.098612
+    >>> RandomizedResponse(categories=5, epsilon=1000).release([0, 1, 2, 3, 4])  # hardly any lies
+    array([0, 1, 2, 3, 4])
     """
 
     kind: ClassVar[str] = "randomized-response"
@@ -120,7 +120,7 @@ def randomized_response(value: Any, *, truth: Number | None = None, epsilon: Num
 
     Guarantee: epsilon-local DP, as :class:`RandomizedResponse`.
 
-    >>> randomized_response(1, truth=0.75) in (0, 1)
-    True
+    >>> randomized_response([0, 1, 1], epsilon=1000)
+    array([0, 1, 1])
     """
     return RandomizedResponse(epsilon, truth=truth).release(value)
