@@ -29,6 +29,7 @@ def basic(guarantees: Iterable[Guarantee]) -> Guarantee:
     Guarantee: (sum of epsilons, sum of deltas) [DKMMN06, DR14 Thm 3.16]; for ZCDP and RenyiDP the sum of rho, and
         the sum at each common order [BS16, Mir17].
 
+    >>> from curador.privacy import PureDP
     >>> basic([PureDP(0.1)] * 10)
     PureDP(epsilon=1.0)
     >>> basic([PureDP(1), ApproxDP(0.5, 1e-6)])
@@ -69,6 +70,7 @@ def advanced(each: Guarantee, count: int, slack: Number) -> ApproxDP:
 
     Guarantee: (eps sqrt(2k ln(1/delta')) + k eps (e**eps - 1), k delta + delta') [DRV10; DR14 Thm 3.20].
 
+    >>> from curador.privacy import PureDP
     >>> advanced(PureDP(0.1), 100, 1e-6)
     ApproxDP(epsilon=6.308...)
     """
@@ -92,6 +94,7 @@ def advanced_heterogeneous(guarantees: Iterable[Guarantee], slack: Number) -> Ap
     Fails: to be optimal. Computing the optimum exactly is #P-hard [MV16]; account for the events by their
         privacy-loss distribution where the last digit matters.
 
+    >>> from curador.privacy import PureDP
     >>> advanced_heterogeneous([PureDP(0.1)] * 50 + [PureDP(0.05)] * 50, 1e-6)
     ApproxDP(epsilon=4.432..., delta=1e-06)
     """
@@ -103,6 +106,7 @@ def advanced_counted(guarantees: Iterable[tuple[Guarantee, int]], slack: Number)
 
     Guarantee: as :func:`advanced_heterogeneous`.
 
+    >>> from curador.privacy import PureDP
     >>> advanced_counted([(PureDP(0.1), 50), (PureDP(0.05), 50)], 1e-6)
     ApproxDP(epsilon=4.432..., delta=1e-06)
     """
@@ -136,6 +140,7 @@ def parallel(guarantees: Iterable[Guarantee], neighbors: Neighbors = Neighbors.A
     Fails: for a split that depends on other records (sorted halves), and for promises about replacement only: exact
         counts of the parts are 0-DP when every part keeps its size, and give away who moved.
 
+    >>> from curador.privacy import PureDP
     >>> parallel([PureDP(1), PureDP(0.5), PureDP(0.25)])
     PureDP(epsilon=1.0)
     >>> parallel([PureDP(1), PureDP(0.5), PureDP(0.25)], Neighbors.REPLACE)
@@ -182,6 +187,7 @@ def post_process(guarantee: Guarantee, lang: str = "en") -> PostProcessed:
     Guarantee: unchanged, for deterministic and randomised maps [DR14 Prop 2.1]; data processing for ZCDP and RenyiDP.
     Assumes: the map sees the release and its own coins, nothing else of the data.
 
+    >>> from curador.privacy import PureDP
     >>> post_process(PureDP(1)).sentence
     'Post-processing is free: whatever is computed from the release alone keeps PureDP(epsilon=1.0).'
     """
