@@ -97,6 +97,7 @@ def advanced_short(each: Guarantee, count: int, slack: Number, constant: int = 8
     Guarantee: (eps sqrt(constant k ln(1/delta')), k delta + delta'), by [KOV15, MV16].
     Fails: for larger k eps**2: at k = 1000, eps = 1 both are below the mean of the loss, k eps tanh(eps/2).
 
+    >>> from curador.privacy import PureDP
     >>> advanced_short(PureDP(0.1), 100, 1e-6)
     ApproxDP(epsilon=10.513...)
     >>> advanced_short(PureDP(1), 1000, 1e-6)

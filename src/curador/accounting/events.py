@@ -1,4 +1,4 @@
-"""What was run, without data: enough to account for it for ever.
+"""Events: descriptions of what was run, without data, from which any accountant can bound the privacy loss.
 
 An event names the law of the noise, the most the protected statistic can move between neighbours, and who
 those neighbours are.  Nothing else about the release is needed to bound its privacy loss, now or later.
@@ -20,7 +20,7 @@ _KINDS: dict[str, type[Event]] = {}
 
 
 class Event:
-    """Something that was run on private data; see the subclasses for what."""
+    """One run of a mechanism on private data; each subclass describes one kind of mechanism."""
 
     kind: ClassVar[str]
     neighbors: Neighbors
@@ -209,7 +209,7 @@ class RandomizedAnswer(Event, kind="randomized-response"):
         _set(self, categories=whole(self.categories, "categories", 2), truth=probability(self.truth, "truth"))
 
 
-# ---- anything of which only the promise is known --------------------------------------------------------------
+# ---- mechanisms known only by their guarantee --------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -256,7 +256,7 @@ def _event(x: object) -> Event:
 
 
 def _common(events: Iterable[Event]) -> Neighbors:
-    # Nothing run is about no neighbours in particular.
+    # The empty event is valid for either kind of neighbours.
     kinds = {_event(e).neighbors for e in events if not (isinstance(e, Composed) and not e.parts)}
     if len(kinds) > 1:
         raise InvalidParameter(
@@ -348,7 +348,7 @@ class Composed(Event, kind="composed"):
 
 
 NOTHING = Composed(())
-"""The event that nothing private was run."""
+"""The empty event: nothing was run."""
 
 
 def compose(*events: Event) -> Event:

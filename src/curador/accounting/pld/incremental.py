@@ -27,7 +27,7 @@ _BLIND = Window(Band(1.0, 64.0, 64, 1.0, 1.0), 1.0, 256, 1e-290)  # where nothin
 
 
 class _Sum(NamedTuple):
-    """What an event, or a history, comes to in one order of the neighbours."""
+    """The sum of an event, or of a history, in one order of the neighbours."""
 
     above: Spectrum
     below: Spectrum

@@ -74,7 +74,7 @@ def delta(event: Event, epsilon: Number, tolerance: float = 1e-3) -> Bracket:
 def worst(orders: Iterable[Callable[[float], Bracket]]) -> Bracket:
     """The larger of what holds in each order of the neighbours; its decimals, too, are on the safe side.
 
-    Each order is told what is already known to be attained, so that it need not be exact below that.
+    Each order is given the value already attained by the others, so that it need not be exact below that.
     """
     low = high = 0.0
     for order in orders:
@@ -134,7 +134,7 @@ def _epsilon(items: list[CountedPair], delta: float, tolerance: float, attained:
         low = max(low, solve_lower(profile, delta, high, wanted * ROOT))
         if high - low <= tolerance * max(1.0, low) or high <= attained or high == math.inf or _loose(items):
             break
-        # The answer is at an atom, or not where the moments said: aim again, for the slope that was found, or more.
+        # The answer is at an atom, or not where the moments predicted: aim again, at the slope found or more.
         aim = for_epsilon(sketch.table, high)
         slope = max(profile.slope(high), 16 * max(slope, profile.band.theta))
     return Bracket(min(low, high), high)

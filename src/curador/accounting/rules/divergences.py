@@ -1,4 +1,4 @@
-"""How far apart two laws are: Kullback-Leibler, Rényi, f, hockey-stick and total variation.
+"""Divergences between probability laws: Kullback-Leibler, Rényi, f, hockey-stick and total variation.
 
 Laws are given exactly (fractions, or numbers read as the decimals they print as) and divergences are handed out
 as floats, correct to the last bits and rounded up.  Conventions: 0 log 0 = 0, and a divergence is infinite where
@@ -29,7 +29,7 @@ _HUGE = 10**6  # an epsilon beyond which every curve here is as good as flat, an
 
 
 def law(p: Law) -> dict[Hashable, Fraction]:
-    """A distribution as exact fractions, or a refusal if it is none.
+    """A distribution as exact fractions; refused unless its probabilities sum to exactly 1.
 
     >>> law([0.25, 0.75])
     {0: Fraction(1, 4), 1: Fraction(3, 4)}
