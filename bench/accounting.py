@@ -49,7 +49,7 @@ CASES = [
     Case(
         "1,000 times: add one query, report ε",
         Code(
-            "book = pld.SpectralLedger(delta=1e-6)\n"
+            "book = pld.IncrementalPLD(delta=1e-6)\n"
             "for i in range(1000):\n"
             "    book = book.add(gaussian if i % 2 else laplace)\n"
             "    book.epsilon()",

@@ -2,10 +2,10 @@
 
 Seconds say little here: every charge waits for the disk, and disks differ by a thousand; so does one disk, from one
 second to the next, where a machine is shared.  So each case is cut into short slices, each between two slices of plain
-fdatasync in the same folder, and the median of the slices' ratios is told.  A jump falls on one slice, not on one side.
-PostgreSQL is run beside a plain durable transaction on the same server.
+fdatasync in the same folder, and the median of the slices' ratios is reported.  A jump falls on one slice, not on one
+side.  PostgreSQL is compared with a plain durable transaction on the same server.
 
-A pair also takes CPU, which no disk makes quicker.  So the CPU of a pair is told, and the ratio that it alone would
+A pair also takes CPU, which no disk makes quicker.  So the CPU of a pair is reported, and the ratio that it alone would
 allow if syncs took no time of ours: below that the ratio is the disk's, and at it the interpreter's.
 """
 
@@ -60,7 +60,7 @@ SLICE = 0.4
 
 
 def syncs(folder: Path, seconds: float = SLICE / 2, size: int = 4096, places: int = 16) -> float:
-    """Plain overwrites with fdatasync, per second, in so many places of a file in turn."""
+    """Plain overwrites with fdatasync, per second, in ``places`` of a file in turn."""
     file = os.open(folder / f"syncs of {size}", os.O_RDWR | os.O_CREAT)
     if os.fstat(file).st_size < size * places:
         os.pwrite(file, b"\0" * size * places, 0)
@@ -86,7 +86,7 @@ def pair(ledger: Book) -> None:
 
 @dataclass(frozen=True)
 class Seen:
-    """What a slice of work did."""
+    """The outcome of a slice of work."""
 
     rate: float
     cpu: float
@@ -190,14 +190,14 @@ def waits(address: dict[str, Any], processes: int, times: int) -> list[float]:
         children.append(pid)
     os.close(writing)
     with os.fdopen(reading) as lines:
-        told = [float(line) for line in lines]
+        found = [float(line) for line in lines]
     for child in children:
         os.waitpid(child, 0)
-    return told
+    return found
 
 
 @dataclass(frozen=True)
-class Told:
+class Measured:
     """Medians over slices: the work's rate, the unit's, their ratio slice by slice, and what a pair took."""
 
     rate: float
@@ -214,7 +214,7 @@ class Told:
         return 1 / (self.cpu * self.base)
 
 
-def slices(one: Callable[[], Seen], unit: Callable[[], float], count: int = SLICES) -> Told:
+def slices(one: Callable[[], Seen], unit: Callable[[], float], count: int = SLICES) -> Measured:
     """Work and unit in turn, beginning and ending with the unit."""
     one()  # threads, connections and the log's file are there before it counts
     bases, seen = [unit()], []
@@ -223,7 +223,7 @@ def slices(one: Callable[[], Seen], unit: Callable[[], float], count: int = SLIC
         bases.append(unit())
     beside = [(before + after) / 2 for before, after in pairwise(bases)]
     ratios = [x.rate / base for x, base in zip(seen, beside, strict=True)]
-    return Told(
+    return Measured(
         statistics.median(x.rate for x in seen),
         statistics.median(beside),
         statistics.median(ratios),
@@ -286,17 +286,17 @@ def section() -> str:
         lines.append(f"| {' | '.join(cells)} | { ({None: '', True: 'met', False: 'MISSED'}[met]) } |")
         print(lines[-1], flush=True)
 
-    def ratio(case: str, told: Told, unit: str, goal: float | None = None) -> None:
+    def ratio(case: str, found: Measured, unit: str, goal: float | None = None) -> None:
         line(
             f"{case}, reserve + settle",
-            f"{told.rate:.0f}/s",
-            f"{told.base:.0f} {unit}/s",
-            f"{told.ratio:.2f} ({told.least:.2f} to {told.most:.2f})",
-            f"{1000 * told.cpu:.2f} ms",
-            f"{told.allowed:.2f}",
-            f"{told.syncs:.2f}",
+            f"{found.rate:.0f}/s",
+            f"{found.base:.0f} {unit}/s",
+            f"{found.ratio:.2f} ({found.least:.2f} to {found.most:.2f})",
+            f"{1000 * found.cpu:.2f} ms",
+            f"{found.allowed:.2f}",
+            f"{found.syncs:.2f}",
             f"≥ {goal}" if goal else "",
-            met=None if goal is None else told.ratio >= goal,
+            met=None if goal is None else found.ratio >= goal,
         )
 
     def many(count: int) -> str:
@@ -308,12 +308,12 @@ def section() -> str:
         ledger = started(open_ledger(folder / "x.db"))
         floor = disk_alone(folder)
         for count, goal in ((1, 0.3), (8, None), (64, 4)):
-            told = slices(partial(clients, ledger, count), partial(syncs, folder))
-            ratio(f"SQLite, {many(count)}", told, "fdatasync", goal)
+            found = slices(partial(clients, ledger, count), partial(syncs, folder))
+            ratio(f"SQLite, {many(count)}", found, "fdatasync", goal)
         slowed(ledger, SLOW)
         for count in (1, 64):
-            told = slices(partial(clients, ledger, count), lambda: 1 / (SLOW + 1 / syncs(folder)))
-            ratio(f"SQLite, {many(count)}, every sync made {1000 * SLOW:.0f} ms slower", told, "such syncs")
+            found = slices(partial(clients, ledger, count), lambda: 1 / (SLOW + 1 / syncs(folder)))
+            ratio(f"SQLite, {many(count)}, every sync made {1000 * SLOW:.0f} ms slower", found, "such syncs")
         ledger.close()
         took = waits({"address": folder / "x.db"}, 8, 60)
         worst, middle = max(took), statistics.median(took)
@@ -330,8 +330,8 @@ def section() -> str:
             if url is not None:
                 ledger = started(open_ledger(url, keep=folder / "keep"))
                 for count in (1, 8, 64):
-                    told = slices(partial(clients, ledger, count), partial(plain_transactions, url))
-                    ratio(f"PostgreSQL, {many(count)}", told, "plain transactions")
+                    found = slices(partial(clients, ledger, count), partial(plain_transactions, url))
+                    ratio(f"PostgreSQL, {many(count)}", found, "plain transactions")
                 ledger.close()
     finally:
         shutil.rmtree(folder)

@@ -172,8 +172,8 @@ def duchi_means(table: Table, epsilon: Fraction) -> tuple[Array, float]:
 
 def sampled_means(kind: type[Piecewise] | type[Hybrid], table: Table, epsilon: Fraction) -> tuple[Array, float]:
     units, (d, k) = table.units(), budget(table, epsilon)
-    task, told = kind(-1, 1, epsilon / k), drawn(table.rows, d, k)
-    found = [task.estimate(task.randomize(column[told[:, j]])).value for j, column in enumerate(units.T)]
+    task, reported = kind(-1, 1, epsilon / k), drawn(table.rows, d, k)
+    found = [task.estimate(task.randomize(column[reported[:, j]])).value for j, column in enumerate(units.T)]
     part = table.rows * k / d
     # The variance is quadratic in the value, so that of a whole column follows from its mean square.
     still, moved = task.unit_variance(0.0), task.unit_variance(1.0)
@@ -192,14 +192,14 @@ MEANS: dict[str, Callable[[Table, Fraction], tuple[Array, float]]] = {
 def frequencies(table: Table, epsilon: Fraction, *, sample: bool) -> tuple[float, float]:
     """The mean squared error of the frequencies, measured and by the formula."""
     d, k = budget(table, epsilon)
-    told = drawn(table.rows, d, k) if sample else np.ones((table.rows, d), bool)
+    reported = drawn(table.rows, d, k) if sample else np.ones((table.rows, d), bool)
     errors, formula = list[float](), list[float]()
     for j, (name, column) in enumerate(table.categories.items(), start=len(table.numbers)):
         keys = table.keys[name]
         numbers = np.searchsorted(np.sort(keys), column)
         true = np.bincount(numbers, minlength=len(keys)) / table.rows
         task = OUE(len(keys), epsilon / (k if sample else d))
-        own = numbers[told[:, j]]
+        own = numbers[reported[:, j]]
         errors += np.square(task.estimate(task.randomize(own)).values - true).tolist()
         formula += [task.variance(len(own), f) + f * (1 - f) * (1 / len(own) - 1 / table.rows) for f in true.tolist()]
     return float(np.mean(errors)), float(np.mean(formula))
@@ -318,7 +318,7 @@ Measured = Mapping[tuple[str, str, str], list[tuple[Row, list[float]]]]
 
 
 def lines(found: Measured, words: Mapping[str, str], figure: str, table: str) -> dict[str, RepeatedRuns]:
-    """What was measured for one panel, by the name that the legend shows."""
+    """The measured series of one panel, by the names that the legend shows."""
     made = {}
     for (kind, where, method), several in found.items():
         if (kind, where) == (figure, table) and several[0][0].place > 0:
@@ -367,7 +367,7 @@ def write(rows: list[Row], into: Path, console: Console) -> None:
     shown = Printed("figure", "table", "method", "ε or people", "mean", "± 2 s.e.", "formula")
     for one in rows:
         shown.add_row(one.figure, one.table, one.method, *map(cell, numbers(one)))
-    # As wide as it is: a pipe counts as 80 columns, and a number cut short is no number.
+    # As wide as it is: a pipe counts as 80 columns, and a truncated number would mislead.
     whole = Measurement.get(console, console.options.update(max_width=WIDEST), shown).maximum
     Console(width=max(console.width, whole)).print(shown)
 

@@ -2,10 +2,33 @@
 
 from . import accounting as accounting
 from . import local as local
+from .curator.batch import Batch as Batch
+from .curator.batch import Publication as Publication
 from .curator.curator import Curator as Curator
 from .curator.policy import Policy as Policy
+from .curator.purchase import Bought as Bought
+from .curator.purchase import Purchase as Purchase
+from .curator.purchase import Request as Request
+from .curator.release import Explanation as Explanation
+from .curator.release import Release as Release
+from .curator.running import Stream as Stream
 from .curator.study.file import Analyst as Analyst
+from .engines.error_log import ErrorLog as ErrorLog
+from .errors import BudgetExceeded as BudgetExceeded
+from .errors import CuradorError as CuradorError
+from .errors import EngineFailed as EngineFailed
+from .errors import InvalidParameter as InvalidParameter
+from .errors import InvalidValue as InvalidValue
+from .errors import LedgerBroken as LedgerBroken
+from .errors import LedgerFailed as LedgerFailed
+from .errors import NotPromised as NotPromised
+from .errors import QuestionRefused as QuestionRefused
+from .ledger.contract import Balance as Balance
+from .ledger.contract import Charge as Charge
+from .ledger.contract import Decision as Decision
+from .ledger.contract import Ledger as Ledger
 from .ledger.opening import open_ledger as open_ledger
+from .ledger.opening import restore_ledger as restore_ledger
 from .mechanisms.gaussian import Gaussian as Gaussian
 from .mechanisms.gaussian import IntegerGaussian as IntegerGaussian
 from .mechanisms.gaussian import gaussian_mechanism as gaussian_mechanism
@@ -35,6 +58,7 @@ from .mechanisms.thresholded import ThresholdedLaplace as ThresholdedLaplace
 from .mechanisms.tree import ContinualCount as ContinualCount
 from .privacy import ZCDP as ZCDP
 from .privacy import ApproxDP as ApproxDP
+from .privacy import Guarantee as Guarantee
 from .privacy import Neighbors as Neighbors
 from .privacy import PureDP as PureDP
 from .privacy import RenyiDP as RenyiDP
@@ -53,8 +77,10 @@ from .query.aggregates.ranks import quantiles as quantiles
 from .query.aggregates.sums import sum_ as sum_
 from .query.aggregates.top import top_k as top_k
 from .query.plan.expected import within as within
+from .query.plan.plan import Plan as Plan
 from .query.tables.columns import Column as Column
 from .query.tables.table import Table as Table
+from .query.tables.table import Tree as Tree
 
 __version__: str
 __all__: list[str]

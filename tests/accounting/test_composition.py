@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from curador.accounting import composition as compose
-from curador.accounting import optimal
+from curador.accounting import course, optimal
 from curador.errors import InvalidParameter, NotPromised
 from curador.numbers import rational
 from curador.privacy import ZCDP, ApproxDP, Guarantee, Neighbors, PureDP, RenyiDP
@@ -31,9 +31,9 @@ def test_every_closed_form_is_at_or_above_the_exact_composition(
     each = ApproxDP(epsilon, delta)
     forms = [compose.advanced(each, k, slack), compose.advanced_heterogeneous([each] * k, slack)]
     if delta == 0:
-        forms.append(compose.renyi_advanced(epsilon, k, slack))
+        forms.append(course.renyi_advanced(epsilon, k, slack))
         if -math.log(slack) >= 1.000001 * k * epsilon**2:
-            forms.append(compose.renyi_corollary(epsilon, k, slack))
+            forms.append(course.renyi_corollary(epsilon, k, slack))
     for form in forms:
         if form.epsilon < k * epsilon:
             assert optimal.optimal_delta(each, k, form.epsilon) <= form.delta
@@ -45,7 +45,7 @@ def test_a_short_form_is_refused_exactly_where_it_is_false(epsilon: float, k: in
     printed = epsilon * math.sqrt(constant * k * math.log(1 / slack))
     exact = optimal.optimal_epsilon(each, k, slack)
     try:
-        got = compose.advanced_short(each, k, slack, constant)
+        got = course.advanced_short(each, k, slack, constant)
     except NotPromised:
         assert printed < exact * (1 + 1e-9)
     else:
@@ -57,9 +57,9 @@ def test_a_short_form_is_refused_exactly_where_it_is_false(epsilon: float, k: in
 def test_the_simple_conditions_suffice(epsilon: float, k: int, slack: float) -> None:
     tail = math.log(1 / slack)
     if math.expm1(epsilon) <= math.sqrt(2 * tail / k) * (1 - 1e-12) or k <= 8 * tail * (1 - 1e-12):
-        assert compose.advanced_short(PureDP(epsilon), k, slack, 8)
+        assert course.advanced_short(PureDP(epsilon), k, slack, 8)
     if k <= 2 * tail * (1 - 1e-12):
-        assert compose.advanced_short(PureDP(epsilon), k, slack, 2)
+        assert course.advanced_short(PureDP(epsilon), k, slack, 2)
 
 
 def test_short_forms_below_the_mean_loss_are_refused() -> None:
@@ -67,7 +67,7 @@ def test_short_forms_below_the_mean_loss_are_refused() -> None:
     for constant in (2, 8):
         assert math.sqrt(constant * 1000 * math.log(1e6)) < mean
         with pytest.raises(NotPromised, match="short form"):
-            compose.advanced_short(PureDP(1), 1000, 1e-6, constant)
+            course.advanced_short(PureDP(1), 1000, 1e-6, constant)
 
 
 def test_advanced_is_the_printed_formula() -> None:
@@ -118,16 +118,16 @@ def test_event_bound_holds_for_the_likeliest_sets_of_randomised_response(epsilon
         ways = math.comb(n, j)
         here += ways * (e / (1 + e)) ** (n - j) * (1 / (1 + e)) ** j
         there += ways * (e / (1 + e)) ** j * (1 / (1 + e)) ** (n - j)
-        assert here <= compose.event_bound(epsilon, n, min(1.0, there)) * (1 + 1e-12)
+        assert here <= course.event_bound(epsilon, n, min(1.0, there)) * (1 + 1e-12)
     printed = q * math.exp(2 * epsilon * math.sqrt(n * math.log(1 / q)))
-    assert compose.event_bound(epsilon, n, q) <= max(1.0, printed)
+    assert course.event_bound(epsilon, n, q) <= max(1.0, printed)
 
 
 def test_the_corollary_checks_its_condition() -> None:
-    assert compose.renyi_corollary(0.1, 100, 1e-6).epsilon == pytest.approx(0.4 * math.sqrt(200 * math.log(1e6)))
+    assert course.renyi_corollary(0.1, 100, 1e-6).epsilon == pytest.approx(0.4 * math.sqrt(200 * math.log(1e6)))
     with pytest.raises(NotPromised, match="needs"):
-        compose.renyi_corollary(1, 100, 1e-6)
-    true = compose.renyi_advanced(0.1, 100, 1e-6).epsilon
+        course.renyi_corollary(1, 100, 1e-6)
+    true = course.renyi_advanced(0.1, 100, 1e-6).epsilon
     assert true <= (0.5 + math.sqrt(2)) * 0.1 * math.sqrt(100 * math.log(1e6))
 
 
@@ -210,8 +210,8 @@ def test_basic_and_post_processing() -> None:
         lambda: compose.advanced(PureDP(1), 2, 0),
         lambda: compose.advanced(PureDP(math.inf), 2, 1e-6),
         lambda: compose.advanced(PureDP(1e300), 2, 1e-6),
-        lambda: compose.advanced_short(PureDP(1), 2, 1e-6, 4),
-        lambda: compose.renyi_advanced(0, 2, 1e-6),
+        lambda: course.advanced_short(PureDP(1), 2, 1e-6, 4),
+        lambda: course.renyi_advanced(0, 2, 1e-6),
     ],
 )
 def test_impossible_requests(call: object) -> None:

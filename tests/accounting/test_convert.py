@@ -12,9 +12,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from curador.accounting import convert as c
-from curador.accounting.rules.divergences import hockey_stick, renyi_divergence
+from curador.accounting.rules.divergences import hockey_stick, renyi_divergence, worst_pure_renyi
 from curador.accounting.rules.gaussian import gaussian_delta, gaussian_epsilon
-from curador.accounting.rules.renyi import worst_pure_renyi
 from curador.errors import InvalidParameter, NotPromised
 from curador.numbers import rational
 from curador.privacy import RenyiDP

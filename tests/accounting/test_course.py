@@ -12,26 +12,27 @@ import math
 import re
 from fractions import Fraction as F
 from functools import cache
-from itertools import pairwise
+from itertools import pairwise, product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from curador.accounting import account, convert, filters, meaning, pld
+from curador.accounting import account, convert, course, filters, meaning, pld
 from curador.accounting import composition as compose
 from curador.accounting import events as ev
 from curador.accounting.finite import FiniteMechanism
 from curador.accounting.rules import divergences as d
 from curador.accounting.rules import gaussian
 from curador.accounting.rules import groups as group
+from curador.accounting.rules.divergences import worst_pure_renyi
 from curador.accounting.rules.profiles import delta, pure_epsilon
-from curador.accounting.rules.renyi import renyi, renyi_curve, worst_pure_renyi
-from curador.errors import BudgetExceeded
-from curador.privacy import ApproxDP, PureDP, RenyiDP
+from curador.accounting.rules.renyi import renyi, renyi_curve
+from curador.errors import BudgetExceeded, InvalidParameter
+from curador.privacy import ApproxDP, Neighbors, PureDP, RenyiDP
 from curador.show.curves import plot_renyi
 from tests.accounting.oracles import exact_renyi
 
@@ -340,7 +341,7 @@ def test_table_5_1(order: F) -> None:
     # The probability of a set.
     for p, q in ((F(3, 4), F(1, 4)), (F(1, 4), F(3, 4))):
         assert float(p) <= math.exp(epsilon) * float(q)
-        assert float(p) <= d.probability_bound(q, zeta, order)
+        assert float(p) <= course.probability_bound(q, zeta, order)
     # Afterwards.
     blur = [[F(9, 10), F(1, 10)], [F(1, 5), F(4, 5)]]
     assert coin.then(blur).epsilon <= epsilon
@@ -371,7 +372,7 @@ def test_open_question_lemma_2_3_3_has_an_exact_answer(zeta: F, order: F) -> Non
     """The best bound on D of two laws with ratios within e**±ζ is randomised response's own, which attains it."""
     best = worst_pure_renyi(zeta, order)
     attained = renyi(ev.PureLoss(zeta), order)
-    assert best == attained <= d.pure_renyi_bound(zeta, order) <= 2 * order * zeta**2
+    assert best == attained <= course.pure_renyi_bound(zeta, order) <= 2 * order * zeta**2
     assert convert.pure_to_zcdp_tight(zeta) < zeta**2 / 2  # and so, for every order at once, does ζ tanh(ζ/2)
     assert best <= order * F(convert.pure_to_zcdp_tight(zeta)) * (1 + F(1, 10**12))
 
@@ -394,7 +395,7 @@ def test_open_question_proposition_2_3_4_has_an_exact_answer(p: list[F], q: list
     zeta = d.renyi_divergence(p, q, order)
     best = best_probability(there, zeta, order)
     assert float(here) <= best * (1 + 1e-9)
-    assert best <= d.probability_bound(there, zeta, order) * (1 + 1e-9)
+    assert best <= course.probability_bound(there, zeta, order) * (1 + 1e-9)
 
 
 @given(laws(5), laws(5))
@@ -404,3 +405,60 @@ def test_jensen(p: list[F], q: list[F]) -> None:
         assert d.f_divergence(p, q, phi) >= 0
         assert d.f_divergence(p, p, phi) == 0
     assert sum(b * (1 - (a / b) ** 2) for a, b in zip(p, q, strict=True)) <= 0  # concave: the other way round
+
+
+# ---- the course's databases ----------------------------------------------------------------------------------
+
+BLOOD = [(group, rh) for group in ("A", "B", "AB", "O") for rh in "+-"]
+PATIENTS = [("A", "+"), ("A", "+"), ("AB", "-"), ("B", "+"), ("A", "-"), ("AB", "+"), ("O", "+"), ("O", "+")]
+
+
+def test_blood_groups_of_the_course() -> None:
+    assert course.histogram(PATIENTS, BLOOD) == (2, 1, 1, 0, 1, 1, 2, 0)
+    assert course.norm(course.histogram(PATIENTS, BLOOD)) == len(PATIENTS) == 8
+
+
+def test_norm_of_the_course() -> None:
+    assert course.norm((2, 3, -4, 6)) == 15
+
+
+def test_a_record_outside_the_universe_is_refused() -> None:
+    with pytest.raises(InvalidParameter, match="universe"):
+        course.histogram([("C", "+")], BLOOD)
+
+
+small = st.lists(st.integers(0, 3), max_size=6)
+
+
+@given(small, small, small)
+def test_distance_is_a_metric(x: list[int], y: list[int], z: list[int]) -> None:
+    a, b, c = (course.histogram(d, range(4)) for d in (x, y, z))
+    assert (course.distance(a, b) == 0) == (sorted(x) == sorted(y))
+    assert course.distance(a, b) == course.distance(b, a)
+    assert course.distance(a, c) <= course.distance(a, b) + course.distance(b, c)
+    assert course.norm(a) == len(x) == course.distance(a, (0, 0, 0, 0))
+
+
+@given(small)
+def test_a_replaced_record_counts_two_in_distance_and_one_in_hamming(x: list[int]) -> None:
+    assume(x)
+    y = [(x[0] + 1) % 4, *x[1:]]
+    assert course.distance(course.histogram(x, range(4)), course.histogram(y, range(4))) == 2
+    assert course.hamming_distance(x, y) == 1
+
+
+def test_hamming_needs_one_length() -> None:
+    with pytest.raises(InvalidParameter, match="row"):
+        course.hamming_distance("ab", "abc")
+
+
+def test_adjacent_is_what_one_record_makes_it() -> None:
+    """Against brute force: neighbours really built by adding, removing or replacing one record."""
+    every = list(product(range(4), repeat=3))
+    for x in every:
+        plus = {tuple(n + (i == j) for j, n in enumerate(x)) for i in range(3)}
+        minus = {tuple(n - (i == j) for j, n in enumerate(x)) for i in range(3) if x[i]}
+        swapped = {tuple(n + (i == k) for k, n in enumerate(m)) for m in minus for i in range(3)} - {x}
+        assert {e for e in every if course.adjacent(x, e)} == (plus | minus) & set(every)
+        for name in (Neighbors.REPLACE, "replace"):
+            assert {e for e in every if course.adjacent(x, e, name)} == swapped & set(every)  # type: ignore[arg-type]

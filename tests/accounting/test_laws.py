@@ -25,7 +25,8 @@ from curador.accounting.pld import rules
 from curador.accounting.rules import costs, gaussian
 from curador.accounting.rules.costs import Currency, Rule
 from curador.accounting.rules.profiles import delta, log_delta_rule, pure_epsilon
-from curador.accounting.rules.renyi import renyi, renyi_curve, renyi_rule
+from curador.accounting.rules.renyi import renyi, renyi_curve
+from curador.accounting.rules.renyi_rules import renyi_rule
 from curador.accounting.rules.tradeoffs import mu_for
 from curador.errors import CuradorError, NotPromised
 from curador.numbers import rational

@@ -25,7 +25,7 @@ Invoke = Callable[..., str]
 
 def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-c", "from curador.cli import main; main()", *arguments],
+        [sys.executable, "-c", "from curador.cli.app import main; main()", *arguments],
         capture_output=True,
         text=True,
         check=False,
@@ -112,7 +112,9 @@ def test_completion_works() -> None:
 
 
 def test_help_and_completion_load_no_heavy_library() -> None:
-    code = "import sys, curador.cli; print([x for x in ('numpy', 'scipy', 'duckdb', 'sqlglot') if x in sys.modules])"
+    code = (
+        "import sys, curador.cli.app; print([x for x in ('numpy', 'scipy', 'duckdb', 'sqlglot') if x in sys.modules])"
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
 

@@ -206,7 +206,7 @@ def test_what_a_curator_needs(file: Path) -> None:
         Curator(tables)
     with pytest.raises(InvalidParameter, match="'visits'"):
         Curator(tables, {"adult": PureDP(1), "visits": PureDP(1)})
-    with pytest.raises(InvalidParameter, match="no Table"):
+    with pytest.raises(InvalidParameter, match="not a Table"):
         Curator({"adult": str(file)}, PureDP(1))  # type: ignore[dict-item]
     mixed = {**tables, "other": Table(str(file), columns=COLUMNS, neighbors="replace")}
     with pytest.raises(InvalidParameter, match="neighbours"):

@@ -73,7 +73,7 @@ def test_no_argument_slips_through() -> None:
 
 @pytest.mark.parametrize("digits", ["1.5", "1e5", "1; DROP TABLE t", "0x10", "", "--1", "٣", "1\n"])
 def test_numbers_are_digits(digits: str) -> None:
-    with pytest.raises(InvalidParameter, match="no integer"):
+    with pytest.raises(InvalidParameter, match="non-integer"):
         guard(exp.Literal(this=digits, is_string=False))
 
 

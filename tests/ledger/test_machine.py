@@ -26,7 +26,7 @@ from hypothesis.stateful import (
 
 from curador.accounting.events import PureLoss
 from curador.errors import BudgetExceeded, CuradorError, InvalidParameter
-from curador.ledger import book, charges
+from curador.ledger import book, history
 from curador.ledger.book import Book
 from curador.ledger.opening import open_ledger
 from curador.ledger.stores.rows import CHARGE, QUESTION
@@ -264,6 +264,10 @@ class LedgerMachine(RuleBasedStateMachine):
             assert balance.remaining == PureDP(left / 100)
         answers = [self.ledger.answer(str(n + 1)) for n in range(len(model.charges))]
         assert answers == [c.answer for c in model.charges]
+        for scope_ in (None, "people", "ana"):
+            whole = self.ledger.history(scope_)
+            for last in (0, 1, 3, len(whole), len(whole) + 1):
+                assert self.ledger.history(scope_, last=last) == whole[max(0, len(whole) - last) :]
 
 
 def drive(address: dict[str, Any], examples: int, phases: Sequence[Phase] = tuple(Phase)) -> None:
@@ -300,19 +304,19 @@ def gives_a_receiver_what_it_did_not_pay(patch: pytest.MonkeyPatch) -> None:
 
 
 def ignores_ends(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(Book, "_still_open", lambda self, rows, scope: self._row(rows, scope)[2])
+    patch.setattr(Book, "_open_definition", lambda self, rows, scope: self._row(rows, scope)[2])
 
 
 def recomputes_for_free(patch: pytest.MonkeyPatch) -> None:
     """A charge without an answer is taken for one with."""
-    right = charges.answer_of
+    right = history.answered_charge
 
     def answered(rows: Any, key: str | None, fingerprint: str | None) -> int | None:
         found = right(rows, key, fingerprint)
         open_ = [c[0] for c in rows.scan(CHARGE) if fingerprint is not None and c[3] == fingerprint]
         return found if found is not None else (open_ or [None])[0]
 
-    patch.setattr(book, "answer_of", answered)
+    patch.setattr(history, "answered_charge", answered)
 
 
 def lets_a_key_have_two_answers(patch: pytest.MonkeyPatch) -> None:

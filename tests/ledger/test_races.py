@@ -174,7 +174,7 @@ def test_those_who_wait_share_the_next_transaction() -> None:
         entered.set()
         leave.wait()
         for job in batch:
-            job.finish(job.work(None))
+            job.finish(job.transaction(None))
 
     group = GroupCommit(perform)  # type: ignore[arg-type]
     results: list[int] = []
@@ -200,7 +200,7 @@ def test_a_batch_that_breaks_is_told_to_all_and_stops_nobody(error: BaseExceptio
         if broken:
             raise error
         for job in batch:
-            job.finish(job.work(None))
+            job.finish(job.transaction(None))
 
     group = GroupCommit(perform)  # type: ignore[arg-type]
     with pytest.raises(type(error)):

@@ -14,10 +14,9 @@ import pytest
 
 from curador.accounting.events import PureLoss
 from curador.errors import BudgetExceeded, InvalidParameter, LedgerBroken, LedgerFailed
-from curador.ledger.anchor import SLOT, Anchor, Mark
+from curador.ledger.anchor import MOST_REMEMBERED, SLOT, Anchor, Mark
 from curador.ledger.book import Book
 from curador.ledger.opening import open_ledger, restore_ledger
-from curador.ledger.posting import MOST_REMEMBERED
 from curador.ledger.stores.rows import TABLES, Head
 from curador.privacy import PureDP
 from tests.ledger.conftest import Opener
@@ -241,11 +240,11 @@ def test_a_missing_or_another_key_is_refused(file: Path) -> None:
 # ---- changes -----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("table", [t.name for t in TABLES if t.kept])
+@pytest.mark.parametrize("table", [t.name for t in TABLES if t.append_only])
 @pytest.mark.parametrize("act", ["UPDATE {0} SET {1} = {1}", "DELETE FROM {0}"])
 def test_the_database_itself_refuses_to_change_what_is_kept(file: Path, table: str, act: str) -> None:
     column = {"entry": "body", "answer": "bytes"}[table]
-    with sqlite3.connect(file) as connection, pytest.raises(sqlite3.IntegrityError, match="kept"):
+    with sqlite3.connect(file) as connection, pytest.raises(sqlite3.IntegrityError, match="append-only"):
         connection.execute(act.format(table, column))
     connection.close()
 

@@ -41,8 +41,8 @@ def buyer(address: dict[str, Any], scope: str, times: int, told: int) -> None:
 def waiter(address: dict[str, Any], times: int, told: int) -> None:
     """Buy so many times, and tell the number drawn in the queue and the charge bought with it."""
     ledger = open_ledger(**address)
-    turns: Any = ledger._store._turns  # type: ignore[attr-defined]
-    plain, drawn = turns.turn, [0]
+    queue: Any = ledger._store._queue  # type: ignore[attr-defined]
+    plain, drawn = queue.turn, [0]
 
     @contextlib.contextmanager
     def watched() -> Iterator[int]:
@@ -50,7 +50,7 @@ def waiter(address: dict[str, Any], times: int, told: int) -> None:
             drawn[0] = number
             yield number
 
-    turns.turn = watched
+    queue.turn = watched
     for _ in range(times):
         charge = ledger.reserve("people", THOUSANDTH)
         os.write(told, f"{drawn[0]}:{charge.id}\n".encode())

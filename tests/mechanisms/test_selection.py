@@ -16,13 +16,14 @@ from numpy.typing import NDArray
 
 from curador.accounting.events import ExponentialChoice, PureLoss
 from curador.errors import InvalidParameter, InvalidValue
-from curador.mechanisms import scores as scores_module
 from curador.mechanisms import selection
-from curador.mechanisms.scores import FARTHEST, ScoreGrid
+from curador.mechanisms import selection as scores_module
 from curador.mechanisms.selection import (
+    FARTHEST,
     ExponentialMechanism,
     PermuteAndFlip,
     ReportNoisyMax,
+    ScoreGrid,
     Selection,
     TopK,
     exponential_mechanism,

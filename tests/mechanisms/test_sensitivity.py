@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from curador import privacy
+from curador.accounting import course
 from curador.errors import InvalidParameter
 from curador.mechanisms.sensitivity import (
     Contribution,
@@ -44,11 +44,11 @@ def by_definition(
     """The three norms by comparing every database with every other, adjacent as the course defines it."""
     sizes = [rows] if neighbors is Neighbors.REPLACE else range(rows + 1)
     every = [d for n in sizes for d in product(range(records), repeat=n)]
-    shapes = {d: privacy.histogram(d, range(records)) for d in every}
+    shapes = {d: course.histogram(d, range(records)) for d in every}
     moves = [
         [abs(a - b) for a, b in zip(function(d), function(e), strict=True)]
         for d, e in product(every, repeat=2)
-        if privacy.adjacent(shapes[d], shapes[e], neighbors)
+        if course.adjacent(shapes[d], shapes[e], neighbors)
     ]
     return max(map(sum, moves)), max(sum(x * x for x in m) for m in moves), max(map(max, moves))
 

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from curador.local.task.draw import uniform
-from curador.local.task.task import set_fields
 from curador.local.unlisted.heavy_hitters import HeavyHitters
 from curador.local.unlisted.prefixes import Bytes
 from curador.noise import Entropy
+from curador.numbers import set_fields
 
 
 class LevelOfItself(HeavyHitters):

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from curador.local import KRR, OLH, OUE, SUE, Duchi, DuchiVector, Hadamard, Piecewise, SubsetSelection
 from curador.local.task.draw import coins, uniform
-from curador.local.task.task import set_fields
 from curador.noise import Entropy
+from curador.numbers import set_fields
 
 
 class NeverClears(SUE):

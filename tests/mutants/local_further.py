@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from curador.local import CountMean, DBitFlip, HadamardCountMean, Rappor, SquareWave
 from curador.local.task.draw import coins, uniform
-from curador.local.task.task import set_fields
 from curador.noise import SYSTEM, Entropy
+from curador.numbers import set_fields
 
 
 class ClippedWave(SquareWave):

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from curador.mechanisms.base import freeze
 from curador.mechanisms.sparse_vector import AboveThreshold, Watch
 from curador.noise import SYSTEM, Entropy
 from curador.noise.laplace import discrete_laplace
+from curador.numbers import set_fields
 
 
 @dataclass(frozen=True, init=False)
@@ -25,7 +25,7 @@ class ForgottenCutoff(AboveThreshold):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         steps = self.grid.steps
-        freeze(self, threshold_scale=4 * steps / self.epsilon, question_scale=4 * steps / (3 * self.epsilon))
+        set_fields(self, threshold_scale=4 * steps / self.epsilon, question_scale=4 * steps / (3 * self.epsilon))
 
 
 class EndlessWatch(Watch):
@@ -45,7 +45,7 @@ class NoCutoff(AboveThreshold):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         scale = 2 * self.grid.steps / self.epsilon
-        freeze(self, threshold_scale=scale, question_scale=scale)
+        set_fields(self, threshold_scale=scale, question_scale=scale)
 
     def open(self, *, entropy: Entropy = SYSTEM) -> Watch:
         return EndlessWatch(self, entropy)
@@ -66,7 +66,7 @@ class NoQuestionNoise(AboveThreshold):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        freeze(self, threshold_scale=2 * self.grid.steps / self.epsilon, question_scale=Fraction(1))
+        set_fields(self, threshold_scale=2 * self.grid.steps / self.epsilon, question_scale=Fraction(1))
 
     def open(self, *, entropy: Entropy = SYSTEM) -> Watch:
         return BareWatch(self, entropy)
@@ -94,7 +94,7 @@ class RefreshedForFree(AboveThreshold):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         one = AboveThreshold(self.threshold, self.epsilon, self.sensitivity)
-        freeze(self, threshold_scale=one.threshold_scale, question_scale=one.question_scale)
+        set_fields(self, threshold_scale=one.threshold_scale, question_scale=one.question_scale)
 
     def open(self, *, entropy: Entropy = SYSTEM) -> Watch:
         return RefreshedWatch(self, entropy)

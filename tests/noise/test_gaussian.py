@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from curador.noise.arrays import EXP_ERROR
 from curador.noise.entropy import Entropy
-from curador.noise.gaussian import DiscreteGaussian, RoundedGaussian, _Split
+from curador.noise.gaussian import DiscreteGaussian, RoundedGaussian, _GaussianSplit
 from tests import exact
 from tests.exact import MP, SHIFTS, AskedForMore, OneWord, Real, Refused, Script, measured, real, shifted_exp, verdict
 
@@ -26,7 +26,7 @@ def test_the_variances_lie_where_they_should() -> None:
     """Next to both sides of each change of method."""
     assert DiscreteGaussian(Fraction(64**2))._split is None
     assert DiscreteGaussian(SMALL[0])._split is not None
-    before, after = (_Split(variance, signed=True) for variance in LARGE[1:3])
+    before, after = (_GaussianSplit(variance, signed=True) for variance in LARGE[1:3])
     assert (before.width, before.keep_bits, after.width, after.keep_bits) == (32, 19, 64, 50)
 
 
@@ -44,21 +44,21 @@ class FixedTable:
         return self.high[0]
 
 
-def fix(split: _Split, *high: int, far: dict[int, int] | None = None) -> _Split:
+def fix(split: _GaussianSplit, *high: int, far: dict[int, int] | None = None) -> _GaussianSplit:
     split.table = FixedTable(list(high), split.table.reach, far or {})  # type: ignore[assignment]
     return split
 
 
-def word(split: _Split, v: int, sign: int, offset: int) -> int:
+def word(split: _GaussianSplit, v: int, sign: int, offset: int) -> int:
     return (v << (split.low + 1)) | (sign << split.low) | offset
 
 
-def exponent(split: _Split, high: int, d: int | Fraction) -> Fraction:
+def exponent(split: _GaussianSplit, high: int, d: int | Fraction) -> Fraction:
     base = high << split.low
     return d * (2 * base + d) / (2 * split.variance)
 
 
-def by_attempt(split: _Split, sign: int, offset: int, v: int, *extensions: int) -> bool | None:
+def by_attempt(split: _GaussianSplit, sign: int, offset: int, v: int, *extensions: int) -> bool | None:
     """What the array path says of one word and these extensions; None if it wants more."""
     try:
         return bool(split.attempt(1, OneWord(word(split, v, sign, offset), *extensions))[0].size)
@@ -66,7 +66,7 @@ def by_attempt(split: _Split, sign: int, offset: int, v: int, *extensions: int) 
         return None
 
 
-def by_draw(split: _Split, sign: int, offset: int, v: int, *extensions: int) -> bool | None:
+def by_draw(split: _GaussianSplit, sign: int, offset: int, v: int, *extensions: int) -> bool | None:
     """What the single draw says of them."""
     try:
         split.draw(OneWord(word(split, v, sign, offset), *extensions))
@@ -81,11 +81,11 @@ Decision = Callable[..., bool | None]
 paths = pytest.mark.parametrize("path", [by_attempt, by_draw])
 
 
-def v_bits(split: _Split, path: Decision) -> int:
+def v_bits(split: _GaussianSplit, path: Decision) -> int:
     return split.keep_bits if path is by_attempt else 32
 
 
-def chance_of(split: _Split, path: Decision, sign: int, offset: int) -> tuple[Fraction, Fraction]:
+def chance_of(split: _GaussianSplit, path: Decision, sign: int, offset: int) -> tuple[Fraction, Fraction]:
     def decide(prefix: int) -> bool | None:
         return path(split, sign, offset, prefix >> 64, prefix & ONES)
 
@@ -101,7 +101,7 @@ HIGHS = [0, 1, 2, 17, 150, 290, 400, 1000, (1 << 14) - 1]
 @pytest.mark.parametrize("variance", SMALL[:2])
 def test_every_low_part_is_kept_with_its_exact_chance(path: Decision, variance: Fraction, high: int) -> None:
     """The chance, measured over prefixes of some 94 bits, is exp(-d (2 base + d) / (2 variance))."""
-    split = fix(_Split(variance, signed=True), high)
+    split = fix(_GaussianSplit(variance, signed=True), high)
     for offset in range(1 << split.low):
         for sign in (0, 1):
             low, top = chance_of(split, path, sign, offset)
@@ -115,12 +115,12 @@ def test_the_law_put_together_is_the_closed_form(variance: Fraction) -> None:
 
     Outcomes x >= 0 have sign 0, outcomes x < 0 sign 1, each exactly one way: ratios to zero's chance are the law.
     """
-    split = _Split(variance, signed=True)
+    split = _GaussianSplit(variance, signed=True)
     lo, hi = split.table.cuts(128)
-    zero = chance_of(fix(_Split(variance, signed=True), 0), by_attempt, 0, 0)
+    zero = chance_of(fix(_GaussianSplit(variance, signed=True), 0), by_attempt, 0, 0)
     assert zero == (Fraction(1), Fraction(1))
     for high in (1, 2, 17, 150, 290):
-        fixed = fix(_Split(variance, signed=True), high)
+        fixed = fix(_GaussianSplit(variance, signed=True), high)
         weight = Fraction(lo[high] - hi[high - 1], hi[0]), Fraction(hi[high] - lo[high - 1], lo[0])
         for offset in range(1 << split.low):
             for sign in (0, 1):
@@ -131,7 +131,7 @@ def test_the_law_put_together_is_the_closed_form(variance: Fraction) -> None:
                 assert real(weight[1] * top - weight[0] * low) <= ratio * MP.ldexp(1, -50)
 
 
-def near_thresholds(split: _Split, high: int, ends: tuple[int | Fraction, int | Fraction]) -> list[int]:
+def near_thresholds(split: _GaussianSplit, high: int, ends: tuple[int | Fraction, int | Fraction]) -> list[int]:
     """V next to the chances at both ends, to the sure bound, to the edges of the float filter, and to 0 and 1."""
     kb = split.keep_bits
     at = [int(MP.floor(MP.ldexp(exact.exp_minus(exponent(split, high, d)), kb))) for d in ends]
@@ -141,7 +141,7 @@ def near_thresholds(split: _Split, high: int, ends: tuple[int | Fraction, int | 
     return sorted({c + s for c in centres for s in range(-2, 3) if 0 <= c + s < 1 << kb})
 
 
-def low_parts(split: _Split) -> list[int]:
+def low_parts(split: _GaussianSplit) -> list[int]:
     mask = (1 << split.low) - 1
     return list(range(mask + 1)) if mask < 16 else sorted({0, 1, 2, mask // 3, mask // 2, mask - 1, mask})
 
@@ -156,7 +156,7 @@ def test_attempt_on_words_around_every_threshold(
     A word that a threshold runs through asks for more bits.  All of this whatever way the exponential errs.
     """
     monkeypatch.setattr(np, "exp", shifted_exp(shift))
-    split, single = _Split(variance, signed=True), _Split(variance, signed=True)
+    split, single = _GaussianSplit(variance, signed=True), _GaussianSplit(variance, signed=True)
     highs, words, expected = [], [], []
     for high in HIGHS:
         for offset in low_parts(split):
@@ -183,7 +183,7 @@ def test_rounded_attempt_on_words_around_every_threshold(
 ) -> None:
     """For the rounded law: kept if V is below for every fraction of the low part, refused if above for every."""
     monkeypatch.setattr(np, "exp", shifted_exp(shift))
-    split, single = _Split(variance, signed=False), _Split(variance, signed=False)
+    split, single = _GaussianSplit(variance, signed=False), _GaussianSplit(variance, signed=False)
     highs, words, expected = [], [], []
     for high in HIGHS:
         for offset in low_parts(split):
@@ -208,7 +208,7 @@ def test_rounded_attempt_on_words_around_every_threshold(
 @pytest.mark.parametrize("variance", [Fraction(64), Fraction(127**2), Fraction(1 << 40)])
 def test_the_fraction_of_a_low_part_counts(path: Decision, variance: Fraction, fraction: int, high: int) -> None:
     """With 64 bits of the fraction given, V is kept below exp(-x(D)) and refused above, up to its last bit."""
-    split = fix(_Split(variance, signed=False), high)
+    split = fix(_GaussianSplit(variance, signed=False), high)
     for offset in low_parts(split)[:4]:
 
         def decide(prefix: int, offset: int = offset) -> bool | None:
@@ -224,7 +224,7 @@ def test_the_fraction_of_a_low_part_counts(path: Decision, variance: Fraction, f
         assert real(top - low) <= largest - smallest + 4 * MP.ldexp(1, -bits)
 
 
-def integral(split: _Split, high: int, offset: int) -> Real:
+def integral(split: _GaussianSplit, high: int, offset: int) -> Real:
     """The chance that a high part and an offset are kept, over a uniform fraction: an integral of the acceptance."""
     base = high << split.low
     unit = MP.sqrt(2 * real(split.variance))
@@ -270,7 +270,7 @@ def test_rounded_draws_round_half_steps(g: int, negative: int) -> None:
 
 
 def test_zero_is_counted_once() -> None:
-    split = fix(_Split(Fraction(100**2), signed=True), 0, 0)
+    split = fix(_GaussianSplit(Fraction(100**2), signed=True), 0, 0)
     out, minus, _ = split.attempt(2, Script([word(split, 0, 0, 0), word(split, 0, 1, 0)]))
     assert (out.tolist(), minus.tolist()) == ([0, 1], [0, -1])
     assert split.draw(Script(word(split, 0, 1, 0))) == (1, True)
@@ -359,6 +359,6 @@ def test_a_far_value_from_the_real_table(monkeypatch: pytest.MonkeyPatch) -> Non
     assert (-x - 2) & ((1 << split.low) - 1) == 0
 
 
-def _half_gaussian(split: _Split, k: int) -> Real:
+def _half_gaussian(split: _GaussianSplit, k: int) -> Real:
     variance = split.variance / (1 << (2 * split.low))
     return exact.exp_minus(k * k / (2 * variance)) * 2 / (exact.theta(variance) + 1)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from curador.noise.arrays import EXP_ERROR
 from curador.noise.entropy import Entropy
-from curador.noise.laplace import DiscreteLaplace, RoundedLaplace, _Split
+from curador.noise.laplace import DiscreteLaplace, RoundedLaplace, _LaplaceSplit
 from tests import exact
 from tests.exact import MP, SHIFTS, AskedForMore, OneWord, Refused, Script, measured, real, shifted_exp, verdict
 
@@ -27,7 +27,7 @@ def test_the_scales_lie_where_they_should() -> None:
     """Next to both sides of each change of method."""
     assert DiscreteLaplace(Fraction(24))._split is None
     assert DiscreteLaplace(SMALL[0])._split is not None
-    before, after = (_Split(scale, signed=True) for scale in LARGE[1:3])
+    before, after = (_LaplaceSplit(scale, signed=True) for scale in LARGE[1:3])
     assert (before.width, before.keep_bits, after.width, after.keep_bits) == (32, 19, 64, 50)
 
 
@@ -45,30 +45,30 @@ class FixedTable:
         return self.high
 
 
-def split_at(scale: Fraction, high: int, *, signed: bool) -> _Split:
-    split = _Split(scale, signed=signed)
+def split_at(scale: Fraction, high: int, *, signed: bool) -> _LaplaceSplit:
+    split = _LaplaceSplit(scale, signed=signed)
     split.table = FixedTable(high, split.table.reach)  # type: ignore[assignment]
     return split
 
 
-def word(split: _Split, v: int, sign: int, offset: int) -> int:
+def word(split: _LaplaceSplit, v: int, sign: int, offset: int) -> int:
     return (v << (split.low + 1)) | (sign << split.low) | offset
 
 
-Decision = Callable[[_Split, int, int, int], bool | None]
+Decision = Callable[[_LaplaceSplit, int, int, int], bool | None]
 
 
-def by_fill(split: _Split, sign: int, offset: int, prefix: int) -> bool | None:
+def by_fill(split: _LaplaceSplit, sign: int, offset: int, prefix: int) -> bool | None:
     """What the array path says of one word and 64 more bits of V; None if it wants still more."""
     return said(lambda entropy: split.fill(np.empty(1, np.int64), entropy), split, sign, offset, prefix)
 
 
-def by_finish(split: _Split, sign: int, offset: int, prefix: int) -> bool | None:
+def by_finish(split: _LaplaceSplit, sign: int, offset: int, prefix: int) -> bool | None:
     """What the single draw says of them."""
     return said(lambda entropy: split.finish(0, entropy), split, sign, offset, prefix)
 
 
-def said(run: Callable[[Entropy], object], split: _Split, sign: int, offset: int, prefix: int) -> bool | None:
+def said(run: Callable[[Entropy], object], split: _LaplaceSplit, sign: int, offset: int, prefix: int) -> bool | None:
     try:
         run(OneWord(word(split, prefix >> 64, sign, offset), prefix & ONES))
     except Refused:
@@ -78,11 +78,11 @@ def said(run: Callable[[Entropy], object], split: _Split, sign: int, offset: int
     return True
 
 
-def v_bits(split: _Split, path: Decision) -> int:
+def v_bits(split: _LaplaceSplit, path: Decision) -> int:
     return split.keep_bits if path is by_fill else 32
 
 
-def chance_of(split: _Split, path: Decision, sign: int, offset: int) -> tuple[Fraction, Fraction]:
+def chance_of(split: _LaplaceSplit, path: Decision, sign: int, offset: int) -> tuple[Fraction, Fraction]:
     return measured(lambda prefix: path(split, sign, offset, prefix), v_bits(split, path) + 64)
 
 
@@ -106,7 +106,7 @@ def test_every_low_part_is_kept_with_its_exact_chance(path: Decision, scale: Fra
 @pytest.mark.parametrize("scale", SMALL[:3])
 def test_the_law_put_together_is_the_closed_form(scale: Fraction) -> None:
     """High part times low part, each from measured decisions, enclose the discrete Laplace law to 80 bits."""
-    split = _Split(scale, signed=True)
+    split = _LaplaceSplit(scale, signed=True)
     lo, hi = split.table.cuts(128)
     unit = 1 << 128
     kept = {
@@ -132,7 +132,7 @@ def test_a_wrong_scale_is_seen() -> None:
     assert not exact.within(exact.exp_minus(Fraction(2, 25) * (1 + Fraction(1, 1 << 70))), low, high)
 
 
-def near_thresholds(split: _Split, d: int) -> list[int]:
+def near_thresholds(split: _LaplaceSplit, d: int) -> list[int]:
     """V next to exp(-d/t), to the sure bound, to both edges of the float filter, and to the ends."""
     kb = split.keep_bits
     at = int(MP.floor(MP.ldexp(exact.exp_minus(d / split.scale), kb)))

@@ -11,11 +11,12 @@ import pytest
 
 from curador.errors import InvalidParameter
 from curador.show.curves import save
-from curador.show.estimates import MOST, Estimated, plot_estimates
+from curador.show.estimates import MOST, plot_estimates
+from curador.show.summary import Summary
 
-DRINKS = Estimated("frequencies", ("tea", "té"), (0.7, -0.01), 10, low=(0.5, 0.0), high=(0.9, 0.2), error=(0.1, 0.1))
-AGE = Estimated("mean", ("mean",), (104.0,), 10, name="age", low=(80.0,), high=(100.0,), bounds=(0.0, 100.0))
-WAVE = Estimated("distribution", (0, 1), (0.25, 0.75), 10, edges=(0.0, 1.0, 4.0), biased=True)
+DRINKS = Summary("frequencies", ("tea", "té"), (0.7, -0.01), 10, low=(0.5, 0.0), high=(0.9, 0.2), error=(0.1, 0.1))
+AGE = Summary("mean", ("mean",), (104.0,), 10, name="age", low=(80.0,), high=(100.0,), bounds=(0.0, 100.0))
+WAVE = Summary("distribution", (0, 1), (0.25, 0.75), 10, edges=(0.0, 1.0, 4.0), biased=True)
 
 
 def test_points_and_intervals_are_where_they_should_be() -> None:
@@ -44,7 +45,7 @@ def test_each_attribute_has_a_panel_of_its_own() -> None:
 
 
 def test_of_many_keys_the_largest_are_shown() -> None:
-    many = Estimated("frequencies", tuple(range(100)), tuple(i / 4950 for i in range(100)), 10)
+    many = Summary("frequencies", tuple(range(100)), tuple(i / 4950 for i in range(100)), 10)
     (axes,) = plot_estimates([many]).axes
     assert [text.get_text() for text in axes.get_yticklabels()] == [str(99 - i) for i in range(MOST)]
     assert axes.get_title(loc="left") == "(the 30 largest of 100)"
@@ -52,15 +53,15 @@ def test_of_many_keys_the_largest_are_shown() -> None:
 
 
 def test_what_is_biased_or_has_no_interval_says_so() -> None:
-    biased = Estimated("frequencies", ("a",), (1.0,), 10, biased=True)
-    sketched = Estimated("frequencies", ("a",), (1.0,), 10, error=(0.1,))
+    biased = Summary("frequencies", ("a",), (1.0,), 10, biased=True)
+    sketched = Summary("frequencies", ("a",), (1.0,), 10, error=(0.1,))
     first, second = plot_estimates([biased, sketched]).axes
     assert "biased estimate" in first.get_xlabel()
     assert "no interval" in second.get_xlabel()
 
 
 def test_hostile_labels_are_drawn_as_they_are(tmp_path: Path) -> None:
-    odd = Estimated("frequencies", ("$x^2$", "a\nb\x00", "<script>", "w" * 300), (0.1, 0.2, 0.3, 0.4), 10)
+    odd = Summary("frequencies", ("$x^2$", "a\nb\x00", "<script>", "w" * 300), (0.1, 0.2, 0.3, 0.4), 10)
     (axes,) = plot_estimates([odd], title="$T$ $").axes
     assert [text.get_text() for text in axes.get_yticklabels()] == ["$x^2$", "a?b?", "<script>", "w" * 23 + "…"]
     text = save(plot_estimates([odd], title="$T$ $"), tmp_path / "x.svg").read_text()

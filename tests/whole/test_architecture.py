@@ -1,15 +1,23 @@
-"""The shape of the house, kept by reading every import: arrows point down, drivers and entropy have one room each."""
+"""The shape of the house, kept by reading every file.
+
+Arrows point down, drivers and entropy have one room each, a folder is read in the order its ``__init__`` lists, a class
+name means one thing, words decide nothing, and messages name no door.
+"""
 
 from __future__ import annotations
 
 import ast
+import inspect
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+import curador
 from curador.engines.registry import ENGINES
 
 SRC = Path(__file__).parents[2] / "src" / "curador"
@@ -36,8 +44,9 @@ ARROWS: dict[str, set[str]] = {
     "audit": CORE | {"show", "curator"},
 }
 ARROWS["__init__"] = set(ARROWS)
-ARROWS["server"] = set(ARROWS)
-ARROWS["cli"] = set(ARROWS)
+DOORS = {"curator", "local", "learn", "synth", "audit", "show", "accounting", "errors", "__init__"}  # what is public
+ARROWS["server"] = DOORS
+ARROWS["cli"] = DOORS | {"server"}
 ARROWS["__main__"] = {"cli"}
 
 ELSEWHERE = {
@@ -54,7 +63,7 @@ ALONE = "local/devices/curador_device.py"  # copied to devices as one file: it m
 LONGEST_ALONE = 1000
 ENTROPY_ROOMS = ("noise/entropy.py", "server/auth.py", ALONE)
 RANDOM = {"random", "numpy.random"}
-RANDOM_ROOMS = ("curator/samples.py", "audit/", "learn/torch/")
+RANDOM_ROOMS = ("curator/study/samples.py", "audit/", "learn/torch/")
 HEAVY = ("scipy", "duckdb", "pandas", "matplotlib", "typer")
 
 
@@ -162,7 +171,7 @@ def test_arrows_point_down() -> None:
         ("local/frequency/krr.py", "from curador.learn import linear"),
         (ALONE, "from curador.errors import InvalidValue"),
         (ALONE, "import random"),
-        ("curator/curator.py", "from curador.cli import main"),
+        ("curator/curator.py", "from curador.cli.app import main"),
         ("query/plan/plan.py", "import duckdb"),
         ("engines/spark.py", "import duckdb"),
         ("engines/duckdb/engine.py", "from psycopg import connect"),
@@ -192,7 +201,7 @@ def test_a_violation_is_seen(path: str, source: str) -> None:
         ("noise/entropy.py", "import os\nos.register_at_fork(before=print)"),
         ("server/auth.py", "import secrets\nsecrets.token_urlsafe()"),
         (ALONE, "import os\nos.urandom(8)"),
-        ("curator/samples.py", "import numpy as np\nnp.random.default_rng(1)"),
+        ("curator/study/samples.py", "import numpy as np\nnp.random.default_rng(1)"),
         ("audit/tester.py", "import random"),
         ("learn/torch/engine.py", "import numpy as np\nnp.random.default_rng(1)"),
         ("engines/duckdb/engine.py", "import duckdb\nfrom curador.query.plan.plan import Plan"),
@@ -207,6 +216,144 @@ def test_a_violation_is_seen(path: str, source: str) -> None:
 )
 def test_what_is_allowed_passes(path: str, source: str) -> None:
     assert violations(source, path) == set()
+
+
+# ---- folders are read in order -----------------------------------------------------------------------------------
+
+MOST_FILES = 12
+FOLDERS = sorted({(SRC / file).parent for file in FILES})
+
+
+def listed(docstring: str) -> list[str]:
+    """The files and folders that a folder's docstring names, in its order."""
+    return re.findall(r"^\* (\w+) — \S", docstring, re.MULTILINE)
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda f: f.relative_to(SRC).as_posix())
+def test_a_folder_is_small_and_lists_what_is_in_it(folder: Path) -> None:
+    files = {file.stem for file in folder.glob("*.py")} - {"__init__", "__main__"}
+    inside = files | {f.name for f in FOLDERS if f.parent == folder and f != folder}
+    assert len(files) <= MOST_FILES
+    if folder != SRC:  # the root is listed in ARCHITECTURE.md
+        tree = ast.parse((folder / "__init__.py").read_text())
+        assert set(listed(ast.get_docstring(tree) or "")) == inside
+
+
+def holds_code(source: str) -> bool:
+    """Whether an ``__init__`` does more than describe its folder and re-export names."""
+    allowed = (ast.Import, ast.ImportFrom, ast.Assign, ast.AnnAssign)
+    return any(not isinstance(node, allowed) for node in ast.parse(source).body[1:])
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda f: f.relative_to(SRC).as_posix())
+def test_an_init_holds_no_code(folder: Path) -> None:
+    assert not holds_code((folder / "__init__.py").read_text())
+
+
+# ---- tests stand beside what they test ---------------------------------------------------------------------------
+
+TESTS = SRC.parents[1] / "tests"
+NOT_MIRRORED = {"whole", "mutants"}  # of the whole house; deliberately broken mechanisms
+
+
+def test_tests_mirror_the_source() -> None:
+    """Every folder of tests is one of the source, and every folder of the source with code has its tests."""
+    tests = {f.parent.relative_to(TESTS).as_posix() for f in TESTS.rglob("test_*.py")}
+    source = {f.relative_to(SRC).as_posix() for f in FOLDERS}
+    assert {t for t in tests if t.split("/")[0] not in NOT_MIRRORED} <= source
+    beside = {
+        s for s in source if s in tests or str(Path(s).parent) in tests or any(t.startswith(f"{s}/") for t in tests)
+    }
+    assert source - beside == set()
+
+
+# ---- one name, one meaning ---------------------------------------------------------------------------------------
+
+
+def class_names() -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for file in FILES:
+        if file == ALONE:
+            continue
+        for node in ast.parse((SRC / file).read_text()).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                found.setdefault(node.name, []).append(file)
+    return found
+
+
+def test_a_class_name_means_one_thing() -> None:
+    assert {name: files for name, files in class_names().items() if len(files) > 1} == {}
+
+
+# ---- words decide nothing ----------------------------------------------------------------------------------------
+
+NAMES_A_DOOR = re.compile(r"(?<![\w-])--[a-z]{2,}|`curador [a-z]")
+SAYS = {"show", "cli", "server"}  # what may hold texts in a language
+
+
+def worded(path: str, source: str) -> set[str]:
+    """Where a file decides by a text that people read, or names a door in a message."""
+    found = set()
+    for node in ast.walk(ast.parse(source)):
+        compared = isinstance(node, ast.Compare) and any(map(is_text, [node.left, *node.comparators]))
+        called = isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and is_text(node.func.value)
+        if (compared or called) and path != "errors.py":
+            found.add(f"{path}:{node.lineno}: reads an error's text")
+        text = node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
+        if room(path) not in {"cli", "server"} and path != ALONE and NAMES_A_DOOR.search(text):
+            found.add(f"{path}:{node.lineno}: names a command or its option")
+    if room(path) not in SAYS and any(under(name, {"curador.show.words"}) for _, name in names_used(source, path)):
+        found.add(f"{path}: holds texts in a language")
+    return found
+
+
+def is_text(node: ast.AST) -> bool:
+    """Whether an expression is ``something.what`` or ``something.fix``."""
+    return isinstance(node, ast.Attribute) and node.attr in ("what", "fix")
+
+
+@pytest.mark.parametrize("path", FILES)
+def test_words_decide_nothing(path: str) -> None:
+    assert worded(path, (SRC / path).read_text()) == set()
+
+
+@pytest.mark.parametrize(
+    ("path", "source"),
+    [
+        ("curator/purchase.py", "if 'budget' in error.what: pass"),
+        ("curator/purchase.py", "error.what.replace('a', 'b')"),
+        ("curator/policy.py", "raise QuestionRefused('No.', fix='Give --because.')"),
+        ("curator/policy.py", "raise QuestionRefused('No.', fix='Run `curador grant`.')"),
+        ("curator/policy.py", "from curador.show.words.say import say"),
+    ],
+)
+def test_a_deciding_word_is_seen(path: str, source: str) -> None:
+    assert len(worded(path, source)) == 1
+
+
+# ---- what people type is typed -----------------------------------------------------------------------------------
+
+
+def untyped(thing: object) -> list[str]:
+    """The public methods and functions of a public name that take ``**Any`` or return Any."""
+    found = []
+    for name, method in inspect.getmembers(thing, inspect.isfunction) if inspect.isclass(thing) else [("", thing)]:
+        if name.startswith("_") or not inspect.isfunction(method) or not method.__module__.startswith("curador"):
+            continue
+        for parameter in inspect.signature(method).parameters.values():
+            if parameter.kind is parameter.VAR_KEYWORD and "Any" in str(parameter.annotation):
+                found.append(f"{name}(**{parameter.name}: Any)")
+        if method.__annotations__.get("return") in ("Any", Any):
+            found.append(f"{name}() -> Any")
+    return found
+
+
+@pytest.mark.parametrize("name", curador.__all__)
+def test_a_public_name_is_typed(name: str) -> None:
+    assert untyped(getattr(curador, name)) == []
+
+
+# ---- imports stay light ------------------------------------------------------------------------------------------
 
 
 def loaded_by(code: str) -> set[str]:

@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 
 import curador as cu
+from curador.accounting.course import hamming_distance
 from curador.curator.study.samples import salaries
 from curador.mechanisms import sensitivity
-from curador.privacy import Neighbors, hamming_distance
+from curador.privacy import Neighbors
 
 RUNS = 10_000
 

@@ -17,13 +17,12 @@ import mpmath
 import numpy as np
 import pytest
 
-from curador.accounting import composition as compose
-from curador.accounting import events, meaning, optimal
+from curador.accounting import course, events, meaning, optimal
 from curador.accounting.rules import groups as group
 from curador.accounting.rules import renyi as renyi
 from curador.accounting.rules import tradeoffs as tradeoff
 from curador.accounting.rules.gaussian import gaussian_delta, gaussian_sigma
-from curador.privacy import ApproxDP, PureDP, distance
+from curador.privacy import ApproxDP, PureDP
 
 PAGE = (Path(__file__).parents[2] / "docs" / "course-errata.md").read_text()
 Value = Any  # float, Fraction, Decimal or an mpmath number
@@ -43,8 +42,8 @@ def given(**values: Callable[[], Value]) -> None:
 
 given(
     posterior_eps1=lambda: meaning.posterior(1).upper,
-    histogram_add=lambda: distance((2, 1), (2, 2)),
-    histogram_replace=lambda: distance((2, 1), (1, 2)),
+    histogram_add=lambda: course.distance((2, 1), (2, 2)),
+    histogram_replace=lambda: course.distance((2, 1), (1, 2)),
     printed_rhs=lambda: Fraction(9, 10) * 2,
     true_rhs=lambda: Fraction(1, 10) * 2,
     noisy_mean_eps=lambda: events.LaplaceNoise(Fraction(1), Fraction(1, 100)).epsilon,
@@ -153,7 +152,7 @@ def sorted_halves() -> int:
         cut = len(ranked) // 2
         return [(part.count(0), part.count(1)) for part in (ranked[:cut], ranked[cut:])]
 
-    return sum(distance(a, b) for a, b in zip(halves((0, 0, 1, 1)), halves((0, 0, 1)), strict=True))
+    return sum(course.distance(a, b) for a, b in zip(halves((0, 0, 1, 1)), halves((0, 0, 1)), strict=True))
 
 
 # ---- Riascos, Clase 225 ----------------------------------------------------------------------------------------
@@ -273,10 +272,10 @@ _TEN = [Fraction(1, 10)] * 10 + [Fraction(0)] * 10
 given(
     pointwise_gap=lambda: max(a - b for a, b in zip(_TEN, _TEN[::-1], strict=True)),
     summed_gap=lambda: sum((max(a - b, Fraction(0)) for a, b in zip(_TEN, _TEN[::-1], strict=True)), Fraction(0)),
-    tenfold=lambda: distance(tuple(10 * x for x in (2, 1)), tuple(10 * x for x in (2, 2))),
+    tenfold=lambda: course.distance(tuple(10 * x for x in (2, 1)), tuple(10 * x for x in (2, 2))),
     exponent_claimed=lambda: 2 * 0.1 * math.sqrt(10 * 5),
     exponent_proof=lambda: _exponent(lambda a: 2 * a * 10 * 0.1**2, math.sqrt(5 / (10 * 0.1**2)), 5),
-    exponent_true=lambda: math.log(compose.event_bound(0.1, 10, math.exp(-5))) + 5,
+    exponent_true=lambda: math.log(course.event_bound(0.1, 10, math.exp(-5))) + 5,
 )
 
 

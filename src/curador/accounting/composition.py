@@ -1,4 +1,4 @@
-"""Many releases about the same data: what the promises add up to.
+"""Composition theorems: the guarantee of many releases about the same data.
 
 Every theorem here lets the analyst choose each next mechanism after seeing the answers so far, but wants the
 promises (how many, and their epsilon and delta) fixed in advance.  Where the costs too are chosen on the way,
@@ -12,14 +12,13 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from fractions import Fraction
-from functools import reduce, singledispatch
-from operator import add
+from functools import singledispatch
 
-from curador.accounting.optimal import as_approx, exact_pair, optimal_delta, optimal_epsilon
-from curador.accounting.precise import dec, digits, nearest
-from curador.errors import InvalidParameter, NotPromised
-from curador.numbers import Number, above, positive, probability, rational, up, whole
-from curador.privacy import ApproxDP, Guarantee, Neighbors, PureDP, RenyiDP
+from curador.accounting.optimal import exact_pair
+from curador.accounting.precise import dec, digits
+from curador.errors import InvalidParameter
+from curador.numbers import Number, above, probability, rational, up, whole
+from curador.privacy import ApproxDP, Guarantee, Neighbors, RenyiDP, total
 
 # ---- basic -----------------------------------------------------------------------------------------------------
 
@@ -30,15 +29,13 @@ def basic(guarantees: Iterable[Guarantee]) -> Guarantee:
     Guarantee: (sum of epsilons, sum of deltas) [DKMMN06, DR14 Thm 3.16]; for ZCDP and RenyiDP the sum of rho, and
         the sum at each common order [BS16, Mir17].
 
+    >>> from curador.privacy import PureDP
     >>> basic([PureDP(0.1)] * 10)
     PureDP(epsilon=1.0)
     >>> basic([PureDP(1), ApproxDP(0.5, 1e-6)])
     ApproxDP(epsilon=1.5, delta=1e-06)
     """
-    parts = _some(guarantees)
-    if {type(g) for g in parts} == {PureDP, ApproxDP}:
-        return reduce(add, map(as_approx, parts))
-    return reduce(add, parts)
+    return total(_some(guarantees))
 
 
 def _some(guarantees: Iterable[Guarantee]) -> list[Guarantee]:
@@ -48,7 +45,7 @@ def _some(guarantees: Iterable[Guarantee]) -> list[Guarantee]:
     return parts
 
 
-def _proper(slack: Number, name: str) -> Fraction:
+def open_chance(slack: Number, name: str) -> Fraction:
     value = probability(slack, name)
     if not 0 < value < 1:
         raise InvalidParameter(
@@ -58,7 +55,7 @@ def _proper(slack: Number, name: str) -> Fraction:
     return value
 
 
-def _log_inverse(x: Fraction) -> float:
+def log_inverse(x: Fraction) -> float:
     """log(1/x) for 0 < x < 1, to a few units in the last place also near 1 and below the smallest float."""
     if 2 * x > 1:
         return -math.log1p(-float(1 - x))
@@ -73,47 +70,17 @@ def advanced(each: Guarantee, count: int, slack: Number) -> ApproxDP:
 
     Guarantee: (eps sqrt(2k ln(1/delta')) + k eps (e**eps - 1), k delta + delta') [DRV10; DR14 Thm 3.20].
 
+    >>> from curador.privacy import PureDP
     >>> advanced(PureDP(0.1), 100, 1e-6)
     ApproxDP(epsilon=6.308...)
     """
-    (eps, delta), k, slack_ = exact_pair(each), whole(count, "count"), _proper(slack, "slack")
+    (eps, delta), k, slack_ = exact_pair(each), whole(count, "count"), open_chance(slack, "slack")
     e = float(eps)
     try:
-        total = above(e * math.sqrt(2 * k * _log_inverse(slack_)) + k * e * math.expm1(e))
+        total = above(e * math.sqrt(2 * k * log_inverse(slack_)) + k * e * math.expm1(e))
     except OverflowError:
         total = math.inf
     return ApproxDP(total, up(min(Fraction(1), k * delta + slack_)))
-
-
-def advanced_short(each: Guarantee, count: int, slack: Number, constant: int = 8) -> ApproxDP:
-    """The short forms eps sqrt(8k ln(1/delta')) and eps sqrt(2k ln(1/delta')): returned only where they are true.
-
-    Each is compared with the exact optimal composition, so a refusal means that the printed formula is false there,
-    and an answer that it is a theorem there.  Simple conditions that suffice: for 8, e**eps - 1 <=
-    sqrt(2 ln(1/delta') / k), or k <= 8 ln(1/delta'); for 2, k <= 2 ln(1/delta').
-
-    Guarantee: (eps sqrt(constant k ln(1/delta')), k delta + delta'), by [KOV15, MV16].
-    Fails: for larger k eps**2: at k = 1000, eps = 1 both are below the mean of the loss, k eps tanh(eps/2).
-
-    >>> advanced_short(PureDP(0.1), 100, 1e-6)
-    ApproxDP(epsilon=10.513...)
-    >>> advanced_short(PureDP(1), 1000, 1e-6)
-    Traceback (most recent call last):
-    curador.errors.NotPromised: The short form promises epsilon 332.4... at delta 1e-06, but 1000 such releases ...
-    """
-    if constant not in (2, 8):
-        raise InvalidParameter(f"No short form has the constant {constant}.", fix="Use constant=8 or constant=2.")
-    (eps, delta), k, slack_ = exact_pair(each), whole(count, "count"), _proper(slack, "slack")
-    promised = above(float(eps) * math.sqrt(constant * k * _log_inverse(slack_)))
-    total = up(min(Fraction(1), k * delta + slack_))
-    real = optimal_delta(each, k, promised)
-    if real > total:
-        raise NotPromised(
-            f"The short form promises epsilon {promised:.6g} at delta {total:.3g}, but {k} such releases can have "
-            f"delta {real:.3g} there.",
-            fix=f"Use optimal_epsilon(), which gives {optimal_epsilon(each, k, total):.6g}, or advanced().",
-        )
-    return ApproxDP(promised, total)
 
 
 def advanced_heterogeneous(guarantees: Iterable[Guarantee], slack: Number) -> ApproxDP:
@@ -127,6 +94,7 @@ def advanced_heterogeneous(guarantees: Iterable[Guarantee], slack: Number) -> Ap
     Fails: to be optimal. Computing the optimum exactly is #P-hard [MV16]; account for the events by their
         privacy-loss distribution where the last digit matters.
 
+    >>> from curador.privacy import PureDP
     >>> advanced_heterogeneous([PureDP(0.1)] * 50 + [PureDP(0.05)] * 50, 1e-6)
     ApproxDP(epsilon=4.432..., delta=1e-06)
     """
@@ -138,13 +106,14 @@ def advanced_counted(guarantees: Iterable[tuple[Guarantee, int]], slack: Number)
 
     Guarantee: as :func:`advanced_heterogeneous`.
 
+    >>> from curador.privacy import PureDP
     >>> advanced_counted([(PureDP(0.1), 50), (PureDP(0.05), 50)], 1e-6)
     ApproxDP(epsilon=4.432..., delta=1e-06)
     """
-    parts, slack_ = [(*exact_pair(g), whole(k, "count")) for g, k in guarantees], _proper(slack, "slack")
+    parts, slack_ = [(*exact_pair(g), whole(k, "count")) for g, k in guarantees], open_chance(slack, "slack")
     mean = math.fsum(k * float(e) * math.tanh(float(e) / 2) for e, _, k in parts)
     spread = math.sqrt(math.fsum(float(k * e * e) for e, _, k in parts))
-    tail = _log_inverse(slack_)
+    tail = log_inverse(slack_)
     # ln(e + s/delta') from logarithms, so that a delta' below the smallest float still counts.
     wide = tail + math.log(spread) if spread else -math.inf
     mixed = max(wide, 1.0) + math.log1p(math.exp(-abs(wide - 1.0)))
@@ -153,65 +122,6 @@ def advanced_counted(guarantees: Iterable[tuple[Guarantee, int]], slack: Number)
         lost = 1 - math.prod(((1 - dec(d)) ** k for _, d, k in parts), start=1 - dec(slack_))
     # The plain sum bounds what is lost, and is exact where the product has run out of digits.
     return ApproxDP(epsilon, up(min(slack_ + sum(k * d for _, d, k in parts), Fraction(lost) + Fraction(1, 10**50))))
-
-
-# ---- the thesis's Rényi form -----------------------------------------------------------------------------------
-
-
-def event_bound(epsilon: Number, count: int, chance: Number) -> float:
-    """How likely an output can be about D if it has the given chance about a neighbour (thesis, Proposition 4.2.1).
-
-    With q the chance, L = ln(1/q) and r = n eps**2 / 2: at most exp(-(sqrt(L) - sqrt(r))**2) for L >= r, which is
-    q exp(eps sqrt(2 n L) - n eps**2 / 2).  This is below the printed q exp(2 eps sqrt(n L)), which is therefore true,
-    though its proof is not: the 2 alpha eps**2 it starts from is not enough for it, alpha eps**2 / 2 is.
-
-    Guarantee: n pure promises are (n eps**2 / 2)-zCDP [BS16]; probability preservation [Mir17] at the best
-        order sqrt(L/r).
-
-    >>> event_bound(0.1, 100, 1e-6)
-    0.0001163...
-    """
-    eps, n, q = positive(epsilon, "epsilon"), whole(count, "count"), probability(chance, "chance")
-    if q in (0, 1):
-        return float(q)
-    tail, r = _log_inverse(q), nearest(n * eps**2 / 2)
-    if tail <= r:
-        return 1.0
-    return min(1.0, above(math.exp(-((math.sqrt(tail) - math.sqrt(r)) ** 2)), relative=2.0**-36))
-
-
-def renyi_advanced(epsilon: Number, count: int, delta: Number) -> ApproxDP:
-    """n pure promises through their Rényi curve, with the constant that is true and no condition.
-
-    Guarantee: (n eps**2 / 2 + eps sqrt(2 n ln(1/delta)), delta) [BS16 Prop 1.3 and 1.4].
-
-    >>> renyi_advanced(0.1, 100, 1e-6)
-    ApproxDP(epsilon=5.756..., delta=1e-06)
-    """
-    eps, n, d = positive(epsilon, "epsilon"), whole(count, "count"), _proper(delta, "delta")
-    return ApproxDP(above(nearest(n * eps**2 / 2) + nearest(eps) * math.sqrt(2 * n * _log_inverse(d))), up(d))
-
-
-def renyi_corollary(epsilon: Number, count: int, delta: Number) -> ApproxDP:
-    """Corollary 4.2.1 of the thesis as printed: 4 eps sqrt(2 n ln(1/delta)), where ln(1/delta) >= n eps**2.
-
-    True, but loose: under its own condition (1/2 + sqrt 2) eps sqrt(n ln(1/delta)) is enough, a third of it
-    (:func:`renyi_advanced`).  It is below the plain sum n eps only for n > 32 ln(1/delta).
-
-    Guarantee: (4 eps sqrt(2 n ln(1/delta)), delta) [Mir17 Cor 1].
-    Assumes: ln(1/delta) >= n eps**2; refused otherwise.
-
-    >>> renyi_corollary(0.1, 100, 1e-6)
-    ApproxDP(epsilon=21.026..., delta=1e-06)
-    """
-    eps, n, d = positive(epsilon, "epsilon"), whole(count, "count"), _proper(delta, "delta")
-    tail, need = _log_inverse(d), nearest(n * eps**2)
-    if tail < above(need):
-        raise NotPromised(
-            f"The corollary needs ln(1/delta) >= n epsilon**2; here {tail:.6g} < {need:.6g}.",
-            fix="Use renyi_advanced(), which needs no condition and is never larger.",
-        )
-    return ApproxDP(above(4 * nearest(eps) * math.sqrt(2 * n * tail)), up(d))
 
 
 # ---- parallel, and afterwards ------------------------------------------------------------------------------------
@@ -230,6 +140,7 @@ def parallel(guarantees: Iterable[Guarantee], neighbors: Neighbors = Neighbors.A
     Fails: for a split that depends on other records (sorted halves), and for promises about replacement only: exact
         counts of the parts are 0-DP when every part keeps its size, and give away who moved.
 
+    >>> from curador.privacy import PureDP
     >>> parallel([PureDP(1), PureDP(0.5), PureDP(0.25)])
     PureDP(epsilon=1.0)
     >>> parallel([PureDP(1), PureDP(0.5), PureDP(0.25)], Neighbors.REPLACE)
@@ -271,11 +182,12 @@ class PostProcessed:
 
 
 def post_process(guarantee: Guarantee, lang: str = "en") -> PostProcessed:
-    """What is promised after anything is done to a release without looking at the data again: the same.
+    """The guarantee after post-processing, that is after any computation on the release alone: unchanged.
 
     Guarantee: unchanged, for deterministic and randomised maps [DR14 Prop 2.1]; data processing for ZCDP and RenyiDP.
     Assumes: the map sees the release and its own coins, nothing else of the data.
 
+    >>> from curador.privacy import PureDP
     >>> post_process(PureDP(1)).sentence
     'Post-processing is free: whatever is computed from the release alone keeps PureDP(epsilon=1.0).'
     """

@@ -1,4 +1,4 @@
-"""From one promise to another: pure to zero-concentrated, zero-concentrated and Rényi to approximate.
+"""Conversions between guarantees: pure to zero-concentrated, zero-concentrated and Rényi to approximate.
 
 Each conversion states its theorem; each result is an upper bound, whatever the order at which it is taken,
 because the theorem holds at every order and the formula is evaluated upwards at the order chosen.

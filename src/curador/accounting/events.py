@@ -1,4 +1,4 @@
-"""What was run, without data: enough to account for it for ever.
+"""Events: descriptions of what was run, without data, from which any accountant can bound the privacy loss.
 
 An event names the law of the noise, the most the protected statistic can move between neighbours, and who
 those neighbours are.  Nothing else about the release is needed to bound its privacy loss, now or later.
@@ -13,14 +13,14 @@ from fractions import Fraction
 from typing import ClassVar
 
 from curador.errors import InvalidParameter
-from curador.numbers import positive, probability, rational, whole
+from curador.numbers import positive, probability, rational, set_fields, whole
 from curador.privacy import Neighbors
 
 _KINDS: dict[str, type[Event]] = {}
 
 
 class Event:
-    """Something that was run on private data; see the subclasses for what."""
+    """One run of a mechanism on private data; each subclass describes one kind of mechanism."""
 
     kind: ClassVar[str]
     neighbors: Neighbors
@@ -83,10 +83,10 @@ def _read(x: object) -> object:
     return x
 
 
-def _freeze(event: Event, **values: object) -> None:
-    for name, value in values.items():
-        object.__setattr__(event, name, value)
-    object.__setattr__(event, "neighbors", Neighbors(event.neighbors))
+def _set(event: Event, **checked: object) -> None:
+    """Set the checked fields of an event, and read its neighbours."""
+    set_fields(event, **checked)
+    set_fields(event, neighbors=Neighbors(event.neighbors))
 
 
 # ---- noise added to a number or a vector -------------------------------------------------------------------
@@ -108,7 +108,7 @@ class LaplaceNoise(Event, kind="laplace"):
     neighbors: Neighbors = Neighbors.ADD_REMOVE
 
     def __post_init__(self) -> None:
-        _freeze(self, scale=positive(self.scale, "scale"), sensitivity=positive(self.sensitivity, "sensitivity"))
+        _set(self, scale=positive(self.scale, "scale"), sensitivity=positive(self.sensitivity, "sensitivity"))
 
     @property
     def epsilon(self) -> Fraction:
@@ -124,7 +124,7 @@ class DiscreteLaplaceNoise(Event, kind="discrete-laplace"):
     neighbors: Neighbors = Neighbors.ADD_REMOVE
 
     def __post_init__(self) -> None:
-        _freeze(self, scale=positive(self.scale, "scale"), sensitivity=whole(self.sensitivity, "sensitivity", 1))
+        _set(self, scale=positive(self.scale, "scale"), sensitivity=whole(self.sensitivity, "sensitivity", 1))
 
     @property
     def epsilon(self) -> Fraction:
@@ -141,7 +141,7 @@ class TruncatedLaplaceNoise(Event, kind="truncated-laplace"):
     neighbors: Neighbors = Neighbors.ADD_REMOVE
 
     def __post_init__(self) -> None:
-        _freeze(
+        _set(
             self,
             scale=positive(self.scale, "scale"),
             sensitivity=positive(self.sensitivity, "sensitivity"),
@@ -158,7 +158,7 @@ class GaussianNoise(Event, kind="gaussian"):
     neighbors: Neighbors = Neighbors.ADD_REMOVE
 
     def __post_init__(self) -> None:
-        _freeze(self, sigma=positive(self.sigma, "sigma"), sensitivity=positive(self.sensitivity, "sensitivity"))
+        _set(self, sigma=positive(self.sigma, "sigma"), sensitivity=positive(self.sensitivity, "sensitivity"))
 
 
 @dataclass(frozen=True)
@@ -175,7 +175,7 @@ class DiscreteGaussianNoise(Event, kind="discrete-gaussian"):
     neighbors: Neighbors = Neighbors.ADD_REMOVE
 
     def __post_init__(self) -> None:
-        _freeze(
+        _set(
             self,
             variance=positive(self.variance, "variance"),
             sensitivity_squared=whole(self.sensitivity_squared, "sensitivity_squared", 1),
@@ -194,7 +194,7 @@ class ExponentialChoice(Event, kind="exponential"):
     neighbors: Neighbors = Neighbors.ADD_REMOVE
 
     def __post_init__(self) -> None:
-        _freeze(self, epsilon=positive(self.epsilon, "epsilon"))
+        _set(self, epsilon=positive(self.epsilon, "epsilon"))
 
 
 @dataclass(frozen=True)
@@ -206,10 +206,10 @@ class RandomizedAnswer(Event, kind="randomized-response"):
     neighbors: Neighbors = Neighbors.REPLACE
 
     def __post_init__(self) -> None:
-        _freeze(self, categories=whole(self.categories, "categories", 2), truth=probability(self.truth, "truth"))
+        _set(self, categories=whole(self.categories, "categories", 2), truth=probability(self.truth, "truth"))
 
 
-# ---- anything of which only the promise is known --------------------------------------------------------------
+# ---- mechanisms known only by their guarantee --------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -220,7 +220,7 @@ class PureLoss(Event, kind="pure"):
     neighbors: Neighbors = Neighbors.ADD_REMOVE
 
     def __post_init__(self) -> None:
-        _freeze(self, epsilon=positive(self.epsilon, "epsilon"))
+        _set(self, epsilon=positive(self.epsilon, "epsilon"))
 
 
 @dataclass(frozen=True)
@@ -235,7 +235,7 @@ class ApproxLoss(Event, kind="approximate"):
         epsilon = rational(self.epsilon, "epsilon")
         if epsilon < 0:
             raise InvalidParameter(f"epsilon must be at least 0, got {self.epsilon}.", fix="Choose epsilon >= 0.")
-        _freeze(self, epsilon=epsilon, delta=probability(self.delta, "delta"))
+        _set(self, epsilon=epsilon, delta=probability(self.delta, "delta"))
 
 
 @dataclass(frozen=True)
@@ -246,7 +246,7 @@ class ZCDPLoss(Event, kind="zcdp"):
     neighbors: Neighbors = Neighbors.ADD_REMOVE
 
     def __post_init__(self) -> None:
-        _freeze(self, rho=positive(self.rho, "rho"))
+        _set(self, rho=positive(self.rho, "rho"))
 
 
 def _event(x: object) -> Event:
@@ -256,7 +256,7 @@ def _event(x: object) -> Event:
 
 
 def _common(events: Iterable[Event]) -> Neighbors:
-    # Nothing run is about no neighbours in particular.
+    # The empty event is valid for either kind of neighbours.
     kinds = {_event(e).neighbors for e in events if not (isinstance(e, Composed) and not e.parts)}
     if len(kinds) > 1:
         raise InvalidParameter(
@@ -278,7 +278,7 @@ class PoissonSampled(Event, kind="poisson-sampled"):
     neighbors: Neighbors = field(init=False)
 
     def __post_init__(self) -> None:
-        _freeze(self, rate=probability(self.rate, "rate"), neighbors=_common([self.event]))
+        _set(self, rate=probability(self.rate, "rate"), neighbors=_common([self.event]))
 
 
 @dataclass(frozen=True)
@@ -291,7 +291,7 @@ class FixedSizeSampled(Event, kind="fixed-size-sampled"):
     neighbors: Neighbors = field(init=False)
 
     def __post_init__(self) -> None:
-        _freeze(
+        _set(
             self,
             batch=whole(self.batch, "batch", 1),
             population=whole(self.population, "population", 1),
@@ -316,7 +316,7 @@ class Parallel(Event, kind="parallel"):
     neighbors: Neighbors = field(init=False)
 
     def __post_init__(self) -> None:
-        _freeze(self, parts=tuple(self.parts), neighbors=_common(self.parts))
+        _set(self, parts=tuple(self.parts), neighbors=_common(self.parts))
 
 
 @dataclass(frozen=True)
@@ -344,11 +344,11 @@ class Composed(Event, kind="composed"):
 
     def __post_init__(self) -> None:
         parts = tuple((e, whole(c, "count", 1)) for e, c in self.parts)
-        _freeze(self, parts=parts, neighbors=_common(e for e, _ in parts))
+        _set(self, parts=parts, neighbors=_common(e for e, _ in parts))
 
 
 NOTHING = Composed(())
-"""The event that nothing private was run."""
+"""The empty event: nothing was run."""
 
 
 def compose(*events: Event) -> Event:

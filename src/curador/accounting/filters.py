@@ -1,4 +1,4 @@
-"""Budgets that stay true when the analyst chooses each next query, and its cost, after seeing the answers.
+"""Privacy filters: budgets that hold when each query, and its cost, is chosen after seeing the answers so far.
 
 A filter is a state: a rule fixed when it is opened, a ceiling, and what is spent.  It is immutable and holds integers
 only, so a ledger can store it, replay it and compare it: a loss is counted in units of 1e-12, a delta in units of
@@ -19,29 +19,28 @@ A privacy-loss distribution is not among them: it is not valid here.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import singledispatch
-from typing import Any
 
 from curador.accounting.convert import zcdp_rho
 from curador.accounting.events import NOTHING, Event
 from curador.accounting.precise import dec, digits
 from curador.accounting.rules.costs import DELTA_UNIT, LOSS_UNIT, Cost, Currency, Rule, cost
 from curador.errors import BudgetExceeded, InvalidParameter, NotPromised
-from curador.numbers import Number, down, probability, rational, up
-from curador.privacy import ZCDP, ApproxDP, Guarantee, Neighbors, PureDP, RenyiDP, guarantee_from_json
+from curador.numbers import Number, down, probability, rational, shown_down, shown_up, up
+from curador.privacy import ZCDP, ApproxDP, Guarantee, Neighbors, PureDP, RenyiDP
 
 ODOMETER_ORDERS = (1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0, 24.0, 32.0, 48.0, 64.0, 96.0, 128.0, 256.0, 512.0)
-"""The orders at which a zCDP odometer reads: fixed here, so that none is chosen after the fact."""
+"""The orders at which a zCDP odometer reads: fixed here, because choosing one afterwards would not be valid."""
 
 OpenedFilter = tuple[Currency, Sequence[Fraction | float]]
 
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """A budget in use: what it promises, about which neighbours, its ceiling and what is spent, in integers.
+    """A budget in use: its guarantee, its neighbours, its ceiling and the amount spent, both in integers.
 
     Guarantee: everything charged to it, however chosen, is together within ``promise``.
     """
@@ -58,61 +57,24 @@ class Filter:
             raise InvalidParameter(
                 f"A {self.currency.rule.value} filter has {width} whole-number balances, got {self.ceiling} and "
                 f"{self.spent}.",
-                fix="Open it with open_filter(), or read it with filter_from_json().",
+                fix="Open it with open_filter().",
             )
-        if any(x < 0 for x in self.spent) or not _within(self, self.spent):
+        if any(x < 0 for x in self.spent) or not within(self.spent, self.ceiling, self.currency.rule):
             raise InvalidParameter(
                 f"Spent {self.spent} is not within the ceiling {self.ceiling}.", fix="Check where this state came from."
             )
 
-    def to_json(self) -> dict[str, object]:
-        """A plain dictionary that :func:`filter_from_json` reads back exactly."""
-        return {
-            "rule": self.currency.rule.value,
-            "orders": list(self.currency.orders),
-            "units": list(self.currency.units),
-            "promise": self.promise.to_json(),
-            "neighbors": self.neighbors.value,
-            "ceiling": list(self.ceiling),
-            "spent": list(self.spent),
-        }
 
+def within(balance: Cost, ceiling: Cost, rule: Rule) -> bool:
+    """Whether a balance is within a ceiling: in every number, or in at least one where the rule is ``renyi-any``.
 
-def filter_from_json(data: Mapping[str, object]) -> Filter:
-    """Read back what :meth:`Filter.to_json` wrote.
-
-    >>> state = charge(open_filter(PureDP(1)), PureDP(0.25))
-    >>> filter_from_json(state.to_json()) == state
+    >>> within((9, 10), (10, 10), Rule.APPROXIMATE), within((9, 11), (10, 10), Rule.APPROXIMATE)
+    (True, False)
+    >>> within((9, 11), (10, 10), Rule.RENYI_ANY)
     True
     """
-    try:
-        currency = Currency(Rule(str(data["rule"])), _numbers(data["orders"], float))
-        read = Filter(
-            currency,
-            guarantee_from_json(data["promise"]),  # type: ignore[arg-type]
-            Neighbors(str(data["neighbors"])),
-            _numbers(data["ceiling"], int),
-            _numbers(data["spent"], int),
-        )
-        units = _numbers(data["units"], int)
-    except (KeyError, TypeError, AttributeError, ValueError) as error:
-        raise InvalidParameter(f"Not a stored filter: {error!r}.", fix="Use Filter.to_json().") from None
-    if units != currency.units:
-        raise InvalidParameter(
-            f"This filter counts in units of 1/{units}, not 1/{currency.units}.", fix="Read it with its own version."
-        )
-    return read
-
-
-def _numbers(data: object, kind: type) -> tuple[Any, ...]:
-    if not isinstance(data, list) or not all(type(x) is kind for x in data):
-        raise TypeError(f"expected a list of {kind.__name__}")
-    return tuple(data)
-
-
-def _within(state: Filter, balance: Cost) -> bool:
-    fitting = (b <= c for b, c in zip(balance, state.ceiling, strict=True))
-    return any(fitting) if state.currency.rule is Rule.RENYI_ANY else all(fitting)
+    fitting = [b <= c for b, c in zip(balance, ceiling, strict=True)]
+    return any(fitting) if rule is Rule.RENYI_ANY else all(fitting)
 
 
 # ---- opening -----------------------------------------------------------------------------------------------------
@@ -141,7 +103,7 @@ def open_filter(
     >>> open_filter(ApproxDP(1, 1e-6), rule="renyi-any", orders=[16, 64]).ceiling
     (282133920051, 851466219584)
     """
-    kept = probability(reserved_delta, "aside")
+    kept = probability(reserved_delta, "reserved_delta")
     currency, ceiling = _opened(budget, None if rule is None else _named(rule), kept, tuple(orders))
     if any(x == math.inf for x in ceiling):
         raise InvalidParameter("An infinite budget promises nothing.", fix="Open a filter with a finite ceiling.")
@@ -192,7 +154,7 @@ def _(budget: ApproxDP, rule: Rule | None, reserved_delta: Fraction, orders: tup
     epsilon, left = rational(budget.epsilon), rational(budget.delta) - reserved_delta
     if left <= 0:
         raise InvalidParameter(
-            f"Of a delta of {budget.delta:g}, {float(reserved_delta):g} cannot be put aside.",
+            f"Of a delta of {budget.delta:g}, {float(reserved_delta):g} cannot be reserved.",
             fix="Keep some delta for the conversion.",
         )
     if rule is Rule.ZCDP and not orders:
@@ -206,7 +168,7 @@ def _(budget: ApproxDP, rule: Rule | None, reserved_delta: Fraction, orders: tup
 def _only(right: Rule, rule: Rule | None, reserved_delta: Fraction, orders: tuple[float, ...]) -> None:
     if rule not in (None, right) or reserved_delta or orders:
         raise InvalidParameter(
-            f"This budget is counted by the rule {right.value!r} with nothing aside and no further orders.",
+            f"This budget is counted by the rule {right.value!r} without reserved_delta and without orders.",
             fix="Leave the options out, or open an ApproxDP budget.",
         )
 
@@ -228,7 +190,8 @@ def fits(state: Filter, charged: Event | Guarantee, delta: Number | None = None)
     >>> fits(open_filter(PureDP(1)), PureDP(2))
     False
     """
-    return _within(state, _after(state, cost(_about(state, charged), state.currency, delta)))
+    after = _after(state, cost(_about(state, charged), state.currency, delta))
+    return within(after, state.ceiling, state.currency.rule)
 
 
 def charge(state: Filter, charged: Event | Guarantee, delta: Number | None = None) -> Filter:
@@ -249,9 +212,10 @@ def charge_cost(state: Filter, amount: Cost) -> Filter:
     if len(amount) != len(state.spent) or any(type(x) is not int or x < 0 for x in amount):
         raise InvalidParameter(f"{amount} is not a cost in {state.currency.names}.", fix="Use cost().")
     after = _after(state, amount)
-    if not _within(state, after):
+    if not within(after, state.ceiling, state.currency.rule):
         raise BudgetExceeded(
-            f"The charge of {_shown(state, amount)} does not fit: {_shown(state, _left(state))} remains.",
+            f"The charge of {_shown(state, amount, shown_up)} does not fit: "
+            f"{_shown(state, _left(state), shown_down)} remains.",
             fix="Ask for a cheaper release, or a larger budget.",
         )
     return replace(state, spent=after)
@@ -275,33 +239,38 @@ def _left(state: Filter) -> Cost:
     return tuple(c - s for c, s in zip(state.ceiling, state.spent, strict=True))
 
 
-def _shown(state: Filter, amount: Cost) -> str:
+def _shown(state: Filter, amount: Cost, shown: Callable[[Fraction], str]) -> str:
     named = zip(state.currency.names, amount, state.currency.units, strict=True)
-    return ", ".join(f"{name} {x / unit:g}" for name, x, unit in named)
+    return ", ".join(f"{name} {shown(Fraction(x, unit))}" for name, x, unit in named)
 
 
 # ---- reading -----------------------------------------------------------------------------------------------------
 
 
 def spent(state: Filter) -> Guarantee:
-    """What is spent, as a guarantee of the filter's kind: a book entry, see :func:`odometer` for a promise.
+    """The amount spent, as a guarantee of the filter's kind: a book entry; for a guarantee see :func:`odometer`.
 
     >>> spent(charge(open_filter(ZCDP(1)), ZCDP(0.5)))
     ZCDP(rho=0.5, delta=0.0)
     """
-    return _read(state.currency, state.spent, up)
+    return as_guarantee(state.currency, state.spent, up)
 
 
 def remaining(state: Filter) -> Guarantee:
-    """What is left; a Rényi filter that needs only one order shows the orders still open.
+    """The amount left; a filter that needs only one Rényi order shows the orders still open.
 
     >>> remaining(charge(open_filter(PureDP(1)), PureDP(0.25)))
     PureDP(epsilon=0.75)
     """
-    return _read(state.currency, _left(state), down)
+    return as_guarantee(state.currency, _left(state), down)
 
 
-def _read(currency: Currency, balance: Cost, rounded: Callable[[Fraction], float]) -> Guarantee:
+def as_guarantee(currency: Currency, balance: Cost, rounded: Callable[[Fraction], float]) -> Guarantee:
+    """A balance as a guarantee of its currency's kind, rounded by ``up`` or ``down``.
+
+    >>> as_guarantee(Currency(Rule.PURE), (250_000_000_000,), up)
+    PureDP(epsilon=0.25)
+    """
     numbers = [rounded(Fraction(x, unit)) for x, unit in zip(balance, currency.units, strict=True)]
     if currency.orders:
         return RenyiDP({a: x for a, x in zip(currency.orders, numbers, strict=True) if x >= 0})
@@ -314,7 +283,7 @@ def _read(currency: Currency, balance: Cost, rounded: Callable[[Fraction], float
 
 
 def odometer(state: Filter, delta: Number = 0) -> ApproxDP:
-    """What the releases so far may have cost, true at every moment at once, also at one chosen because of its reading.
+    """A bound on the loss so far that holds at all times at once, also at a time chosen because of the reading.
 
     With a chance of at least 1 - delta over all the answers, the loss never exceeds the epsilon read at any time.  For
     Rényi sums S(a) that epsilon is the smallest S(a) + ln(m / delta)/(a - 1) over the m orders fixed beforehand:

@@ -1,4 +1,4 @@
-"""Any mechanism with finitely many inputs and outputs, as a table of probabilities: everything about it exactly."""
+"""Mechanisms with finitely many inputs and outputs as matrices of probabilities, with their exact privacy."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from itertools import combinations
 from curador.accounting.precise import dec, digits, float_above
 from curador.accounting.rules.divergences import hockey_stick, law, renyi_divergence
 from curador.errors import InvalidParameter
-from curador.numbers import Number, probability, rational, whole
+from curador.numbers import Number, probability, rational, set_fields, whole
 
 Probabilities = tuple[Fraction, ...]
 
@@ -38,8 +38,7 @@ class FiniteMechanism:
                 fix="Give rows of one length, with zeros if need be.",
             )
         pairs = combinations(range(len(rows)), 2) if neighbors is None else neighbors
-        object.__setattr__(self, "matrix", rows)
-        object.__setattr__(self, "neighbors", tuple(_pair(pair, len(rows)) for pair in pairs))
+        set_fields(self, matrix=rows, neighbors=tuple(_pair(pair, len(rows)) for pair in pairs))
 
     def _ordered(self) -> Iterator[tuple[Probabilities, Probabilities]]:
         for i, j in self.neighbors:

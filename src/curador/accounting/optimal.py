@@ -1,4 +1,4 @@
-"""The best that can be said of k equal promises, whatever the mechanisms: optimal composition, exactly.
+"""Optimal composition: the best bound on k equal guarantees that holds whatever the mechanisms are, exactly.
 
 The worst k promises (eps, delta) are k coins: with probability delta each gives everything away, else it is randomised
 response, so the loss is (k - 2j) eps where j of the answers are lies [KOV15, MV16].  Decimals of 60 digits have no

@@ -1,4 +1,4 @@
-"""Closed forms to as many digits as they need, logarithms of probabilities, searches: all from the safe side.
+"""High-precision arithmetic, logarithms of probabilities and searches, all rounded to the safe side.
 
 The standard library's decimals have correctly rounded exp and ln and an exponent range that nothing here leaves,
 so a formula that cancels, or whose order is 1 + 1e-9 or a million, is evaluated as it is written.

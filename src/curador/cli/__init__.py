@@ -1,71 +1,19 @@
-"""The command line: one function per command, each parses, calls and prints.
+"""The command line: each command parses, calls and prints; whatever it decides is decided elsewhere.
 
 It ends with 0 where all is well, 1 where something was refused, and 2 where the command was not understood.
+
+Reading order:
+
+* app — all commands together, and the way in
+* options — the options that several commands share
+* opening — a study opened for a command
+* screen — what commands print with
+* hints — what to type about a refusal, by its code
+* studies — init, check, prepare, reload
+* asking — explain, ask, publish
+* budgets — budget, grant, renew, revoke
+* histories — history
+* ledgers — ledger verify, ledger restore
+* demo — demo
+* local — local privacy
 """
-
-from __future__ import annotations
-
-import sys
-from collections.abc import Callable
-from typing import Annotated
-
-import typer
-
-from curador import __version__
-from curador.cli.asking import ask, explain, publish
-from curador.cli.budgets import budget, grant, renew, revoke
-from curador.cli.demo import demo
-from curador.cli.histories import history
-from curador.cli.ledgers import restore, verify
-from curador.cli.local.commands import local
-from curador.cli.screen import console, told
-from curador.cli.studies import check, init, prepare, reload
-from curador.errors import CuradorError
-
-app = typer.Typer(
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-)
-ledger = typer.Typer(
-    help="The durable record of what was spent.\n\nExample: curador ledger verify", no_args_is_help=True
-)
-
-
-def _version(wanted: bool) -> None:
-    if wanted:
-        console.print(f"curador {__version__}", highlight=False)
-        raise typer.Exit
-
-
-@app.callback()
-def options(
-    version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and stop.")
-    ] = False,
-) -> None:
-    """A trusted curator: answers about private data, through differential privacy.
-
-    Example: curador demo
-    """
-
-
-_ALL: tuple[Callable[..., None], ...] = (
-    *(demo, init, check, prepare, reload, explain, ask),
-    *(publish, budget, grant, renew, revoke, history),
-)
-for _command in _ALL:
-    app.command()(_command)
-app.command("sql", help='The same as ask.\n\nExample: curador sql "SELECT COUNT(*) FROM adult" --epsilon 0.1')(ask)
-ledger.command()(verify)
-ledger.command()(restore)
-app.add_typer(ledger, name="ledger")
-app.add_typer(local, name="local")
-
-
-def main() -> None:
-    """Run the command line; a refusal is one clear message and exit code 1."""
-    try:
-        app()
-    except CuradorError as refusal:
-        told(refusal, as_json="--json" in sys.argv)
-        raise SystemExit(1) from None

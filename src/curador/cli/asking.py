@@ -33,11 +33,11 @@ from curador.errors import InvalidParameter, NotPromised
 from curador.show.explain import error_text
 
 if TYPE_CHECKING:
+    from curador import Balance
     from curador.curator.batch import Batch, Publication
     from curador.curator.curator import Curator
     from curador.curator.release import Release
     from curador.curator.study.dashboard import Dashboard
-    from curador.ledger.contract import Balance
 
 Sql = Annotated[str, typer.Argument(metavar="SQL", help="The question.", show_default=False)]
 
@@ -61,7 +61,7 @@ def explain(
     Example: curador explain "SELECT sex, COUNT(*) AS n FROM adult GROUP BY sex" --epsilon 0.1
     """
     paid = Paid(epsilon, delta, rho, accuracy, confidence, rows).asked()
-    with opened(study, rehearse=rehearse, asking=[sql], log=log) as curator:
+    with opened(study, rehearse=rehearse, log=log) as curator:
         found = curator.explain(sql, **paid, sql=show_sql)
         fits = _how_many(curator, sql, paid)
         left = balances(curator)
@@ -107,7 +107,7 @@ def ask(
     paid = Paid(epsilon, delta, rho, accuracy, confidence, rows).asked()
     who = None if rehearse else analyst  # a rehearsal is for nobody, and knows only the analysts that the study states
     terms: dict[str, Any] = {"because": because, "override": override, "analyst": who, "key": key, "fresh": fresh}
-    with opened(study, rehearse=rehearse, asking=[sql], log=log) as curator:
+    with opened(study, rehearse=rehearse, log=log) as curator:
         release = curator.ask(sql, **paid, **terms, progress=progress)
         left = balances(curator, who)
     if as_json:
@@ -155,8 +155,7 @@ def publish(
         "key": key,
         "fresh": fresh,
     }
-    asking = [entry.sql for entry in board.questions.values()]
-    with opened(board.study, rehearse=rehearse, asking=asking, log=log) as curator:
+    with opened(board.study, rehearse=rehearse, log=log) as curator:
         batch = board.batch(curator)
         if explained:
             _print_batch(batch, board, balances(curator), as_json)

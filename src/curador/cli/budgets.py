@@ -15,8 +15,8 @@ from curador.cli.screen import amount, console, emit, grid, say
 from curador.errors import LedgerBroken
 
 if TYPE_CHECKING:
-    from curador.curator.budgets import Scopes
-    from curador.ledger.contract import Balance, Ledger
+    from curador import Balance, Ledger
+    from curador.curator.analysts import Scopes
 
 Scope = Annotated[str, typer.Argument(metavar="SCOPE", help="An analyst, a group, a table, or population for all.")]
 Some = Annotated[str | None, typer.Argument(metavar="[SCOPE]", help="A table, an analyst, a group; by default all.")]
@@ -176,13 +176,12 @@ def renew(
 
     Example: curador renew people --epsilon 1 --because "the survey of 2027, drawn without those of 2026"
     """
-    from curador.curator.prepared import stored_copies
-
     with opened(study) as curator:
         found = curator.renew(*tables, because=because, **Paid(epsilon, delta, rho).granted())
         charging = curator.scopes.charging(found.scope)
-        copies = stored_copies(curator, study)
-        removed = [copy.prepared.place for table in charging for copy in copies.remove(table)]
+        removed = [
+            c.prepared.place for table in charging for c in (curator.copies.remove(table) if curator.copies else ())
+        ]
     if as_json:
         emit({**_plain(found), "tables": list(charging), "no_longer_used": removed})
         return

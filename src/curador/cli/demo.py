@@ -15,9 +15,9 @@ from curador.cli.options import Epsilon, Json
 from curador.cli.screen import bullet, console, emit, say, whole, worded
 
 if TYPE_CHECKING:
+    from curador import Guarantee
     from curador.curator.release import Release
     from curador.curator.study.demo import Demonstration
-    from curador.privacy import Guarantee
 
 FOLDER = Path("curador-demo")
 
@@ -33,9 +33,9 @@ def demo(
 
     Example: curador demo --epsilon 0.5 --folder half
     """
+    from curador import PureDP
     from curador.accounting.meaning import decision, posterior
     from curador.curator.study.demo import run
-    from curador.privacy import PureDP
 
     shown = run(folder, epsilon)
     promise = shown.publication.guarantee
@@ -83,7 +83,7 @@ def _epsilon(promise: Guarantee) -> str:
 
 
 def _around(release: Release) -> str:
-    """Where the one number lies; how far each of several may be off; an error in ranks."""
+    """The interval of one number, half its width for several, or the error in ranks."""
     (name,) = release.outputs
     if name in release.ranks:
         return f"± {release.ranks[name]:,.0f} ranks"
@@ -121,7 +121,7 @@ def _afterwards(shown: Demonstration, folder: Path) -> None:
 
 
 def _on_the_path() -> tuple[str, ...]:
-    """What makes `curador` a word of the shell, where it is run from an environment that is not in use."""
+    """The line that puts `curador` on the shell's path, where its virtual environment is not activated."""
     program = Path(sys.argv[0])
     if program.name != "curador" or shutil.which("curador") or not (program.parent / "activate").is_file():
         return ()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -14,9 +14,7 @@ from curador.cli.options import STUDY, Json, Study
 from curador.cli.screen import amount, console, emit, grid, say, worded
 
 if TYPE_CHECKING:
-    from curador.ledger.contract import Charge
-    from curador.ledger.history import Decision
-    from curador.query.ask.question import Question
+    from curador import Charge, Decision
 
 
 def history(scope: Some = None, study: Study = STUDY, as_json: Json = False) -> None:
@@ -70,36 +68,12 @@ def _when(at: str) -> str:
 
 def asked(charge: Charge) -> str:
     """What a charge was for, in a few words, and why."""
-    from curador.query.ask.question import Question
-
-    note: Mapping[str, Any] = charge.note
-    questions = note.get("asked", {})
-    lines = [_words(Question.from_json(question)) for question in questions.values()]
-    if len(questions) > 1:
-        lines = [f"{len(questions)} questions: {', '.join(questions)}"]
-    if "days" in note:
-        lines.append(f"the first of {note['days']} days of a running count")
-    if note.get("because"):
-        lines.append(f"because: {note['because']}")
+    lines = [charge.asked]
+    if charge.note.get("because"):
+        lines.append(f"because: {charge.note['because']}")
     if not charge.settled:
         lines.append("unanswered")
     return "\n".join(lines)
-
-
-def _words(question: Question) -> str:
-    from curador.query.language.text import shortened
-
-    outputs = [
-        f"{o.aggregate.function}({'' if o.aggregate.column is None else shortened(o.aggregate.column)})"
-        for o in question.aggregates
-    ]
-    tables = [question.table, *(join.table for join in question.joins)]
-    said = f"{', '.join(outputs)} of {', '.join(tables)}"
-    if question.where is not None:
-        said += f" where {shortened(question.where)}"
-    if question.group_by:
-        said += f" by {', '.join(shortened(g.expr) for g in question.group_by)}"
-    return said
 
 
 def _record(c: Charge) -> dict[str, Any]:

@@ -19,7 +19,7 @@ def verify(study: Study = STUDY, as_json: Json = False) -> None:
 
     Example: curador ledger verify
     """
-    from curador.ledger.opening import open_ledger
+    from curador import open_ledger
 
     address, keep = _where(study)
     with closing(open_ledger(address, keep=keep)) as ledger:
@@ -41,7 +41,7 @@ def restore(
 
     Example: curador ledger restore --because "the disk failed"
     """
-    from curador.ledger.opening import restore_ledger
+    from curador import restore_ledger
 
     address, keep = _where(study)
     with closing(restore_ledger(address, because=because, keep=keep)) as ledger:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,20 +11,18 @@ from curador.cli.screen import worded
 from curador.errors import CuradorError
 
 if TYPE_CHECKING:
+    from curador import Balance
     from curador.curator.curator import Curator
-    from curador.ledger.contract import Balance
 
 
 @contextmanager
-def opened(
-    study: Path, *, rehearse: bool = False, asking: Sequence[str] = (), log: Path | None = None
-) -> Iterator[Curator]:
-    """The curator of a study, or one that rehearses it, with the prepared copies of the tables that questions read.
+def opened(study: Path, *, rehearse: bool = False, log: Path | None = None) -> Iterator[Curator]:
+    """The curator of a study, or one that rehearses it.
 
     A refusal inside gets a note of what remains of the budget.  Errors of the engine go to the ``log``.
     """
+    from curador import ErrorLog
     from curador.curator.curator import Curator
-    from curador.engines.error_log import ErrorLog
 
     if rehearse:
         # Neither the ledger nor the data is touched: an analyst may have neither.
@@ -33,7 +31,6 @@ def opened(
         return
     with closing(Curator(study, on_error=None if log is None else ErrorLog(log))) as curator:
         try:
-            _attach(curator, study, asking)
             yield curator
         except CuradorError as refusal:
             if "remaining" not in refusal.facts:
@@ -42,16 +39,7 @@ def opened(
             raise
 
 
-def _attach(curator: Curator, study: Path, asking: Sequence[str]) -> None:
-    from curador.curator.prepared import attach_stored, stored_copies
-
-    if asking and stored_copies(curator, study):
-        from curador.query.ask.sql.read import parse
-
-        attach_stored(curator, study, [parse(text, curator.tables).table for text in asking])
-
-
 def balances(curator: Curator, analyst: str | None = None) -> list[Balance]:
     """The budgets that everything is charged to, and an analyst's own."""
-    found = [curator.ledger.balance(scope) for scope in curator.scopes.roots()]
+    found = list(curator.budgets())
     return found if analyst is None else [*found, curator.budget(analyst)]

@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from curador.errors import InvalidParameter
-
-if TYPE_CHECKING:
-    from curador.numbers import Number
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 Study = Annotated[Path, typer.Option("--study", "-s", metavar="STUDY", help="The study file.")]
@@ -68,9 +65,9 @@ class Paid:
 
     def asked(self) -> dict[str, Any]:
         """The keywords of ``Curator.plan``, ``grant`` and their like; what was not typed is left out."""
-        from curador.query.plan.expected import within
+        from curador import within
 
-        typed: Mapping[str, Number | None] = {"epsilon": self.epsilon, "delta": self.delta, "rho": self.rho}
+        typed: Mapping[str, str | None] = {"epsilon": self.epsilon, "delta": self.delta, "rho": self.rho}
         found: dict[str, Any] = {name: value for name, value in typed.items() if value is not None}
         found |= {k: v for k, v in {"confidence": self.confidence, "rows": self.rows}.items() if v is not None}
         if self.accuracy is not None:

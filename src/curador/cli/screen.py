@@ -16,7 +16,7 @@ from rich.text import Text
 from curador.errors import CuradorError
 
 if TYPE_CHECKING:
-    from curador.privacy import Guarantee
+    from curador import Guarantee
 
 console = Console(highlight=False)
 

@@ -44,8 +44,8 @@ def init(
         raise InvalidParameter(f"{out.name} cannot be written.", fix="Choose another place with --out.") from None
     if as_json:
         columns = [{"name": column.name, "stored": column.stored} for column in found.columns]
-        told = {"file": str(out), "table": found.name, "source": found.source, "columns": columns}
-        emit({**told, "left": found.left, "unusable": found.unusable})
+        summary = {"file": str(out), "table": found.name, "source": found.source, "columns": columns}
+        emit({**summary, "left": found.left, "unusable": found.unusable})
         return
     _print_draft(found, out)
 
@@ -150,7 +150,7 @@ def prepare(
 
     groups = group_by or []
     with opened(study, log=log) as curator:
-        copy = prepare_stored(curator, study, table, groups)
+        copy = prepare_stored(curator, table, groups)
     if as_json:
         emit({"table": table, "group_by": groups, "place": copy.prepared.place})
         return
@@ -166,11 +166,9 @@ def reload(table: TableName, study: Study = STUDY, as_json: Json = False) -> Non
 
     Example: curador reload visits
     """
-    from curador.curator.prepared import stored_copies
-
     with opened(study) as curator:
         version = curator.reload(table)
-        removed = stored_copies(curator, study).remove(table)
+        removed = curator.copies.remove(table) if curator.copies else []
     if as_json:
         emit({"table": table, "version": version, "no_longer_used": [copy.prepared.place for copy in removed]})
         return

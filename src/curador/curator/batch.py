@@ -21,11 +21,12 @@ from curador.errors import BudgetExceeded, InvalidParameter, QuestionRefused
 from curador.numbers import Number, down, positive, rational, set_fields, up
 from curador.privacy import ZCDP, ApproxDP, Guarantee, Neighbors, PureDP, guarantee_from_json, total
 from curador.query.plan.expected import Within
+from curador.query.plan.identity import digest
 from curador.query.plan.plan import Plan
 from curador.query.plan.planner import Planner
 from curador.query.tables.table import Table
 from curador.show.explain import error_text, note_text
-from curador.show.words.say import say
+from curador.show.release import publication_statement
 
 READ_AT = "1e-6"
 """The delta at which a batch is also said tightly, unless it has one of its own."""
@@ -109,10 +110,10 @@ class Batch:
         """The names of the questions in an order that does not depend on the names."""
         return sorted(self.plans, key=lambda name: self.plans[name].identity)
 
-    @property
-    def code(self) -> object:
-        """The measurements it buys, in codes and numbers; what the questions are called is not in it."""
-        return {"batch": [self.plans[name].code for name in self._order]}
+    @cached_property
+    def identity(self) -> str:
+        """What identifies its measurements; what the questions are called is not in it."""
+        return digest({"batch": [self.plans[name].identity for name in self._order]})
 
     @property
     def measured(self) -> Mapping[str, str]:
@@ -121,8 +122,9 @@ class Batch:
 
     @property
     def note(self) -> Mapping[str, object]:
-        """What a charge remembers of it: the questions."""
-        return {"asked": {name: plan.question.to_json() for name, plan in self.plans.items()}}
+        """What a charge remembers of it: the questions, and a text of them for people."""
+        text = f"{len(self.plans)} questions: {', '.join(self.plans)}"
+        return {"asked": {name: plan.question.to_json() for name, plan in self.plans.items()}, "text": text}
 
     def run(self, engines: EnginePool, progress: Progress | None = None) -> bytes:
         """The measurements of all questions; each question reads one snapshot."""
@@ -271,8 +273,7 @@ class Publication:
 
     def statement(self) -> str:
         """What all of it guarantees together, in one line."""
-        labels = {"guarantee": self.guarantee.label, "tight": self.tight.label}
-        return say("together", self.language, **labels, charge=self.charge)
+        return publication_statement(self.guarantee, self.tight, self.charge, self.language)
 
     def __str__(self) -> str:
         parts = [f"{name}\n{release}" for name, release in self.releases.items()]

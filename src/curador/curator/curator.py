@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
+from functools import partial
 from pathlib import Path
 from shutil import rmtree
 from tempfile import mkdtemp
@@ -15,17 +16,19 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Never
 from weakref import finalize
 
+from curador.curator.analysts import Scopes
 from curador.curator.batch import Batch, Publication, split
-from curador.curator.budgets import Budget, Scopes
+from curador.curator.budgets import Budget
 from curador.curator.holder import BudgetHolder
 from curador.curator.policy import Policy
+from curador.curator.prepared import CopyHolder
 from curador.curator.purchase import Bought, Buyer, Purchase, Request, how_many
 from curador.curator.release import Explanation, Release, charge_notes, present, shared_notes
 from curador.curator.study.file import Analyst, Study, read_study
 from curador.curator.table import CuratorTable, described, refuse_unknown
-from curador.engines.engine import Engine, Progress, failed
+from curador.engines.engine import Engine, Progress
 from curador.engines.pool import EnginePool
-from curador.errors import CuradorError, InvalidParameter, QuestionRefused
+from curador.errors import InvalidParameter, QuestionRefused
 from curador.ledger.contract import Ledger
 from curador.ledger.opening import open_ledger
 from curador.numbers import Number
@@ -39,7 +42,7 @@ from curador.query.plan.planner import Planner
 from curador.query.tables.columns import Key
 from curador.query.tables.table import Table
 from curador.show.describe import Description
-from curador.show.words.say import say
+from curador.show.explain import checked_language
 
 if TYPE_CHECKING:
     from curador.curator.running import Stream
@@ -49,7 +52,7 @@ Asked = Question | TableQuery | str
 """A question, built or as SQL."""
 
 
-class Curator(BudgetHolder):
+class Curator(BudgetHolder, CopyHolder):
     """Tables under a budget, and an engine that reads them.
 
     ``tables`` are declared in Python, or in a study file given by its path, which states the budget, the ledger's
@@ -86,17 +89,18 @@ class Curator(BudgetHolder):
         study = read_study(tables) if isinstance(tables, str | Path) else Study.of(tables)
         self.tables: Mapping[str, Table] = MappingProxyType(dict(study.tables))
         self.policy = study.policy if policy is None else policy
-        self.language = language
+        self.language = checked_language(language)
         self._budget = study.budget if budget is None else budget
         self._analysts = dict(study.analysts if analysts is None else analysts)
         self._engines = EnginePool(self.tables, engine, on_error)
         self._prepared: list[Prepared] = []
+        self._attached: set[str] = set()
+        self._study = Path(tables) if isinstance(tables, str | Path) else None
         self._made_up: finalize[..., Any] | None = None  # of a rehearsal: what removes its tables
         address = study.ledger if ledger is None else ledger
         self._own_ledger = isinstance(address, str | Path)
         self.ledger: Ledger = open_ledger(address, keep=study.keep) if isinstance(address, str | Path) else address
         try:
-            say("exact", language)  # refuses a language there is not
             self.scopes = Scopes(self.ledger, self.tables, self._budget)
             for name, who in self._analysts.items():
                 self.scopes.analyst(name, who.budget, who.group, who.expires)
@@ -142,7 +146,16 @@ class Curator(BudgetHolder):
                 grows, only if True.
         """
         refuse_unknown(unknown, Curator.ask)
-        planner = self._planner(question, prepared, noise, weights, confidence, rows)
+        return self._plan(question, (epsilon, delta, rho), accuracy, noise, weights, confidence, rows, prepared)
+
+    def _plan(
+        self,
+        question: Asked,
+        price: tuple[Number | None, Number | None, Number | None],
+        accuracy: Within | None,
+        *how: Any,
+    ) -> Plan:
+        planner, (epsilon, delta, rho) = self._planner(question, *how), price
         if accuracy is None:
             return planner.plan(budget_of(epsilon, delta, rho))
         if epsilon is not None or rho is not None:
@@ -152,13 +165,14 @@ class Curator(BudgetHolder):
     def _planner(
         self,
         question: Asked,
-        prepared: bool | None = None,
         noise: str | None = None,
         weights: Mapping[str, Number] | None = None,
         confidence: float = 0.95,
         rows: int | None = None,
+        prepared: bool | None = None,
     ) -> Planner:
         checked = check(self._read(question), self.tables, self._public_rows)
+        self._attach_stored(checked.question.table)
         copy = None
         if self._prepared or prepared:
             from curador.query.sql_plan.prepared import fitting  # writes SQL trees: loaded when a table was prepared
@@ -187,19 +201,8 @@ class Curator(BudgetHolder):
 
         ``sql`` adds the statements that the engine would run.  Measures that were bought before are named.
         """
-        plan = self.plan(
-            question,
-            epsilon=epsilon,
-            delta=delta,
-            rho=rho,
-            accuracy=accuracy,
-            noise=noise,
-            weights=weights,
-            confidence=confidence,
-            rows=rows,
-            prepared=prepared,
-            **unknown,
-        )
+        refuse_unknown(unknown, Curator.ask)
+        plan = self._plan(question, (epsilon, delta, rho), accuracy, noise, weights, confidence, rows, prepared)
         shared = shared_notes(self._buyer.measured_before(plan))
         made = Explanation(plan, shared=shared, language=language or self.language)
         if not sql:
@@ -234,19 +237,8 @@ class Curator(BudgetHolder):
         The budget and how it is spent are as for :meth:`plan`; ``because`` to ``progress`` are those of
         :class:`~curador.curator.purchase.Request`; ``language`` is "en" or "es".
         """
-        plan = self.plan(
-            question,
-            epsilon=epsilon,
-            delta=delta,
-            rho=rho,
-            accuracy=accuracy,
-            noise=noise,
-            weights=weights,
-            confidence=confidence,
-            rows=rows,
-            prepared=prepared,
-            **unknown,
-        )
+        refuse_unknown(unknown, Curator.ask)
+        plan = self._plan(question, (epsilon, delta, rho), accuracy, noise, weights, confidence, rows, prepared)
         return self.release(plan, Request(because, override, analyst, key, fresh, progress), language=language)
 
     sql = ask
@@ -347,7 +339,7 @@ class Curator(BudgetHolder):
         analyst: str | None = None,
     ) -> Stream:
         """A running count of a table's rows, released day by day; its whole cost, epsilon or rho, is charged now."""
-        from curador.curator.running import DailyCount, Stream
+        from curador.curator.running import DailyCount, Stream, count_exactly
 
         if query.tables is not self.tables:
             raise InvalidParameter("This is a table of another curator.", fix="Start from curator.table(name).")
@@ -355,16 +347,10 @@ class Curator(BudgetHolder):
         counted.mechanism.error(confidence, 1)  # refuses a confidence before anything is charged
         charge = self.buy(counted, Request(because, override, analyst)).charge
 
-        def count(question: Question) -> int:
-            # The exact half needs no price: what is counted is noised by the tree.
-            plan = self._planner(question).exact_half()
-            found = self._buyer.attempt(
-                lambda: str(self._engines.of(plan.reads).run(plan.exact).column(plan.measures[0])[0]).encode()
-            )
-            if found is None:
-                raise failed()
-            return int(found)
+        def exact(question: Question) -> Plan:
+            return self._planner(question).exact_half()  # no price: what is counted is noised by the tree
 
+        count = partial(count_exactly, exact, self._engines, self._buyer.attempt)
         remarks = charge_notes(charge, counted.guarantee)
         return Stream(counted, charge.id, confidence, remarks, self._made_up is not None, count, self.language)
 
@@ -390,32 +376,6 @@ class Curator(BudgetHolder):
         other = Curator(tables, self._budget, policy=self.policy, analysts=self._analysts, language=self.language)
         other._made_up = finalize(other, rmtree, folder, ignore_errors=True)
         return other
-
-    def prepare(self, table: str, group_by: Sequence[str] = (), *, path: str | Path | None = None) -> Prepared:
-        """Choose the rows of every unit once, so that later questions in these groups cost about a plain GROUP BY.
-
-        Nothing is released and nothing charged.  ``path`` is where an engine that writes files stores the copy; without
-        one it is kept in memory.  PostgreSQL stores it in the database.
-        """
-        from curador.query.sql_plan.prepared import preparation
-
-        wanted = preparation(table, self.tables[table], [g.expr for g in self.table(table).group_by(*group_by).groups])
-        made = None
-        try:
-            made = self._engines.of({table}).prepare(wanted, path)
-        except CuradorError:
-            raise
-        except Exception as error:  # noqa: BLE001  it may quote rows
-            self._buyer.report(error)
-        if made is None:
-            raise failed()
-        self._prepared.append(made)
-        return made
-
-    def attach(self, prepared: Prepared) -> None:
-        """Use a copy that :meth:`prepare` stored before, of the rows as they are now."""
-        self._engines.of({prepared.table}).attach(prepared)
-        self._prepared.append(prepared)
 
     def how_many(
         self,

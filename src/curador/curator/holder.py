@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from curador.curator.budgets import Scopes
+from curador.curator.analysts import Scopes
 from curador.errors import InvalidParameter
-from curador.ledger.contract import Balance, Charge, Ledger
+from curador.ledger.contract import Balance, Charges, Ledger
 from curador.numbers import Number
 from curador.query.plan.budget import budget_of
 
 if TYPE_CHECKING:
-    from curador.ledger.history import Decision
+    from curador.ledger.contract import Decision
     from curador.query.sql_plan.prepared import Prepared
 
 
@@ -37,12 +36,11 @@ class BudgetHolder:
         """The budgets above all that is charged for these tables: one for each set of people."""
         return tuple(self.ledger.balance(scope) for scope in self.scopes.roots())
 
-    def history(self, scope: str | None = None) -> Sequence[Charge]:
+    def history(self, scope: str | None = None) -> Charges:
         """The charges so far, oldest first; of a table that was renewed, also those from before."""
         if scope is None:
             return self.ledger.history()
-        found = [self.ledger.history(name) for name in self.scopes.ever(scope)]
-        return found[0] if len(found) == 1 else type(found[0])(charge for part in found for charge in part)
+        return Charges(charge for name in self.scopes.ever(scope) for charge in self.ledger.history(name))
 
     def decisions(self, scope: str | None = None) -> tuple[Decision, ...]:
         """What was decided about budgets, and why: opened, raised, closed, renewed, restored; oldest first."""

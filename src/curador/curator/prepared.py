@@ -9,17 +9,23 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from shutil import rmtree
 from typing import TYPE_CHECKING, Any
 
-from curador.curator.study.dashboard import write_atomically
+from curador.curator.analysts import Scopes
+from curador.curator.purchase import Buyer
+from curador.engines.engine import failed
+from curador.engines.pool import EnginePool
 from curador.engines.registry import engine_class, engine_entry
 from curador.errors import CuradorError, InvalidParameter
+from curador.query.ask.builder import TableQuery
 from curador.query.tables.sources import Source
+from curador.query.tables.table import Table
+from curador.show.files import write_atomically
 
 if TYPE_CHECKING:
     from curador.curator.curator import Curator
@@ -137,27 +143,67 @@ def _delete(path: Path) -> None:
 # ---- with a curator ------------------------------------------------------------------------------------------------
 
 
-def stored_copies(curator: Curator, study: str | Path) -> StoredCopies:
-    """The stored copies of a curator's tables."""
-    return StoredCopies(study, lambda table: curator.scopes.versions([table])[0])
+class CopyHolder:
+    """What a curator does with prepared copies of its tables; nothing here is released or charged."""
 
+    tables: Mapping[str, Table]
+    scopes: Scopes
+    _study: Path | None
+    _engines: EnginePool
+    _buyer: Buyer
+    _prepared: list[Prepared]
+    _attached: set[str]
 
-def attach_stored(curator: Curator, study: str | Path, tables: Iterable[str]) -> None:
-    """Attach the stored copies of these tables, and of no others: attaching reads a copy once, and opens its engine."""
-    copies = stored_copies(curator, study)
-    for table in dict.fromkeys(tables):
-        if copies and table in curator.scopes.registered:
+    def prepare(self, table: str, group_by: Sequence[str] = (), *, path: str | Path | None = None) -> Prepared:
+        """Choose the rows of every unit once, so that later questions in these groups cost about a plain GROUP BY.
+
+        Nothing is released and nothing charged.  ``path`` is where an engine that writes files stores the copy; without
+        one it is kept in memory.  PostgreSQL stores it in the database.
+        """
+        from curador.query.sql_plan.prepared import preparation
+
+        groups = TableQuery.of(table, self.tables).group_by(*group_by).groups
+        wanted = preparation(table, self.tables[table], [group.expr for group in groups])
+        made = None
+        try:
+            made = self._engines.of({table}).prepare(wanted, path)
+        except CuradorError:
+            raise
+        except Exception as error:  # noqa: BLE001  it may quote rows
+            self._buyer.report(error)
+        if made is None:
+            raise failed()
+        self._prepared.append(made)
+        return made
+
+    @property
+    def copies(self) -> StoredCopies | None:
+        """The prepared copies that are kept beside the study file, if the tables come from one."""
+        return None if self._study is None else StoredCopies(self._study, lambda t: self.scopes.versions([t])[0])
+
+    def _attach_stored(self, table: str) -> None:
+        """Attach a table's stored copies when it is first asked about: attaching reads a copy once."""
+        copies = self.copies
+        if copies and table not in self._attached:
+            self._attached.add(table)
             for prepared in copies.for_table(table):
-                curator.attach(prepared)
+                self.attach(prepared)
+
+    def attach(self, prepared: Prepared) -> None:
+        """Use a copy that :meth:`prepare` stored before, of the rows as they are now."""
+        self._engines.of({prepared.table}).attach(prepared)
+        self._prepared.append(prepared)
 
 
-def prepare_stored(curator: Curator, study: str | Path, table: str, group_by: Sequence[str] = ()) -> StoredCopy:
+def prepare_stored(curator: Curator, table: str, group_by: Sequence[str] = ()) -> StoredCopy:
     """Prepare a table, and keep the copy beside the study or in the database for later curators."""
+    copies = curator.copies
+    if copies is None:
+        raise InvalidParameter("Copies are kept beside a study file.", fix="Open the curator from one, or prepare().")
     if table not in curator.scopes.registered:
         raise InvalidParameter(
             f"{table!r} is not a private table of the study.", fix=f"It has {', '.join(curator.scopes.registered)}."
         )
-    copies = stored_copies(curator, study)
     path = copies.new_path(table, curator.tables[table].source)
     with _owner_only():
         made = curator.prepare(table, group_by, path=path)

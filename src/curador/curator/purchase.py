@@ -16,7 +16,7 @@ from threading import Condition
 from typing import Protocol
 
 from curador.accounting.events import Event
-from curador.curator.budgets import Scopes
+from curador.curator.analysts import Scopes
 from curador.curator.policy import Policy
 from curador.engines.engine import Progress, failed
 from curador.engines.pool import EnginePool
@@ -39,7 +39,7 @@ class Purchase(Protocol):
     * ``event``: what is charged; ``ran``: what is really run, another only where an accountant charges less for it;
     * ``guarantee``: what it keeps; ``kinds``: the kinds of its mechanisms, and ``parts``: the purchases it is made of,
       for policies;
-    * ``code``: identifies its measurement by codes and numbers, never by words; None is never found again;
+    * ``identity``: a digest of its measurement in codes and numbers, never of words; None is never found again;
     * ``measured``: digests of the exact numbers behind it, each with a label for people;
     * ``note``: what the charge remembers of it: plain values, nothing read from data.
     """
@@ -66,7 +66,7 @@ class Purchase(Protocol):
     def parts(self) -> tuple[Purchase, ...]: ...
 
     @property
-    def code(self) -> object: ...
+    def identity(self) -> str | None: ...
 
     @property
     def measured(self) -> Mapping[str, str]: ...
@@ -151,6 +151,7 @@ class Buyer:
     ) -> None:
         self._ledger, self._scopes, self._policy, self._engines = ledger, scopes, policy, engines
         self._on_error, self._flights = on_error, SingleFlight()
+        self._known_measures = KnownMeasures(ledger)
 
     def buy(self, purchase: Purchase, request: Request) -> Bought:
         """Reserve, run, settle; or find the measurement that was bought before.
@@ -158,7 +159,7 @@ class Buyer:
         Fails: refused before any data is read if the policy or a budget does not allow it.
         """
         self._policy.review(purchase, request.because, request.override)
-        named = None if request.fresh or purchase.code is None else self._fingerprint(purchase)
+        named = None if request.fresh or purchase.identity is None else self._fingerprint(purchase)
         with self._flights.of(named), watched(request.progress) as progress:
             charge = self._reserve(purchase, request, named)
             if charge.repeated:
@@ -172,7 +173,7 @@ class Buyer:
     def _fingerprint(self, purchase: Purchase) -> str:
         """What makes two purchases the same: measurement, price and the data's versions."""
         versions = [list(pair) for pair in self._scopes.versions(purchase.tables)]
-        return digest([purchase.code, purchase.event.to_json(), versions])
+        return digest([purchase.identity, purchase.event.to_json(), versions])
 
     def _reserve(self, purchase: Purchase, request: Request, named: str | None) -> Charge:
         """Spend the event; or refuse, naming the nearest budget that is short."""
@@ -207,18 +208,16 @@ class Buyer:
         return {digest([code, versions])[:32]: label for code, label in purchase.measured.items()}
 
     def measured_before(self, purchase: Purchase) -> list[dict[str, object]]:
-        """Which of its measures were bought before, by which charge; among the newest charges.
+        """Which of its measures were bought before, by which charge.
 
         Such a measure is drawn again and paid for again: nothing is reused silently.
         """
-        wanted, found = self._measured(purchase), dict[str, list[str]]()
-        for scope in self._scopes.of(purchase.tables)[:1]:
-            for charge in reversed(self._ledger.history(scope)[-LOOKED_BACK:]):
-                stored = charge.note.get("measures")
-                hits = [code for code in stored if code in wanted] if isinstance(stored, list) else []
-                if hits and charge.settled:
-                    found.setdefault(charge.id, []).extend(wanted.pop(code) for code in hits)
-        return [{"charge": id, "measures": labels} for id, labels in found.items()]
+        found: dict[str, list[str]] = {}
+        known = self._known_measures.of(self._scopes.of(purchase.tables)[0])
+        for code, label in self._measured(purchase).items():
+            if code in known:
+                found.setdefault(known[code], []).append(label)
+        return [{"charge": charge, "measures": labels} for charge, labels in found.items()]
 
     def attempt(self, work: Callable[[], bytes]) -> bytes | None:
         """None where anything went wrong: raised from here, an error would carry exact numbers as its context."""
@@ -233,6 +232,26 @@ class Buyer:
         if self._on_error is not None:
             with suppress(Exception):  # what a log says of it may not reach the asker
                 self._on_error(error)
+
+
+class KnownMeasures:
+    """The measures that a scope's newest charges bought, read from the ledger as they come."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger, self._found, self._seen = ledger, dict[str, dict[str, str]](), dict[str, int]()
+
+    def of(self, scope: str) -> Mapping[str, str]:
+        """The charge that last bought each measure, by the measure's digest."""
+        found = self._found.setdefault(scope, {})
+        newest = self._ledger.history(scope, last=1)
+        number, seen = int(newest[-1].id) if newest else 0, self._seen.get(scope, 0)
+        if number > seen:
+            for charge in self._ledger.history(scope, last=min(number - seen, LOOKED_BACK)):
+                stored = charge.note.get("measures")
+                if charge.settled and isinstance(stored, list):
+                    found.update(dict.fromkeys(stored, charge.id))
+            self._seen[scope] = number
+        return found
 
 
 class SingleFlight:

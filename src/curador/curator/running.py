@@ -10,7 +10,7 @@ from threading import Lock
 
 from curador.accounting.events import Event
 from curador.curator.release import Note, Release
-from curador.engines.engine import Progress
+from curador.engines.engine import Progress, failed
 from curador.engines.pool import EnginePool
 from curador.errors import InvalidParameter, NotPromised, QuestionRefused
 from curador.mechanisms.tree import ContinualCount, RunningCount
@@ -19,6 +19,7 @@ from curador.query.aggregates.counts import count
 from curador.query.ask.builder import TableQuery
 from curador.query.ask.question import Question
 from curador.query.language import expressions as ex
+from curador.query.plan.plan import Plan
 from curador.query.tables.columns import Kind
 from curador.query.tables.table import Table
 
@@ -114,7 +115,7 @@ class DailyCount:
         return ()
 
     @property
-    def code(self) -> None:
+    def identity(self) -> None:
         """Bought anew each time it is opened: what it will release is not known yet."""
         return None
 
@@ -125,7 +126,9 @@ class DailyCount:
     @property
     def note(self) -> Mapping[str, object]:
         """What a charge remembers of it: the question of the first day, and how many days."""
-        return {"asked": {"first day": self.question(1).to_json()}, "days": self.days}
+        first = self.question(1)
+        text = f"{first.summary}, and {self.days - 1} days more of a running count"
+        return {"asked": {"first day": first.to_json()}, "days": self.days, "text": text}
 
     def run(self, engines: EnginePool, progress: Progress | None = None) -> bytes:
         """Nothing is read yet; settled first, so that no older copy of the ledger can lack the charge unnoticed."""
@@ -193,3 +196,17 @@ class Stream:
             rehearsal=self.rehearsal,
             language=self.language,
         )
+
+
+def count_exactly(
+    exact: Callable[[Question], Plan],
+    engines: EnginePool,
+    attempt: Callable[[Callable[[], bytes]], bytes | None],
+    question: Question,
+) -> int:
+    """The exact count of one day, to be noised at once; whatever goes wrong is the engines' one error."""
+    plan = exact(question)
+    found = attempt(lambda: str(engines.of(plan.reads).run(plan.exact).column(plan.measures[0])[0]).encode())
+    if found is None:
+        raise failed()
+    return int(found)

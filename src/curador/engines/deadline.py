@@ -21,8 +21,11 @@ def watched(
 
     Until then ``progress`` is called with ``done()`` every :data:`TICK` seconds, unless it is None.
 
-    >>> with watched(10, lambda: None, None, lambda: 0.0):
-    ...     pass
+    >>> stopped = threading.Event()
+    >>> with watched(0.01, stopped.set, None, lambda: 0.0):
+    ...     _ = stopped.wait(10)
+    Traceback (most recent call last):
+    TimeoutError
     """
     over, late = threading.Event(), threading.Event()
     end = time.monotonic() + seconds

@@ -116,8 +116,8 @@ class Engine(Protocol):
 def failed() -> EngineFailed:
     """The one error for any failure after a row was read: its words are constant, since the reason may depend on rows.
 
-    >>> str(failed()) == str(failed())
-    True
+    >>> print(failed())  # doctest: +ELLIPSIS
+    The engine could not run the plan. To do: ... (Cost: the charge is kept, as for an answer.)
     """
     return EngineFailed(
         "The engine could not run the plan.",
@@ -129,7 +129,7 @@ def failed() -> EngineFailed:
 # ---- from rows to an answer ----------------------------------------------------------------------------------
 
 ResultRows = Sequence[Sequence[Any]] | NDArray[np.int64]
-"""What a statement returned; where it returned integers only, an engine may give them as one array."""
+"""The rows that a statement returned; rows of integers only may be given as one array."""
 
 
 def exact_counts(exact: Exact, results: Sequence[ResultRows]) -> ExactCounts:

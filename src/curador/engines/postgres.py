@@ -160,11 +160,11 @@ class Postgres(SqlEngine):
             "work_mem": memory,
             "jit": "off",  # compiling takes longer than most plans run
         }
-        self._connection = self._connected()
+        self._connection = self._connect()
         try:
             self._relations = {name: self._found(t.schema, t.table) for name, t in tables.items()}
             self._types = {name: dict(self._described(oid)) for name, (oid, _) in self._relations.items()}
-            self._only_read(self._connection)
+            self._make_read_only(self._connection)
         except InvalidParameter:
             self.close()
             raise
@@ -186,16 +186,16 @@ class Postgres(SqlEngine):
             raise InvalidParameter(f"There is no table {table!r} in the database.", fix="Fix its name.")
         return int(row[0]), f"{POSTGRES.quoted(row[1])}.{POSTGRES.quoted(row[2])}"
 
-    def _connected(self) -> psycopg.Connection[Any]:
+    def _connect(self) -> psycopg.Connection[Any]:
         try:
             return psycopg.connect(self._url, autocommit=True)
         except psycopg.Error:
             raise _unopened() from None
 
-    def _only_read(self, connection: psycopg.Connection[Any]) -> None:
-        self._settle(connection, {**self._settings, "default_transaction_read_only": "on"})
+    def _make_read_only(self, connection: psycopg.Connection[Any]) -> None:
+        self._configure(connection, {**self._settings, "default_transaction_read_only": "on"})
 
-    def _settle(self, connection: psycopg.Connection[Any], settings: Mapping[str, str]) -> None:
+    def _configure(self, connection: psycopg.Connection[Any], settings: Mapping[str, str]) -> None:
         for name, value in settings.items():
             connection.execute("SELECT pg_catalog.set_config(%s, %s, false)", [name, value])
         row = connection.execute("SHOW server_encoding").fetchone()
@@ -213,11 +213,11 @@ class Postgres(SqlEngine):
     def _results(self, exact: Exact, texts: tuple[str, ...], progress: Progress | None) -> list[ResultRows]:
         with self._one_plan:
             if self._connection.closed:  # the server was restarted, or closed it
-                self._connection = self._connected()
-                self._only_read(self._connection)
-            return self._transacted(self._connection, texts, progress)
+                self._connection = self._connect()
+                self._make_read_only(self._connection)
+            return self._run_in_transaction(self._connection, texts, progress)
 
-    def _transacted(
+    def _run_in_transaction(
         self, connection: psycopg.Connection[Any], texts: tuple[str, ...], progress: Progress | None
     ) -> list[ResultRows]:
         with watched(self._timeout, connection.cancel, progress, lambda: -1.0):
@@ -248,7 +248,7 @@ class Postgres(SqlEngine):
     def _write(self, preparation: Preparation, made: Prepared) -> None:
         schema, table = POSTGRES.quoted(SCHEMA), POSTGRES.quoted(made.place)
         with psycopg.connect(self._url) as connection:
-            self._settle(connection, self._settings)
+            self._configure(connection, self._settings)
             connection.execute(f"CREATE SCHEMA IF NOT EXISTS {schema}".encode())
             connection.execute(f"CREATE TABLE {schema}.{table} AS {self._stored_text(preparation)}".encode())
             connection.execute(f"ANALYZE {schema}.{table}".encode())

@@ -70,7 +70,7 @@ ENGINES: Mapping[str, EngineEntry] = MappingProxyType(
 
 
 def engine_entry(source: Source) -> EngineEntry:
-    """The engine that a table lives in; an address that is no engine's is refused.
+    """The engine that a table lives in; the address of an unknown engine is refused.
 
     >>> from curador.query.tables.sources import read_source
     >>> engine_entry(read_source("postgres://db/health#visits")).name

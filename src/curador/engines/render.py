@@ -108,7 +108,7 @@ def guard(tree: Node) -> None:
         if type(node) is exp.Cast and node.args["to"].this not in _CASTS[type(node.this) is exp.Literal]:
             raise _foreign("cast to another type")
         if type(node) is exp.Literal and not node.is_string and not _DIGITS.match(node.this):
-            raise _foreign("number that is not an integer")
+            raise _foreign("non-integer number")
 
 
 def _foreign(what: str) -> InvalidParameter:

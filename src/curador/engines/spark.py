@@ -150,7 +150,7 @@ class Spark(SqlEngine):
         self._views: dict[str, str] = {}
         try:
             for name, source in sources.items():
-                self._view(name, self._frame(name, source, given))
+                self._create_view(name, self._frame(name, source, given))
         except PySparkException:
             raise InvalidParameter("Spark could not open a table.", fix="Check its name and its source.") from None
 
@@ -165,7 +165,7 @@ class Spark(SqlEngine):
             f"The table {name!r} does not live in Spark.", fix="Pass a Spark DataFrame, or spark://…#table."
         )
 
-    def _view(self, name: str, frame: DataFrame) -> None:
+    def _create_view(self, name: str, frame: DataFrame) -> None:
         # Temporary views belong to one session; global ones are visible in the whole Spark application.
         self._views[name] = f"curador_{uuid.uuid4().hex}"
         frame.createGlobalTempView(self._views[name])
@@ -199,11 +199,11 @@ class Spark(SqlEngine):
         if made.place:
             frame.write.parquet(made.place)
         else:
-            self._view(made.relation, frame.persist())
+            self._create_view(made.relation, frame.persist())
 
     def attach(self, prepared: Prepared) -> None:
         """Use a table that was prepared before."""
-        self._view(prepared.relation, self._session.read.parquet(prepared.place))
+        self._create_view(prepared.relation, self._session.read.parquet(prepared.place))
 
     def close(self) -> None:
         for view in self._views.values():

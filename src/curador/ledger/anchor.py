@@ -1,8 +1,8 @@
-"""What a ledger keeps outside its database: the key of its seals, and an anchor that remembers how far it had come.
+"""The key of a ledger's seals, and its anchor: a mark of how far it had come, both kept outside the database.
 
 A chain of seals shows that nothing in it was changed, but not that its end was cut off, as by an old copy of the file.
-The anchor does: it is written before an answer leaves, and a ledger that does not reach it is refused.  It also keeps
-what every scope had spent, so that a restore can burn what the copy has forgotten.  It helps against those who can
+The anchor does: it is written before an answer leaves, and a ledger that does not reach it is refused.  It also records
+what every scope had spent, so that a restore can burn what the copy has forgotten.  It protects against those who can
 write to the database and not to the folder, so the folder belongs on another volume, outside the database's backups.
 """
 
@@ -22,21 +22,24 @@ from threading import Lock
 from curador.accounting.rules.costs import Cost
 from curador.errors import LedgerBroken, LedgerFailed
 from curador.ledger.entries import plain
-from curador.ledger.faults import UNSURE
+from curador.ledger.pricing import LARGEST
 from curador.ledger.stores.reopened_file import ReopenedFile
-from curador.ledger.stores.rows import Head
+from curador.ledger.stores.rows import BALANCE, SCOPE, UNSURE, Head, Rows
 from curador.noise.entropy import SYSTEM
 
 SLOT = 32 * 1024
-"""The anchor is written to one of two places in turn, so that a power cut spoils at most the newer."""
+"""Bytes of a slot; marks go to two slots in turn, so that a power cut spoils at most the newer."""
 
 USUAL = 1024
-"""Bytes that the mark of a ledger with a few scopes takes."""
+"""Bytes that are read first: the mark of a ledger with a few scopes fits."""
+
+MOST_REMEMBERED = 256
+"""The most balances that a mark records; of a ledger with more it records none."""
 
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """How far a ledger had come, and what its scopes had spent; None where they were too many to remember."""
+    """How far a ledger had come, and what each scope had spent; None if they are too many to record."""
 
     head: Head
     spent: Mapping[str, Cost] | None
@@ -51,8 +54,24 @@ class Mark:
         }
 
 
+def totals(rows: Rows) -> Mapping[str, Cost] | None:
+    """The spent amounts of all scopes; None if there are more than ``MOST_REMEMBERED``.
+
+    A closed or lost scope counts as spent beyond any ceiling: an older copy, in which it is open or does not exist,
+    must not bring it back, however often it is restored.
+    """
+    found: dict[str, Cost] = {}
+    parts = list(rows.scan(BALANCE, most=MOST_REMEMBERED + 1))
+    for scope, _, spent, _, _ in parts:
+        found[scope] = (*found.get(scope, ()), spent)
+    for scope, _, _, _, closed in rows.scan(SCOPE, most=MOST_REMEMBERED + 1):
+        if closed:
+            found[scope] = (LARGEST,) * len(found.get(scope, (0,)))
+    return found if max(len(parts), len(found)) <= MOST_REMEMBERED else None
+
+
 @contextmanager
-def _telling(path: Path) -> Iterator[None]:
+def _translated_errors(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
@@ -60,36 +79,44 @@ def _telling(path: Path) -> Iterator[None]:
             f"{path.name} beside the ledger cannot be read or written: {error.strerror or error}.",
             fix="Make its folder writable, with room.",
             cost=UNSURE,
+            code="ledger-keep-unavailable",
+            facts={"file": path.name},
         ) from None
 
 
 def key_of(folder: Path, *, make: bool) -> bytes:
-    """The key in a folder, made there if it is new; nobody but its owner may read it.
+    """The key in a folder, with ``make`` created there if it is missing; only its owner may read it.
 
-    Fails: LedgerBroken where a ledger's key is missing, LedgerFailed where others can read it.
+    Fails: LedgerBroken if the key is missing, LedgerFailed if others can read it.
     """
     path = folder / "key"
-    with _telling(path):
+    with _translated_errors(path):
         if make and not path.exists():
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
             _create(path, f"{SYSTEM.bits(256):064x}\n".encode())
         if not path.exists():
-            raise LedgerBroken("The key of this ledger is missing.", fix="Bring its folder back; see keep=.")
+            raise LedgerBroken(
+                "The key of this ledger is missing.",
+                fix="Bring its folder back; see keep=.",
+                code="ledger-key-missing",
+            )
         if path.stat().st_mode & 0o077:
-            raise LedgerFailed("Others can read the key of this ledger.", fix="chmod 600 its key.")
+            raise LedgerFailed(
+                "Others can read the key of this ledger.", fix="chmod 600 its key.", code="ledger-key-exposed"
+            )
         return bytes.fromhex(path.read_text())
 
 
 def _create(path: Path, content: bytes) -> None:
-    """A file that is there with all its content or not at all; whoever comes second finds the first one's."""
-    beside = path.with_name(f"{path.name}.{os.getpid()}.new")
-    with open(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
+    """Create a file atomically with its content, durably; if another process was first, its file stays."""
+    temporary = path.with_name(f"{path.name}.{os.getpid()}.new")
+    with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
         file.write(content)
         file.flush()
         os.fsync(file.fileno())
     with suppress(FileExistsError):
-        os.link(beside, path)
-    beside.unlink()
+        os.link(temporary, path)
+    temporary.unlink()
     sync_folder(path.parent)
 
 
@@ -103,9 +130,9 @@ def sync_folder(folder: Path) -> None:
 
 
 class Anchor:
-    """The mark of a ledger, in a file of its own; it only moves on.
+    """The mark of a ledger, in a file of its own; it only moves forward.
 
-    ``reached`` is the entry up to which this process knows it to be durable.
+    ``reached`` is the last entry that this process knows to be covered durably.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -118,14 +145,17 @@ class Anchor:
 
     def __init__(self, folder: Path, key: bytes) -> None:
         self._path, self._key = folder / "anchor", hmac.digest(key, b"anchor", hashlib.sha256)
-        self._held = ReopenedFile(self._path, os.O_RDWR)
+        self._file = ReopenedFile(self._path, os.O_RDWR)
         self._lock = Lock()
         self.reached = -1
         self._slots: list[tuple[bytes, Mark | None]] = [(b"", None)] * 2  # as last seen
 
     def read(self) -> Mark | None:
-        """The mark; None if there is no file.  A file without a readable mark is refused."""
-        with self._lock, _telling(self._path):
+        """The mark; None if there is no file.
+
+        Fails: LedgerBroken for a file without a readable mark.
+        """
+        with self._lock, _translated_errors(self._path):
             try:
                 file = os.open(self._path, os.O_RDONLY | os.O_CLOEXEC)
             except FileNotFoundError:
@@ -135,42 +165,46 @@ class Anchor:
             finally:
                 os.close(file)
         if found is None:
-            raise LedgerBroken("The anchor of this ledger is unreadable.", fix="Bring its folder back; see keep=.")
+            raise LedgerBroken(
+                "The anchor of this ledger is unreadable.",
+                fix="Bring its folder back; see keep=.",
+                code="ledger-anchor-unreadable",
+            )
         return found[1]
 
     def advance(self, mark: Mark) -> bool:
-        """Write a mark durably, unless the one that is there has come as far; whether there was anything to sync."""
-        with self._lock, _telling(self._path):
+        """Write a mark durably, unless the file already has one as far; whether anything was synced."""
+        with self._lock, _translated_errors(self._path):
             if mark.head.sequence <= self.reached:
                 return False
             file = self._opened(mark)
-            fcntl.flock(file, fcntl.LOCK_EX)  # let go also when its process is killed
+            fcntl.flock(file, fcntl.LOCK_EX)  # released by the system when its process is killed
             try:
                 found = self._newest(file)
                 slot, old = found if found is not None else (1, None)
                 if old is None or old.head.sequence < mark.head.sequence:
                     self._slots[1 - slot] = record = self._record(mark)
                     os.pwrite(file, record[0] + b"\n", (1 - slot) * SLOT)
-                os.fdatasync(file)  # another process may have written and not come as far as this
+                os.fdatasync(file)  # another process may have written it and not synced it yet
             finally:
                 fcntl.flock(file, fcntl.LOCK_UN)
             self.reached = mark.head.sequence
             return True
 
     def close(self) -> None:
-        """Let go of the file, until there is more to mark."""
+        """Release the file; the next mark opens it again."""
         with self._lock:
-            self._held.close()
+            self._file.close()
 
     def _opened(self, mark: Mark) -> int:
         try:
-            return self._held.descriptor()
+            return self._file.descriptor()
         except FileNotFoundError:
             _create(self._path, (self._record(mark)[0] + b"\n").ljust(2 * SLOT, b"\0"))
-            return self._held.descriptor()
+            return self._file.descriptor()
 
     def _record(self, mark: Mark) -> tuple[bytes, Mark]:
-        """A mark as its line, and as much of it as fits there."""
+        """A mark as its line; without the balances if they do not fit a slot."""
         body = plain(mark.to_json()).encode()
         if len(body) > SLOT - 100:
             return self._record(Mark(mark.head, None))

@@ -1,7 +1,7 @@
-"""What is written down, and the seal that chains it: nothing else is ever the truth about a budget.
+"""Entries, the only source of truth about a budget, and the seals that chain them.
 
-An entry is a line of JSON.  Its seal is an HMAC-SHA-256 over the seal before it, its number and the line: whoever does
-not have the key cannot change, drop, add or reorder lines unseen.  Cutting off the end is seen by the anchor.
+An entry is a line of JSON.  Its seal is an HMAC-SHA-256 over the seal before it, its number and the line: without the
+key, lines cannot be changed, dropped, added or reordered unseen.  Cutting off the end is detected by the anchor.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from curador.errors import InvalidParameter
+from curador.errors import InvalidParameter, LedgerBroken
 
 Json = Mapping[str, Any]
 
@@ -21,7 +21,7 @@ _KINDS: dict[str, type[Entry]] = {}
 
 
 class Entry:
-    """Something that happened to a budget; see the subclasses for what."""
+    """One change to a ledger; the subclasses are all there are."""
 
     kind: ClassVar[str]
 
@@ -77,7 +77,7 @@ class Reserved(Entry, kind="reserve"):
 
 @dataclass(frozen=True)
 class Repeated(Entry, kind="repeat"):
-    """An answer that was paid for went to somebody who had not paid yet, or out under a new key."""
+    """A stored answer went to a receiver that had not paid for it yet, or out under a new key."""
 
     charge: int
     scopes: Sequence[str]
@@ -109,9 +109,9 @@ class Registered(Entry, kind="register"):
 
 @dataclass(frozen=True)
 class Restored(Entry, kind="restore"):
-    """An older file was taken into use again: what it had forgotten was spent, or its scope closed.
+    """An older copy was taken into use again: what it had forgotten was spent, or its scope closed.
 
-    Its number follows the anchor's, so that numbers that were lost are not given twice.
+    The entry's number follows the anchor's, so that lost numbers are not used twice.
     """
 
     because: str
@@ -131,7 +131,7 @@ def written(entry: Entry, at: str) -> str:
 
 
 def plain(value: object) -> str:
-    """JSON in its one canonical form.
+    """Canonical JSON: sorted keys, no spaces.
 
     >>> plain({"b": 1, "a": [2]})
     '{"a":[2],"b":1}'
@@ -139,36 +139,42 @@ def plain(value: object) -> str:
     try:
         return _CANONICAL.encode(value)
     except (TypeError, ValueError) as error:
-        raise InvalidParameter(f"This cannot be written down as JSON: {error}.", fix="Pass plain values.") from None
+        raise InvalidParameter(f"This cannot be written as JSON: {error}.", fix="Pass plain values.") from None
 
 
 def _mapping(value: object) -> object:
     if isinstance(value, Mapping):
         return dict(value)
-    raise TypeError(f"{type(value).__name__} is no plain value")
+    raise TypeError(f"{type(value).__name__} is not a plain value")
 
 
 _CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False, default=_mapping)
 
 
 def read(line: str) -> tuple[Entry, str]:
-    """An entry, and when it was written.
+    """The entry on a line, and the time at which it was written; an unknown kind is refused.
 
     >>> read(written(Revoked("ana"), "now"))
     (Revoked(scope='ana', because=''), 'now')
     """
     body = json.loads(line)
     kind, at = body.pop("kind"), body.pop("at")
+    if kind not in _KINDS:
+        raise LedgerBroken(
+            f"This ledger holds an entry of the kind {kind!r}, which this version does not know.",
+            fix="Read it with the version that wrote it.",
+            code="ledger-format-unknown",
+        )
     return _KINDS[kind](**body), at
 
 
 def genesis(key: bytes) -> bytes:
-    """The seal before the first entry; it tells whether a key belongs to a ledger."""
+    """The seal before the first entry; it depends on the key alone."""
     return hmac.digest(key, b"curador ledger 1", hashlib.sha256)
 
 
 def seal(key: bytes, before: bytes, sequence: int, line: str) -> bytes:
-    """The seal of an entry.
+    """The seal of an entry, over the seal ``before`` it.
 
     >>> seal(b"k", genesis(b"k"), 1, "{}") == seal(b"k", genesis(b"k"), 2, "{}")
     False

@@ -1,134 +1,176 @@
-"""What was decided about budgets, read back from the entries: who opened, raised, closed, renewed or restored them."""
+"""Charges and decisions, read back from the entries that made them."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
 from functools import singledispatch
+from types import MappingProxyType
 
-from curador.ledger.book import Book
-from curador.ledger.contract import Ledger
-from curador.ledger.entries import Entry, Granted, Json, Opened, Registered, Restored, Revoked, read
-from curador.ledger.stores.rows import ENTRY, Rows
+from curador.accounting.events import event_from_json
+from curador.errors import InvalidParameter
+from curador.ledger.entries import Entry, Granted, Json, Opened, Registered, Repeated, Reserved, Restored, Revoked, read
+from curador.ledger.records import Charge, Charges, Decision
+from curador.ledger.stores.rows import ANSWER, CHARGE, ENTRY, PAID, QUESTION, REQUEST, Rows
 from curador.privacy import Guarantee, guarantee_from_json
 
+# ---- one charge --------------------------------------------------------------------------------------------------
 
-@dataclass(frozen=True, slots=True)
-class Decision:
-    """Something that was decided about a budget, beside what was bought from it.
 
-    ``kind`` is opened, raised, closed, renewed or restored; ``budget`` is what the scope promised from then on, and
-    ``name`` what was tied to the scope anew.  A restore is about all scopes, and names none.
+def answered_charge(rows: Rows, key: str | None, fingerprint: str | None) -> int | None:
+    """The number of the charge whose answer this request gets again; None if it has to be bought."""
+    request = None if key is None else rows.get(REQUEST, key)
+    if request is not None:
+        if request[1] != fingerprint:
+            raise InvalidParameter(
+                f"The key {key!r} belongs to another question.",
+                fix="Use a key once.",
+                code="key-reused",
+                facts={"key": key},
+            )
+        if request[2] is not None:
+            return int(request[2])
+    question = None if fingerprint is None else rows.get(QUESTION, fingerprint)
+    return None if question is None else int(question[1])
 
-    >>> from curador.ledger.stores.memory import MemoryLedger
-    >>> from curador.privacy import PureDP
-    >>> ledger = MemoryLedger()
-    >>> _ = ledger.open("people", PureDP(1))
-    >>> _ = ledger.grant("people", PureDP(1), because="the second wave")
-    >>> [(d.kind, d.budget, d.because) for d in decisions(ledger)]
-    [('opened', PureDP(epsilon=1.0), ''), ('raised', PureDP(epsilon=2.0), 'the second wave')]
+
+def reserved(rows: Rows, number: int) -> Reserved:
+    """The entry that bought a charge."""
+    _, sequence, _, _ = rows.get(CHARGE, number) or ()
+    entry, _ = read((rows.get(ENTRY, sequence) or ())[1])
+    assert isinstance(entry, Reserved)
+    return entry
+
+
+def charge_of(entry: Reserved, at: str, again: Repeated | None, settled: bool) -> Charge:
+    """The charge that an entry bought; with ``again``, as a later entry paid for it once more."""
+    paid = entry if again is None else again
+    return Charge(
+        str(entry.charge),
+        tuple(paid.scopes),
+        tuple(tuple(cost) for cost in paid.costs),
+        event_from_json(entry.event),
+        None if entry.promise is None else guarantee_from_json(entry.promise),
+        MappingProxyType(dict(entry.note)),
+        settled,
+        again is not None,
+        paid.receiver,
+        at,
+    )
+
+
+def stored_answer(rows: Rows, number: int) -> bytes:
+    """The answer of a charge that has one."""
+    return bytes((rows.get(ANSWER, number) or ())[1])
+
+
+def number_of(charge: str) -> int:
+    """The number of a charge, from its id.
+
+    >>> number_of("7")
+    7
     """
-
-    at: str
-    kind: str
-    scope: str
-    budget: Guarantee | None = None
-    because: str = ""
-    name: str = ""
-
-    def to_json(self) -> dict[str, object]:
-        """A plain dictionary."""
-        return {
-            "at": self.at,
-            "decided": self.kind,
-            "scope": self.scope,
-            "budget": None if self.budget is None else self.budget.to_json(),
-            "name": self.name,
-            "because": self.because,
-        }
+    if not charge.isdecimal() or len(charge) > 18:
+        raise unknown_charge(charge)
+    return int(charge)
 
 
-def decisions(ledger: Ledger) -> tuple[Decision, ...]:
-    """All decisions, oldest first."""
-    found = (_decided(entry, at) for entry, at in _entries(ledger, ""))
-    return tuple(decision for decision in found if decision is not None)
+def unknown_charge(charge: str) -> InvalidParameter:
+    """The refusal of an id that no charge has."""
+    return InvalidParameter(
+        f"No charge has the id {charge!r}.",
+        fix="Use the id of a charge that was reserved.",
+        code="charge-unknown",
+        facts={"charge": charge},
+    )
 
 
-def had(ledger: Ledger, scopes: Collection[str], budget: Guarantee) -> bool:
-    """Whether one of these scopes promised this at any time.
+# ---- many charges ------------------------------------------------------------------------------------------------
 
-    >>> from curador.ledger.stores.memory import MemoryLedger
-    >>> from curador.privacy import PureDP
-    >>> ledger = MemoryLedger()
-    >>> _ = ledger.open("people", PureDP(1))
-    >>> _ = ledger.grant("people", PureDP(2))
-    >>> [had(ledger, ["people"], PureDP(epsilon)) for epsilon in (1, 2, 3)]
-    [True, False, True]
+
+def charges(rows: Rows, scope: str | None, last: int | None) -> Charges:
+    """The charges and repeats of a scope, or all of them, oldest first; with ``last`` only the newest."""
+    if scope is None:
+        lines = (line for _, line, _ in rows.scan(ENTRY)) if last is None else _last_charge_lines(rows, last)
+    else:
+        paid = rows.scan(PAID, scope) if last is None else rows.tail(PAID, scope, most=last)
+        lines = ((rows.get(ENTRY, sequence) or ())[1] for _, _, sequence in paid)
+    return Charges(
+        [_charge(rows, entry, at) for entry, at in map(read, lines) if isinstance(entry, Reserved | Repeated)]
+    )
+
+
+def _last_charge_lines(rows: Rows, last: int) -> Iterator[str]:
+    """The lines of the newest charges and repeats: ever longer ends of the history are read until they hold enough."""
+    most = 2 * last + 8  # a charge is mostly two entries: reserved and settled
+    while True:
+        found = [line for _, line, _ in rows.tail(ENTRY, most=most)]
+        buying = [line for line in found if isinstance(read(line)[0], Reserved | Repeated)]
+        if len(buying) >= last or len(found) < most:
+            return iter(buying[max(0, len(buying) - last) :])
+        most *= 2
+
+
+def _charge(rows: Rows, entry: Reserved | Repeated, at: str) -> Charge:
+    settled = rows.get(ANSWER, entry.charge) is not None
+    if isinstance(entry, Repeated):
+        return charge_of(reserved(rows, entry.charge), at, entry, settled)
+    return charge_of(entry, at, None, settled)
+
+
+# ---- decisions ---------------------------------------------------------------------------------------------------
+
+
+def decisions(rows: Rows) -> Iterator[Decision]:
+    """Every decision, oldest first."""
+    for _, line, _ in rows.scan(ENTRY):
+        if (decision := _decision(*read(line))) is not None:
+            yield decision
+
+
+def ever_promised(rows: Rows, scopes: Collection[str], budget: Guarantee) -> bool:
+    """Whether the budget of one of these scopes was ever exactly this one.
+
+    It stops at the first match, which is mostly near the beginning, however long the history is.
     """
-
-    def work(rows: Rows) -> bool:
-        found = (_decided(*read(line)) for _, line, _ in rows.scan(ENTRY) if '"definition":' in line)
-        return any(d is not None and d.scope in scopes and d.budget == budget for d in found)
-
-    # Within the transaction, so that it ends where it is found: mostly at the beginning, however long the history is.
-    return isinstance(ledger, Book) and ledger._store.read(work)
+    found = (_decision(*read(line)) for _, line, _ in rows.scan(ENTRY) if '"definition":' in line)
+    return any(d is not None and d.scope in scopes and d.budget == budget for d in found)
 
 
-def scopes_of(ledger: Ledger, name: str) -> tuple[str, ...]:
-    """Every scope that a name was ever tied to, oldest first.
-
-    >>> from curador.ledger.stores.memory import MemoryLedger
-    >>> from curador.privacy import PureDP
-    >>> ledger = MemoryLedger()
-    >>> _ = ledger.open("old", PureDP(1)), ledger.open("new", PureDP(1))
-    >>> _ = ledger.register("people", "people.csv", scope="old")
-    >>> _ = ledger.renew("people", "new", because="other people")
-    >>> scopes_of(ledger, "people")
-    ('old', 'new')
-    """
-    tied = (entry for entry, _ in _entries(ledger, f'"name":{json.dumps(name)}') if isinstance(entry, Registered))
-    return tuple(dict.fromkeys(entry.scope for entry in tied if entry.name == name))
-
-
-def _entries(ledger: Ledger, part: str) -> Iterator[tuple[Entry, str]]:
-    """The entries whose line has this part, oldest first; most lines are charges, and reading JSON is slow."""
-    if not isinstance(ledger, Book):  # a ledger of another make tells nothing but what the contract asks of it
-        return
-
-    def work(rows: Rows) -> list[str]:
-        return [line for _, line, _ in rows.scan(ENTRY) if part in line]
-
-    yield from map(read, ledger._store.read(work))
+def scopes_of(rows: Rows, table: str) -> tuple[str, ...]:
+    """Every scope that a table's name was ever tied to, oldest first."""
+    part = f'"name":{json.dumps(table)}'  # most lines are charges, and parsing JSON is slow
+    tied = (read(line)[0] for _, line, _ in rows.scan(ENTRY) if part in line)
+    return tuple(dict.fromkeys(e.scope for e in tied if isinstance(e, Registered) and e.name == table))
 
 
 @singledispatch
-def _decided(entry: Entry, at: str) -> Decision | None:
+def _decision(entry: Entry, at: str) -> Decision | None:
     return None
 
 
-@_decided.register
+@_decision.register
 def _(entry: Opened, at: str) -> Decision:
     return Decision(at, "opened", entry.scope, _promise(entry.definition))
 
 
-@_decided.register
+@_decision.register
 def _(entry: Granted, at: str) -> Decision:
     return Decision(at, "raised", entry.scope, _promise(entry.definition), entry.because)
 
 
-@_decided.register
+@_decision.register
 def _(entry: Revoked, at: str) -> Decision:
     return Decision(at, "closed", entry.scope, because=entry.because)
 
 
-@_decided.register
+@_decision.register
 def _(entry: Registered, at: str) -> Decision | None:
     # Without a reason it was found again, renamed or reloaded, and kept its budget.
     return Decision(at, "renewed", entry.scope, None, entry.because, entry.name) if entry.because else None
 
 
-@_decided.register
+@_decision.register
 def _(entry: Restored, at: str) -> Decision:
     return Decision(at, "restored", "", because=entry.because)
 

@@ -1,36 +1,35 @@
-"""Opening a ledger by its address, and taking an older copy into use again."""
+"""Opens a ledger by its address, and takes an older copy into use again."""
 
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from operator import add
 from pathlib import Path
 from urllib.parse import unquote
 
+from curador.accounting.rules.costs import Cost
 from curador.errors import InvalidParameter, LedgerBroken
-from curador.ledger import verify as audit
 from curador.ledger.anchor import Anchor, Mark, key_of
 from curador.ledger.book import Book, Clock, now
 from curador.ledger.entries import Restored, genesis
-from curador.ledger.faults import RESTORE
 from curador.ledger.posting import LOST, append, state
-from curador.ledger.pricing import name_of
+from curador.ledger.pricing import covers, name_of
 from curador.ledger.stores.memory import MemoryLedger
-from curador.ledger.stores.rows import ENTRY, SCOPE, AnchorNeed, Rows
+from curador.ledger.stores.rows import ENTRY, RESTORE, SCOPE, AnchorNeed, Rows
 from curador.ledger.stores.sql import SqlStore
+from curador.ledger.verify import verify_rows
 
 
 def open_ledger(
     address: str | Path, *, keep: str | Path | None = None, schema: str = "curador", clock: Clock = now
 ) -> Book:
-    """The ledger at an address, made there if there is none.
+    """Open the ledger at an address, and create it if there is none.
 
     ``"memory:"``, a path or ``"sqlite:///x.db"``, or ``"postgresql://…"`` with the ``schema`` that holds its tables.
-    ``keep`` is the folder of its key and its anchor: for a file ``x.db.keep`` beside it unless another is given, and
-    better on another volume; for PostgreSQL it must be given, and machines that share the ledger share the key.
+    ``keep`` is the folder of its key and its anchor: for a file ``x.db`` by default ``x.db.keep``, better a folder on
+    another volume; for PostgreSQL it must be given, and machines that share the ledger share the key.
 
-    Fails: LedgerBroken where the ledger is older than its anchor, as a file from a backup is.
+    Fails: LedgerBroken if the ledger is older than its anchor, as a file from a backup is.
 
     >>> ledger = open_ledger("memory:")
     >>> ledger.verify()
@@ -53,11 +52,11 @@ def restore_ledger(
 ) -> Book:
     """Take a ledger that is older than its anchor into use again, and burn what it has forgotten.
 
-    Every scope is charged up to what the anchor says it had spent.  A scope of which the anchor does not know that, or
-    that had spent more than the ceiling the old copy knows, is closed; the names of scopes that the copy does not know
-    stay taken.  All of it is an entry.
+    Every scope is charged up to what it had spent according to the anchor.  A scope is closed if the anchor has no
+    balance of it, or one above the ceiling in the old copy; the names of scopes that the copy lacks stay taken.  All of
+    it is one entry.
 
-    Guarantee: what was released since the copy was made stays paid for.
+    Guarantee: all releases since the copy was made stay paid for.
     Assumes: the copy's own history is sound, which is verified first, and it was not in use elsewhere meanwhile.
 
     >>> import shutil, tempfile
@@ -76,28 +75,30 @@ def restore_ledger(
     ...     ledger = restore_ledger(file, because="the disk failed")
     ...     print(ledger.balance("people"))
     ...     ledger.close()
-    people: epsilon 0.25 spent, epsilon 0.75 remaining
+    people: epsilon 0.25 spent of 1, 0.75 remaining
     """
     if not because.strip():
         raise InvalidParameter("A restore needs a reason.", fix="Say it in because=.")
     store, key = _store(address, keep, schema, make=False)
     try:
         store.create(genesis(key))
-        store.read(lambda rows: audit.verify(rows, key))
+        store.read(lambda rows: verify_rows(rows, key))
         try:
             mark = store.anchor.read()
         except LedgerBroken:
             mark = None
         at = clock().isoformat()
 
-        def work(rows: Rows) -> None:
+        def append_restore(rows: Rows) -> None:
             if mark is not None and _reaches(rows, mark):
-                raise InvalidParameter("This ledger is not older than its anchor.", fix="Open it.")
+                raise InvalidParameter(
+                    "This ledger is not older than its anchor.", fix="Open it.", code="ledger-not-behind"
+                )
             entry, skip = _burnt(rows, mark, because)
             append(rows, key, entry, at, skip)
             rows.require(AnchorNeed.AFTER)
 
-        store.write(work)
+        store.write(append_restore)
     except BaseException:
         store.close()
         raise
@@ -105,22 +106,22 @@ def restore_ledger(
 
 
 def _burnt(rows: Rows, mark: Mark | None, because: str) -> tuple[Restored, int]:
+    """The entry that spends or closes what an older copy has forgotten, and how many lost numbers it skips."""
     known = mark.spent if mark is not None and mark.spent is not None else {}
     ahead = mark is not None and mark.head.sequence > rows.head.sequence
-    spent, closed = {}, []
+    spent: dict[str, Cost] = {}
+    closed: list[str] = []
     names = [(row[0], row[2]) for row in rows.scan(SCOPE)]
     for name, text in names:
         if text == LOST:
             continue
-        filter_ = state(rows, name, text)
-        then = known.get(name)
-        try:
-            if then is None:
-                raise InvalidParameter("It is not known what was spent.", fix="Close it.")
-            # Cut off at the end, the anchor has counted all that is here; grown apart from it, both have to be paid.
-            after = tuple(map(max, filter_.spent, then)) if ahead else tuple(map(add, filter_.spent, then))
-            spent[name] = replace(filter_, spent=after).spent  # refused above the ceiling
-        except InvalidParameter:
+        now, then = state(rows, name, text), known.get(name, ())
+        # A copy cut off at its end is part of what the anchor counted; one that went its own way is paid on top.
+        after = tuple(map(max if ahead else add, now.spent, then))
+        known_here = len(then) == len(now.spent)
+        if known_here and covers(now.currency.rule, now.ceiling, after, (0,) * len(after)):
+            spent[name] = after
+        else:
             closed.append(name)
     lost = sorted(known.keys() - {name for name, _ in names})
     sequence, charges = (mark.head.sequence, mark.head.charges) if mark is not None else (0, 0)
@@ -129,7 +130,7 @@ def _burnt(rows: Rows, mark: Mark | None, because: str) -> tuple[Restored, int]:
 
 
 def _reaches(rows: Rows, mark: Mark) -> bool:
-    """Whether the history goes through what the anchor has seen."""
+    """Whether the history contains the entry that the anchor marks."""
     if mark.head.sequence == 0:
         return True
     seen = rows.get(ENTRY, mark.head.sequence)
@@ -137,24 +138,30 @@ def _reaches(rows: Rows, mark: Mark) -> bool:
 
 
 def _check(store: SqlStore, key: bytes) -> None:
-    def work(rows: Rows) -> None:
-        # Sealed, so that a wrong key shows here.  Read now: before, it may not have been there yet, and another process
-        # may have made it and the first entry since.
+    def check_anchor(rows: Rows) -> None:
+        # The mark is sealed, so that a wrong key is detected here.  It is read within the transaction: before, it may
+        # not have existed yet, and another process may have made it and the first entry since.
         mark = store.anchor.read()
         last = rows.get(ENTRY, rows.head.sequence)
         if rows.head.mac != (genesis(key) if last is None else bytes(last[2])):
-            raise LedgerBroken("This ledger does not end where it says, or its key is another's.", fix=RESTORE)
+            raise LedgerBroken(
+                "The head of this ledger does not match its last entry, or its key is another ledger's.",
+                fix=RESTORE,
+                code="ledger-head-mismatch",
+            )
         if mark is None and rows.head.sequence:
-            raise LedgerBroken("The anchor of this ledger is missing.", fix=RESTORE)
+            raise LedgerBroken("The anchor of this ledger is missing.", fix=RESTORE, code="ledger-anchor-missing")
         if mark is not None and not _reaches(rows, mark):
             raise LedgerBroken(
                 f"This ledger ends with entry {rows.head.sequence}, and its anchor has seen entry "
                 f"{mark.head.sequence}: it is an older copy, or another one.",
                 fix=RESTORE,
+                code="ledger-behind-anchor",
+                facts={"entries": rows.head.sequence, "anchored": mark.head.sequence},
             )
         rows.require(AnchorNeed.AFTER)  # a process may have died between a commit and its mark
 
-    store.write(work)
+    store.write(check_anchor)
 
 
 def _store(address: str | Path, keep: str | Path | None, schema: str, *, make: bool) -> tuple[SqlStore, bytes]:
@@ -181,7 +188,7 @@ def _store(address: str | Path, keep: str | Path | None, schema: str, *, make: b
 
 
 def _path(address: str) -> Path:
-    """The file that an address names: ``sqlite:///x.db`` is beside us, ``sqlite:////x.db`` at the root.
+    """The file of an address: ``sqlite:///x.db`` is relative to the working folder, ``sqlite:////x.db`` absolute.
 
     >>> print(_path("sqlite:///study/ledger.db"), _path("ledger.db"))
     study/ledger.db ledger.db

@@ -1,19 +1,19 @@
-"""From entries to balances: what each kind of entry does to the rows that follow from it.
+"""From entries to balances: how each kind of entry changes the derived rows.
 
-The same few rules run when a charge is made and when the whole history is read again, so that `verify` can compare.
+The same rules run when a charge is made and when the history is replayed, so that ``verify`` can compare the two.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache, singledispatch
 
 from curador.accounting.filters import Filter, open_filter
 from curador.accounting.rules.costs import Cost, Currency, Rule
-from curador.errors import InvalidParameter, LedgerBroken
+from curador.errors import InvalidParameter
 from curador.ledger.entries import (
     Entry,
     Granted,
@@ -28,7 +28,7 @@ from curador.ledger.entries import (
     seal,
     written,
 )
-from curador.ledger.pricing import LARGEST, charged, covers
+from curador.ledger.pricing import LARGEST, covers, exceeded
 from curador.ledger.stores.rows import (
     BALANCE,
     CHARGE,
@@ -46,15 +46,15 @@ from curador.ledger.stores.rows import (
 from curador.privacy import Guarantee, Neighbors, guarantee_from_json
 
 LOST = ""
-"""The definition of a scope that was lost: its name is taken, and nothing can be bought there."""
+"""The definition of a scope that a restore lost: its name stays taken, and nothing can be bought there."""
 
 
-# ---- what a scope is ---------------------------------------------------------------------------------------------
+# ---- definitions and balances of scopes ----------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """What a scope counts and promises; all but the promise is fixed for ever."""
+    """The currency, promise and neighbours of a scope; only the promise can change, by a grant."""
 
     currency: Currency
     promise: Guarantee
@@ -66,23 +66,23 @@ class Definition:
         return cls(state.currency, state.promise, state.neighbors, reserved_delta)
 
     def to_json(self) -> dict[str, object]:
-        """A plain dictionary; its text is what is stored."""
+        """A plain dictionary, which :func:`definition` reads back from its text."""
         return {
             "rule": self.currency.rule.value,
             "orders": list(self.currency.orders),
             "units": list(self.currency.units),
             "promise": self.promise.to_json(),
             "neighbors": self.neighbors.value,
-            "aside": str(self.reserved_delta),
+            "reserved_delta": str(self.reserved_delta),
         }
 
     @property
     def every(self) -> bool:
-        """Whether every number must stay below its ceiling."""
+        """Whether every number must stay within its ceiling, rather than one."""
         return self.currency.rule is not Rule.RENYI_ANY
 
     def raised(self, more: Guarantee) -> Filter:
-        """A fresh filter for the promise and more, in the same currency."""
+        """A fresh filter for the promise plus ``more``, in the same currency."""
         counted = self.currency.rule in (Rule.RENYI_ANY, Rule.ZCDP, Rule.APPROXIMATE)
         orders = self.currency.orders if self.currency.rule is Rule.RENYI_ANY else ()
         rule = self.currency.rule if counted else None
@@ -95,37 +95,40 @@ def opened(
     """A fresh filter whose ceiling a database can hold."""
     state = open_filter(budget, neighbors, rule=rule, reserved_delta=reserved_delta, orders=orders)
     if max(state.ceiling) > LARGEST:
-        raise InvalidParameter(f"{budget!r} is no budget.", fix="A loss of millions promises nothing; choose less.")
+        raise InvalidParameter(
+            f"{budget!r} is too large for a budget.", fix="A loss of millions promises nothing; choose less."
+        )
     return state
 
 
 @lru_cache(maxsize=1024)
 def definition(text: str) -> Definition:
-    """Read back what :meth:`Definition.to_json` wrote."""
+    """Read back the text of :meth:`Definition.to_json`."""
     data = json.loads(text)
     currency = Currency(Rule(data["rule"]), tuple(data["orders"]))
     if tuple(data["units"]) != currency.units:
         raise InvalidParameter(
-            f"This ledger counts in units of 1/{data['units']}.", fix="Read it with the version that wrote it."
+            f"This ledger counts in units of 1/{data['units']}.",
+            fix="Read it with the version that wrote it.",
+            code="ledger-format-unknown",
         )
     return Definition(
-        currency, guarantee_from_json(data["promise"]), Neighbors(data["neighbors"]), Fraction(data["aside"])
+        currency, guarantee_from_json(data["promise"]), Neighbors(data["neighbors"]), Fraction(data["reserved_delta"])
     )
 
 
 def state(rows: Rows, scope: str, text: str) -> Filter:
-    """A scope's filter as it stands."""
+    """A scope's filter with its current balances."""
     about = definition(text)
     spent, ceiling = _balance(rows, scope, len(about.currency.names))
     return Filter(about.currency, about.promise, about.neighbors, ceiling, spent)
 
 
 def check(rows: Rows, scope: str, text: str, amount: Cost) -> None:
-    """Refuse a charge that a scope does not cover, and say what was asked, spent and left."""
+    """Refuse a charge that a scope does not cover."""
     spent, ceiling = _balance(rows, scope, len(amount))
-    if not covers(ceiling, spent, amount, definition(text).every):
-        charged(scope, state(rows, scope, text), amount)
-        raise LedgerBroken(f"Two rules differ on a charge to {scope!r}.", fix="Report this.")
+    if not covers(definition(text).currency.rule, ceiling, spent, amount):
+        raise exceeded(scope, state(rows, scope, text), amount)
 
 
 def _balance(rows: Rows, scope: str, width: int) -> tuple[Cost, Cost]:
@@ -133,11 +136,11 @@ def _balance(rows: Rows, scope: str, width: int) -> tuple[Cost, Cost]:
     return tuple(row[2] for row in parts), tuple(row[3] for row in parts)
 
 
-# ---- what an entry does ------------------------------------------------------------------------------------------
+# ---- appending and posting -----------------------------------------------------------------------------------------
 
 
 def append(rows: Rows, key: bytes, entry: Entry, at: str, skip: int = 0) -> int:
-    """Write an entry down, sealed, and post it; ``skip`` leaves out numbers that were lost."""
+    """Write a sealed entry and post it; ``skip`` leaves out numbers that were lost."""
     sequence = rows.head.sequence + 1 + skip
     line = written(entry, at)
     mac = seal(key, rows.head.mac, sequence, line)
@@ -149,7 +152,7 @@ def append(rows: Rows, key: bytes, entry: Entry, at: str, skip: int = 0) -> int:
 
 @singledispatch
 def post(entry: Entry, rows: Rows) -> None:
-    """Bring the rows up to an entry that was just written."""
+    """Update the derived rows for an entry that was just written."""
     raise TypeError(f"no rule posts {entry.kind}")
 
 
@@ -237,25 +240,3 @@ def _pay(rows: Rows, charge: int, scopes: Sequence[str], costs: Sequence[Sequenc
             _, _, spent, ceiling, every = rows.get(BALANCE, scope, part) or ()
             rows.put(BALANCE, scope, part, spent + amount, ceiling, every)
         rows.put(PAID, scope, charge, rows.head.sequence)
-
-
-# ---- what an anchor remembers ------------------------------------------------------------------------------------
-
-MOST_REMEMBERED = 256
-"""How many balances an anchor remembers; of a ledger with more it remembers none."""
-
-
-def totals(rows: Rows) -> Mapping[str, Cost] | None:
-    """What every scope has spent; None where there are too many to remember.
-
-    One that is closed or lost has spent more than any ceiling: an older copy, in which it is open or does not exist,
-    must not bring it back, however often it is restored.
-    """
-    found: dict[str, Cost] = {}
-    parts = list(rows.scan(BALANCE, most=MOST_REMEMBERED + 1))
-    for scope, _, spent, _, _ in parts:
-        found[scope] = (*found.get(scope, ()), spent)
-    for scope, _, _, _, closed in rows.scan(SCOPE, most=MOST_REMEMBERED + 1):
-        if closed:
-            found[scope] = (LARGEST,) * len(found.get(scope, (0,)))
-    return found if max(len(parts), len(found)) <= MOST_REMEMBERED else None

@@ -1,9 +1,9 @@
-"""The arithmetic every store shares: whom a charge falls on, what it costs there, whether it fits."""
+"""Whom a charge falls on, what it costs there, and whether it fits: arithmetic that reads and writes nothing."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from decimal import Decimal
 from fractions import Fraction
 
 from curador.accounting import filters
@@ -11,17 +11,17 @@ from curador.accounting.events import NOTHING, Event
 from curador.accounting.filters import Filter
 from curador.accounting.rules.costs import Cost, Currency, Rule, cost
 from curador.errors import BudgetExceeded, InvalidParameter, NotPromised
-from curador.numbers import down
+from curador.numbers import up
 from curador.privacy import Guarantee, Neighbors
 
 LONGEST_NAME = 200
 
 LARGEST = 2**63 - 1
-"""The largest number in a balance: what the 64-bit integers of databases hold."""
+"""The largest number in a balance: the largest 64-bit integer of a database."""
 
 
 def name_of(name: object, what: str = "scope", longest: int = LONGEST_NAME) -> str:
-    """Refuse what cannot name a scope, a table, a source or a request.
+    """The name of a scope, a table, a source or a request; refused if it is not short printable text.
 
     >>> name_of("adult")
     'adult'
@@ -35,7 +35,7 @@ def name_of(name: object, what: str = "scope", longest: int = LONGEST_NAME) -> s
 
 
 def lineage(scopes: str | Sequence[str], parent: Callable[[str], str | None]) -> tuple[str, ...]:
-    """Every scope a charge falls on: those named and all above them, each once, parents before children.
+    """Every scope a charge falls on: those named and all their ancestors, each once, parents before children.
 
     >>> above = {"visits": "people", "people": None, "bills": "people"}
     >>> lineage(["visits", "bills"], above.__getitem__)
@@ -47,15 +47,18 @@ def lineage(scopes: str | Sequence[str], parent: Callable[[str], str | None]) ->
     depth: dict[str, int] = {}
     for name in named:
         path = [name]
-        while (up := parent(path[-1])) is not None:
-            path.append(up)
+        while (above := parent(path[-1])) is not None:
+            path.append(above)
         depth |= {scope: level for level, scope in enumerate(reversed(path))}
-    # One order for all buyers: stores that lock scopes one by one cannot wait for each other in a ring.
+    # One order for all buyers: stores that lock scopes one by one cannot deadlock.
     return tuple(sorted(depth, key=lambda scope: (depth[scope], scope)))
 
 
+# ---- prices ------------------------------------------------------------------------------------------------------
+
+
 def price(state: Filter, event: Event, promise: Guarantee | None = None) -> Cost:
-    """What an event costs in a scope's currency; where the currency cannot express it, what its promise costs.
+    """The cost of an event in a scope's currency; where the currency cannot express it, the cost of its promise.
 
     Assumes: the event keeps the promise.
     Fails: InvalidParameter for other neighbours than the scope's; NotPromised where neither can be expressed.
@@ -70,6 +73,8 @@ def price(state: Filter, event: Event, promise: Guarantee | None = None) -> Cost
         raise InvalidParameter(
             f"This budget is about {state.neighbors.value} neighbours, the event about {event.neighbors.value}.",
             fix="Declare the same neighbours for the budget and for its tables.",
+            code="neighbors-differ",
+            facts={"budget": state.neighbors.value, "event": event.neighbors.value},
         )
     for what in (event, promise):
         try:
@@ -80,11 +85,13 @@ def price(state: Filter, event: Event, promise: Guarantee | None = None) -> Cost
     raise NotPromised(
         f"A budget that counts {' and '.join(state.currency.names[:2])} cannot express what this release costs.",
         fix=_FIXES.get(state.currency.rule, "Ask for noise that has a finite cost at the budget's orders."),
+        code="cost-not-expressible",
+        facts={"rule": state.currency.rule.value},
     )
 
 
 def prices(states: Mapping[str, Filter], event: Event, promise: Guarantee | None = None) -> dict[str, Cost]:
-    """What an event costs in each of these scopes; scopes that count alike are worked out once.
+    """The cost of an event in each of these scopes; scopes of one currency share one computation.
 
     >>> from curador.accounting.events import PureLoss
     >>> from curador.privacy import PureDP
@@ -106,43 +113,60 @@ _FIXES = {
 }
 
 
+# ---- whether a charge fits ---------------------------------------------------------------------------------------
+
+
+def covers(rule: Rule, ceiling: Cost, spent: Cost, amount: Cost) -> bool:
+    """Whether a charge fits: the filter's own rule, and numbers that a database can hold.
+
+    >>> covers(Rule.APPROXIMATE, (10, 10), (9, 10), (1, 0)), covers(Rule.APPROXIMATE, (10, 10), (9, 10), (1, 1))
+    (True, False)
+    >>> covers(Rule.RENYI_ANY, (10, 10), (9, 10), (1, 1)), covers(Rule.RENYI_ANY, (10, 10), (9, 10), (1, LARGEST))
+    (True, False)
+    """
+    after = tuple(s + a for s, a in zip(spent, amount, strict=True))
+    # An order that a renyi-any rule no longer needs may grow without bound; an integer column may not.
+    return filters.within(after, ceiling, rule) and max(after) <= LARGEST
+
+
 def charged(scope: str, state: Filter, amount: Cost) -> Filter:
-    """A scope's filter after a charge, or a refusal that says what was asked, spent and left.
+    """A scope's filter after a charge; refused if the charge does not fit.
 
     >>> from curador.privacy import PureDP
     >>> charged("people", filters.open_filter(PureDP(1)), (2 * 10**12,))  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     curador.errors.BudgetExceeded: The budget of 'people' does not cover this: asked epsilon 2, spent epsilon 0, ...
     """
-    with suppress(BudgetExceeded):
-        after = filters.charge_cost(state, amount)
-        if max(after.spent) <= LARGEST:  # an order that a Rényi rule no longer needs may grow past all bounds
-            return after
-    raise BudgetExceeded(
+    if not covers(state.currency.rule, state.ceiling, state.spent, amount):
+        raise exceeded(scope, state, amount)
+    return filters.charge_cost(state, amount)
+
+
+def exceeded(scope: str, state: Filter, amount: Cost) -> BudgetExceeded:
+    """The refusal of a charge that does not fit, with what was asked, spent and remaining in its facts.
+
+    >>> from curador.privacy import PureDP
+    >>> dict(exceeded("people", filters.open_filter(PureDP(1)), (2 * 10**12,)).facts)["remaining"]
+    {'kind': 'pure', 'epsilon': 1.0}
+    """
+    parts = zip(state.currency.names, amount, state.currency.units, strict=True)
+    asked = tuple(min(x, unit) if name == "delta" else x for name, x, unit in parts)  # a delta is a probability
+    return BudgetExceeded(
         f"The budget of {scope!r} does not cover this: asked {amounts(state, amount)}, "
         f"spent {amounts(state, state.spent)}, remaining {amounts(state, left(state))}.",
-        fix="Ask for less, or ask whoever holds the budget for more.",
-        facts={"remaining": amounts(state, left(state))},
+        fix="Ask for less, or ask the owner of the budget for more.",
+        code="budget-exceeded",
+        facts={
+            "scope": scope,
+            "asked": filters.as_guarantee(state.currency, asked, up).to_json(),
+            "spent": filters.spent(state).to_json(),
+            "remaining": filters.remaining(state).to_json(),
+        },
     )
 
 
-def covers(ceiling: Cost, spent: Cost, amount: Cost, every: bool) -> bool:
-    """Whether a charge fits, number by number: what :func:`charged` decides, without making filters to decide it.
-
-    ``every`` says whether every number must stay below its ceiling, or one.
-
-    >>> covers((10, 10), (9, 10), (1, 0), every=True), covers((10, 10), (9, 10), (1, 1), every=True)
-    (True, False)
-    >>> covers((10, 10), (9, 10), (1, 1), every=False)
-    True
-    """
-    after = [s + a for s, a in zip(spent, amount, strict=True)]
-    fitting = [x <= c for x, c in zip(after, ceiling, strict=True)]
-    return (all(fitting) if every else any(fitting)) and max(after) <= LARGEST
-
-
 def left(state: Filter) -> Cost:
-    """What a filter's ceiling leaves, number by number.
+    """The difference between a filter's ceiling and what is spent, number by number.
 
     >>> from curador.privacy import PureDP
     >>> left(filters.open_filter(PureDP(1)))
@@ -151,13 +175,28 @@ def left(state: Filter) -> Cost:
     return tuple(c - s for c, s in zip(state.ceiling, state.spent, strict=True))
 
 
+# ---- amounts as text ---------------------------------------------------------------------------------------------
+
+
+def exact_text(amount: int, unit: int) -> str:
+    """An amount as a decimal with all its digits: a cost is never rounded down, a remainder never up.
+
+    >>> exact_text(121_262_500_000, 10**12), exact_text(10**12, 10**18), exact_text(333_333_333_334, 10**12)
+    ('0.1212625', '1e-06', '0.333333333334')
+    """
+    text = repr(amount / unit).removesuffix(".0")
+    if Fraction(text) == Fraction(amount, unit):
+        return text
+    return str(Decimal(f"{amount}e-{len(str(unit)) - 1}"))  # a double has 17 digits, an amount up to 19
+
+
 def amounts(state: Filter, amount: Cost) -> str:
-    """A cost in words.
+    """A cost as text, with the names of its numbers.
 
     >>> from curador.privacy import ApproxDP
     >>> amounts(filters.open_filter(ApproxDP(1, 1e-6)), (10**11, 10**12))
     'epsilon 0.1 and delta 1e-06'
     """
     parts = zip(state.currency.names, amount, state.currency.units, strict=True)
-    shown = [f"{name} {down(Fraction(x, unit)):.12g}" for name, x, unit in parts]
+    shown = [f"{name} {exact_text(x, unit)}" for name, x, unit in parts]
     return " and ".join(shown) if len(shown) < 3 else ", ".join(shown)

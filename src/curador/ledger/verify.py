@@ -1,4 +1,4 @@
-"""Reading a ledger's whole history again, with nothing trusted but the key."""
+"""The whole history of a ledger, read again and compared, trusting nothing but the key."""
 
 from __future__ import annotations
 
@@ -8,50 +8,53 @@ from itertools import zip_longest
 from curador.accounting.events import event_from_json
 from curador.errors import CuradorError, LedgerBroken
 from curador.ledger.entries import Entry, Reserved, Restored, Settled, digest, genesis, read, seal
-from curador.ledger.faults import RESTORE
 from curador.ledger.posting import LOST, post, state
-from curador.ledger.stores.rows import ANSWER, DERIVED, ENTRY, SCOPE, Head, MemoryRows, Rows
+from curador.ledger.stores.memory_rows import MemoryRows
+from curador.ledger.stores.rows import ANSWER, DERIVED, ENTRY, RESTORE, SCOPE, Head, Rows
 
 
-def verify(rows: Rows, key: bytes) -> int:
-    """Raise LedgerBroken unless chain, balances, ceilings and answers are as they were written.
+def verify_rows(rows: Rows, key: bytes) -> int:
+    """Raise LedgerBroken unless chain, balances, ceilings and answers are as they were written; the number of entries.
 
-    The history is posted once more to empty rows, step by step below the ceilings, and all that follows from it is
-    compared with what is stored.
+    The history is replayed into empty rows, each step within the ceilings, and the derived tables are compared with
+    the stored ones.
 
-    Guarantee: whoever has no key cannot have changed what is stored without this noticing, but for a history cut off
-    at its end, which the anchor notices.
+    Guarantee: any change made without the key is detected, except for a history cut off at its end, which the anchor
+    detects.
     """
-    again = MemoryRows(genesis(key))
+    replayed = MemoryRows(genesis(key))
     digests: dict[int, str] = {}
     entries = 0
     for sequence, line, mac in rows.scan(ENTRY):
         entries += 1
-        if not hmac.compare_digest(seal(key, again.head.mac, sequence, line), bytes(mac)):
-            raise _broken(f"entry {sequence} does not carry its seal")
+        if not hmac.compare_digest(seal(key, replayed.head.mac, sequence, line), bytes(mac)):
+            raise _broken(f"entry {sequence} does not carry its seal", entry=sequence)
         try:
             entry = read(line)[0]
-            _in_order(entry, sequence, again.head)
-            again.head = Head(sequence, again.head.charges, bytes(mac))
-            post(entry, again)
+            _in_order(entry, sequence, replayed.head)
+            replayed.head = Head(sequence, replayed.head.charges, bytes(mac))
+            post(entry, replayed)
         except (CuradorError, ValueError, TypeError, LookupError) as error:
-            raise _broken(f"entry {sequence} cannot follow what is before it ({error})") from None
+            raise _broken(f"entry {sequence} cannot follow the entries before it ({error})", entry=sequence) from None
         if isinstance(entry, Settled):
             digests[entry.charge] = entry.digest
-        again.keep()
-    if rows.head != again.head:
-        raise _broken(f"it says that it ends with entry {rows.head.sequence}, and ends with {again.head.sequence}")
+        replayed.savepoint()
+    if rows.head != replayed.head:
+        claimed, found = rows.head.sequence, replayed.head.sequence
+        raise _broken(f"its head is entry {claimed}, and its last entry is {found}", entry=found)
     for table in DERIVED:
-        for stored, right in zip_longest(rows.scan(table), again.scan(table)):
+        for stored, right in zip_longest(rows.scan(table), replayed.scan(table)):
             if stored != right:
-                raise _broken(f"the table {table.name} has {stored!r} where its entries make {right!r}")
+                raise _broken(
+                    f"the table {table.name} has {stored!r} where its entries make {right!r}", table=table.name
+                )
     stored_answers = {number: digest(bytes(answer)) for number, answer in rows.scan(ANSWER)}
     for number in sorted(stored_answers.keys() | digests.keys()):
         if stored_answers.get(number) != digests.get(number):
-            raise _broken(f"the answer of charge {number} is not the one that was settled")
-    for name, _, text, _, _ in again.scan(SCOPE):
+            raise _broken(f"the answer of charge {number} is not the one that was settled", charge=str(number))
+    for name, _, text, _, _ in replayed.scan(SCOPE):
         if text != LOST:
-            state(again, name, text)  # a filter that is over its ceiling cannot be made
+            state(replayed, name, text)  # a filter above its ceiling cannot be made
     return entries
 
 
@@ -64,5 +67,7 @@ def _in_order(entry: Entry, sequence: int, before: Head) -> None:
             raise ValueError("charges are missing before it")
 
 
-def _broken(how: str) -> LedgerBroken:
-    return LedgerBroken(f"This ledger was changed by other hands: {how}.", fix=RESTORE)
+def _broken(how: str, **facts: int | str) -> LedgerBroken:
+    return LedgerBroken(
+        f"This ledger was changed by another program: {how}.", fix=RESTORE, code="ledger-tampered", facts=facts
+    )

@@ -1,25 +1,29 @@
-"""What every mechanism is: a release that knows its event and its error."""
+"""The base of every mechanism, the list of their codes, and checks of the values that are released."""
 
 from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from fractions import Fraction
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from curador.accounting.events import Event
 from curador.errors import InvalidParameter, InvalidValue
-from curador.noise import SYSTEM, Entropy
-from curador.numbers import rational
+from curador.noise import SYSTEM, DiscreteGaussian, DiscreteLaplace, Entropy
+from curador.numbers import positive, rational
 
 LARGEST = 1 << 61
-"""Integer arrays are clamped to this before noise, and what is released after it.  Clamping never moves two values
-further apart, and whatever noise exceeds 2**62 ends at the clamp, so a machine word never wraps."""
+"""Integer arrays are clamped to plus or minus this before the noise and after it.  Clamping never moves two values
+further apart, and noise beyond 2**62 ends at the clamp, so that a machine word never wraps."""
 
+
+LARGEST_EPSILON = 1 << 64
+"""An epsilon above this is taken for a mistake; machine floats would overflow."""
 
 KINDS = frozenset(
     {
@@ -46,7 +50,7 @@ may change its meaning, and a name outside this set is refused."""
 
 
 class Mechanism(ABC):
-    """A randomised answer: how to release, what it costs, how wrong it is."""
+    """A randomised computation on private data that states its event (for accountants) and its kind (for policies)."""
 
     @property
     @abstractmethod
@@ -56,7 +60,7 @@ class Mechanism(ABC):
     @property
     @abstractmethod
     def event(self) -> Event:
-        """What a release is, for any accountant, for ever."""
+        """A description of one release, from which any accountant can bound its privacy loss."""
 
 
 class AdditiveNoise(Mechanism):
@@ -81,6 +85,48 @@ class AdditiveNoise(Mechanism):
         return released - reach, released + reach
 
 
+class RealNoise(AdditiveNoise):
+    """Noise on real numbers, each of at most ``coordinates`` put on a grid first."""
+
+    coordinates: int
+
+    @abstractmethod
+    def _noised(self, value: Fraction, entropy: Entropy) -> float: ...
+
+    @abstractmethod
+    def _noised_array(self, values: NDArray[np.float64], entropy: Entropy) -> NDArray[np.float64]: ...
+
+    @overload
+    def release(self, value: float | Fraction, *, entropy: Entropy = ...) -> float: ...
+    @overload
+    def release(self, value: Sequence[float] | NDArray[Any], *, entropy: Entropy = ...) -> NDArray[np.float64]: ...
+    def release(self, value: Any, *, entropy: Entropy = SYSTEM) -> Any:
+        """The value, or each coordinate of the vector, with noise."""
+        if is_scalar(value):
+            return self._noised(real_scalar(value), entropy)
+        return self._noised_array(real_array(value, self.coordinates), entropy)
+
+
+class IntegerNoise(AdditiveNoise):
+    """Integer noise on integers."""
+
+    @abstractmethod
+    def _sampler(self, count: int) -> DiscreteLaplace | DiscreteGaussian:
+        """The law of the noise on each of ``count`` coordinates; refused where the mechanism was made for fewer."""
+
+    @overload
+    def release(self, value: int | np.integer[Any], *, entropy: Entropy = ...) -> int: ...
+    @overload
+    def release(self, value: Sequence[int] | NDArray[Any], *, entropy: Entropy = ...) -> NDArray[np.int64]: ...
+    def release(self, value: Any, *, entropy: Entropy = SYSTEM) -> Any:
+        """An integer of any size with noise, or each of an array, clamped to plus or minus 2**61."""
+        if is_scalar(value):
+            return integer_scalar(value) + self._sampler(1).draw(entropy)
+        values = integer_array(value)
+        noise = self._sampler(values.size).sample(values.size, entropy)
+        return clamp(values + noise.reshape(values.shape))
+
+
 def checked_confidence(confidence: object) -> float:
     """A confidence strictly between 0 and 1."""
     value = rational(confidence, "confidence")
@@ -89,10 +135,12 @@ def checked_confidence(confidence: object) -> float:
     return float(value)
 
 
-def freeze(mechanism: Mechanism, **values: object) -> None:
-    """Set the fields of a frozen dataclass from its own constructor."""
-    for name, value in values.items():
-        object.__setattr__(mechanism, name, value)
+def checked_epsilon(epsilon: object) -> Fraction:
+    """An epsilon above 0 and of a size that floats can hold."""
+    value = positive(epsilon, "epsilon")
+    if value > LARGEST_EPSILON:
+        raise InvalidParameter("An epsilon above 2**64 promises nothing.", fix="Choose epsilon <= 10.")
+    return value
 
 
 def exactly_one(given: dict[str, object]) -> str:
@@ -123,7 +171,7 @@ def real_scalar(value: object) -> Fraction:
 
 
 def real_array(value: Any, coordinates: int) -> NDArray[np.float64]:
-    """Finite real numbers, at most so many, as doubles."""
+    """Finite real numbers, at most ``coordinates`` of them, as doubles."""
     found = _array(value)
     if found.dtype.kind not in "iuf":
         raise InvalidValue(f"Expected numbers, got {found.dtype}.", fix="Pass an array of ints or floats.")

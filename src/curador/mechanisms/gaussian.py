@@ -3,34 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from statistics import NormalDist
-from typing import Any, ClassVar, overload
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from curador.accounting.events import DiscreteGaussianNoise, GaussianNoise
 from curador.errors import InvalidParameter, InvalidValue
-from curador.mechanisms.base import (
-    AdditiveNoise,
-    checked_confidence,
-    clamp,
-    coordinates_of,
-    exactly_one,
-    freeze,
-    integer_array,
-    integer_scalar,
-    is_scalar,
-    real_array,
-    real_scalar,
-)
-from curador.noise import SYSTEM, Entropy, grid_exponent, real_gaussian, real_gaussian_one
+from curador.mechanisms.base import IntegerNoise, RealNoise, checked_confidence, coordinates_of, exactly_one
+from curador.noise import DiscreteGaussian, Entropy, grid_exponent, real_gaussian, real_gaussian_one
 from curador.noise.gaussian import discrete_gaussian
 from curador.noise.real import COORDINATES
-from curador.numbers import Number, above, positive, probability, sqrt_up, whole
+from curador.numbers import Number, above, positive, probability, set_fields, sqrt_up, whole
 from curador.privacy import Neighbors
 
 SUMMED = 64**2
@@ -53,7 +40,7 @@ def _delta(delta: Number) -> Fraction:
 
 
 @dataclass(frozen=True, init=False)
-class Gaussian(AdditiveNoise):
+class Gaussian(RealNoise):
     """Real-valued Gaussian noise on each coordinate, by its deviation ``sigma`` or by (epsilon, delta).
 
     By (epsilon, delta) the smallest sigma is found from the exact profile of Gaussian noise.  The noise lives on a
@@ -66,8 +53,8 @@ class Gaussian(AdditiveNoise):
     >>> mechanism = Gaussian(sensitivity=1, epsilon=1, delta=1e-5)
     >>> round(float(mechanism.sigma), 4), round(mechanism.error(0.95), 3)
     (3.7306, 7.312)
-    >>> Gaussian(sensitivity=1, sigma=3).release([1.5, 2.5]).shape
-    (2,)
+    >>> Gaussian(sensitivity=1, sigma="1e-6").release([1.5, 2.5]).round(3)  # hardly any noise
+    array([1.5, 2.5])
     """
 
     kind: ClassVar[str] = "gaussian"
@@ -99,7 +86,9 @@ class Gaussian(AdditiveNoise):
         else:
             deviation = positive(sigma, "sigma")
             grid = grid_exponent(deviation)
-        freeze(self, sensitivity=size, sigma=deviation, grid=grid, coordinates=count, neighbors=Neighbors(neighbors))
+        set_fields(
+            self, sensitivity=size, sigma=deviation, grid=grid, coordinates=count, neighbors=Neighbors(neighbors)
+        )
 
     @property
     def event(self) -> GaussianNoise:
@@ -112,15 +101,11 @@ class Gaussian(AdditiveNoise):
     def error(self, confidence: float = 0.95) -> float:
         return above(float(self.sigma) * _quantile(confidence), 2.0**-30)
 
-    @overload
-    def release(self, value: float | Fraction, *, entropy: Entropy = ...) -> float: ...
-    @overload
-    def release(self, value: Sequence[float] | NDArray[Any], *, entropy: Entropy = ...) -> NDArray[np.float64]: ...
-    def release(self, value: Any, *, entropy: Entropy = SYSTEM) -> Any:
-        """The value, or each coordinate of the vector, with noise."""
-        if is_scalar(value):
-            return real_gaussian_one(real_scalar(value), self.sigma, self.grid, entropy)
-        return real_gaussian(real_array(value, self.coordinates), self.sigma, self.grid, entropy)
+    def _noised(self, value: Fraction, entropy: Entropy) -> float:
+        return real_gaussian_one(value, self.sigma, self.grid, entropy)
+
+    def _noised_array(self, values: NDArray[np.float64], entropy: Entropy) -> NDArray[np.float64]:
+        return real_gaussian(values, self.sigma, self.grid, entropy)
 
 
 def _moved(sensitivity: Fraction, grid: int, coordinates: int) -> Fraction:
@@ -140,7 +125,7 @@ def _by_epsilon(epsilon: Number | None, delta: Number | None, sigma: Number | No
 
 
 @dataclass(frozen=True, init=False)
-class IntegerGaussian(AdditiveNoise):
+class IntegerGaussian(IntegerNoise):
     """Gaussian noise on the integers, by its deviation ``sigma`` or by (epsilon, delta).
 
     One number is calibrated by the exact profile of the integer law itself, because the sigma of the continuous law
@@ -152,8 +137,8 @@ class IntegerGaussian(AdditiveNoise):
     >>> mechanism = IntegerGaussian(sensitivity=1, epsilon=1, delta=1e-5)
     >>> round(float(mechanism.sigma_squared) ** 0.5, 3), mechanism.error(0.95)
     (3.74, 7.0)
-    >>> isinstance(mechanism.release(120), int)
-    True
+    >>> IntegerGaussian(sensitivity=1, sigma="0.01").release(120)  # hardly any noise
+    120
     """
 
     kind: ClassVar[str] = "integer-gaussian"
@@ -192,8 +177,8 @@ class IntegerGaussian(AdditiveNoise):
             variance = positive(sigma, "sigma") ** 2
         if count == 1:
             squared = math.isqrt(squared) ** 2
-        freeze(self, sensitivity_squared=squared, sigma_squared=variance, coordinates=count)
-        freeze(self, neighbors=Neighbors(neighbors))
+        set_fields(self, sensitivity_squared=squared, sigma_squared=variance, coordinates=count)
+        set_fields(self, neighbors=Neighbors(neighbors))
 
     @property
     def event(self) -> DiscreteGaussianNoise:
@@ -222,22 +207,13 @@ class IntegerGaussian(AdditiveNoise):
         beyond = np.cumsum(p[::-1])[::-1] - p  # P(|X| > x)
         return float(x[int(np.argmax(beyond * (1 + 2.0**-40) <= miss))])
 
-    @overload
-    def release(self, value: int | np.integer[Any], *, entropy: Entropy = ...) -> int: ...
-    @overload
-    def release(self, value: Sequence[int] | NDArray[Any], *, entropy: Entropy = ...) -> NDArray[np.int64]: ...
-    def release(self, value: Any, *, entropy: Entropy = SYSTEM) -> Any:
-        """The integer, of any size, or each of an array, held at plus or minus 2**61, with noise."""
-        noise = discrete_gaussian(self.sigma_squared)
-        if is_scalar(value):
-            return integer_scalar(value) + noise.draw(entropy)
-        values = integer_array(value)
-        if values.size > self.coordinates:
+    def _sampler(self, count: int) -> DiscreteGaussian:
+        if count > self.coordinates:
             raise InvalidValue(
-                f"This mechanism was made for {self.coordinates} coordinates, got {values.size}.",
-                fix=f"Make it with coordinates={values.size} and the l2 sensitivity of the whole vector.",
+                f"This mechanism was made for {self.coordinates} coordinates, got {count}.",
+                fix=f"Make it with coordinates={count} and the l2 sensitivity of the whole vector.",
             )
-        return clamp(values + noise.sample(values.size, entropy).reshape(values.shape))
+        return discrete_gaussian(self.sigma_squared)
 
 
 def gaussian_mechanism(
@@ -250,8 +226,8 @@ def gaussian_mechanism(
 
     Guarantee: (epsilon, delta)-DP, as :class:`Gaussian`; the classic form by [DR14, Theorem A.1].
 
-    >>> isinstance(gaussian_mechanism(120, sensitivity=1, epsilon=0.5, delta=1e-6), float)
-    True
+    >>> round(gaussian_mechanism(120, sensitivity="1e-6", epsilon=1, delta=1e-6), 3)
+    120.0
     """
     count = max(COORDINATES, coordinates_of(value))
     if not classic:
@@ -269,7 +245,7 @@ def integer_gaussian_mechanism(value: int, sensitivity: int, epsilon: Number, de
 
     Guarantee: (epsilon, delta)-DP, as :class:`IntegerGaussian`.
 
-    >>> isinstance(integer_gaussian_mechanism(120, sensitivity=1, epsilon=0.5, delta=1e-6), int)
-    True
+    >>> integer_gaussian_mechanism(120, sensitivity=1, epsilon=2000, delta=0.5)
+    120
     """
     return IntegerGaussian(sensitivity, epsilon, delta).release(value)

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar, overload
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,29 +13,22 @@ from numpy.typing import NDArray
 from curador.accounting.events import DiscreteLaplaceNoise, LaplaceNoise
 from curador.errors import InvalidParameter
 from curador.mechanisms.base import (
-    AdditiveNoise,
+    IntegerNoise,
+    RealNoise,
     checked_confidence,
-    clamp,
     coordinates_of,
     exactly_one,
-    freeze,
-    integer_array,
-    integer_scalar,
-    is_scalar,
-    real_array,
     real_scalar,
 )
-from curador.noise import SYSTEM, Entropy, grid_exponent, real_laplace, real_laplace_one
+from curador.noise import DiscreteLaplace, Entropy, grid_exponent, real_laplace, real_laplace_one
 from curador.noise.laplace import discrete_laplace
 from curador.noise.real import COORDINATES
-from curador.numbers import Number, above, positive, rational, whole
+from curador.numbers import Number, above, positive, rational, set_fields, whole
 from curador.privacy import Neighbors
-
-Vector = Sequence[float] | NDArray[Any]
 
 
 @dataclass(frozen=True, init=False)
-class Laplace(AdditiveNoise):
+class Laplace(RealNoise):
     """Real-valued Laplace noise of scale sensitivity / epsilon on each coordinate.
 
     The noise lives on a grid of at most 2**-40 of the scale; one step for each of ``coordinates`` is added to the
@@ -49,8 +41,8 @@ class Laplace(AdditiveNoise):
     >>> mechanism = Laplace(sensitivity=1, epsilon=0.5)
     >>> round(mechanism.variance, 6), round(mechanism.error(0.95), 3)
     (8.0, 5.991)
-    >>> isinstance(mechanism.release(120), float), mechanism.release([120, 10]).shape
-    (True, (2,))
+    >>> Laplace(sensitivity=1, epsilon=10**6).release([120, 10]).round(3)  # hardly any noise
+    array([120.,  10.])
     >>> mechanism.event.epsilon
     Fraction(1, 2)
     """
@@ -86,7 +78,7 @@ class Laplace(AdditiveNoise):
         else:
             spread = positive(scale, "scale")
             grid = grid_exponent(spread)
-        freeze(self, sensitivity=size, scale=spread, grid=grid, coordinates=count, neighbors=Neighbors(neighbors))
+        set_fields(self, sensitivity=size, scale=spread, grid=grid, coordinates=count, neighbors=Neighbors(neighbors))
 
     @property
     def event(self) -> LaplaceNoise:
@@ -101,29 +93,26 @@ class Laplace(AdditiveNoise):
     def error(self, confidence: float = 0.95) -> float:
         return above(float(self.scale) * -math.log1p(-checked_confidence(confidence)), 2.0**-30)
 
-    @overload
-    def release(self, value: float | Fraction, *, entropy: Entropy = ...) -> float: ...
-    @overload
-    def release(self, value: Vector, *, entropy: Entropy = ...) -> NDArray[np.float64]: ...
-    def release(self, value: Any, *, entropy: Entropy = SYSTEM) -> Any:
-        """The value, or each coordinate of the vector, with noise."""
-        if is_scalar(value):
-            return real_laplace_one(real_scalar(value), self.scale, self.grid, entropy)
-        return real_laplace(real_array(value, self.coordinates), self.scale, self.grid, entropy)
+    def _noised(self, value: Fraction, entropy: Entropy) -> float:
+        return real_laplace_one(value, self.scale, self.grid, entropy)
+
+    def _noised_array(self, values: NDArray[np.float64], entropy: Entropy) -> NDArray[np.float64]:
+        return real_laplace(values, self.scale, self.grid, entropy)
 
 
 @dataclass(frozen=True, init=False)
-class IntegerLaplace(AdditiveNoise):
+class IntegerLaplace(IntegerNoise):
     """Laplace noise on the integers (the two-sided geometric mechanism), of scale sensitivity / epsilon.
 
     Guarantee: epsilon-DP for an integer statistic of the given l1 sensitivity, vectors included [GRS12].
     Assumes: the statistic really moves by at most ``sensitivity`` in total between neighbours.
 
     >>> mechanism = IntegerLaplace(sensitivity=1, epsilon=0.5)
-    >>> isinstance(mechanism.release(120), int), mechanism.release([120, 10]).dtype
-    (True, dtype('int64'))
     >>> mechanism.error(0.95)
     6.0
+    >>> precise = IntegerLaplace(sensitivity=1, epsilon=1000)  # hardly any noise
+    >>> precise.release(120), precise.release([120, 10])
+    (120, array([120,  10]))
     """
 
     kind: ClassVar[str] = "integer-laplace"
@@ -142,7 +131,7 @@ class IntegerLaplace(AdditiveNoise):
         size = whole(sensitivity, "sensitivity", 1)
         given = exactly_one({"epsilon": epsilon, "scale": scale})
         spread = size / positive(epsilon, "epsilon") if given == "epsilon" else positive(scale, "scale")
-        freeze(self, sensitivity=size, scale=spread, neighbors=Neighbors(neighbors))
+        set_fields(self, sensitivity=size, scale=spread, neighbors=Neighbors(neighbors))
 
     @property
     def event(self) -> DiscreteLaplaceNoise:
@@ -161,17 +150,8 @@ class IntegerLaplace(AdditiveNoise):
         reach = (math.log(2 / miss) - math.log1p(math.exp(-rate))) / rate - 1
         return float(max(0, math.ceil(above(reach) if reach > 0 else reach)))
 
-    @overload
-    def release(self, value: int | np.integer[Any], *, entropy: Entropy = ...) -> int: ...
-    @overload
-    def release(self, value: Sequence[int] | NDArray[Any], *, entropy: Entropy = ...) -> NDArray[np.int64]: ...
-    def release(self, value: Any, *, entropy: Entropy = SYSTEM) -> Any:
-        """The integer, of any size, or each of an array, held at plus or minus 2**61, with noise."""
-        noise = discrete_laplace(self.scale)
-        if is_scalar(value):
-            return integer_scalar(value) + noise.draw(entropy)
-        values = integer_array(value)
-        return clamp(values + noise.sample(values.size, entropy).reshape(values.shape))
+    def _sampler(self, count: int) -> DiscreteLaplace:
+        return discrete_laplace(self.scale)
 
 
 def laplace_mechanism(value: Any, sensitivity: Number, epsilon: Number) -> Any:
@@ -179,8 +159,8 @@ def laplace_mechanism(value: Any, sensitivity: Number, epsilon: Number) -> Any:
 
     Guarantee: epsilon-DP, as :class:`Laplace`.
 
-    >>> isinstance(laplace_mechanism(120, sensitivity=1, epsilon=0.5), float)
-    True
+    >>> round(laplace_mechanism(120, sensitivity=1, epsilon=10**6), 3)
+    120.0
     """
     return Laplace(sensitivity, epsilon, coordinates=max(COORDINATES, coordinates_of(value))).release(value)
 
@@ -190,8 +170,8 @@ def integer_laplace_mechanism(value: Any, sensitivity: int, epsilon: Number) -> 
 
     Guarantee: epsilon-DP, as :class:`IntegerLaplace`.
 
-    >>> isinstance(integer_laplace_mechanism(120, sensitivity=1, epsilon=0.5), int)
-    True
+    >>> integer_laplace_mechanism(120, sensitivity=1, epsilon=1000)
+    120
     """
     return IntegerLaplace(sensitivity, epsilon).release(value)
 
@@ -204,8 +184,8 @@ def local_laplace_mechanism(value: float, lower: Number, upper: Number, epsilon:
 
     Guarantee: epsilon-local DP [DMNS06].
 
-    >>> isinstance(local_laplace_mechanism(0.3, -1, 1, epsilon=1), float)
-    True
+    >>> round(local_laplace_mechanism(7, -1, 1, epsilon=10**6), 3)  # clamped to 1
+    1.0
     """
     low, high = rational(lower, "lower"), rational(upper, "upper")
     if low >= high:

@@ -14,10 +14,9 @@ from numpy.typing import NDArray
 
 from curador.accounting.events import Event, ExponentialChoice
 from curador.errors import InvalidParameter, InvalidValue
-from curador.mechanisms.base import Mechanism, checked_confidence, freeze, real_array
-from curador.mechanisms.scores import checked_epsilon
+from curador.mechanisms.base import Mechanism, checked_confidence, checked_epsilon, real_array
 from curador.noise import SYSTEM, Entropy, choose, uniform_below, uniform_below_array
-from curador.numbers import Number, above, positive, probability, rational, up
+from curador.numbers import Number, above, positive, probability, rational, set_fields, up
 from curador.privacy import Neighbors
 
 MOST_POINTS = 1 << 52
@@ -84,8 +83,8 @@ class Quantiles(Mechanism):
             raise InvalidParameter("These bounds or this step leave the range of doubles.", fix="Change the unit.")
         if (high - low) / grain >= MOST_POINTS:
             raise InvalidParameter(f"The grid has more than {MOST_POINTS} points.", fix="Take a larger step.")
-        freeze(self, quantiles=wanted, lower=low, upper=high, step=grain)
-        freeze(self, epsilon=checked_epsilon(epsilon), neighbors=Neighbors(neighbors))
+        set_fields(self, quantiles=wanted, lower=low, upper=high, step=grain)
+        set_fields(self, epsilon=checked_epsilon(epsilon), neighbors=Neighbors(neighbors))
 
     @classmethod
     def median(
@@ -175,7 +174,7 @@ class Quantiles(Mechanism):
         return np.clip(places.astype(np.int64), 0, self.points - 1)
 
     def _rate(self, q: Fraction, root: bool) -> Fraction:
-        """What one rank is worth, as the logarithm of a weight, when quantile q of a part is chosen."""
+        """The change in log-weight for one rank, when quantile q of a part is chosen."""
         share = self.epsilon / self.levels
         # How far apart the scores of two points can move when a unit joins or leaves, and when it changes.
         extreme = q in (0, 1)

@@ -11,11 +11,11 @@ from typing import ClassVar
 
 from curador.accounting.events import PureLoss
 from curador.errors import NotPromised
-from curador.mechanisms.base import Mechanism, checked_confidence, freeze
-from curador.mechanisms.scores import ScoreGrid, checked_epsilon
+from curador.mechanisms.base import Mechanism, checked_confidence, checked_epsilon
+from curador.mechanisms.selection import ScoreGrid
 from curador.noise import SYSTEM, Entropy
 from curador.noise.laplace import discrete_laplace
-from curador.numbers import Number, above, positive, rational, up, whole
+from curador.numbers import Number, above, positive, rational, set_fields, up, whole
 from curador.privacy import Neighbors
 
 ALREADY = "the whole epsilon was spent when it was opened; nothing was drawn and nothing more was spent"
@@ -64,7 +64,7 @@ class AboveThreshold(Mechanism):
         monotonic: bool = False,
         neighbors: Neighbors = Neighbors.ADD_REMOVE,
     ) -> None:
-        freeze(
+        set_fields(
             self,
             threshold=rational(threshold, "threshold"),
             epsilon=checked_epsilon(epsilon),
@@ -78,7 +78,7 @@ class AboveThreshold(Mechanism):
         ratio = Fraction(moves ** (2 / 3)).limit_denominator(1 << 20)
         first = self.epsilon / (1 + ratio)
         steps = self.grid.steps
-        freeze(self, threshold_scale=steps / first, question_scale=moves * steps / (self.epsilon - first))
+        set_fields(self, threshold_scale=steps / first, question_scale=moves * steps / (self.epsilon - first))
 
     @property
     def grid(self) -> ScoreGrid:

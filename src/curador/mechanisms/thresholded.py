@@ -14,20 +14,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from curador.accounting.events import ApproxLoss, DiscreteGaussianNoise, DiscreteLaplaceNoise, Event
-from curador.mechanisms.base import checked_confidence, clamp, exactly_one, freeze
+from curador.mechanisms.base import checked_confidence, checked_epsilon, clamp, exactly_one
 from curador.mechanisms.keys import GroupSelection, checked_delta, checked_units, groups_moved, sorted_keys
-from curador.mechanisms.scores import checked_epsilon
 from curador.noise import SYSTEM, Entropy
 from curador.noise.arrays import checked_count
 from curador.noise.decide import exp_minus
 from curador.noise.gaussian import discrete_gaussian
 from curador.noise.laplace import discrete_laplace
-from curador.numbers import Number, positive, rational, whole
+from curador.numbers import Number, positive, rational, set_fields, whole
 from curador.privacy import Neighbors
 
 
 class Thresholded(GroupSelection):
-    """Noisy counts of units, shown where they reach ``threshold``; what the two mechanisms below share."""
+    """Noisy counts of units, shown where they reach ``threshold``; the common part of the two mechanisms below."""
 
     delta: Fraction
     groups: int
@@ -100,10 +99,10 @@ class ThresholdedLaplace(Thresholded):
     def __init__(
         self, epsilon: Number, delta: Number, *, groups: int = 1, neighbors: Neighbors = Neighbors.ADD_REMOVE
     ) -> None:
-        freeze(self, delta=checked_delta(delta), groups=whole(groups, "groups", 1), neighbors=Neighbors(neighbors))
-        freeze(self, scale=groups_moved(self.groups, self.neighbors) / checked_epsilon(epsilon))
+        set_fields(self, delta=checked_delta(delta), groups=whole(groups, "groups", 1), neighbors=Neighbors(neighbors))
+        set_fields(self, scale=groups_moved(self.groups, self.neighbors) / checked_epsilon(epsilon))
         checked_count(0, self.scale)
-        freeze(self, threshold=self._one_unit())
+        set_fields(self, threshold=self._one_unit())
 
     @property
     def _noise_event(self) -> DiscreteLaplaceNoise:
@@ -153,14 +152,14 @@ class ThresholdedGaussian(Thresholded):
         groups: int = 1,
         neighbors: Neighbors = Neighbors.ADD_REMOVE,
     ) -> None:
-        freeze(self, delta=checked_delta(delta), groups=whole(groups, "groups", 1), neighbors=Neighbors(neighbors))
+        set_fields(self, delta=checked_delta(delta), groups=whole(groups, "groups", 1), neighbors=Neighbors(neighbors))
         if exactly_one({"rho": rho, "sigma": sigma}) == "rho":
             variance = groups_moved(self.groups, self.neighbors) / (2 * positive(rho, "rho"))
         else:
             variance = positive(sigma, "sigma") ** 2
         checked_count(0, variance, power=2)
-        freeze(self, variance=variance)
-        freeze(self, threshold=self._one_unit())
+        set_fields(self, variance=variance)
+        set_fields(self, threshold=self._one_unit())
 
     @property
     def _noise_event(self) -> DiscreteGaussianNoise:

@@ -16,12 +16,12 @@ from numpy.typing import NDArray
 
 from curador.accounting.events import DiscreteGaussianNoise, DiscreteLaplaceNoise
 from curador.errors import InvalidParameter, InvalidValue, NotPromised
-from curador.mechanisms.base import Mechanism, checked_confidence, exactly_one, freeze, integer_array, integer_scalar
+from curador.mechanisms.base import Mechanism, checked_confidence, exactly_one, integer_array, integer_scalar
 from curador.noise import SYSTEM, DiscreteGaussian, DiscreteLaplace, Entropy
 from curador.noise.arrays import checked_count
 from curador.noise.gaussian import discrete_gaussian
 from curador.noise.laplace import discrete_laplace
-from curador.numbers import Number, above, positive, whole
+from curador.numbers import Number, above, positive, set_fields, whole
 from curador.privacy import Neighbors
 
 NODE = 1 << 56
@@ -44,11 +44,8 @@ class ContinualCount(Mechanism):
     >>> mechanism = ContinualCount(horizon=1000, epsilon=1)
     >>> mechanism.levels, mechanism.event
     (10, DiscreteLaplaceNoise(scale=Fraction(10, 1), sensitivity=10, neighbors=<Neighbors.ADD_REMOVE: 'add-remove'>))
-    >>> mechanism.release([1, 0, 1, 1]).shape
-    (4,)
-    >>> running = mechanism.open()
-    >>> isinstance(running.add(1), int), running.step
-    (True, 1)
+    >>> ContinualCount(horizon=4, epsilon=1000).release([1, 0, 1, 1])  # hardly any noise
+    array([1, 1, 2, 3])
     >>> mechanism.error(0.95, step=8), mechanism.error(0.95)  # one node, and the step with most nodes
     (30.0, 84.0)
     """
@@ -69,7 +66,7 @@ class ContinualCount(Mechanism):
         sensitivity: int = 1,
         neighbors: Neighbors = Neighbors.ADD_REMOVE,
     ) -> None:
-        freeze(
+        set_fields(
             self,
             horizon=whole(horizon, "horizon", 1),
             sensitivity=whole(sensitivity, "sensitivity", 1),
@@ -87,7 +84,7 @@ class ContinualCount(Mechanism):
         # The wider limit of arrays, so that sums of noise stay far inside machine words.
         checked_count(0, (scale or Fraction(1)) * 1024)
         checked_count(0, (variance or Fraction(1)) * 1024**2, power=2)
-        freeze(self, scale=scale, variance=variance)
+        set_fields(self, scale=scale, variance=variance)
 
     @property
     def kind(self) -> str:

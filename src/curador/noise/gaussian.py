@@ -25,7 +25,7 @@ from curador.numbers import log2_floor, positive
 TABLE_MOST = 64**2
 
 
-class _Split:
+class _GaussianSplit:
     """Integers with probability proportional to exp(-x**2 / (2 variance)).
 
     ``signed``: x ranges over Z.  Otherwise x is the integer part of a continuous half-Gaussian, so the low part
@@ -130,15 +130,15 @@ class DiscreteGaussian:
     Guarantee: exactly this law, given fair bits (docs/proofs/noise.md); the discrete Gaussian of [CKS20].
 
     >>> noise = DiscreteGaussian(Fraction(9))
-    >>> isinstance(noise.draw(), int), noise.sample(4).shape
-    (True, (4,))
+    >>> type(noise.draw()), noise.sample(4).dtype, DiscreteGaussian(Fraction(1, 1000)).draw()
+    (<class 'int'>, dtype('int64'), 0)
     """
 
     def __init__(self, variance: Fraction) -> None:
         self.variance = positive(variance, "variance")
         small = self.variance <= TABLE_MOST
         self._table = InversionTable(gaussian_weights(1 / (2 * self.variance)), signed=True) if small else None
-        self._split = None if small else _Split(self.variance, signed=True)
+        self._split = None if small else _GaussianSplit(self.variance, signed=True)
 
     def draw(self, entropy: Entropy = SYSTEM) -> int:
         """One value, as a Python integer of any size."""
@@ -177,7 +177,7 @@ class RoundedGaussian:
                 fix="Use a finer grid, at least one step per standard deviation.",
             )
         # |Z| in half steps has four times the variance; rounding to steps is (g + 1) // 2.
-        self._split = _Split(4 * self.variance, signed=False)
+        self._split = _GaussianSplit(4 * self.variance, signed=False)
 
     def draw(self, entropy: Entropy = SYSTEM) -> int:
         """One value, as a Python integer of any size."""
@@ -193,7 +193,9 @@ class RoundedGaussian:
         return saturate(*self.sample_with_outliers(n, entropy))
 
 
-def _gather(split: _Split, n: int, entropy: Entropy, *, halve: bool) -> tuple[NDArray[np.int64], dict[int, int]]:
+def _gather(
+    split: _GaussianSplit, n: int, entropy: Entropy, *, halve: bool
+) -> tuple[NDArray[np.int64], dict[int, int]]:
     out = np.empty(checked_count(n, split.variance, power=2), np.int64)
     outliers = {}
     i = 0

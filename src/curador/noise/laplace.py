@@ -24,7 +24,7 @@ from curador.numbers import log2_floor, positive
 TABLE_MOST = 24
 
 
-class _Split:
+class _LaplaceSplit:
     """Integers G >= 0 or, when ``signed``, X in Z with probability proportional to exp(-|x| / scale)."""
 
     def __init__(self, scale: Fraction, *, signed: bool) -> None:
@@ -100,15 +100,15 @@ class DiscreteLaplace:
     Guarantee: exactly this law, given fair bits (docs/proofs/noise.md); two-sided geometric noise [GRS12].
 
     >>> noise = DiscreteLaplace(Fraction(3))
-    >>> isinstance(noise.draw(), int), noise.sample(4).shape
-    (True, (4,))
+    >>> type(noise.draw()), noise.sample(4).dtype, DiscreteLaplace(Fraction(1, 1000)).draw()
+    (<class 'int'>, dtype('int64'), 0)
     """
 
     def __init__(self, scale: Fraction) -> None:
         self.scale = positive(scale, "scale")
         small = self.scale <= TABLE_MOST
         self._table = InversionTable(geometric_weights(1 / self.scale), signed=True) if small else None
-        self._split = None if small else _Split(self.scale, signed=True)
+        self._split = None if small else _LaplaceSplit(self.scale, signed=True)
 
     def draw(self, entropy: Entropy = SYSTEM) -> int:
         """One value, as a Python integer of any size."""
@@ -137,7 +137,7 @@ class RoundedLaplace:
     def __init__(self, scale: Fraction) -> None:
         self.scale = positive(scale, "scale")
         # |Z| in half steps is a one-sided geometric of twice the scale; rounding to steps is (g + 1) // 2.
-        self._split = _Split(2 * self.scale, signed=False)
+        self._split = _LaplaceSplit(2 * self.scale, signed=False)
 
     def draw(self, entropy: Entropy = SYSTEM) -> int:
         """One value, as a Python integer of any size."""

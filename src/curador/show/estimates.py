@@ -2,101 +2,37 @@
 
 from __future__ import annotations
 
+import tempfile
+import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from curador.errors import InvalidParameter
-from curador.show.curves import COLOURS, _matplotlib
+from curador.show.curves import COLOURS, _matplotlib, save
+from curador.show.files import write_atomically
+from curador.show.summary import Summary, as_percent, one_line, shortened
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-EstimateKind = Literal["frequencies", "mean", "means", "distribution"]
 MOST = 30
 """Rows of one panel; of more, the largest are shown."""
+
+LABEL = 24
+"""Characters of a label beside a panel."""
 
 _INK, _FAINT, _SIZE = "#333333", "#dddddd", 9.0
 _ROW, _WIDTH, _EDGE = 0.24, 6.4, 0.2  # inches
 
 
-@dataclass(frozen=True)
-class Estimated:
-    """What was estimated about one attribute, as plain values.
-
-    ``low`` and ``high`` are limits that hold for all values at once, and empty if there are none.  A distribution has
-    an edge more than values.
-
-    >>> found = Estimated("frequencies", ("a", "b"), (0.7, 0.3), users=10, low=(0.5, 0.1), high=(0.9, 0.5))
-    >>> [row["key"] for row in found.to_json()["estimates"]]
-    ['a', 'b']
-    """
-
-    kind: EstimateKind
-    labels: tuple[str | int, ...]
-    values: tuple[float, ...]
-    users: int
-    name: str = ""
-    low: tuple[float, ...] = ()
-    high: tuple[float, ...] = ()
-    error: tuple[float, ...] = ()
-    """Standard errors, where they are known."""
-    edges: tuple[float, ...] = ()
-    bounds: tuple[float, float] | None = None
-    """Between which a mean lies."""
-    biased: bool = False
-    confidence: float | None = None
-    """How often all limits hold together, with those of a record's other attributes."""
-    approximate: bool = False
-    """Whether the limits are right in the long run only."""
-    note: str = ""
-    """What to know before using the numbers."""
-
-    def to_json(self) -> dict[str, Any]:
-        """A plain dictionary, with a row for each value."""
-        key = {"frequencies": "key", "means": "coordinate", "mean": "mean", "distribution": "bucket"}[self.kind]
-        columns: dict[str, Sequence[Any]] = {key: self.labels, "value": self.values}
-        for title, column in (("low", self.low), ("high", self.high), ("standard_error", self.error)):
-            if column:
-                columns[title] = column
-        if self.edges:
-            columns |= {"from": self.edges[:-1], "to": self.edges[1:]}
-        rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
-        said = {"name": self.name, "kind": self.kind, "users": self.users, "biased": self.biased}
-        limits = {"confidence": self.confidence, "approximate_limits": self.approximate}
-        return {**said, **limits, "note": self.note, "estimates": rows}
-
-    def largest(self, most: int) -> list[int]:
-        """The rows to show, at most so many: all in their order, or the largest first."""
-        every = list(range(len(self.values)))
-        return every if len(every) <= most else sorted(every, key=lambda i: -self.values[i])[:most]
-
-
-def as_percent(share: float) -> str:
-    """A share in percent, with as many digits as it was given with.
-
-    >>> as_percent(0.95), as_percent(0.999), as_percent(0.57)
-    ('95%', '99.9%', '57%')
-    """
-    return f"{100 * share:.12g}%"
-
-
-def one_line(text: object) -> str:
-    """A name as it may be shown: what could move a cursor, start a line or turn the text around is a question mark.
-
-    >>> one_line("te\\x1b[31ma")
-    'te?[31ma'
-    """
-    return "".join(c if c.isprintable() else "?" for c in str(text))
-
-
-def plot_estimates(found: Sequence[Estimated], *, title: str = "") -> Figure:
+def plot_estimates(found: Sequence[Summary], *, title: str = "") -> Figure:
     """One panel for each attribute: a point and its interval for each key or mean, or a distribution.
 
-    >>> drinks = Estimated("frequencies", ("tea", "coffee"), (0.7, 0.3), 10, low=(0.5, 0.1), high=(0.9, 0.5))
+    >>> drinks = Summary("frequencies", ("tea", "coffee"), (0.7, 0.3), 10, low=(0.5, 0.1), high=(0.9, 0.5))
     >>> plot_estimates([drinks], title="krr, ε = 1, n = 10")
     <Figure size 640x158 with 1 Axes>
     """
@@ -122,7 +58,24 @@ def plot_estimates(found: Sequence[Estimated], *, title: str = "") -> Figure:
     return figure
 
 
-def _panel(axes: Axes, one: Estimated) -> None:
+def write_plot(found: Sequence[Summary], path: Path, *, title: str = "") -> Path:
+    """Draw :func:`plot_estimates` into a PNG or SVG file; an older figure stays until the new one is complete.
+
+    >>> drinks = Summary("frequencies", ("tea", "coffee"), (0.7, 0.3), 10)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_plot([drinks], Path(folder) / "drinks.svg").read_text()[:5]
+    '<?xml'
+    """
+    try:
+        with warnings.catch_warnings(), tempfile.TemporaryDirectory() as folder:
+            warnings.filterwarnings("ignore", "Glyph .* missing from", UserWarning)  # a box stands for it
+            drawn = save(plot_estimates(found, title=title), Path(folder) / path.name)
+            return write_atomically(path, drawn.read_bytes())
+    except OSError:
+        raise InvalidParameter(f"{path.name} cannot be written.", fix="Choose another place.") from None
+
+
+def _panel(axes: Axes, one: Summary) -> None:
     axes.spines[["top", "right", "left"]].set_visible(False)
     axes.spines["bottom"].set_color(_INK)
     axes.tick_params(colors=_INK, labelsize=_SIZE)
@@ -136,7 +89,7 @@ def _panel(axes: Axes, one: Estimated) -> None:
     (_distribution if one.kind == "distribution" else _points)(axes, one)
 
 
-def _points(axes: Axes, one: Estimated) -> None:
+def _points(axes: Axes, one: Summary) -> None:
     rows = one.largest(MOST)
     y = np.arange(len(rows))
     values = np.array([one.values[i] for i in rows])
@@ -148,7 +101,7 @@ def _points(axes: Axes, one: Estimated) -> None:
         error = np.array([one.error[i] for i in rows])
         axes.hlines(y, values - error, values + error, color=COLOURS[6], linewidth=1)
     axes.plot(values, y, "o", color=COLOURS[0], markersize=5, markerfacecolor="white" if one.biased else COLOURS[0])
-    axes.set_yticks(y, [_short(one.labels[i]) for i in rows], parse_math=False)
+    axes.set_yticks(y, [shortened(one.labels[i], LABEL) for i in rows], parse_math=False)
     axes.set_ylim(len(rows) - 0.5, -0.5)
     axes.tick_params(axis="y", length=0)
     if one.kind == "frequencies":
@@ -161,7 +114,7 @@ def _points(axes: Axes, one: Estimated) -> None:
     axes.set_xlabel(_axis(one), color=_INK, size=_SIZE)
 
 
-def _distribution(axes: Axes, one: Estimated) -> None:
+def _distribution(axes: Axes, one: Summary) -> None:
     edges = np.array(one.edges)
     density = np.array(one.values) / np.diff(edges)
     axes.stairs(density, edges, fill=True, color=COLOURS[4], alpha=0.55)
@@ -173,7 +126,7 @@ def _distribution(axes: Axes, one: Estimated) -> None:
     axes.set_xlabel(_axis(one), color=_INK, size=_SIZE)
 
 
-def _axis(one: Estimated) -> str:
+def _axis(one: Summary) -> str:
     what = {"frequencies": "share of people", "mean": "mean", "means": "mean", "distribution": "value"}[one.kind]
     sure = "" if one.confidence is None else f"{as_percent(one.confidence)} "
     limits = f"approximate {sure}interval" if one.approximate else f"{sure}interval"
@@ -185,20 +138,15 @@ def _axis(one: Estimated) -> str:
     return ", ".join(filter(None, (what, around, "biased estimate" if one.biased else "")))
 
 
-def _cut(one: Estimated) -> str:
+def _cut(one: Summary) -> str:
     whole = len(one.values)
     return f"(the {MOST} largest of {whole:,})" if one.kind != "distribution" and whole > MOST else ""
 
 
-def _short(label: str | int) -> str:
-    text = one_line(label)
-    return text if len(text) <= 24 else text[:23] + "…"
-
-
-def _width(one: Estimated) -> float:
+def _width(one: Summary) -> float:
     """Room for the labels, in inches; a letter is about two thirds as wide as high, wide ones as wide."""
     if one.kind == "distribution":
         return 0.4
-    shown = [_short(one.labels[i]) for i in one.largest(MOST)]
+    shown = [shortened(one.labels[i], LABEL) for i in one.largest(MOST)]
     wide = (sum(0.62 if ord(c) < 0x2E80 else 1.1 for c in text) for text in shown)
     return max(wide, default=0.0) * _SIZE / 72

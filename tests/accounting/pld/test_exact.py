@@ -147,7 +147,7 @@ def test_a_hundred_gaussians_down_to_1e_40() -> None:
 @given(st.integers(2, 6), st.integers(1, 999), st.sampled_from([1, 2, 5, 16]), deltas)
 @settings(max_examples=20)
 def test_randomized_response(categories: int, thousandths: int, count: int, d: float) -> None:
-    event = ev.RandomizedResponse(categories, Fraction(thousandths, 1000))
+    event = ev.RandomizedAnswer(categories, Fraction(thousandths, 1000))
     holds(response(event, count), count * event, d)
 
 

@@ -15,7 +15,7 @@ from curador.accounting import events
 from curador.accounting.events import NOTHING, Event, compose
 from curador.accounting.pld import (
     Bracket,
-    SpectralLedger,
+    IncrementalPLD,
     calibrate,
     delta,
     epsilon,
@@ -42,7 +42,7 @@ SINGLE: list[Any] = [
     ev.GaussianNoise(2, 1),
     ev.DiscreteGaussianNoise(6, 1),
     ev.ExponentialChoice("0.8"),
-    ev.RandomizedResponse(3, "0.6", "add-remove"),
+    ev.RandomizedAnswer(3, "0.6", "add-remove"),
     ev.PureLoss("0.4"),
     ev.ApproxLoss("0.3", "1e-8"),
     ev.PoissonSampled(ev.GaussianNoise(1, 1), "0.1"),
@@ -208,7 +208,7 @@ def test_what_no_theorem_covers_is_refused(event: Event) -> None:
     with pytest.raises(NotPromised):
         delta(event, 1)
     with pytest.raises(NotPromised):
-        SpectralLedger().add(event)
+        IncrementalPLD().add(event)
 
 
 @pytest.mark.parametrize("bad", [-0.1, 1, 1.5, math.nan, math.inf, "one"])
@@ -229,18 +229,18 @@ def test_other_impossible_requests() -> None:
     with pytest.raises(InvalidParameter):
         Bracket(math.nan, 1.0)
     with pytest.raises(InvalidParameter):
-        SpectralLedger(delta=0)
+        IncrementalPLD(delta=0)
 
 
 def test_no_finite_epsilon() -> None:
     infinite = Bracket(math.inf, math.inf)
     assert epsilon(ev.GaussianNoise(1, 1), 0) == infinite
-    assert epsilon(ev.RandomizedResponse(2, 1), 0.5) == infinite
+    assert epsilon(ev.RandomizedAnswer(2, 1), 0.5) == infinite
     assert epsilon(10 * ev.ApproxLoss(1, "1e-6"), 5e-6) == infinite
     assert epsilon(ev.TruncatedLaplaceNoise(1, 1, 5), 1e-9) == infinite
     assert epsilon(NOTHING, 0) == Bracket(0, 0)
     assert delta(NOTHING, 0) == Bracket(0, 0)
-    assert delta(ev.RandomizedResponse(2, 1), 3).upper == 1
+    assert delta(ev.RandomizedAnswer(2, 1), 3).upper == 1
 
 
 @pytest.mark.parametrize("kind", events._KINDS.values(), ids=lambda c: c.__name__)
@@ -274,22 +274,22 @@ def test_every_single_event_has_a_rule_but_one() -> None:
 
 
 @given(st.lists(st.tuples(st.sampled_from(SINGLE), st.integers(1, 30)), min_size=1, max_size=6))
-@example([(ev.RandomizedResponse(3, Fraction(3, 5)), 30)])
+@example([(ev.RandomizedAnswer(3, Fraction(3, 5)), 30)])
 @settings(max_examples=10)
 def test_the_ledger_agrees_with_the_batch(added: list[tuple[Event, int]]) -> None:
-    ledger = SpectralLedger(delta=1e-5, tolerance=1e-3)
+    ledger = IncrementalPLD(delta=1e-5, tolerance=1e-3)
     total: Event = NOTHING
     for event, count in added:
         ledger, total = ledger.add(event, count), compose(total, count * event)
         assert overlap(ledger.epsilon(), epsilon(total, 1e-5, 1e-3))
     if not any(type(event) in LOOSE for event, _ in added):
-        lumpy = any(isinstance(event, ev.RandomizedResponse) for event, _ in added)  # few points, far apart
+        lumpy = any(isinstance(event, ev.RandomizedAnswer) for event, _ in added)  # few points, far apart
         assert ledger.epsilon().width <= (1e-2 if lumpy else 4e-3) * max(1, ledger.epsilon().upper)
     assert overlap(ledger.epsilon(1e-3), epsilon(total, 1e-3, 1e-3))
 
 
 def test_a_ledger_is_never_changed() -> None:
-    empty = SpectralLedger()
+    empty = IncrementalPLD()
     assert empty.epsilon() == Bracket(0, 0)
     one = empty.add(ev.PureLoss(1))
     two = one.add(ev.GaussianNoise(1, 1), 3)
@@ -302,7 +302,7 @@ def test_a_ledger_is_never_changed() -> None:
 
 
 def test_a_ledger_that_gets_long_keeps_few_numbers() -> None:
-    ledger, events_ = SpectralLedger(delta=1e-6), [ev.LaplaceNoise(150, 1), ev.GaussianNoise(90, 1)]
+    ledger, events_ = IncrementalPLD(delta=1e-6), [ev.LaplaceNoise(150, 1), ev.GaussianNoise(90, 1)]
     for i in range(400):
         ledger = ledger.add(events_[i % 2])
         if i == 60:
@@ -314,7 +314,7 @@ def test_a_ledger_that_gets_long_keeps_few_numbers() -> None:
 
 
 def test_a_ledger_takes_up_the_second_order_when_it_is_needed() -> None:
-    ledger = SpectralLedger(delta=1e-6, tolerance=1e-3).add(ev.GaussianNoise(3, 1), 2)
+    ledger = IncrementalPLD(delta=1e-6, tolerance=1e-3).add(ev.GaussianNoise(3, 1), 2)
     assert len(ledger._orders) == 1
     sample = ev.PoissonSampled(ev.GaussianNoise(1, 1), "0.1")
     for _ in range(3):
@@ -324,10 +324,10 @@ def test_a_ledger_takes_up_the_second_order_when_it_is_needed() -> None:
 
 
 def test_a_ledger_of_events_without_a_finite_epsilon() -> None:
-    ledger = SpectralLedger(delta=1e-6).add(ev.ApproxLoss(1, "1e-3"))
+    ledger = IncrementalPLD(delta=1e-6).add(ev.ApproxLoss(1, "1e-3"))
     assert ledger.epsilon() == Bracket(math.inf, math.inf)
     assert overlap(ledger.epsilon(0.01), epsilon(ev.ApproxLoss(1, "1e-3"), 0.01))
-    assert ledger.add(ev.RandomizedResponse(2, 1, "add-remove")).epsilon() == Bracket(math.inf, math.inf)
+    assert ledger.add(ev.RandomizedAnswer(2, 1, "add-remove")).epsilon() == Bracket(math.inf, math.inf)
 
 
 # ---- calibration -------------------------------------------------------------------------------------------------

@@ -18,8 +18,7 @@ from scipy.special import ndtr
 from curador.accounting import events
 from curador.accounting.pld import epsilon, sampled_normal
 from curador.accounting.pld.cells import Atoms, Cells, connect, diluted, merge, mirrored, sampled, swapped
-from curador.accounting.pld.masses import few_integer_masses, integer_masses, normal_masses
-from curador.accounting.pld.noise_pairs import IntegerNormal, Normal
+from curador.accounting.pld.noise_pairs import IntegerNormal, Normal, few_integer_masses, integer_masses, normal_masses
 from curador.accounting.pld.pairs import Pair
 from curador.accounting.pld.profile import Profile
 from curador.accounting.pld.rules import orders
@@ -177,8 +176,8 @@ ALL_PAIRS: list[tuple[str, Any]] = [
     ("wide integer gaussian", ev.DiscreteGaussianNoise(40, 4)),
     ("huge integer gaussian", ev.DiscreteGaussianNoise(2**50, 2**50)),
     ("exponential", ev.ExponentialChoice("1.5")),
-    ("response", ev.RandomizedResponse(4, "0.6")),
-    ("wrong answers", ev.RandomizedResponse(4, "0.1")),
+    ("response", ev.RandomizedAnswer(4, "0.6")),
+    ("wrong answers", ev.RandomizedAnswer(4, "0.1")),
     ("pure", ev.PureLoss(2)),
     ("approximate", ev.ApproxLoss(1, "0.01")),
 ]

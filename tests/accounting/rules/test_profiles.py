@@ -146,14 +146,14 @@ def responses(k: int, truth: Fraction) -> FiniteMechanism:
 
 @given(st.integers(2, 5), st.fractions(0, 1, max_denominator=50), st.fractions(0, 4))
 def test_randomized_response_is_its_matrix(k: int, truth: Fraction, epsilon: Fraction) -> None:
-    event, matrix = ev.RandomizedResponse(k, truth), responses(k, truth)
+    event, matrix = ev.RandomizedAnswer(k, truth), responses(k, truth)
     assert delta(event, epsilon) == pytest.approx(matrix.delta(epsilon), rel=1e-11, abs=0)
     pure = pure_epsilon(event)
     assert (pure if pure == math.inf else up(F(pure))) == matrix.epsilon
 
 
 def test_randomized_response_next_to_its_own_epsilon() -> None:
-    event = ev.RandomizedResponse(2, F(3, 4))
+    event = ev.RandomizedAnswer(2, F(3, 4))
     with mp.workdps(60):
         epsilon = F(int(mp.floor(mp.log(3) * 10**30)), 10**30)
         true = F(3, 4) - number(F(1, 4)) * mp.e ** number(epsilon)
@@ -217,7 +217,7 @@ def test_poisson_sample_of_a_coin_is_its_mixture(truth: Fraction, rate: Fraction
     absent, present = [1 - truth, truth], [truth, 1 - truth]
     mixture = [(1 - rate) * a + rate * b for a, b in zip(absent, present, strict=True)]
     true = FiniteMechanism([absent, mixture]).delta(epsilon)
-    event = ev.PoissonSampled(ev.RandomizedResponse(2, truth, Neighbors.ADD_REMOVE), rate)
+    event = ev.PoissonSampled(ev.RandomizedAnswer(2, truth, Neighbors.ADD_REMOVE), rate)
     assert true <= delta(event, epsilon) * (1 + 1e-12) + 1e-300
     assert FiniteMechanism([absent, mixture]).epsilon <= up(F(pure_epsilon(event)))
 
@@ -246,7 +246,7 @@ def test_replace_neighbours_gain_no_pure_epsilon_from_poisson_sampling() -> None
     # Without the unit the mechanism may never say what it says with it, so the ratio stays e**epsilon.
     with_a, with_b, without = [F(3, 4), F(1, 4), F(0)], [F(1, 4), F(3, 4), F(0)], [F(0), F(0), F(1)]
     rows = [[(x + o) / 2 for x, o in zip(row, without, strict=True)] for row in (with_a, with_b)]
-    event = ev.PoissonSampled(ev.RandomizedResponse(2, F(3, 4)), F(1, 2))
+    event = ev.PoissonSampled(ev.RandomizedAnswer(2, F(3, 4)), F(1, 2))
     assert FiniteMechanism(rows).worst_ratio == 3
     assert pure_epsilon(event) == pure_epsilon(event.event)
     assert (
@@ -282,7 +282,7 @@ def test_pure_epsilons() -> None:
         ev.TruncatedLaplaceNoise(1, 1, 1),
         ev.ZCDPLoss(1),
         ev.ApproxLoss(1, F(1, 10)),
-        ev.RandomizedResponse(2, 1),
+        ev.RandomizedAnswer(2, 1),
         laplace + ev.GaussianNoise(1, 1),
     ):
         assert pure_epsilon(unbounded) == math.inf
@@ -292,7 +292,7 @@ def test_parallel_under_replace_is_the_two_largest_not_the_largest() -> None:
     coin = FiniteMechanism([[F(3, 4), F(1, 4)], [F(1, 4), F(3, 4)]])
     # One unit moves from the first part to the second: both coins turn.
     both = FiniteMechanism([[a * b for a in coin.matrix[i] for b in coin.matrix[1 - i]] for i in (0, 1)])
-    event = ev.Parallel(tuple(ev.RandomizedResponse(2, p) for p in (F(3, 4), F(3, 4), F(2, 3))))
+    event = ev.Parallel(tuple(ev.RandomizedAnswer(2, p) for p in (F(3, 4), F(3, 4), F(2, 3))))
     assert both.epsilon == up(F(pure_epsilon(event)))
     assert both.epsilon > 1.9 * up(F(pure_epsilon(event.parts[0])))
 
@@ -330,7 +330,7 @@ def test_nothing_is_lost_beyond_the_pure_epsilon(event: Event) -> None:
 
 
 @given(
-    st.sampled_from([ev.LaplaceNoise(1, 1), ev.GaussianNoise(1, 1), ev.PureLoss(1), ev.RandomizedResponse(3, "1/2")]),
+    st.sampled_from([ev.LaplaceNoise(1, 1), ev.GaussianNoise(1, 1), ev.PureLoss(1), ev.RandomizedAnswer(3, "1/2")]),
     st.fractions(F(1, 100), 5),
 )
 def test_negative_epsilon_is_the_other_order_of_the_pair(event: Event, epsilon: Fraction) -> None:
@@ -339,7 +339,7 @@ def test_negative_epsilon_is_the_other_order_of_the_pair(event: Event, epsilon: 
 
 
 def test_negative_epsilon_on_a_matrix() -> None:
-    assert delta(ev.RandomizedResponse(3, F(1, 2)), -1) == pytest.approx(responses(3, F(1, 2)).delta(-1), rel=1e-11)
+    assert delta(ev.RandomizedAnswer(3, F(1, 2)), -1) == pytest.approx(responses(3, F(1, 2)).delta(-1), rel=1e-11)
 
 
 def test_an_unknown_event_is_refused() -> None:

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from curador.accounting import events
 from curador.accounting.events import Event
 from curador.accounting.finite import FiniteMechanism
-from curador.accounting.rules.divergences import renyi_divergence
+from curador.accounting.rules.divergences import bounded_range_renyi, renyi_divergence, worst_pure_renyi
 from curador.accounting.rules.profiles import pure_epsilon
-from curador.accounting.rules.renyi import ORDERS, bounded_range_renyi, renyi, renyi_curve, worst_pure_renyi
+from curador.accounting.rules.renyi import ORDERS, renyi, renyi_curve
 from curador.errors import InvalidParameter, NotPromised
 from curador.numbers import rational, up
 from curador.privacy import Neighbors, RenyiDP
@@ -99,7 +99,7 @@ def test_discrete_gaussian_is_bounded_by_the_line(shift: int, variance: Fraction
 def test_randomized_response_is_its_matrix(k: int, truth: Fraction, alpha: Fraction) -> None:
     other = (1 - truth) / (k - 1)
     rows = [[truth if i == j else other for j in range(k)] for i in range(2)]
-    assert renyi(ev.RandomizedResponse(k, truth), alpha) == pytest.approx(FiniteMechanism(rows).renyi(alpha), rel=1e-14)
+    assert renyi(ev.RandomizedAnswer(k, truth), alpha) == pytest.approx(FiniteMechanism(rows).renyi(alpha), rel=1e-14)
 
 
 @pytest.mark.parametrize(
@@ -118,8 +118,8 @@ def test_thesis_proposition_5_1_2() -> None:
     p = F(3, 4)
     for alpha in (2, 5):
         direct = math.log(float(p**alpha * (1 - p) ** (1 - alpha) + (1 - p) ** alpha * p ** (1 - alpha))) / (alpha - 1)
-        assert renyi(ev.RandomizedResponse(2, p), alpha) == pytest.approx(direct, rel=1e-14)
-    assert renyi(ev.RandomizedResponse(2, p), 1 + F(1, 10**12)) == pytest.approx(
+        assert renyi(ev.RandomizedAnswer(2, p), alpha) == pytest.approx(direct, rel=1e-14)
+    assert renyi(ev.RandomizedAnswer(2, p), 1 + F(1, 10**12)) == pytest.approx(
         float(2 * p - 1) * math.log(3), rel=1e-11
     )
 
@@ -169,7 +169,7 @@ def test_what_has_no_curve_is_infinite_and_what_is_linear_is() -> None:
     for unbounded in (
         ev.TruncatedLaplaceNoise(1, 1, 10),
         ev.ApproxLoss(1, F(1, 10)),
-        ev.RandomizedResponse(2, 1),
+        ev.RandomizedAnswer(2, 1),
         ev.LaplaceNoise(1, 1) + ev.ApproxLoss(1, F(1, 10)),
     ):
         assert renyi(unbounded, 2) == math.inf
@@ -195,9 +195,9 @@ def test_curves_add_up_and_parts_do_not() -> None:
 def test_parallel_under_replace_needs_two_parts() -> None:
     coin = FiniteMechanism([[F(3, 4), F(1, 4)], [F(1, 4), F(3, 4)]])
     both = FiniteMechanism([[a * b for a in coin.matrix[i] for b in coin.matrix[1 - i]] for i in (0, 1)])
-    event = ev.Parallel((ev.RandomizedResponse(2, F(3, 4)),) * 3)
+    event = ev.Parallel((ev.RandomizedAnswer(2, F(3, 4)),) * 3)
     assert both.renyi(2) <= renyi(event, 2) * (1 + 1e-15)
-    assert both.renyi(2) > 1.9 * renyi(ev.RandomizedResponse(2, F(3, 4)), 2)  # the largest part alone understates
+    assert both.renyi(2) > 1.9 * renyi(ev.RandomizedAnswer(2, F(3, 4)), 2)  # the largest part alone understates
 
 
 def test_curve_and_its_orders() -> None:

@@ -243,7 +243,7 @@ def test_the_worst_pure_bound_is_attained() -> None:
     q, truth = F(1, 5), F(3, 4)
     absent, present = [truth, 1 - truth], [1 - truth, truth]
     true = renyi_divergence(mix(q, absent, present), absent, 6)
-    event = ev.PoissonSampled(ev.RandomizedResponse(2, truth, Neighbors.ADD_REMOVE), q)
+    event = ev.PoissonSampled(ev.RandomizedAnswer(2, truth, Neighbors.ADD_REMOVE), q)
     assert true <= renyi(event, 6) <= true * (1 + 1e-11)
 
 
@@ -295,7 +295,7 @@ def test_sampling_never_costs_more_than_the_whole() -> None:
     for inner in (ev.GaussianNoise(1, 1), ev.ZCDPLoss(1), ev.ExponentialChoice(2), 2 * ev.LaplaceNoise(1, 1)):
         for alpha in (F(11, 10), 2, F(47, 3), 5000):
             assert renyi(ev.PoissonSampled(inner, "0.3"), alpha) <= renyi(inner, alpha)
-    for inner in (ev.GaussianNoise(1, 1, REPLACE), ev.RandomizedResponse(3, "0.5")):
+    for inner in (ev.GaussianNoise(1, 1, REPLACE), ev.RandomizedAnswer(3, "0.5")):
         for alpha in (F(11, 10), 2, F(47, 3), 5000):
             assert renyi(ev.FixedSizeSampled(inner, 3, 10), alpha) <= renyi(inner, alpha)
             assert renyi(ev.FixedSizeSampled(inner, 10, 10), alpha) == renyi(inner, alpha)

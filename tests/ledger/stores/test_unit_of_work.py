@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import itertools
 import os
 import sqlite3
 from collections.abc import Callable
@@ -15,21 +16,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from curador.accounting.events import PureLoss
-from curador.accounting.filters import Filter, open_filter
+from curador.accounting.filters import Filter, open_filter, remaining
 from curador.accounting.rules.costs import LOSS_UNIT
 from curador.errors import BudgetExceeded, InvalidParameter, LedgerBroken, LedgerFailed
 from curador.ledger.anchor import Anchor
 from curador.ledger.book import Book
 from curador.ledger.opening import open_ledger
-from curador.ledger.posting import Definition
 from curador.ledger.pricing import charged, covers
-from curador.ledger.stores import unit_of_work as draft
+from curador.ledger.stores import unit_of_work
 from curador.ledger.stores.group_commit import Job
+from curador.ledger.stores.memory_rows import MemoryRows
 from curador.ledger.stores.reopened_file import ReopenedFile
-from curador.ledger.stores.rows import BALANCE, CHARGE, ENTRY, QUESTION, REQUEST, Head, MemoryRows, Rows, RowTable
+from curador.ledger.stores.rows import BALANCE, CHARGE, ENTRY, QUESTION, REQUEST, Head, Rows, RowTable
 from curador.ledger.stores.sql import create
 from curador.ledger.stores.sqlite import TYPES
-from curador.ledger.stores.unit_of_work import UnitOfWork, nothing_known
+from curador.ledger.stores.unit_of_work import UnitOfWork, empty_cache
 from curador.privacy import ZCDP, ApproxDP, Guarantee, PureDP, RenyiDP
 from tests.ledger.conftest import Opener
 from tests.ledger.workers import THOUSANDTH, forked
@@ -81,14 +82,14 @@ def test_in_one_process_nothing_is_read_twice(opener: Opener) -> None:
     ledger = started(opener())
     ledger.reserve("visits", THOUSANDTH)
     read: list[RowTable] = []
-    right = draft.ReadView.get
+    right = unit_of_work.ReadView.get
 
-    def get(self: draft.ReadView, table: RowTable, *key: Any) -> Any:
+    def get(self: unit_of_work.ReadView, table: RowTable, *key: Any) -> Any:
         read.append(table)
         return right(self, table, *key)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(draft.ReadView, "get", get)
+        patch.setattr(unit_of_work.ReadView, "get", get)
         charge = ledger.reserve("visits", THOUSANDTH)
         ledger.settle(charge.id, b"x")
     assert [table.name for table in read] == ["answer"]
@@ -114,14 +115,14 @@ def test_after_a_commit_that_failed_nothing_is_remembered(opener: Opener) -> Non
 
 
 def test_no_more_is_remembered_than_is_good(opener: Opener, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(draft, "MOST_KNOWN", 20)
+    monkeypatch.setattr(unit_of_work, "MOST_CACHED", 20)
     ledger = started(opener())
     store: Any = ledger._store
     most = 0
     for n in range(30):
         ledger.settle(ledger.reserve("visits", THOUSANDTH, fingerprint=f"q{n}").id, b"x" * 1000)
         most = max(most, sum(map(len, store._memory[1].values())))
-        assert not any(table.kept for table in store._memory[1])
+        assert not any(table.append_only for table in store._memory[1])
     assert 5 < most <= 20
     assert ledger.balance("people").state.spent == (30 * LOSS_UNIT // 1000,)
     ledger.verify()
@@ -201,19 +202,19 @@ STEPS = st.lists(
     st.one_of(
         st.tuples(st.just("put"), st.sampled_from([QUESTION, REQUEST, CHARGE]), st.integers(0, 3), st.integers(0, 9)),
         st.tuples(st.just("get"), st.sampled_from([QUESTION, REQUEST, CHARGE]), st.integers(0, 3), st.just(0)),
-        st.tuples(st.sampled_from(["keep", "undo", "flush", "again"]), st.none(), st.just(0), st.just(0)),
+        st.tuples(st.sampled_from(["savepoint", "rollback", "flush", "again"]), st.none(), st.just(0), st.just(0)),
     ),
     max_size=40,
 )
 
 
 @given(STEPS)
-def test_a_draft_is_the_rows_in_memory(steps: list[tuple[str, RowTable, int, int]]) -> None:
+def test_a_unit_of_work_is_the_rows_in_memory(steps: list[tuple[str, RowTable, int, int]]) -> None:
     """Any order of reading, writing, taking back and flushing gives what plain dictionaries give."""
     connection = sqlite3.connect(":memory:", isolation_level=None)
     for table in (QUESTION, REQUEST, CHARGE):
         connection.execute(create(table, TYPES))
-    known = nothing_known()
+    known = empty_cache()
     mine, model = UnitOfWork(connection, Head(0, 0, b""), known), MemoryRows(b"")
 
     def row(table: RowTable, key: int, value: int) -> tuple[Any, ...]:
@@ -226,19 +227,19 @@ def test_a_draft_is_the_rows_in_memory(steps: list[tuple[str, RowTable, int, int
             put(model, table, *row(table, key, value))
         elif act == "get":
             assert mine.get(table, row(table, key, 0)[0]) == model.get(table, row(table, key, 0)[0])
-        elif act == "undo":
-            mine.undo()
-            model.undo()
+        elif act == "rollback":
+            mine.rollback()
+            model.rollback()
         else:
-            mine.keep()
-            model.keep()
-            if act != "keep":
+            mine.savepoint()
+            model.savepoint()
+            if act != "savepoint":
                 mine.flush()
             if act == "again":  # the next batch, which remembers
                 mine = UnitOfWork(connection, mine.head, known)
         assert mine.head == model.head
-    mine.undo()
-    model.undo()
+    mine.rollback()
+    model.rollback()
     mine.flush()
     for table in (QUESTION, REQUEST, CHARGE):
         assert connection.execute(f"SELECT * FROM {table.name} ORDER BY 1").fetchall() == list(model.scan(table))
@@ -259,25 +260,55 @@ BUDGETS: list[tuple[Guarantee, dict[str, Any]]] = [
 
 
 @given(st.sampled_from(BUDGETS), st.data())
-def test_integers_decide_as_filters_do(budget: tuple[Guarantee, dict[str, Any]], data: st.DataObject) -> None:
-    """Within a transaction `covers` is asked; the rule is the filter, which cannot be made above its ceiling."""
+def test_a_charge_fits_exactly_if_the_rule_of_its_budget_holds(
+    budget: tuple[Guarantee, dict[str, Any]], data: st.DataObject
+) -> None:
+    """`covers`, which transactions ask, and the filters, against the rule written out; near every ceiling."""
     fresh = open_filter(budget[0], **budget[1])
+    quantified = any if budget[1].get("rule") == "renyi-any" else all
     near = [st.integers(0, 5) | st.integers(max(0, c - 5), c + 5) | st.integers(0, 2 * c + 2) for c in fresh.ceiling]
+    spent = data.draw(st.tuples(*near))
     try:
-        spent = data.draw(st.tuples(*near))
         state = Filter(fresh.currency, fresh.promise, fresh.neighbors, fresh.ceiling, spent)
     except InvalidParameter:
-        return  # nothing can have been spent so
+        assert not quantified(s <= c for s, c in zip(spent, fresh.ceiling, strict=True))
+        return  # no charges can have led there
     left = [max(0, c - s) for c, s in zip(fresh.ceiling, spent, strict=True)]
     near = [st.integers(0, 5) | st.integers(max(0, x - 3), x + 3) | st.integers(0, 2**63) for x in left]
     amount = data.draw(st.tuples(*near))
-    try:
-        charged("people", state, amount)
-        fits = True
-    except BudgetExceeded:
-        fits = False
-    every = Definition.of(state, Fraction(0)).every
-    assert covers(state.ceiling, state.spent, amount, every) is fits
+    after = tuple(s + a for s, a in zip(spent, amount, strict=True))
+    within = quantified(x <= c for x, c in zip(after, fresh.ceiling, strict=True))
+    fits = within and max(after) < 2**63
+    assert covers(state.currency.rule, state.ceiling, state.spent, amount) is fits
+    if fits:
+        assert charged("people", state, amount).spent == after
+    else:
+        with pytest.raises(BudgetExceeded) as refused:
+            charged("people", state, amount)
+        assert refused.value.facts["remaining"] == remaining(state).to_json()
+        assert {"scope", "asked", "spent"} <= refused.value.facts.keys()
+
+
+def test_the_wall_in_sql_is_the_wall_in_memory() -> None:
+    """Every row near the ceiling is accepted by SQLite's CHECK exactly if it is accepted by rows in memory."""
+    connection = sqlite3.connect(":memory:", isolation_level=None)
+    connection.execute(create(BALANCE, TYPES, " STRICT"))
+    verdicts = set()
+    for spent, ceiling, every in itertools.product(range(-2, 4), range(-2, 4), (0, 1)):
+        row = ("people", 0, spent, ceiling, every)
+        try:
+            connection.execute(unit_of_work.insert(BALANCE), row)
+            allowed = True
+        except sqlite3.IntegrityError:
+            allowed = False
+        try:
+            MemoryRows(b"").put(BALANCE, *row)
+            assert allowed
+        except LedgerBroken:
+            assert not allowed
+        verdicts.add(allowed)
+    assert verdicts == {True, False}
+    connection.close()
 
 
 # ---- files that stay open, and the mark ------------------------------------------------------------------------------

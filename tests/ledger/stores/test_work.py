@@ -118,6 +118,8 @@ def test_postgresql_looks_everything_up_by_key(postgres_url: str, quick: Path, m
         other.execute("SELECT set_config('search_path', %s, false)", (schema,))
         other.execute("ANALYZE")
         assert statements("last") == early
+        ledger.history(last=5)
+        ledger.history("people", last=5)
         looked_up = [
             (statement, values)
             for statement, values in seen

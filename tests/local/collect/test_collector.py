@@ -18,14 +18,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from curador.errors import CuradorError, InvalidParameter, InvalidValue
-from curador.local import KRR, OLH, HeavyHitters, SquareWave
+from curador.errors import CollectorFailed, CuradorError, InvalidParameter, InvalidValue, MessageRefused
+from curador.local import KRR, OLH, HeavyHitters, Hitters, SquareWave
 from curador.local.collect import collector as module
-from curador.local.collect.collector import Collector, Receipt, empty_tally, publish_tally, read_tally, total
+from curador.local.collect.collector import Collector, Receipt
 from curador.local.collect.intake import PAUSE, Intake, Pause, arriving, lines
-from curador.local.collect.store import CollectorFailed
-from curador.local.collect.summaries import findings
-from curador.local.collect.wire import Reason, Refused, messages, to_base64
+from curador.local.collect.summaries import summarize
+from curador.local.collect.tallies import publish_tally, read_tally, total
+from curador.local.collect.wire import Reason, messages, read_message, reason_of, to_base64
 from curador.local.task.tally import Tally
 from tests.local.every_task import EVERY_TASK
 from tests.local.sending import TASK, counted, ndjson, same, sent
@@ -49,7 +49,7 @@ def test_every_task_is_collected_and_counted_exactly(task: Any, values: Any, tmp
     assert receipt == collector.totals() == Receipt(len(reports), {})
     assert Collector.open(tmp_path / "c").task == task
     assert same(collector.tally(), task.tally(reports))
-    assert same(empty_tally(task), Tally(0, np.zeros_like(collector.tally().support)))
+    assert same(task.empty_tally(), Tally(0, np.zeros_like(collector.tally().support)))
 
 
 def test_estimates_are_the_tasks_own(tmp_path: Path) -> None:
@@ -57,7 +57,9 @@ def test_estimates_are_the_tasks_own(tmp_path: Path) -> None:
     collector = Collector.create(tmp_path / "c", task)
     reports = task.randomize(np.linspace(0, 1, 500))
     collector.collect(messages(task, reports))
-    assert np.array_equal(collector.estimate(smooth=False).values, task.estimate(reports, smooth=False).values)
+    assert np.array_equal(
+        task.estimate(collector.tally(), smooth=False).values, task.estimate(reports, smooth=False).values
+    )
 
 
 def test_heavy_hitters_are_found_in_what_was_collected(tmp_path: Path) -> None:
@@ -65,7 +67,10 @@ def test_heavy_hitters_are_found_in_what_was_collected(tmp_path: Path) -> None:
     collector = Collector.create(tmp_path / "c", task)
     reports = task.randomize(["ox"] * 2000 + ["ka"] * 1000)
     collector.collect(messages(task, reports))
-    assert collector.estimate(most=2).keys == task.find(reports, most=2).keys == ("ox", "ka")
+    found = collector.estimate(confidence=0.9)
+    assert isinstance(found, Hitters)
+    assert found.keys == task.find(reports, confidence=0.9).keys == ("ox", "ka")
+    assert found.confidence == 0.9
 
 
 def test_messages_may_be_mappings_text_or_bytes(collector: Collector) -> None:
@@ -132,9 +137,9 @@ def test_messages_that_cannot_be_read_on_lose_nothing(collector: Collector) -> N
         yield "junk"
         raise OSError(5, "Input/output error")
 
-    with pytest.raises(CollectorFailed, match="cannot be read on: Input/output error") as told:
+    with pytest.raises(CollectorFailed, match="cannot be read: Input/output error") as told:
         collector.collect(torn())
-    assert told.value.cost == "the 41 messages before are dealt with, 40 accepted and 1 refused"
+    assert told.value.cost == "the 41 messages before are processed, 40 accepted and 1 refused"
     assert collector.totals() == Receipt(40, {"malformed": 1})
 
 
@@ -298,9 +303,9 @@ def test_usual_lines_are_read_as_json_reads_them(noise: bytes, where: int, how: 
     }[how]
     intake = Intake(task)
     try:
-        expected: Any = intake.parsed(changed)
-    except Refused as refusal:
-        expected = refusal.reason
+        expected: Any = read_message(task, intake._document(changed))
+    except MessageRefused as refusal:
+        expected = reason_of(refusal)
     batch = intake.read([changed])
     if len(batch.reports):
         assert (batch.tokens.astype(">u8").tobytes(), batch.reports.tobytes()) == (expected.token, expected.report)
@@ -342,7 +347,7 @@ def test_people_who_cannot_be_that_many() -> None:
     most = Tally((1 << 53) - 1, np.array([(1 << 53) - 1, 0, 0]))
     document = publish_tally(task, most)
     assert same(total(task, [read_tally(task, document)]), most)
-    with pytest.raises(InvalidValue, match="more people than there are"):
+    with pytest.raises(InvalidValue, match="more reports than there can be"):
         total(task, [most, most])
     with pytest.raises(InvalidValue):
         read_tally(task, publish_tally(task, Tally(1 << 53, most.support)))
@@ -360,7 +365,7 @@ def test_a_tally_that_lies_is_shown_or_refused(task: Any, values: Any) -> None:
         for support in (true.support, one, 0 * one, np.full_like(one, -1 << 63), -true.support, 0 * one + users):
             try:
                 tally = total(task, [read_tally(task, publish_tally(task, Tally(users, support)))])
-                found = findings(task, tally, candidates=asked)
+                found = summarize(task, tally, candidates=asked)
             except CuradorError:
                 refused += 1
             else:

@@ -18,11 +18,11 @@ from typing import Any
 import duckdb
 import pytest
 
-from curador.errors import CuradorError
+from curador.errors import CollectorFailed, CuradorError
 from curador.local import KRR
 from curador.local.collect import store as store_module
 from curador.local.collect.collector import Collector, Receipt
-from curador.local.collect.store import CollectorFailed, ReportStore, _told
+from curador.local.collect.store import ReportStore, _translated
 from tests.local.sending import TASK, counted, ndjson, same, sent
 
 
@@ -179,7 +179,7 @@ def test_a_folder_is_made_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytes
         raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as patched:
-        patched.setattr(Path, "write_text", full)
+        patched.setattr(os, "replace", full)
         with pytest.raises(CollectorFailed, match="No space left"):
             Collector.create(tmp_path / "c", TASK)
     assert list(tmp_path.iterdir()) == []
@@ -243,10 +243,12 @@ def test_a_folder_left_half_made_is_finished(step: int, tmp_path: Path, monkeypa
 
     with monkeypatch.context() as patched:  # the store gets its name, the task is written, the task gets its name
         patched.setattr(Path, "rename", killing(Path.rename))
-        patched.setattr(Path, "write_text", killing(Path.write_text))
+        patched.setattr(os, "fdopen", killing(os.fdopen))
+        patched.setattr(os, "replace", killing(os.replace))
+        patched.setattr(os, "unlink", lambda *_: None)
         with pytest.raises(Killed):
             Collector.create(tmp_path / "c", TASK)
-    with pytest.raises(CollectorFailed, match="The making of c was broken off"):
+    with pytest.raises(CollectorFailed, match="The creation of c was interrupted"):
         Collector.open(tmp_path / "c")
     if step > 1:
         with pytest.raises(CollectorFailed, match="on another task"):
@@ -277,7 +279,7 @@ def test_of_many_who_make_one_folder_one_does(tmp_path: Path) -> None:
 def test_a_folder_may_be_where_one_stands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "here").mkdir()
     monkeypatch.chdir(tmp_path / "here")
-    with pytest.raises(CollectorFailed, match=r"^here is no collector"):
+    with pytest.raises(CollectorFailed, match=r"^here is not a collector"):
         Collector.open(".")
     made = Collector.create("../there", TASK)
     assert made.folder.is_absolute()
@@ -291,7 +293,7 @@ def test_another_task_is_refused(collector: Collector) -> None:
 
 
 def test_what_is_no_collector(collector: Collector, tmp_path: Path) -> None:
-    with pytest.raises(CollectorFailed, match=r"no collector: it has no task\.json"):
+    with pytest.raises(CollectorFailed, match=r"not a collector: it has no task\.json"):
         Collector.open(tmp_path)
     for text in ("", "{}", "[[", '{"curador": 1}', "[" * 10**5, "null"):
         (collector.folder / "task.json").write_text(text)
@@ -323,7 +325,7 @@ def test_a_store_that_is_none(collector: Collector) -> None:
         connection.execute("CREATE TABLE t (x INTEGER)")
     for junk in (b"", b"hello" * 5000, (collector.folder / "x.duckdb").read_bytes()):
         collector.store.path.write_bytes(junk)
-        with pytest.raises(CollectorFailed, match="no store of reports, or is damaged"):
+        with pytest.raises(CollectorFailed, match="not a store of reports, or is damaged"):
             collector.totals()
 
 
@@ -342,7 +344,7 @@ def test_a_store_that_was_cut_or_altered_is_called_damaged(where: float, collect
 
 def test_errors_name_files_without_their_folders(tmp_path: Path) -> None:
     path = tmp_path / "reports.duckdb"
-    with pytest.raises(CollectorFailed, match="No space") as told, _told(path):
+    with pytest.raises(CollectorFailed, match="No space") as told, _translated(path):
         raise duckdb.IOException(f'Could not write file "{path}": No space left')
     assert str(tmp_path) not in told.value.what
 
@@ -353,7 +355,7 @@ def test_one_who_waits_says_so(collector: Collector, monkeypatch: pytest.MonkeyP
     waiting = ReportStore(collector.store.path, collector.store.task, patience=0.3, notice=said.append)
     assert waiting.totals() == (0, {})
     assert said == []
-    with collector.store._alone(fcntl.LOCK_EX), pytest.raises(CollectorFailed, match="Another process"):
+    with collector.store._lock(fcntl.LOCK_EX), pytest.raises(CollectorFailed, match="Another process"):
         waiting.totals()
     assert said == ["Waiting for another program that uses reports.duckdb, 0.3 s at most."]
 
@@ -388,7 +390,7 @@ def test_a_store_in_use_is_waited_for_but_not_for_ever(collector: Collector) -> 
 
 LIMITED = """
 import resource, sys
-from curador.errors import CuradorError
+from curador.errors import CollectorFailed, CuradorError
 from curador.local import collector
 collector.PIECE = 10_000
 c = collector.Collector.open(sys.argv[1])
@@ -419,7 +421,7 @@ def test_a_full_disk_loses_nothing(collector: Collector, tmp_path: Path) -> None
 
 READ_ONLY = """
 import sys
-from curador.errors import CuradorError
+from curador.errors import CollectorFailed, CuradorError
 from curador.local.collector import Collector
 c = Collector.open(sys.argv[1])
 print(c.tally().users)

@@ -23,10 +23,14 @@ from curador.local import (
     Range,
     Rappor,
     Record,
+    RecordEstimate,
     SquareWave,
 )
 from curador.local.collect.rehearsal import made_up, people, pieces
-from curador.local.collect.summaries import JOINT, LISTED, NOBODY, ONE_PERIOD, caution, findings, shown
+from curador.local.collect.summaries import summarize
+from curador.local.numeric.record import JOINT, NOBODY
+from curador.local.task.task import ONE_PERIOD
+from curador.local.unlisted.regress import LISTED
 from curador.show.estimates import plot_estimates
 from tests.exact import Stream
 from tests.local.every_task import EVERY_TASK, WORDS
@@ -35,15 +39,15 @@ ASKED = {"rappor", "count-mean", "hadamard-count-mean"}
 
 
 @pytest.mark.parametrize(("task", "values"), EVERY_TASK, ids=[task.mechanism for task, _ in EVERY_TASK])
-def test_findings_are_the_estimates(task: Any, values: Any) -> None:
+def test_summaries_are_the_estimates(task: Any, values: Any) -> None:
     tally = task.tally(task.randomize(values))
     asked = ["tea", "té", "nobody's"] if task.mechanism in ASKED else None
-    found = findings(task, tally, candidates=asked, confidence=0.9)
+    found = summarize(task, tally, candidates=asked, confidence=0.9)
     if task.mechanism == "heavy-hitters":
         plain = task.find(tally, confidence=0.9)
     else:
         plain = task.estimate(tally) if asked is None else task.estimate(tally, asked)
-    estimates = plain if isinstance(plain, dict) else {"": plain}
+    estimates: dict[str, Any] = dict(plain) if isinstance(plain, RecordEstimate) else {"": plain}
     assert [one.name for one in found] == list(estimates)
     for one, estimate in zip(found, estimates.values(), strict=True):
         assert np.array_equal(one.values, np.ravel(estimate.values if hasattr(estimate, "values") else estimate.value))
@@ -66,19 +70,21 @@ def test_heavy_hitters_say_what_is_sure_to_be_there() -> None:
     hitters = Hitters(
         ("tea", "coff"), (False, True), 1000, np.array([0.5, 0.1]), np.array([1e-4, 1e-4]), 0.1234561, False
     )
-    (found,) = shown(hitters, 0.95, False)
+    (found,) = hitters.summaries()
     assert found.labels == ("tea", "coff…")
     assert "With 95% confidence every value that 12.346% of" in found.note  # rounded up
     assert found.low == ()
+    (found,) = replace(hitters, confidence=0.9).summaries(0.99)
+    assert "With 90% confidence" in found.note  # that of the search, whatever is asked for later
     for nothing in (1.5, np.inf):
-        (found,) = shown(replace(hitters, complete_above=nothing), 0.95, False)
+        (found,) = replace(hitters, complete_above=nothing).summaries()
         assert "is here" not in found.note
         assert "too few reports" in found.note
 
 
 def test_too_few_reports_find_nothing_in_words() -> None:
     task = HeavyHitters(1, length=3)
-    (found,) = findings(task, task.tally(task.randomize(["tea"] * 100, entropy=Stream(1))))
+    (found,) = summarize(task, task.tally(task.randomize(["tea"] * 100, entropy=Stream(1))))
     assert found.labels == ()
     assert "too few reports" in found.note
 
@@ -93,7 +99,7 @@ def test_intervals_of_a_record_hold_for_all_attributes_at_once() -> None:
         alone = task.estimate(tally)
         limits: list[Any] = [estimate.interval(0.9) for estimate in alone.values()]
         each_alone += all((low <= 0.5).all() and (high >= 0.5).all() for low, high in limits)
-        found = findings(task, tally, confidence=0.9)
+        found = summarize(task, tally, confidence=0.9)
         together += all(low <= 0.5 <= high for one in found for low, high in zip(one.low, one.high, strict=True))
         assert {one.note for one in found} == {JOINT}
     assert together >= 22  # 27 or more are expected: fewer than 22 have a chance below 0.2%
@@ -103,7 +109,7 @@ def test_intervals_of_a_record_hold_for_all_attributes_at_once() -> None:
 def test_an_attribute_that_nobody_drew_is_there() -> None:
     task = Record({"age": Range(0, 9), "drink": ["a", "b"], "stars": 5}, 1)
     (report,) = task.randomize({"age": [1], "drink": ["a"], "stars": [2]})
-    found = findings(task, task.tally(np.array([report])))
+    found = summarize(task, task.tally(np.array([report])))
     assert [one.name for one in found] == ["age", "drink", "stars"]
     assert sorted(one.users for one in found) == [0, 0, 1]
     for one in found:
@@ -113,37 +119,35 @@ def test_an_attribute_that_nobody_drew_is_there() -> None:
 
 def test_tasks_that_are_answered_again_say_that_a_folder_is_one_period() -> None:
     daily, once = Longitudinal(WORDS, 2, values=1, first=1), KRR(WORDS, 2)
-    assert (caution(daily), caution(once)) == (ONE_PERIOD, "")
-    (found,) = findings(daily, daily.tally(daily.randomize(["tea"] * 9)))
+    assert (daily.caution, once.caution) == (ONE_PERIOD, "")
+    (found,) = summarize(daily, daily.tally(daily.randomize(["tea"] * 9)))
     assert found.note == ONE_PERIOD
     rappor = Rappor(4, bloom=32, cohorts=8)
-    (found,) = findings(rappor, rappor.tally(rappor.randomize(["tea"] * 90)), candidates=["tea"])
+    (found,) = summarize(rappor, rappor.tally(rappor.randomize(["tea"] * 90)), candidates=["tea"])
     assert found.note == f"{LISTED} {ONE_PERIOD}"
 
 
 def test_projected_frequencies_say_that_they_are_biased() -> None:
     for task in (KRR(WORDS, 1), DBitFlip(WORDS, 1, 2)):
         tally = task.tally(task.randomize(["tea"] * 200))
-        (found,) = findings(task, tally, projected=True)
+        (found,) = summarize(task, tally, projected=True)
         assert found.biased
         assert found.low == found.error == ()
         assert np.array_equal(found.values, task.estimate(tally).projected().values)
         assert found.users == 200
     record = Record({"age": Range(0, 9), "drink": ["a", "b"]}, 6, sampled=2)
-    age, drink = findings(record, record.tally(record.randomize(made_up(record, 90))), projected=True)
+    age, drink = summarize(record, record.tally(record.randomize(made_up(record, 90))), projected=True)
     assert (age.biased, drink.biased) == (False, True)
 
 
 def test_what_is_asked_of_the_wrong_task() -> None:
     krr, duchi, sketch = KRR(3, 1), Duchi(0, 1, 1), CountMean(4, rows=4, places=16)
     with pytest.raises(InvalidParameter, match="takes no candidates"):
-        findings(krr, krr.tally([0]), candidates=["a"])
+        summarize(krr, krr.tally([0]), candidates=["a"])
     with pytest.raises(InvalidParameter, match="Only frequencies"):
-        findings(duchi, duchi.tally(duchi.randomize([0.5])), projected=True)
+        summarize(duchi, duchi.tally(duchi.randomize([0.5])), projected=True)
     with pytest.raises(InvalidParameter, match="does not list its keys"):
-        findings(sketch, sketch.tally(sketch.randomize(["a"])))
-    with pytest.raises(InvalidParameter, match="is no estimate"):
-        shown(3, 0.95, False)
+        summarize(sketch, sketch.tally(sketch.randomize(["a"])))
 
 
 # ---- the people of rehearsals ----------------------------------------------------------------------------------------

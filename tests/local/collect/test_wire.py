@@ -11,9 +11,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from curador.errors import CuradorError, InvalidParameter
+from curador.errors import CuradorError, InvalidParameter, MessageRefused
 from curador.local import KRR, OUE, Longitudinal, Record, task_from_json
-from curador.local.collect.wire import Refused, messages, publish_task, read_message, read_task, sound_reports, task_id
+from curador.local.collect.wire import (
+    messages,
+    publish_task,
+    read_message,
+    read_task,
+    reason_of,
+    sound_reports,
+    task_id,
+)
 from curador.local.task.task import Task
 from tests.local.every_task import EVERY_TASK
 
@@ -82,14 +90,14 @@ def test_what_is_no_task_at_all() -> None:
 )
 def test_bad_messages_are_refused_by_name(change: dict[str, Any], reason: str) -> None:
     good = messages(TASK, TASK.randomize(["a"]))[0]
-    with pytest.raises(Refused) as refusal:
+    with pytest.raises(MessageRefused) as refusal:
         read_message(TASK, {**good, **change})
-    assert refusal.value.reason == reason
+    assert reason_of(refusal.value) == reason
 
 
 @given(st.recursive(st.none() | st.text() | st.integers(), st.lists, max_leaves=3))
 def test_anything_else_is_refused(message: Any) -> None:
-    with pytest.raises(Refused):
+    with pytest.raises(MessageRefused):
         read_message(TASK, message)
 
 

@@ -15,7 +15,7 @@ import pytest
 from curador.errors import InvalidParameter
 from curador.local import KRR
 from curador.local.collect.wire import read_message
-from curador.local.devices import FILES, source
+from curador.local.devices.clients import FILES, source
 from tests.local.devices.both import document
 
 PYTHON, JS = source("python"), source("js")

@@ -14,7 +14,7 @@ import pytest
 
 from curador.errors import InvalidParameter, InvalidValue, NotPromised
 from curador.local import SUE, DBitFlip, Tally, task_from_json
-from curador.local.task.task import set_fields
+from curador.numbers import set_fields
 from tests.local.all_ways import law_of
 from tests.local.exact_law import keeps_its_word, within, worst_ratio
 from tests.mutants import local_further as mutants

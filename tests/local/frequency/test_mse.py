@@ -45,7 +45,7 @@ from curador.local import (
 )
 from curador.local.frequency.local_hashing import best_hash_bits
 from curador.local.frequency.subset import best_size
-from curador.local.task.task import set_fields
+from curador.numbers import set_fields
 from tests.exact import Stream
 from tests.mutants import local as mutants
 
@@ -162,7 +162,7 @@ def record_is_off(epsilon: float, shape: str, runs: int = 80, users: int = 2000,
     noise = np.array([one_report(Hybrid, told * epsilon / task.sampled, column).mean() for column in values])
     errors, drawn = np.empty((runs, D)), np.empty((runs, D))
     for i in range(runs):
-        found: dict[str, Any] = task.estimate(task.randomize(columns, entropy=entropy))
+        found: Any = task.estimate(task.randomize(columns, entropy=entropy))
         errors[i] = [found[name].value for name in names] - values.mean(axis=1)
         drawn[i] = [found[name].users for name in names]
     # Given how many drew an attribute, they are a sample without replacement.

@@ -16,7 +16,7 @@ from curador.errors import InvalidParameter, InvalidValue, NotPromised
 from curador.local import KRR, OLH, OUE, SUE, Hadamard, SubsetSelection, Tally, task_from_json
 from curador.local.frequency.oracle import Oracle
 from curador.local.frequency.walsh import parity, walsh_hadamard
-from curador.local.task.task import set_fields
+from curador.numbers import set_fields
 from tests.local.exact_law import keeps_its_word, law, within, worst_ratio
 from tests.mutants import local as mutants
 

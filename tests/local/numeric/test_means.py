@@ -16,7 +16,7 @@ from curador.errors import InvalidParameter, InvalidValue, NotPromised
 from curador.local import Duchi, Hybrid, LocalLaplace, Mean, Piecewise, task_from_json
 from curador.local.numeric.base import LEVELS
 from curador.local.task.limits import bernstein
-from curador.local.task.task import set_fields
+from curador.numbers import set_fields
 from tests.local.exact_law import MP, Law, keeps_its_word, level_law, within, worst_ratio
 from tests.local.task.test_draw import Words
 from tests.mechanisms.branches import laplace_pmf

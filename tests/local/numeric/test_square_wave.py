@@ -14,7 +14,7 @@ from curador.errors import InvalidParameter, InvalidValue, NotPromised
 from curador.local import KRR, SquareWave, Tally, task_from_json
 from curador.local.frequency.estimates import on_simplex
 from curador.local.numeric.unfold import unfolded
-from curador.local.task.task import set_fields
+from curador.numbers import set_fields
 from tests.local.exact_law import keeps_its_word, law, within, worst_ratio
 from tests.mutants import local_further as mutants
 

@@ -15,7 +15,6 @@ import pytest
 from curador.errors import InvalidParameter, InvalidValue, NotPromised
 from curador.local import Tally, task_from_json
 from curador.local.task.keys import LocalKey
-from curador.local.task.task import set_fields
 from curador.local.unlisted import collisions as meetings
 from curador.local.unlisted import prefix_search as hunt
 from curador.local.unlisted.collisions import Collisions
@@ -23,6 +22,7 @@ from curador.local.unlisted.evidence import rarely_reached
 from curador.local.unlisted.heavy_hitters import HeavyHitters
 from curador.local.unlisted.prefix_search import Hitters, PrefixSearch
 from curador.local.unlisted.prefixes import all_places, coded, coefficients, key_of, text_code
+from curador.numbers import set_fields
 from tests.exact import Stream
 from tests.local.all_ways import law_of
 from tests.local.exact_law import Law, keeps_its_word, within, worst_ratio

@@ -13,15 +13,16 @@ import pytest
 
 from curador.errors import InvalidParameter, InvalidValue, NotPromised
 from curador.local import Rappor, Tally, task_from_json
-from curador.local.task.task import set_fields
+from curador.local.task.keys import LocalKey
 from curador.local.unlisted.digest import hashed
 from curador.local.unlisted.regress import Filters
+from curador.numbers import set_fields
 from tests.local.all_ways import law_of
 from tests.local.exact_law import Law, keeps_its_word, within, worst_ratio
 from tests.mutants import local_further as mutants
 
 MODULE = "curador.local.unlisted.rappor"
-KEYS = ["a", "b", "c", "d", "e", "f", 1, 2]
+KEYS: list[LocalKey] = ["a", "b", "c", "d", "e", "f", 1, 2]
 
 
 def remembered_law(task: Any, key: Any) -> Law:

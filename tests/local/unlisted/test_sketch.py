@@ -15,8 +15,8 @@ import pytest
 from curador.errors import InvalidParameter, InvalidValue, NotPromised
 from curador.local import CountMean, HadamardCountMean, Tally, task_from_json
 from curador.local.task.limits import mean_chance
-from curador.local.task.task import set_fields
 from curador.local.unlisted.digest import hashed
+from curador.numbers import set_fields
 from tests.local.all_ways import law_of
 from tests.local.exact_law import Law, keeps_its_word, within, worst_ratio
 from tests.mutants import local_further as mutants

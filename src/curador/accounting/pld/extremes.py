@@ -1,4 +1,4 @@
-"""What can be said about a composition without any transform: its largest losses."""
+"""Bounds on a composition from its largest losses alone, without any transform."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from curador.numbers import above, below
 
 
 @dataclass(frozen=True)
-class Item:
+class CountedPair:
     """A pair that dominates an event, a pair that it attains, and how often it occurs."""
 
     above: Pair
@@ -24,21 +24,21 @@ class Item:
     count: int
 
 
-def in_both_orders(event: Event) -> list[list[Item]]:
-    """What is composed, for each order of two neighbours; a single list if the orders look alike."""
+def in_both_orders(event: Event) -> list[list[CountedPair]]:
+    """The pairs that are composed, for each order of two neighbours; a single list if the orders look alike."""
     found = [(orders(e), n) for e, n in parts(event)]
     many = max((len(o) for o, _ in found), default=1)
-    return [_gathered([Item(*o[min(i, len(o) - 1)], n) for o, n in found]) for i in range(many)]
+    return [_gathered([CountedPair(*o[min(i, len(o) - 1)], n) for o, n in found]) for i in range(many)]
 
 
-def _gathered(items: list[Item]) -> list[Item]:
+def _gathered(items: list[CountedPair]) -> list[CountedPair]:
     """The same with all Gaussian noise as one: normal losses add up to a normal loss."""
     normal = [item for item in items if item.above.variance and item.above is item.below]
     variance = sum(item.count * item.above.variance for item in normal)
     if len(normal) < 2 or not variance < math.inf:
         return items
     whole = Normal(math.sqrt(variance))
-    return [*(item for item in items if item not in normal), Item(whole, whole, 1)]
+    return [*(item for item in items if item not in normal), CountedPair(whole, whole, 1)]
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class Extremes:
     log_finite: tuple[float, float] = (0.0, 0.0)  # of a finite loss: for that mechanism, and in the worst case
 
     @classmethod
-    def of(cls, items: Iterable[Item]) -> Extremes:
+    def of(cls, items: Iterable[CountedPair]) -> Extremes:
         return sum((_one(item).times(item.count) for item in items), cls())
 
     def __add__(self, other: Extremes) -> Extremes:
@@ -63,7 +63,7 @@ class Extremes:
         )
 
     def times(self, count: int) -> Extremes:
-        """These losses ``count`` times over; at least once, since 0 times infinity is no loss."""
+        """These losses ``count`` times over; at least once, since 0 times infinity is undefined."""
         low, high = self.log_finite
         return Extremes(count * self.ceiling, count * self.top, count * self.log_mass, (count * low, count * high))
 
@@ -93,7 +93,7 @@ class Extremes:
         return max(0.0, above(self.ceiling)) if delta >= self.infinite.upper else math.inf
 
 
-def _one(item: Item) -> Extremes:
+def _one(item: CountedPair) -> Extremes:
     most = item.above.ends()
     least = most if item.below is item.above else item.below.ends()
     slack = max(item.above.error, item.below.error)

@@ -1,4 +1,4 @@
-"""A privacy-loss distribution that grows: add an event, read epsilon, at a cost that does not grow with history."""
+"""A privacy-loss distribution that grows: adding an event costs the same however long the history is."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import numpy as np
 from curador.accounting.bracket import Bracket
 from curador.accounting.events import Composed, Event
 from curador.accounting.pld.cells import Floats
-from curador.accounting.pld.extremes import Extremes, Item, in_both_orders
+from curador.accounting.pld.extremes import CountedPair, Extremes, in_both_orders
 from curador.accounting.pld.solve import ROOT, finish, leaf, read_delta, read_tolerance, solve_lower, solve_upper, worst
 from curador.accounting.pld.spectrum import Band, Spectrum, nothing
 from curador.accounting.pld.window import THETAS, Window, for_delta, look_for_epsilon, plan_for, rough
@@ -27,7 +27,7 @@ _BLIND = Window(Band(1.0, 64.0, 64, 1.0, 1.0), 1.0, 256, 1e-290)  # where nothin
 
 
 class _Sum(NamedTuple):
-    """What an event, or a history, comes to in one order of the neighbours."""
+    """The sum of an event, or of a history, in one order of the neighbours."""
 
     above: Spectrum
     below: Spectrum
@@ -52,17 +52,17 @@ class _Order:
     kept: dict[Event, list[_Sum]] = field(default_factory=dict)
 
 
-def _single(item: Item, plan: Window) -> _Sum:
+def _single(item: CountedPair, plan: Window) -> _Sum:
     one = replace(item, count=1)
     more, less = leaf(one, plan)
     return _Sum(more, less, rough(one.above, plan.tail).cumulants(THETAS), Extremes.of([one]))
 
 
 @dataclass(frozen=True, eq=False)
-class SpectralLedger:
+class IncrementalPLD:
     """A history of events as a few hundred complex numbers, from which epsilon is read at any time.
 
-    ``delta`` is what the ledger is made for; other deltas are answered too, less tightly the further away they are.
+    ``delta`` is the one it is planned for; other deltas are answered too, less tightly the further away they are.
     Laws with few, distant losses (randomized response) are bracketed less tightly than by ``epsilon``: at epsilon 30 to
     half a percent.
 
@@ -70,10 +70,10 @@ class SpectralLedger:
         answers so far [docs/proofs/pld.md, 8].
 
     >>> from curador.accounting.events import GaussianNoise, LaplaceNoise
-    >>> ledger = SpectralLedger(delta=1e-6)
+    >>> loss = IncrementalPLD(delta=1e-6)
     >>> for _ in range(3):
-    ...     ledger = ledger.add(LaplaceNoise(scale=10, sensitivity=1)).add(GaussianNoise(sigma=20, sensitivity=1))
-    >>> ledger.epsilon()
+    ...     loss = loss.add(LaplaceNoise(scale=10, sensitivity=1)).add(GaussianNoise(sigma=20, sensitivity=1))
+    >>> loss.epsilon()
     Bracket(lower=0.597004..., upper=0.597004...)
     """
 
@@ -84,15 +84,17 @@ class SpectralLedger:
 
     def __post_init__(self) -> None:
         if not read_delta(self.delta) > 0:
-            raise InvalidParameter("A ledger is made for a delta above 0.", fix="Choose a delta such as 1e-6.")
+            raise InvalidParameter(
+                "An incremental distribution is planned for a delta above 0.", fix="Choose a delta such as 1e-6."
+            )
 
-    def add(self, event: Event, count: int = 1) -> SpectralLedger:
-        """The ledger after ``count`` more of this event."""
+    def add(self, event: Event, count: int = 1) -> IncrementalPLD:
+        """The distribution after ``count`` more of this event."""
         n = whole(count, "count")
         if n == 0:
             return self
         counts = {**self.counts, event: self.counts.get(event, 0) + n}
-        return SpectralLedger(self.delta, self.tolerance, counts, self._grown(event, n) or self._planned(counts))
+        return IncrementalPLD(self.delta, self.tolerance, counts, self._grown(event, n) or self._planned(counts))
 
     def epsilon(self, delta: Number | None = None) -> Bracket:
         """The smallest epsilon for which the history is (epsilon, delta)-DP, as a bracket."""

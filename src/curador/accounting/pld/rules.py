@@ -1,4 +1,4 @@
-"""One rule per event: the pair of laws that dominates it, and a pair that it can really produce."""
+"""One rule per event: a pair of laws that dominates it, and a pair that it can attain."""
 
 from __future__ import annotations
 
@@ -8,22 +8,7 @@ from fractions import Fraction
 from functools import singledispatch
 from typing import TypeVar
 
-from curador.accounting.events import (
-    ApproxLoss,
-    Composed,
-    DiscreteGaussianNoise,
-    DiscreteLaplaceNoise,
-    Event,
-    ExponentialChoice,
-    FixedSizeSampled,
-    GaussianNoise,
-    LaplaceNoise,
-    Parallel,
-    PoissonSampled,
-    PureLoss,
-    RandomizedAnswer,
-    TruncatedLaplaceNoise,
-)
+from curador.accounting import events as ev
 from curador.accounting.pld.cells import Cells, mirrored, sampled, swapped
 from curador.accounting.pld.noise_pairs import IntegerNormal, Laplacian, Normal, Ramp
 from curador.accounting.pld.pairs import Mixed, Pair, Points, Thinned
@@ -54,36 +39,36 @@ def _tight(pair: Pair) -> Orders:
 
 
 @singledispatch
-def parts(event: Event) -> tuple[tuple[Event, int], ...]:
-    """What is run one after another on the same data, in the worst case: events and how often.
+def parts(event: ev.Event) -> tuple[tuple[ev.Event, int], ...]:
+    """The events composed on the same data in the worst case, with their counts.
 
-    >>> parts(2 * LaplaceNoise(1, 1) + Parallel((PureLoss(1), PureLoss(3))))
+    >>> parts(2 * ev.LaplaceNoise(1, 1) + ev.Parallel((ev.PureLoss(1), ev.PureLoss(3))))
     ((LaplaceNoise(...), 2), (PureLoss(epsilon=Fraction(3, 1), ...), 1))
     """
     return ((event, 1),)
 
 
 @parts.register
-def _(event: Composed) -> tuple[tuple[Event, int], ...]:
+def _(event: ev.Composed) -> tuple[tuple[ev.Event, int], ...]:
     return tuple((e, n * count) for part, count in event.parts for e, n in parts(part))
 
 
 @parts.register
-def _(event: PoissonSampled) -> tuple[tuple[Event, int], ...]:
+def _(event: ev.PoissonSampled) -> tuple[tuple[ev.Event, int], ...]:
     return ((event, 1),) if taken(event)[1] else ()
 
 
 @parts.register
-def _(event: Parallel) -> tuple[tuple[Event, int], ...]:
+def _(event: ev.Parallel) -> tuple[tuple[ev.Event, int], ...]:
     """The part that dominates all others; under replace a unit may leave one part and enter another, so two."""
     left = list(event.parts)
-    worst: list[Event] = []
+    worst: list[ev.Event] = []
     while left and len(worst) < (2 if event.neighbors is Neighbors.REPLACE else 1):
         worst.append(left.pop(left.index(_worst(left))))
     return tuple((e, n) for part in worst for e, n in parts(part))
 
 
-def _worst(events: list[Event]) -> Event:
+def _worst(events: list[ev.Event]) -> ev.Event:
     if len({type(e) for e in events}) == 1:
         keys = [strength(e) for e in events]
         if None not in keys:
@@ -97,20 +82,20 @@ def _worst(events: list[Event]) -> Event:
 
 
 @singledispatch
-def strength(event: Event) -> Fraction | None:
+def strength(event: ev.Event) -> Fraction | None:
     """A number that orders events of one type by domination, or None where no one number does."""
     return None
 
 
-@strength.register(LaplaceNoise)
-@strength.register(ExponentialChoice)
-@strength.register(PureLoss)
-def _(event: LaplaceNoise | ExponentialChoice | PureLoss) -> Fraction:
+@strength.register(ev.LaplaceNoise)
+@strength.register(ev.ExponentialChoice)
+@strength.register(ev.PureLoss)
+def _(event: ev.LaplaceNoise | ev.ExponentialChoice | ev.PureLoss) -> Fraction:
     return event.epsilon
 
 
 @strength.register
-def _(event: GaussianNoise) -> Fraction:
+def _(event: ev.GaussianNoise) -> Fraction:
     return event.sensitivity / event.sigma
 
 
@@ -118,13 +103,13 @@ def _(event: GaussianNoise) -> Fraction:
 
 
 @singledispatch
-def orders(event: Event) -> Orders:
+def orders(event: ev.Event) -> Orders:
     """The pairs of laws that bound an event, for each order of two neighbours.
 
     Guarantee: delta of the event is at most that of the first of each two, for every epsilon, and so it stays under
         adaptive composition [ZDW22]; some mechanism that the event describes attains the second.
 
-    >>> orders(GaussianNoise(sigma=2, sensitivity=1))
+    >>> orders(ev.GaussianNoise(sigma=2, sensitivity=1))
     ((Normal(mu=0.5), Normal(mu=0.5)),)
     """
     raise NotPromised(
@@ -134,20 +119,20 @@ def orders(event: Event) -> Orders:
 
 
 @orders.register
-def _(event: LaplaceNoise) -> Orders:
+def _(event: ev.LaplaceNoise) -> Orders:
     e = nearest(event.epsilon)
     return _tight(Laplacian(e, 0.5, Ramp(e, -math.log(4) - e / 2)))
 
 
 @orders.register
-def _(event: DiscreteLaplaceNoise) -> Orders:
+def _(event: ev.DiscreteLaplaceNoise) -> Orders:
     e, step = nearest(event.epsilon), nearest(2 / event.scale)
     inner = Ramp(nearest((event.sensitivity - 2) / event.scale), math.log(math.tanh(step / 4)) - e / 2, step)
     return _tight(Laplacian(e, 1 / (1 + math.exp(-step / 2)), inner if event.sensitivity > 1 else None))
 
 
 @orders.register
-def _(event: TruncatedLaplaceNoise) -> Orders:
+def _(event: ev.TruncatedLaplaceNoise) -> Orders:
     shift, bound = event.sensitivity / event.scale, event.bound / event.scale
     if shift >= 2 * bound:
         return _tight(_TELLING)
@@ -163,7 +148,7 @@ def _(event: TruncatedLaplaceNoise) -> Orders:
 
 
 @orders.register
-def _(event: GaussianNoise) -> Orders:
+def _(event: ev.GaussianNoise) -> Orders:
     return _normal(event.sensitivity**2 / event.sigma**2)
 
 
@@ -175,7 +160,7 @@ def _normal(variance: Fraction) -> Orders:
 
 
 @orders.register
-def _(event: DiscreteGaussianNoise) -> Orders:
+def _(event: ev.DiscreteGaussianNoise) -> Orders:
     if event.dimension > 1:
         raise NotPromised(
             "The worst direction of integer Gaussian noise in several dimensions is not known.",
@@ -189,7 +174,7 @@ def _(event: DiscreteGaussianNoise) -> Orders:
 
 
 @orders.register
-def _(event: ExponentialChoice) -> Orders:
+def _(event: ev.ExponentialChoice) -> Orders:
     # The profile (1 - exp(-(e - epsilon)/2))**2 / (1 - exp(-e)) dominates every choice of bounded range [DDR20]:
     # a ramp without atoms.  Two outcomes with losses +-e/2 are one such choice.
     e = nearest(event.epsilon)
@@ -198,7 +183,7 @@ def _(event: ExponentialChoice) -> Orders:
 
 
 @orders.register
-def _(event: RandomizedAnswer) -> Orders:
+def _(event: ev.RandomizedAnswer) -> Orders:
     seldom, often = sorted((event.truth, (1 - event.truth) / (event.categories - 1)))
     equal = nearest(1 - seldom - often) if event.categories > 2 else 0.0
     if seldom == 0:
@@ -207,12 +192,12 @@ def _(event: RandomizedAnswer) -> Orders:
 
 
 @orders.register
-def _(event: PureLoss) -> Orders:
+def _(event: ev.PureLoss) -> Orders:
     return _tight(_response(event.epsilon))
 
 
 @orders.register
-def _(event: ApproxLoss) -> Orders:
+def _(event: ev.ApproxLoss) -> Orders:
     return _tight(_response(event.epsilon, event.delta))  # [KOV15]
 
 
@@ -233,7 +218,7 @@ def _log(x: Fraction) -> float:
 
 
 @orders.register
-def _(event: PoissonSampled) -> Orders:
+def _(event: ev.PoissonSampled) -> Orders:
     base, rate = taken(event)
     if rate in (0, 1):
         return orders(base) if rate else _tight(_SILENT)
@@ -264,13 +249,13 @@ def _(base: Normal, rate: Fraction) -> tuple[Pair, Pair]:
 
 
 @singledispatch
-def taken(event: Event) -> tuple[Event, Fraction]:
-    """What is run on the innermost sample, and the chance that a unit is in it: a sample of a sample is a sample."""
+def taken(event: ev.Event) -> tuple[ev.Event, Fraction]:
+    """The event on the innermost sample, and a unit's chance to be in it: a sample of a sample is a sample."""
     return event, Fraction(1)
 
 
 @taken.register
-def _(event: PoissonSampled) -> tuple[Event, Fraction]:
+def _(event: ev.PoissonSampled) -> tuple[ev.Event, Fraction]:
     inner, rate = taken(event.event)
     return inner, rate * event.rate
 
@@ -280,7 +265,7 @@ def _added(cells: Cells, rate: Fraction) -> Cells:
 
 
 @orders.register
-def _(event: FixedSizeSampled) -> Orders:
+def _(event: ev.FixedSizeSampled) -> Orders:
     rate = fixed_rate(event)
     if rate == 1:
         return orders(event.event)
@@ -294,7 +279,7 @@ def _mirrored(cells: Cells, rate: Fraction) -> Cells:
     return mirrored(sampled(cells, rate))
 
 
-def _symmetric(event: Event) -> PairBounds:
+def _symmetric(event: ev.Event) -> PairBounds:
     found = orders(event)
     if len(found) > 1:
         raise NotPromised(
@@ -304,7 +289,7 @@ def _symmetric(event: Event) -> PairBounds:
 
 
 @orders.register
-def _(event: Composed) -> Orders:
+def _(event: ev.Composed) -> Orders:
     """Several releases about one sample: known where they are one, or together one Gaussian."""
     inside = parts(event)
     if not inside:
@@ -321,5 +306,5 @@ def _(event: Composed) -> Orders:
 
 
 @orders.register
-def _(event: Parallel) -> Orders:
-    return orders(Composed.of(*parts(event)))
+def _(event: ev.Parallel) -> Orders:
+    return orders(ev.Composed.of(*parts(event)))

@@ -20,8 +20,7 @@ from itertools import product
 import numpy as np
 
 from curador.accounting.pld.cells import Atoms, Cells, Floats, diluted, sampled, swapped
-from curador.accounting.pld.masses import reach
-from curador.accounting.pld.noise_pairs import Normal
+from curador.accounting.pld.noise_pairs import Normal, reach
 from curador.accounting.pld.pairs import Ends, Pair
 
 _SURE = 40.0  # -log of what the rule and its ends may leave out

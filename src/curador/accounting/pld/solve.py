@@ -12,7 +12,7 @@ import numpy as np
 from curador.accounting.bracket import Bracket
 from curador.accounting.events import Event
 from curador.accounting.pld.cells import connect, merge
-from curador.accounting.pld.extremes import Extremes, Item, in_both_orders
+from curador.accounting.pld.extremes import CountedPair, Extremes, in_both_orders
 from curador.accounting.pld.noise_pairs import Normal
 from curador.accounting.pld.profile import Profile
 from curador.accounting.pld.spectrum import Spectrum, nothing, of_pair
@@ -74,7 +74,7 @@ def delta(event: Event, epsilon: Number, tolerance: float = 1e-3) -> Bracket:
 def worst(orders: Iterable[Callable[[float], Bracket]]) -> Bracket:
     """The larger of what holds in each order of the neighbours; its decimals, too, are on the safe side.
 
-    Each order is told what is already known to be attained, so that it need not be exact below that.
+    Each order is given the value already attained by the others, so that it need not be exact below that.
     """
     low = high = 0.0
     for order in orders:
@@ -114,7 +114,7 @@ def read_tolerance(x: float) -> float:
 
 
 @np.errstate(all="ignore")  # what overflows makes the bracket wide, by the rules of Profile
-def _epsilon(items: list[Item], delta: float, tolerance: float, attained: float, lower: bool = True) -> Bracket:
+def _epsilon(items: list[CountedPair], delta: float, tolerance: float, attained: float, lower: bool = True) -> Bracket:
     known = Extremes.of(items)
     low, high = known.epsilon_floor(delta), known.epsilon_ceiling(delta)
     if min(delta, _SURELY) <= known.infinite.lower or high - low <= tolerance or high <= attained:
@@ -134,19 +134,19 @@ def _epsilon(items: list[Item], delta: float, tolerance: float, attained: float,
         low = max(low, solve_lower(profile, delta, high, wanted * ROOT))
         if high - low <= tolerance * max(1.0, low) or high <= attained or high == math.inf or _loose(items):
             break
-        # The answer is at an atom, or not where the moments said: aim again, for the slope that was found, or more.
+        # The answer is at an atom, or not where the moments predicted: aim again, at the slope found or more.
         aim = for_epsilon(sketch.table, high)
         slope = max(profile.slope(high), 16 * max(slope, profile.band.theta))
     return Bracket(min(low, high), high)
 
 
-def _loose(items: list[Item]) -> bool:
+def _loose(items: list[CountedPair]) -> bool:
     """Whether the two bounds are about different pairs, so that no effort brings them together."""
     return any(item.above is not item.below for item in items)
 
 
 @np.errstate(all="ignore")
-def _delta_at(items: list[Item], epsilon: float, tolerance: float, attained: float) -> Bracket:
+def _delta_at(items: list[CountedPair], epsilon: float, tolerance: float, attained: float) -> Bracket:
     known = Extremes.of(items)
     low = known.delta_floor(epsilon)
     if epsilon >= known.epsilon_ceiling(known.infinite.upper):
@@ -167,7 +167,7 @@ def _delta_at(items: list[Item], epsilon: float, tolerance: float, attained: flo
     return Bracket(min(low, high), high)
 
 
-def build(items: list[Item], plan: Window, lower: bool) -> Profile:
+def build(items: list[CountedPair], plan: Window, lower: bool) -> Profile:
     """The profile of a composition."""
     more = less = nothing(plan.band)
     for item in items:
@@ -176,7 +176,7 @@ def build(items: list[Item], plan: Window, lower: bool) -> Profile:
     return finish(plan, more, less)
 
 
-def leaf(item: Item, plan: Window, lower: bool = True) -> tuple[Spectrum, Spectrum]:
+def leaf(item: CountedPair, plan: Window, lower: bool = True) -> tuple[Spectrum, Spectrum]:
     """The spectra of one event: of a pair that dominates it, and of a pair that it dominates."""
     more = of_pair(item.above, plan.band, plan.cells, plan.tail, connect)
     if not lower or (item.above is item.below and item.above.exact(plan.band.tilts, plan.band.end, plan.tail)):

@@ -1,4 +1,4 @@
-"""Choosing where to look: the tilt, the window, the frequencies and the cells for a wanted tolerance.
+"""Choosing the numerical parameters: the tilt, the window, the frequencies and the cells for a tolerance.
 
 Nothing here needs to be right for the bounds to hold; a poor choice only makes them wide.
 """
@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from curador.accounting.pld.cells import Atoms, Floats, connect, merge
-from curador.accounting.pld.extremes import Item
+from curador.accounting.pld.extremes import CountedPair
 from curador.accounting.pld.pairs import Pair
 from curador.accounting.pld.spectrum import Band
 
@@ -60,7 +60,7 @@ def _of_atoms(atoms: Atoms, thetas: Floats) -> Floats:
 class WindowSketch:
     """The cumulants K(theta) = log E[exp(theta * loss); not infinite] of a composition, roughly."""
 
-    def __init__(self, items: Iterable[Item], tail: float) -> None:
+    def __init__(self, items: Iterable[CountedPair], tail: float) -> None:
         self.tail = tail
         self._parts = [(rough(item.above, tail), item.count) for item in items]
         log_finite = sum(n * math.log1p(-min(part.infinite, 1 - 1e-16)) for part, n in self._parts)
@@ -94,7 +94,7 @@ def for_epsilon(table: Floats, epsilon: float) -> Aim:
     return Aim(1 + int(np.argmin(table[1:] + _LOG_C - THETAS[1:] * epsilon)), epsilon)
 
 
-def look_for_epsilon(items: list[Item], delta: float) -> tuple[WindowSketch, Aim] | None:
+def look_for_epsilon(items: list[CountedPair], delta: float) -> tuple[WindowSketch, Aim] | None:
     """A sketch, and where to aim, with as long a tail counted as infinite as hardly changes delta."""
     share = delta * SHARE / sum(item.count for item in items)
     tail = max(_LEAST_TAIL, share)
@@ -116,8 +116,8 @@ def look_for_epsilon(items: list[Item], delta: float) -> tuple[WindowSketch, Aim
             return None
 
 
-def look_at_epsilon(items: list[Item], epsilon: float, delta: float) -> tuple[WindowSketch, Aim] | None:
-    """A sketch, and the tilt, for delta at a given epsilon, where delta may be about what it is said to be."""
+def look_at_epsilon(items: list[CountedPair], epsilon: float, delta: float) -> tuple[WindowSketch, Aim] | None:
+    """A sketch, and the tilt, for delta at a given epsilon, where delta is about the value aimed at."""
     share = SHARE / sum(item.count for item in items) * math.exp(-min(600.0, epsilon))
     sketch = WindowSketch(items, max(_LEAST_TAIL, delta * share))
     aim = for_epsilon(sketch.table, epsilon)
@@ -133,7 +133,7 @@ class Window(NamedTuple):
     tail: float
 
 
-def plan_for(items: list[Item], sketch: WindowSketch, aim: Aim, tolerance: float, slope: float = 0.0) -> Window:
+def plan_for(items: list[CountedPair], sketch: WindowSketch, aim: Aim, tolerance: float, slope: float = 0.0) -> Window:
     """A plan for an answer near ``aim``, where log delta falls at least as fast as ``slope``."""
     at = max(aim.at, int(np.searchsorted(THETAS, min(1.0, 3 / max(1.0, _deviation(sketch.table, aim.at))))))
     theta, e = float(THETAS[at]), aim.epsilon
@@ -165,7 +165,7 @@ def _deviation(table: Floats, at: int) -> float:
     return math.sqrt(max(0.0, 2 * ((z - y) / (c - b) - (y - x) / (b - a)) / (c - a)))
 
 
-def _decay(items: list[Item], theta: float, omegas: Floats, tail: float) -> Floats:
+def _decay(items: list[CountedPair], theta: float, omegas: Floats, tail: float) -> Floats:
     """A bound on the logarithm of all moments beyond each omega."""
     total = np.zeros_like(omegas)
     for item in items:
@@ -176,7 +176,7 @@ def _decay(items: list[Item], theta: float, omegas: Floats, tail: float) -> Floa
     return total
 
 
-def cells_needed(items: Iterable[Item], band: Band, tail: float, tolerance: float) -> int:
+def cells_needed(items: Iterable[CountedPair], band: Band, tail: float, tolerance: float) -> int:
     """How many cells keep connected dots and merged cells within about half the tolerance of each other.
 
     Their distance in epsilon is that of their cumulants over theta, and falls as the square of the number of cells.

@@ -1,4 +1,4 @@
-"""What events cost in a filter's currency: whole numbers of small units, rounded up.
+"""The cost of events in the currency of a filter: whole numbers of small units, rounded up.
 
 A loss (epsilon, rho, Rényi divergence) is counted in units of 1e-12 and a delta in units of 1e-18, so that balances are
 integers that a database can store and compare, and that what a person typed as 0.1 is counted exactly.
@@ -13,23 +13,13 @@ from enum import StrEnum
 from fractions import Fraction
 from functools import singledispatch
 
+from curador.accounting import events as ev
 from curador.accounting.convert import pure_to_zcdp_tight
-from curador.accounting.events import (
-    ApproxLoss,
-    Composed,
-    DiscreteGaussianNoise,
-    Event,
-    ExponentialChoice,
-    GaussianNoise,
-    Parallel,
-    PureLoss,
-    ZCDPLoss,
-)
 from curador.accounting.rules.profiles import delta as profile_delta
 from curador.accounting.rules.profiles import pure_epsilon
 from curador.accounting.rules.renyi import renyi
 from curador.errors import InvalidParameter, NotPromised
-from curador.numbers import Number, probability, rational
+from curador.numbers import Number, probability, rational, set_fields
 from curador.privacy import ZCDP, ApproxDP, Guarantee, Neighbors, PureDP, RenyiDP
 
 LOSS_UNIT = 10**12
@@ -54,7 +44,7 @@ class Rule(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Currency:
-    """What a filter counts: its rule, and for Rényi rules the orders, fixed when it is opened.
+    """The quantities a filter adds up: its rule, and for Rényi rules the orders, fixed when it is opened.
 
     >>> Currency(Rule.RENYI, (2.0, 8.0)).names
     ('order 2', 'order 8')
@@ -64,8 +54,8 @@ class Currency:
     orders: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "rule", Rule(self.rule))
-        object.__setattr__(self, "orders", tuple(sorted(float(rational(a, "order")) for a in self.orders)))
+        orders = tuple(sorted(float(rational(a, "order")) for a in self.orders))
+        set_fields(self, rule=Rule(self.rule), orders=orders)
         curve = self.rule in (Rule.RENYI, Rule.RENYI_ANY)
         if curve != bool(self.orders) or len(set(self.orders)) < len(self.orders) or any(a <= 1 for a in self.orders):
             raise InvalidParameter(
@@ -83,11 +73,11 @@ class Currency:
         return tuple(DELTA_UNIT if name == "delta" else LOSS_UNIT for name in self.names)
 
 
-# ---- what an event costs ---------------------------------------------------------------------------------------
+# ---- the cost of an event ---------------------------------------------------------------------------------------
 
 
-def cost(charged: Event | Guarantee, currency: Currency, delta: Number | None = None) -> Cost:
-    """What an event, or a guarantee that was promised, costs in a filter's currency: integers, rounded up.
+def cost(charged: ev.Event | Guarantee, currency: Currency, delta: Number | None = None) -> Cost:
+    """The cost of an event, or of a guarantee, in the currency of a filter: integers, rounded up.
 
     In the approximate currency an event without a pure epsilon (Gaussian noise) has a whole curve of costs; ``delta``
     says at which point of it to pay.
@@ -96,9 +86,9 @@ def cost(charged: Event | Guarantee, currency: Currency, delta: Number | None = 
 
     >>> cost(PureDP(0.1), Currency(Rule.PURE))
     (100000000000,)
-    >>> cost(GaussianNoise(sigma=2, sensitivity=1), Currency(Rule.ZCDP))
+    >>> cost(ev.GaussianNoise(sigma=2, sensitivity=1), Currency(Rule.ZCDP))
     (125000000000, 0)
-    >>> cost(GaussianNoise(sigma=10, sensitivity=1), Currency(Rule.APPROXIMATE), delta=1e-6)
+    >>> cost(ev.GaussianNoise(sigma=10, sensitivity=1), Currency(Rule.APPROXIMATE), delta=1e-6)
     (396857..., 1000000000000)
     """
     if delta is not None and currency.rule is not Rule.APPROXIMATE:
@@ -122,7 +112,7 @@ def _losses(charged: object, currency: Currency, delta: Fraction | None) -> Loss
 
 
 @_losses.register
-def _(charged: Event, currency: Currency, delta: Fraction | None) -> Losses:
+def _(charged: ev.Event, currency: Currency, delta: Fraction | None) -> Losses:
     return _RULES[currency.rule](charged, currency, delta)
 
 
@@ -130,14 +120,14 @@ def _(charged: Event, currency: Currency, delta: Fraction | None) -> Losses:
 def _(charged: PureDP, currency: Currency, delta: Fraction | None) -> Losses:
     if charged.epsilon in (0, math.inf):
         return (charged.epsilon,) * len(currency.names)
-    return _losses(PureLoss(rational(charged.epsilon)), currency, delta)
+    return _losses(ev.PureLoss(rational(charged.epsilon)), currency, delta)
 
 
 @_losses.register
 def _(charged: ApproxDP, currency: Currency, delta: Fraction | None) -> Losses:
     if charged.epsilon == math.inf:
         return (math.inf,) * len(currency.names)
-    return _losses(ApproxLoss(rational(charged.epsilon), rational(charged.delta)), currency, delta)
+    return _losses(ev.ApproxLoss(rational(charged.epsilon), rational(charged.delta)), currency, delta)
 
 
 @_losses.register
@@ -146,7 +136,7 @@ def _(charged: ZCDP, currency: Currency, delta: Fraction | None) -> Losses:
         return charged.rho, charged.delta
     if charged.delta or charged.rho == math.inf:
         return (math.inf,) * len(currency.names)
-    return _losses(ZCDPLoss(rational(charged.rho)), currency, delta) if charged.rho else (0.0,) * len(currency.names)
+    return _losses(ev.ZCDPLoss(rational(charged.rho)), currency, delta) if charged.rho else (0.0,) * len(currency.names)
 
 
 @_losses.register
@@ -157,17 +147,17 @@ def _(charged: RenyiDP, currency: Currency, delta: Fraction | None) -> Losses:
     ) * len(currency.names)
 
 
-def _pure(event: Event, currency: Currency, delta: Fraction | None) -> Losses:
+def _pure(event: ev.Event, currency: Currency, delta: Fraction | None) -> Losses:
     return (pure_epsilon(event),)
 
 
-def _approximate(event: Event, currency: Currency, delta: Fraction | None) -> Losses:
+def _approximate(event: ev.Event, currency: Currency, delta: Fraction | None) -> Losses:
     if delta is None:
         return _pair(event)
     return Fraction(_cheapest(event, delta), LOSS_UNIT), delta
 
 
-def _cheapest(event: Event, delta: Fraction) -> int:
+def _cheapest(event: ev.Event, delta: Fraction) -> int:
     """The fewest loss units at which the event's delta is at most the one paid for; delta falls as epsilon grows."""
     low, high = -1, LOSS_UNIT
     while profile_delta(event, Fraction(high, LOSS_UNIT)) > delta:
@@ -181,32 +171,32 @@ def _cheapest(event: Event, delta: Fraction) -> int:
 
 
 @singledispatch
-def _pair(event: Event) -> Losses:
+def _pair(event: ev.Event) -> Losses:
     """The one (epsilon, delta) that an event names by itself."""
     return pure_epsilon(event), Fraction(0)
 
 
 @_pair.register
-def _(event: ApproxLoss) -> Losses:
+def _(event: ev.ApproxLoss) -> Losses:
     return event.epsilon, event.delta
 
 
 @_pair.register
-def _(event: Composed) -> Losses:
+def _(event: ev.Composed) -> Losses:
     return _sum(event, _pair)
 
 
 @_pair.register
-def _(event: Parallel) -> Losses:
+def _(event: ev.Parallel) -> Losses:
     return _largest(event, _pair)
 
 
-def _zcdp(event: Event, currency: Currency, delta: Fraction | None) -> Losses:
+def _zcdp(event: ev.Event, currency: Currency, delta: Fraction | None) -> Losses:
     return _rho(event)
 
 
 @singledispatch
-def _rho(event: Event) -> Losses:
+def _rho(event: ev.Event) -> Losses:
     """rho, and a delta for events that are zCDP only up to one."""
     epsilon = pure_epsilon(event)
     # [BS16]: any epsilon-DP event; the best constant is epsilon tanh(epsilon / 2).
@@ -214,61 +204,61 @@ def _rho(event: Event) -> Losses:
 
 
 @_rho.register
-def _(event: GaussianNoise) -> Losses:
+def _(event: ev.GaussianNoise) -> Losses:
     return event.sensitivity**2 / (2 * event.sigma**2), Fraction(0)
 
 
 @_rho.register
-def _(event: DiscreteGaussianNoise) -> Losses:
+def _(event: ev.DiscreteGaussianNoise) -> Losses:
     return event.sensitivity_squared / (2 * event.variance), Fraction(0)  # [CKS20]
 
 
 @_rho.register
-def _(event: ExponentialChoice) -> Losses:
+def _(event: ev.ExponentialChoice) -> Losses:
     return event.epsilon**2 / 8, Fraction(0)  # bounded range [CR21]
 
 
 @_rho.register
-def _(event: ZCDPLoss) -> Losses:
+def _(event: ev.ZCDPLoss) -> Losses:
     return event.rho, Fraction(0)
 
 
 @_rho.register
-def _(event: ApproxLoss) -> Losses:
+def _(event: ev.ApproxLoss) -> Losses:
     # Up to delta the event is an epsilon-DP one [KOV15], which has a rho [BS16].
     rho = rational(pure_to_zcdp_tight(event.epsilon)) if event.epsilon else Fraction(0)
     return rho, event.delta
 
 
 @_rho.register
-def _(event: Composed) -> Losses:
+def _(event: ev.Composed) -> Losses:
     return _sum(event, _rho)
 
 
 @_rho.register
-def _(event: Parallel) -> Losses:
+def _(event: ev.Parallel) -> Losses:
     return _largest(event, _rho)
 
 
-def _renyi(event: Event, currency: Currency, delta: Fraction | None) -> Losses:
+def _renyi(event: ev.Event, currency: Currency, delta: Fraction | None) -> Losses:
     return tuple(renyi(event, order) for order in currency.orders)
 
 
-def _sum(event: Composed, rule: Callable[[Event], Losses]) -> Losses:
+def _sum(event: ev.Composed, rule: Callable[[ev.Event], Losses]) -> Losses:
     total: Losses = (Fraction(0), Fraction(0))
     for part, count in event.parts:
         total = tuple(t + count * x for t, x in zip(total, rule(part), strict=True))
     return total
 
 
-def _largest(event: Parallel, rule: Callable[[Event], Losses]) -> Losses:
-    """As compose.parallel: the largest of each number, or the two largest together under replace."""
+def _largest(event: ev.Parallel, rule: Callable[[ev.Event], Losses]) -> Losses:
+    """As composition.parallel: the largest of each number, or the two largest together under replace."""
     take = 2 if event.neighbors is Neighbors.REPLACE else 1
     columns = zip(*map(rule, event.parts), strict=True) if event.parts else ((), ())
     return tuple(sum(sorted(column, reverse=True)[:take], start=Fraction(0)) for column in columns)
 
 
-_RULES: Mapping[Rule, Callable[[Event, Currency, Fraction | None], Losses]] = {
+_RULES: Mapping[Rule, Callable[[ev.Event, Currency, Fraction | None], Losses]] = {
     Rule.PURE: _pure,
     Rule.APPROXIMATE: _approximate,
     Rule.ZCDP: _zcdp,

@@ -1,4 +1,4 @@
-"""What a group is promised: k people (or k steps between databases) instead of one."""
+"""Group privacy: the guarantee of k people, or of k steps between databases, instead of one."""
 
 from __future__ import annotations
 
@@ -6,21 +6,7 @@ import math
 from fractions import Fraction
 from functools import singledispatch
 
-from curador.accounting.events import (
-    NOTHING,
-    ApproxLoss,
-    Composed,
-    DiscreteGaussianNoise,
-    DiscreteLaplaceNoise,
-    Event,
-    ExponentialChoice,
-    GaussianNoise,
-    LaplaceNoise,
-    PureLoss,
-    RandomizedAnswer,
-    TruncatedLaplaceNoise,
-    ZCDPLoss,
-)
+from curador.accounting import events as ev
 from curador.accounting.precise import dec, digits, fraction_above, lost_digits
 from curador.errors import NotPromised
 from curador.numbers import rational, up, whole
@@ -47,7 +33,7 @@ def _geometric(epsilon: Fraction, delta: Fraction, k: int) -> Fraction:
 
 @singledispatch
 def group(guarantee: Guarantee, k: int) -> Guarantee:
-    """What k people together are promised by a guarantee about one.
+    """The guarantee of k people together, from a guarantee about one.
 
     Guarantee:
         PureDP: k epsilon [DMNS06].
@@ -103,7 +89,7 @@ def _(guarantee: RenyiDP, k: int) -> RenyiDP:
 
 
 def stable(guarantee: RenyiDP, c: int) -> RenyiDP:
-    """What holds when the data first pass through a 2**c-stable map (thesis, Proposition 4.1.3).
+    """The guarantee after a 2**c-stable map of the data (thesis, Proposition 4.1.3).
 
     A map is m-stable when neighbours go to databases at most m steps apart; the thesis prints this backwards.
 
@@ -134,7 +120,7 @@ def _stretched(guarantee: RenyiDP, c: int, k: int) -> RenyiDP:
 
 
 @singledispatch
-def for_group(event: Event, k: int) -> Event:
+def for_group(event: ev.Event, k: int) -> ev.Event:
     """The event as a group of k people sees it: the same noise, k times the sensitivity.
 
     Tighter than :func:`group` wherever the law of the noise is known, and exact for one-dimensional Laplace and
@@ -144,7 +130,7 @@ def for_group(event: Event, k: int) -> Event:
     Fails: for sampled and parallel events, where the number of the group's members that take part, or the parts they
         are in, matters; refused.
 
-    >>> for_group(GaussianNoise(sigma=2, sensitivity=1), 3)
+    >>> for_group(ev.GaussianNoise(sigma=2, sensitivity=1), 3)
     GaussianNoise(sigma=Fraction(2, 1), sensitivity=Fraction(3, 1), neighbors=<Neighbors.ADD_REMOVE: 'add-remove'>)
     """
     raise NotPromised(
@@ -154,61 +140,61 @@ def for_group(event: Event, k: int) -> Event:
 
 
 @for_group.register
-def _(event: LaplaceNoise, k: int) -> LaplaceNoise:
-    return LaplaceNoise(event.scale, event.sensitivity * whole(k, "k", 1), event.neighbors)
+def _(event: ev.LaplaceNoise, k: int) -> ev.LaplaceNoise:
+    return ev.LaplaceNoise(event.scale, event.sensitivity * whole(k, "k", 1), event.neighbors)
 
 
 @for_group.register
-def _(event: DiscreteLaplaceNoise, k: int) -> DiscreteLaplaceNoise:
-    return DiscreteLaplaceNoise(event.scale, event.sensitivity * whole(k, "k", 1), event.neighbors)
+def _(event: ev.DiscreteLaplaceNoise, k: int) -> ev.DiscreteLaplaceNoise:
+    return ev.DiscreteLaplaceNoise(event.scale, event.sensitivity * whole(k, "k", 1), event.neighbors)
 
 
 @for_group.register
-def _(event: TruncatedLaplaceNoise, k: int) -> TruncatedLaplaceNoise:
-    return TruncatedLaplaceNoise(event.scale, event.sensitivity * whole(k, "k", 1), event.bound, event.neighbors)
+def _(event: ev.TruncatedLaplaceNoise, k: int) -> ev.TruncatedLaplaceNoise:
+    return ev.TruncatedLaplaceNoise(event.scale, event.sensitivity * whole(k, "k", 1), event.bound, event.neighbors)
 
 
 @for_group.register
-def _(event: GaussianNoise, k: int) -> GaussianNoise:
-    return GaussianNoise(event.sigma, event.sensitivity * whole(k, "k", 1), event.neighbors)
+def _(event: ev.GaussianNoise, k: int) -> ev.GaussianNoise:
+    return ev.GaussianNoise(event.sigma, event.sensitivity * whole(k, "k", 1), event.neighbors)
 
 
 @for_group.register
-def _(event: DiscreteGaussianNoise, k: int) -> DiscreteGaussianNoise:
+def _(event: ev.DiscreteGaussianNoise, k: int) -> ev.DiscreteGaussianNoise:
     squared = event.sensitivity_squared * whole(k, "k", 1) ** 2
-    return DiscreteGaussianNoise(event.variance, squared, event.dimension, event.neighbors)
+    return ev.DiscreteGaussianNoise(event.variance, squared, event.dimension, event.neighbors)
 
 
 @for_group.register
-def _(event: ExponentialChoice, k: int) -> ExponentialChoice:
+def _(event: ev.ExponentialChoice, k: int) -> ev.ExponentialChoice:
     # The same weights exp(eps s / 2 Delta) read with a score that moves k Delta.
-    return ExponentialChoice(event.epsilon * whole(k, "k", 1), event.neighbors)
+    return ev.ExponentialChoice(event.epsilon * whole(k, "k", 1), event.neighbors)
 
 
 @for_group.register
-def _(event: RandomizedAnswer, k: int) -> Event:
+def _(event: ev.RandomizedAnswer, k: int) -> ev.Event:
     # Each of the k may have answered for themselves; one answer about all of them would lose less.
     return event * whole(k, "k", 1)
 
 
 @for_group.register
-def _(event: PureLoss, k: int) -> PureLoss:
-    return PureLoss(event.epsilon * whole(k, "k", 1), event.neighbors)
+def _(event: ev.PureLoss, k: int) -> ev.PureLoss:
+    return ev.PureLoss(event.epsilon * whole(k, "k", 1), event.neighbors)
 
 
 @for_group.register
-def _(event: ApproxLoss, k: int) -> ApproxLoss:
+def _(event: ev.ApproxLoss, k: int) -> ev.ApproxLoss:
     n = whole(k, "k", 1)
     if n == 1:
         return event
-    return ApproxLoss(n * event.epsilon, _geometric(event.epsilon, event.delta, n), event.neighbors)
+    return ev.ApproxLoss(n * event.epsilon, _geometric(event.epsilon, event.delta, n), event.neighbors)
 
 
 @for_group.register
-def _(event: ZCDPLoss, k: int) -> ZCDPLoss:
-    return ZCDPLoss(event.rho * whole(k, "k", 1) ** 2, event.neighbors)
+def _(event: ev.ZCDPLoss, k: int) -> ev.ZCDPLoss:
+    return ev.ZCDPLoss(event.rho * whole(k, "k", 1) ** 2, event.neighbors)
 
 
 @for_group.register
-def _(event: Composed, k: int) -> Event:
-    return Composed.of(*((for_group(part, k), count) for part, count in event.parts)) if event.parts else NOTHING
+def _(event: ev.Composed, k: int) -> ev.Event:
+    return ev.Composed.of(*((for_group(part, k), count) for part, count in event.parts)) if event.parts else ev.NOTHING

@@ -13,24 +13,8 @@ from decimal import Decimal
 from fractions import Fraction
 from functools import singledispatch
 
+from curador.accounting import events as ev
 from curador.accounting.convert import zcdp_log_delta
-from curador.accounting.events import (
-    ApproxLoss,
-    Composed,
-    DiscreteGaussianNoise,
-    DiscreteLaplaceNoise,
-    Event,
-    ExponentialChoice,
-    FixedSizeSampled,
-    GaussianNoise,
-    LaplaceNoise,
-    Parallel,
-    PoissonSampled,
-    PureLoss,
-    RandomizedAnswer,
-    TruncatedLaplaceNoise,
-    ZCDPLoss,
-)
 from curador.accounting.precise import TINY, dec, digits, exp_upper, float_above, fraction_above, nearest, upper_log
 from curador.accounting.rules.gaussian import discrete_gaussian_log_delta, gaussian_log_delta
 from curador.errors import NotPromised
@@ -41,23 +25,23 @@ _SLACK = Decimal("1e-55")  # more than sixty digits lose to one product
 _HUGE = 10**6  # an epsilon beyond which sampling is not credited, so that no exponential leaves its range
 
 
-def delta(event: Event, epsilon: Number) -> float:
+def delta(event: ev.Event, epsilon: Number) -> float:
     """An upper bound on the smallest delta for which the event is (epsilon, delta)-DP.
 
     Guarantee: exact up to rounding (upwards) for every single noise, choice and worst case; by conversion for
         ZCDPLoss and for integer Gaussian vectors.  A delta that no double can hold becomes the smallest double.
     Fails: for compositions, which raise NotPromised; use the privacy-loss distributions.
 
-    >>> round(delta(LaplaceNoise(1, 1), "0.5"), 6), delta(LaplaceNoise(1, 1), 1)
+    >>> round(delta(ev.LaplaceNoise(1, 1), "0.5"), 6), delta(ev.LaplaceNoise(1, 1), 1)
     (0.221199, 0.0)
     """
     return exp_upper(log_delta(event, epsilon))
 
 
-def log_delta(event: Event, epsilon: Number) -> float:
+def log_delta(event: ev.Event, epsilon: Number) -> float:
     """The natural logarithm of :func:`delta`; minus infinity for 0.
 
-    >>> round(log_delta(TruncatedLaplaceNoise(1, 1, 1000), 1), 3)
+    >>> round(log_delta(ev.TruncatedLaplaceNoise(1, 1, 1000), 1), 3)
     -1000.152
     """
     e = rational(epsilon, "epsilon")
@@ -69,7 +53,7 @@ def log_delta(event: Event, epsilon: Number) -> float:
 
 
 @singledispatch
-def log_delta_rule(event: Event, epsilon: Fraction) -> float:
+def log_delta_rule(event: ev.Event, epsilon: Fraction) -> float:
     """The rule behind :func:`log_delta`, for epsilon >= 0: register one per event."""
     raise NotPromised(
         f"No closed form gives delta for {type(event).__name__}.",
@@ -81,13 +65,13 @@ def log_delta_rule(event: Event, epsilon: Fraction) -> float:
 
 
 @log_delta_rule.register
-def _(event: LaplaceNoise, epsilon: Fraction) -> float:
+def _(event: ev.LaplaceNoise, epsilon: Fraction) -> float:
     # 1 - exp((epsilon - epsilon0) / 2): the mass left of the midpoint between the two peaks.
     return _log(_gone((event.epsilon - epsilon) / 2))
 
 
 @log_delta_rule.register
-def _(event: DiscreteLaplaceNoise, epsilon: Fraction) -> float:
+def _(event: ev.DiscreteLaplaceNoise, epsilon: Fraction) -> float:
     s, b = event.sensitivity, event.scale
     if epsilon >= event.epsilon:
         return -math.inf
@@ -99,7 +83,7 @@ def _(event: DiscreteLaplaceNoise, epsilon: Fraction) -> float:
 
 
 @log_delta_rule.register
-def _(event: TruncatedLaplaceNoise, epsilon: Fraction) -> float:
+def _(event: ev.TruncatedLaplaceNoise, epsilon: Fraction) -> float:
     b, shift, bound = event.scale, event.sensitivity, event.bound
     if shift >= 2 * bound:
         return 0.0
@@ -114,12 +98,12 @@ def _(event: TruncatedLaplaceNoise, epsilon: Fraction) -> float:
 
 
 @log_delta_rule.register
-def _(event: GaussianNoise, epsilon: Fraction) -> float:
+def _(event: ev.GaussianNoise, epsilon: Fraction) -> float:
     return gaussian_log_delta(event.sigma, event.sensitivity, epsilon)
 
 
 @log_delta_rule.register
-def _(event: DiscreteGaussianNoise, epsilon: Fraction) -> float:
+def _(event: ev.DiscreteGaussianNoise, epsilon: Fraction) -> float:
     if event.dimension == 1:
         return discrete_gaussian_log_delta(event.variance, math.isqrt(event.sensitivity_squared), epsilon)
     return zcdp_log_delta(event.sensitivity_squared / (2 * event.variance), epsilon)  # [CKS20]
@@ -129,7 +113,7 @@ def _(event: DiscreteGaussianNoise, epsilon: Fraction) -> float:
 
 
 @log_delta_rule.register
-def _(event: ExponentialChoice, epsilon: Fraction) -> float:
+def _(event: ev.ExponentialChoice, epsilon: Fraction) -> float:
     # A loss confined to [t - e0, t] is worst on its two ends; the worst t is (e0 + epsilon) / 2 [DDR20].
     if epsilon >= event.epsilon:
         return -math.inf
@@ -137,7 +121,7 @@ def _(event: ExponentialChoice, epsilon: Fraction) -> float:
 
 
 @log_delta_rule.register
-def _(event: RandomizedAnswer, epsilon: Fraction) -> float:
+def _(event: ev.RandomizedAnswer, epsilon: Fraction) -> float:
     often, seldom = sorted((event.truth, (1 - event.truth) / (event.categories - 1)), reverse=True)
     if seldom == 0:
         return _log(nearest(often))
@@ -149,17 +133,17 @@ def _(event: RandomizedAnswer, epsilon: Fraction) -> float:
 
 
 @log_delta_rule.register
-def _(event: PureLoss, epsilon: Fraction) -> float:
+def _(event: ev.PureLoss, epsilon: Fraction) -> float:
     return _worst(event.epsilon, Fraction(0), epsilon)
 
 
 @log_delta_rule.register
-def _(event: ApproxLoss, epsilon: Fraction) -> float:
+def _(event: ev.ApproxLoss, epsilon: Fraction) -> float:
     return _worst(event.epsilon, event.delta, epsilon)
 
 
 @log_delta_rule.register
-def _(event: ZCDPLoss, epsilon: Fraction) -> float:
+def _(event: ev.ZCDPLoss, epsilon: Fraction) -> float:
     return zcdp_log_delta(event.rho, epsilon)
 
 
@@ -167,7 +151,7 @@ def _(event: ZCDPLoss, epsilon: Fraction) -> float:
 
 
 @log_delta_rule.register
-def _(event: PoissonSampled, epsilon: Fraction) -> float:
+def _(event: ev.PoissonSampled, epsilon: Fraction) -> float:
     if event.neighbors is Neighbors.REPLACE:
         # With probability 1 - rate both runs are equal; hockey-stick divergences are jointly convex.
         return _log(nearest(event.rate)) + log_delta_rule(event.event, epsilon)
@@ -175,12 +159,12 @@ def _(event: PoissonSampled, epsilon: Fraction) -> float:
 
 
 @log_delta_rule.register
-def _(event: FixedSizeSampled, epsilon: Fraction) -> float:
+def _(event: ev.FixedSizeSampled, epsilon: Fraction) -> float:
     return _amplified(event.event, fixed_rate(event), epsilon)  # [BBG18, Theorem 9]
 
 
 @log_delta_rule.register
-def _(event: Parallel, epsilon: Fraction) -> float:
+def _(event: ev.Parallel, epsilon: Fraction) -> float:
     if event.neighbors is Neighbors.REPLACE and len(event.parts) > 1:
         raise NotPromised(
             "Under replace a unit may move between parts, so two of them are composed.",
@@ -190,7 +174,7 @@ def _(event: Parallel, epsilon: Fraction) -> float:
 
 
 @log_delta_rule.register
-def _(event: Composed, epsilon: Fraction) -> float:
+def _(event: ev.Composed, epsilon: Fraction) -> float:
     if not event.parts:
         return -math.inf
     (part, count), *rest = event.parts
@@ -206,44 +190,45 @@ def _(event: Composed, epsilon: Fraction) -> float:
 
 
 @singledispatch
-def pure_epsilon(event: Event) -> Fraction | float:
+def pure_epsilon(event: ev.Event) -> Fraction | float:
     """The pure epsilon of an event: an exact fraction, or one just above a logarithm, or infinity.
 
     Guarantee: epsilon-DP [DMNS06]; sums for compositions; for parts of the data the largest under add-remove and
         the two largest together under replace; log(1 + q (e**epsilon - 1)) for a sample [BBG18].
     Assumes: under replace, each part's event also covers a unit that enters or leaves that part.
 
-    >>> pure_epsilon(3 * LaplaceNoise(2, 1)), pure_epsilon(GaussianNoise(1, 1))
+    >>> pure_epsilon(3 * ev.LaplaceNoise(2, 1)), pure_epsilon(ev.GaussianNoise(1, 1))
     (Fraction(3, 2), inf)
     """
     raise NotPromised(
-        f"No rule gives a pure epsilon for {type(event).__name__}.", fix="Describe it with a known event, or PureLoss."
+        f"No rule gives a pure epsilon for {type(event).__name__}.",
+        fix="Describe it with a known event, or PureLoss.",
     )
 
 
-@pure_epsilon.register(LaplaceNoise)
-@pure_epsilon.register(DiscreteLaplaceNoise)
-@pure_epsilon.register(ExponentialChoice)
-@pure_epsilon.register(PureLoss)
-def _(event: LaplaceNoise | DiscreteLaplaceNoise | ExponentialChoice | PureLoss) -> Fraction | float:
+@pure_epsilon.register(ev.LaplaceNoise)
+@pure_epsilon.register(ev.DiscreteLaplaceNoise)
+@pure_epsilon.register(ev.ExponentialChoice)
+@pure_epsilon.register(ev.PureLoss)
+def _(event: ev.LaplaceNoise | ev.DiscreteLaplaceNoise | ev.ExponentialChoice | ev.PureLoss) -> Fraction | float:
     return event.epsilon
 
 
-@pure_epsilon.register(TruncatedLaplaceNoise)
-@pure_epsilon.register(GaussianNoise)
-@pure_epsilon.register(DiscreteGaussianNoise)
-@pure_epsilon.register(ZCDPLoss)
-def _(event: Event) -> Fraction | float:
+@pure_epsilon.register(ev.TruncatedLaplaceNoise)
+@pure_epsilon.register(ev.GaussianNoise)
+@pure_epsilon.register(ev.DiscreteGaussianNoise)
+@pure_epsilon.register(ev.ZCDPLoss)
+def _(event: ev.Event) -> Fraction | float:
     return math.inf
 
 
 @pure_epsilon.register
-def _(event: ApproxLoss) -> Fraction | float:
+def _(event: ev.ApproxLoss) -> Fraction | float:
     return event.epsilon if event.delta == 0 else math.inf
 
 
 @pure_epsilon.register
-def _(event: RandomizedAnswer) -> Fraction | float:
+def _(event: ev.RandomizedAnswer) -> Fraction | float:
     seldom, often = sorted((event.truth, (1 - event.truth) / (event.categories - 1)))
     if seldom == 0:
         return math.inf
@@ -252,7 +237,7 @@ def _(event: RandomizedAnswer) -> Fraction | float:
 
 
 @pure_epsilon.register
-def _(event: PoissonSampled) -> Fraction | float:
+def _(event: ev.PoissonSampled) -> Fraction | float:
     inner = pure_epsilon(event.event)
     if event.rate == 0:
         return Fraction(0)
@@ -262,28 +247,28 @@ def _(event: PoissonSampled) -> Fraction | float:
 
 
 @pure_epsilon.register
-def _(event: FixedSizeSampled) -> Fraction | float:
+def _(event: ev.FixedSizeSampled) -> Fraction | float:
     return _diluted(pure_epsilon(event.event), fixed_rate(event))
 
 
 @pure_epsilon.register
-def _(event: Parallel) -> Fraction | float:
+def _(event: ev.Parallel) -> Fraction | float:
     largest = sorted((pure_epsilon(part) for part in event.parts), reverse=True)
     return sum(largest[: 2 if event.neighbors is Neighbors.REPLACE else 1], start=Fraction(0))
 
 
 @pure_epsilon.register
-def _(event: Composed) -> Fraction | float:
+def _(event: ev.Composed) -> Fraction | float:
     return sum((count * pure_epsilon(part) for part, count in event.parts), start=Fraction(0))
 
 
 # ---- shared by the rules ---------------------------------------------------------------------------------------
 
 
-def fixed_rate(event: FixedSizeSampled) -> Fraction:
+def fixed_rate(event: ev.FixedSizeSampled) -> Fraction:
     """The share of the population in a sample, or a refusal where no theorem uses it.
 
-    >>> fixed_rate(FixedSizeSampled(LaplaceNoise(1, 1, Neighbors.REPLACE), 10, 1000))
+    >>> fixed_rate(ev.FixedSizeSampled(ev.LaplaceNoise(1, 1, Neighbors.REPLACE), 10, 1000))
     Fraction(1, 100)
     """
     if event.neighbors is not Neighbors.REPLACE:
@@ -315,7 +300,7 @@ def _worst(epsilon0: Fraction, delta0: Fraction, epsilon: Fraction) -> float:
     return _log(nearest(delta0) + nearest(1 - delta0) * rest)
 
 
-def _amplified(event: Event, rate: Fraction, epsilon: Fraction) -> float:
+def _amplified(event: ev.Event, rate: Fraction, epsilon: Fraction) -> float:
     """rate * delta(x) at exp(x) = 1 + (exp(epsilon) - 1) / rate, with x rounded down, since delta falls."""
     if rate == 0:
         return -math.inf

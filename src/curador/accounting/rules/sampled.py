@@ -17,22 +17,11 @@ from functools import lru_cache, singledispatch
 import numpy as np
 from numpy.typing import NDArray
 
-from curador.accounting.events import (
-    Composed,
-    DiscreteGaussianNoise,
-    DiscreteLaplaceNoise,
-    Event,
-    FixedSizeSampled,
-    GaussianNoise,
-    LaplaceNoise,
-    PoissonSampled,
-    PureLoss,
-    RandomizedAnswer,
-)
+from curador.accounting import events as ev
 from curador.accounting.precise import dec, digits, lost_digits, nearest
-from curador.accounting.rules.divergences import log_mean_power
+from curador.accounting.rules.divergences import log_mean_power, worst_pure_renyi
 from curador.accounting.rules.profiles import fixed_rate, pure_epsilon
-from curador.accounting.rules.renyi import renyi_rule, worst_pure_renyi
+from curador.accounting.rules.renyi_rules import renyi_rule
 from curador.numbers import above
 from curador.privacy import Neighbors
 
@@ -42,14 +31,14 @@ _NODES = 2**21  # of a quadrature
 _ORDER = 2**11  # up to which bounds at integer orders are summed
 
 
-def poisson(event: PoissonSampled, alpha: Fraction) -> float:
+def poisson(event: ev.PoissonSampled, alpha: Fraction) -> float:
     """The curve of an event run on units taken independently with probability q.
 
     Guarantee: exact for Gaussian [MTZ19] and Laplace noise and for the worst pure event; for the rest the binomial
         bound of [ZW19, Theorem 5]; never more than mixing alone allows, which is all that is known under replace.
 
     >>> from curador.accounting.rules.renyi import renyi
-    >>> f"{renyi(PoissonSampled(GaussianNoise(1, 1), rate='0.01'), 4):.6e}"
+    >>> f"{renyi(ev.PoissonSampled(ev.GaussianNoise(1, 1), rate='0.01'), 4):.6e}"
     '3.631540e-04'
     """
     q, inner = event.rate, event.event
@@ -62,14 +51,14 @@ def poisson(event: PoissonSampled, alpha: Fraction) -> float:
     return min(bounds)
 
 
-def fixed_size(event: FixedSizeSampled, alpha: Fraction) -> float:
+def fixed_size(event: ev.FixedSizeSampled, alpha: Fraction) -> float:
     """The curve of an event run on a sample of fixed size without replacement, for replace neighbours.
 
     Guarantee: [WBK19, Theorem 9] at integer orders, their Corollary 10 between them; for pure events also the curve of
         the diluted epsilon [BBG18, Theorem 9]; the smallest of these and of mixing alone.
 
     >>> from curador.accounting.rules.renyi import renyi
-    >>> e = FixedSizeSampled(GaussianNoise(4, 1, Neighbors.REPLACE), batch=10, population=1000)
+    >>> e = ev.FixedSizeSampled(ev.GaussianNoise(4, 1, Neighbors.REPLACE), batch=10, population=1000)
     >>> renyi(e, 8) < renyi(e.event, 8) / 50
     True
     """
@@ -86,35 +75,35 @@ def fixed_size(event: FixedSizeSampled, alpha: Fraction) -> float:
 
 
 @singledispatch
-def poisson_rule(event: Event, q: Fraction, alpha: Fraction) -> float:
+def poisson_rule(event: ev.Event, q: Fraction, alpha: Fraction) -> float:
     """The curve of a Poisson sample of this event under add-remove, 0 < q < 1: register one where more is known."""
     # Nothing says that a map swaps P0 and P1, so the other direction is paid for by a factor 3 [ZW19, Theorem 5].
     return _best(event, q, alpha, factor=3)
 
 
 @poisson_rule.register
-def _(event: PoissonSampled, q: Fraction, alpha: Fraction) -> float:
-    return poisson(PoissonSampled(event.event, q * event.rate), alpha)  # a sample of a sample is a sample
+def _(event: ev.PoissonSampled, q: Fraction, alpha: Fraction) -> float:
+    return poisson(ev.PoissonSampled(event.event, q * event.rate), alpha)  # a sample of a sample is a sample
 
 
-@poisson_rule.register(DiscreteGaussianNoise)
-@poisson_rule.register(RandomizedAnswer)
-def _(event: Event, q: Fraction, alpha: Fraction) -> float:
+@poisson_rule.register(ev.DiscreteGaussianNoise)
+@poisson_rule.register(ev.RandomizedAnswer)
+def _(event: ev.Event, q: Fraction, alpha: Fraction) -> float:
     return _best(event, q, alpha, factor=1)  # x -> shift - x, or exchanging two answers, swaps P0 and P1
 
 
 @poisson_rule.register
-def _(event: PureLoss, q: Fraction, alpha: Fraction) -> float:
+def _(event: ev.PureLoss, q: Fraction, alpha: Fraction) -> float:
     return _worst_pure(event.epsilon, q, alpha)
 
 
 @poisson_rule.register
-def _(event: GaussianNoise, q: Fraction, alpha: Fraction) -> float:
+def _(event: ev.GaussianNoise, q: Fraction, alpha: Fraction) -> float:
     return _sampled_gaussian(math.sqrt(nearest((event.sensitivity / event.sigma) ** 2)), q, alpha)
 
 
 @poisson_rule.register
-def _(event: Composed, q: Fraction, alpha: Fraction) -> float:
+def _(event: ev.Composed, q: Fraction, alpha: Fraction) -> float:
     squares = [_gaussian_square(part) for part, _ in event.parts]
     if all(s is not None for s in squares):  # Gaussian releases about one sample are one Gaussian release
         total = sum(count * (s or 0) for s, (_, count) in zip(squares, event.parts, strict=True))
@@ -123,17 +112,17 @@ def _(event: Composed, q: Fraction, alpha: Fraction) -> float:
 
 
 @singledispatch
-def _gaussian_square(event: Event) -> Fraction | None:
+def _gaussian_square(event: ev.Event) -> Fraction | None:
     return None
 
 
 @_gaussian_square.register
-def _(event: GaussianNoise) -> Fraction | None:
+def _(event: ev.GaussianNoise) -> Fraction | None:
     return (event.sensitivity / event.sigma) ** 2
 
 
 @poisson_rule.register
-def _(event: LaplaceNoise, q: Fraction, alpha: Fraction) -> float:
+def _(event: ev.LaplaceNoise, q: Fraction, alpha: Fraction) -> float:
     e, a = nearest(event.epsilon), nearest(alpha)
     # Panels on which the integrand grows by less than e**10 within twice their size, where 24 nodes leave less than
     # 2**-80 of it: by Cauchy's estimate, since |1 - q + q e**z| <= 1 - q + q e**(Re z).
@@ -150,7 +139,7 @@ def _(event: LaplaceNoise, q: Fraction, alpha: Fraction) -> float:
 
 
 @poisson_rule.register
-def _(event: DiscreteLaplaceNoise, q: Fraction, alpha: Fraction) -> float:
+def _(event: ev.DiscreteLaplaceNoise, q: Fraction, alpha: Fraction) -> float:
     # Geometric noise is k times coarser geometric noise plus an independent remainder, so that on a grid k times
     # coarser, with the shift rounded up, the event is this one before post-processing.
     k = -(-event.sensitivity // _ATOMS)
@@ -174,7 +163,7 @@ def _mixed(whole: float, q: Fraction, alpha: Fraction) -> float:
     return above(moment / power)
 
 
-def _best(event: Event, q: Fraction, alpha: Fraction, factor: int) -> float:
+def _best(event: ev.Event, q: Fraction, alpha: Fraction, factor: int) -> float:
     pure = pure_epsilon(event)
     bounds = [_between_integers(lambda a: _binomial(event, q, a, factor), alpha)]
     if pure != math.inf:
@@ -192,7 +181,7 @@ def _worst_pure(epsilon: Fraction, q: Fraction, alpha: Fraction) -> float:
         return log_mean_power([(high / (1 + r), high), (low * r / (1 + r), low)], dec(alpha - 1))
 
 
-def _binomial(event: Event, q: Fraction, a: int, factor: int) -> float:
+def _binomial(event: ev.Event, q: Fraction, a: int, factor: int) -> float:
     """(a - 1) times the bound at an integer order: E[(1 - q + q r)**a] term by term, r**k by the event's own curve."""
     terms = []
     for k in range(2, a + 1):
@@ -204,7 +193,7 @@ def _binomial(event: Event, q: Fraction, a: int, factor: int) -> float:
     return _log1p_sum(terms)
 
 
-def _without_replacement(event: Event, q: Fraction, a: int) -> float:
+def _without_replacement(event: ev.Event, q: Fraction, a: int) -> float:
     """(a - 1) times the bound of [WBK19, Theorem 9] at an integer order."""
     pure = nearest(Fraction(p)) if (p := pure_epsilon(event)) != math.inf else math.inf
     terms = []
@@ -220,7 +209,7 @@ def _without_replacement(event: Event, q: Fraction, a: int) -> float:
 
 
 @lru_cache(maxsize=2**14)
-def _integer_order(event: Event, k: int) -> float:
+def _integer_order(event: ev.Event, k: int) -> float:
     return renyi_rule(event, Fraction(k))
 
 

@@ -5,27 +5,21 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import replace
-from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
 
 import typer
 
 from curador.cli.local.new_task import Out, new_task
-from curador.cli.local.stop import Stop, stoppable
-from curador.cli.local.tasks import candidates_of, read_document, read_task_file, write_new
 from curador.cli.options import Confidence, Json
 from curador.cli.screen import bullet, console, emit, grid, say, whole
 from curador.errors import InvalidParameter
 
 if TYPE_CHECKING:
-    from curador.local.collect.collector import Collector, Receipt
-    from curador.local.task.tally import Tally
-    from curador.local.task.task import Task
-    from curador.show.estimates import Estimated
+    from curador.local.collect.collector import Receipt
+    from curador.local.task.keys import LocalKey
 
 local = typer.Typer(
     help="Local privacy: people randomise their answers, the collector estimates."
@@ -34,9 +28,6 @@ local = typer.Typer(
 )
 
 local.command("new-task")(new_task)
-
-SECONDS = 5.0
-"""How long at most what came through a pipe waits to be written."""
 
 TaskFile = Annotated[Path, typer.Argument(metavar="TASK", help="The file that new-task wrote.")]
 
@@ -51,40 +42,41 @@ def simulate(
     column: Annotated[
         list[str] | None, typer.Option(help="The column with their values; for a vector once for each number.")
     ] = None,
-    users: Annotated[int | None, typer.Option(help="Instead of a file: so many made-up people.")] = None,
+    users: Annotated[int | None, typer.Option(help="Instead of a file: a number of made-up people.")] = None,
     out: Out = Path("messages.ndjson"),
     as_json: Json = False,
 ) -> None:
-    """Write the messages that devices would send: a simulation, by one who has the values already.
+    """Write the messages that devices would send: a simulation, for which the values are known already.
 
     Made-up people are the same every time: the i-th key has a share proportional to 1/i.
 
     Example: curador local simulate task.json --users 10000 --out messages.ndjson
     """
-    from curador.local.collect.rehearsal import made_up, people, pieces
+    from curador.local.collect.files import read_task_file
+    from curador.local.collect.rehearsal import made_up, people, simulated_messages
     from curador.local.collect.table import read_columns
-    from curador.local.collect.wire import messages, task_id
+    from curador.local.collect.wire import task_id
+    from curador.show.files import create
 
-    asked: Any = read_task_file(task)
-    if (values is None) == (users is None):
-        raise InvalidParameter("Simulate needs people.", fix="Say --values with a file, or --users with a number.")
-    if values is not None:
+    asked = read_task_file(task)
+    if values is not None and users is None:
         names = column or list(getattr(asked, "names", ()))
         if not names:
             raise InvalidParameter("No column is named.", fix="Say which with --column.")
         found = people(asked, read_columns(values, names))
+    elif users is not None and values is None:
+        found = made_up(asked, users)
     else:
-        found = made_up(asked, users)  # type: ignore[arg-type]
+        raise InvalidParameter("Simulate needs people.", fix="Say --values with a file, or --users with a number.")
     sent = 0
 
-    def lines() -> Any:
+    def lines() -> Iterator[str]:
         nonlocal sent
-        for piece in pieces(found, 1 << 16):
-            some = messages(asked, asked.randomize(piece))
-            sent += len(some)
-            yield from (json.dumps(message) + "\n" for message in some)
+        for message in simulated_messages(asked, found):
+            sent += 1
+            yield json.dumps(message) + "\n"
 
-    write_new(out, lines())
+    create(out, lines())
     if as_json:
         emit({"simulated": True, "file": str(out), "task": task_id(asked), "messages": sent})
         return
@@ -105,15 +97,18 @@ def collect(
     task: Annotated[Path | None, typer.Option(help="The task, for a new folder; an old one must be for it.")] = None,
     as_json: Json = False,
 ) -> None:
-    """Take in messages: each is accepted once, or refused and counted.
+    """Accept messages: each counts once, or is refused and counted as such.
 
-    Token and report are kept: no address, no time, no order within a piece.
+    Token and report are kept: no address, no time, no order within a batch.
 
-    What comes through a pipe is written every few seconds; at Ctrl-C what came is written, and counted.
+    Messages from a pipe are written every few seconds; at Ctrl-C those that arrived are written and counted.
 
     Example: curador local collect reports messages.ndjson --task task.json
     """
-    from curador.local.collect.summaries import caution
+    from curador.local.collect.collector import Collector
+    from curador.local.collect.files import read_task_file
+    from curador.local.collect.intake import incoming
+    from curador.local.collect.stop import stoppable
     from curador.show.progress import bar
 
     wanted = None if task is None else read_task_file(task)
@@ -127,7 +122,7 @@ def collect(
                 f"{messages.name} cannot be read: {os.strerror(error.errno or 0)}.",
                 fix="Give a file with a message a line.",
             ) from None
-        collector = _talking(_collector(folder, wanted))
+        collector = Collector.open_or_create(folder, wanted).noticing(_notice)
         size = _size(file)
         tell = stack.enter_context(bar("collecting"))
         stop = stack.enter_context(stoppable())
@@ -136,8 +131,8 @@ def collect(
             if tell is not None:
                 tell(file.tell() / size if size else -1.0)
 
-        receipt = collector.collect(_incoming(file, collector.task, stop), progress=progress)
-    totals, known = collector.totals(), caution(collector.task)
+        receipt = collector.collect(incoming(file, collector.task, stop), progress=progress)
+    totals, known = collector.totals(), collector.task.caution
     if as_json:
         done = {"now": _plain(receipt), "in_all": _plain(totals), "stopped": bool(stop.signal)}
         emit({"folder": str(folder), **done, "caution": known})
@@ -152,50 +147,22 @@ def collect(
     if known:
         bullet(known)
     if stop.signal:
-        say("Stopped: what came before is in; collect the rest again.", "yellow")
+        say("Stopped: what arrived before is in; collect the rest again.", "yellow")
         raise typer.Exit(stop.code)
     whole(f"Then: curador local estimate {folder}")
 
 
-def _incoming(file: BinaryIO, task: Task, stop: Stop) -> Iterator[Any]:
-    """The lines of a file up to its end or to the stop; of a pipe with pauses, in which what came is written."""
-    from curador.local.collect.intake import Intake, arriving, lines
-
-    longest = Intake(task).longest
-    if file.seekable():
-        return takewhile(lambda _: not stop.signal, lines(file, longest))
-    return arriving(file.fileno(), longest, SECONDS, stop.reader)
-
-
-def _talking(collector: Collector) -> Collector:
-    """The same, saying so where it waits for another program."""
-
-    def notice(text: str) -> None:
-        typer.echo(text, err=True)
-
-    return replace(collector, store=replace(collector.store, notice=notice))
+def _notice(text: str) -> None:
+    typer.echo(text, err=True)
 
 
 def _size(file: BinaryIO) -> int:
-    """How many bytes a file has; 0 where nobody knows, as of a pipe."""
+    """The size of a file in bytes; 0 if it is not known, as of a pipe."""
     if not file.seekable():
         return 0
     start, end = file.tell(), file.seek(0, os.SEEK_END)
     file.seek(start)
     return end
-
-
-def _collector(folder: Path, task: Task | None) -> Collector:
-    from curador.local.collect.collector import TASK, Collector
-    from curador.local.collect.store import CollectorFailed
-
-    if task is not None:
-        try:
-            return Collector.create(folder, task)
-        except CollectorFailed:
-            if not (folder / TASK).exists():  # else it is there already, perhaps since a moment ago
-                raise
-    return Collector.open(folder, task)
 
 
 def _plain(receipt: Receipt) -> dict[str, Any]:
@@ -229,61 +196,39 @@ def estimate(
 
     Example: curador local estimate reports --plot drinks.png
     """
-    from curador.cli.local.shown import print_findings
-    from curador.local.collect.collector import publish_tally
-    from curador.local.collect.summaries import findings
+    from curador.cli.local.tables import print_summaries
+    from curador.local.collect.files import read_task_file
+    from curador.local.collect.summaries import summarize
+    from curador.local.collect.tallies import count_sources, publish_tally
     from curador.local.collect.wire import task_id
+    from curador.show.estimates import write_plot
+    from curador.show.files import create
 
-    asked, tally = _counted(sources, task)
-    named = None if candidates is None else candidates_of(candidates)
+    wanted = None if task is None else read_task_file(task)
+    asked, tally = count_sources(sources, wanted, progress=True, notice=_notice)
+    named = None if candidates is None else _candidates(candidates)
     if save_tally is not None:
-        write_new(save_tally, [json.dumps(publish_tally(asked, tally)), "\n"])
-    found = findings(asked, tally, candidates=named, confidence=confidence, projected=projected)
+        create(save_tally, [json.dumps(publish_tally(asked, tally)), "\n"])
+    found = summarize(asked, tally, candidates=named, confidence=confidence, projected=projected)
     title = f"{asked.mechanism}, ε = {asked.epsilon}, n = {tally.users:,}"
     if plot is not None:
-        _plot(found, title, plot)
+        write_plot(found, plot, title=title)
     if as_json:
         what = {"task": task_id(asked), "mechanism": asked.mechanism, "epsilon": str(asked.epsilon)}
         emit({**what, "users": tally.users, "confidence": confidence, "findings": [one.to_json() for one in found]})
         return
     say(title, "bold")
-    print_findings(found, top)
+    print_summaries(found, top)
     for file in filter(None, (plot, save_tally)):
         whole(f"Written: {file}")
 
 
-def _counted(sources: list[Path], file: Path | None) -> tuple[Task, Tally]:
-    from curador.local.collect.collector import Collector, read_tally, total
+def _candidates(text: str) -> Sequence[LocalKey]:
+    """Keys from a file of that name, or separated by commas."""
+    from curador.local.collect.files import read_keys
+    from curador.local.task.build import split_keys
 
-    asked = None if file is None else read_task_file(file)
-    if len({source.resolve() for source in sources}) < len(sources):
-        raise InvalidParameter("A folder or tally is named twice.", fix="Name each once: people count once.")
-    folders = [source for source in sources if not source.is_file()]
-    collectors = []
-    for folder in folders:
-        collectors.append(_talking(Collector.open(folder, asked)))
-        asked = collectors[-1].task
-    if asked is None:
-        raise InvalidParameter("Tallies do not say which task they are of.", fix="Give it with --task task.json.")
-    tallies = [read_tally(asked, read_document(source, "tally")) for source in sources if source.is_file()]
-    return asked, total(asked, [*tallies, *(collector.tally(progress=True) for collector in collectors)])
-
-
-def _plot(found: tuple[Estimated, ...], title: str, file: Path) -> None:
-    import warnings
-
-    from curador.show.curves import save
-    from curador.show.estimates import plot_estimates
-
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "Glyph .* missing from", UserWarning)  # a box stands for it
-        aside = file.with_name(f".{os.getpid()}-{file.name}")  # a figure that is there stays until there is another
-        try:
-            save(plot_estimates(found, title=title), aside).replace(file)
-        except OSError:
-            raise InvalidParameter(f"{file.name} cannot be written.", fix="Choose another place.") from None
-        finally:
-            aside.unlink(missing_ok=True)
+    return read_keys(Path(text)) if os.path.isfile(text) else split_keys(text)  # a text of any length
 
 
 # ---- client ----------------------------------------------------------------------------------------------------------
@@ -301,11 +246,12 @@ def client(
 
     Example: curador local client --language js --out curador_device.js
     """
-    from curador.local.devices import FILES, source
+    from curador.local.devices.clients import FILES, source
+    from curador.show.files import create
 
     text = source(language)
     target = out if out is not None else Path(FILES[language])
-    write_new(target, [text])
+    create(target, [text])
     if as_json:
         emit({"file": str(target), "language": language})
         return

@@ -1,27 +1,31 @@
-"""The command new-task: a question for many devices, and what it promises, costs and can tell."""
+"""The command new-task: writes a task for devices, and prints its guarantee, size and error."""
 
 from __future__ import annotations
 
-import json
-from math import ceil
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from curador.cli.local.tasks import OPTIONS, Typed, keys_of, write_new
 from curador.cli.options import Confidence, Json
 from curador.cli.screen import bullet, emit, whole
 from curador.errors import InvalidParameter
 
 if TYPE_CHECKING:
-    from curador.local.task.task import Task
+    from curador.local.task.keys import LocalKey
+
+MECHANISMS = (
+    "krr, sue, oue, olh, hadamard, subset, best, dbitflip, longitudinal, laplace, duchi, piecewise, hybrid, "
+    "square-wave, duchi-vector, record, rappor, count-mean, hadamard-count-mean, heavy-hitters"
+)
+"""For the help alone, which loads no mechanism; a test compares it with what there is."""
 
 Out = Annotated[Path, typer.Option(help="The file to write; it must not exist.")]
 
 
 def new_task(
-    mechanism: Annotated[str, typer.Argument(metavar="MECHANISM", help=f"One of {', '.join(OPTIONS)}.")],
+    mechanism: Annotated[str, typer.Argument(metavar="MECHANISM", help=f"One of {MECHANISMS}.")],
     epsilon: Annotated[str, typer.Option(help="What one report may cost, as a decimal or a fraction.")],
     keys: Annotated[str | None, typer.Option(help="The possible answers, separated by commas.")] = None,
     keys_file: Annotated[Path | None, typer.Option(help="A file with one answer a line, or a JSON list.")] = None,
@@ -55,22 +59,39 @@ def new_task(
 ) -> None:
     """Write a task for devices to answer, and say what it promises, costs and can tell.
 
-    best chooses the frequency oracle with the least error for so many --users.
+    best chooses the frequency oracle with the least error for that many --users.
 
     Example: curador local new-task krr --keys tea,coffee,water --epsilon 1 --within 0.01
     """
-    from curador.cli.local.shown import people
-    from curador.local.collect.summaries import caution
-    from curador.local.collect.wire import publish_task, task_id
-    from curador.show.estimates import as_percent
+    from curador.local.collect.files import write_task
+    from curador.local.collect.wire import task_id
+    from curador.local.task.build import build_task
+    from curador.show.summary import as_percent, people
 
-    numbers = Typed(
-        *(keys_of(keys, keys_file, size), rest, low, high, dimension, buckets, attribute, sampled, values, first),
-        *(salt, rows, places, bloom, hashes, cohorts, kind, length),
-    )
-    task = numbers.task(mechanism, epsilon, users)
-    needed, error = _needed(task, within, confidence), _error(task, users, confidence)
-    write_new(out, [json.dumps(publish_task(task), indent=1), "\n"])
+    options = {
+        "keys": _keys(keys, keys_file, size),
+        "rest": rest,
+        "low": low,
+        "high": high,
+        "dimension": dimension,
+        "buckets": buckets,
+        "attributes": attribute or None,
+        "sampled": sampled,
+        "values": values,
+        "first": first,
+        "salt": salt,
+        "rows": rows,
+        "places": places,
+        "bloom": bloom,
+        "hashes": hashes,
+        "cohorts": cohorts,
+        "kind": kind,
+        "length": length,
+    }
+    task = build_task(mechanism, epsilon, options, users=users)
+    needed = None if within is None else task.users_needed(within, confidence)
+    error = None if users is None else task.error(users, confidence)
+    write_task(out, task)
     facts = {
         "file": str(out),
         "id": task_id(task),
@@ -81,12 +102,11 @@ def new_task(
         "report_bytes": task.layout.size,
     }
     planned = {"users": users, "error": error, "within": within, "users_needed": needed, "confidence": confidence}
-    promise = _promise(task)
     if as_json:
-        emit({**facts, **planned, "promise": promise, "caution": caution(task)})
+        emit({**facts, **planned, "promise": task.statement(), "caution": task.caution})
         return
     whole(f"{out}: {task.mechanism}, ε = {task.epsilon}")
-    bullet(promise)
+    bullet(task.statement())
     bullet(f"The integers in it deliver ε = {task.delivered}, rounded up.")
     bullet(f"A report has {_many(task.report_bits, 'bit')}, on its way {_many(task.layout.size, 'byte')}.")
     how = f"with {as_percent(confidence)} confidence"
@@ -97,8 +117,8 @@ def new_task(
         if task.mechanism == "heavy-hitters":
             goal = f"every value that a share of {within} of the people have to be found"
         bullet(f"For {goal}, {how}, {people(needed)} must report.")
-    if known := caution(task):
-        bullet(known)
+    if task.caution:
+        bullet(task.caution)
     whole(f"Then: curador local simulate {out} --users 10000")
 
 
@@ -106,46 +126,13 @@ def _many(number: int, thing: str) -> str:
     return f"{number:,} {thing}{'s' * (number != 1)}"
 
 
-def _promise(task: Task) -> str:
-    from curador.accounting.meaning import posterior
-    from curador.numbers import up
+def _keys(keys: str | None, file: Path | None, size: int | None) -> Sequence[LocalKey] | int | None:
+    """The keys, which are given in one of three ways."""
+    from curador.local.collect.files import read_keys
+    from curador.local.task.build import split_keys
 
-    sure = ceil(1000 * posterior(up(task.epsilon)).upper) / 10
-    power = task.epsilon if task.epsilon.denominator == 1 else f"({task.epsilon})"
-    return (
-        f"Whatever a person's value is, no report is more than e^{power} times as likely under it as under any "
-        f"other: a guess between two values that was 50:50 is {sure:g}% sure after it at most. "
-        f"{_LASTING.get(task.mechanism, 'That is for one report per person.')}"
-    )
-
-
-_LASTING = {
-    "rappor": "That is for all reports of a person together, if the device remembers its first answer.",
-    "longitudinal": "That is for all reports of a person together, if their values change at the same times; "
-    "that something changed is not covered.",
-}
-
-
-def _error(task: Any, users: int | None, confidence: float) -> float | None:
-    """How far estimates from so many people are off; known beforehand for oracles and means."""
-    if users is None:
-        return None
-    if not hasattr(task, "error"):
-        raise InvalidParameter(
-            f"The error of {task.mechanism} is not known beforehand.", fix="Leave --users out, and simulate."
-        )
-    error: float = task.error(users, confidence)
-    return error
-
-
-def _needed(task: Any, within: str | None, confidence: float) -> int | None:
-    """How many people make the error small enough, or values of that frequency sure to be found."""
-    from curador.local import users_needed
-
-    if within is None:
-        return None
-    if hasattr(task, "users_needed"):
-        people: int = task.users_needed(within, confidence)
-        return people
-    _error(task, 1, confidence)  # refused if it is not known
-    return users_needed(task, within, confidence)
+    if sum(given is not None for given in (keys, file, size)) > 1:
+        raise InvalidParameter("The keys are given twice.", fix="Use one of --keys, --keys-file and --size.")
+    if file is not None:
+        return read_keys(file)
+    return size if keys is None else split_keys(keys)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import os
 import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -20,6 +19,7 @@ from curador.mechanisms.base import checked_confidence
 from curador.numbers import Number
 from curador.query.plan.expected import Within
 from curador.query.tables.names import refuse_unknown
+from curador.show.files import write_atomically
 
 SETTINGS = ("title", "study", "epsilon", "delta", "rho", "confidence", "because", "questions")
 ENTRY = ("sql", "title", "weight", "accuracy", "confidence", "why")
@@ -143,25 +143,6 @@ def write(publication: Publication, folder: str | Path, formats: tuple[str, ...]
     return written
 
 
-def write_atomically(path: Path, content: bytes, mode: int = 0o644) -> Path:
-    """Write a file so that it appears whole or not at all.
-
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     write_atomically(Path(folder) / "x.txt", b"all of it").read_text()
-    'all of it'
-    """
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-        os.chmod(temporary, mode)
-        os.replace(temporary, path)
-    except BaseException:
-        os.unlink(temporary)
-        raise
-    return path
-
-
 def _csv(release: Release) -> bytes:
     columns = release.flat()
     out = io.StringIO(newline="")
@@ -172,9 +153,9 @@ def _csv(release: Release) -> bytes:
 
 
 def _parquet(release: Release) -> bytes:
-    from curador.engines.duckdb.engine import parquet  # the driver is heavy: loaded when a file is written
+    from curador.engines.duckdb.engine import write_parquet  # the driver is heavy: loaded when a file is written
 
     with tempfile.TemporaryDirectory(prefix="curador-publish-") as folder:
         path = Path(folder) / "release.parquet"
-        parquet(release.flat(), path)
+        write_parquet(release.flat(), path)
         return path.read_bytes()

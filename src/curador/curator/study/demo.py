@@ -15,11 +15,12 @@ from curador.curator.batch import Publication
 from curador.curator.curator import Curator
 from curador.curator.policy import justified
 from curador.curator.study import samples
-from curador.curator.study.dashboard import Dashboard, read_dashboard, write_atomically
+from curador.curator.study.dashboard import Dashboard, read_dashboard
 from curador.errors import InvalidParameter
 from curador.ledger.contract import Balance
 from curador.numbers import Number, positive, rational
 from curador.query.plan.budget import budget_of
+from curador.show.files import write_atomically
 
 BOUND = 200_000
 THRESHOLD = 100_000
@@ -30,7 +31,7 @@ SHARES = MappingProxyType({"people": 5, "above": 10, "mean": 35, "median": 30, "
 
 STUDY = """\
 # A study: what is public about a table, and the most that all answers together may cost.
-# The rows are made up, about nobody; `curador check` compares this file with them.
+# The rows are made up, about no real person.
 
 [budget]
 epsilon = {budget}

@@ -27,8 +27,8 @@ class Analyst:
     After ``expires`` nothing can be bought with it.  A budget for a period promises for that period alone: a person in
     the data of several periods loses the sum, unless the unit is the pair of an id and a period.
 
-    >>> Analyst(budget_of(epsilon=1)).group is None
-    True
+    >>> Analyst(budget_of(epsilon="1/2"), group="health")
+    Analyst(budget=PureDP(epsilon=0.5), group='health', expires=None)
     """
 
     budget: Guarantee

@@ -82,7 +82,7 @@ def _flag(value: object, name: str) -> bool:
 
 
 def _source(text: object, folder: Path | None) -> Source:
-    """The source, with paths from ``folder``; an address that is no engine's is refused."""
+    """The source, with paths from ``folder``; the address of an unknown engine is refused."""
     if not isinstance(text, str):
         raise InvalidParameter(f"Its source is {text!r}.", fix="Write a path or engine://…#table, in quotes.")
     source = read_source(text)

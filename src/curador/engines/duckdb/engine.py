@@ -158,7 +158,7 @@ class DuckDB(SqlEngine):
         self._in_memory = False
         for name, source in sources.items():
             self._resolve(name, source)
-        self._connection = self._connected()
+        self._connection = self._connect()
         self._types = {name: dict(self._described(name)) for name in sources}
 
     # ---- opening -----------------------------------------------------------------------------------------------
@@ -174,21 +174,21 @@ class DuckDB(SqlEngine):
             if source.format == "parquet":
                 self._parquet.add(name)
         elif (home := engine_entry(source).name) == self.name:
-            catalog = self._database(source.path)
+            catalog = self._add_database(source.path)
             self._files[name] = [self._databases[catalog]]
             self._views[name] = _named(catalog, source.schema or "main", source.table)
         else:
             raise InvalidParameter(f"The table {name!r} lives in {home}.", fix="Open it with that engine.")
 
-    def _database(self, path: str) -> str:
-        """The name under which a database file is attached."""
+    def _add_database(self, path: str) -> str:
+        """Note a database file to attach; returns the name under which it will be."""
         if not os.path.isfile(path):
             raise InvalidParameter(f"There is no DuckDB file {Path(path).name!r}.", fix="Fix its path.")
         catalog = f"file {os.path.abspath(path)}"
         self._databases[catalog] = os.path.abspath(path)
         return catalog
 
-    def _connected(self, written: str | None = None) -> duckdb.DuckDBPyConnection:
+    def _connect(self, written: str | None = None) -> duckdb.DuckDBPyConnection:
         """An empty database with the files attached; after that nothing else can be opened.
 
         ``written`` is a file to write a prepared table into.
@@ -216,9 +216,9 @@ class DuckDB(SqlEngine):
 
     def _cursor(self, tables: Iterable[str]) -> duckdb.DuckDBPyConnection:
         """A connection for one thread, with the frames registered: a frame is visible only to its own connection."""
-        return self._registered(self._connection.cursor(), tables)
+        return self._register(self._connection.cursor(), tables)
 
-    def _registered(self, cursor: duckdb.DuckDBPyConnection, tables: Iterable[str]) -> duckdb.DuckDBPyConnection:
+    def _register(self, cursor: duckdb.DuckDBPyConnection, tables: Iterable[str]) -> duckdb.DuckDBPyConnection:
         for name in self._frames.keys() & set(tables):
             cursor.register(name, self._frames[name])
         return cursor
@@ -287,8 +287,8 @@ class DuckDB(SqlEngine):
         return made
 
     def _write(self, preparation: Preparation, path: str) -> None:
-        with self._connected(path) as connection:
-            self._registered(connection, [preparation.table])
+        with self._connect(path) as connection:
+            self._register(connection, [preparation.table])
             connection.execute(f"CREATE TABLE {_named(WRITTEN, 'main', PREPARED)} AS {self._stored_text(preparation)}")
 
     def _keep(self, preparation: Preparation, made: Prepared) -> None:
@@ -308,11 +308,11 @@ class DuckDB(SqlEngine):
                 "A table that was prepared in memory would be lost.",
                 fix="Prepare all tables in files, or all in memory.",
             )
-        name, catalog = prepared.relation, self._database(prepared.place)
+        name, catalog = prepared.relation, self._add_database(prepared.place)
         self._views[name] = _named(catalog, "main", PREPARED)
         self._files[name], self._types[name] = [self._databases[catalog]], {}
         # A locked database cannot attach anything, so a new one is opened; running plans keep the old one.
-        self._connection = self._connected()
+        self._connection = self._connect()
 
 
 def _named(*parts: str) -> str:
@@ -333,12 +333,12 @@ def _fetched(cursor: duckdb.DuckDBPyConnection, integers: bool) -> ResultRows:
     return np.stack([np.asarray(c, np.int64) for c in columns], axis=1)
 
 
-def parquet(columns: Mapping[str, Sequence[Any]], path: str | Path) -> None:
+def write_parquet(columns: Mapping[str, Sequence[Any]], path: str | Path) -> None:
     """Write plain values as a Parquet file.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     parquet({"n": [1, 2], "who": ["a", None]}, f"{folder}/x.parquet")
+    ...     write_parquet({"n": [1, 2], "who": ["a", None]}, f"{folder}/x.parquet")
     ...     duckdb.sql(f"SELECT * FROM '{folder}/x.parquet'").fetchall()
     [(1, 'a'), (2, None)]
     """

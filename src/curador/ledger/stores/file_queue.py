@@ -1,8 +1,8 @@
-"""Turns between processes: first come, first served, and whoever dies in the queue is not waited for.
+"""A fair lock between processes: first come, first served; processes that die in the queue leave it.
 
-SQLite lets whoever asks at the right moment write next, and a waiter may starve for seconds.  Here everyone draws a
-number, locks the byte with that number in a file, and waits until no lower byte is locked.  The system drops the locks
-of a process that ends.  Only fairness depends on this, never a balance: SQLite's own lock is taken as well.
+SQLite's busy handler polls, and a waiter may starve for seconds.  Here every writer draws a ticket number, locks the
+byte with that number in a file, and waits until no lower byte is locked.  The system drops the locks of a process that
+ends.  Only fairness depends on this, never a balance: SQLite's own lock is taken as well.
 """
 
 from __future__ import annotations
@@ -16,34 +16,34 @@ from pathlib import Path
 
 from curador.ledger.stores.reopened_file import ReopenedFile
 
-# Locks of an open file, not of a process: two ledgers of one process take turns like those of two.  Linux only.
+# Locks of an open file, not of a process: two ledgers of one process queue like those of two.  Linux only.
 _WAIT: int | None = getattr(fcntl, "F_OFD_SETLKW", None)
 _DISPENSER = 0  # the byte locked while a number is drawn; number n is byte n + 1
 
 
 class FileQueue:
-    """A queue for all who open the same file; of those who share one of these, one at a time.
+    """A queue of all who open the same file; one queue object is used by one thread at a time.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     turns = FileQueue(Path(folder) / "queue")
-    ...     with turns.turn() as first:
+    ...     queue = FileQueue(Path(folder) / "queue")
+    ...     with queue.turn() as first:
     ...         pass
-    ...     with turns.turn() as second:
+    ...     with queue.turn() as second:
     ...         second - first
     1
     """
 
     def __init__(self, path: Path) -> None:
-        self._held = ReopenedFile(path, os.O_RDWR | os.O_CREAT)
+        self._reopened = ReopenedFile(path, os.O_RDWR | os.O_CREAT)
 
     @contextmanager
     def turn(self) -> Iterator[int]:
-        """Wait for one's turn, and have it until the end of the block."""
+        """Wait for this writer's turn, and hold it until the end of the block; the ticket number."""
         if _WAIT is None:
             yield 0
             return
-        file = self._held.descriptor()
+        file = self._reopened.descriptor()
         try:
             _lock(file, fcntl.F_WRLCK, _DISPENSER)
             number = int.from_bytes(os.pread(file, 8, 0), "little")
@@ -57,8 +57,8 @@ class FileQueue:
             _lock(file, fcntl.F_UNLCK, 0, 0)
 
     def close(self) -> None:
-        """Let go of the file, until the next turn."""
-        self._held.close()
+        """Release the file; the next turn opens it again."""
+        self._reopened.close()
 
 
 def _lock(file: int, kind: int, start: int, length: int = 1) -> None:

@@ -1,7 +1,7 @@
 """Group commit: threads that wait for the disk share one transaction, and so one sync.
 
-There is no thread of its own to die or to be lost in a fork.  Whoever finds nobody at work leads: takes all that wait,
-does their work in one transaction, and hands over to the first that came meanwhile.
+There is no writer thread that could die or be lost in a fork.  A thread that finds no leader leads: it takes all
+waiting jobs, runs them in one transaction, and makes the first job that arrived meanwhile the next leader.
 """
 
 from __future__ import annotations
@@ -11,19 +11,19 @@ from threading import Lock
 from typing import Any
 
 from curador.errors import LedgerFailed
-from curador.ledger.faults import UNSURE
+from curador.ledger.stores.rows import UNSURE
 
 MOST = 256
-"""How many share a transaction: nobody waits behind more."""
+"""The most jobs in one transaction, so that a job's wait is bounded."""
 
 
 class Job:
-    """A piece of work that waits: then its outcome."""
+    """A transaction that waits to be run, and then its outcome."""
 
-    __slots__ = ("done", "error", "leads", "need", "result", "wake", "work")
+    __slots__ = ("done", "error", "leads", "need", "result", "transaction", "wake")
 
-    def __init__(self, work: Callable[[Any], Any], need: Any = None) -> None:
-        self.work, self.need = work, need
+    def __init__(self, transaction: Callable[[Any], Any], need: Any = None) -> None:
+        self.transaction, self.need = transaction, need
         self.wake = Lock()
         self.wake.acquire()
         self.leads = self.done = False
@@ -35,13 +35,13 @@ class Job:
 
 
 class GroupCommit:
-    """Runs pieces of work of many threads in shared transactions, in the order they came.
+    """Runs the jobs of many threads in shared transactions, in the order of arrival.
 
-    ``perform`` does a batch in one transaction; what it raises is the outcome of every job it did not finish.
+    ``perform`` runs a batch in one transaction; what it raises is the outcome of every job it did not finish.
 
     >>> def perform(batch):
     ...     for job in batch:
-    ...         job.finish(job.work("rows"))
+    ...         job.finish(job.transaction("rows"))
     >>> GroupCommit(perform).run(str.upper)
     'ROWS'
     """
@@ -52,8 +52,8 @@ class GroupCommit:
         self._waiting: list[Job] = []
         self._busy = False
 
-    def run(self, work: Callable[[Any], Any], need: Any = None) -> Any:
-        job = Job(work, need)
+    def run(self, transaction: Callable[[Any], Any], need: Any = None) -> Any:
+        job = Job(transaction, need)
         with self._guard:
             self._waiting.append(job)
             job.leads, self._busy = not self._busy, True
@@ -68,7 +68,7 @@ class GroupCommit:
     def _wait(self, job: Job) -> None:
         try:
             job.wake.acquire()
-        except BaseException:  # interrupted: whoever is chosen to lead and leaves would stop all others
+        except BaseException:  # interrupted: a chosen leader that left would block all others
             with self._guard:
                 if job in self._waiting:
                     self._waiting.remove(job)
@@ -82,15 +82,20 @@ class GroupCommit:
             del self._waiting[:MOST]
         try:
             self._perform(batch)
-        except Exception as error:  # noqa: BLE001  it is every waiter's to raise
+        except Exception as error:  # noqa: BLE001  every waiter raises it
             for job in batch:
                 job.finish(error=error)
-        finally:  # an interrupt is this thread's alone; the others are told that nobody did their work
+        finally:  # an interrupt is raised in this thread alone; the others get LedgerFailed
             self._hand_over()
             for job in batch:
                 if not job.done:
                     job.finish(
-                        error=LedgerFailed("The ledger stopped midway.", fix="Look at the history.", cost=UNSURE)
+                        error=LedgerFailed(
+                            "The ledger stopped midway.",
+                            fix="Look at the history.",
+                            cost=UNSURE,
+                            code="ledger-interrupted",
+                        )
                     )
                 if not job.leads:
                     job.wake.release()

@@ -7,10 +7,11 @@ from threading import Lock
 
 from curador.ledger.book import Book, Clock, now
 from curador.ledger.entries import genesis
-from curador.ledger.stores.rows import AnchorNeed, MemoryRows, Rows, T
+from curador.ledger.stores.memory_rows import MemoryRows
+from curador.ledger.stores.rows import AnchorNeed, Rows, T
 
 KEY = b""
-"""Nobody else reaches this process's memory; the chain is there so that every store is checked alike."""
+"""No secret is needed within one process; entries are sealed all the same, so that every store verifies alike."""
 
 
 class MemoryStore:
@@ -20,19 +21,19 @@ class MemoryStore:
         self._lock = Lock()
         self._rows = MemoryRows(genesis(KEY))
 
-    def write(self, work: Callable[[Rows], T], need: AnchorNeed | None = None) -> T:
+    def write(self, transaction: Callable[[Rows], T], need: AnchorNeed | None = None) -> T:
         with self._lock:
             try:
-                done = work(self._rows)
+                result = transaction(self._rows)
             except BaseException:
-                self._rows.undo()
+                self._rows.rollback()
                 raise
-            self._rows.keep()
-            return done
+            self._rows.savepoint()
+            return result
 
-    def read(self, work: Callable[[Rows], T]) -> T:
+    def read(self, query: Callable[[Rows], T]) -> T:
         with self._lock:
-            return work(self._rows)
+            return query(self._rows)
 
     def damage(self) -> str | None:
         return None
@@ -44,8 +45,8 @@ class MemoryStore:
 class MemoryLedger(Book):
     """Scopes and charges in memory, behind one lock.
 
-    Guarantee: charges of any number of threads are checked and spent one after another; the ceilings hold together.
-    Fails: a process that ends forgets what it spent, so no budget here outlives the data's exposure.
+    Guarantee: charges of concurrent threads are checked and spent one after another, so that the ceilings hold.
+    Fails: all charges are forgotten when the process ends; use it only where budgets need not outlive the process.
 
     >>> from curador.accounting.events import PureLoss
     >>> from curador.privacy import PureDP

@@ -11,21 +11,20 @@ from psycopg import sql
 
 from curador.errors import LedgerFailed
 from curador.ledger.anchor import Anchor
-from curador.ledger.faults import UNSURE
-from curador.ledger.stores.rows import HEAD, TABLES, DbRow, DbValue
-from curador.ledger.stores.sql import SqlStore, Telling, make
+from curador.ledger.stores.rows import HEAD, TABLES, UNSURE, DbRow, DbValue
+from curador.ledger.stores.sql import SqlStore, TranslatedErrors, create_tables
 from curador.ledger.stores.unit_of_work import Database, select
 
 TYPES = {int: "bigint", str: 'text COLLATE "C"', bytes: "bytea"}  # keys in the order of their bytes, as in Python
-_KEEP = """
-CREATE FUNCTION keep() RETURNS trigger LANGUAGE plpgsql AS
-$$ BEGIN RAISE EXCEPTION 'what is in % is kept', TG_TABLE_NAME; END $$
+_REFUSE_CHANGES = """
+CREATE FUNCTION refuse_changes() RETURNS trigger LANGUAGE plpgsql AS
+$$ BEGIN RAISE EXCEPTION '% is append-only', TG_TABLE_NAME; END $$
 """
 
 
 def exists(url: str, schema: str) -> bool:
     """Whether a schema holds a ledger."""
-    with Telling(told), psycopg.connect(url) as connection:
+    with TranslatedErrors(translated), psycopg.connect(url) as connection:
         found = connection.execute("SELECT 1 FROM pg_tables WHERE schemaname = %s LIMIT 1", (schema,)).fetchone()
         return found is not None
 
@@ -33,10 +32,10 @@ def exists(url: str, schema: str) -> bool:
 class PostgresStore(SqlStore):
     """A schema of a PostgreSQL database as a store.
 
-    Every writer locks the row of the head first, so that all locks are taken in one order, whoever comes sees what the
-    one before has committed, and nobody waits in a ring.
+    Every writer locks the row of the head first: all locks are taken in one order, each writer sees all commits before
+    its own, and no deadlock is possible.
 
-    Guarantee: a commit is on the server's disk before it is told (synchronous_commit is on, whatever the default).
+    Guarantee: a commit is on the server's disk before its result is returned (synchronous_commit is set to on).
     Assumes: the server runs with fsync; a standby that takes over is synchronous, or its loss is a restore.
     """
 
@@ -46,8 +45,8 @@ class PostgresStore(SqlStore):
         super().__init__(anchor)
 
     def create(self, genesis: bytes) -> None:
-        """Make the schema and its tables, unless they are there."""
-        with self._writing, self._telling:
+        """Create the schema and its tables, unless they exist."""
+        with self._writing, self._translating:
             connection = self._connection("write")
             with connection.transaction():
                 database = _Database(connection)
@@ -55,12 +54,12 @@ class PostgresStore(SqlStore):
                 if database.execute("SELECT 1 FROM pg_tables WHERE schemaname = ? LIMIT 1", (self._schema,)).fetchone():
                     return
                 connection.execute(sql.SQL("CREATE SCHEMA IF NOT EXISTS {}").format(sql.Identifier(self._schema)))
-                make(database, TYPES, lambda _: "", genesis)
-                connection.execute(_KEEP)
-                for table in (t for t in TABLES if t.kept):
+                create_tables(database, TYPES, lambda _: "", genesis)
+                connection.execute(_REFUSE_CHANGES)
+                for table in (t for t in TABLES if t.append_only):
                     database.execute(
-                        f"CREATE TRIGGER kept BEFORE UPDATE OR DELETE OR TRUNCATE ON {table.name} "
-                        "FOR EACH STATEMENT EXECUTE FUNCTION keep()",
+                        f"CREATE TRIGGER append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON {table.name} "
+                        "FOR EACH STATEMENT EXECUTE FUNCTION refuse_changes()",
                         (),
                     )
 
@@ -73,7 +72,7 @@ class PostgresStore(SqlStore):
         connection.execute("BEGIN")
         try:
             with ExitStack() as self._pipeline:
-                self._pipeline.enter_context(connection.pipeline())  # only reads wait for the server
+                self._pipeline.enter_context(connection.pipeline())  # only reads wait for the server's reply
                 connection.execute(f"{select(HEAD, 0)} FOR UPDATE".encode())
                 yield _Database(connection)
         finally:
@@ -92,7 +91,7 @@ class PostgresStore(SqlStore):
             yield _Database(connection)
 
     def _turn(self) -> AbstractContextManager[Any]:
-        return nullcontext()  # the server queues those who wait for a row in the order they came
+        return nullcontext()  # the server queues waiters for a row in the order of arrival
 
     def _connection(self, use: str) -> psycopg.Connection[Any]:
         held = self._connections.get(use)
@@ -107,19 +106,20 @@ class PostgresStore(SqlStore):
         while self._connections:
             self._connections.popitem()[1].close()
 
-    def _told(self, error: Exception) -> LedgerFailed | None:
-        return told(error)
+    def _translated(self, error: Exception) -> LedgerFailed | None:
+        return translated(error)
 
 
-def told(error: Exception) -> LedgerFailed | None:
-    """The driver's error in our words."""
+def translated(error: Exception) -> LedgerFailed | None:
+    """A driver's error as ours; None for any other."""
     if not isinstance(error, psycopg.Error):
         return None
     why = (str(error).strip() or type(error).__name__).splitlines()[0]
     return LedgerFailed(
         f"The ledger's database cannot be read or written: {why}",
-        fix="Look after the server and the connection; then ask again.",
+        fix="Check the server and the connection; then ask again.",
         cost=UNSURE,
+        code="ledger-unavailable",
     )
 
 

@@ -1,4 +1,4 @@
-"""Files that stay open: opening costs more than what is done with them."""
+"""A file kept open across uses, because opening it costs more than its use."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from typing import Any
 
 
 class ReopenedFile:
-    """A file that is opened once, and again where its name has come to mean another file or this process is a fork.
+    """A file that is opened once, and again if its name now means another file or this process is a fork.
 
-    Locks belong to an open file and not to a process, so a child that used its parent's would share its locks.
+    Locks belong to an open file and not to a process: a child that used its parent's would share its locks.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     held = ReopenedFile(Path(folder) / "queue", os.O_RDWR | os.O_CREAT)
-    ...     first = held.descriptor()
-    ...     again = held.descriptor()
-    ...     held.close()
+    ...     file = ReopenedFile(Path(folder) / "queue", os.O_RDWR | os.O_CREAT)
+    ...     first = file.descriptor()
+    ...     again = file.descriptor()
+    ...     file.close()
     >>> first == again
     True
     """
@@ -30,7 +30,7 @@ class ReopenedFile:
         self._closing: weakref.finalize[..., Any] = weakref.finalize(self, int)  # nothing yet
 
     def descriptor(self) -> int:
-        """The open file; FileNotFoundError where there is none and the flags do not make one."""
+        """The open file; FileNotFoundError if there is none and the flags do not create one."""
         if self._file is None or self._file != self._named():
             self.close()
             self._open = os.open(self._path, self._flags, 0o600)
@@ -45,7 +45,7 @@ class ReopenedFile:
             return None
 
     def close(self) -> None:
-        """Let go of it, until it is asked for again."""
+        """Close it; the next use opens it again."""
         self._closing()
         self._file = None
 

@@ -1,56 +1,76 @@
-"""The tables of a ledger, declared once, and what a store must do with their rows.
+"""The door to the stores: the tables of a ledger, declared once, and what a store does with their rows.
 
-Entries and answers are kept for ever.  All other tables follow from the entries (:mod:`curador.ledger.posting`) and are
-there so that a charge reads a few rows, however long the history is.
+Entries and answers are append-only.  All other tables are derived from the entries (:mod:`curador.ledger.posting`), so
+that a charge reads a few rows, however long the history is.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any, NamedTuple, Protocol, TypeVar
 
-from curador.errors import LedgerBroken
+UNSURE = "nothing was drawn; a charge that was already written stays spent"
+"""The cost of a failed write: it may have been committed before it failed."""
+
+RESTORE = "Find out why; then restore it as docs/how-to/restore-a-ledger.md says."
+"""The fix for a ledger that is not as it was written."""
 
 DbValue = int | str | bytes | None
 DbRow = tuple[Any, ...]
 T = TypeVar("T")
 
 
+@dataclass(frozen=True, slots=True)
+class RowCheck:
+    """A condition on every row of a table, as SQL and as Python."""
+
+    sql: str
+    holds: Callable[[DbRow], bool]
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class RowTable:
-    """A table: columns with their types, of which the first ``key`` tell rows apart.
+    """A table: columns with their types, of which the first ``key`` form the primary key.
 
-    ``kept`` says that a row, once written, is never changed or taken away.
+    A row of an ``append_only`` table is never changed or removed.
 
-    >>> ENTRY.names, ENTRY.kept
+    >>> ENTRY.names, ENTRY.append_only
     (('sequence', 'body', 'mac'), True)
     """
 
     name: str
     columns: tuple[tuple[str, type], ...]
     key: int = 1
-    kept: bool = False
-    check: str = ""
+    append_only: bool = False
+    check: RowCheck | None = None
 
     @property
     def names(self) -> tuple[str, ...]:
         return tuple(name for name, _ in self.columns)
 
 
-def _table(called: str, /, key: int = 1, kept: bool = False, check: str = "", **columns: type) -> RowTable:
-    return RowTable(called, tuple(columns.items()), key, kept, check)
+def _table(
+    called: str, /, key: int = 1, append_only: bool = False, check: RowCheck | None = None, **columns: type
+) -> RowTable:
+    return RowTable(called, tuple(columns.items()), key, append_only, check)
 
 
-ENTRY = _table("entry", kept=True, sequence=int, body=str, mac=bytes)
-ANSWER = _table("answer", kept=True, charge=int, bytes=bytes)
+def _within_ceiling(balance: DbRow) -> bool:
+    _, _, spent, ceiling, every = balance
+    return bool(spent >= 0 and (every == 0 or spent <= ceiling))
+
+
+ENTRY = _table("entry", append_only=True, sequence=int, body=str, mac=bytes)
+ANSWER = _table("answer", append_only=True, charge=int, bytes=bytes)
 HEAD = _table("head", one=int, format=int, sequence=int, charges=int, mac=bytes)
 SCOPE = _table("scope", name=str, parent=str, definition=str, expires=str, closed=int)
 BALANCE = _table(
     "balance",
     key=2,
-    check="spent >= 0 AND (every = 0 OR spent <= ceiling)",  # the last wall: no code above can pass it
+    # The last wall, number by number, that no code above can pass; the whole rule is accounting.filters.within.
+    check=RowCheck("spent >= 0 AND (every = 0 OR spent <= ceiling)", _within_ceiling),
     scope=str,
     part=int,
     spent=int,
@@ -66,7 +86,7 @@ SOURCED = _table("sourced", source=str, data=int)
 DATA = _table("data", number=int, scope=str, version=int)
 
 DERIVED = (SCOPE, BALANCE, CHARGE, PAID, QUESTION, REQUEST, NAMED, SOURCED, DATA)
-"""Tables that can be made again from the entries."""
+"""Tables that can be computed again from the entries."""
 
 TABLES = (ENTRY, ANSWER, HEAD, *DERIVED)
 
@@ -74,7 +94,7 @@ FORMAT = 1
 
 
 class Head(NamedTuple):
-    """Where the history ends: the last entry's number and seal, and how many charges there were."""
+    """The end of the history: the last entry's number and seal, and the number of charges so far."""
 
     sequence: int
     charges: int
@@ -82,10 +102,11 @@ class Head(NamedTuple):
 
 
 class AnchorNeed(Enum):
-    """What must be marked outside the database before a piece of work may be told.
+    """Which anchor write must be durable before a transaction's result may be returned.
 
-    ``BEFORE``: the history it stands on, as for an answer, whose charge is older; it is said with the work, so that the
-    mark can be made meanwhile.  ``AFTER``: the work itself.
+    ``BEFORE``: one of the history that the transaction started from, as for an answer, whose charge is older.  It is
+    requested with the transaction, so that the write can run at the same time.  ``AFTER``: one of the transaction's
+    own entries.
     """
 
     BEFORE = "before"
@@ -98,98 +119,45 @@ class Rows(Protocol):
     head: Head
 
     def get(self, table: RowTable, *key: DbValue) -> DbRow | None:
-        """The row with this key."""
+        """The row with this primary key."""
         ...
 
     def put(self, table: RowTable, *row: DbValue) -> None:
-        """Write a row; in a kept table only a new one."""
+        """Write a row; over the one with its key, unless the table is append-only."""
         ...
 
     def scan(self, table: RowTable, *prefix: DbValue, most: int | None = None) -> Iterator[DbRow]:
-        """The rows whose key begins so, in the order of their keys."""
+        """The rows whose key has this prefix, in the order of their keys; with ``most`` only the first."""
+        ...
+
+    def tail(self, table: RowTable, *prefix: DbValue, most: int) -> Sequence[DbRow]:
+        """The last rows whose key has this prefix, in the order of their keys, without reading those before."""
         ...
 
     def require(self, need: AnchorNeed) -> None:
-        """Say, in the midst of the work, what must be marked before it may be told."""
+        """Request an anchor write from within a transaction."""
         ...
 
-    def rests_on(self, entry: int) -> None:
-        """Say that what is told rests on an entry, which must be marked before."""
+    def depends_on(self, entry: int) -> None:
+        """Declare that the result reveals an entry, which the anchor must cover before it is returned."""
         ...
 
 
 class LedgerStore(Protocol):
-    """Transactions on a ledger's rows, one after another."""
+    """Serial transactions on a ledger's rows."""
 
-    def write(self, work: Callable[[Rows], T], need: AnchorNeed | None = None) -> T:
-        """Do all of a piece of work, durably, or nothing of it."""
+    def write(self, transaction: Callable[[Rows], T], need: AnchorNeed | None = None) -> T:
+        """Run a transaction: committed durably as a whole, or not at all."""
         ...
 
-    def read(self, work: Callable[[Rows], T]) -> T:
-        """Look at one moment."""
+    def read(self, query: Callable[[Rows], T]) -> T:
+        """Run a query on one snapshot."""
         ...
 
     def damage(self) -> str | None:
-        """What the database itself says is wrong with it, and what its anchor says; None if nothing."""
+        """Damage that the database itself reports; None if there is none."""
         ...
 
-    def close(self) -> None: ...
-
-
-class MemoryRows:
-    """Rows in dictionaries, which remember how to go back.
-
-    >>> rows = MemoryRows(b"")
-    >>> rows.put(QUESTION, "f", 1)
-    >>> rows.get(QUESTION, "f"), list(rows.scan(QUESTION))
-    (('f', 1), [('f', 1)])
-    >>> rows.undo(); rows.get(QUESTION, "f")
-    """
-
-    def __init__(self, genesis: bytes) -> None:
-        self.head = Head(0, 0, genesis)
-        self._tables: dict[str, dict[DbRow, DbRow]] = {table.name: {} for table in TABLES}
-        self.keep()
-
-    def get(self, table: RowTable, *key: DbValue) -> DbRow | None:
-        return self._tables[table.name].get(key)
-
-    def put(self, table: RowTable, *row: DbValue) -> None:
-        key = row[: table.key]
-        old = self._tables[table.name].get(key)
-        if (table.kept and old is not None) or (table is BALANCE and not _within(row)):
-            raise LedgerBroken(f"The table {table.name} refuses {row!r:.200}.", fix="Report this.")
-        self._before.append((table.name, key, old))
-        self._tables[table.name][key] = row
-
-    def scan(self, table: RowTable, *prefix: DbValue, most: int | None = None) -> Iterator[DbRow]:
-        rows = self._tables[table.name]
-        found = sorted(key for key in rows if key[: len(prefix)] == prefix)
-        yield from (rows[key] for key in found[:most])
-
-    def require(self, need: AnchorNeed) -> None:
-        pass  # nothing of it outlives the process
-
-    def rests_on(self, entry: int) -> None:
-        pass
-
-    def keep(self) -> None:
-        """What was written until now stays."""
-        self._before: list[tuple[str, DbRow, DbRow | None]] = []
-        self._head = self.head
-
-    def undo(self) -> None:
-        """Go back to what was last kept."""
-        for name, key, old in reversed(self._before):
-            if old is None:
-                del self._tables[name][key]
-            else:
-                self._tables[name][key] = old
-        self.head = self._head
-        self._before.clear()
-
-
-def _within(row: DbRow) -> bool:
-    """As the check of BALANCE says."""
-    _, _, spent, ceiling, every = row
-    return bool(spent >= 0 and (every == 0 or spent <= ceiling))
+    def close(self) -> None:
+        """Release files and connections; they are opened again when next needed."""
+        ...

@@ -1,4 +1,4 @@
-"""What the two databases share: their tables as SQL, and the way a batch is committed."""
+"""The store that SQLite and PostgreSQL share: tables as SQL, batches committed with an anchor, and fork safety."""
 
 from __future__ import annotations
 
@@ -13,28 +13,26 @@ from threading import Lock
 from typing import Any
 
 from curador.errors import CuradorError, LedgerBroken, LedgerFailed
-from curador.ledger.anchor import Anchor, Mark
-from curador.ledger.faults import RESTORE
-from curador.ledger.posting import totals
+from curador.ledger.anchor import Anchor, Mark, totals
 from curador.ledger.stores.group_commit import GroupCommit, Job
-from curador.ledger.stores.rows import FORMAT, HEAD, TABLES, AnchorNeed, Head, Rows, RowTable, T
+from curador.ledger.stores.rows import FORMAT, HEAD, RESTORE, TABLES, AnchorNeed, Head, Rows, RowTable, T
 from curador.ledger.stores.unit_of_work import (
     CachedRows,
     Database,
     ReadView,
     UnitOfWork,
+    carry_over,
+    empty_cache,
     insert,
-    nothing_known,
-    remembered,
     select,
 )
 
 WORTH_A_THREAD = 0.0003
-"""Seconds a mark must take before it is worth another thread: to hand it over takes about as long as a quick sync."""
+"""Seconds an anchor write must take to be worth another thread: a hand-over takes about as long as a quick sync."""
 
 
-def create(table: RowTable, types: Mapping[type, str], how: str = "") -> str:
-    """The statement that makes a table, and ``how`` in a database's own words.
+def create(table: RowTable, types: Mapping[type, str], options: str = "") -> str:
+    """The statement that creates a table, with the database's own options behind it.
 
     >>> from curador.ledger.stores.rows import QUESTION
     >>> create(QUESTION, {int: "INTEGER", str: "TEXT"}, " STRICT")
@@ -42,39 +40,41 @@ def create(table: RowTable, types: Mapping[type, str], how: str = "") -> str:
     """
     columns = [f"{name} {types[kind]}" for name, kind in table.columns]
     keys = ", ".join(table.names[: table.key])
-    check = [f"CHECK ({table.check})"] if table.check else []
-    return f"CREATE TABLE {table.name} ({', '.join([*columns, f'PRIMARY KEY ({keys})', *check])}){how}"
+    check = [] if table.check is None else [f"CHECK ({table.check.sql})"]
+    return f"CREATE TABLE {table.name} ({', '.join([*columns, f'PRIMARY KEY ({keys})', *check])}){options}"
 
 
 # ---- transactions ------------------------------------------------------------------------------------------------
 
 
-class Telling:
-    """Turns a database's errors into LedgerFailed."""
+class TranslatedErrors:
+    """Raises a driver's errors as LedgerFailed."""
 
-    def __init__(self, told: Callable[[Exception], LedgerFailed | None]) -> None:
-        self._told = told
+    def __init__(self, translated: Callable[[Exception], LedgerFailed | None]) -> None:
+        self._translated = translated
 
     def __enter__(self) -> None: ...
 
     def __exit__(self, kind: object, error: BaseException | None, where: object) -> None:
-        if isinstance(error, Exception) and (ours := self._told(error)) is not None:
+        if isinstance(error, Exception) and (ours := self._translated(error)) is not None:
             raise ours from None
 
 
 class SqlStore(ABC):
-    """A database as a store: batches of work in one transaction each, and an anchor beside them.
+    """A database as a store: each batch of jobs is one transaction, and an anchor is written beside it.
 
     Connections are closed before this process forks and opened again when they are next needed: neither database
     survives a connection that two processes share.
+
+    Guarantee: the anchor covers every entry that a returned result reveals.
     """
 
     def __init__(self, anchor: Anchor) -> None:
         self.anchor = anchor
         self._seen = -1
-        self._telling = Telling(self._told)
+        self._translating = TranslatedErrors(self._translated)
         self._sync = 0.0
-        self._memory: tuple[Head | None, CachedRows] = None, nothing_known()
+        self._memory: tuple[Head | None, CachedRows] = None, empty_cache()
         self._helper: ThreadPoolExecutor | None = None
         self._fresh()
         os.register_at_fork(
@@ -83,50 +83,50 @@ class SqlStore(ABC):
             after_in_child=_weakly(self._fresh),
         )
 
-    # -- what each database does its own way
+    # -- what each database implements
 
     @abstractmethod
     def _writer(self) -> AbstractContextManager[Database]:
-        """A transaction beside which nobody writes; undone at the end unless :meth:`_commit` was called."""
+        """An exclusive write transaction; rolled back at the end unless :meth:`_commit` was called."""
 
     @abstractmethod
     def _commit(self) -> None: ...
 
     @abstractmethod
     def _reader(self) -> AbstractContextManager[Database]:
-        """A transaction that sees one moment."""
+        """A read transaction on one snapshot."""
 
     @abstractmethod
-    def _told(self, error: Exception) -> LedgerFailed | None:
-        """The database's own error in our words; None for any other."""
+    def _translated(self, error: Exception) -> LedgerFailed | None:
+        """A driver's error as ours; None for any other."""
 
     @abstractmethod
     def _turn(self) -> AbstractContextManager[Any]:
-        """Waits for this process's turn."""
+        """Waits until it is this process's turn to write."""
 
     @abstractmethod
     def _disconnect(self) -> None: ...
 
     @abstractmethod
     def create(self, genesis: bytes) -> None:
-        """Make the tables, unless they are there."""
+        """Create the tables, unless they exist."""
 
     @abstractmethod
     def damage(self) -> str | None: ...
 
     # -- the store
 
-    def write(self, work: Callable[[Rows], T], need: AnchorNeed | None = None) -> T:
-        done: T = self._group.run(work, need)
-        return done
+    def write(self, transaction: Callable[[Rows], T], need: AnchorNeed | None = None) -> T:
+        result: T = self._group.run(transaction, need)
+        return result
 
-    def read(self, work: Callable[[Rows], T]) -> T:
-        with self._reading, self._telling, self._reader() as database:
+    def read(self, query: Callable[[Rows], T]) -> T:
+        with self._reading, self._translating, self._reader() as database:
             rows = ReadView(database, _head(database))
-            done = work(rows)
-            if rows.rest > self.anchor.reached:
+            result = query(rows)
+            if rows.depends > self.anchor.reached:
                 self.anchor.advance(Mark(rows.head, totals(rows)))
-            return done
+            return result
 
     def close(self) -> None:
         with self._writing, self._reading:
@@ -137,13 +137,18 @@ class SqlStore(ABC):
                 self._helper = None
 
     def _perform(self, batch: Sequence[Job]) -> None:
-        with self._writing, self._telling, self._turn():
+        with self._writing, self._translating, self._turn():
             with self._writer() as database:
                 before = _head(database)
                 if before.sequence < self._seen:
-                    raise LedgerBroken("This ledger has lost entries since it was opened.", fix=RESTORE)
-                known = self._recall(before)
-                rows = UnitOfWork(database, before, known)
+                    raise LedgerBroken(
+                        "This ledger has lost entries since it was opened.",
+                        fix=RESTORE,
+                        code="ledger-lost-entries",
+                        facts={"entries": before.sequence, "seen": self._seen},
+                    )
+                cache = self._recall(before)
+                rows = UnitOfWork(database, before, cache)
                 answers = any(job.need is AnchorNeed.BEFORE for job in batch)
                 with self._marking(Mark(before, totals(rows))) if answers else nullcontext():
                     outcomes = [_attempt(job, rows) for job in batch]
@@ -153,24 +158,25 @@ class SqlStore(ABC):
                         database.execute(insert(HEAD), (1, FORMAT, *rows.head))
                     self._commit()
             self._seen = rows.head.sequence
-            self._memory = rows.head, remembered(known)
+            self._memory = rows.head, carry_over(cache)
             if AnchorNeed.AFTER in rows.needs:
                 self._mark(Mark(rows.head, spent))
         for job, (result, error) in zip(batch, outcomes, strict=True):
             job.finish(result, error)
 
     def _recall(self, head: Head) -> CachedRows:
-        """What the last batch knew, if the history still ends where it left it: every writer moves the head.
+        """The last batch's cache, if the history still ends where that batch left it: every writer moves the head.
 
-        Forgotten until it is told again, so that nothing is remembered of a transaction that may have failed.
+        It is dropped here and set again after the commit, so that nothing is kept of a transaction that may have
+        failed.
         """
-        left, known = self._memory
-        self._memory = None, nothing_known()
-        return known if left == head else nothing_known()
+        left, cache = self._memory
+        self._memory = None, empty_cache()
+        return cache if left == head else empty_cache()
 
     @contextmanager
     def _marking(self, mark: Mark) -> Iterator[None]:
-        """Moves the anchor while the block runs, unless syncs are quick: two at once take about the time of one."""
+        """Writes the anchor while the block runs, since concurrent syncs overlap; before it where syncs are quick."""
         if self._sync < WORTH_A_THREAD:
             self._mark(mark)
             yield
@@ -179,7 +185,7 @@ class SqlStore(ABC):
             self._helper = ThreadPoolExecutor(1, "curador anchor")
         try:
             marked = self._helper.submit(self._mark, mark)
-        except RuntimeError:  # this process is ending, and no thread can be had
+        except RuntimeError:  # this process is exiting, and no thread can be started
             self._mark(mark)
             yield
             return
@@ -213,7 +219,7 @@ class SqlStore(ABC):
 
 
 def _weakly(method: Callable[[], None]) -> Callable[[], None]:
-    """A call that does not keep its store alive."""
+    """A call to a method that does not keep its object alive."""
     found = weakref.WeakMethod(method)
 
     def call() -> None:
@@ -226,23 +232,29 @@ def _weakly(method: Callable[[], None]) -> Callable[[], None]:
 def _head(database: Database) -> Head:
     row = database.execute(select(HEAD, 1), (1,)).fetchone()
     if row is None or row[1] != FORMAT:
-        raise LedgerBroken("This database is no ledger that this version can read.", fix="Check its address.")
+        raise LedgerBroken(
+            "This database is not a ledger that this version can read.",
+            fix="Check its address.",
+            code="ledger-format-unknown",
+        )
     return Head(row[2], row[3], bytes(row[4]))
 
 
 def _attempt(job: Job, rows: UnitOfWork) -> tuple[Any, CuradorError | None]:
-    """The outcome of one job; refused, it leaves nothing behind and does not stop the others of its batch."""
+    """The outcome of one job; a refused one leaves nothing behind and does not stop the others of its batch."""
     try:
-        result = job.work(rows)
+        result = job.transaction(rows)
     except CuradorError as error:
-        rows.undo()
+        rows.rollback()
         return None, error
-    rows.keep()
+    rows.savepoint()
     return result, None
 
 
-def make(database: Database, types: Mapping[type, str], how: Callable[[RowTable], str], genesis: bytes) -> None:
-    """Make the tables of a new ledger."""
+def create_tables(
+    database: Database, types: Mapping[type, str], options: Callable[[RowTable], str], genesis: bytes
+) -> None:
+    """Create the tables of a new ledger."""
     for table in TABLES:
-        database.execute(create(table, types, how(table)), ())
+        database.execute(create(table, types, options(table)), ())
     database.execute(insert(HEAD), (1, FORMAT, 0, 0, genesis))

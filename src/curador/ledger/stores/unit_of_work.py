@@ -1,8 +1,8 @@
-"""The rows of a batch of work: each is read at most once, and written once, when all of the work is done.
+"""The rows of a batch of transactions: each is read at most once, and written once, when the whole batch is done.
 
 A batch of many charges touches the same few balances again and again, and a statement costs more than the arithmetic
-between two of them.  So jobs work on rows held here.  What a refused job wrote is taken back here, and never reaches
-the database.
+between two of them.  So jobs work on rows cached here.  The writes of a refused job are rolled back here, and never
+reach the database.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from curador.errors import LedgerBroken
 from curador.ledger.stores.rows import TABLES, AnchorNeed, DbRow, DbValue, Head, RowTable
 
 CachedRows = defaultdict[RowTable, dict[DbRow, DbRow | None]]
-"""Rows by their keys, as they stand in a database; None where there is none."""
+"""Rows by their keys, as they are in the database; None where there is none."""
 
-MOST_KNOWN = 20_000
-"""How many rows are remembered from one batch to the next."""
+MOST_CACHED = 20_000
+"""The most rows that are kept in the cache from one batch to the next."""
 
-_KEPT = tuple(table for table in TABLES if table.kept)
+_APPEND_ONLY = tuple(table for table in TABLES if table.append_only)
 
 
 class Database(Protocol):
@@ -33,22 +33,25 @@ class Database(Protocol):
 
 
 @lru_cache
-def select(table: RowTable, given: int, limited: bool = False) -> str:
-    """The statement that reads the rows whose key begins with so many given values.
+def select(table: RowTable, given: int, limited: bool = False, newest: bool = False) -> str:
+    """The statement that reads the rows whose key begins with ``given`` values; ``newest`` from the last key on.
 
-    >>> from curador.ledger.stores.rows import QUESTION
+    >>> from curador.ledger.stores.rows import PAID, QUESTION
     >>> select(QUESTION, 1)
     'SELECT fingerprint, charge FROM question WHERE fingerprint = ?'
+    >>> select(PAID, 1, limited=True, newest=True)
+    'SELECT scope, charge, entry FROM paid WHERE scope = ? ORDER BY scope DESC, charge DESC LIMIT ?'
     """
     where = " AND ".join(f"{name} = ?" for name in table.names[:given])
-    order = "" if given == table.key else f" ORDER BY {', '.join(table.names[: table.key])}"
+    down = " DESC" if newest else ""
+    order = "" if given == table.key else f" ORDER BY {', '.join(n + down for n in table.names[: table.key])}"
     limit = " LIMIT ?" if limited else ""
     return f"SELECT {', '.join(table.names)} FROM {table.name}{' WHERE ' * bool(given)}{where}{order}{limit}"
 
 
 @lru_cache
 def insert(table: RowTable) -> str:
-    """The statement that writes a row, over the one with its key unless the table is kept.
+    """The statement that writes a row, over the one with its key unless the table is append-only.
 
     >>> from curador.ledger.stores.rows import ANSWER
     >>> insert(ANSWER)
@@ -57,14 +60,14 @@ def insert(table: RowTable) -> str:
     marks = ", ".join("?" * len(table.names))
     keys, rest = ", ".join(table.names[: table.key]), table.names[table.key :]
     over = f" ON CONFLICT ({keys}) DO UPDATE SET {', '.join(f'{n} = excluded.{n}' for n in rest)}"
-    return f"INSERT INTO {table.name} ({', '.join(table.names)}) VALUES ({marks}){'' if table.kept else over}"
+    return f"INSERT INTO {table.name} ({', '.join(table.names)}) VALUES ({marks}){'' if table.append_only else over}"
 
 
 class ReadView:
-    """The rows of a database within a transaction that only reads."""
+    """The rows of a database within a read-only transaction; ``depends`` is the newest entry its result reveals."""
 
     def __init__(self, database: Database, head: Head) -> None:
-        self.head, self.rest = head, -1  # on nothing
+        self.head, self.depends = head, -1  # on none
         self._database = database
 
     def get(self, table: RowTable, *key: DbValue) -> DbRow | None:
@@ -72,109 +75,124 @@ class ReadView:
         return row
 
     def put(self, table: RowTable, *row: DbValue) -> None:
-        raise TypeError("what only reads does not write")
+        raise TypeError("a read-only view cannot write")
 
     def scan(self, table: RowTable, *prefix: DbValue, most: int | None = None) -> Iterator[DbRow]:
         limit = () if most is None else (most,)
         yield from self._database.execute(select(table, len(prefix), bool(limit)), (*prefix, *limit))
 
-    def require(self, need: AnchorNeed) -> None:
-        raise TypeError("what only reads says what it rests on")
+    def tail(self, table: RowTable, *prefix: DbValue, most: int) -> Sequence[DbRow]:
+        statement = select(table, len(prefix), limited=True, newest=True)
+        return list(self._database.execute(statement, (*prefix, most)))[::-1]
 
-    def rests_on(self, entry: int) -> None:
-        self.rest = max(self.rest, entry)
+    def require(self, need: AnchorNeed) -> None:
+        raise TypeError("a read-only view cannot require an anchor write")
+
+    def depends_on(self, entry: int) -> None:
+        self.depends = max(self.depends, entry)
 
 
 class UnitOfWork(ReadView):
     """The rows of a database as a batch of jobs will leave them.
 
-    ``known`` are rows that are as they stand in the database where the transaction begins; all that is read and written
-    here is added to it, so that it is right again when the transaction is committed, and only then.
+    ``cache`` holds rows as they are in the database when the transaction begins.  All that is read and written here is
+    added to it, so that it agrees with the database again once the transaction is committed, and only then.
     """
 
-    def __init__(self, database: Database, head: Head, known: CachedRows) -> None:
+    def __init__(self, database: Database, head: Head, cache: CachedRows) -> None:
         super().__init__(database, head)
         self.needs: set[AnchorNeed] = set()
         self._start = head
-        self._known = known
+        self._cache = cache
         self._written: defaultdict[RowTable, dict[DbRow, DbRow]] = defaultdict(dict)
-        self.keep()
+        self.savepoint()
 
     def get(self, table: RowTable, *key: DbValue) -> DbRow | None:
-        known = self._known[table]
+        cached = self._cache[table]
         try:
-            return known[key]
+            return cached[key]
         except KeyError:
-            known[key] = row = super().get(table, *key)
+            cached[key] = row = super().get(table, *key)
             return row
 
     def put(self, table: RowTable, *row: DbValue) -> None:
         key = row[: table.key]
-        known, written = self._known[table], self._written[table]
-        if table.kept and key in written:  # one that is in the database already is refused there
-            raise LedgerBroken(f"The table {table.name} refuses {row!r:.200}.", fix="Report this.")
-        self._before.append((table, key, key in known, known.get(key), written.get(key)))
-        known[key] = written[key] = row
+        cached, written = self._cache[table], self._written[table]
+        if table.append_only and key in written:  # one that is in the database already is refused there
+            raise LedgerBroken(
+                f"The table {table.name} refuses {row!r:.200}.", fix="Report this.", code="ledger-defect"
+            )
+        self._undo.append((table, key, key in cached, cached.get(key), written.get(key)))
+        cached[key] = written[key] = row
 
     def scan(self, table: RowTable, *prefix: DbValue, most: int | None = None) -> Iterator[DbRow]:
-        if self._before:
-            raise TypeError("a job looks through tables before it writes to them")
-        self.flush()
+        self._flush_before_scan()
         return super().scan(table, *prefix, most=most)
+
+    def tail(self, table: RowTable, *prefix: DbValue, most: int) -> Sequence[DbRow]:
+        self._flush_before_scan()
+        return super().tail(table, *prefix, most=most)
+
+    def _flush_before_scan(self) -> None:
+        if self._undo:
+            raise TypeError("a job scans tables before it writes to them")
+        self.flush()
 
     def require(self, need: AnchorNeed) -> None:
         self.needs.add(need)
 
-    def rests_on(self, entry: int) -> None:
+    def depends_on(self, entry: int) -> None:
         self.needs.add(AnchorNeed.AFTER)
 
-    def keep(self) -> None:
-        """What was written until now stays, unless the transaction fails."""
-        self._before: list[tuple[RowTable, DbRow, bool, DbRow | None, DbRow | None]] = []
+    def savepoint(self) -> None:
+        """Keep every write so far, unless the transaction fails."""
+        self._undo: list[tuple[RowTable, DbRow, bool, DbRow | None, DbRow | None]] = []
         self._head = self.head
 
-    def undo(self) -> None:
-        """Go back to what was last kept."""
-        for table, key, seen, row, written in reversed(self._before):
+    def rollback(self) -> None:
+        """Undo every write since the last savepoint."""
+        for table, key, seen, row, written in reversed(self._undo):
             if seen:
-                self._known[table][key] = row
+                self._cache[table][key] = row
             else:
-                del self._known[table][key]
+                del self._cache[table][key]
             if written is None:
                 del self._written[table][key]
             else:
                 self._written[table][key] = written
             if not self._written[table]:
                 del self._written[table]
-        self._before.clear()
+        self._undo.clear()
         self.head = self._head
 
     def flush(self) -> None:
-        """Write what was kept.
+        """Send every kept write to the database.
 
-        Fails: LedgerBroken for rows without an entry, since others see by the head that something was written.
+        Fails: LedgerBroken for rows without an entry: other processes notice a write by the head it moves.
         """
         if self._written and self.head == self._start:
-            raise LedgerBroken("Rows would be written without an entry.", fix="Report this.")
+            raise LedgerBroken("Rows would be written without an entry.", fix="Report this.", code="ledger-defect")
         for table, rows in self._written.items():
             self._database.executemany(insert(table), rows.values())
         self._written.clear()
 
 
-def nothing_known() -> CachedRows:
-    """What is known of a database that somebody else may have written to."""
+def empty_cache() -> CachedRows:
+    """A cache for a database that others may have written to."""
     return defaultdict(dict)
 
 
-def remembered(known: CachedRows) -> CachedRows:
-    """What is worth knowing in the next batch, if nobody writes in between: no answers and no lines, and not too much.
+def carry_over(cache: CachedRows) -> CachedRows:
+    """The part of a cache that the next batch may use if no other process writes in between.
+
+    Answers and entries are dropped, and everything if it is more than ``MOST_CACHED`` rows.
 
     >>> from curador.ledger.stores.rows import ENTRY, QUESTION
-    >>> known = nothing_known()
-    >>> known[QUESTION]["f",], known[ENTRY][1,] = ("f", 1), (1, "{}", b"")
-    >>> remembered(known)[QUESTION], remembered(known)[ENTRY]
+    >>> cache = empty_cache()
+    >>> cache[QUESTION]["f",], cache[ENTRY][1,] = ("f", 1), (1, "{}", b"")
+    >>> carry_over(cache)[QUESTION], carry_over(cache)[ENTRY]
     ({('f',): ('f', 1)}, {})
     """
-    for table in _KEPT:
-        known.pop(table, None)
-    return known if sum(map(len, known.values())) <= MOST_KNOWN else nothing_known()
+    for table in _APPEND_ONLY:
+        cache.pop(table, None)
+    return cache if sum(map(len, cache.values())) <= MOST_CACHED else empty_cache()

@@ -1,34 +1,35 @@
-"""The collector: takes in messages on one task, keeps what may be kept of them, counts and estimates."""
+"""The collector: a folder that accepts messages on one task, counts the reports and estimates."""
 
 from __future__ import annotations
 
 import fcntl
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sized
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from curador.errors import InvalidParameter, InvalidValue
+from curador.errors import CollectorFailed, InvalidParameter
 from curador.local.collect.intake import Intake, Pause, strict_json
-from curador.local.collect.store import CollectorFailed, ReportStore
-from curador.local.collect.wire import VERSION, Reason, publish_task, read_task, task_id
-from curador.local.task.tally import MOST_USERS, Tally
+from curador.local.collect.store import ReportStore
+from curador.local.collect.wire import Reason, publish_task, read_task, task_id
+from curador.local.task.estimate import LocalEstimate
+from curador.local.task.keys import LocalKey
+from curador.local.task.tally import Tally
 from curador.local.task.task import Task
+from curador.show.files import write_atomically
 from curador.show.progress import watched
 
 TASK, REPORTS = "task.json", "reports.duckdb"
-PIECE = 1 << 18
-"""Messages in one transaction, at most."""
-PIECE_BYTES = 1 << 26
-"""Bytes of messages in one, at most, but for the last message: some are long, and some are made so."""
+BATCH_ROWS = 1 << 18
+"""The most messages in one batch, which is one transaction."""
+BATCH_BYTES = 1 << 26
+"""The most bytes of messages in one batch, but for its last message."""
 
-Progress = Callable[[float], None] | bool
-"""Who is told what part is done, from 0 to 1, or -1 where nobody knows; True shows a bar in a terminal."""
+Callback = Callable[[float], None] | bool
+"""Called with the part that is done, from 0 to 1, or -1 where it is not known; True shows a bar in a terminal."""
 
 
 @dataclass(frozen=True)
@@ -57,14 +58,14 @@ class Receipt:
 class Collector:
     """A folder with the published task and the reports on it.
 
-    Of a message the random token and the report are kept: no address, no time, and within a piece no order, because
+    Of a message the random token and the report are kept: no address, no time, and within a batch no order, because
     each is sorted by token.
 
-    Guarantee: a token counts once, whatever happens: within a batch, over restarts, and when several processes collect
-        at once.  A piece of messages is written whole or not at all.  Every message is accepted or counted as refused.
+    Guarantee: a token counts once: within a batch, over restarts, and when several processes collect at once.  A batch
+        of messages is written whole or not at all.  Every message is accepted or counted as refused.
     Assumes: a local disk, on which locks work.  Reports are private already; who can write the folder can forge them.
-    Fails: a device that makes up tokens can report as often as it likes.  Which of the pieces a report came in shows in
-        the file, so collect many messages at a time.
+    Fails: a device that makes up tokens can report as often as it likes.  The file shows in which batch a report came,
+        so collect many messages at a time.
 
     >>> import tempfile
     >>> from curador.local import KRR
@@ -85,13 +86,13 @@ class Collector:
 
     @classmethod
     def create(cls, folder: str | Path, task: Task) -> Collector:
-        """A folder for this task: a new one, an empty one, or one whose making was broken off."""
+        """A folder for this task: a new one, an empty one, or one whose creation was interrupted."""
         target, document = Path(folder).absolute(), publish_task(task)
         new = not target.is_dir()
         try:
             target.mkdir(parents=True, exist_ok=True)
-            with _held(target):
-                _make(target, task_id(task), json.dumps(document, indent=1) + "\n")
+            with _locked(target):
+                _fill(target, task_id(task), json.dumps(document, indent=1) + "\n")
         except OSError as error:
             if new:
                 with suppress(OSError):
@@ -108,12 +109,14 @@ class Collector:
         except FileNotFoundError:
             if (place / REPORTS).exists() or (place / REPORTS).with_suffix(".new").exists():
                 raise CollectorFailed(
-                    f"The making of {place.name} was broken off: it has no {TASK}.",
-                    fix="Create it again with the same task, as by --task task.json: it is finished then.",
+                    f"The creation of {place.name} was interrupted: it has no {TASK}.",
+                    fix="Create it again with the same task: that finishes it.",
+                    code="collector-unfinished",
                 ) from None
             raise CollectorFailed(
-                f"{place.name} is no collector: it has no {TASK}.",
-                fix="Make one with Collector.create(), or with --task task.json.",
+                f"{place.name} is not a collector: it has no {TASK}.",
+                fix="Create one with a task.",
+                code="collector-missing",
             ) from None
         except (OSError, UnicodeDecodeError) as error:
             raise _unusable(place, error) from None
@@ -127,30 +130,45 @@ class Collector:
             raise CollectorFailed(f"{place.name} collects on another task.", fix="Choose another folder for each task.")
         return cls(place, found, ReportStore(place / REPORTS, task_id(found)))
 
+    @classmethod
+    def open_or_create(cls, folder: str | Path, task: Task | None = None) -> Collector:
+        """The collector in this folder; if a task is given and there is none yet, a new one for it."""
+        if task is not None:
+            try:
+                return cls.create(folder, task)
+            except CollectorFailed:
+                if not (Path(folder) / TASK).exists():  # else it was there already, or another process made it now
+                    raise
+        return cls.open(folder, task)
+
+    def noticing(self, notice: Callable[[str], None] | None) -> Collector:
+        """The same, with a callback that is given a sentence when it waits for another process."""
+        return replace(self, store=replace(self.store, notice=notice))
+
     @property
     def _rows(self) -> int:
-        return max(1, min(PIECE, PIECE_BYTES // max(1, self.task.layout.size)))
+        return max(1, min(BATCH_ROWS, BATCH_BYTES // max(1, self.task.layout.size)))
 
-    def collect(self, messages: Iterable[Any], *, progress: Progress = False) -> Receipt:
-        """Take in messages: mappings, or JSON as text or bytes, such as the lines of a file.
+    def collect(self, messages: Iterable[Any], *, progress: Callback = False) -> Receipt:
+        """Accept messages: mappings, or JSON as text or bytes, such as the lines of a file.
 
-        A :data:`curador.local.collect.intake.PAUSE` among them has the ones before it written.
+        At a :data:`curador.local.collect.intake.PAUSE` the messages before it are written.
 
-        Fails: with :class:`CollectorFailed` if the folder cannot be written, or the messages cannot be read on; it says
-            how many were dealt with before, and these are kept.
+        Fails: with :class:`CollectorFailed` if the folder cannot be written or the rest of the messages cannot be read;
+            the error states how many were processed before, and these are kept.
         """
-        if isinstance(messages, str | bytes | Mapping):  # its letters or names would all be refused
+        if isinstance(messages, str | bytes | Mapping):  # iterating over it would give its characters or keys
             raise InvalidParameter("Messages are collected many at a time.", fix="Pass a list of them, or a file.")
         intake, receipt = Intake(self.task), Receipt()
         many = len(messages) if isinstance(messages, Sized) else None
         source = _Readable(iter(messages))
         with watched(progress) as tell:
-            for piece in _pieces(source, self._rows):
-                batch = intake.read(piece)
+            for some in _batches(source, self._rows):
+                batch = intake.read(some)
                 try:
                     replayed = self.store.add(batch)
                 except CollectorFailed as failure:
-                    failure.cost = f"{_dealt_with(receipt)}; {failure.cost}"
+                    failure.cost = f"{_processed(receipt)}; {failure.cost}"
                     raise
                 here: Mapping[Reason, int] = {"replayed": replayed} if replayed else {}
                 receipt += Receipt(len(batch.tokens) - replayed, batch.refused) + Receipt(0, here)
@@ -158,19 +176,19 @@ class Collector:
                     tell(receipt.messages / many if many else -1.0)
         if source.failure is not None:
             raise CollectorFailed(
-                f"The messages cannot be read on: {_reason(source.failure)}.",
-                fix="Collect them again when they can be read: what is in is not counted twice.",
-                cost=_dealt_with(receipt),
+                f"The rest of the messages cannot be read: {_reason(source.failure)}.",
+                fix="Collect them again when they can be read: no message counts twice.",
+                cost=_processed(receipt),
             )
         return receipt
 
     def totals(self) -> Receipt:
-        """What was accepted and refused so far, by everyone who collected into this folder."""
+        """The messages accepted and refused so far, by all processes that collected into this folder."""
         return Receipt(*self.store.totals())
 
-    def tally(self, *, progress: Progress = False) -> Tally:
-        """Count all reports, a piece at a time, so that memory does not grow with them."""
-        found = empty_tally(self.task)
+    def tally(self, *, progress: Callback = False) -> Tally:
+        """Count all reports, a batch at a time, so that memory does not grow with them."""
+        found = self.task.empty_tally()
         with watched(progress) as tell:
             for part, rows in self.store.pieces(self._rows, self.task.layout.size):
                 found += self.task.tally(self.task.from_bytes(rows))
@@ -178,70 +196,22 @@ class Collector:
                     tell(part)
         return found
 
-    def estimate(self, *arguments: Any, progress: Progress = False, **options: Any) -> Any:
-        """What the task estimates from the tally, with the task's own arguments: ``candidates`` for a sketch.
-
-        Of heavy hitters it is those that are found.
-        """
-        task: Any = self.task
-        ask = task.estimate if hasattr(task, "estimate") else task.find
-        return ask(self.tally(progress=progress), *arguments, **options)
-
-
-def empty_tally(task: Task) -> Tally:
-    """The tally of no reports on a task.
-
-    >>> from curador.local import KRR
-    >>> empty_tally(KRR(keys=3, epsilon=1)).support.tolist()
-    [0, 0, 0]
-    """
-    return task.tally(task.from_bytes(np.zeros((0, task.layout.size), np.uint8)))
+    def estimate(
+        self,
+        candidates: Sequence[LocalKey] | None = None,
+        *,
+        confidence: float = 0.95,
+        progress: Callback = False,
+    ) -> LocalEstimate:
+        """The task's estimate from the tally; for its further options call ``task.estimate(collector.tally(), …)``."""
+        return self.task.estimate(self.tally(progress=progress), candidates, confidence=confidence)
 
 
-def publish_tally(task: Task, tally: Tally) -> dict[str, object]:
-    """A document with a tally and the task it is of, for those who add up several.
-
-    >>> from curador.local import KRR
-    >>> task = KRR(keys=3, epsilon=1)
-    >>> read_tally(task, publish_tally(task, task.tally([0, 2, 2]))).support.tolist()
-    [1, 0, 2]
-    """
-    return {"curador": VERSION, "task": task_id(task), "tally": tally.to_json()}
-
-
-def read_tally(task: Task, document: Mapping[str, Any]) -> Tally:
-    """The tally of a document, refused unless it is of this task."""
-    if not isinstance(document, Mapping) or set(document) != {"curador", "task", "tally"}:
-        raise InvalidValue("This is not a tally of a task.", fix="Read what publish_tally() made.")
-    if document["curador"] != VERSION:
-        raise InvalidValue("This tally is of another version.", fix="Upgrade Curador.")
-    if document["task"] != task_id(task):
-        raise InvalidValue("This tally is of another task.", fix="Add tallies of one task only.")
-    found = Tally.from_json(document["tally"])
-    if found.support.shape != empty_tally(task).support.shape:
-        raise InvalidValue("This tally does not fit its task.", fix="Read what publish_tally() made.")
-    return found
-
-
-def total(task: Task, tallies: Iterable[Tally]) -> Tally:
-    """The tally of all parts of a collection together.
-
-    >>> from curador.local import KRR
-    >>> task = KRR(keys=2, epsilon=1)
-    >>> total(task, [task.tally([0]), task.tally([0, 1])]).support.tolist()
-    [2, 1]
-    """
-    found = sum(tallies, start=empty_tally(task))
-    if found.users >= MOST_USERS:
-        raise InvalidValue("These tallies are of more people than there are.", fix="Count the reports again.")
-    return found
-
-
-# ---- messages in pieces ----------------------------------------------------------------------------------------------
+# ---- messages in batches ---------------------------------------------------------------------------------------------
 
 
 class _Readable:
-    """Messages up to where they cannot be read; what came before that is dealt with before it is told."""
+    """Messages up to the first that cannot be read, so that those before it are processed before the error."""
 
     def __init__(self, messages: Iterator[Any]) -> None:
         self.messages = messages
@@ -254,18 +224,18 @@ class _Readable:
             self.failure = error
 
 
-def _pieces(messages: Iterable[Any], rows: int) -> Iterator[list[Any]]:
-    piece, size = list[Any](), 0
+def _batches(messages: Iterable[Any], rows: int) -> Iterator[list[Any]]:
+    batch, size = list[Any](), 0
     for message in messages:
         paused = isinstance(message, Pause)
         if not paused:
-            piece.append(message)
+            batch.append(message)
             size += _weight(message)
-        if piece and (paused or len(piece) >= rows or size >= PIECE_BYTES):
-            yield piece
-            piece, size = [], 0
-    if piece:
-        yield piece
+        if batch and (paused or len(batch) >= rows or size >= BATCH_BYTES):
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch
 
 
 def _weight(message: Any) -> int:
@@ -276,17 +246,17 @@ def _weight(message: Any) -> int:
     return 0
 
 
-def _dealt_with(receipt: Receipt) -> str:
+def _processed(receipt: Receipt) -> str:
     refused = sum(receipt.refused.values())
-    return f"the {receipt.messages} messages before are dealt with, {receipt.accepted} accepted and {refused} refused"
+    return f"the {receipt.messages} messages before are processed, {receipt.accepted} accepted and {refused} refused"
 
 
 # ---- folders ---------------------------------------------------------------------------------------------------------
 
 
 @contextmanager
-def _held(folder: Path) -> Iterator[None]:
-    """Let nobody else make a collector in this folder."""
+def _locked(folder: Path) -> Iterator[None]:
+    """Keep other processes from creating a collector in this folder."""
     number = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
         fcntl.flock(number, fcntl.LOCK_EX)
@@ -295,17 +265,15 @@ def _held(folder: Path) -> Iterator[None]:
         os.close(number)
 
 
-def _make(folder: Path, named: str, document: str) -> None:
-    """Put the store into a folder, then the task under a name of its own, which it gets last: it tells that all is in.
+def _fill(folder: Path, named: str, document: str) -> None:
+    """Create the store, then the task file, whose presence shows that the collector is complete.
 
-    Whoever is killed on the way leaves what the next one finishes.
+    If the process is killed in between, the next call finishes the work.
     """
-    store, aside = folder / REPORTS, folder / f"{TASK}.new"
-    own = {
-        aside.name,
-        *(store.with_suffix(end).name for end in (".duckdb", ".lock", ".new", ".new.wal", ".duckdb.wal")),
-    }
-    there = {path.name for path in folder.iterdir()} - {"lost+found"}  # which a disk of its own has
+    store = folder / REPORTS
+    own = {store.with_suffix(end).name for end in (".duckdb", ".lock", ".new", ".new.wal", ".duckdb.wal")}
+    unfinished = set(folder.glob(f".{TASK}.*"))  # of a process that was killed while it wrote the task file
+    there = {path.name for path in set(folder.iterdir()) - unfinished} - {"lost+found"}  # the root of a disk has one
     if TASK in there or not there <= own:
         raise CollectorFailed(
             f"{folder.name} exists already{'' if TASK in there else ', and holds other files'}.",
@@ -316,8 +284,9 @@ def _make(folder: Path, named: str, document: str) -> None:
     try:
         if store.name not in there:
             ReportStore.create(store, named)
-        aside.write_text(document, encoding="utf-8")
-        aside.rename(folder / TASK)
+        write_atomically(folder / TASK, document.encode())
+        for path in unfinished:
+            path.unlink(missing_ok=True)
     except (OSError, CollectorFailed):
         for name in own - there:
             (folder / name).unlink(missing_ok=True)

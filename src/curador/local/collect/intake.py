@@ -1,6 +1,6 @@
-"""Messages as they come in, of any origin and in any state: read a piece at a time, refused one by one.
+"""Reading messages of any origin and in any state: a batch at a time, refused one by one.
 
-What a message may do at worst is to be counted as refused.  No line ends the run, takes more memory than a message of
+The worst that a message can do is to be counted as refused.  No line ends the run, takes more memory than a message of
 the task needs, or is dropped without a count.
 """
 
@@ -16,17 +16,20 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import takewhile
 from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
 
+from curador.errors import MessageRefused
+from curador.local.collect.stop import Stop
 from curador.local.collect.wire import (
     TOKEN_BYTES,
-    Message,
     Reason,
-    Refused,
-    read_message,
+    message_parts,
+    reason_of,
+    refused,
     sound_reports,
     task_id,
     to_base64,
@@ -36,14 +39,13 @@ from curador.local.task.task import Task
 SPARE = 1024
 """How many bytes a message may have beside its epsilon and report: names, token, and spaces that some write."""
 CHUNK = 1 << 16
+SECONDS = 5.0
+"""The longest that messages from a pipe wait to be written."""
+_TOKEN = f"[0-9a-f]{{{2 * TOKEN_BYTES}}}"
 
 
 class Pause:
-    """Stands among messages that are still coming: what came before it is dealt with first.
-
-    >>> isinstance(PAUSE, Pause)
-    True
-    """
+    """A marker among messages that are still arriving: those before it are to be written now."""
 
 
 PAUSE = Pause()
@@ -53,7 +55,7 @@ PAUSE = Pause()
 class MessageBatch:
     """Reports that could have come from the task's randomizer, by rising token, and how many messages were refused.
 
-    Of several with one token the first that came counts.  What order the others came in is not kept.
+    Of several with one token the first to arrive counts.  The order of arrival is not kept otherwise.
     """
 
     tokens: NDArray[np.uint64]
@@ -93,21 +95,26 @@ class Intake:
     def _text(self) -> int:
         return len(to_base64(bytes(self.task.layout.size)))
 
+    @property
+    def _report(self) -> str:
+        """The pattern of a report's text; its last character may have bits to spare, which must be 0."""
+        return f"[A-Za-z0-9_-]{{{self._text}}}"
+
     @cached_property
     def _usual(self) -> re.Pattern[bytes]:
-        """What our own clients write: such a line is a message without more ado, but for bits to spare."""
+        """A line as our own clients write it, which needs no JSON parser."""
         parts = {
             "task": re.escape(self.named),
             "epsilon": re.escape(str(self.task.epsilon)),
-            "token": f"([0-9a-f]{{{2 * TOKEN_BYTES}}})",
-            "report": f"([A-Za-z0-9_-]{{{self._text}}})",
+            "token": f"({_TOKEN})",
+            "report": f"({self._report})",
         }
         inner = ", ?".join(f'"{name}": ?"{part}"' for name, part in parts.items())
         return re.compile(rf"\{{{inner}\}}\r?\n?".encode())
 
     def read(self, messages: Iterable[Any]) -> MessageBatch:
         """The sound reports among these messages, and the counts of all others."""
-        refused: Counter[Reason] = Counter()
+        counts: Counter[Reason] = Counter()
         tokens, texts = list[bytes](), list[bytes]()
         usual, longest = self._usual.fullmatch, self.longest
         for message in messages:
@@ -118,47 +125,63 @@ class Intake:
                 token, text = hit.groups()
             else:
                 try:
-                    one = self.parsed(message)
-                except Refused as refusal:
-                    refused[refusal.reason] += 1
+                    token, text = self._parts(message)
+                except MessageRefused as refusal:
+                    counts[reason_of(refusal)] += 1
                     continue
-                token, text = one.token.hex().encode(), to_base64(one.report).encode()
             tokens.append(token)
             texts.append(text)
-        return self._sound(_from_hex(tokens), *_from_base64(texts, self._text, self.task.layout.size), refused)
+        return self._sound(_from_hex(tokens), *_from_base64(texts, self._text, self.task.layout.size), counts)
 
-    def parsed(self, message: Any) -> Message:
-        """One message, or :class:`Refused`."""
+    def _parts(self, message: Any) -> tuple[bytes, bytes]:
+        """The texts of the token and the report of any message, refused if it is not one on this task."""
         if isinstance(message, str | bytes | bytearray):
             message = self._document(message)
-        return read_message(self.task, message, named=self.named)
+        token, report = message_parts(self.task, self.named, message)
+        if not re.fullmatch(_TOKEN, token) or not re.fullmatch(self._report, report):
+            raise refused("malformed", f"A token has {TOKEN_BYTES} bytes, a report {self.task.layout.size}.")
+        return token.encode(), report.encode()
 
     def _document(self, line: str | bytes | bytearray) -> Any:
         if len(line) > self.longest:
-            raise Refused("malformed", f"A message on this task has {self.longest} bytes at most.")
+            raise refused("malformed", f"A message on this task has {self.longest} bytes at most.")
         try:
             text = line if isinstance(line, str) else line.decode("utf-8")  # JSON allows no other coding
             return strict_json(text)
         except ValueError:
-            raise Refused("malformed", "A message is a JSON object.") from None
+            raise refused("malformed", "A message is a JSON object.") from None
 
     def _sound(
         self,
         tokens: NDArray[np.uint64],
         reports: NDArray[np.uint8],
         exact: NDArray[np.bool_],
-        refused: Counter[Reason],
+        counts: Counter[Reason],
     ) -> MessageBatch:
-        refused["malformed"] += int((~exact).sum())
+        counts["malformed"] += int((~exact).sum())
         tokens, reports = tokens[exact], reports[exact]
         sound = sound_reports(self.task, reports)
-        refused["not a report"] += int((~sound).sum())
+        counts["not a report"] += int((~sound).sum())
         tokens, reports = tokens[sound], reports[sound]
-        order = np.lexsort((tokens[:, 1], tokens[:, 0]))  # stable: the first that came stays first
+        order = np.lexsort((tokens[:, 1], tokens[:, 0]))  # stable: the first to arrive stays first
         tokens, reports = tokens[order], reports[order]
         new = np.append(True, (tokens[1:] != tokens[:-1]).any(axis=1))[: len(tokens)]
-        refused["replayed"] += int((~new).sum())
-        return MessageBatch(tokens[new], reports[new], +refused)
+        counts["replayed"] += int((~new).sum())
+        return MessageBatch(tokens[new], reports[new], +counts)
+
+
+def incoming(file: BinaryIO, task: Task, stop: Stop) -> Iterator[bytes | Pause]:
+    """The lines of a file up to its end or to the stop; of a pipe with pauses, at which what arrived is written.
+
+    >>> from io import BytesIO
+    >>> from curador.local import KRR
+    >>> list(incoming(BytesIO(b"ab\\ncd"), KRR(keys=2, epsilon=1), Stop(reader=0)))
+    [b'ab\\n', b'cd']
+    """
+    longest = Intake(task).longest
+    if file.seekable():
+        return takewhile(lambda _: not stop.signal, lines(file, longest))
+    return arriving(file.fileno(), longest, SECONDS, stop.reader)
 
 
 def lines(file: BinaryIO, longest: int) -> Iterator[bytes]:
@@ -176,7 +199,7 @@ def lines(file: BinaryIO, longest: int) -> Iterator[bytes]:
 
 
 def arriving(source: int, longest: int, seconds: float, stop: int | None = None) -> Iterator[bytes | Pause]:
-    """As :func:`lines`, of a pipe by its number: a :data:`PAUSE` every so many seconds, however slowly they come.
+    """As :func:`lines`, of a pipe by its descriptor, with a :data:`PAUSE` at least every ``seconds``.
 
     It ends with the pipe, or as soon as there is something to read from ``stop``.
 
@@ -195,7 +218,7 @@ def arriving(source: int, longest: int, seconds: float, stop: int | None = None)
     while True:
         ready, _, _ = select.select(watched, [], [], max(0.0, ends - time.monotonic()))
         if stop in ready:
-            return  # what is left of a line is no message
+            return  # an incomplete line is not a message
         if source in ready:
             data = os.read(source, CHUNK)
             if not data:
@@ -213,13 +236,13 @@ def arriving(source: int, longest: int, seconds: float, stop: int | None = None)
 
 
 def strict_json(text: str) -> Any:
-    """A JSON document that every reader takes for the same: no name stands twice, and no number is NaN or infinite.
+    """A JSON document that all readers understand alike: no duplicate names, and no NaN or infinite number.
 
     >>> strict_json('{"a": 1}')
     {'a': 1}
     >>> strict_json('{"a": 1, "a": 2}')
     Traceback (most recent call last):
-    ValueError: a name stands twice
+    ValueError: duplicate name
     """
     try:
         return json.loads(text, object_pairs_hook=_once, parse_constant=_no_number)
@@ -230,7 +253,7 @@ def strict_json(text: str) -> Any:
 def _once(pairs: list[tuple[str, Any]]) -> Mapping[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
-        raise ValueError("a name stands twice")
+        raise ValueError("duplicate name")
     return found
 
 

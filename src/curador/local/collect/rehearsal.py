@@ -1,6 +1,6 @@
-"""Values for a rehearsal of a collection: columns of a file, or a made-up population whose truth is known.
+"""Simulated reports: from the columns of a file, or from a made-up population whose truth is known.
 
-None of it runs on a device: whoever simulates has the values already.
+None of it runs on a device: a simulation has the values already.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from curador.errors import InvalidParameter, InvalidValue
-from curador.local.frequency.dbitflip import DBitFlip
-from curador.local.frequency.oracle import Oracle
+from curador.local.collect.wire import messages
+from curador.local.frequency.oracle import KeyedTask
 from curador.local.numeric.base import Bounded
 from curador.local.numeric.record import Record
 from curador.local.numeric.vector import DuchiVector
@@ -23,12 +23,13 @@ from curador.local.task.task import Task
 from curador.local.unlisted.heavy_hitters import HeavyHitters
 from curador.numbers import whole
 
+BATCH = 1 << 16
 MADE_UP = 50
-"""How many different words a made-up population has where a task does not list its keys."""
+"""The number of different words in a made-up population where a task does not list its keys."""
 
 
 def people(task: Task, columns: Mapping[str, Sequence[Any]]) -> Any:
-    """The columns of a table as the values that ``task.randomize`` takes; numbers may be written as text.
+    """The columns of a table as the values that ``task.randomize`` takes; numbers may be given as text.
 
     >>> from curador.local import KRR, Duchi
     >>> people(KRR(keys=3, epsilon=1), {"x": ["0", "2"]}), people(Duchi(0, 1, 1), {"x": ["0.5"]}).tolist()
@@ -38,7 +39,7 @@ def people(task: Task, columns: Mapping[str, Sequence[Any]]) -> Any:
 
 
 def made_up(task: Task, users: int) -> Any:
-    """A skewed population for any task, the same every time: the i-th key has a share proportional to 1/i.
+    """A skewed population for any task, always the same: the i-th key has a share proportional to 1/i.
 
     Numbers are denser near the lower bound: the square of an even spread.
 
@@ -50,7 +51,7 @@ def made_up(task: Task, users: int) -> Any:
 
 
 def pieces(values: Any, size: int) -> Iterator[Any]:
-    """Values a piece at a time, whatever shape the task takes them in.
+    """Values in batches of ``size`` people, in any shape that a task takes them in.
 
     >>> list(pieces({"x": [1, 2, 3]}, 2))
     [{'x': [1, 2]}, {'x': [3]}]
@@ -66,14 +67,24 @@ def pieces(values: Any, size: int) -> Iterator[Any]:
 # ---- values from columns ---------------------------------------------------------------------------------------------
 
 
+def simulated_messages(task: Task, values: Any) -> Iterator[dict[str, str]]:
+    """The messages that devices with these values would send, randomised in batches.
+
+    >>> from curador.local import KRR
+    >>> len(list(simulated_messages(KRR(keys=["a", "b"], epsilon=1), ["a", "b", "b"])))
+    3
+    """
+    for some in pieces(values, BATCH):
+        yield from messages(task, task.randomize(some))
+
+
 @singledispatch
 def _values(task: Any, columns: Mapping[str, Sequence[Any]]) -> Any:
-    return _only(columns)  # keys that nobody lists: they are what they are
+    return _only(columns)  # keys that are not listed are taken as they are
 
 
-@_values.register(Oracle)
-@_values.register(DBitFlip)
-def _(task: Oracle | DBitFlip, columns: Mapping[str, Sequence[Any]]) -> Any:
+@_values.register
+def _(task: KeyedTask, columns: Mapping[str, Sequence[Any]]) -> Any:
     return _keyed(_only(columns), task.keys)
 
 
@@ -118,11 +129,11 @@ def _whole(column: Sequence[Any], fix: str) -> list[int]:
             raise ValueError
         return whole_ones
     except (TypeError, ValueError, OverflowError):
-        raise InvalidValue("A column has values that are no integers.", fix=fix) from None
+        raise InvalidValue("A column has values that are not integers.", fix=fix) from None
 
 
 def _plain(value: Any) -> Any:
-    """What Python reads as a number and nobody else does is none: other alphabets' digits, and underscores."""
+    """Refuse what only Python reads as a number: digits of other alphabets, and underscores."""
     if isinstance(value, str) and ("_" in value or not value.isascii()):
         raise ValueError
     return value
@@ -133,7 +144,7 @@ def _numbers(column: Sequence[Any]) -> Floats:
         return np.array([float(_plain(value)) for value in column], np.float64)
     except (TypeError, ValueError, OverflowError):
         raise InvalidValue(
-            "A column has values that are no numbers.", fix="Choose another, or leave them out."
+            "A column has values that are not numbers.", fix="Choose another, or leave them out."
         ) from None
 
 
@@ -156,9 +167,8 @@ def _(task: HeavyHitters, users: int) -> Any:
     return [f"word-{i + 1}" if task.kind == "text" else i + 1 for i in _skewed(MADE_UP, users)]
 
 
-@_made_up.register(Oracle)
-@_made_up.register(DBitFlip)
-def _(task: Oracle | DBitFlip, users: int) -> Any:
+@_made_up.register
+def _(task: KeyedTask, users: int) -> Any:
     names = names_of(task.keys)
     return [names[i] for i in _skewed(size_of(task.keys), users)]
 

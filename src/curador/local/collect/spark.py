@@ -1,4 +1,4 @@
-"""The same counting as a Spark job: reports of any number, counted where they lie."""
+"""Counting reports as a Spark job, where they are stored."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from curador.errors import InvalidParameter
-from curador.local.collect.collector import Receipt, empty_tally
+from curador.local.collect.collector import Receipt
 from curador.local.collect.wire import TOKEN_BYTES, Reason, publish_task, read_task, sound_reports
 from curador.local.task.tally import Tally
 from curador.local.task.task import Task
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 MOST_PARTS = 16
-"""Tallies that reach the driver at most; more are added up in the cluster before."""
+"""The most tallies that reach the driver; more are added up in the cluster before."""
 
 _PARTS = "users long, support binary, malformed long, unsound long, replayed long"
 _OWN = ("report", "token")
@@ -46,7 +46,7 @@ class Counted:
 
 
 def spark_tally(task: Task, dataframe: DataFrame, column: str = "report", *, token: str | None = None) -> Counted:
-    """The tally of a binary column of reports; what :meth:`Collector.tally` would count of them, exactly.
+    """The tally of a binary column of reports: exactly that of a :class:`Collector` which accepted the same rows.
 
     With ``token``, a binary column of the devices' one-time tokens, each is counted once.  Rows have no order, so which
     of several reports with one token came first cannot be known: the first in order of bytes counts, and the answer
@@ -69,7 +69,7 @@ def spark_tally(task: Task, dataframe: DataFrame, column: str = "report", *, tok
             raise InvalidParameter(
                 f"The DataFrame has no binary column {name!r}.", fix="Name the column with the reports' bytes."
             )
-    document, shape = publish_task(task), empty_tally(task).support.shape
+    document, shape = publish_task(task), task.empty_tally().support.shape
     chosen = dataframe.select(*(F.col(_quoted(name)).alias(own) for name, own in zip(named, _OWN, strict=False)))
     try:
         counted = _mapped(chosen, _counting(document), _PARTS) if token is None else _once(chosen, document)
@@ -79,7 +79,7 @@ def spark_tally(task: Task, dataframe: DataFrame, column: str = "report", *, tok
             f"Spark could not count the reports: {type(error).__name__}.",
             fix="See Spark's own log; the cluster needs Curador, PyArrow and pandas.",
         ) from None
-    tally, refused = empty_tally(task), Counter[Reason]()
+    tally, refused = task.empty_tally(), Counter[Reason]()
     for users, support, *numbers in parts:
         tally += Tally(users, np.frombuffer(support, ">i8").astype(np.int64).reshape(shape))
         refused += Counter(dict(zip(_REASONS, numbers, strict=True)))
@@ -87,8 +87,8 @@ def spark_tally(task: Task, dataframe: DataFrame, column: str = "report", *, tok
 
 
 def _once(chosen: DataFrame, document: dict[str, object]) -> DataFrame:
-    told = _mapped(chosen, _telling(document), "report binary, token binary, reason int")
-    groups = told.groupBy("token", "reason").agg(F.min("report").alias("report"), F.count("*").alias("messages"))
+    sorted_out = _mapped(chosen, _classifying(document), "report binary, token binary, reason int")
+    groups = sorted_out.groupBy("token", "reason").agg(F.min("report").alias("report"), F.count("*").alias("messages"))
     return _mapped(groups.select("report", "reason", "messages"), _counting_once(document), _PARTS)
 
 
@@ -111,7 +111,7 @@ def _counting(document: dict[str, object]) -> Work:
 
     def work(batches: Batches) -> Batches:
         task = read_task(document)
-        tally, refused = empty_tally(task), Counter[Reason]()
+        tally, refused = task.empty_tally(), Counter[Reason]()
         for batch in batches:
             fits, rows = _bytes(batch.column("report"), task.layout.size)
             sound = sound_reports(task, rows)
@@ -122,7 +122,7 @@ def _counting(document: dict[str, object]) -> Work:
     return work
 
 
-def _telling(document: dict[str, object]) -> Work:
+def _classifying(document: dict[str, object]) -> Work:
     """Each row with the number of its reason; refused ones without their token, so that they do not use it up."""
 
     def work(batches: Batches) -> Batches:
@@ -151,7 +151,7 @@ def _counting_once(document: dict[str, object]) -> Work:
 
     def work(batches: Batches) -> Batches:
         task = read_task(document)
-        tally, refused = empty_tally(task), Counter[Reason]()
+        tally, refused = task.empty_tally(), Counter[Reason]()
         for batch in batches:
             reason, messages = (np.asarray(batch.column(name)) for name in ("reason", "messages"))
             _, rows = _bytes(batch.column("report"), task.layout.size)
@@ -192,7 +192,7 @@ def _row(users: int, support: Any, refused: list[int]) -> dict[str, object]:
 
 
 def _bytes(column: Any, size: int) -> tuple[Any, Any]:
-    """Which values have so many bytes, and these as rows."""
+    """Which values have ``size`` bytes, and these as rows."""
     values = column.to_pylist()
     fits = np.fromiter((value is not None and len(value) == size for value in values), bool, len(values))
     data = b"".join(value for value, fit in zip(values, fits, strict=True) if fit)

@@ -1,7 +1,7 @@
-"""Where a collector keeps reports: one append-only DuckDB file of tokens and reports, and how many were refused.
+"""The store of a collector: one append-only DuckDB file of tokens and reports, and the counts of refused messages.
 
-A piece is one transaction: all of it is there or nothing.  The file is open only while a piece is written or reports
-are counted; a lock beside it lets in one that writes, or some that read, and others wait.
+A batch is one transaction: all of it is written or nothing.  The file is open only while a batch is written or reports
+are counted; a lock file beside it admits one writer or several readers, and the others wait.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import duckdb
 import numpy as np
 from numpy.typing import NDArray
 
-from curador.errors import CuradorError
+from curador.errors import CollectorFailed
 from curador.local.collect.intake import MessageBatch
 from curador.local.collect.wire import Reason
 
@@ -32,7 +32,7 @@ CONFIG: dict[str, str | bool | int | float | list[str]] = {
 }
 PAUSE = 0.005
 SILENT = 2.0
-"""For how many seconds one waits without saying so."""
+"""The seconds after which waiting for another process is reported."""
 
 Got = TypeVar("Got")
 
@@ -44,14 +44,6 @@ CREATE TABLE state (task VARCHAR NOT NULL, accepted UBIGINT NOT NULL);
 CREATE TABLE refused (reason VARCHAR PRIMARY KEY, messages UBIGINT NOT NULL);
 CREATE TABLE reports (token_high UBIGINT NOT NULL, token_low UBIGINT NOT NULL, report BLOB NOT NULL);
 """
-
-
-class CollectorFailed(CuradorError):
-    """A collector's folder that cannot be read or written: missing, full, in use, damaged, or of another task.
-
-    >>> CollectorFailed("The disk is full.", fix="Make room.", cost=KEPT).cost
-    'what was accepted before is kept'
-    """
 
 
 @dataclass(frozen=True)
@@ -75,43 +67,43 @@ class ReportStore:
     path: Path
     task: str
     patience: float = 600.0
-    """For how many seconds to wait for another process."""
+    """The seconds to wait for another process."""
     notice: Callable[[str], None] | None = None
-    """Who is told that one waits."""
+    """A callback that is given a sentence when the store waits for another process."""
 
     @classmethod
     def create(cls, path: Path, task: str) -> ReportStore:
-        """A new file, without reports; it has its name once it is whole."""
+        """A new file, without reports; it gets its name when it is complete."""
         aside = path.with_suffix(".new")
-        for left in (aside, aside.with_suffix(".new.wal")):  # by one who was killed
+        for left in (aside, aside.with_suffix(".new.wal")):  # by a process that was killed
             left.unlink(missing_ok=True)
-        with _told(path), duckdb.connect(str(aside), config=CONFIG) as connection:
+        with _translated(path), duckdb.connect(str(aside), config=CONFIG) as connection:
             connection.execute(_SCHEMA)
             connection.execute("INSERT INTO state VALUES (?, 0)", [task])
         aside.rename(path)
         made = cls(path, task)
-        with made._alone(fcntl.LOCK_EX):  # from now on the lock is there, for those who may only read
+        with made._lock(fcntl.LOCK_EX):  # the lock file exists from now on, also for those who may only read
             return made
 
     def add(self, batch: MessageBatch) -> int:
-        """Write the reports whose tokens are new, and the counts of all that are refused; gives how many are not new.
+        """Write the reports whose tokens are new, and the counts of what is refused; returns how many are not new.
 
-        Guarantee: once it returns, all of it survives whatever happens to the process; if it does not return, all of it
-            is there or nothing.
+        Guarantee: once it returns, all of it survives a crash of the process; if it does not return, all of it is
+            written or nothing.
         """
-        with self._opened() as connection:
-            return _added(connection, batch)
+        with self._open() as connection:
+            return _add(connection, batch)
 
     def totals(self) -> tuple[int, Mapping[Reason, int]]:
         """How many reports were accepted, and how many messages refused, by reason."""
-        with self._opened(read_only=True) as connection:
+        with self._open(read_only=True) as connection:
             (accepted,) = _row(connection, "SELECT accepted FROM state")
             refused = connection.execute("SELECT reason, messages FROM refused ORDER BY reason").fetchall()
         return accepted, dict(refused)
 
     def pieces(self, rows: int, size: int) -> Iterator[tuple[float, NDArray[np.uint8]]]:
-        """The reports, so many of ``size`` bytes at a time, each piece after the part of all that is done with it."""
-        with self._opened(read_only=True) as connection:
+        """The reports of ``size`` bytes, ``rows`` at a time, each batch with the part of all that it completes."""
+        with self._open(read_only=True) as connection:
             last, there, accepted = _row(
                 connection, "SELECT COALESCE(MAX(rowid), -1), COUNT(*), (SELECT accepted FROM state) FROM reports"
             )
@@ -126,13 +118,13 @@ class ReportStore:
                 yield min(1.0, (start + rows) / (last + 1)), np.frombuffer(data, np.uint8).reshape(len(found), size)
 
     @contextmanager
-    def _opened(self, *, read_only: bool = False) -> Iterator[duckdb.DuckDBPyConnection]:
-        if not self.path.is_file():  # DuckDB would make one, and the reports would seem to be gone
+    def _open(self, *, read_only: bool = False) -> Iterator[duckdb.DuckDBPyConnection]:
+        if not self.path.is_file():  # DuckDB would create an empty one, and the reports would seem to be lost
             raise CollectorFailed(
                 f"{self.path.name} is missing.", fix="Restore the collector's folder from a copy.", cost=KEPT
             )
-        with self._alone(fcntl.LOCK_SH if read_only else fcntl.LOCK_EX), _told(self.path):
-            connection = self._patiently(lambda: _connected(self.path, read_only))
+        with self._lock(fcntl.LOCK_SH if read_only else fcntl.LOCK_EX), _translated(self.path):
+            connection = self._wait_for(lambda: _try_connect(self.path, read_only))
             try:
                 if _row(connection, "SELECT task FROM state") != (self.task,):
                     raise CollectorFailed(
@@ -145,19 +137,19 @@ class ReportStore:
                 connection.close()
 
     @contextmanager
-    def _alone(self, how: int) -> Iterator[None]:
-        """Keep all other threads and processes out, or all that write; let go also when the process is killed."""
+    def _lock(self, how: int) -> Iterator[None]:
+        """Hold the lock, exclusive or shared; the system releases it when the process is killed."""
         try:
             file = os.open(self.path.with_suffix(".lock"), os.O_RDONLY | os.O_CREAT, 0o600)
         except OSError as error:
             raise _failed(self.path, os.strerror(error.errno or 0)) from None
         try:
-            self._patiently(lambda: _locked(file, how))
+            self._wait_for(lambda: _try_lock(file, how))
             yield
         finally:
             os.close(file)
 
-    def _patiently(self, attempt: Callable[[], Got | None]) -> Got:
+    def _wait_for(self, attempt: Callable[[], Got | None]) -> Got:
         since, said = time.monotonic(), self.notice is None
         while (got := attempt()) is None:
             waited = time.monotonic() - since
@@ -172,7 +164,7 @@ class ReportStore:
         return got
 
 
-def _locked(file: int, how: int) -> bool | None:
+def _try_lock(file: int, how: int) -> bool | None:
     try:
         fcntl.flock(file, how | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -180,16 +172,16 @@ def _locked(file: int, how: int) -> bool | None:
     return True
 
 
-def _connected(path: Path, read_only: bool) -> duckdb.DuckDBPyConnection | None:
+def _try_connect(path: Path, read_only: bool) -> duckdb.DuckDBPyConnection | None:
     try:
         return duckdb.connect(str(path), read_only=read_only, config=CONFIG)
     except duckdb.IOException as error:
-        if "lock on file" in str(error):  # a program that is no collector looks at the reports
+        if "lock on file" in str(error):  # another program reads the reports
             return None
         raise
 
 
-def _added(connection: duckdb.DuckDBPyConnection, batch: MessageBatch) -> int:
+def _add(connection: duckdb.DuckDBPyConnection, batch: MessageBatch) -> int:
     tokens = {"token_high": batch.tokens[:, 0].copy(), "token_low": batch.tokens[:, 1].copy()}
     connection.begin()
     try:
@@ -210,13 +202,13 @@ def _added(connection: duckdb.DuckDBPyConnection, batch: MessageBatch) -> int:
             connection.execute(upsert, [reason, n, n])
         connection.commit()
     except BaseException:
-        _rolled_back(connection)
+        _roll_back(connection)
         raise
     return replayed
 
 
-def _rolled_back(connection: duckdb.DuckDBPyConnection) -> None:
-    with suppress(duckdb.Error):  # it may be beyond use already; what it wrote is not committed then either
+def _roll_back(connection: duckdb.DuckDBPyConnection) -> None:
+    with suppress(duckdb.Error):  # the connection may be unusable; then nothing was committed either
         connection.rollback()
 
 
@@ -226,8 +218,8 @@ def _row(connection: duckdb.DuckDBPyConnection, query: str) -> tuple[Any, ...]:
 
 
 @contextmanager
-def _told(path: Path) -> Iterator[None]:
-    """DuckDB's errors in our words."""
+def _translated(path: Path) -> Iterator[None]:
+    """DuckDB's errors as ours, without paths."""
     try:
         yield
     except duckdb.Error as error:
@@ -247,7 +239,7 @@ def _failed(path: Path, reason: str) -> CollectorFailed:
 
 def _damaged(path: Path) -> CollectorFailed:
     return CollectorFailed(
-        f"{path.name} is no store of reports, or is damaged.",
+        f"{path.name} is not a store of reports, or is damaged.",
         fix="Restore the collector's folder from a copy.",
         cost=KEPT,
     )

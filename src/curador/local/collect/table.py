@@ -1,4 +1,4 @@
-"""Columns of a CSV or Parquet file, for a rehearsal."""
+"""Columns of a CSV or Parquet file, for simulations."""
 
 from __future__ import annotations
 

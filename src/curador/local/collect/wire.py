@@ -1,7 +1,8 @@
-"""Tasks and reports on their way: small JSON documents that devices in any language can read and write.
+"""The wire format of tasks and reports: small JSON documents that devices in any language can read and write.
 
 A task is published as {"curador": 1, "id": ..., "task": ...}.  A message is {"task", "epsilon", "token", "report"}: the
-task's identity, the epsilon that the device kept, a token that it drew for this message, and the report's bytes.
+task's id, the epsilon that the device kept, a token that it drew for this message, and the report's bytes.  A task is
+published only if the device client, which imports nothing of Curador, accepts it.
 """
 
 from __future__ import annotations
@@ -12,12 +13,12 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from curador.errors import InvalidParameter, InvalidValue
+from curador.errors import InvalidParameter, InvalidValue, MessageRefused
 from curador.local.devices import curador_device
 from curador.local.task.task import Task, task_from_json
 from curador.noise import SYSTEM, Entropy
@@ -30,20 +31,23 @@ Reason = Literal["malformed", "another task", "another epsilon", "not a report",
 """Why a message is refused."""
 
 
-class Refused(InvalidValue):
-    """A message that does not count, and why.
+def refused(reason: Reason, what: str) -> MessageRefused:
+    """The error of a message that does not count.
 
-    >>> Refused("malformed", "This is no message.").reason
+    >>> reason_of(refused("malformed", "This is not a message."))
     'malformed'
     """
+    fix = "It is counted as refused, and no estimate uses it."
+    return MessageRefused(what, fix=fix, code="message-refused", facts={"reason": reason})
 
-    def __init__(self, reason: Reason, what: str) -> None:
-        super().__init__(what, fix="It is counted as refused, and no estimate uses it.")
-        self.reason: Reason = reason
+
+def reason_of(refusal: MessageRefused) -> Reason:
+    """The name under which a refused message is counted."""
+    return cast(Reason, refusal.facts["reason"])
 
 
 def canonical(document: object) -> bytes:
-    """One and the same text for equal JSON documents: keys sorted, no spaces, everything beyond ASCII escaped.
+    """The canonical text of a JSON document: keys sorted, no spaces, everything beyond ASCII escaped.
 
     >>> canonical({"b": 1, "a": "é"})
     b'{"a":"\\\\u00e9","b":1}'
@@ -52,7 +56,7 @@ def canonical(document: object) -> bytes:
 
 
 def task_id(task: Task) -> str:
-    """What names a task: the first 16 bytes of the SHA-256 of its canonical text, in hexadecimal.
+    """The id of a task: the first 16 bytes of the SHA-256 of its canonical text, in hexadecimal.
 
     >>> from curador.local import KRR
     >>> len(task_id(KRR(keys=2, epsilon=1))), task_id(KRR(keys=2, epsilon=1)) == task_id(KRR(keys=2, epsilon=2))
@@ -82,9 +86,9 @@ def publish_task(task: Task) -> dict[str, object]:
 
 
 def read_task(document: Mapping[str, Any]) -> Task:
-    """The task of a document, refused if it was altered on its way or does not keep its epsilon."""
+    """The task of a document, refused if it was altered after it was published or does not keep its epsilon."""
     if not isinstance(document, Mapping) or set(document) != {"curador", "id", "task"}:
-        raise InvalidParameter("This is not a task.", fix="Read what `curador local new-task` wrote.")
+        raise InvalidParameter("This is not a task.", fix="Read what publish_task() made.", code="not-a-task")
     version, body = document["curador"], document["task"]
     if type(version) is not int or version != VERSION or not isinstance(body, Mapping):
         raise InvalidParameter("This task is of another version.", fix="Upgrade Curador.")
@@ -96,7 +100,7 @@ def read_task(document: Mapping[str, Any]) -> Task:
 
 @dataclass(frozen=True)
 class Message:
-    """A report on its way: bytes, a token that is used once, and nothing else.
+    """A decoded message: the report's bytes, a token that is used once, and nothing else.
 
     >>> Message(bytes(16), b"\\x05").token.hex()
     '00000000000000000000000000000000'
@@ -124,23 +128,35 @@ def messages(task: Task, reports: Any, *, entropy: Entropy = SYSTEM) -> list[dic
     ]
 
 
-def read_message(task: Task, message: Any, *, named: str | None = None) -> Message:
-    """A message on this task, or :class:`Refused`; give ``named``, the task's id, when there are many.
+def read_message(task: Task, message: Any) -> Message:
+    """A message on this task, or :class:`curador.errors.MessageRefused`.
 
-    Whether the bytes are a report is told by :func:`sound_reports`, for many at once.
+    Whether its bytes can be a report is checked by :func:`sound_reports`, for many at once.
+    """
+    token, report = message_parts(task, task_id(task), message)
+    found = Message(_from_hex(token), _from_base64(report))
+    if len(found.token) != TOKEN_BYTES or len(found.report) != task.layout.size:
+        raise refused("malformed", f"A token has {TOKEN_BYTES} bytes, a report on this task {task.layout.size}.")
+    return found
+
+
+def message_parts(task: Task, named: str, message: Any) -> tuple[str, str]:
+    """The texts of a message's token and report, refused unless it is on this task, whose id is ``named``.
+
+    >>> from curador.local import KRR
+    >>> task = KRR(keys=["a", "b"], epsilon=1)
+    >>> message_parts(task, task_id(task), {"task": task_id(task), "epsilon": "1", "token": "00", "report": "AQ"})
+    ('00', 'AQ')
     """
     if not isinstance(message, Mapping) or set(message) != {"task", "epsilon", "token", "report"}:
-        raise Refused("malformed", "A message has a task, an epsilon, a token and a report.")
+        raise refused("malformed", "A message has a task, an epsilon, a token and a report.")
     if not all(isinstance(part, str) for part in message.values()):
-        raise Refused("malformed", "A message's parts are strings.")
-    if message["task"] != (named or task_id(task)):
-        raise Refused("another task", "This message is on another task.")
+        raise refused("malformed", "A message's parts are strings.")
+    if message["task"] != named:
+        raise refused("another task", "This message is on another task.")
     if message["epsilon"] != str(task.epsilon):
-        raise Refused("another epsilon", f"This task is answered with epsilon = {task.epsilon}.")
-    token, report = _from_hex(message["token"]), _from_base64(message["report"])
-    if len(token) != TOKEN_BYTES or len(report) != task.layout.size:
-        raise Refused("malformed", f"A token has {TOKEN_BYTES} bytes, a report on this task {task.layout.size}.")
-    return Message(token, report)
+        raise refused("another epsilon", f"This task is answered with epsilon = {task.epsilon}.")
+    return message["token"], message["report"]
 
 
 def sound_reports(task: Task, rows: NDArray[np.uint8]) -> NDArray[np.bool_]:
@@ -152,7 +168,7 @@ def sound_reports(task: Task, rows: NDArray[np.uint8]) -> NDArray[np.bool_]:
     """
     sound = np.ones(len(rows), bool)
     parts = [(0, len(rows))]
-    while parts:  # a part that is refused is halved until what is wrong stands alone
+    while parts:  # a part that is refused is halved until a single report is left
         start, stop = parts.pop()
         try:
             task._checked(task.from_bytes(rows[start:stop]))
@@ -178,9 +194,9 @@ def _from_base64(text: str) -> bytes:
     try:
         data = base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)
     except (binascii.Error, ValueError):
-        raise Refused("malformed", "The report is not base64.") from None
+        raise refused("malformed", "The report is not base64.") from None
     if to_base64(data) != text:  # one text for each report: bits to spare carry nothing
-        raise Refused("malformed", "The report is not base64.")
+        raise refused("malformed", "The report is not base64.")
     return data
 
 
@@ -188,7 +204,7 @@ def _from_hex(text: str) -> bytes:
     try:
         data = bytes.fromhex(text)
     except ValueError:
-        raise Refused("malformed", "The token is not hexadecimal.") from None
+        raise refused("malformed", "The token is not hexadecimal.") from None
     if data.hex() != text:
-        raise Refused("malformed", "The token is not hexadecimal.")
+        raise refused("malformed", "The token is not hexadecimal.")
     return data

@@ -1,21 +1,5 @@
-"""Programs for devices, each of one file: copy it and answer tasks.  They import nothing of Curador, nor from here."""
+"""Clients for devices.  Each is one file that imports nothing of Curador: copy it to the device.
 
-from __future__ import annotations
-
-from importlib.resources import files
-
-from curador.errors import InvalidParameter
-
-FILES = {"python": "curador_device.py", "js": "curador_device.js"}
-"""The file of each language."""
-
-
-def source(language: str) -> str:
-    """The text of the program for devices in a language.
-
-    >>> "getRandomValues" in source("js"), "urandom" in source("python")
-    (True, True)
-    """
-    if language not in FILES:
-        raise InvalidParameter(f"There is no client in {language!r}.", fix=f"Choose one of {', '.join(FILES)}.")
-    return (files(__package__) / FILES[language]).read_text("utf-8")
+* clients — their texts
+* curador_device — the client in Python; curador_device.js is the same in JavaScript
+"""

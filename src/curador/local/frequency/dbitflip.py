@@ -12,21 +12,23 @@ from numpy.typing import NDArray
 
 from curador.errors import InvalidParameter, InvalidValue
 from curador.local.frequency.estimates import Projected, on_simplex, oracle_variance
-from curador.local.frequency.oracle import CELLS, short_words
+from curador.local.frequency.oracle import CELLS, KeyedTask, short_words
 from curador.local.frequency.subset import choose_cells
 from curador.local.task.draw import coins, word_for
-from curador.local.task.keys import KeyDomain, LocalKey, checked_keys, checked_rest, names_of, numbered, size_of
+from curador.local.task.estimate import LocalEstimate, frequency_summary
+from curador.local.task.keys import LocalKey, names_of, numbered
 from curador.local.task.layout import Layout
 from curador.local.task.limits import Floats, checked_miss, mean_chance, part_variance
 from curador.local.task.tally import Tally, checked_counts
-from curador.local.task.task import Task, check_promise, checked_bits, checked_epsilon, checked_threshold, set_fields
+from curador.local.task.task import checked_threshold
 from curador.local.task.thresholds import inside_threshold
 from curador.noise import SYSTEM, Entropy
-from curador.numbers import Number, rational, whole
+from curador.numbers import Number, rational, set_fields, whole
+from curador.show.summary import Summary
 
 
-@dataclass(frozen=True, eq=False)
-class PartFrequencies:
+@dataclass(frozen=True, eq=False, repr=False)
+class PartFrequencies(LocalEstimate):
     """Unbiased estimates of how often each key is true, each from those people who were asked about it.
 
     Guarantee: :meth:`interval` covers the frequencies among all who reported, and those of a population from which
@@ -68,11 +70,17 @@ class PartFrequencies:
 
     def projected(self) -> Projected:
         """The nearest frequencies that could be true; biased."""
-        return Projected(self.keys, on_simplex(self.values))
+        return Projected(self.keys, on_simplex(self.values), self.users)
+
+    def summaries(self, confidence: float = 0.95) -> tuple[Summary, ...]:
+        limits = self.interval(confidence)
+        return frequency_summary(
+            self.keys, self.values, self.users, confidence=confidence, limits=limits, variance=self.variance
+        )
 
 
 @dataclass(frozen=True, init=False)
-class DBitFlip(Task, mechanism="dbitflip"):
+class DBitFlip(KeyedTask, mechanism="dbitflip"):
     """Draws ``sampled`` keys, and says of each whether it is the own one, truly with probability true/2**bits.
 
     A report is a row of 2 * key number + answer, by rising key.  Reports are short though the keys are many; the error
@@ -86,12 +94,10 @@ class DBitFlip(Task, mechanism="dbitflip"):
     (44, (2, 4))
     """
 
-    keys: KeyDomain
-    epsilon: Fraction
-    rest: LocalKey | None
+    needs = ("keys", "sampled")
+
     sampled: int
     true: int
-    bits: int
 
     def __init__(
         self,
@@ -103,27 +109,11 @@ class DBitFlip(Task, mechanism="dbitflip"):
         true: int | None = None,
         bits: int = 32,
     ) -> None:
-        found = checked_keys(keys)
-        set_fields(
-            self,
-            keys=found,
-            epsilon=checked_epsilon(epsilon),
-            rest=checked_rest(rest, found),
-            bits=checked_bits(bits),
-            sampled=checked_threshold(sampled, "sampled", size_of(found) + 1),
-        )
+        self._begin(keys, epsilon, rest, bits)
+        set_fields(self, sampled=checked_threshold(sampled, "sampled", self.size + 1))
         derived = inside_threshold(1, 1, self.epsilon / self.changed, bits)
         set_fields(self, true=checked_threshold(derived if true is None else true, "true", 1 << bits))
-        if self.p <= self.q:
-            raise InvalidParameter(
-                f"With epsilon = {self.epsilon} the reports would say nothing.", fix="Choose a larger epsilon."
-            )
-        check_promise(self)
-
-    @property
-    def size(self) -> int:
-        """How many keys there are."""
-        return size_of(self.keys)
+        self._end()
 
     @property
     def changed(self) -> int:
@@ -185,9 +175,11 @@ class DBitFlip(Task, mechanism="dbitflip"):
         counts = np.bincount(found.reshape(-1), minlength=2 * self.size)
         return Tally(len(found), np.stack([counts[0::2] + counts[1::2], counts[1::2]]))
 
-    def estimate(self, reports: Any) -> PartFrequencies:
+    def estimate(
+        self, reports: Any, candidates: Sequence[LocalKey] | None = None, *, confidence: float = 0.95
+    ) -> PartFrequencies:
         """Unbiased frequencies with variance and intervals, from reports or from their :class:`Tally`."""
-        tally = reports if isinstance(reports, Tally) else self.tally(reports)
+        tally = self._counted(reports, candidates)
         if not tally.users or tally.support.shape != (2, self.size) or not tally.support[0].all():
             raise InvalidParameter("Nobody was asked about some of these keys.", fix="Collect more reports.")
         seen, yes = tally.support

@@ -1,36 +1,47 @@
-"""What the collector learns about categories: unbiased frequencies, their variance, and limits that hold for all."""
+"""Estimated frequencies of listed keys: unbiased with variance and intervals, or projected and biased."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import ClassVar
 
 import numpy as np
 
+from curador.local.task.estimate import LocalEstimate, frequency_summary
 from curador.local.task.keys import LocalKey
 from curador.local.task.limits import Floats, checked_miss, mean_chance, part_variance
 from curador.local.task.tally import Tally
+from curador.show.summary import Summary
+
+BIASED = "Biased: moved to the nearest frequencies that are at least 0 and sum to 1; there are no intervals."
 
 
-@dataclass(frozen=True, eq=False)
-class Projected:
+@dataclass(frozen=True, eq=False, repr=False)
+class Projected(LocalEstimate):
     """Frequencies moved to the nearest ones that are at least 0 and sum to 1.
 
     Fails: biased.  Rare keys are pushed up and common ones down, so sums and differences of them are off too; there are
         no intervals.  It helps when noise is large beside the frequencies, and hurts when it is not.
 
-    >>> Projected(("a", "b"), np.array([1.0, 0.0])).biased
-    True
+    >>> from curador.local import KRR
+    >>> KRR(keys=["a", "b"], epsilon=2).estimate([0, 0, 0]).projected().values.tolist()
+    [1.0, 0.0]
     """
+
+    biased: ClassVar[bool] = True
 
     keys: tuple[LocalKey, ...]
     values: Floats
-    biased: bool = True
+    users: int
+
+    def summaries(self, confidence: float = 0.95) -> tuple[Summary, ...]:
+        return frequency_summary(self.keys, self.values, self.users, biased=True, note=BIASED)
 
 
-@dataclass(frozen=True, eq=False)
-class Frequencies:
+@dataclass(frozen=True, eq=False, repr=False)
+class Frequencies(LocalEstimate):
     """Unbiased estimates of how often each key is true among the people who reported.
 
     A report supports key v with probability ``p`` if v is the person's own, ``q`` if not.  ``variance`` is the
@@ -55,7 +66,7 @@ class Frequencies:
     p: Fraction
     q: Fraction
     among: int | None = None
-    """Of how many people these are a part that was drawn at random, if they are."""
+    """The number of people from whom these were drawn at random, if they were."""
 
     @property
     def users(self) -> int:
@@ -86,7 +97,7 @@ class Frequencies:
         return np.clip((low - float(self.q)) / spread, 0.0, 1.0), np.clip((high - float(self.q)) / spread, 0.0, 1.0)
 
     def of_a_part(self, users: int) -> Frequencies:
-        """The same of people drawn at random from so many: these intervals cover all of those, too.
+        """The same of people drawn at random from ``users``: these intervals cover all of those, too.
 
         A support count in a part drawn without replacement is again a sum of independent coins of the same mean chance:
         docs/proofs/local.md, section 6 [VM82].
@@ -95,7 +106,13 @@ class Frequencies:
 
     def projected(self) -> Projected:
         """The nearest frequencies that could be true; biased."""
-        return Projected(self.keys, on_simplex(self.values))
+        return Projected(self.keys, on_simplex(self.values), self.users)
+
+    def summaries(self, confidence: float = 0.95) -> tuple[Summary, ...]:
+        limits = self.interval(confidence)
+        return frequency_summary(
+            self.keys, self.values, self.users, confidence=confidence, limits=limits, variance=self.variance
+        )
 
 
 def oracle_variance(p: Fraction, q: Fraction, frequency: Floats | float, users: int) -> Floats:

@@ -1,4 +1,4 @@
-"""Hadamard response: report one of the places where the own key's row of the Hadamard matrix is +1, or else -1."""
+"""Hadamard response: report a column in which the own key's row of the Hadamard matrix is +1, or else one with -1."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 from curador.local.frequency.oracle import Oracle, checked_numbers
 from curador.local.frequency.walsh import parity, walsh_hadamard
 from curador.local.task.draw import coins, uniform
-from curador.local.task.keys import KeyDomain, LocalKey
+from curador.local.task.keys import LocalKey
 from curador.local.task.layout import Layout
-from curador.local.task.task import checked_threshold, set_fields
+from curador.local.task.task import checked_threshold
 from curador.local.task.thresholds import inside_threshold
 from curador.noise import Entropy
-from curador.numbers import Number
+from curador.numbers import Number, set_fields
 
 
 @dataclass(frozen=True, init=False)
@@ -34,11 +34,7 @@ class Hadamard(Oracle, mechanism="hadamard"):
     (1024, 10, (2,))
     """
 
-    keys: KeyDomain
-    epsilon: Fraction
-    rest: LocalKey | None
     true: int
-    bits: int
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""k-ary randomized response: keep the answer, or give any at random."""
+"""k-ary randomized response: report the own key, or a uniform one."""
 
 from __future__ import annotations
 
@@ -14,17 +14,18 @@ from curador.accounting import events
 from curador.local.frequency.estimates import Frequencies
 from curador.local.frequency.oracle import Oracle, checked_numbers
 from curador.local.task.draw import coins, uniform
-from curador.local.task.keys import KeyDomain, LocalKey
+from curador.local.task.keys import LocalKey
 from curador.local.task.layout import Layout
-from curador.local.task.tally import Tally, checked_sum
-from curador.local.task.task import checked_threshold, set_fields
+from curador.local.task.tally import checked_sum
+from curador.local.task.task import checked_threshold
 from curador.local.task.thresholds import keep_threshold
 from curador.noise import Entropy
-from curador.numbers import Number
+from curador.numbers import Number, set_fields
 
 
+@dataclass(frozen=True, init=False)
 class OneKey(Oracle):
-    """A task whose report is the number of one key, which it supports."""
+    """A task whose report is the index of one key, which it supports."""
 
     @property
     def layout(self) -> Layout:
@@ -37,8 +38,10 @@ class OneKey(Oracle):
     def _checked(self, reports: Any) -> NDArray[Any]:
         return checked_numbers(reports, self.size)
 
-    def estimate(self, reports: Any) -> Frequencies:
-        tally = reports if isinstance(reports, Tally) else self.tally(reports)
+    def estimate(
+        self, reports: Any, candidates: Sequence[LocalKey] | None = None, *, confidence: float = 0.95
+    ) -> Frequencies:
+        tally = self._counted(reports, candidates)
         checked_sum(tally)  # a report supports one key
         return super().estimate(tally)
 
@@ -48,7 +51,7 @@ class OneKey(Oracle):
 
 @dataclass(frozen=True, init=False)
 class KRR(OneKey, mechanism="krr"):
-    """Each person reports the number of their key with probability keep/2**bits, else that of a uniform key.
+    """Each person reports the index of their key with probability keep/2**bits, else that of a uniform key.
 
     Best for few keys: the variance grows with their number.
 
@@ -59,11 +62,7 @@ class KRR(OneKey, mechanism="krr"):
     ((3,), True)
     """
 
-    keys: KeyDomain
-    epsilon: Fraction
-    rest: LocalKey | None
     keep: int
-    bits: int
 
     def __init__(
         self,
@@ -96,7 +95,16 @@ class KRR(OneKey, mechanism="krr"):
         return events.RandomizedAnswer(self.size, self.p)
 
     def _randomize(self, own: NDArray[np.int64], entropy: Entropy) -> NDArray[Any]:
-        reports = uniform(self.size, own.size, entropy)
-        keep = coins(self.keep, self.bits, own.size, entropy)
-        np.copyto(reports, own, where=keep, casting="unsafe")
-        return reports
+        return kept_or_uniform(own, self.keep, self.bits, self.size, entropy)
+
+
+def kept_or_uniform(own: NDArray[Any], keep: int, bits: int, size: int, entropy: Entropy) -> NDArray[Any]:
+    """Each key by index with probability exactly ``keep / 2**bits``, else a uniform one of all ``size``.
+
+    >>> from curador.noise import SYSTEM
+    >>> kept_or_uniform(np.array([2, 0]), 2**16, 16, 3, SYSTEM).tolist()
+    [2, 0]
+    """
+    drawn = uniform(size, own.size, entropy)
+    np.copyto(drawn, own, where=coins(keep, bits, own.size, entropy), casting="unsafe")
+    return drawn

@@ -15,12 +15,12 @@ from curador.errors import InvalidValue
 from curador.local.frequency.oracle import Oracle, short_words
 from curador.local.frequency.walsh import parity, walsh_hadamard
 from curador.local.task.draw import coins, uniform, word_for
-from curador.local.task.keys import KeyDomain, LocalKey
+from curador.local.task.keys import LocalKey
 from curador.local.task.layout import Layout
-from curador.local.task.task import checked_threshold, set_fields
+from curador.local.task.task import checked_threshold
 from curador.local.task.thresholds import keep_threshold
 from curador.noise import Entropy
-from curador.numbers import Number
+from curador.numbers import Number, set_fields
 
 HASH_MOST = 8
 
@@ -41,12 +41,8 @@ class OLH(Oracle, mechanism="olh"):
     (2, 22, (2, 3))
     """
 
-    keys: KeyDomain
-    epsilon: Fraction
-    rest: LocalKey | None
     hash_bits: int
     keep: int
-    bits: int
 
     def __init__(
         self,

@@ -1,12 +1,13 @@
-"""What the frequency oracles share: keys in, reports out, and an estimate from how many reports support each key."""
+"""The base of the frequency oracles: keys in, reports out, and frequencies from how many reports support each key."""
 
 from __future__ import annotations
 
 import math
 from abc import abstractmethod
 from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,24 +17,29 @@ from curador.local.frequency.estimates import Frequencies, oracle_variance
 from curador.local.task.keys import KeyDomain, LocalKey, checked_keys, checked_rest, names_of, numbered, size_of
 from curador.local.task.limits import checked_miss, mean_chance
 from curador.local.task.tally import Tally, checked_counts
-from curador.local.task.task import Task, check_promise, checked_bits, checked_epsilon, set_fields
+from curador.local.task.task import Task, check_informative, check_thresholds, checked_bits, checked_epsilon
 from curador.mechanisms.base import integer_array
 from curador.noise import SYSTEM, Entropy
-from curador.numbers import Number, rational, whole
+from curador.numbers import Number, rational, set_fields, whole
 
 CELLS = 1 << 20
 """Reports are made and counted in pieces of about this many cells, so that memory stays bounded."""
 
 
-class Oracle(Task):
-    """A task about categories: a report supports each key, and the person's own key more often than any other."""
+@dataclass(frozen=True, init=False)
+class KeyedTask(Task):
+    """A task about one of some listed keys; ``rest`` is the key that stands for values that are not listed."""
+
+    needs: ClassVar[tuple[str, ...]] = ("keys",)
+    takes: ClassVar[tuple[str, ...]] = ("rest",)
 
     keys: KeyDomain
+    epsilon: Fraction
     rest: LocalKey | None
     bits: int
 
     def _begin(self, keys: int | Sequence[LocalKey], epsilon: Number, rest: LocalKey | None, bits: int) -> None:
-        """Check and set what every oracle has; called first by each constructor."""
+        """Check and set the fields of every such task; called first by each constructor."""
         found = checked_keys(keys)
         set_fields(
             self,
@@ -44,12 +50,9 @@ class Oracle(Task):
         )
 
     def _end(self) -> None:
-        """Check what thresholds promise and that they tell something; called last by each constructor."""
-        check_promise(self)
-        if self.p <= self.q:
-            raise InvalidParameter(
-                f"With epsilon = {self.epsilon} the reports would say nothing.", fix="Choose a larger epsilon."
-            )
+        """Check that the thresholds keep epsilon and that reports depend on the value; called last."""
+        check_informative(self, self.p, self.q)
+        check_thresholds(self)
 
     @property
     def size(self) -> int:
@@ -65,6 +68,11 @@ class Oracle(Task):
     @abstractmethod
     def q(self) -> Fraction:
         """The probability that a report supports any other key."""
+
+
+@dataclass(frozen=True, init=False)
+class Oracle(KeyedTask):
+    """A task whose report supports the person's own key more often than any other."""
 
     @property
     def width(self) -> int:
@@ -100,9 +108,11 @@ class Oracle(Task):
         parts = (self._support(found[i : i + piece]) for i in range(0, len(found), piece))
         return Tally(len(found), sum(parts, start=np.zeros(self.size, np.int64)))
 
-    def estimate(self, reports: Any) -> Frequencies:
+    def estimate(
+        self, reports: Any, candidates: Sequence[LocalKey] | None = None, *, confidence: float = 0.95
+    ) -> Frequencies:
         """Unbiased frequencies with variance and intervals, from reports or from their :class:`Tally`."""
-        tally = reports if isinstance(reports, Tally) else self.tally(reports)
+        tally = self._counted(reports, candidates)
         if not tally.users or tally.support.shape != (self.size,):
             raise InvalidParameter("There are no reports on these keys.", fix="Collect some for this task first.")
         checked_counts(tally.support, np.int64(tally.users))
@@ -125,7 +135,7 @@ class Oracle(Task):
         return self._reach(min(max(self.q, Fraction(1, 2)), self.p), users, confidence)
 
     def rare_error(self, users: int, confidence: float = 0.95) -> float:
-        """As :meth:`error`, for keys that next to nobody has."""
+        """As :meth:`error`, for keys that hardly anyone has."""
         return self._reach(self.q, users, confidence)
 
     def _reach(self, support: Fraction, users: int, confidence: float) -> float:

@@ -1,4 +1,4 @@
-"""Before launch: how many people are needed, and which oracle suits."""
+"""Planning before launch: the number of people needed, and the best oracle."""
 
 from __future__ import annotations
 
@@ -11,11 +11,10 @@ from curador.local.frequency.local_hashing import OLH
 from curador.local.frequency.oracle import Oracle
 from curador.local.frequency.subset import SubsetSelection
 from curador.local.frequency.unary import OUE, SUE
-from curador.local.numeric.base import NumericTask
 from curador.local.task.keys import LocalKey
-from curador.numbers import Number, positive, whole
+from curador.local.task.task import Task
+from curador.numbers import Number, whole
 
-MOST_USERS = 1 << 40
 ORACLES: tuple[type[KRR | SUE | OUE | OLH | Hadamard | SubsetSelection], ...] = (
     KRR,
     Hadamard,
@@ -29,7 +28,7 @@ AS_GOOD = 1.01
 """Errors within this factor are called equal, and the shorter report decides."""
 
 
-def users_needed(task: Oracle | NumericTask, within: Number, confidence: float = 0.95) -> int:
+def users_needed(task: Task, within: Number, confidence: float = 0.95) -> int:
     """How many people must report for ``task.error`` to be at most ``within``: every key's at once, or the mean's.
 
     >>> from curador.local import KRR
@@ -38,18 +37,7 @@ def users_needed(task: Oracle | NumericTask, within: Number, confidence: float =
     >>> task.error(n) <= 0.05 < task.error(int(0.98 * n))
     True
     """
-    goal = float(positive(within, "within"))
-    low, high = 0, 1
-    while task.error(high, confidence) > goal:
-        low, high = high, 2 * high
-        if high > MOST_USERS:
-            raise InvalidParameter(
-                f"No crowd of up to 2**40 people gives an error of {within}.", fix="Allow more error or epsilon."
-            )
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if task.error(middle, confidence) <= goal else (middle, high)
-    return high
+    return task.users_needed(within, confidence)
 
 
 def best_oracle(
@@ -61,7 +49,7 @@ def best_oracle(
     most_bits: int | None = None,
     confidence: float = 0.95,
 ) -> Oracle:
-    """The oracle with the least error for so many keys and users; of those as good, that with the shortest report.
+    """The oracle with the least error for these keys and users; of those as good, the one with the shortest report.
 
     The errors compared are how far all keys' intervals reach for rare keys, which most are when there are many.
 

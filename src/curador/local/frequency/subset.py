@@ -15,12 +15,12 @@ from curador.errors import InvalidValue
 from curador.local.frequency.oracle import Oracle
 from curador.local.frequency.unary import checked_rows, count_bits
 from curador.local.task.draw import coins, uniform
-from curador.local.task.keys import KeyDomain, LocalKey
+from curador.local.task.keys import LocalKey
 from curador.local.task.layout import Layout
-from curador.local.task.task import checked_threshold, set_fields
+from curador.local.task.task import checked_threshold
 from curador.local.task.thresholds import inside_threshold
 from curador.noise import Entropy
-from curador.numbers import Number
+from curador.numbers import Number, set_fields
 
 FEW = 32
 """Sets no larger than this are drawn key by key, which takes time with their size; larger ones all keys at once."""
@@ -40,12 +40,8 @@ class SubsetSelection(Oracle, mechanism="subset"):
     (4, (2, 2))
     """
 
-    keys: KeyDomain
-    epsilon: Fraction
-    rest: LocalKey | None
     chosen: int
     inside: int
-    bits: int
 
     def __init__(
         self,

@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 from curador.errors import InvalidValue
 from curador.local.frequency.oracle import Oracle, short_words
 from curador.local.task.draw import coins
-from curador.local.task.keys import KeyDomain, LocalKey
+from curador.local.task.keys import LocalKey
 from curador.local.task.layout import Layout
-from curador.local.task.task import checked_threshold, set_fields
+from curador.local.task.task import checked_threshold
 from curador.local.task.thresholds import inside_threshold
 from curador.noise import Entropy
-from curador.numbers import Number, positive
+from curador.numbers import Number, positive, set_fields
 
 LEAST_SHORT, MOST_SHORT = Fraction(1, 8), Fraction(5)
 """Between these epsilons thresholds of 16 bits lose next to nothing, and cost half the random bits."""
@@ -34,12 +34,8 @@ class Unary(Oracle):
     Guarantee: epsilon-local DP: two values change two bits, so e**epsilon >= p(1-q) / (q(1-p)) [WBLJ17].
     """
 
-    keys: KeyDomain
-    epsilon: Fraction
-    rest: LocalKey | None
     own: int
     other: int
-    bits: int
 
     def __init__(
         self,

@@ -1,30 +1,18 @@
-"""Learning from people who trust nobody: linear models trained on locally private gradients."""
+"""Linear models trained on locally private gradients, in reading order.
 
-from curador.errors import CuradorError
+* requirement — refuses to load without scikit-learn
+* losses — convex losses and their slopes
+* reading — parameters and people's numbers, checked
+* randomizers — gradients in, reports out
+* schedule — the people of each round and their epsilon
+* rounds — one round, and the descent over all rounds
+* participant — what a device remembers of a study
+* checking — arrays of scikit-learn's interface, checked
+* models — the three models
+"""
 
-try:
-    import sklearn  # noqa: F401  asked for here, so that its absence has one message
-except ImportError:
-    raise CuradorError(
-        "Local learning needs scikit-learn, which is not installed.", fix="Run: pip install 'curador[learn]'"
-    ) from None
+from lazy_loader import attach_stub
 
-from curador.local.learn.models import LocalLinearRegression, LocalLinearSVC, LocalLogisticRegression
-from curador.local.learn.participant import Participant
-from curador.local.learn.randomizers import GradientRandomizer, gradient_randomizer
-from curador.local.learn.rounds import Round, Scale
-from curador.local.learn.schedule import Schedule, group_size, make_schedule
+import curador.local.learn.requirement  # noqa: F401  without scikit-learn nothing here loads, with one message
 
-__all__ = [
-    "GradientRandomizer",
-    "LocalLinearRegression",
-    "LocalLinearSVC",
-    "LocalLogisticRegression",
-    "Participant",
-    "Round",
-    "Scale",
-    "Schedule",
-    "gradient_randomizer",
-    "group_size",
-    "make_schedule",
-]
+__getattr__, __dir__, __all__ = attach_stub(__name__, __file__)

@@ -26,7 +26,7 @@ from curador.local.numeric.vector import DuchiVector
 from curador.local.task.limits import Floats
 from curador.local.task.task import EPSILON_LEAST, EPSILON_MOST, Task
 from curador.noise import SYSTEM, Entropy
-from curador.numbers import Number, positive, whole
+from curador.numbers import Number, positive, set_fields, whole
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class GradientRandomizer(ABC):
                 fix="Choose an epsilon between them, such as 1.",
             )
         for name, value in (("epsilon", epsilon), ("dimension", dimension), ("clip", sized(self.clip, "clip"))):
-            object.__setattr__(self, name, value)
+            set_fields(self, **{name: value})
         _ = self.task  # refused here, not in the middle of a round
 
     @property

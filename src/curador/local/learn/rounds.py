@@ -19,7 +19,7 @@ from curador.local.learn.schedule import Schedule
 from curador.local.numeric.base import FINEST
 from curador.local.task.limits import Floats
 from curador.noise import SYSTEM, Entropy
-from curador.numbers import Number, rational
+from curador.numbers import Number, rational, set_fields
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Scale:
                 raise InvalidParameter(
                     "Doubles do not tell the values between these bounds apart.", fix="Measure in other units."
                 )
-        object.__setattr__(self, "bounds", pairs)
+        set_fields(self, bounds=pairs)
 
     @classmethod
     def between(cls, bounds: Sequence[tuple[Number, Number]]) -> Scale:
@@ -120,7 +120,7 @@ class Round:
         if not isinstance(self.study, str):
             raise InvalidParameter("A study has a name.", fix="Give it as text.")
         if self.beta is not None:
-            object.__setattr__(self, "beta", _coefficients(self.beta, size))
+            set_fields(self, beta=_coefficients(self.beta, size))
 
     def clipped(self, values: Any, answers: Any) -> Floats:
         """Each person's gradient at beta, every coordinate clipped."""

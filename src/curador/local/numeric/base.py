@@ -1,34 +1,39 @@
-"""What the mean oracles share: a bounded number in, an integer report out, and an unbiased mean with its error."""
+"""The base of the mean oracles: a bounded number in, an integer report out, and an unbiased mean with its error."""
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from curador.errors import InvalidParameter, InvalidValue
+from curador.local.task.estimate import LocalEstimate
+from curador.local.task.keys import LocalKey
 from curador.local.task.limits import Floats, bernstein, checked_miss, part_variance
 from curador.local.task.tally import Tally
-from curador.local.task.task import Task, checked_epsilon, set_fields
+from curador.local.task.task import Task, checked_epsilon
 from curador.local.task.values import LARGEST, reals
 from curador.noise import SYSTEM, Entropy
-from curador.numbers import Number, rational, whole
+from curador.numbers import Number, rational, set_fields, whole
+from curador.show.summary import Summary
 
 LEVEL_BITS = 16
 LEVELS = 1 << LEVEL_BITS
-"""Values are put on this many steps between the bounds, up or down at random so that they are right on average."""
+"""Values are rounded to this many steps between the bounds, up or down at random so that they are unbiased."""
 
 
 FINEST = 1 << 40
-"""Bounds are at least this part of their size apart, so that doubles tell the steps between them."""
+"""Bounds are at least this part of their size apart, so that doubles resolve the steps between them."""
 
 
-@dataclass(frozen=True)
-class Mean:
+@dataclass(frozen=True, repr=False)
+class Mean(LocalEstimate):
     """An unbiased estimate of the mean of the values, clamped to their bounds, of the people who reported.
 
     Guarantee: ``interval`` covers that mean with at least the confidence asked for, for any data.
@@ -55,19 +60,38 @@ class Mean:
         return float(low), float(high)
 
     def of_a_part(self, users: int) -> Mean:
-        """The same of people drawn at random from so many, with a bound on the variance of the draw.
+        """The same of people drawn at random from ``users``, with a bound on the variance of the draw.
 
         Assumes: reports are bounded, as all but Laplace's are: docs/proofs/local.md, section 6.
         """
         most = float(self.task.half) ** 2 * part_variance(self.users, users)
         return replace(self, variance=self.variance + most, sampled=True)
 
+    def summaries(self, confidence: float = 0.95) -> tuple[Summary, ...]:
+        low, high = self.interval(confidence)
+        made = Summary(
+            "mean",
+            ("mean",),
+            (self.value,),
+            self.users,
+            low=(low,),
+            high=(high,),
+            error=(math.sqrt(self.variance),),
+            bounds=(float(self.task.low), float(self.task.high)),
+            confidence=confidence,
+        )
+        return (made,)
 
+
+@dataclass(frozen=True, init=False)
 class Bounded(Task):
     """A task about numbers between public bounds; values beyond them are clamped on the device."""
 
+    needs: ClassVar[tuple[str, ...]] = ("low", "high")
+
     low: Fraction
     high: Fraction
+    epsilon: Fraction
 
     def _begin(self, low: Number, high: Number, epsilon: Number) -> None:
         bottom, top = rational(low, "low"), rational(high, "high")
@@ -95,6 +119,7 @@ class Bounded(Task):
         return levels
 
 
+@dataclass(frozen=True, init=False)
 class NumericTask(Bounded):
     """A task about one such number for each person, and their mean."""
 
@@ -149,9 +174,9 @@ class NumericTask(Bounded):
         found = self._checked(reports)
         return Tally(len(found), np.array(self._sums(found), np.int64))
 
-    def estimate(self, reports: Any) -> Mean:
+    def estimate(self, reports: Any, candidates: Sequence[LocalKey] | None = None, *, confidence: float = 0.95) -> Mean:
         """The mean, unbiased, with its variance and interval, from reports or from their :class:`Tally`."""
-        tally = reports if isinstance(reports, Tally) else self.tally(reports)
+        tally = self._counted(reports, candidates)
         if not tally.users or tally.support.shape != (len(self._sums(np.zeros(0, np.int64))),):
             raise InvalidParameter("There are no reports on this task.", fix="Collect some first.")
         unit = self._unit(tally.users, tally.support)

@@ -14,10 +14,10 @@ from curador.local.numeric.base import LEVELS, NumericTask
 from curador.local.task.draw import coins, level_coins
 from curador.local.task.layout import Layout
 from curador.local.task.limits import Floats
-from curador.local.task.task import check_promise, checked_threshold, set_fields
+from curador.local.task.task import check_thresholds, checked_threshold
 from curador.local.task.thresholds import exp_minus_upper
 from curador.noise import Entropy
-from curador.numbers import Number
+from curador.numbers import Number, set_fields
 
 
 @dataclass(frozen=True, init=False)
@@ -33,16 +33,13 @@ class Duchi(NumericTask, mechanism="duchi"):
     [0, 1]
     """
 
-    low: Fraction
-    high: Fraction
-    epsilon: Fraction
     slope: int
 
     def __init__(self, low: Number, high: Number, epsilon: Number, *, slope: int | None = None) -> None:
         self._begin(low, high, epsilon)
         slope = best_slope(self.epsilon) if slope is None else slope
         set_fields(self, slope=checked_threshold(slope, "slope", LEVELS))
-        check_promise(self)
+        check_thresholds(self)
 
     @property
     def lean(self) -> Fraction:

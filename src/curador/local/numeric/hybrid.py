@@ -20,9 +20,9 @@ from curador.local.task.draw import coins
 from curador.local.task.layout import Layout
 from curador.local.task.limits import Floats
 from curador.local.task.tally import checked_counts
-from curador.local.task.task import check_promise, set_fields
+from curador.local.task.task import check_thresholds
 from curador.noise import Entropy
-from curador.numbers import Number
+from curador.numbers import Number, set_fields
 
 
 @dataclass(frozen=True, init=False)
@@ -38,9 +38,6 @@ class Hybrid(NumericTask, mechanism="hybrid"):
     (0, True)
     """
 
-    low: Fraction
-    high: Fraction
-    epsilon: Fraction
     slope: int
     window: int
     inside: int
@@ -69,7 +66,7 @@ class Hybrid(NumericTask, mechanism="hybrid"):
             raise InvalidParameter(f"mix must be an integer from 0 below 2**{BITS}, got {mix!r}.", fix="Leave it out.")
         else:
             set_fields(self, mix=mix)
-        check_promise(self)
+        check_thresholds(self)
 
     @cached_property
     def one(self) -> Duchi:

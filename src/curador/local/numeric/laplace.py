@@ -42,10 +42,6 @@ class LocalLaplace(NumericTask, mechanism="laplace"):
     ((2,), 1.0)
     """
 
-    low: Fraction
-    high: Fraction
-    epsilon: Fraction
-
     def __init__(self, low: Number, high: Number, epsilon: Number) -> None:
         self._begin(low, high, epsilon)
 

@@ -16,10 +16,10 @@ from curador.local.numeric.base import LEVELS, NumericTask
 from curador.local.task.draw import coins, uniform
 from curador.local.task.layout import Layout
 from curador.local.task.limits import Floats
-from curador.local.task.task import check_promise, checked_threshold, set_fields
+from curador.local.task.task import check_thresholds, checked_threshold
 from curador.local.task.thresholds import inside_threshold
 from curador.noise import Entropy
-from curador.numbers import Number
+from curador.numbers import Number, set_fields
 
 BITS = 32
 
@@ -40,9 +40,6 @@ class Piecewise(NumericTask, mechanism="piecewise"):
     True
     """
 
-    low: Fraction
-    high: Fraction
-    epsilon: Fraction
     window: int
     inside: int
 
@@ -55,7 +52,7 @@ class Piecewise(NumericTask, mechanism="piecewise"):
         set_fields(self, window=w, inside=checked_threshold(inside, "inside", 1 << BITS))
         # The gain is above 0 just when a cell inside is likelier than one outside, which ``ratio`` supposes.
         checked_threshold(math.ceil(self.gain * (1 << BITS)), "inside", 1 << BITS)
-        check_promise(self)
+        check_thresholds(self)
 
     @property
     def p(self) -> Fraction:

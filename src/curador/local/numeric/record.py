@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,15 +22,22 @@ from curador.local.numeric.duchi import Duchi
 from curador.local.numeric.hybrid import Hybrid
 from curador.local.numeric.piecewise import Piecewise
 from curador.local.repeated.longitudinal import Longitudinal
+from curador.local.task.estimate import LocalEstimate
 from curador.local.task.keys import LocalKey
 from curador.local.task.layout import Layout
 from curador.local.task.tally import Tally, checked_sum
-from curador.local.task.task import Task, check_promise, checked_epsilon, checked_threshold, set_fields, task_from_json
+from curador.local.task.task import Task, check_thresholds, checked_epsilon, checked_threshold, task_from_json
 from curador.noise import SYSTEM, Entropy
-from curador.numbers import Number, rational
+from curador.numbers import Number, rational, set_fields
+from curador.show.summary import EstimateKind, Summary
 
 AttributeOracle = Oracle | Hybrid | Piecewise | Duchi
 """What an attribute may be reported by: Laplace noise has no bounds, and the intervals of a part need them."""
+
+AttributeEstimate = TypeVar("AttributeEstimate", bound=LocalEstimate, covariant=True)
+
+NOBODY = "Nobody reported on it."
+JOINT = "The intervals hold for all keys of all attributes at once."
 
 NAMES_MOST = 1 << 10
 WORTH = Fraction(5, 2)
@@ -65,6 +72,58 @@ AttributeKind = Range | Choice | Sequence[LocalKey] | int
 """What an attribute may be: a number between bounds, or one of some keys."""
 
 
+@dataclass(frozen=True, eq=False, repr=False)
+class RecordEstimate(LocalEstimate, Mapping[str, AttributeEstimate]):
+    """The estimates of a record by attribute, a mapping; attributes that nobody drew are missing from it.
+
+    Guarantee: the intervals of :meth:`summaries` hold for all attributes at once, each at its share of the miss.
+
+    >>> task = Record({"age": Range(0, 100), "smokes": ["no", "yes"]}, epsilon=6)
+    >>> found = task.estimate(task.randomize({"age": [40.0] * 90, "smokes": ["no"] * 90}))
+    >>> list(found), found["age"].users, [one.name for one in found.summaries(0.9)]
+    (['age', 'smokes'], 90, ['age', 'smokes'])
+    """
+
+    task: Record
+    users: int
+    attributes: Mapping[str, AttributeEstimate]
+
+    def __getitem__(self, name: str) -> AttributeEstimate:
+        return self.attributes[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.attributes)
+
+    def __len__(self) -> int:
+        return len(self.attributes)
+
+    def projected(self) -> RecordEstimate[LocalEstimate]:
+        """The same with all frequencies projected, and means as they are; refused if there are only means."""
+        moved: dict[str, LocalEstimate] = {
+            name: one.projected() if isinstance(one, Frequencies) else one for name, one in self.attributes.items()
+        }
+        if not any(one.biased for one in moved.values()):
+            super().projected()  # refused
+        return RecordEstimate(self.task, self.users, moved)
+
+    def summaries(self, confidence: float = 0.95) -> tuple[Summary, ...]:
+        return tuple(
+            self._summary(name, part, confidence) for name, part in zip(self.task.names, self.task.parts, strict=True)
+        )
+
+    def _summary(self, name: str, part: AttributeOracle, confidence: float) -> Summary:
+        if name not in self.attributes:
+            kind: EstimateKind = "frequencies" if isinstance(part, Oracle) else "mean"
+            return Summary(kind, (), (), 0, name=name, note=NOBODY)
+        several = len(self.task.names)
+        # The confidence of each statement with which all hold together; never rounded down.
+        each = confidence if several == 1 else math.nextafter(1 - (1 - confidence) / several, 1.0)
+        (one,) = self.attributes[name].summaries(each)
+        if not one.low:
+            return replace(one, name=name)
+        return replace(one, name=name, confidence=confidence, note=JOINT if several > 1 else one.note)
+
+
 @dataclass(frozen=True, init=False)
 class Record(Task, mechanism="record"):
     """Each person draws ``sampled`` of the attributes, and reports each of these with an equal share of epsilon.
@@ -85,6 +144,9 @@ class Record(Task, mechanism="record"):
     400
     """
 
+    needs = ("attributes",)
+    takes = ("sampled",)
+
     names: tuple[str, ...]
     parts: tuple[AttributeOracle, ...]
     epsilon: Fraction
@@ -103,7 +165,7 @@ class Record(Task, mechanism="record"):
         if len(names) > NAMES_MOST:
             raise InvalidParameter(f"A record has at most {NAMES_MOST} attributes.", fix="Ask about fewer.")
         set_fields(self, names=names, parts=parts, epsilon=epsilon, sampled=sampled)
-        check_promise(self)
+        check_thresholds(self)
 
     @classmethod
     def from_json(cls, body: Mapping[str, Any]) -> Record:
@@ -141,20 +203,20 @@ class Record(Task, mechanism="record"):
         # An attribute's number in two bytes, then its report, with zeros after it if others' are longer.
         return 2 + max(part.layout.size for part in self.parts)
 
-    def randomize(self, columns: Mapping[str, Any], *, entropy: Entropy = SYSTEM) -> NDArray[np.uint8]:
+    def randomize(self, values: Mapping[str, Any], *, entropy: Entropy = SYSTEM) -> NDArray[np.uint8]:
         """One report, a row of bytes, per person: the drawn attributes by rising number, each with its report."""
-        if set(columns) != set(self.names):
+        if set(values) != set(self.names):
             raise InvalidValue(f"This task is about {list(self.names)}.", fix="Give one column for each.")
-        # All of them are read before any is drawn: else a refusal would tell who drew what.
-        values = [part.read(columns[name]) for name, part in zip(self.names, self.parts, strict=True)]
-        if len({column.size for column in values}) != 1:
+        # All of them are read before any is drawn: else a refusal would show who drew what.
+        columns = [part.read(values[name]) for name, part in zip(self.names, self.parts, strict=True)]
+        if len({column.size for column in columns}) != 1:
             raise InvalidValue("The columns are not of one length.", fix="Give one value per person in each.")
-        n = values[0].size
+        n = columns[0].size
         drawn = np.zeros((len(self.names), n), bool)
         choose_cells(drawn.T, np.arange(n), self.sampled, len(self.names), entropy)
         reports = np.zeros((n, self.sampled, self._slot), np.uint8)
         filled = np.zeros(n, np.int64)
-        for j, (part, column) in enumerate(zip(self.parts, values, strict=True)):
+        for j, (part, column) in enumerate(zip(self.parts, columns, strict=True)):
             people = np.flatnonzero(drawn[j])
             slot = filled[people]
             reports[people, slot, :2] = j >> 8, j & 255
@@ -198,21 +260,23 @@ class Record(Task, mechanism="record"):
 
     @cached_property
     def _sizes(self) -> list[int]:
-        nothing = [part.tally(part.from_bytes(np.zeros((0, part.layout.size), np.uint8))) for part in self.parts]
-        return [1 + one.support.size for one in nothing]
+        return [1 + part.empty_tally().support.size for part in self.parts]
 
-    def estimate(self, reports: Any) -> dict[str, Frequencies | Mean]:
+    def estimate(
+        self, reports: Any, candidates: Sequence[LocalKey] | None = None, *, confidence: float = 0.95
+    ) -> RecordEstimate[Frequencies | Mean]:
         """Each attribute's frequencies or mean, with intervals for all who reported; from reports or their tally."""
-        tally = reports if isinstance(reports, Tally) else self.tally(reports)
+        tally = self._counted(reports, candidates)
         if not tally.users or tally.support.shape != (sum(self._sizes),):
             raise InvalidParameter("There are no reports on this task.", fix="Collect some first.")
         supports = np.split(tally.support, np.cumsum(self._sizes)[:-1])
         checked_sum(Tally(tally.users * self.sampled, np.array([mine[0] for mine in supports])))
-        return {
+        found: dict[str, Frequencies | Mean] = {
             name: part.estimate(Tally(int(mine[0]), mine[1:])).of_a_part(tally.users)
             for name, part, mine in zip(self.names, self.parts, supports, strict=True)
             if mine[0]
         }
+        return RecordEstimate(self, tally.users, found)
 
 
 def _part(kind: AttributeKind, epsilon: Fraction) -> AttributeOracle:

@@ -1,8 +1,9 @@
-"""The square wave on a grid: report a cell near the value's bucket, and let the collector unfold the distribution."""
+"""The square wave on a grid: report a cell near the value's bucket; the collector deconvolves the distribution."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -15,14 +16,15 @@ from curador.local.frequency.oracle import checked_numbers
 from curador.local.numeric.base import Bounded
 from curador.local.numeric.unfold import Distribution, unfolded
 from curador.local.task.draw import coins, uniform
+from curador.local.task.keys import LocalKey
 from curador.local.task.layout import Layout
 from curador.local.task.limits import Floats
 from curador.local.task.tally import Tally, checked_counts, checked_sum
-from curador.local.task.task import check_promise, checked_threshold, set_fields
+from curador.local.task.task import check_informative, check_thresholds, checked_threshold
 from curador.local.task.thresholds import inside_threshold
 from curador.local.task.values import reals
 from curador.noise import SYSTEM, Entropy
-from curador.numbers import Number
+from curador.numbers import Number, set_fields
 
 BITS = 32
 BUCKETS_MOST = 1 << 16
@@ -46,9 +48,8 @@ class SquareWave(Bounded, mechanism="square-wave"):
     (True, True)
     """
 
-    low: Fraction
-    high: Fraction
-    epsilon: Fraction
+    takes = ("buckets",)
+
     buckets: int
     window: int
     inside: int
@@ -71,11 +72,8 @@ class SquareWave(Bounded, mechanism="square-wave"):
         set_fields(self, window=checked_threshold(w, "window", self.buckets + 1))
         derived = inside_threshold(self.window, self.buckets - 1, self.epsilon, BITS)
         set_fields(self, inside=checked_threshold(derived if inside is None else inside, "inside", 1 << BITS))
-        if self.near <= self.far:
-            raise InvalidParameter(
-                f"With epsilon = {self.epsilon} the reports would say nothing.", fix="Choose a larger epsilon."
-            )
-        check_promise(self)
+        check_informative(self, self.near, self.far)
+        check_thresholds(self)
 
     @property
     def near(self) -> Fraction:
@@ -132,9 +130,16 @@ class SquareWave(Bounded, mechanism="square-wave"):
         found = self._checked(reports)
         return Tally(len(found), np.bincount(found, minlength=self.cells))
 
-    def estimate(self, reports: Any, *, smooth: bool = True) -> Distribution:
+    def estimate(
+        self,
+        reports: Any,
+        candidates: Sequence[LocalKey] | None = None,
+        *,
+        confidence: float = 0.95,
+        smooth: bool = True,
+    ) -> Distribution:
         """The distribution of the values, by EM with smoothing or, without, the most likely one; both are biased."""
-        tally = reports if isinstance(reports, Tally) else self.tally(reports)
+        tally = self._counted(reports, candidates)
         if not tally.users or tally.support.shape != (self.cells,):
             raise InvalidParameter("There are no reports on this task.", fix="Collect some first.")
         checked_counts(tally.support, np.int64(tally.users))

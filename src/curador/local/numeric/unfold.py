@@ -1,15 +1,18 @@
-"""From blurred counts back to a distribution: expectation maximisation, with or without smoothing."""
+"""Deconvolution: from the counts of noisy cells to a distribution, by EM with or without smoothing."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from curador.errors import InvalidParameter
+from curador.local.task.estimate import LocalEstimate, plain_floats
 from curador.local.task.limits import Floats
 from curador.numbers import probability
+from curador.show.summary import Summary
 
 GAIN = 1e-3
 """A step that makes the reports' logarithmic likelihood grow by less than this is the last [LWLSL20]."""
@@ -17,8 +20,12 @@ GAIN = 1e-3
 STEPS_MOST = 10_000
 
 
-@dataclass(frozen=True, eq=False)
-class Distribution:
+SMOOTH = "Biased: the most likely distribution that is smooth; there are no intervals."
+LIKELY = "Biased: the most likely distribution; there are no intervals."
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Distribution(LocalEstimate):
     """An estimated distribution: the share of people in each bucket between two edges.
 
     Fails: biased, towards smooth shapes if ``smooth``; there are no intervals.
@@ -28,13 +35,14 @@ class Distribution:
     (1.0, 0.5, True)
     """
 
+    biased: ClassVar[bool] = True
+
     edges: Floats
     values: Floats
     users: int
     steps: int
-    """How many steps were made; so many as are allowed at most, if it did not settle."""
+    """The number of EM steps; ``STEPS_MOST`` if it did not converge."""
     smooth: bool
-    biased: bool = True
 
     @property
     def mean(self) -> float:
@@ -45,6 +53,11 @@ class Distribution:
         """Below which value this share of the people lies, even within a bucket."""
         wanted = float(probability(share, "share"))
         return float(np.interp(wanted, np.append(0.0, np.cumsum(self.values)), self.edges))
+
+    def summaries(self, confidence: float = 0.95) -> tuple[Summary, ...]:
+        values, edges = plain_floats(self.values), plain_floats(self.edges)
+        labels, note = tuple(range(len(values))), SMOOTH if self.smooth else LIKELY
+        return (Summary("distribution", labels, values, self.users, edges=edges, biased=True, note=note),)
 
 
 def unfolded(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -14,22 +15,25 @@ from curador.errors import InvalidParameter, InvalidValue
 from curador.local.frequency.unary import checked_rows, count_bits
 from curador.local.numeric.base import Bounded
 from curador.local.task.draw import coins, level_coins
+from curador.local.task.estimate import LocalEstimate, plain_floats
+from curador.local.task.keys import LocalKey
 from curador.local.task.layout import Layout
 from curador.local.task.limits import Floats, checked_miss, mean_chance
 from curador.local.task.tally import Tally, checked_counts
-from curador.local.task.task import check_promise, checked_threshold, set_fields
+from curador.local.task.task import check_informative, check_thresholds, checked_threshold
 from curador.local.task.thresholds import inside_threshold
 from curador.local.task.values import reals
 from curador.noise import SYSTEM, Entropy
-from curador.numbers import Number, whole
+from curador.numbers import Number, set_fields, whole
+from curador.show.summary import Summary
 
 BITS = 32
 CELLS = 1 << 20
 DIMENSION_MOST = 1 << 16
 
 
-@dataclass(frozen=True, eq=False)
-class Means:
+@dataclass(frozen=True, eq=False, repr=False)
+class Means(LocalEstimate):
     """Unbiased estimates of the mean of each coordinate, of the people who reported.
 
     Guarantee: ``interval`` covers all of these means at once with at least the confidence asked for, for any data
@@ -61,6 +65,22 @@ class Means:
         bottom, top = float(self.task.low), float(self.task.high)
         return np.clip(low, bottom, top), np.clip(high, bottom, top)
 
+    def summaries(self, confidence: float = 0.95) -> tuple[Summary, ...]:
+        low, high = map(plain_floats, self.interval(confidence))
+        values = plain_floats(self.values)
+        made = Summary(
+            "means",
+            tuple(range(len(values))),
+            values,
+            self.users,
+            low=low,
+            high=high,
+            error=(math.sqrt(self.variance),) * len(values),
+            bounds=(float(self.task.low), float(self.task.high)),
+            confidence=confidence,
+        )
+        return (made,)
+
     def _from_chance(self, chance: Floats) -> Floats:
         unit = (2 * chance - 1) * float(self.task.reach)
         return float(self.task.low + self.task.half) + float(self.task.half) * unit
@@ -83,9 +103,8 @@ class DuchiVector(Bounded, mechanism="duchi-vector"):
     ((500, 2), (10,))
     """
 
-    low: Fraction
-    high: Fraction
-    epsilon: Fraction
+    needs = ("low", "high", "dimension")
+
     dimension: int
     true: int
 
@@ -97,9 +116,8 @@ class DuchiVector(Bounded, mechanism="duchi-vector"):
             dimension=checked_threshold(dimension, "dimension", DIMENSION_MOST + 1),
             true=checked_threshold(true, "true", 1 << BITS),
         )
-        if 2 * self.true <= 1 << BITS:
-            raise InvalidParameter("These reports would say nothing.", fix="Choose a larger epsilon.")
-        check_promise(self)
+        check_informative(self, self.p, 1 - self.p)
+        check_thresholds(self)
 
     @property
     def p(self) -> Fraction:
@@ -160,9 +178,11 @@ class DuchiVector(Bounded, mechanism="duchi-vector"):
         parts = (count_bits(found[i : i + piece], self.dimension) for i in range(0, len(found), piece))
         return Tally(len(found), sum(parts, start=np.zeros(self.dimension, np.int64)))
 
-    def estimate(self, reports: Any) -> Means:
+    def estimate(
+        self, reports: Any, candidates: Sequence[LocalKey] | None = None, *, confidence: float = 0.95
+    ) -> Means:
         """The mean of each coordinate, unbiased, with variance and intervals, from reports or their :class:`Tally`."""
-        tally = reports if isinstance(reports, Tally) else self.tally(reports)
+        tally = self._counted(reports, candidates)
         if not tally.users or tally.support.shape != (self.dimension,):
             raise InvalidParameter("There are no reports on this task.", fix="Collect some first.")
         checked_counts(tally.support, np.int64(tally.users))

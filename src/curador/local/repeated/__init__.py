@@ -1,1 +1,5 @@
-"""Asking the same people again, and hiding who sent which report."""
+"""Repeated and shuffled reports, in reading order.
+
+* longitudinal — the same question again and again: permanent answers on the device
+* shuffle — amplification by shuffling
+"""

@@ -17,13 +17,12 @@ from numpy.typing import NDArray
 from curador.accounting.events import PureLoss
 from curador.accounting.precise import dec, digits, fraction_above
 from curador.errors import InvalidParameter, InvalidValue, NotPromised
-from curador.local.frequency.krr import OneKey
-from curador.local.task.draw import coins, uniform
-from curador.local.task.keys import KeyDomain, LocalKey, numbered
-from curador.local.task.task import checked_threshold, set_fields, task_from_json
+from curador.local.frequency.krr import OneKey, kept_or_uniform
+from curador.local.task.keys import LocalKey, numbered
+from curador.local.task.task import ONE_PERIOD, checked_threshold, task_from_json
 from curador.local.task.thresholds import keep_threshold, within_epsilon
 from curador.noise import SYSTEM, Entropy
-from curador.numbers import Number, positive, whole
+from curador.numbers import Number, positive, set_fields, whole
 from curador.privacy import Neighbors
 
 NO_SLOT = -1
@@ -56,13 +55,16 @@ class Longitudinal(OneKey, mechanism="longitudinal"):
     PureLoss(epsilon=Fraction(2, 1), neighbors=<Neighbors.REPLACE: 'replace'>)
     """
 
-    keys: KeyDomain
-    epsilon: Fraction
-    rest: LocalKey | None
+    needs = ("keys", "values", "first")
+    covers = (
+        "That is for all reports of a person together, if their values change at the same times; that something "
+        "changed is not covered."
+    )
+    caution = ONE_PERIOD
+
     values: int
     keep: int
     again: int
-    bits: int
 
     def __init__(
         self,
@@ -155,20 +157,14 @@ class Longitudinal(OneKey, mechanism="longitudinal"):
 
     def permanent(self, own: NDArray[np.int64], entropy: Entropy = SYSTEM) -> NDArray[Any]:
         """A permanent answer for each key by number."""
-        return _kept_or_uniform(own, self.keep, self.bits, self.size, entropy)
+        return kept_or_uniform(own, self.keep, self.bits, self.size, entropy)
 
     def instant(self, answers: NDArray[Any], entropy: Entropy = SYSTEM) -> NDArray[Any]:
         """A fresh report for each permanent answer."""
-        return _kept_or_uniform(answers, self.again, self.bits, self.size, entropy)
+        return kept_or_uniform(answers, self.again, self.bits, self.size, entropy)
 
     def _randomize(self, own: NDArray[np.int64], entropy: Entropy) -> NDArray[Any]:
         return self.instant(self.permanent(own, entropy), entropy)
-
-
-def _kept_or_uniform(own: NDArray[Any], keep: int, bits: int, size: int, entropy: Entropy) -> NDArray[Any]:
-    drawn = uniform(size, own.size, entropy)
-    np.copyto(drawn, own, where=coins(keep, bits, own.size, entropy), casting="unsafe")
-    return drawn
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""A task: what both the device and the collector need to know, and nothing else.  It is a small JSON document.
+"""A task: one question for many devices, as a small JSON document that holds all that device and collector need.
 
 The thresholds in it are integers, and both sides compute every probability from them.  A device that reads a task
 checks, in integers, that they keep the epsilon the task states, and refuses it otherwise.
@@ -7,25 +7,37 @@ checks, in integers, that they keep the epsilon the task states, and refuses it 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from fractions import Fraction
+from math import ceil
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from curador.accounting.events import Event, PureLoss
+from curador.accounting.meaning import posterior
 from curador.accounting.precise import dec, digits, float_above
 from curador.errors import InvalidParameter, NotPromised
 from curador.local.task.draw import HALF
+from curador.local.task.estimate import LocalEstimate
+from curador.local.task.keys import LocalKey
 from curador.local.task.layout import Layout
+from curador.local.task.planning import least_users
 from curador.local.task.tally import Tally
 from curador.local.task.thresholds import within_epsilon
-from curador.numbers import Number, positive
+from curador.noise import SYSTEM, Entropy
+from curador.numbers import Number, positive, up
 from curador.privacy import Neighbors
 
 EPSILON_LEAST, EPSILON_MOST = Fraction(1, 1 << 30), 1024
+
+ONE_PERIOD = (
+    "A folder is for one period, with one report of each person. Those of a second period would be counted as other "
+    "people, and the intervals would be too narrow: use a folder for each period."
+)
+"""The caution of tasks that devices answer again and again."""
 
 _KINDS: dict[str, type[Task]] = {}
 
@@ -33,8 +45,8 @@ _KINDS: dict[str, type[Task]] = {}
 class Task(ABC):
     """One question put to many people, each of whom answers through a randomizer on their own device.
 
-    Guarantee: each report is epsilon-locally DP [KLNRS11]: whatever two values a person may have, no report is more
-        than exp(epsilon) times as likely under one as under the other.  Integers show it whenever a task is made.
+    Guarantee: each report is epsilon-locally DP [KLNRS11]: for any two values a person may have, no report is more than
+        exp(epsilon) times as likely under one as under the other.  Integers prove it when a task is made.
     Assumes: fair bits on the device; one report per person and task.
     Fails: the guarantee covers what is reported, not that a person took part.
 
@@ -45,6 +57,14 @@ class Task(ABC):
     """
 
     mechanism: ClassVar[str]
+    needs: ClassVar[tuple[str, ...]] = ()
+    """The options without which no such task can be made, besides epsilon; see :mod:`curador.local.task.build`."""
+    takes: ClassVar[tuple[str, ...]] = ()
+    """The further options that people choose; thresholds are derived and are not among them."""
+    covers: ClassVar[str] = "That is for one report per person."
+    """Which reports of a person epsilon is for."""
+    caution: ClassVar[str] = ""
+    """What to know before reports are collected, if anything."""
     epsilon: Fraction
 
     def __init_subclass__(cls, mechanism: str = "") -> None:
@@ -53,36 +73,12 @@ class Task(ABC):
             cls.mechanism = mechanism
             _KINDS[mechanism] = cls
 
+    # -- the guarantee
+
     @property
     @abstractmethod
     def ratio(self) -> Fraction:
         """The largest ratio of one report's probabilities under two values: a fraction at or just above it."""
-
-    @property
-    @abstractmethod
-    def report_bits(self) -> int:
-        """How many bits a report needs."""
-
-    @property
-    @abstractmethod
-    def layout(self) -> Layout:
-        """How a report is written as bytes."""
-
-    @abstractmethod
-    def _checked(self, reports: Any) -> NDArray[Any]:
-        """Reports as an array, refused if any could not have come from this task."""
-
-    @abstractmethod
-    def tally(self, reports: Any) -> Tally:
-        """Count reports, refused if any could not have come from this task; tallies of parts add up."""
-
-    def to_bytes(self, reports: Any) -> NDArray[np.uint8]:
-        """A row of bytes for each report that the task's ``randomize`` made: the same bytes that any device sends."""
-        return self.layout.pack(reports)
-
-    def from_bytes(self, rows: Any) -> NDArray[Any]:
-        """The reports that rows of bytes are; :meth:`tally` refuses those that are none."""
-        return self.layout.unpack(rows)
 
     @property
     def delivered(self) -> float:
@@ -92,8 +88,107 @@ class Task(ABC):
 
     @property
     def event(self) -> Event:
-        """What one report is, for any accountant."""
+        """The event of one report, for any accountant."""
         return PureLoss(self.epsilon, Neighbors.REPLACE)
+
+    def statement(self) -> str:
+        """The guarantee in words, for those who are asked to report.
+
+        >>> from curador.local import KRR
+        >>> KRR(keys=2, epsilon=1).statement()[-86:]
+        '50:50 is 73.2% sure after it at most. That is for one report per person.'
+        """
+        sure = ceil(1000 * posterior(up(self.epsilon)).upper) / 10
+        power = self.epsilon if self.epsilon.denominator == 1 else f"({self.epsilon})"
+        return (
+            f"Whatever a person's value is, no report is more than e^{power} times as likely under it as under any "
+            f"other: a guess between two values that was 50:50 is {sure:g}% sure after it at most. {self.covers}"
+        )
+
+    # -- on the device
+
+    @abstractmethod
+    def randomize(self, values: Any, *, entropy: Entropy = SYSTEM) -> NDArray[Any]:
+        """One report per person, each from random bits of its own."""
+
+    # -- on the way
+
+    @property
+    @abstractmethod
+    def report_bits(self) -> int:
+        """The number of bits that a report needs."""
+
+    @property
+    @abstractmethod
+    def layout(self) -> Layout:
+        """The layout of a report as bytes."""
+
+    def to_bytes(self, reports: Any) -> NDArray[np.uint8]:
+        """A row of bytes for each report that :meth:`randomize` made: the same bytes that any device sends."""
+        return self.layout.pack(reports)
+
+    def from_bytes(self, rows: Any) -> NDArray[Any]:
+        """The reports that rows of bytes stand for; :meth:`tally` refuses those that stand for none."""
+        return self.layout.unpack(rows)
+
+    # -- at the collector
+
+    @abstractmethod
+    def _checked(self, reports: Any) -> NDArray[Any]:
+        """Reports as an array, refused if any could not have come from this task."""
+
+    @abstractmethod
+    def tally(self, reports: Any) -> Tally:
+        """Count reports, refused if any could not have come from this task; tallies of parts add up."""
+
+    def empty_tally(self) -> Tally:
+        """The tally of no reports.
+
+        >>> from curador.local import KRR
+        >>> KRR(keys=3, epsilon=1).empty_tally().support.tolist()
+        [0, 0, 0]
+        """
+        return self.tally(self.from_bytes(np.zeros((0, self.layout.size), np.uint8)))
+
+    @abstractmethod
+    def estimate(
+        self, reports: Any, candidates: Sequence[LocalKey] | None = None, *, confidence: float = 0.95
+    ) -> LocalEstimate:
+        """The estimate from reports or from their :class:`Tally`.
+
+        ``candidates`` are the keys to ask about, where a task does not list its keys; other tasks refuse them.
+        ``confidence`` is that of a search (:class:`curador.local.HeavyHitters`).  Other estimates do not depend on it:
+        they give intervals of any confidence afterwards.
+        """
+
+    def _counted(self, reports: Any, candidates: Sequence[LocalKey] | None = None) -> Tally:
+        """The tally to estimate from, by a task that lists its keys or has none."""
+        if candidates is not None:
+            raise InvalidParameter(
+                f"The mechanism {self.mechanism} takes no candidates: it knows what to estimate.",
+                fix="Leave the candidates out.",
+                code="candidates-refused",
+            )
+        return reports if isinstance(reports, Tally) else self.tally(reports)
+
+    # -- before launch
+
+    def error(self, users: int, confidence: float = 0.95) -> float:
+        """The distance that all estimates keep from the truth together, with this confidence, from so many people."""
+        raise InvalidParameter(
+            f"The error of {self.mechanism} is not known beforehand.", fix="Simulate it.", code="error-not-known"
+        )
+
+    def users_needed(self, within: Number, confidence: float = 0.95) -> int:
+        """The least number of people with which :meth:`error` is at most ``within``."""
+        goal = float(positive(within, "within"))
+        return least_users(
+            lambda users: self.error(users, confidence) <= goal,
+            what=f"No crowd of up to 2**40 people gives an error of {within}.",
+            fix="Allow more error or epsilon.",
+        )
+
+    # -- as a document
 
     def to_json(self) -> dict[str, object]:
         """A plain dictionary that :func:`task_from_json` reads back exactly."""
@@ -104,6 +199,19 @@ class Task(ABC):
     def from_json(cls, body: Mapping[str, Any]) -> Task:
         """A task of this kind from its fields, all of which are there."""
         return cls(**body)
+
+
+def task_kinds() -> Mapping[str, type[Task]]:
+    """The class of every mechanism by its name: the tasks among the public names of :mod:`curador.local`.
+
+    >>> task_kinds()["krr"].__qualname__, len(task_kinds()) >= 19
+    ('KRR', True)
+    """
+    from curador import local
+
+    for name in local.__all__:
+        getattr(local, name)  # loaded when first used, and registered then
+    return _KINDS
 
 
 def task_from_json(data: Mapping[str, object]) -> Task:
@@ -123,13 +231,13 @@ def task_from_json(data: Mapping[str, object]) -> Task:
         raise InvalidParameter("This is not a task.", fix="Use to_json().")
     body = dict(data)
     kind = body.pop("mechanism", None)
-    if not isinstance(kind, str) or kind not in _KINDS:
+    if not isinstance(kind, str) or (kind not in _KINDS and kind not in task_kinds()):
         raise InvalidParameter(f"No local mechanism is called {kind!r}.", fix="Upgrade Curador, or check the task.")
     made = _KINDS[kind]
     wanted = sorted(f.name for f in fields(made))  # type: ignore[arg-type]
-    # Everything is written out: a device must not fill in what the collector did not say.
+    # Everything is written out: a device must not fill in what the collector left out.
     if sorted(body) != wanted or any(x is None for name, x in body.items() if name != "rest"):
-        raise InvalidParameter(f"A {kind} task says {wanted}; this one {sorted(body)}.", fix="Use to_json().")
+        raise InvalidParameter(f"A {kind} task has {wanted}; this one {sorted(body)}.", fix="Use to_json().")
     return made.from_json(body)
 
 
@@ -139,12 +247,6 @@ def _plain(x: object) -> object:
     if isinstance(x, Task):
         return x.to_json()
     return [_plain(y) for y in x] if isinstance(x, tuple) else x
-
-
-def set_fields(task: Task, **values: object) -> None:
-    """Set the fields of a frozen task from its own constructor."""
-    for name, value in values.items():
-        object.__setattr__(task, name, value)
 
 
 def checked_threshold(threshold: object, name: str, most: int) -> int:
@@ -171,10 +273,18 @@ def checked_bits(bits: object) -> int:
     return bits
 
 
-def check_promise(task: Task) -> None:
-    """Refuse a task whose thresholds cost more than it states."""
+def check_thresholds(task: Task) -> None:
+    """Refuse a task whose thresholds cost more than the epsilon it states."""
     if not within_epsilon(task.ratio, task.epsilon):
         raise NotPromised(
             f"This task's thresholds do not keep epsilon = {task.epsilon}.",
-            fix="Do not answer it; whoever wrote it should leave the thresholds to be derived.",
+            fix="Do not answer it; its author should leave the thresholds to be derived.",
+        )
+
+
+def check_informative(task: Task, more: Fraction, less: Fraction) -> None:
+    """Refuse a task whose reports would not depend on the value: ``more`` is no likelier than ``less``."""
+    if more <= less:
+        raise InvalidParameter(
+            f"With epsilon = {task.epsilon} the reports would say nothing.", fix="Choose a larger epsilon."
         )

@@ -57,6 +57,12 @@ def candidate_keys(candidates: Any) -> tuple[LocalKey, ...]:
     >>> candidate_keys(["a", "b"])
     ('a', 'b')
     """
+    if candidates is None:
+        raise InvalidParameter(
+            "This task does not list its keys.",
+            fix="Name the keys to ask about as candidates.",
+            code="candidates-missing",
+        )
     found = tuple(free_keys(candidates))
     if not found or len(set(found)) < len(found):
         raise InvalidParameter("Candidates are one key or more, each named once.", fix='Try ["a", "b"].')

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -14,19 +15,20 @@ from numpy.typing import NDArray
 from curador.errors import InvalidParameter, InvalidValue
 from curador.local.frequency.local_hashing import OLH
 from curador.local.frequency.oracle import CELLS, short_words
-from curador.local.frequency.planning import MOST_USERS
 from curador.local.task.draw import uniform, word_for
+from curador.local.task.keys import LocalKey
 from curador.local.task.layout import Layout
 from curador.local.task.limits import checked_miss
+from curador.local.task.planning import least_users
 from curador.local.task.tally import Tally
-from curador.local.task.task import Task, check_promise, checked_epsilon, checked_threshold, set_fields
+from curador.local.task.task import Task, check_thresholds, checked_epsilon, checked_threshold
 from curador.local.unlisted.collisions import TWICE
 from curador.local.unlisted.digest import checked_salt
 from curador.local.unlisted.evidence import nearly_always_reached, rarely_reached
 from curador.local.unlisted.prefix_search import Hitters, PrefixSearch
 from curador.local.unlisted.prefixes import Bytes, coded, coefficients, place
 from curador.noise import SYSTEM, Entropy
-from curador.numbers import Number, positive, probability, rational, whole
+from curador.numbers import Number, positive, probability, rational, set_fields, whole
 
 KINDS = {"text": 2, "integers": 3}
 """What values may be, and how often the last level is drawn by default: strings are judged by people of earlier levels
@@ -64,6 +66,8 @@ class HeavyHitters(Task, mechanism="heavy-hitters"):
     >>> found.keys, found.cut
     (('tea', 'coffee'), (False, False))
     """
+
+    takes = ("kind", "length", "salt")
 
     epsilon: Fraction
     kind: str
@@ -107,7 +111,7 @@ class HeavyHitters(Task, mechanism="heavy-hitters"):
             raise InvalidParameter(
                 f"A tally of this task has {math.prod(self._shape)} numbers.", fix="Choose fewer rows or places."
             )
-        check_promise(self)
+        check_thresholds(self)
 
     @cached_property
     def oracle(self) -> OLH:
@@ -232,6 +236,12 @@ class HeavyHitters(Task, mechanism="heavy-hitters"):
             np.add.at(flat, where[~odd], 1)
             np.subtract.at(flat, where[odd], 1)
 
+    def estimate(
+        self, reports: Any, candidates: Sequence[LocalKey] | None = None, *, confidence: float = 0.95
+    ) -> Hitters:
+        """The frequent values, as :meth:`find` finds them; they need no candidates."""
+        return self.find(self._counted(reports, candidates), confidence=confidence)
+
     def find(
         self, reports: Any, *, at_least: Number = 0, confidence: float = 0.95, beam: int = BEAM, most: int | None = None
     ) -> Hitters:
@@ -242,12 +252,13 @@ class HeavyHitters(Task, mechanism="heavy-hitters"):
         support than chance explains, together with all that others whom they meet may add.  ``most`` of them are named
         at most; the rest of the answer is about all.
         """
-        tally = reports if isinstance(reports, Tally) else self.tally(reports)
+        tally = self._counted(reports)
         if tally.support.shape != self._shape or not (tally.support[:, 0] > 0).all():
             raise InvalidParameter("There are too few reports on this task.", fix="Collect some for each level.")
         wanted, miss = probability(at_least, "at_least"), checked_miss(confidence)
         # One half for frequent prefixes that have too little support, the other for all that may make values up.
         found = PrefixSearch(self, tally, float(wanted), miss / 2, whole(beam, "beam", 1)).run()
+        found = replace(found, confidence=confidence)
         return found if most is None else found.first(whole(most, "most"))
 
     def variance(self, users: int, frequency: float = 0.0, people: int | None = None) -> float:
@@ -265,8 +276,8 @@ class HeavyHitters(Task, mechanism="heavy-hitters"):
         drawn = f * (1 - f) * (Fraction(1, m) - Fraction(1, n)) * Fraction(n, max(1, n - 1))
         return float(coin + drawn)
 
-    def users_needed(self, frequency: Number, confidence: float = 0.95, beam: int = BEAM) -> int:
-        """How many people are enough for :meth:`find` to find a value of this frequency with this probability.
+    def users_needed(self, within: Number, confidence: float = 0.95, *, beam: int = BEAM) -> int:
+        """A number of people with which :meth:`find` finds any value of frequency ``within`` with this probability.
 
         Assumes: the prefixes of any length that are frequent enough to compete fill a quarter of the beam at most, and
             no prefix that is looked at has all three coefficients of the value's.
@@ -278,20 +289,15 @@ class HeavyHitters(Task, mechanism="heavy-hitters"):
         >>> 2e4 < task.users_needed(0.05) < task.users_needed(0.02) < 1e6
         True
         """
-        f, miss, beam = float(positive(frequency, "frequency")), checked_miss(confidence), whole(beam, "beam", 4)
+        f, miss, beam = float(positive(within, "frequency")), checked_miss(confidence), whole(beam, "beam", 4)
         if f > 1:
-            raise InvalidParameter(f"A frequency is at most 1, got {frequency}.", fix="Try 0.01.")
-        low, high = 0, 1
-        while not self._enough(high, f, miss, beam):
-            low, high = high, 2 * high
-            if high > MOST_USERS:
-                raise InvalidParameter(
-                    "No crowd of up to 2**40 people is enough.", fix="Look for more frequent ones, or choose more rows."
-                )
-        while high - low > max(1, high // 1000):
-            middle = (low + high) // 2
-            low, high = (low, middle) if self._enough(middle, f, miss, beam) else (middle, high)
-        return high
+            raise InvalidParameter(f"A frequency is at most 1, got {within}.", fix="Try 0.01.")
+        return least_users(
+            lambda users: self._enough(users, f, miss, beam),
+            what="No crowd of up to 2**40 people is enough.",
+            fix="Look for more frequent ones, or choose more rows.",
+            relative=1000,
+        )
 
     def _enough(self, users: int, frequency: float, miss: float, beam: int) -> bool:
         """Whether a key of this frequency passes each level, and the bar at the last."""

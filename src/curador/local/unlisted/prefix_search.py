@@ -11,12 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from curador.local.frequency.walsh import walsh_hadamard
+from curador.local.task.estimate import LocalEstimate, frequency_summary
 from curador.local.task.keys import LocalKey
 from curador.local.task.limits import Floats
 from curador.local.task.tally import Tally
 from curador.local.unlisted.collisions import Collisions, KnownValues, among, at_most
 from curador.local.unlisted.evidence import nearly_always_reached, rarely_reached
 from curador.local.unlisted.prefixes import END, Bytes, all_places, coefficients, ended, extended, key_of
+from curador.show.summary import Summary, as_percent
 
 if TYPE_CHECKING:
     from curador.local.unlisted.heavy_hitters import HeavyHitters
@@ -29,8 +31,12 @@ KNOWN = 256
 """Of how many of the most frequent prefixes of a level it is counted whom they meet, at most."""
 
 
-@dataclass(frozen=True, eq=False)
-class Hitters:
+NOT_COMPLETE = "There are too few reports to say of any value, however frequent, that it would be here."
+FOUND = "Values that were only just found are overestimated on average; there are no intervals."
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Hitters(LocalEstimate):
     """Values that many people have, the most frequent first.
 
     ``cut`` says of each whether it stands for all values that begin (of integers: lie beyond) there.  ``values`` are
@@ -57,6 +63,8 @@ class Hitters:
     variance: Floats
     complete_above: float
     crowded: bool
+    confidence: float = 0.95
+    """The confidence of the search."""
 
     @property
     def counts(self) -> Floats:
@@ -64,11 +72,23 @@ class Hitters:
         return self.values * self.users
 
     def first(self, most: int) -> Hitters:
-        """The first so many keys of these."""
+        """The ``most`` most frequent of these."""
         some = slice(most)
         return replace(
             self, keys=self.keys[some], cut=self.cut[some], values=self.values[some], variance=self.variance[some]
         )
+
+    def summaries(self, confidence: float = 0.95) -> tuple[Summary, ...]:
+        """One summary without limits; its note states how complete the list is, at the confidence of the search."""
+        labels = tuple(f"{key}…" if cut else key for key, cut in zip(self.keys, self.cut, strict=True))
+        note = NOT_COMPLETE
+        if self.complete_above <= 1:
+            least = math.ceil(1e5 * self.complete_above) / 1e3  # rounded up: the list is complete above it
+            note = (
+                f"With {as_percent(self.confidence)} confidence every value that {least:g}% of the people or more have "
+                "is here; others may be."
+            )
+        return frequency_summary(labels, self.values, self.users, variance=self.variance, note=f"{note} {FOUND}")
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -13,14 +14,15 @@ from curador.errors import InvalidParameter, InvalidValue
 from curador.local.frequency.oracle import CELLS, short_words
 from curador.local.frequency.unary import checked_rows
 from curador.local.task.draw import coins, uniform
+from curador.local.task.keys import LocalKey
 from curador.local.task.layout import Layout
 from curador.local.task.tally import Tally, checked_counts, checked_sum
-from curador.local.task.task import Task, check_promise, checked_epsilon, checked_threshold, set_fields
+from curador.local.task.task import ONE_PERIOD, Task, check_thresholds, checked_epsilon, checked_threshold
 from curador.local.task.thresholds import inside_threshold
 from curador.local.unlisted.digest import candidate_keys, checked_places, checked_salt, free_keys, hashed
 from curador.local.unlisted.regress import Filters, Regressed
 from curador.noise import SYSTEM, Entropy
-from curador.numbers import Number
+from curador.numbers import Number, set_fields
 
 BITS = 32
 HASHES_MOST = 16
@@ -46,6 +48,10 @@ class Rappor(Task, mechanism="rappor"):
     >>> task.report(kept).shape, task.one_report < task.ratio
     ((1, 18), True)
     """
+
+    takes = ("salt", "bloom", "hashes", "cohorts")
+    covers = "That is for all reports of a person together, if the device remembers its first answer."
+    caution = ONE_PERIOD
 
     epsilon: Fraction
     salt: str
@@ -82,7 +88,7 @@ class Rappor(Task, mechanism="rappor"):
         set_fields(self, true=checked_threshold(derived if true is None else true, "true", 1 << BITS))
         if self.p <= self.q or self.low >= self.high:
             raise InvalidParameter("These reports would say nothing.", fix="Choose a larger epsilon, and low < high.")
-        check_promise(self)
+        check_thresholds(self)
 
     @property
     def kept(self) -> Fraction:
@@ -167,10 +173,11 @@ class Rappor(Task, mechanism="rappor"):
                 counts[j, 1:] += mine.sum(axis=0)
         return Tally(len(found), counts)
 
-    def estimate(self, reports: Any, candidates: Any) -> Regressed:
+    def estimate(
+        self, reports: Any, candidates: Sequence[LocalKey] | None = None, *, confidence: float = 0.95
+    ) -> Regressed:
         """The frequencies of candidate keys, by least squares on the bits of all cohorts [EPK14]."""
-        keys = candidate_keys(candidates)
-        tally = reports if isinstance(reports, Tally) else self.tally(reports)
+        keys, tally = candidate_keys(candidates), self._counted(reports)
         if not tally.users or tally.support.shape != (self.cohorts, 1 + self.bloom):
             raise InvalidParameter("There are no reports on this task.", fix="Collect some first.")
         checked_sum(Tally(tally.users, tally.support[:, 0]))

@@ -9,15 +9,20 @@ import numpy as np
 
 from curador.errors import InvalidParameter
 from curador.local.frequency.estimates import on_simplex
+from curador.local.task.estimate import LocalEstimate, frequency_summary
 from curador.local.task.keys import LocalKey
 from curador.local.task.limits import Floats, checked_miss
+from curador.show.summary import Summary
 
 APART = 1e-9
-"""Candidates whose filters are closer to a linear relation than this cannot be told apart."""
+"""Candidates whose filters are closer to a linear relation than this cannot be distinguished."""
 
 
-@dataclass(frozen=True, eq=False)
-class Regressed:
+LISTED = "Unbiased only if every person's key is a candidate; the intervals are approximate."
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Regressed(LocalEstimate):
     """Estimated frequencies of candidate keys among the people who reported.
 
     Guarantee: unbiased if every person's key is a candidate; ``variance`` is then that of the coins and of who is in
@@ -42,6 +47,18 @@ class Regressed:
 
         reach = -ndtri(checked_miss(confidence, len(self.keys) if simultaneous else 1) / 2) * np.sqrt(self.variance)
         return np.clip(self.values - reach, 0.0, 1.0), np.clip(self.values + reach, 0.0, 1.0)
+
+    def summaries(self, confidence: float = 0.95) -> tuple[Summary, ...]:
+        return frequency_summary(
+            self.keys,
+            self.values,
+            self.users,
+            confidence=confidence,
+            limits=self.interval(confidence),
+            variance=self.variance,
+            note=LISTED,
+            approximate=True,
+        )
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,6 +6,7 @@ Keys need not be listed beforehand; the collector asks for any of them later.
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -17,22 +18,27 @@ from curador.errors import InvalidParameter, InvalidValue
 from curador.local.frequency.oracle import CELLS, short_words
 from curador.local.frequency.walsh import parity, walsh_hadamard
 from curador.local.task.draw import coins, uniform
+from curador.local.task.estimate import LocalEstimate, frequency_summary
 from curador.local.task.keys import LocalKey
 from curador.local.task.layout import Layout
 from curador.local.task.limits import Floats, bernstein, checked_miss, mean_chance
 from curador.local.task.tally import Tally, checked_counts
-from curador.local.task.task import Task, check_promise, checked_epsilon, checked_threshold, set_fields
+from curador.local.task.task import Task, check_informative, check_thresholds, checked_epsilon, checked_threshold
 from curador.local.task.thresholds import inside_threshold
 from curador.local.unlisted.digest import candidate_keys, checked_places, checked_salt, free_keys, hashed
 from curador.noise import SYSTEM, Entropy
-from curador.numbers import Number, rational, whole
+from curador.numbers import Number, rational, set_fields, whole
+from curador.show.summary import Summary
 
 BITS = 32
 ROWS_MOST = 1 << 16
 
 
-@dataclass(frozen=True, eq=False)
-class Sketched:
+HASHED = "Keys that collide under the public hash functions are counted for each other; the intervals allow for that."
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Sketched(LocalEstimate):
     """Estimated frequencies of keys from a sketch.
 
     Guarantee: unbiased over the draw of hash functions and coins, whatever other keys people have; ``variance`` is
@@ -69,6 +75,17 @@ class Sketched:
         ends = [((chance - q) / (p - q) - 1 / m + side) * m / (m - 1) for chance, side in ((low, -met), (high, met))]
         return np.clip(ends[0], 0.0, 1.0), np.clip(ends[1], 0.0, 1.0)
 
+    def summaries(self, confidence: float = 0.95) -> tuple[Summary, ...]:
+        return frequency_summary(
+            self.keys,
+            self.values,
+            self.users,
+            confidence=confidence,
+            limits=self.interval(confidence),
+            variance=self.variance,
+            note=HASHED,
+        )
+
 
 @dataclass(frozen=True, init=False)
 class Sketch(Task):
@@ -77,6 +94,8 @@ class Sketch(Task):
     Given the hash functions, a report supports key d with probability p if d is the person's own; if not, with p for
     the rows in which the two meet and q for the others.
     """
+
+    takes = ("salt", "rows", "places")
 
     epsilon: Fraction
     salt: str
@@ -96,11 +115,8 @@ class Sketch(Task):
         )
         derived = inside_threshold(1, 1, self.epsilon / self.changed, BITS)
         set_fields(self, true=checked_threshold(derived if true is None else true, "true", 1 << BITS))
-        if self.p <= self.q:
-            raise InvalidParameter(
-                f"With epsilon = {self.epsilon} the reports would say nothing.", fix="Choose a larger epsilon."
-            )
-        check_promise(self)
+        check_informative(self, self.p, self.q)
+        check_thresholds(self)
 
     @property
     @abstractmethod
@@ -143,10 +159,11 @@ class Sketch(Task):
         found = self._checked(reports)
         return Tally(len(found), self._support(found))
 
-    def estimate(self, reports: Any, candidates: Any) -> Sketched:
+    def estimate(
+        self, reports: Any, candidates: Sequence[LocalKey] | None = None, *, confidence: float = 0.95
+    ) -> Sketched:
         """The frequencies of any keys, from reports or from their :class:`Tally`."""
-        keys = candidate_keys(candidates)
-        tally = reports if isinstance(reports, Tally) else self.tally(reports)
+        keys, tally = candidate_keys(candidates), self._counted(reports)
         if not tally.users or tally.support.shape != (self.rows, self.places):
             raise InvalidParameter("There are no reports on this task.", fix="Collect some first.")
         checked_counts(tally.support, np.int64(tally.users))

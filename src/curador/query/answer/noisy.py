@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from curador.errors import LedgerBroken
 from curador.query.aggregates.base import Array
 from curador.query.aggregates.measure import Measure, RankSearch
-from curador.query.plan.identity import FORMAT, canonical, digest
+from curador.query.plan.identity import FORMAT, canonical, text_of
 from curador.query.plan.steps import MACHINE_WORD, Largest, Noised, Ranked
 from curador.query.tables.columns import Key
 
@@ -79,14 +79,14 @@ def from_bytes(content: bytes, plan: Plan) -> NoisyCounts:
         order = canonical([group.expr for group in plan.question.group_by])
         place = {i: k for k, i in enumerate(order)}
         keys = tuple(tuple(_key_in(key[place[i]]) for i in range(len(order))) for key in data["keys"])
-        columns = {digest(code): values for code, values in data["measured"]}
-        ranks = {digest(code): rows for code, rows in data["ranked"]}
+        columns = {text_of(code): values for code, values in data["measured"]}
+        ranks = {text_of(code): rows for code, rows in data["ranked"]}
         searched = [s for s in plan.steps if isinstance(s, Ranked)]
         found = NoisyCounts(
             keys,
-            {s.measure: _numbers(columns[digest(s.measure.code)]) for s in plan.steps if isinstance(s, Noised)},
+            {s.measure: _numbers(columns[text_of(s.measure.code)]) for s in plan.steps if isinstance(s, Noised)},
             {
-                s.ranks: np.array(ranks[digest(s.ranks.code)], np.float64).reshape(len(keys), len(s.ranks.quantiles))
+                s.ranks: np.array(ranks[text_of(s.ranks.code)], np.float64).reshape(len(keys), len(s.ranks.quantiles))
                 for s in searched
             },
         )

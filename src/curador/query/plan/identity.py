@@ -33,14 +33,22 @@ FORMAT = 1
 """The format of codes and of stored measurements.  It changes when either does, and then nothing older is matched."""
 
 
+def text_of(code: object) -> str:
+    """A code as one line of JSON: equal for equal codes, whatever the order of their settings.
+
+    >>> text_of({"b": 2, "a": 1})
+    '{"a":1,"b":2}'
+    """
+    return json.dumps(coded(code), sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
 def digest(code: object) -> str:
-    """A short text that stands for a code: equal for equal codes, whatever the order of their settings.
+    """A short text that stands for a code in this format.
 
     >>> digest({"a": 1, "b": 2}) == digest({"b": 2, "a": 1})
     True
     """
-    text = json.dumps([FORMAT, coded(code)], sort_keys=True, separators=(",", ":"), allow_nan=False)
-    return hashlib.sha256(text.encode()).hexdigest()
+    return hashlib.sha256(f"{FORMAT} {text_of(code)}".encode()).hexdigest()
 
 
 def coded(x: object) -> object:
@@ -76,13 +84,13 @@ def plan_code(plan: Plan) -> dict[str, object]:
         "measurement": _read(
             plan.checked, plan.contribution, plan.prepared and [plan.prepared.place, plan.prepared.group_by]
         ),
-        "steps": sorted((step.code for step in plan.steps), key=digest),
+        "steps": sorted((step.code for step in plan.steps), key=text_of),
     }
 
 
 def measure_codes(plan: Plan) -> dict[str, Measure]:
     """Each measure of a plan by a digest that other plans of the same exact number share, whatever its noise."""
-    read = _read(plan.checked, plan.contribution, None)
+    read = digest(_read(plan.checked, plan.contribution, None))
     return {digest([read, m.code]): m for m in plan.measures}
 
 
@@ -105,7 +113,7 @@ def _read(checked: Checked, contribution: object, copy: object) -> dict[str, obj
 
 def canonical(groups: Sequence[Expr]) -> list[int]:
     """The places of groups in an order that depends on what they are, not on how a question lists them."""
-    return sorted(range(len(groups)), key=lambda i: digest(groups[i]))
+    return sorted(range(len(groups)), key=lambda i: text_of(groups[i]))
 
 
 def _keys(keys: Sequence[Sequence[Key]], order: list[int]) -> str:

@@ -108,14 +108,9 @@ class Plan:
         return frozenset(step.mechanism.kind for step in self.steps if step.mechanism is not None)
 
     @cached_property
-    def code(self) -> dict[str, object]:
-        """The measurement it buys, in codes and numbers."""
-        return plan_code(self)
-
-    @cached_property
     def identity(self) -> str:
-        """A digest of the code: the same for every way of presenting one measurement."""
-        return digest(self.code)
+        """What identifies its measurement: the same for every way of presenting it."""
+        return digest(plan_code(self))
 
     @cached_property
     def expected(self) -> tuple[Expected, ...]:
@@ -124,8 +119,8 @@ class Plan:
 
     @property
     def note(self) -> Mapping[str, object]:
-        """What a charge remembers of it: the question."""
-        return {"asked": {"": self.question.to_json()}}
+        """What a charge remembers of it: the question, and a text of it for people."""
+        return {"asked": {"": self.question.to_json()}, "text": self.question.summary}
 
     def run(self, engines: Engines, progress: Callable[[float], None] | None = None) -> bytes:
         """Read the data, add the noise, and return the measurement as a ledger keeps it.
@@ -135,7 +130,7 @@ class Plan:
         found = engines.of(self.reads).run(self.exact, progress)
         return to_bytes(noise(self, found), self)
 
-    @property
+    @cached_property
     def measured(self) -> Mapping[str, str]:
         """Digests of the exact numbers it measures, each with a label for people."""
         return {code: m.label for code, m in measure_codes(self).items()}

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from curador.errors import InvalidParameter, QuestionRefused
 from curador.mechanisms.base import checked_confidence
 from curador.mechanisms.sensitivity import Contribution
-from curador.numbers import Number, positive, rational, up, whole
+from curador.numbers import Number, positive, rational, set_fields, up, whole
 from curador.privacy import ApproxDP, Guarantee, Neighbors, PureDP
 from curador.query.aggregates.base import Recipe
 from curador.query.aggregates.measure import Measure, MeasureKind, RankSearch
@@ -22,7 +22,7 @@ from curador.query.plan.allocate import Wanted, allocate
 from curador.query.plan.budget import least_epsilon
 from curador.query.plan.checked import Checked, check
 from curador.query.plan.expected import Within, reached
-from curador.query.plan.identity import digest
+from curador.query.plan.identity import text_of
 from curador.query.plan.items import NoiseItem, RankItem, TopItem
 from curador.query.plan.measurement import declared_limits, limits, public_rows, recipes
 from curador.query.plan.plan import Plan
@@ -85,7 +85,7 @@ class Planner:
     prepared: Prepared | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "confidence", checked_confidence(self.confidence))
+        set_fields(self, confidence=checked_confidence(self.confidence))
         if not isinstance(self.weights or {}, Mapping):
             raise InvalidParameter("Weights are given by the names of outputs.", fix='Write weights={"n": 2}.')
         for name in self.weights or {}:
@@ -224,7 +224,7 @@ class Planner:
                 items += self._top(recipe, recipe.top)
         items += (self._ranks(ranks, fsum(weights)) for ranks, weights in ranked.items())
         # In an order that does not depend on how the outputs were written, so that neither do the shares.
-        items.sort(key=lambda item: digest(item.code))
+        items.sort(key=lambda item: text_of(item.code))
         return Wanted(tuple(items), kept.groups if private else None, neighbors, self.noise)
 
     def _place(self, step: Step) -> int:

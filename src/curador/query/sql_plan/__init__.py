@@ -1,1 +1,13 @@
-"""The exact half of a plan, as statements in a small neutral language."""
+"""The exact half of a plan, as statements in a small neutral language.
+
+Reading order:
+
+* ir — the neutral language
+* exact — statements, and the columns that an engine reads for them
+* expressions — expressions in the neutral language
+* joins — joined tables
+* group_index — the index of each row's public group
+* truncate — the rows that each unit keeps
+* lower — a checked question to its statements
+* prepared — truncation done once, for many questions
+"""

@@ -1,4 +1,4 @@
-"""How a person or a machine ends a long collection: what came is written first, and then told."""
+"""Stopping a long collection by a signal: what arrived is written first."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ SIGNALS = signal.SIGINT, signal.SIGTERM
 
 @dataclass
 class Stop:
-    """Whether one was asked to stop, and by which signal.
+    """Whether the process was asked to stop, and by which signal.
 
     >>> Stop(reader=0).code, Stop(reader=0, signal=signal.SIGINT).code
     (0, 130)
     """
 
     reader: int
-    """A pipe that can be read from as soon as one is asked, to be waited for beside others."""
+    """A pipe that becomes readable when a signal arrives, for use with ``select``."""
     signal: int = 0
 
     @property
     def code(self) -> int:
-        """What the command ends with: as shells number it."""
+        """The exit code, as shells number it."""
         return 128 + self.signal if self.signal else 0
 
 
 @contextmanager
 def stoppable() -> Iterator[Stop]:
-    """Let the first signal ask the body to stop; a second one ends the program as ever.
+    """Let the first signal ask the body to stop; a second one ends the program as usual.
 
     >>> with stoppable() as stop:
     ...     os.kill(os.getpid(), signal.SIGTERM)

@@ -1,0 +1,69 @@
+"""All commands together, and the way in: ``curador`` runs :func:`main`."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Annotated
+
+import typer
+
+from curador import __version__
+from curador.cli.asking import ask, explain, publish
+from curador.cli.budgets import budget, grant, renew, revoke
+from curador.cli.demo import demo
+from curador.cli.hints import with_hint
+from curador.cli.histories import history
+from curador.cli.ledgers import restore, verify
+from curador.cli.local.commands import local
+from curador.cli.screen import console, told
+from curador.cli.studies import check, init, prepare, reload
+from curador.errors import CuradorError
+
+app = typer.Typer(
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+)
+ledger = typer.Typer(
+    help="The durable record of what was spent.\n\nExample: curador ledger verify", no_args_is_help=True
+)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        console.print(f"curador {__version__}", highlight=False)
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and stop.")
+    ] = False,
+) -> None:
+    """A trusted curator: answers about private data, through differential privacy.
+
+    Example: curador demo
+    """
+
+
+_ALL: tuple[Callable[..., None], ...] = (
+    *(demo, init, check, prepare, reload, explain, ask),
+    *(publish, budget, grant, renew, revoke, history),
+)
+for _command in _ALL:
+    app.command()(_command)
+app.command("sql", help='The same as ask.\n\nExample: curador sql "SELECT COUNT(*) FROM adult" --epsilon 0.1')(ask)
+ledger.command()(verify)
+ledger.command()(restore)
+app.add_typer(ledger, name="ledger")
+app.add_typer(local, name="local")
+
+
+def main() -> None:
+    """Run the command line; a refusal is one clear message and exit code 1."""
+    try:
+        app()
+    except CuradorError as refusal:
+        told(with_hint(refusal), as_json="--json" in sys.argv)
+        raise SystemExit(1) from None

@@ -1,0 +1,50 @@
+"""Hints of the command line, added to refusals of the library by their codes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from curador.errors import CuradorError
+
+HINTS = {
+    "reason-needed": 'Say --because "…".',
+    "override-needed": "Say --override.",
+    "budget-stated-otherwise": "`curador grant` raises a budget.",
+    "analyst-of-other-people": "`curador grant` gives one.",
+    "no-study-file": "`curador init` drafts one; --study says where it is.",
+    "log-unwritable": "Say --log.",
+    "demo-folder": "Say --folder.",
+    "task-option-missing": "Say {options}.",
+    "task-option-unknown": "Leave out {options}; say {takes}.",
+    "error-not-known": "Leave out --users and --within; `curador local simulate` shows it.",
+    "candidates-missing": "Say --candidates.",
+    "candidates-refused": "Leave out --candidates.",
+    "projection-unavailable": "Leave out --projected.",
+    "collector-missing": "Say --task task.json.",
+    "collector-unfinished": "Say --task task.json.",
+    "task-missing": "Say --task task.json.",
+    "not-a-task": "`curador local new-task` writes one.",
+}
+"""For each code the hint; ``{name}`` stands for the flags of the options that the refusal names under its facts."""
+
+FLAGS = {"keys": "--keys, --keys-file or --size", "attributes": "--attribute"}
+
+
+def with_hint(refusal: CuradorError) -> CuradorError:
+    """The same refusal, whose fix also says what to type.
+
+    >>> from curador.errors import InvalidParameter
+    >>> facts = {"options": ("keys", "sampled")}
+    >>> refusal = InvalidParameter("More is needed.", fix="Add it.", code="task-option-missing", facts=facts)
+    >>> with_hint(refusal).fix
+    'Add it. Say --keys, --keys-file or --size, --sampled.'
+    """
+    if refusal.code in HINTS:
+        hint = HINTS[refusal.code].format(**{name: _flags(value) for name, value in refusal.facts.items()})
+        refusal.fix = f"{refusal.fix} {hint}"
+    return refusal
+
+
+def _flags(options: object) -> str:
+    names = options if isinstance(options, Iterable) else ()
+    return ", ".join(FLAGS.get(name, f"--{name}") for name in names) or "--epsilon alone"

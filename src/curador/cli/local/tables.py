@@ -1,0 +1,66 @@
+"""Estimates on a terminal: a row for each key, with a bar and its interval."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.text import Text
+
+from curador.cli.screen import bullet, console, grid, say
+from curador.show.summary import Summary, one_line, people
+
+WIDE = 24  # characters of a bar
+STEPS = 24  # of a distribution, which has too many buckets for a terminal
+
+
+def print_summaries(found: Sequence[Summary], top: int) -> None:
+    """Print the largest values of each summary, and its note."""
+    for one in found:
+        if one.name:
+            say(f"\n{one_line(one.name)} ({people(one.users)})", "bold")
+        if not one.values and one.users:
+            say("Nothing was found.")
+        elif one.values:
+            (_distribution if one.kind == "distribution" else _rows)(one, top)
+        if one.note:
+            bullet(one.note, "yellow" if one.biased else "dim")
+
+
+def _rows(one: Summary, top: int) -> None:
+    headings, *cells = one.table(top)
+    rows, scale = one.largest(top), max(0.0, *one.values, *one.high)
+    bars = [_bar(one, i, scale) for i in rows] if one.kind == "frequencies" else None
+    _print(headings, cells, bars)
+    if len(rows) < len(one.values):
+        say(f"… and {len(one.values) - len(rows):,} more; --top shows them.", "dim")
+
+
+def _bar(one: Summary, i: int, scale: float) -> Text:
+    """A bar: full up to the lower limit, half up to the estimate, light up to the upper limit."""
+
+    def cells(value: float) -> int:
+        return round(WIDE * min(max(value / scale, 0.0), 1.0)) if scale > 0 else 0
+
+    value = cells(one.values[i])
+    low, high = (cells(one.low[i]), cells(one.high[i])) if one.low else (value, value)
+    low, high = min(low, value), max(high, value)
+    return Text.assemble(("█" * low, "cyan"), ("▓" * (value - low), "cyan"), ("░" * (high - value), "cyan"))
+
+
+def _distribution(one: Summary, top: int) -> None:
+    coarse = one.merged(STEPS)
+    headings, *cells = coarse.table()
+    most = max(coarse.values)
+    _print(headings, cells, [Text("█" * round(WIDE * share / most), "cyan") for share in coarse.values], left=0)
+
+
+def _print(headings: Sequence[str], cells: Sequence[Sequence[str]], bars: Sequence[Text] | None, left: int = 1) -> None:
+    """A table whose first ``left`` columns are labels, and whose last is a bar if there are any."""
+    table = grid()
+    for i, heading in enumerate(headings):
+        table.add_column(heading, justify="left" if i < left else "right")
+    if bars is not None:
+        table.add_column("", no_wrap=True)
+    for i, row in enumerate(cells):
+        table.add_row(*map(Text, row), *([] if bars is None else [bars[i]]))
+    console.print(table)

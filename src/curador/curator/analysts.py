@@ -1,0 +1,187 @@
+"""The budgets of analysts and groups, beside those of the tables: given, raised, and charged for who gets an answer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import fields, replace
+from datetime import UTC, datetime
+from typing import Any
+
+from curador.curator.budgets import POPULATION, TableScopes, root_of
+from curador.curator.naming import ANALYST, RENEWED, first, refuse_reserved
+from curador.errors import InvalidParameter
+from curador.ledger.contract import Balance, Decision
+from curador.privacy import ApproxDP, Guarantee, PureDP
+
+
+class Scopes(TableScopes):
+    """All budgets of a study: of its tables, and of its analysts and groups.
+
+    Analysts and groups have scopes of their own, below the population where there is one: what they get is charged to
+    them and to everybody.
+    """
+
+    def analyst(
+        self,
+        name: str,
+        budget: Guarantee,
+        group: str | None = None,
+        expires: datetime | None = None,
+        because: str = "",
+    ) -> Balance:
+        """Give an analyst, or a group of them, a budget of their own; found again if the ledger knows it."""
+        refuse_reserved(name)
+        tied = self._tied(name)
+        if name in self._private or name == POPULATION or (tied is None and self._was_table(name)):
+            raise InvalidParameter(f"{name!r} is a table, not an analyst.", fix="Choose another name.")
+        kinds = {table.neighbors for table in self._private.values()}
+        if len(kinds) > 1:
+            raise InvalidParameter(
+                "The tables are about different neighbours.", fix="Give analysts a study of their own."
+            )
+        scope, parent = tied or name, self._above(group)
+        if parent is not None and scope not in self.ledger.scopes() and self._retired(parent):
+            raise InvalidParameter(
+                f"{name!r} would have a budget below {parent!r}, and no table is about those people any more.",
+                fix=f"Say below which budget instead, as its group: {', '.join(map(repr, self.roots()))}.",
+            )
+        how: dict[str, Any] = {"parent": parent} if parent else {"neighbors": kinds.pop()}
+
+        def accepts(above: str | None) -> bool:
+            """Below an older scope of the group, or an older population."""
+            if above is None or group is not None:
+                return above is not None and first(above) == group
+            return self.shared and self._of_tables(above)
+
+        self._open(scope, budget, names=ANALYST + name, accepts_parent=accepts, **how, expires=expires)
+        found = self.ledger.balance(scope)
+        if expires is not None and found.expires != expires:
+            raise InvalidParameter(
+                f"The budget of {name!r} ends otherwise in the ledger.",
+                fix="State the same end; give a new analyst a new name.",
+            )
+        if tied is None:
+            self._tie(name, scope, because)
+        return found
+
+    def _above(self, group: str | None) -> str | None:
+        """The scope that a new analyst's is below."""
+        if group is not None:
+            return self._tied(group) or group
+        if not self.shared:
+            return None
+        roots = self.roots(self._private)
+        return roots[0] if len(roots) == 1 else POPULATION
+
+    def _anew(self, name: str, scope: str, budget: Guarantee, because: str) -> Balance:
+        """Give an analyst whose budget is below people that are asked no more one below the new people."""
+        parent = self.ledger.balance(scope).parent
+        group = first(parent.scope) if parent is not None and not self._of_tables(parent.scope) else None
+        above = self._above(group)
+        if above is None or self._retired(above):
+            raise InvalidParameter(
+                f"{name!r} has a budget for people that no table is about any more.",
+                fix=f"Give the group a new one first: {group!r}." if group else "Give a new analyst a new name.",
+            )
+        fresh = self._unused(name)
+        self.ledger.open(fresh, budget, parent=above)
+        self._tie(name, fresh, because or "new people")
+        return self.ledger.balance(fresh)
+
+    def _tie(self, name: str, scope: str, because: str) -> None:
+        key = ANALYST + name
+        if self._tied(name) is None:
+            self.ledger.register(key, key, scope=scope)
+        if because:
+            self.ledger.renew(key, scope, because=because)
+
+    def _retired(self, scope: str) -> bool:
+        """Whether a scope is below people that no table is about any more."""
+        root = root_of(self.ledger.balance(scope))
+        return self._of_tables(root) and root not in self.roots(self._private)
+
+    def receiver(self, name: str, tables: Iterable[str]) -> str:
+        """The scope of an analyst who asks about tables; refused where it is below other people than theirs.
+
+        Charged all the same, it would take from people whom the answer is not about.
+        """
+        tied = self._tied(name)
+        scope = tied or name
+        root = root_of(self.ledger.balance(scope))
+        if tied is None and self._of_tables(scope):
+            raise InvalidParameter(f"{name!r} is no analyst.", fix="Name an analyst, or a group.")
+        if self._of_tables(root) and root not in (roots := self.roots(tables)):
+            raise InvalidParameter(
+                f"{name!r} has a budget below {root!r}, and this is about {roots[0]!r}.",
+                fix="Ask whoever holds the budget for one there.",
+                code="analyst-of-other-people",
+            )
+        return scope
+
+    def grant(
+        self,
+        name: str,
+        more: Guarantee,
+        because: str = "",
+        group: str | None = None,
+        expires: datetime | None = None,
+    ) -> Balance:
+        """Raise a budget, or give an analyst one.  Where tables share the population's, theirs are raised before it."""
+        scope = self.named(name)
+        if expires is not None and expires <= datetime.now(UTC):
+            raise InvalidParameter("This budget would have ended already.", fix="Let it end on a later day.")
+        if scope not in self.ledger.scopes():
+            return self.analyst(name, more, group, expires, because)
+        if group is not None or expires is not None:
+            raise InvalidParameter(
+                f"{name!r} has a budget already, whose group and end stay as they are.",
+                fix="Raise it without them, or give a new analyst a new name.",
+            )
+        more = _alike(more, self.ledger.balance(scope).budget, name)
+        sharing = [s for s in self.of(self._private) if not RENEWED.fullmatch(s)] if self.shared else []
+        if scope in sharing:
+            raise InvalidParameter(f"{name!r} shares the budget of all tables.", fix=f"Raise {POPULATION!r}.")
+        if self._tied(name) is not None and self._retired(scope):
+            return self._anew(name, scope, more, because)
+        if scope == POPULATION:
+            # Cut off between two of these, a table may have a ceiling above the population's, which bounds it anyway.
+            for table in sharing:
+                self.ledger.grant(table, more, because=because)
+        return self.ledger.grant(scope, more, because=because)
+
+    def named(self, name: str) -> str:
+        """The scope of a table, an analyst or a group as it stands now; any other scope by its own name."""
+        if name in self._private:
+            return self.of([name])[0]
+        return self._tied(name) or name
+
+    def ever(self, name: str) -> tuple[str, ...]:
+        """The scopes that a table, an analyst or a group has had, oldest first."""
+        scope = self.named(name)
+        if not RENEWED.fullmatch(scope) or scope == name:
+            return (scope,)
+        return self.ledger.scopes_of(name if name in self._private else ANALYST + name)
+
+    def decisions(self) -> tuple[Decision, ...]:
+        """What was decided about budgets; the reason for an analyst's stands with its opening."""
+        found: list[Decision] = []
+        opened: dict[str, int] = {}
+        for decision in self.ledger.decisions():
+            if decision.name.startswith(ANALYST) and decision.scope in opened:
+                number = opened[decision.scope]
+                found[number] = replace(found[number], because=decision.because)
+                continue
+            if decision.kind == "opened":
+                opened[decision.scope] = len(found)
+            found.append(decision)
+        return tuple(found)
+
+
+def _alike(more: Guarantee, budget: Guarantee, name: str) -> Guarantee:
+    """What is granted, in the kind of the budget that it raises."""
+    if isinstance(more, PureDP) and isinstance(budget, ApproxDP):
+        return ApproxDP(more.epsilon, 0)
+    if type(more) is not type(budget):
+        counts = " and ".join(f.name for f in fields(budget))  # type: ignore[arg-type]
+        raise InvalidParameter(f"The budget of {name!r} counts {counts}.", fix=f"Grant {counts}.")
+    return more

@@ -1,0 +1,15 @@
+"""The public names of local learning, each with the file it lives in; read by type checkers and by the lazy loader."""
+
+from .models import LocalLinearRegression as LocalLinearRegression
+from .models import LocalLinearSVC as LocalLinearSVC
+from .models import LocalLogisticRegression as LocalLogisticRegression
+from .participant import Participant as Participant
+from .randomizers import GradientRandomizer as GradientRandomizer
+from .randomizers import gradient_randomizer as gradient_randomizer
+from .rounds import Round as Round
+from .rounds import Scale as Scale
+from .schedule import Schedule as Schedule
+from .schedule import group_size as group_size
+from .schedule import make_schedule as make_schedule
+
+__all__: list[str]

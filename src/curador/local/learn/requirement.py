@@ -1,0 +1,10 @@
+"""The one message of a missing scikit-learn, raised when :mod:`curador.local.learn` is imported."""
+
+from importlib.util import find_spec
+
+from curador.errors import CuradorError
+
+if find_spec("sklearn") is None:
+    raise CuradorError(
+        "Local learning needs scikit-learn, which is not installed.", fix="Run: pip install 'curador[learn]'"
+    )

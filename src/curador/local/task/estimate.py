@@ -1,0 +1,112 @@
+"""The contract of every estimate: plain summaries, a table to look at, and a data frame."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from curador.errors import CuradorError, InvalidParameter
+from curador.local.task.keys import LocalKey
+from curador.local.task.limits import Floats
+from curador.show.summary import Summary, html_table, text_table
+
+
+class LocalEstimate(ABC):
+    """An estimate from local reports.
+
+    Printed, it is a table with 95% intervals where there are any.
+
+    >>> from curador.local import KRR
+    >>> found = KRR(keys=["tea", "coffee"], epsilon=4).estimate([0] * 300 + [1] * 100)
+    >>> found
+    key     estimate  95% interval for all
+    ──────────────────────────────────────
+    tea       75.93%       70.87% … 80.54%
+    coffee    24.07%       19.46% … 29.13%
+    <BLANKLINE>
+    400 people
+    >>> found.to_pandas(0.9).columns.tolist()
+    ['key', 'value', 'low', 'high', 'standard_error']
+    """
+
+    biased: ClassVar[bool] = False
+
+    if TYPE_CHECKING:  # a field or a property of each kind
+
+        @property
+        def users(self) -> int:
+            """How many people reported."""
+
+    @abstractmethod
+    def summaries(self, confidence: float = 0.95) -> tuple[Summary, ...]:
+        """Plain values with limits that hold together this often: one summary, or one for each attribute."""
+
+    def projected(self) -> LocalEstimate:
+        """The nearest frequencies that are at least 0 and sum to 1, which are biased; refused for other estimates."""
+        raise InvalidParameter(
+            "Only frequencies can be projected.", fix="Leave projected out.", code="projection-unavailable"
+        )
+
+    def to_pandas(self, confidence: float = 0.95) -> Any:
+        """A pandas DataFrame with a row for each value; of a record also with a column for the attribute's name."""
+        try:
+            import pandas
+        except ImportError:
+            raise CuradorError("pandas is not installed.", fix="Run: pip install pandas") from None
+        found = self.summaries(confidence)
+        named = any(one.name for one in found)
+        rows = [{"attribute": one.name, **row} if named else row for one in found for row in one.rows()]
+        return pandas.DataFrame(rows)
+
+    def __repr__(self) -> str:
+        return text_table(self.summaries())
+
+    def _repr_html_(self) -> str:
+        return html_table(self.summaries())
+
+
+def frequency_summary(
+    keys: tuple[LocalKey, ...],
+    values: Floats,
+    users: int,
+    *,
+    confidence: float | None = None,
+    limits: tuple[Floats, Floats] | None = None,
+    variance: Floats | None = None,
+    note: str = "",
+    biased: bool = False,
+    approximate: bool = False,
+) -> tuple[Summary]:
+    """The summary of estimated frequencies; ``confidence`` is that of the limits.
+
+    >>> frequency_summary(("a", "b"), np.array([0.7, 0.3]), 10, variance=np.array([0.01, 0.04]))[0].error
+    (0.1, 0.2)
+    """
+    low, high = ((), ()) if limits is None else map(plain_floats, limits)
+    error = () if variance is None else plain_floats(np.sqrt(variance))
+    made = Summary(
+        "frequencies",
+        keys,
+        plain_floats(values),
+        users,
+        low=low,
+        high=high,
+        error=error,
+        biased=biased,
+        confidence=confidence if low else None,
+        approximate=approximate,
+        note=note,
+    )
+    return (made,)
+
+
+def plain_floats(values: Floats | Sequence[float]) -> tuple[float, ...]:
+    """An array as a tuple of Python floats.
+
+    >>> plain_floats(np.array([0.5, 1.0]))
+    (0.5, 1.0)
+    """
+    return tuple(np.asarray(values, np.float64).tolist())

@@ -1,0 +1,56 @@
+"""Writing files so that a reader finds all of a file or nothing of it."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+
+from curador.errors import InvalidParameter
+
+
+def write_atomically(path: Path, content: bytes, mode: int = 0o644) -> Path:
+    """Write a file under a temporary name and rename it: it replaces an older file whole or not at all.
+
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_atomically(Path(folder) / "x.txt", b"all of it").read_text()
+    'all of it'
+    """
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+        os.chmod(temporary, mode)
+        os.replace(temporary, path)
+    except BaseException:
+        os.unlink(temporary)
+        raise
+    return path
+
+
+def create(path: Path, lines: Iterable[str]) -> Path:
+    """Write a new text file; an existing file is left as it is, and one that cannot be finished is removed.
+
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     made = create(Path(folder) / "x.txt", ["a\\n", "b\\n"])
+    ...     try:
+    ...         create(made, ["c\\n"])
+    ...     except InvalidParameter as refusal:
+    ...         print(refusal.what, made.read_text().split())
+    x.txt exists already. ['a', 'b']
+    """
+    try:
+        with path.open("x", encoding="utf-8") as target:
+            try:
+                target.writelines(lines)
+                target.flush()
+            except BaseException:
+                path.unlink(missing_ok=True)
+                raise
+    except FileExistsError:
+        raise InvalidParameter(f"{path.name} exists already.", fix="Choose another file, or remove it first.") from None
+    except OSError as error:
+        reason = os.strerror(error.errno or 0)
+        raise InvalidParameter(f"{path.name} cannot be written: {reason}.", fix="Choose another place.") from None
+    return path
