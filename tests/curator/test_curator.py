@@ -20,7 +20,8 @@ from pyarrow import parquet
 from curador.accounting.rules.profiles import pure_epsilon
 from curador.curator.budgets import POPULATION
 from curador.curator.curator import Curator
-from curador.curator.release import Release
+from curador.curator.release import Release, present
+from curador.curator.table import CuratorTable
 from curador.engines.duckdb.engine import DuckDB
 from curador.errors import BudgetExceeded, EngineFailed, InvalidParameter, NotPromised, QuestionRefused
 from curador.ledger.stores.memory import MemoryLedger
@@ -29,8 +30,8 @@ from curador.query.aggregates.counts import count, count_distinct, histogram
 from curador.query.aggregates.moments import mean, std
 from curador.query.aggregates.ranks import median, quantiles
 from curador.query.aggregates.sums import sum_
-from curador.query.ask.builder import TableQuery
 from curador.query.plan.expected import within
+from curador.query.plan.identity import FORMAT
 from curador.query.tables.sources import Files
 from curador.query.tables.table import Table
 
@@ -90,7 +91,7 @@ def open_curator(file: Path) -> Iterator[Callable[..., Curator]]:
 
 # ---- the homework's five statistics, from both doors --------------------------------------------------------------
 
-FIVE: list[tuple[str, Callable[[TableQuery], TableQuery]]] = [
+FIVE: list[tuple[str, Callable[[CuratorTable], CuratorTable]]] = [
     ("SELECT COUNT(*) AS n FROM adult", lambda t: t.aggregate(n=count())),
     ("SELECT AVG(age) AS age FROM adult", lambda t: t.aggregate(age=mean("age"))),
     ("SELECT AVG(hours) AS hours FROM adult", lambda t: t.aggregate(hours=mean("hours"))),
@@ -319,10 +320,14 @@ def test_a_bad_budget_is_refused_before_anything(open_curator: Callable[..., Cur
 def test_planning_and_explaining_are_free_and_read_no_rows(open_curator: Callable[..., Curator]) -> None:
     curator = open_curator(PureDP(1))
     query = curator.table("adult").group_by("sex").aggregate(n=count(), m=median("age"))
-    text = str(query.explain(epsilon=0.5))
-    assert "duckdb runs:" in text
-    assert "SELECT" in text
-    assert json.loads(json.dumps(query.explain(epsilon=0.5).to_dict()))["sql"]
+    made = query.explain(epsilon=0.5, sql=True)
+    assert "duckdb runs:" in str(made)
+    assert "SELECT" in str(made)
+    assert json.loads(json.dumps(made.to_dict()))["sql"] == list(made.statements)
+    plain = query.explain(epsilon=0.5)  # statements are for those who ask for them
+    assert "SELECT" not in str(plain)
+    assert "sql" not in plain.to_dict()
+    assert plain.statements == ()
     assert curator.history() == ()
 
 
@@ -363,14 +368,14 @@ def test_exact_answers_are_not_in_a_release_nor_anywhere_on_the_way(
     ledger = MemoryLedger()
     curator = Curator({"adult": Table(str(file), columns=COLUMNS)}, PureDP(1), engine=cast(Any, Spied()), ledger=ledger)
     release = curator.table("adult").aggregate(total=sum_("age")).ask(epsilon=0.001)
-    exact = str(found[0].column("sum(age)")[0])
+    exact = str(found[0].column(curator.plan("SELECT SUM(age) FROM adult", epsilon=1).measures[0])[0])
     assert len(exact) == 6
     said = [
         repr(release),
         release.to_json(),
         release._repr_html_(),
         release.explain(),
-        json.dumps(release.plan.to_dict()) if release.plan else "",
+        json.dumps(release.facts),
         pickle.dumps(release).decode("latin-1"),
         repr(found[0]),
         repr(curator.history()),
@@ -406,13 +411,22 @@ def test_a_release_does_not_lead_back_to_the_rows() -> None:
     curator.close()
 
 
-def test_the_stored_bytes_are_the_release(open_curator: Callable[..., Curator]) -> None:
+def test_the_stored_bytes_are_the_noised_measurement(open_curator: Callable[..., Curator]) -> None:
+    """What is kept holds the released numbers, codes and keys, and makes the release again."""
     curator = open_curator(PureDP(1))
-    release = curator.table("adult").group_by("sex").aggregate(n=count()).ask(epsilon=1)
-    stored = curator.ledger.answer(release.charge)
-    assert stored == release.to_json().encode()
-    assert Release.from_dict(json.loads(stored or b"")) == release
+    query = curator.table("adult").group_by("sex").aggregate(n=count())
+    release = query.ask(epsilon=1)
+    stored = curator.ledger.answer(release.charge) or b""
+    plan = query.plan(epsilon=1)
+    assert json.loads(stored) == {
+        "format": FORMAT,
+        "keys": [["Female"], ["Male"]],
+        "measured": [[plan.measures[0].code, list(release["n"])]],
+        "ranked": [],
+    }
     (charge,) = curator.history("adult")
+    assert present(plan, stored, charge) == release
+    assert Release.from_dict(json.loads(release.to_json())) == release
     assert charge.note["asked"] == {"": dict(release.question)}
 
 

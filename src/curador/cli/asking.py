@@ -75,7 +75,7 @@ def explain(
 
 def _how_many(curator: Curator, sql: str, paid: dict[str, Any]) -> int | None:
     try:
-        price = {name: paid[name] for name in ("epsilon", "delta", "rho", "accuracy") if name in paid}
+        price = {name: paid[name] for name in ("epsilon", "delta", "rho", "accuracy", "rows") if name in paid}
         return curator.how_many(sql, **price)
     except NotPromised:  # it costs nothing
         return None

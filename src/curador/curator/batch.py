@@ -64,6 +64,11 @@ class Batch:
         return tuple(dict.fromkeys(name for plan in self.plans.values() for name in plan.tables))
 
     @property
+    def reads(self) -> frozenset[str]:
+        """All tables it reads, public ones too."""
+        return frozenset(name for plan in self.plans.values() for name in plan.reads)
+
+    @property
     def neighbors(self) -> Neighbors:
         return next(iter(self.plans.values())).neighbors
 

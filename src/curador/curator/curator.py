@@ -385,9 +385,10 @@ class Curator(BudgetHolder, CopyHolder):
         delta: Number | None = None,
         rho: Number | None = None,
         accuracy: Within | None = None,
+        rows: int | None = None,
     ) -> int:
         """How many such questions still fit into the budget; free."""
-        plan = self.plan(question, epsilon=epsilon, delta=delta, rho=rho, accuracy=accuracy)
+        plan = self.plan(question, epsilon=epsilon, delta=delta, rho=rho, accuracy=accuracy, rows=rows)
         return how_many(self.ledger, self.scopes.of(plan.tables), plan.event, plan.guarantee)
 
     def reload(self, table: str) -> int:
