@@ -498,7 +498,8 @@ def test_the_client_is_written(language: str, name: str, invoke: Invoke) -> None
 SLOWLY = """
 import sys
 from curador import cli
-sys.modules["curador.local.collect.intake"].SECONDS = 0.2
+from curador.local.collect import intake
+intake.SECONDS = 0.2
 sys.argv = ["curador", "local", "collect", "drinks", *sys.argv[1:]]
 cli.main()
 """

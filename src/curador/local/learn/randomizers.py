@@ -1,4 +1,4 @@
-"""Gradients in, reports out, and the mean gradient from many reports: one class per way to report a vector."""
+"""Randomizers of gradients, and the mean gradient from many reports: one class per mechanism."""
 
 from __future__ import annotations
 

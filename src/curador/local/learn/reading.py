@@ -1,4 +1,4 @@
-"""What comes in, read whole before anything is drawn: parameters that doubles can carry, and people's own numbers."""
+"""Parameters and people's numbers, checked before anything is drawn."""
 
 from __future__ import annotations
 

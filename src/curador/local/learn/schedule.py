@@ -1,4 +1,4 @@
-"""Who reports in which round, and at which epsilon: fixed before anything is asked, without looking at anybody."""
+"""The people of each round and their epsilon, fixed in advance and independent of the data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Amplification by shuffling: what a batch of local reports promises once nobody can tell who sent which.
+"""Amplification by shuffling: the guarantee of a batch of local reports whose senders are hidden.
 
 Others' reports are, now and then, drawn as if the person's two possible values had made them; among such clones the
 person's own report is hidden [FMT21].  The bound is a sum over the number of clones.  It is computed in doubles with
@@ -21,13 +21,12 @@ from curador.accounting.precise import dec, least_float, open_delta
 from curador.errors import InvalidParameter, NotPromised
 from curador.local.frequency.krr import KRR
 from curador.local.repeated.longitudinal import Longitudinal
+from curador.local.task.limits import Floats
 from curador.local.task.task import Task
 from curador.local.unlisted.rappor import Rappor
 from curador.noise.decide import exp_minus
 from curador.numbers import Number, above, below, positive, rational, up, whole
 from curador.privacy import ApproxDP, Neighbors
-
-Floats = NDArray[np.float64]
 
 EPSILON_MOST = 50
 DELTA_LEAST = Fraction(1, 10**100)
@@ -42,7 +41,7 @@ UNDERFLOW = 1e-300
 
 @dataclass(frozen=True)
 class Shuffled:
-    """What one shuffled batch promises, and whom that trusts.
+    """The guarantee of one shuffled batch, and the trust that it rests on.
 
     >>> shuffled(1, users=100_000, delta=1e-6).sentence("es")[:56]
     'Barajado, el lote de 100000 informes es (0.01529, 1e-06)'
@@ -85,7 +84,7 @@ def _said(x: Fraction) -> str:
 
 @dataclass(frozen=True)
 class Randomizer:
-    """What the bound needs to know of the local randomizer: numbers that are exact as they stand.
+    """The parameters of the local randomizer that the bound uses, as exact numbers.
 
     ``ratio`` is at or above the largest ratio of a report's probabilities, ``clones`` at or below the chance that
     another person's report is a clone: drawn from the two laws between which the person's own lies.

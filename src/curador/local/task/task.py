@@ -95,7 +95,7 @@ class Task(ABC):
         """The guarantee in words, for those who are asked to report.
 
         >>> from curador.local import KRR
-        >>> KRR(keys=2, epsilon=1).statement()[-86:]
+        >>> KRR(keys=2, epsilon=1).statement()[-72:]
         '50:50 is 73.2% sure after it at most. That is for one report per person.'
         """
         sure = ceil(1000 * posterior(up(self.epsilon)).upper) / 10

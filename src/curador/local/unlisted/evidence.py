@@ -1,4 +1,4 @@
-"""What counts of supporting reports say about keys that were looked for: the tails of binomial laws, and no more.
+"""Binomial tails: the counts of supporting reports that chance explains, and those that it does not.
 
 Reports that support a key are independent coins.  Where all have the same chance their number is binomial; where the
 chances differ its tails are lighter than those of the binomial law with the mean chance [Hoe56], from one count beyond

@@ -1,4 +1,4 @@
-"""Heavy hitters: which values many people have, found byte by byte, without a list of what to look for."""
+"""Heavy hitters: the values that many people have, found byte by byte, without a list of candidates."""
 
 from __future__ import annotations
 
@@ -308,7 +308,7 @@ class HeavyHitters(Task, mechanism="heavy-hitters"):
             people = nearly_always_reached(users, float(share), part)
             # Markov: strangers take another quarter of the beam with at most this chance.
             goal = rarely_reached(people, r, part * beam / (4 * longer))
-            if level + 1 == self.levels:  # where the longest values are judged: by a quarter of the miss, as in Hunt
+            if level + 1 == self.levels:  # the longest values are tested at a quarter of the miss
                 goal = max(goal, rarely_reached(people, met, miss / (4 * self.levels * longer)))
             if nearly_always_reached(people, own, part) < goal:
                 return False
