@@ -403,7 +403,7 @@ def test_a_full_disk_loses_nothing(collector: Collector, tmp_path: Path) -> None
     kept = collector.tally()
     assert 0 < kept.users < 100_000
     assert kept.users % 10_000 == 0
-    assert f"the {kept.users} messages before are dealt with" in done.stdout
+    assert f"the {kept.users} messages before are processed" in done.stdout
     assert same(kept, counted(TASK, some[: kept.users]))
     assert collector.collect(some).accepted == 100_000 - kept.users  # there is room again
 

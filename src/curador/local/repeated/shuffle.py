@@ -53,7 +53,7 @@ class Shuffled:
 
     @property
     def event(self) -> Event:
-        """What publishing the batch once is, for any accountant."""
+        """The event of publishing the batch once, for any accountant."""
         return ApproxLoss(rational(self.guarantee.epsilon), rational(self.guarantee.delta), Neighbors.REPLACE)
 
     def sentence(self, lang: str = "en") -> str:
@@ -97,7 +97,7 @@ class Randomizer:
 
 @singledispatch
 def randomizer(local: object) -> Randomizer:
-    """What is known of an epsilon, or of a task.
+    """The parameters of an epsilon, or of a task.
 
     Guarantee: a report of anything that is epsilon-locally private is a clone with chance at least e**-epsilon
         [FMT21]; of k-ary randomized response with chance 2/(ratio + 1): docs/proofs/shuffle.md, section 1.
@@ -208,7 +208,7 @@ class Clones:
 
     @property
     def slip(self) -> float:
-        """What a weight, a sum of weights or a product with them is off by, relatively."""
+        """The relative error of a weight, a sum of weights or a product with them."""
         return float(self.weights.shape[1] + 16) * STEP
 
 
@@ -247,7 +247,7 @@ def _group_chances(count: int, chance: float, low: int, high: int, starts: NDArr
 
 
 def _beyond(ratio: float) -> float:
-    """What follows a weight, in units of it, if each next one is at most ``ratio`` times the one before."""
+    """The sum of what follows a weight, in units of it, if each next one is at most ``ratio`` times the one before."""
     return ratio / (1 - ratio)
 
 

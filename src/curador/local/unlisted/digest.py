@@ -79,7 +79,7 @@ def checked_places(places: object, name: str) -> int:
 
 
 def checked_salt(salt: object) -> str:
-    """What makes the hash functions of one task differ from another's."""
+    """The text that makes the hash functions of one task differ from another's."""
     if not isinstance(salt, str):
         raise InvalidParameter(f"A salt is a string, got {salt!r}.", fix="Choose the name of the task.")
     return salt

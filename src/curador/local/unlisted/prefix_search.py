@@ -281,7 +281,7 @@ class PrefixSearch:
         return np.asarray((support / people - self.stranger) / (self.p - self.stranger))
 
     def _least(self, people: int) -> int:
-        """What support a key of frequency ``at_least`` has but for its part of the miss."""
+        """The support that a key of frequency ``at_least`` reaches but for its part of the miss."""
         return self._reached(people, self.at_least) if self.at_least > 0 else 0
 
     def _reached(self, people: int, frequency: float) -> int:
