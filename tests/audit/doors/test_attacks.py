@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from curador.audit.doors.run import ANSWERED, Library, Observation, AttackRequest, differences, distance, said
+from curador.audit.doors.run import ANSWERED, AttackRequest, Library, Observation, differences, distance, said
 from curador.audit.doors.scenes import GROUPS, ROWS, SCENES, SLOTS, TOWNS, VICTIM, VICTIMS, Scene, person, visit
 from curador.audit.doors.table import ATTACKS, Attack, Safe
 from curador.curator.curator import Curator

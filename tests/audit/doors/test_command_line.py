@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from curador import cli
-from curador.audit.doors.run import ANSWERED, Observation, AttackRequest, differences, masked, said
+from curador.audit.doors.run import ANSWERED, AttackRequest, Observation, differences, masked, said
 from curador.audit.doors.scenes import GROUPS, ROWS, SCENES, VICTIMS
 from curador.audit.doors.table import Attack, Safe
 from curador.curator.release import Release
