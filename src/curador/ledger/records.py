@@ -67,7 +67,7 @@ class Charge:
         return asked if isinstance(asked, str) else plain(asked)
 
     def __str__(self) -> str:
-        what = type(self.event).__name__ if self.promise is None else guarantee_text(self.promise)
+        what = type(self.event).__name__ if self.promise is None else every_digit(self.promise)
         payers = f"from {', '.join(self.scopes)}" if self.scopes else "paid before"
         state = "repeated" if self.repeated else "answered" if self.settled else "not answered"
         return f"charge {self.id}: {what} {payers}, {state}"
@@ -107,7 +107,7 @@ class Charges(tuple[Charge, ...]):
 
     def _rows(self) -> Iterator[tuple[str, ...]]:
         for c in self:
-            promise = "" if c.promise is None else guarantee_text(c.promise)
+            promise = "" if c.promise is None else every_digit(c.promise)
             yield c.id, c.at, ", ".join(c.scopes), c.receiver or "", promise, c.asked
 
     def _repr_html_(self) -> str:
@@ -125,11 +125,11 @@ def _html_row(cells: tuple[str, ...]) -> str:
     return f"<tr>{''.join(f'<td>{html.escape(text)}</td>' for text in short)}</tr>"
 
 
-def guarantee_text(promise: Guarantee) -> str:
+def every_digit(promise: Guarantee) -> str:
     """A guarantee in one line, with every digit.
 
     >>> from curador.privacy import ApproxDP, RenyiDP
-    >>> guarantee_text(ApproxDP("0.1212625", 1e-6)), guarantee_text(RenyiDP({2: 1, 8: 2.5}))
+    >>> every_digit(ApproxDP("0.1212625", 1e-6)), every_digit(RenyiDP({2: 1, 8: 2.5}))
     ('epsilon 0.1212625, delta 1e-06', 'order 2: 1, order 8: 2.5')
     """
     if isinstance(promise, RenyiDP):
