@@ -11,7 +11,7 @@ from numbers import Integral
 from typing import Any, ClassVar, Self
 
 from curador.errors import BudgetExceeded, InvalidParameter
-from curador.numbers import Number, down, probability, rational, set_fields, shown_down, shown_down, shown_up, up
+from curador.numbers import Number, down, probability, rational, set_fields, shown_down, shown_up, up
 
 
 class Neighbors(StrEnum):
