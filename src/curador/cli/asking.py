@@ -28,7 +28,7 @@ from curador.cli.options import (
     Rows,
     Study,
 )
-from curador.cli.screen import bullet, console, emit, say, whole, worded
+from curador.cli.screen import bullet, console, emit, say, whole
 from curador.errors import InvalidParameter, NotPromised
 from curador.show.explain import error_text
 
