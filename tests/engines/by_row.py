@@ -36,11 +36,11 @@ def values(engine: SqlEngine, table: Table, expressions: Sequence[ex.Expr], name
     """The value of every numeric expression in every row, as the engine works it out; None for NULL."""
     question = Question(name, (Output("n", count()),), group_by=(Group("row", ex.Name(ROW)),))
     checked = check(question, {name: table})
-    measures = [Measure(form, e) for e in expressions for form in (MeasureKind.SUM, MeasureKind.PRESENT)]
-    answer = engine.run(lower(checked, measures, Contribution()))
+    measures = [(Measure(MeasureKind.SUM, e), Measure(MeasureKind.PRESENT, e)) for e in expressions]
+    answer = engine.run(lower(checked, [m for both in measures for m in both], Contribution()))
     found = []
-    for e in expressions:
-        pairs = zip(answer.column(f"sum({e})"), answer.column(f"present({e})"), strict=True)
+    for summed, counted in measures:
+        pairs = zip(answer.column(summed), answer.column(counted), strict=True)
         found.append([total if present else None for total, present in pairs])
     return found
 

@@ -32,8 +32,8 @@ PRIME, SMALL_PRIME, SHIFT, GOLDEN = 1073741789, 16777213, 715827883, 0.618033988
 
 class Expected(NamedTuple):
     keys: list[tuple[Key | None, ...]]
-    columns: dict[str, list[int]]
-    lists: dict[str, list[list[tuple[int, int]]]]
+    columns: dict[Measure, list[int]]
+    lists: dict[Measure, list[list[tuple[int, int]]]]
 
 
 # ---- truncation --------------------------------------------------------------------------------------------------
@@ -242,9 +242,9 @@ def oracle(checked: Checked, measures: Sequence[Measure], limits: Contribution, 
         for unit, group, values in rows:
             cells[place[group]].append((unit, values[wanted.index(m)] if m in wanted else None))
         if m.kind is MeasureKind.VALUES:
-            lists[m.name] = [sorted(Counter(v for _, v in c if v is not None).items()) for c in cells]
+            lists[m] = [sorted(Counter(v for _, v in c if v is not None).items()) for c in cells]
         else:
-            columns[m.name] = [aggregate(m, c, checked.table.unit.id is not None) for c in cells]
+            columns[m] = [aggregate(m, c, checked.table.unit.id is not None) for c in cells]
     return Expected(keys, columns, lists)
 
 

@@ -39,9 +39,9 @@ def opened_on(opened: Opened, rows: Mapping[str, list[dict[str, Any]]]) -> SqlEn
 
 def plain(answer: ExactCounts, measures: Sequence[Measure]) -> Expected:
     """An answer as the oracle gives it."""
-    columns = {m.name: list(answer.column(m)) for m in measures if m.kind is not MeasureKind.VALUES}
+    columns = {m: list(answer.column(m)) for m in measures if m.kind is not MeasureKind.VALUES}
     lists = {
-        m.name: [list(zip(v.tolist(), n.tolist(), strict=True)) for v, n in answer.values(m)]
+        m: [list(zip(v.tolist(), n.tolist(), strict=True)) for v, n in answer.values(m)]
         for m in measures
         if m.kind is MeasureKind.VALUES
     }

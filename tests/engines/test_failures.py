@@ -62,13 +62,14 @@ def test_whatever_happens_is_one_error(opened: Opened, capsys: pytest.CaptureFix
     """No word of the database, no cause, no context; and the engine works on."""
     engine = opened({"t": pa.table({"x": pa.array([7, 7], pa.int64())})})
     checked = check(Question("t", (Output("n", count("x")),)), {"t": TABLE})
-    good = lower(checked, [Measure(MeasureKind.PRESENT, ex.Name("x"))], Contribution())
+    present = Measure(MeasureKind.PRESENT, ex.Name("x"))
+    good = lower(checked, [present], Contribution())
     with pytest.raises(EngineFailed) as caught:
         engine.run(failing(good))
     assert str(caught.value) == str(failed())
     assert (caught.value.__cause__, caught.value.__context__) == (None, None)
     assert "zero" in capsys.readouterr().out.lower()  # what the tests' witness was told: it did fail for that reason
-    assert engine.run(good).column("present(x)") == [2]
+    assert engine.run(good).column(present) == [2]
 
 
 def test_a_table_that_is_gone_is_the_same_error(tmp_path: Path) -> None:
@@ -251,7 +252,7 @@ def test_postgres_only_reads(postgres_url: str) -> None:
         table = Table(Frame(None), columns={"x": {"type": "integer", "bounds": [-9, 9]}})
         checked = check(Question("t", (Output("n", count()),)), {"t": table})
         size = Measure(MeasureKind.SUM, ex.Abs(ex.Negate(ex.Name("x"))))
-        assert engine.run(lower(checked, [size], Contribution())).column(size.name) == [5]
+        assert engine.run(lower(checked, [size], Contribution())).column(size) == [5]
         for text in (
             "DELETE FROM public.guarded",
             "CREATE TABLE public.more (x int)",
@@ -322,7 +323,7 @@ def test_postgres_plans_see_one_snapshot(postgres_url: str) -> None:
 
 
 def test_an_answer_does_not_show_itself() -> None:
-    answer = ExactCounts(((),), {"rows": [123456]}, {})
+    answer = ExactCounts(((),), {ROWS: [123456]}, {})
     for text in (repr(answer), str(answer), f"{answer}", repr([answer]), repr({"a": answer})):
         assert "123456" not in text
     for leak in (pickle.dumps, copy.copy, copy.deepcopy):

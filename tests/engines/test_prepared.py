@@ -104,7 +104,7 @@ def expected(
             return aggregate(m, [(u, None) for u, _ in cells[key]], True)
         return aggregate(m, [(u, value(m, r, checked, summed)) for u, r in cells[key]], True)
 
-    return keys, {m.name: [number(m, key) for key in keys] for m in measures}
+    return keys, {m: [number(m, key) for key in keys] for m in measures}
 
 
 def prepared(engine: Any, groups: tuple[ex.Expr, ...], path: Path | None) -> Prepared:
@@ -137,7 +137,7 @@ def test_prepared_answers(opened: Opened, tmp_path: Path) -> None:
         answer = engine.run(lower(checked, measures, KEPT, made))
         keys, columns = expected(checked, measures, rows, groups)
         assert [tuple(map(plain, key)) for key in answer.keys] == keys
-        assert {m.name: list(answer.column(m)) for m in measures} == columns
+        assert {m: list(answer.column(m)) for m in measures} == columns
 
 
 def run(question: Question, rows: list[dict[str, Any]]) -> tuple[Contribution, dict[str, dict[Any, int]]]:
@@ -146,7 +146,7 @@ def run(question: Question, rows: list[dict[str, Any]]) -> tuple[Contribution, d
     exact = lower(checked, measures, KEPT, prepared(engine, GROUPS, None))
     answer = engine.run(exact)
     engine.close()
-    return exact.contribution, {m.name: dict(zip(answer.keys, answer.column(m), strict=True)) for m in measures}
+    return exact.contribution, {m: dict(zip(answer.keys, answer.column(m), strict=True)) for m in measures}
 
 
 @pytest.mark.parametrize("name", ASKED)
@@ -158,7 +158,7 @@ def test_neighbours_of_prepared_tables(name: str) -> None:
     for unit in (1, *random.Random(1).sample(range(-3, 9), 4)):
         _, there = run(question, without(checked, data, unit)["visits"])
         for m in measures:
-            moved = [abs(here[m.name][k] - there[m.name][k]) for k in here[m.name]]
+            moved = [abs(here[m][k] - there[m][k]) for k in here[m]]
             claim = m.sensitivity(left, Neighbors.ADD_REMOVE, len(checked.keys or ()))
             assert sum(moved) <= claim.l1
             assert sum(x * x for x in moved) <= claim.l2_squared
@@ -233,5 +233,5 @@ def test_ranks_do_not_depend_on_the_groups_name() -> None:
     checked, measures = measured(Question("visits", FEW, group_by=(Group("how old", bins),)))
     answer = engine.run(lower(checked, measures, KEPT, made))
     assert answer.keys == ((0,), (1,))
-    assert 0 < sum(answer.column(ROWS)) <= len(rows)
+    assert 0 < sum(answer.column(Measure(MeasureKind.ROWS))) <= len(rows)
     engine.close()

@@ -97,7 +97,7 @@ def test_keys_that_are_not_unique_in_the_public_table_move_no_further() -> None:
         checked = check(parse(text.format(name, name), TABLES), TABLES, lambda *_, found=regions: found)
         measure = Measure(MeasureKind.ROWS)
         exact = lower(checked, [measure], limits(checked))
-        whole = engine.run(exact).column(ROWS)
+        whole = engine.run(exact).column(measure)
         engine.close()
         claim = measure.sensitivity(exact.contribution, Neighbors.ADD_REMOVE, len(regions))
         ids = VISITS["id"].to_pylist()
@@ -109,7 +109,7 @@ def test_keys_that_are_not_unique_in_the_public_table_move_no_further() -> None:
         furthest = 0
         for unit in units:
             engine = opened_on({name: VISITS.take([i for i in range(8) if i not in unit]), "towns": many})
-            moved = [abs(a - b) for a, b in zip(whole, engine.run(exact).column(ROWS), strict=True)]
+            moved = [abs(a - b) for a, b in zip(whole, engine.run(exact).column(measure), strict=True)]
             engine.close()
             assert sum(moved) <= claim.l1
             assert max(moved) <= claim.linf

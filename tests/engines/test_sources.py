@@ -160,7 +160,7 @@ def towns(source: Source, columns: object = "text", unit: str | None = None) -> 
     checked = check(Question("t", (Output("n", count()),), group_by=(Group("x", ex.Name("x")),)), {"t": table})
     answer = engine.run(lower(checked, [Measure(MeasureKind.ROWS)], Contribution(rows=3, groups=3)))
     engine.close()
-    return {key: n for (key,), n in zip(answer.keys, answer.column(ROWS), strict=True)}
+    return {key: n for (key,), n in zip(answer.keys, answer.column(Measure(MeasureKind.ROWS)), strict=True)}
 
 
 @pytest.mark.parametrize("name", TEXTS)
@@ -229,7 +229,7 @@ def lines(path: Path, content: bytes) -> list[int]:
     checked = check(Question("t", (Output("n", count()),), group_by=(Group("town", ex.Name("town")),)), {"t": table})
     answer = engine.run(lower(checked, [Measure(MeasureKind.ROWS)], Contribution()))
     engine.close()
-    return list(answer.column(ROWS))
+    return list(answer.column(Measure(MeasureKind.ROWS)))
 
 
 def test_csv_files_are_texts_and_broken_lines_are_no_errors(tmp_path: Path) -> None:

@@ -95,7 +95,7 @@ def moves(m: Measure, a: Expected, b: Expected) -> list[int]:
     def cell(answer: Expected, key: Any) -> Any:
         empty: Any = [] if m.kind is MeasureKind.VALUES else 0
         found: Any = answer.lists if m.kind is MeasureKind.VALUES else answer.columns
-        return found[m.name][answer.keys.index(key)] if key in answer.keys else empty
+        return found[m][answer.keys.index(key)] if key in answer.keys else empty
 
     if m.kind is not MeasureKind.VALUES:
         return [abs(cell(a, key) - cell(b, key)) for key in keys]
@@ -120,7 +120,7 @@ def exceeded(
             claim, moved = m.sensitivity(exact.contribution, kind, cells), moves(m, here, there)
             norms = sum(moved), sum(x * x for x in moved), max(moved, default=0)
             if any(x > y for x, y in zip(norms, (claim.l1, claim.l2_squared, claim.linf), strict=True)):
-                found.append(m.name)
+                found.append(m.label)
     return found
 
 
@@ -166,21 +166,21 @@ def test_a_units_rows_are_chosen_without_looking_at_others(name: str) -> None:
     exact, data = lower(checked, measures, limits(checked)), tables(13, 100)
     additive = [m for m in dict.fromkeys(measures) if m.kind in ADDITIVE]
     whole = answered(exact, measures, data)
-    parts: dict[tuple[str, Any], int] = {}
+    parts: dict[tuple[Measure, Any], int] = {}
     for unit in units(checked, data):
         alone = {n: list(rows) for n, rows in data.items()}
         for table in {checked.question.table, *(j.table for j in checked.question.joins if j.kind == "unit")}:
             alone[table] = [r for r in data[table] if unit_of(r, TABLES[table]) == unit]
         one = answered(exact, measures, alone)
         for m in additive:
-            for key, n in zip(one.keys, one.columns[m.name], strict=True):
-                parts[m.name, key] = parts.get((m.name, key), 0) + n
+            for key, n in zip(one.keys, one.columns[m], strict=True):
+                parts[m, key] = parts.get((m, key), 0) + n
         if any(m.kind is MeasureKind.ROWS for m in measures):
-            rows = one.columns["rows"]
+            rows = one.columns[Measure(MeasureKind.ROWS)]
             assert max(rows, default=0) <= exact.contribution.rows
             assert sum(n > 0 for n in rows) <= exact.contribution.groups
     for m in additive:
-        assert whole.columns[m.name] == [parts.get((m.name, key), 0) for key in whole.keys], m.name
+        assert whole.columns[m] == [parts.get((m, key), 0) for key in whole.keys], m.label
 
 
 # ---- private tables joined ---------------------------------------------------------------------------------------
@@ -206,7 +206,7 @@ def pairs(ids: list[int], rows: int, most: int, key: str | None = None) -> dict[
     engine = DuckDB({"left": Frame(sides["a"]), "right": Frame(sides["b"])}, threads=1, on_error=shown)
     answer = engine.run(lower(checked, [Measure(MeasureKind.ROWS)], Contribution(rows=10**6, groups=10**6)))
     engine.close()
-    counts = zip(answer.keys, answer.column(ROWS), strict=True)
+    counts = zip(answer.keys, answer.column(Measure(MeasureKind.ROWS)), strict=True)
     return {(int(a), int(b)): n for (a, b), n in counts if isinstance(a, int) and isinstance(b, int)}
 
 
@@ -268,7 +268,7 @@ def chosen(ids: list[Any], groups: int, rows: int, keep: Contribution, prepared:
     answer = engine.run(lower(checked, [values], keep, ready))
     engine.close()
     found = np.zeros((groups, rows))
-    for g, (v, n) in enumerate(answer.values(values.name)):
+    for g, (v, n) in enumerate(answer.values(values)):
         found[g, v] = n
     return found
 

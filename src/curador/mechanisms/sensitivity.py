@@ -69,7 +69,7 @@ class Sensitivity:
 
 @dataclass(frozen=True, slots=True)
 class Contribution:
-    """What one unit puts into a statistic: at most ``groups`` groups, at most ``rows`` rows in each.
+    """The bounds on one unit's contribution: at most ``groups`` groups, at most ``rows`` rows in each.
 
     ``fewest`` is how many rows every unit is known to have: 1 where a unit is a row and no filter drops it.
     It matters only under replace, where a unit that is always present cannot vanish; 0 is always safe.

@@ -7,6 +7,7 @@ Reading order:
 * explain — a plan in words
 * release — a release on a terminal and in a notebook
 * describe — what a curator holds
+* summary — estimates from local reports as plain values and tables
 * curves — privacy curves as figures
 * estimates — estimates from local reports as figures
 * panels — errors of several methods side by side

@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from curador import cli
-from curador.audit.doors.run import ANSWERED, Observation, Request, differences, masked, said
+from curador.audit.doors.run import ANSWERED, AttackRequest, Observation, differences, masked, said
 from curador.audit.doors.scenes import GROUPS, ROWS, SCENES, VICTIMS
 from curador.audit.doors.table import Attack, Safe
 from curador.curator.release import Release
@@ -32,7 +32,7 @@ class CommandLine:
     def __init__(self, folder: Path) -> None:
         self._folder, self._study = folder, folder / "study.toml"
 
-    def ask(self, request: Request) -> Observation:
+    def ask(self, request: AttackRequest) -> Observation:
         shutil.rmtree(self._folder / "study.ledger.keep", ignore_errors=True)
         for file in self._folder.glob("study.ledger*"):
             file.unlink()

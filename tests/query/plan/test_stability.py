@@ -14,7 +14,7 @@ from curador.engines.duckdb.engine import DuckDB
 from curador.engines.engine import ExactCounts
 from curador.privacy import ApproxDP
 from curador.query.aggregates.counts import count, count_distinct
-from curador.query.aggregates.measure import MeasureKind
+from curador.query.aggregates.measure import Measure, MeasureKind
 from curador.query.aggregates.moments import mean, variance
 from curador.query.aggregates.ranks import median
 from curador.query.aggregates.sums import sum_
@@ -57,15 +57,15 @@ def found(made: Plan, rows: list[Row]) -> ExactCounts:
         engine.close()
 
 
-def changes(a: ExactCounts, b: ExactCounts, name: str) -> np.ndarray[Any, Any]:
+def changes(a: ExactCounts, b: ExactCounts, m: Measure) -> np.ndarray[Any, Any]:
     """How far each group moves; a group that one of the two does not have counts as 0."""
-    mine, theirs = (dict(zip(x.keys, x.column(name), strict=True)) for x in (a, b))
+    mine, theirs = (dict(zip(x.keys, x.column(m), strict=True)) for x in (a, b))
     return np.array([abs(mine.get(k, 0) - theirs.get(k, 0)) for k in {*mine, *theirs}] or [0])
 
 
-def moved_values(a: ExactCounts, b: ExactCounts, name: str) -> list[int]:
+def moved_values(a: ExactCounts, b: ExactCounts, m: Measure) -> list[int]:
     """For each group, how many values must be added or taken away."""
-    mine, theirs = (dict(zip(x.keys, x.values(name), strict=True)) for x in (a, b))
+    mine, theirs = (dict(zip(x.keys, x.values(m), strict=True)) for x in (a, b))
     out = []
     for key in {*mine, *theirs}:
         counts: dict[int, int] = {}
@@ -82,15 +82,15 @@ def check_pair(made: Plan, one: list[Row], other: list[Row], replaced: bool) -> 
     cells = None if made.checked.keys is None else len(made.checked.keys)
     for m in made.measures:
         if m.kind is MeasureKind.VALUES:
-            moved = moved_values(a, b, m.name)
+            moved = moved_values(a, b, m)
             assert max(moved, default=0) <= made.contribution.rows
             assert sum(map(bool, moved)) <= made.contribution.groups * (2 if replaced else 1)
             continue
-        change = changes(a, b, m.name)
+        change = changes(a, b, m)
         stated = m.sensitivity(made.contribution, made.neighbors, cells)
-        assert change.sum() <= stated.l1, m.name
-        assert (change**2).sum() <= stated.l2_squared, m.name
-        assert change.max() <= stated.linf, m.name
+        assert change.sum() <= stated.l1, m.label
+        assert (change**2).sum() <= stated.l2_squared, m.label
+        assert change.max() <= stated.linf, m.label
 
 
 def planned(unit: str | None, neighbors: str, group: str | None, filtered: bool, kept: tuple[int, int]) -> Plan:
@@ -146,7 +146,8 @@ def test_a_plan_without_limits_would_be_seen() -> None:
     rows: list[Row] = [(1, k, 20, 1.0) for k in ("a", "b", "c") for _ in range(9)]
     uncut = planned("id", "add-remove", "k", False, (3, 9))
     a, b = found(uncut, rows), found(uncut, [])
-    assert changes(a, b, "rows").sum() > made.measures[0].sensitivity(made.contribution, made.neighbors, 3).l1
+    stated = made.measures[0].sensitivity(made.contribution, made.neighbors, 3)
+    assert changes(a, b, Measure(MeasureKind.ROWS)).sum() > stated.l1
     with pytest.raises(AssertionError):
         check_pair(_with_limits(uncut, made), rows, [], replaced=False)
 

@@ -53,7 +53,7 @@ class Aggregate:
     parameters: tuple[Fraction, ...] = ()
 
     def __post_init__(self) -> None:
-        if self.column is None and function_named(self.function).needs_column:
+        if function_named(self.function).needs_column and self.column is None:
             raise QuestionRefused(f"{self.function} needs a column.", fix=f"Write {self.function}('column').")
         set_fields(self, parameters=tuple(rational(x, "a parameter") for x in self.parameters))
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
+from math import fsum
 from typing import TYPE_CHECKING
 
 from curador.errors import InvalidParameter, QuestionRefused
@@ -187,12 +188,12 @@ class Planner:
     @cached_property
     def _additive(self) -> dict[Measure, float]:
         """The measures to be noised, and how much the variance of each counts."""
-        found: dict[Measure, float] = {}
+        found: dict[Measure, list[float]] = {}
         for recipe in self.recipes:
             if recipe.ranks is None and recipe.top is None:
                 for m, effect in zip(recipe.measures, recipe.effect, strict=True):
-                    found[m] = found.get(m, 0.0) + self._weight(recipe) * effect**2
-        return found
+                    found.setdefault(m, []).append(self._weight(recipe) * effect**2)
+        return {m: fsum(parts) for m, parts in found.items()}  # the same in whatever order outputs are written
 
     @cached_property
     def _public(self) -> tuple[Measure, ...]:
@@ -215,13 +216,13 @@ class Planner:
                 counts_units = m.kind is MeasureKind.UNITS or (m.kind is MeasureKind.ROWS and kept.rows == 1)
                 size = MOST_GROUPS if private else len(self.checked.keys or ())
                 items.append(NoiseItem(m, m.sensitivity(*self._reach), weight, size, counts_units))
-        ranked: dict[RankSearch, float] = {}
+        ranked: dict[RankSearch, list[float]] = {}
         for recipe in self.recipes:
             if recipe.ranks is not None:
-                ranked[recipe.ranks] = ranked.get(recipe.ranks, 0.0) + self._weight(recipe)
+                ranked.setdefault(recipe.ranks, []).append(self._weight(recipe))
             elif recipe.top is not None:
                 items += self._top(recipe, recipe.top)
-        items += (self._ranks(ranks, weight) for ranks, weight in ranked.items())
+        items += (self._ranks(ranks, fsum(weights)) for ranks, weights in ranked.items())
         # In an order that does not depend on how the outputs were written, so that neither do the shares.
         items.sort(key=lambda item: text_of(item.code))
         return Wanted(tuple(items), kept.groups if private else None, neighbors, self.noise)

@@ -33,7 +33,7 @@ from curador.query.plan.plan import Plan
 from curador.query.plan.planner import plan
 from curador.query.plan.steps import Noised, magnitudes, power_bound
 from curador.query.tables.table import Table
-from tests.query.answer.found import Answers
+from tests.query.answer.found import Answers, by_measure
 
 GROUPS = 3000
 TABLES = {
@@ -60,7 +60,7 @@ def released(made: Plan, found: Answers) -> dict[str, Estimate]:
 
 def exact(made: Plan, columns: dict[str, Sequence[int]]) -> dict[str, Estimate]:
     """The answers that noise of nothing would give."""
-    noisy = NoisyCounts(((),), {m: np.array(columns[m.name]) for m in made.measures}, {})
+    noisy = NoisyCounts(((),), {m: np.array(x) for m, x in by_measure(made, columns).items()}, {})
     return {e.name: e for e in estimates(made.recipes, made.steps, noisy, made.confidence)}
 
 
@@ -156,7 +156,7 @@ def test_intervals_cover_and_expected_errors_hold(budget: Guarantee) -> None:
     noise_kind = "gaussian" if isinstance(budget, ApproxDP) else None
     query = T.group_by("k").aggregate(n=count(), m=mean("x"), total=sum_("x"), v=variance("x"), sd=std("x"))
     made = planned(query, budget, confidence=CONFIDENCE, noise=noise_kind, rows=200)
-    found = released(made, Answers([(i,) for i in range(GROUPS)], columns))
+    found = released(made, Answers([(i,) for i in range(GROUPS)], by_measure(made, columns)))
     for name, estimate in found.items():
         assert coverage(estimate, true[name]) >= LOWEST, name
     for error in made.expected:  # said for 200 rows, and every group has at least as many
@@ -174,7 +174,7 @@ def test_intervals_are_no_wider_than_they_must_be(name: str, aggregate: Any, bud
     columns, true = truth(np.random.default_rng(8))
     kind = "gaussian" if isinstance(budget, ApproxDP) else "laplace"
     made = planned(T.group_by("k").aggregate(**{name: aggregate}), budget, confidence=CONFIDENCE, noise=kind)
-    found = released(made, Answers([(i,) for i in range(GROUPS)], columns))[name]
+    found = released(made, Answers([(i,) for i in range(GROUPS)], by_measure(made, columns)))[name]
     assert coverage(found, true[name]) >= LOWEST
     assert coverage(found, true[name], shrink=0.75) < LOWEST
 
@@ -233,8 +233,7 @@ def test_two_laplaces_against_simulation() -> None:
 def test_quantiles_are_values_of_the_column_with_an_error_in_ranks() -> None:
     made = planned(T.aggregate(m=median("x"), q=quantiles("x", [0.1, 0.9])), PureDP(50))
     values, counts = np.arange(-16, 49), np.full(65, 1000)
-    name = made.recipes[0].measures[0].name
-    found = released(made, Answers([()], {}, {name: [(values, counts)]}))
+    found = released(made, Answers([()], {}, {made.measures[0]: [(values, counts)]}))
     assert found["m"].values[0] == pytest.approx(4.0, abs=0.5)
     assert found["q_p10"].values[0] == pytest.approx(-2.5, abs=0.5)
     assert found["q_p90"].values[0] == pytest.approx(10.5, abs=0.5)
@@ -256,7 +255,7 @@ def test_a_quantile_never_leaves_the_bounds() -> None:
     }
     query = TableQuery.of("t", tables).aggregate(a=median("one"), b=median("wide"))
     made = plan(check(query.question, tables), PureDP(1))
-    lists = {r.measures[0].name: [(np.array([], np.int64), np.array([], np.int64))] for r in made.recipes}
+    lists = {r.measures[0]: [(np.array([], np.int64), np.array([], np.int64))] for r in made.recipes}
     for _ in range(20):  # no data: a uniform guess
         found = released(made, Answers([()], {}, lists))
         assert found["a"].values == (7,)
@@ -265,9 +264,8 @@ def test_a_quantile_never_leaves_the_bounds() -> None:
 
 def test_bounds_are_powers_of_two_around_the_data() -> None:
     made = planned(T.aggregate(b=bounds("x")), PureDP(20))
-    name = made.recipes[0].measures[0].name
     grid = np.arange(400, 4000)  # 100 to 1000 on a grid of 1/4
-    found = released(made, Answers([()], {}, {name: [(grid, np.full(grid.size, 5))]}))
+    found = released(made, Answers([()], {}, {made.measures[0]: [(grid, np.full(grid.size, 5))]}))
     assert found["b_lower"].values == (64.0,)
     assert found["b_upper"].values == (1024.0,)
 
@@ -282,7 +280,7 @@ def test_magnitudes_bound_what_they_stand_for(values: list[int]) -> None:
 def test_top_k_shows_the_largest_in_the_order_of_their_noisy_counts() -> None:
     made = planned(T.group_by("k", keys={"k": range(10)}).aggregate(top=top_k(3)), PureDP(100))
     counts = [5, 900, 10, 700, 0, 800, 3, 3, 3, 3]
-    noisy = noise(made, Answers([(i,) for i in range(10)], {"rows": counts}))
+    noisy = noise(made, Answers([(i,) for i in range(10)], by_measure(made, {"rows": counts})))
     assert noisy.keys == ((1,), (5,), (3,))
     (found,) = estimates(made.recipes, made.steps, noisy, 0.95)
     assert found.values == tuple(sorted(found.values, reverse=True))
@@ -299,22 +297,22 @@ def test_only_selected_groups_leave_sorted_by_key(budget: Guarantee, aggregate: 
     units = [5000, 4000, 3000, 6000, 1]
     columns: dict[str, Sequence[int]] = dict.fromkeys(("rows", "centred(x)", "sum(x)"), units)
     for _ in range(5):
-        noisy = noise(made, Answers([(c,) for c in cities], columns))
+        noisy = noise(made, Answers([(c,) for c in cities], by_measure(made, columns)))
         assert noisy.keys == ((None,), ("a",), ("b",), ("zz",))
         assert all(x.size == 4 for x in noisy.measured.values())
 
 
 def test_no_groups_at_all_is_an_answer_too() -> None:
     made = planned(T.group_by("city").aggregate(n=count(), m=mean("x"), q=median("x")), ApproxDP(1, 1e-6))
-    values = made.recipes[2].measures[0].name
-    noisy = noise(made, Answers([], {"rows": [], "centred(x)": []}, {values: []}))
+    values = made.recipes[2].measures[0]
+    noisy = noise(made, Answers([], by_measure(made, {"rows": [], "centred(x)": []}), {values: []}))
     assert noisy.keys == ()
     assert [e.values for e in estimates(made.recipes, made.steps, noisy, 0.95)] == [(), (), ()]
 
 
 def test_every_public_group_gets_its_own_noise() -> None:
     made = planned(T.group_by("k").aggregate(n=count()), PureDP(0.01))
-    noisy = noise(made, Answers([(i,) for i in range(GROUPS)], {"rows": [0] * GROUPS}))
+    noisy = noise(made, Answers([(i,) for i in range(GROUPS)], by_measure(made, {"rows": [0] * GROUPS})))
     drawn = next(iter(noisy.measured.values()))
     assert len(noisy.keys) == GROUPS
     assert len(set(drawn.tolist())) > 400  # of scale 100: one draw for all would give one value

@@ -16,6 +16,7 @@ from curador.errors import QuestionRefused
 from curador.privacy import ZCDP, ApproxDP, Guarantee, PureDP
 from curador.query.aggregates.base import Aggregate
 from curador.query.aggregates.counts import count, count_distinct
+from curador.query.aggregates.measure import Measure, MeasureKind
 from curador.query.aggregates.moments import mean
 from curador.query.aggregates.sums import sum_
 from curador.query.aggregates.tree import Hierarchy, Path, fit, share_out
@@ -25,9 +26,11 @@ from curador.query.ask.builder import TableQuery
 from curador.query.plan.checked import check
 from curador.query.plan.plan import Plan
 from curador.query.plan.planner import plan
+from curador.query.plan.steps import Noised
 from curador.query.tables.table import Table, Tree
-from tests.query.answer.found import Answers
+from tests.query.answer.found import Answers, by_measure
 
+ROWS = MeasureKind.ROWS
 CHILDREN = {"Galicia": {"Lugo": ["A", "B"], "Vigo": ["C"]}, "Murcia": {"Lorca": ["D", "E", "F"]}}
 TREE = Tree(("region", "town", "street"), CHILDREN)
 LEAVES = tuple(TREE.paths())
@@ -52,6 +55,12 @@ TABLES = {
 def planned(table: str, budget: Guarantee, totals: dict[Path, int] | None = None, **what: Aggregate) -> Plan:
     query = TableQuery.of(table, TABLES).tree("geo", totals).aggregate(**(what or {"n": count()}))
     return plan(check(query.question, TABLES), budget)
+
+
+def paid(made: Plan) -> list[Measure]:
+    """What the steps noise, in their order; there are no other steps over a tree."""
+    assert all(isinstance(s, Noised) for s in made.steps)
+    return [s.measure for s in made.steps if isinstance(s, Noised)]
 
 
 # ---- the fit ------------------------------------------------------------------------------------------------------
@@ -136,7 +145,7 @@ def test_totals_that_contradict_each_other_are_refused(totals: Any) -> None:
 @pytest.mark.parametrize("budget", [PureDP(1), ApproxDP(1, 1e-6), ZCDP(0.5)])
 def test_every_level_is_paid_from_one_budget(table: str, budget: Guarantee) -> None:
     made = planned(table, budget)
-    assert [m.name for m in made.measures] == ["rows"]  # the engine counts the leaves once
+    assert [m.label for m in made.measures] == ["rows"]  # the engine counts the leaves once
     assert len(made.steps) == 4
     assert sum(s.share for s in made.steps) == 1
     if isinstance(budget, PureDP):
@@ -164,9 +173,9 @@ def test_sensitivities_of_levels_cover_every_unit() -> None:
 
 def test_a_level_whose_totals_are_all_public_is_not_paid_for() -> None:
     made = planned("t", PureDP(1), {(): 100})
-    assert [s.label for s in made.steps] == ["rows at level 1", "rows at level 2", "rows"]
+    assert [(m.kind, m.level) for m in paid(made)] == [(ROWS, 1), (ROWS, 2), (ROWS, None)]
     made = planned("t", PureDP(1), {(): 100, ("Galicia",): 60, ("Murcia",): 40})
-    assert [s.label for s in made.steps] == ["rows at level 2", "rows"]
+    assert [(m.kind, m.level) for m in paid(made)] == [(ROWS, 2), (ROWS, None)]
 
 
 @pytest.mark.parametrize("what", [mean("id"), sum_("id"), count_distinct()])
@@ -187,7 +196,7 @@ def test_the_answer_has_every_node_and_covers_it() -> None:
     }
     hits = total = 0
     for _ in range(100):
-        noisy = noise(made, Answers(LEAVES, {"rows": counts}))
+        noisy = noise(made, Answers(LEAVES, by_measure(made, {"rows": counts})))
         (found,) = estimates(made.recipes, made.steps, noisy, 0.95)
         nodes = [tuple(str(x) for x in key if x is not None) for key in noisy.keys]
         assert nodes == list(tree.walk)
@@ -207,7 +216,7 @@ def test_making_levels_agree_lowers_the_error() -> None:
     own, fitted = [], []
     root = made.recipes[0].measures[0]
     for _ in range(400):
-        noisy = noise(made, Answers(LEAVES, {"rows": counts}))
+        noisy = noise(made, Answers(LEAVES, by_measure(made, {"rows": counts})))
         (found,) = estimates(made.recipes, made.steps, noisy, 0.95)
         own.append(float(noisy.measured[root][0]) - sum(counts))
         fitted.append(found.values[0] - sum(counts))
