@@ -67,11 +67,14 @@ def spent(call: Invoke, scope: str = "population") -> float:
 
 
 def test_explain_is_free_and_says_cost_error_statements_and_how_often_it_fits(study: Invoke) -> None:
-    shown = study("explain", BY_TOWN, "--epsilon", "0.5")
+    shown = study("explain", BY_TOWN, "--epsilon", "0.5", "--sql")
     for said in ("costs      epsilon 0.5", "expected error (95%)", "duckdb runs:", "SELECT", "It fits 6 times"):
         assert said in shown
     found = read(study, "explain", BY_TOWN, "--epsilon", "0.5")
     assert found["fits"] == 6
+    assert "sql" not in found  # statements are for those who ask for them
+    assert read(study, "explain", BY_TOWN, "--epsilon", "0.5", "--sql")["sql"]
+    assert "SELECT" not in study("explain", BY_TOWN, "--epsilon", "0.5")
     assert found["remaining"] == {"population": {"kind": "pure", "epsilon": 3.0}} | found["remaining"]
     assert "Nothing was bought yet." in study("history")
 

@@ -11,6 +11,7 @@ import shlex
 import subprocess
 import sys
 import tokenize
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -35,8 +36,9 @@ def blocks(page: str, *languages: str) -> list[str]:
 
 
 @pytest.mark.parametrize("block", blocks(README, "python"))
-def test_readme_python_runs(block: str) -> None:
-    """A block with prompts must print what it says; one without must run."""
+def test_readme_python_runs(block: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A block with prompts must print what it says; one without must run; in a folder of its own."""
+    monkeypatch.chdir(tmp_path)
     if ">>>" not in block:
         exec(compile(block, "README.md", "exec"), {})
         return
@@ -55,15 +57,21 @@ def commands(page: str) -> list[str]:
 
 
 @pytest.mark.parametrize("command", commands(README))
-def test_readme_command_works(command: str) -> None:
-    """`curador …` is run; `make …` is only planned, since it is what runs this test."""
+def test_readme_command_works(command: str, tmp_path: Path) -> None:
+    """`curador …` is run; `make …` is only planned, since it is what runs this test; so is `pip install`."""
     program, *arguments = shlex.split(command)
+    folder = tmp_path
+    if program == "pip":
+        assert arguments == ["install", "."]
+        assert (ROOT / "pyproject.toml").is_file()
+        return
     if program == "make":
+        folder = ROOT
         run = ["make", "--dry-run", *arguments]
     else:
         assert program == "curador", f"no test knows how to run {program!r}"
         run = [str(Path(sys.executable).parent / "curador"), *arguments]
-    done = subprocess.run(run, cwd=ROOT, capture_output=True, text=True, check=False)
+    done = subprocess.run(run, cwd=folder, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
 
 
@@ -82,11 +90,17 @@ def test_links_inside_the_repository_resolve() -> None:
 
 
 def test_architecture_page_shows_the_rooms_there_are() -> None:
-    tree = blocks((ROOT / "ARCHITECTURE.md").read_text(), "")[0]
-    shown = dict(re.findall(r"^[├└]─ ([\w.]+)/? +(.*)$", tree, re.MULTILINE))
-    files = (file.relative_to(ROOT / "src" / "curador") for file in (ROOT / "src" / "curador").rglob("*.py"))
-    there = {file.parts[0] for file in files}
+    (tree,) = (b for b in blocks((ROOT / "ARCHITECTURE.md").read_text(), "") if b.startswith("src/curador/\n"))
+    shown = dict(re.findall(r"^[├└]─ ([\w.]+)/?(?: +(.*))?$", tree, re.MULTILINE))
+    there = {path.name for path in (ROOT / "src" / "curador").iterdir()} - {"__pycache__", "__init__.pyi"}
     assert {name for name, what in shown.items() if not what.startswith("later")} == there
+
+
+def test_extras_that_the_readme_names_are_there() -> None:
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    named = {name for names in re.findall(r"'\.\[([\w,]+)\]'", README) for name in names.split(",")}
+    assert named
+    assert named <= set(extras)
 
 
 # --- citations resolve

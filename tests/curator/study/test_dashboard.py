@@ -75,7 +75,7 @@ def test_publish_writes_what_it_prints_for_one_charge(board: Invoke) -> None:
     (charge,) = json.loads(board("history", "--json"))["charges"]
     assert charge["charge"] == found.charge
     assert charge["cost"]["epsilon"] <= 1
-    assert "2 questions: by-town, n" in re.sub(r"\s+", " ", board("history"))
+    assert "2 questions: n, by-town" in re.sub(r"\s+", " ", board("history"))
 
 
 def test_publishing_again_is_free_and_writes_the_same(board: Invoke) -> None:
