@@ -140,7 +140,7 @@ def test_prepared_answers(opened: Opened, tmp_path: Path) -> None:
         assert {m: list(answer.column(m)) for m in measures} == columns
 
 
-def run(question: Question, rows: list[dict[str, Any]]) -> tuple[Contribution, dict[str, dict[Any, int]]]:
+def run(question: Question, rows: list[dict[str, Any]]) -> tuple[Contribution, dict[Measure, dict[Any, int]]]:
     checked, measures = measured(question)
     engine = DuckDB({"visits": Frame(stored(rows, VISIT))}, threads=1, on_error=shown)
     exact = lower(checked, measures, KEPT, prepared(engine, GROUPS, None))
