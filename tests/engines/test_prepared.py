@@ -87,7 +87,7 @@ def ranked(rows: list[dict[str, Any]], groups: tuple[ex.Expr, ...]) -> list[tupl
 
 def expected(
     checked: Checked, measures: list[Measure], rows: list[dict[str, Any]], groups: tuple[ex.Expr, ...]
-) -> tuple[list[tuple[Key | None, ...]], dict[str, list[int]]]:
+) -> tuple[list[tuple[Key | None, ...]], dict[Measure, list[int]]]:
     cells: dict[Any, list[tuple[Any, dict[ex.Name, Any]]]] = defaultdict(list)
     question = checked.question
     for unit, d, p, row in ranked(rows, groups):
