@@ -64,6 +64,14 @@ def positive(x: object, name: str) -> Fraction:
     return value
 
 
+def nonnegative(x: object, name: str) -> Fraction:
+    """Read a number exactly and refuse it below zero."""
+    value = rational(x, name)
+    if value < 0:
+        raise InvalidParameter(f"{name} must be at least 0, got {x}.", fix=f"Choose {name} >= 0.")
+    return value
+
+
 def probability(x: object, name: str) -> Fraction:
     """Read a number exactly and refuse it outside [0, 1]."""
     value = rational(x, name)

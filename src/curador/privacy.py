@@ -125,8 +125,20 @@ class Guarantee:
         >>> PureDP(0.5).label, ApproxDP(1, 1e-6).label, ZCDP(0.1).label
         ('epsilon 0.5', 'epsilon 1, delta 1e-06', 'rho 0.1')
         """
+        return self._text(shown_up)
+
+    @property
+    def label_down(self) -> str:
+        """The same rounded down: for what remains of a budget, which must not look larger than it is.
+
+        >>> PureDP("0.1212625").label, PureDP("0.1212625").label_down
+        ('epsilon 0.121263', 'epsilon 0.121262')
+        """
+        return self._text(shown_down)
+
+    def _text(self, shown: Callable[[Number], str]) -> str:
         usual = {f.name: f.default for f in fields(self)}  # type: ignore[arg-type]
-        return ", ".join(f"{name} {shown_up(x)}" for name, x in self._numbers().items() if x != usual[name])
+        return ", ".join(f"{name} {shown(x)}" for name, x in self._numbers().items() if x != usual[name])
 
     def to_json(self) -> dict[str, object]:
         """A plain dictionary that :func:`guarantee_from_json` reads back."""

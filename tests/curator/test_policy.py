@@ -91,7 +91,14 @@ def test_the_curators_own_limits() -> None:
 
 def test_a_policy_from_a_file() -> None:
     assert Policy.from_dict({"largest_epsilon": 0.5, "mechanisms": ["gaussian"]}).mechanisms == ("gaussian",)
-    for wrong in ({"largest": 1}, {"mechanisms": ["x"]}, {"mechanisms": ["integer Laplace"]}, {"mechanisms": "gaussian"}, {"mechanisms": 3}, {"largest_epsilon": -1}):
+    for wrong in (
+        {"largest": 1},
+        {"mechanisms": ["x"]},
+        {"mechanisms": ["integer Laplace"]},
+        {"mechanisms": "gaussian"},
+        {"mechanisms": 3},
+        {"largest_epsilon": -1},
+    ):
         with pytest.raises(InvalidParameter):
             Policy.from_dict(wrong)
 

@@ -107,7 +107,7 @@ def test_an_entry_of_a_kind_that_is_not_known() -> None:
 
 def test_a_ledger_that_counts_in_other_units() -> None:
     text = Definition.of(open_filter(PureDP(1)), Fraction(0)).to_json()
-    assert definition(json.dumps(text)).promise == PureDP(1)
+    assert definition(json.dumps(text)).guarantee == PureDP(1)
     assert refusal(InvalidParameter, definition, json.dumps({**text, "units": [1]}))[0] == "ledger-format-unknown"
 
 

@@ -47,7 +47,9 @@ def spoken_codes() -> set[str]:
         text = file.read_text()
         if "show.words" in text:
             found |= set(re.findall(r'\bsay\(\s*"([a-z-]+)"', text))
-            found |= {code for name in re.findall(r'\bcounted\("([a-z]+)"', text) for code in (f"one-{name}", f"n-{name}s")}
+            found |= {
+                code for name in re.findall(r'\bcounted\("([a-z]+)"', text) for code in (f"one-{name}", f"n-{name}s")
+            }
     return found
 
 
@@ -61,7 +63,9 @@ def test_the_languages_say_the_same_things() -> None:
 def test_sentences_are_translated() -> None:
     """A text of several words that is the same in both languages was forgotten; those of blanks and signs are not."""
     words = {code: re.sub(r"\{[^}]*\}", "", text) for code, text in en.TEXTS.items()}
-    same = [code for code, text in words.items() if len(re.findall("[a-z]+", text)) > 2 and es.TEXTS[code] == en.TEXTS[code]]
+    same = [
+        code for code, text in words.items() if len(re.findall("[a-z]+", text)) > 2 and es.TEXTS[code] == en.TEXTS[code]
+    ]
     assert same == []
 
 

@@ -13,7 +13,7 @@ from fractions import Fraction
 from typing import ClassVar
 
 from curador.errors import InvalidParameter
-from curador.numbers import positive, probability, rational, set_fields, whole
+from curador.numbers import nonnegative, positive, probability, set_fields, whole
 from curador.privacy import Neighbors
 
 _KINDS: dict[str, type[Event]] = {}
@@ -232,10 +232,7 @@ class ApproxLoss(Event, kind="approximate"):
     neighbors: Neighbors = Neighbors.ADD_REMOVE
 
     def __post_init__(self) -> None:
-        epsilon = rational(self.epsilon, "epsilon")
-        if epsilon < 0:
-            raise InvalidParameter(f"epsilon must be at least 0, got {self.epsilon}.", fix="Choose epsilon >= 0.")
-        _set(self, epsilon=epsilon, delta=probability(self.delta, "delta"))
+        _set(self, epsilon=nonnegative(self.epsilon, "epsilon"), delta=probability(self.delta, "delta"))
 
 
 @dataclass(frozen=True)

@@ -42,11 +42,11 @@ OpenedFilter = tuple[Currency, Sequence[Fraction | float]]
 class Filter:
     """A budget in use: its guarantee, its neighbours, its ceiling and the amount spent, both in integers.
 
-    Guarantee: everything charged to it, however chosen, is together within ``promise``.
+    Guarantee: everything charged to it, however chosen, is together within ``guarantee``.
     """
 
     currency: Currency
-    promise: Guarantee
+    guarantee: Guarantee
     neighbors: Neighbors
     ceiling: Cost
     spent: Cost

@@ -106,6 +106,18 @@ def nearest(x: Fraction | int) -> float:
         return math.nextafter(math.inf if x > 0 else -math.inf, 0)
 
 
+def open_order(x: object) -> Fraction:
+    """Read a Rényi order, strictly above 1.
+
+    >>> open_order(1.5)
+    Fraction(3, 2)
+    """
+    order = rational(x, "order")
+    if order <= 1:
+        raise InvalidParameter(f"A Rényi order must be above 1, got {x}.", fix="Choose orders such as 2, 8, 32.")
+    return order
+
+
 def open_delta(x: object) -> float:
     """Read a delta to aim for, strictly between 0 and 1, rounded down: aiming lower costs noise, never privacy.
 

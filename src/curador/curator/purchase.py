@@ -194,7 +194,7 @@ class Buyer:
         who = None if request.analyst is None else self._scopes.receiver(request.analyst, purchase.tables)
         try:
             return self._ledger.reserve(
-                scopes, event, promise=guarantee, receiver=who, note=note, key=request.digest, fingerprint=named
+                scopes, event, guarantee=guarantee, receiver=who, note=note, key=request.digest, fingerprint=named
             )
         except InvalidParameter as error:
             if error.code != "key-reused":

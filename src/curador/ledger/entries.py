@@ -68,7 +68,7 @@ class Reserved(Entry, kind="reserve"):
     scopes: Sequence[str]
     costs: Sequence[Sequence[int]]
     event: Json
-    promise: Json | None = None
+    guarantee: Json | None = None
     note: dict[str, Any] = field(default_factory=dict)
     request: str | None = None
     fingerprint: str | None = None

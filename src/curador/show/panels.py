@@ -30,7 +30,7 @@ _INK, _FAINT = "#333333", "#dddddd"
 
 @dataclass(frozen=True, eq=False)
 class RepeatedRuns:
-    """What repeated runs measured at several places: one row per place, one column per run.
+    """Measurements of repeated runs at several places: one row per place, one column per run.
 
     >>> found = RepeatedRuns([1, 2], [[1.0, 3.0], [0.5, 0.5]])
     >>> found.mean.tolist(), found.reach.tolist()

@@ -228,7 +228,7 @@ def test_the_order_of_keys_and_of_declared_columns_is_not_in_an_identity() -> No
     one, two = (planned(PEOPLE.group_by("town", keys=keys).aggregate(n=count())) for keys in (ordered, mixed))
     assert one.checked.keys != two.checked.keys
     assert one.identity == two.identity
-    turned = {**TABLES, "people": Table("x.csv", columns=dict(reversed(COLUMNS.items())), trees={"places": TREE})}
+    turned = {**TABLES, "people": Table("x.csv", columns=dict(reversed(list(COLUMNS.items()))), trees={"places": TREE})}
     query = PEOPLE.aggregate(n=count())
     assert plan(check(query.question, turned), PureDP(1)).identity == planned(query).identity
 
@@ -421,7 +421,22 @@ class Pair:
 
 
 def test_codes_tell_values_apart_and_nothing_else() -> None:
-    values = [None, False, 0, "", "0", 0.0, Fraction(0), [], {}, [None], date(2020, 1, 1), "2020-01-01", Name("a"), "a"]
+    values: list[object] = [
+        None,
+        False,
+        0,
+        "",
+        "0",
+        0.0,
+        Fraction(0),
+        [],
+        {},
+        [None],
+        date(2020, 1, 1),
+        "2020-01-01",
+        Name("a"),
+        "a",
+    ]
     assert len({text_of(x) for x in values}) == len(values)
     assert coded(Pair(1, (2,))) == {"a": 1, "b": [2]}
     assert coded(Neighbors.REPLACE) == "replace"

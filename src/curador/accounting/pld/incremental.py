@@ -63,8 +63,8 @@ class IncrementalPLD:
     """A history of events as a few hundred complex numbers, from which epsilon is read at any time.
 
     ``delta`` is the one it is planned for; other deltas are answered too, less tightly the further away they are.
-    Laws with few, distant losses (randomized response) are bracketed less tightly than by ``epsilon``: at epsilon 30 to
-    half a percent.
+    Laws with few, distant losses (randomized response, samples of the worst pure event) are bracketed less tightly
+    than by ``epsilon``: to one percent.
 
     Guarantee: as for :func:`curador.accounting.pld.epsilon`.  A report, not a filter: the events may not depend on the
         answers so far [docs/proofs/pld.md, 8].

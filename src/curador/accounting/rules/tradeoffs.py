@@ -16,7 +16,7 @@ from functools import singledispatch
 from curador.accounting.events import Composed, Event, GaussianNoise
 from curador.accounting.rules.gaussian import gaussian_delta, gaussian_epsilon, gaussian_sigma
 from curador.errors import InvalidParameter, NotPromised
-from curador.numbers import Number, above, below, down, positive, probability, rational, sqrt_up, up, whole
+from curador.numbers import Number, above, below, down, nonnegative, positive, probability, sqrt_up, up, whole
 from curador.privacy import ApproxDP, Guarantee, PureDP
 
 FAR = 700.0
@@ -139,10 +139,7 @@ def tradeoff(promise: Promise) -> Tradeoff:
     >>> tradeoff(PureDP(1)) == tradeoff(1) == Tradeoff((ApproxDP(1, 0),))
     True
     """
-    epsilon = rational(promise, "epsilon")
-    if epsilon < 0:
-        raise InvalidParameter(f"epsilon must be at least 0, got {promise}.", fix="Choose epsilon >= 0.")
-    return Tradeoff((ApproxDP(up(epsilon), 0),))
+    return Tradeoff((ApproxDP(up(nonnegative(promise, "epsilon")), 0),))
 
 
 @tradeoff.register

@@ -1,4 +1,4 @@
-"""What a device remembers of a study, so that nobody reports more often or at a larger epsilon than agreed."""
+"""The state of a device in a study, which limits its reports to what the owner agreed to."""
 
 from __future__ import annotations
 

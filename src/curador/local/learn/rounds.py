@@ -1,4 +1,4 @@
-"""One round: what the collector publishes, what a device answers, and the descent that joins the rounds."""
+"""One round of learning, on both sides, and the descent over all rounds."""
 
 from __future__ import annotations
 
@@ -82,10 +82,10 @@ class Scale:
 
 @dataclass(frozen=True, eq=False)
 class Round:
-    """What the collector publishes in one round; with it, a device needs only its own person's data.
+    """The document that the collector publishes in one round; a device needs only its own person's data besides.
 
     Guarantee: :meth:`report` is the only place where data are read, and each of its reports is epsilon-locally DP, with
-        the randomizer's epsilon, whatever beta is and whoever chose it.  That holds for one report per row, so a round
+        the randomizer's epsilon, for any beta.  That holds for one report per row, so a round
         whose parts do not fit each other, and data that do not fit the round, are refused before a coin is drawn.
 
     >>> from curador.local.learn.losses import Logistic
