@@ -16,6 +16,7 @@ from curador.audit.doors.run import ANSWERED, AttackRequest, Library, Observatio
 from curador.audit.doors.scenes import GROUPS, ROWS, SCENES, SLOTS, TOWNS, VICTIM, VICTIMS, Scene, person, visit
 from curador.audit.doors.table import ATTACKS, Attack, Safe
 from curador.curator.curator import Curator
+from curador.curator.purchase import Request
 from curador.engines.duckdb.engine import DuckDB
 from curador.engines.engine import Engine
 from curador.errors import CuradorError
@@ -314,9 +315,8 @@ def test_a_town_of_one_person_does_not_show(duckdb_opens: Opens) -> None:
     assert attack.budget["delta"] == 1e-9
     curator = curator_of(duckdb_opens("plain"))
     plan = curator.plan(attack.sql, **attack.budget)
-    assert {curator.release(plan, because="an attack", override=True, fresh=True)["town"] for _ in range(200)} == {
-        TOWNS
-    }
+    how = Request(because="an attack", override=True, fresh=True)
+    assert {curator.release(plan, how)["town"] for _ in range(200)} == {TOWNS}
 
 
 def test_empty_public_keys_get_noise_of_their_own(duckdb_opens: Opens) -> None:
