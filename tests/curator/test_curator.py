@@ -32,6 +32,7 @@ from curador.query.aggregates.ranks import median, quantiles
 from curador.query.aggregates.sums import sum_
 from curador.query.plan.expected import within
 from curador.query.plan.identity import FORMAT
+from curador.query.plan.steps import Noised
 from curador.query.tables.sources import Files
 from curador.query.tables.table import Table
 
@@ -63,6 +64,13 @@ def people(n: int = ROWS) -> pyarrow.Table:
             "town": rng.choice(["Lugo", "Vigo", "Lorca"], n),
         }
     )
+
+
+def numbers(release: Release, name: str) -> list[float]:
+    """A column of a release whose every cell is a number."""
+    found = [x for x in release[name] if isinstance(x, int | float)]
+    assert len(found) == len(release)
+    return found
 
 
 @pytest.fixture(scope="module")
@@ -452,7 +460,7 @@ def test_having_order_and_limit_act_on_noised_answers(open_curator: Callable[...
     counts = curator.table("adult").group_by("education").aggregate(n=count())
     release = counts.order_by("n", descending=True).limit(3).ask(**LOUD, epsilon=100)
     assert len(release) == 3
-    assert list(release["n"]) == sorted(release["n"], key=int, reverse=True)
+    assert numbers(release, "n") == sorted(numbers(release, "n"), reverse=True)
     assert len(release.intervals["n"]) == 3
     assert len(counts.having("n > 100000").ask(epsilon=1)) == 0
     assert any("cost nothing" in note for note in release.notes)
@@ -464,7 +472,7 @@ def test_histograms_are_labelled(open_curator: Callable[..., Curator]) -> None:
     )
     ages = people().to_pandas().age
     assert release["h_bin"] == ("[17, 40)", "[40, 91]")
-    assert np.abs(np.subtract(release["h"], [(ages < 40).sum(), (ages >= 40).sum()])).max() <= 5
+    assert np.abs(np.subtract(numbers(release, "h"), [(ages < 40).sum(), (ages >= 40).sum()])).max() <= 5
 
 
 def test_quantiles_and_private_groups(open_curator: Callable[..., Curator]) -> None:
@@ -473,15 +481,15 @@ def test_quantiles_and_private_groups(open_curator: Callable[..., Curator]) -> N
     release = query.ask(**LOUD, epsilon=20, delta=1e-5)
     assert release["town"] == ("Lorca", "Lugo", "Vigo")
     assert set(release.ranks) == {"q_p25", "q_p75"}
-    assert all(17 <= x <= 90 for x in (*release["q_p25"], *release["q_p75"]))
+    assert all(17 <= x <= 90 for x in (*numbers(release, "q_p25"), *numbers(release, "q_p75")))
 
 
 def test_units_of_many_rows_are_cut_to_their_limits(open_curator: Callable[..., Curator]) -> None:
     curator = open_curator(PureDP(10_000))
     release = curator.table("per_person").aggregate(n=count(), u=count_distinct()).ask(**LOUD, epsilon=5000)
     sizes = people().to_pandas().groupby("person").size()
-    assert abs(release["n"][0] - np.minimum(sizes, 3).sum()) <= 3
-    assert abs(release["u"][0] - len(sizes)) <= 1
+    assert abs(numbers(release, "n")[0] - np.minimum(sizes, 3).sum()) <= 3
+    assert abs(numbers(release, "u")[0] - len(sizes)) <= 1
     assert any("left out" in note for note in release.notes)
 
 
@@ -500,8 +508,8 @@ def test_a_prepared_table_answers_alike_and_says_when_it_cut(open_curator: Calla
     assert after.prepared is not None
     assert after.event == before.event
     fresh, stored = visits.ask(**LOUD, epsilon=5000, prepared=False), visits.ask(**LOUD, epsilon=5000)
-    assert np.abs(np.subtract(fresh["u"], stored["u"])).max() <= 2
-    assert np.abs(np.subtract(fresh["n"], stored["n"])).max() <= 6
+    assert np.abs(np.subtract(numbers(fresh, "u"), numbers(stored, "u"))).max() <= 2
+    assert np.abs(np.subtract(numbers(fresh, "n"), numbers(stored, "n"))).max() <= 6
     filtered = visits.where("age > 40")
     assert "before the filter" in filtered.plan(epsilon=1).explain()
     assert "after the filter" in filtered.plan(epsilon=1, prepared=False).explain()
@@ -514,6 +522,7 @@ def test_coarser_groups_of_a_prepared_table_cost_more(open_curator: Callable[...
     assert whole.plan(epsilon=1).prepared is None  # not by itself
     made = whole.plan(epsilon=1, prepared=True)
     assert (made.contribution.rows, made.contribution.groups) == (2 * 3, 1)
+    assert isinstance(made.steps[0], Noised)
     assert made.steps[0].sensitivity.l1 == 6
     assert len(whole.ask(epsilon=1, prepared=True)) == 1
     by_sex = curator.table("per_person").group_by("sex").aggregate(n=count()).plan(epsilon=1, prepared=True)

@@ -323,10 +323,13 @@ class Coin:
 
     tables = ("people",)
     reads = frozenset({"people"})
-    guarantee: Guarantee = PureDP(0.25)
     parts: tuple[Purchase, ...] = ()
     measured: Mapping[str, str] = field(default_factory=dict)
     note: Mapping[str, object] = field(default_factory=lambda: {"asked": "a coin"})
+
+    @property
+    def guarantee(self) -> Guarantee:
+        return PureDP(0.25)
 
     @property
     def mechanism(self) -> IntegerLaplace:
@@ -465,9 +468,9 @@ def test_two_questions_of_one_measurement_in_a_batch_are_two_draws(curator: Cura
 def test_an_option_that_there_is_not_is_refused_with_the_one_meant(curator: Curator) -> None:
     wrong: dict[str, Any] = {"analist": "ana"}
     for ask in (curator.ask, curator.sql):
-        with pytest.raises(InvalidParameter, match="no option 'analist'.*'analyst'"):
+        with pytest.raises(InvalidParameter, match=r"no option 'analist'.*'analyst'"):
             ask(COUNTS, epsilon=0.1, **wrong)
-    with pytest.raises(InvalidParameter, match="no option 'analist'.*'analyst'"):
+    with pytest.raises(InvalidParameter, match=r"no option 'analist'.*'analyst'"):
         curator.table("people").aggregate(n=count()).ask(epsilon=0.1, **wrong)
     misspelt: dict[str, Any] = {"epsilom": 0.1}
     with pytest.raises(InvalidParameter, match="'epsilon'"):
