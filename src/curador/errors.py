@@ -1,4 +1,4 @@
-"""Every refusal, one family; each says what happened, what to do and what it cost."""
+"""Every error that Curador raises on purpose: one family, each with what happened, what to do and what it cost."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ NOTHING = "nothing was drawn, nothing was spent"
 class CuradorError(Exception):
     """The root of every error Curador raises on purpose.
 
-    ``what``, ``fix`` and ``cost`` are for people and may be reworded at any time.  Programs tell refusals apart by
-    their class and ``code``, and read numbers and names from ``facts``; a door (command line, server) adds its own hint
-    to a code it knows.
+    ``what``, ``fix`` and ``cost`` are for people and may be reworded at any time.  Programs distinguish errors by class
+    and ``code``, and read numbers and names from ``facts``; an interface (command line, server) may add its own hint to
+    a code it knows.
 
     >>> raise CuradorError("The lamp is off.", fix="Switch it on.")
     Traceback (most recent call last):
@@ -50,35 +50,35 @@ def _rebuild(
 
 
 class InvalidParameter(CuradorError, ValueError):
-    """A parameter that no mechanism or accountant could honour, such as epsilon = -1."""
+    """A parameter outside its domain, such as epsilon = -1."""
 
 
 class InvalidValue(CuradorError, ValueError):
-    """A value handed in for release that is not what the mechanism protects, such as NaN."""
+    """A value that the mechanism cannot release, such as NaN or a fraction for integer noise."""
 
 
 class NotPromised(CuradorError):
-    """A request for a guarantee that no theorem we know supports; refused rather than guessed."""
+    """A guarantee that no known theorem supports; refused rather than guessed."""
 
 
 class BudgetExceeded(CuradorError):
-    """A charge that would take a budget past its ceiling; nothing was spent by asking."""
+    """A charge that would exceed a budget; asking spent nothing."""
 
 
 class QuestionRefused(CuradorError):
-    """A question that cannot be answered privately as it stands; says which part and what to write instead."""
+    """A question that cannot be answered privately as it stands; names the part and what to write instead."""
 
 
 class EngineFailed(CuradorError):
-    """The engine could not run the plan: always in the same words, because the reason may depend on the data."""
+    """The engine could not run the plan.  The message is always the same, because the reason may depend on the data."""
 
 
 class LedgerFailed(CuradorError):
-    """The ledger could not be read or written (a full disk, a server gone); nothing is released without it."""
+    """The ledger could not be read or written (disk full, server unreachable); nothing is released without it."""
 
 
 class LedgerBroken(CuradorError):
-    """The ledger is older than it once was, or was changed by other hands; nothing is bought from it."""
+    """The ledger was rolled back to an older state or tampered with; nothing can be bought from it."""
 
 
 class CollectorFailed(CuradorError):

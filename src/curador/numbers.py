@@ -1,7 +1,8 @@
-"""Numbers in become exact fractions; numbers out become floats rounded to the safe side.
+"""Exact numbers in, safely rounded numbers out.
 
-A float stands for the decimal it prints as: ``0.1`` means one tenth, not the nearest double.  So ten
-charges of ``0.1`` are exactly ``1`` everywhere in Curador, and what a person typed is what is promised.
+Every number that is read becomes an exact fraction.  A float stands for the decimal it prints as: ``0.1`` means one
+tenth, not the nearest double.  So ten charges of ``0.1`` are exactly ``1`` everywhere in Curador, and the number a
+person typed is the number promised.  Every number that leaves, as a float or as text, is rounded in a stated direction.
 """
 
 from __future__ import annotations
@@ -15,10 +16,10 @@ from numbers import Rational, Real
 from curador.errors import InvalidParameter
 
 LONGEST = 1000
-"""No number of ours has more characters or a larger exponent; doubles need 325."""
+"""The most characters, and the largest exponent, of a number that is read; doubles need 325."""
 
 Number = int | float | str | Fraction | Decimal
-"""What callers may write where an exact number is wanted."""
+"""The types a caller may use for an exact number."""
 
 
 def rational(x: object, name: str = "number") -> Fraction:
@@ -44,7 +45,7 @@ def rational(x: object, name: str = "number") -> Fraction:
 
 
 def _too_long(text: str) -> bool:
-    # "1e999999999" is short to write and takes for ever to write out.
+    # "1e999999999" is short as text, but its integer would fill the memory.
     exponent = re.search(r"[eE][+-]?0*(\d+)\s*$", text)
     return len(text) > LONGEST or (exponent is not None and (len(exponent[1]) > 4 or int(exponent[1]) > LONGEST))
 
@@ -60,6 +61,14 @@ def positive(x: object, name: str) -> Fraction:
     value = rational(x, name)
     if value <= 0:
         raise InvalidParameter(f"{name} must be above 0, got {x}.", fix=f"Choose {name} > 0.")
+    return value
+
+
+def nonnegative(x: object, name: str) -> Fraction:
+    """Read a number exactly and refuse it below zero."""
+    value = rational(x, name)
+    if value < 0:
+        raise InvalidParameter(f"{name} must be at least 0, got {x}.", fix=f"Choose {name} >= 0.")
     return value
 
 
@@ -171,11 +180,11 @@ def _shown(x: Number, digits: int, rounding: str) -> str:
     return f"{mantissa}e{int(exponent):+03d}"
 
 
-# ---- what an approximate computation may say ------------------------------------------------------------------------
+# ---- results of floating-point computations ------------------------------------------------------------------------
 
 RELATIVE = 2.0**-40
-"""A computation in double precision is off by far less than this, relatively, unless it cancels; an accountant that
-knows its own error passes it in."""
+"""A bound on the relative error of a double-precision computation without cancellation, with a wide margin; an
+accountant that knows its own error passes that instead."""
 
 
 def above(x: float, relative: float = RELATIVE, absolute: float = 0.0) -> float:

@@ -1,4 +1,4 @@
-"""What is promised: the unit, the neighbours, and the guarantees with their small algebra."""
+"""Privacy guarantees and their terms: the protected unit, neighbouring databases, and guarantees with their algebra."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from curador.numbers import Number, down, probability, rational, set_fields, sho
 
 
 class Neighbors(StrEnum):
-    """How two databases may differ by one unit.
+    """How two neighbouring databases differ.
 
     ``ADD_REMOVE`` (unbounded, the default): one has a unit the other lacks.
     ``REPLACE`` (bounded): same number of units, one of them changed.
@@ -36,7 +36,7 @@ class Neighbors(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """What is protected: one row, or everything that shares an id.
+    """The protected unit: one row, or all rows that share an id.
 
     >>> Unit.row(), Unit.of("patient")
     (Unit(id=None), Unit(id='patient'))
@@ -54,7 +54,7 @@ class Unit:
 
 
 class Guarantee:
-    """A bound on the privacy loss of a release, as a few numbers that each cost more the larger they are.
+    """A bound on the privacy loss of a release: a few numbers, each weaker the larger it is.
 
     Guarantees of one kind add up, repeat and compare: ``a + b`` is both released about the same data, ``n * a`` is n
     such releases, and ``a <= b`` says that ``a`` implies ``b``.  A budget is a guarantee used as a ceiling.
@@ -64,33 +64,6 @@ class Guarantee:
 
     __slots__ = ()
     kind: ClassVar[str]
-
-    def _numbers(self) -> dict[Any, float]:
-        """Every number of the guarantee, by its name."""
-        return {f.name: getattr(self, f.name) for f in fields(self)}  # type: ignore[arg-type]
-
-    def _with(self, numbers: dict[Any, float]) -> Self:
-        """A guarantee of this kind with other numbers; a delta is a probability, and 1 already promises nothing."""
-        return type(self)(**{name: min(1.0, x) if name == "delta" else x for name, x in numbers.items()})
-
-    def _same_kind(self, other: object) -> Self:
-        if type(other) is not type(self):
-            raise InvalidParameter(
-                f"Cannot combine {self!r} with {other!r}.",
-                fix="Convert both to one kind of guarantee first (curador.accounting).",
-            )
-        return other
-
-    def _read(self, other: Guarantee) -> Self:
-        """Another guarantee as one of this kind, where it is one by definition."""
-        return self._same_kind(other)
-
-    def _plus(self, others: Sequence[Self]) -> Self:
-        numbers = [g._numbers() for g in (self, *others)]
-        shared = [name for name in numbers[0] if all(name in other for other in numbers)]
-        if not shared:
-            raise InvalidParameter("These Rényi curves share no order.", fix="State both at the same orders.")
-        return self._with({name: _sum([other[name] for other in numbers]) for name in shared})
 
     def __add__(self, other: object) -> Self:
         return self._plus([self._same_kind(other)])
@@ -111,9 +84,9 @@ class Guarantee:
         return self._same_kind(other) <= self
 
     def share(self, fraction: Number) -> Self:
-        """This part of the guarantee, rounded down, so that parts of fractions that sum to 1 fit into the whole.
+        """This fraction of the guarantee, rounded down, so that shares whose fractions sum to 1 fit into the whole.
 
-        Fails: refused where nothing would be left of it, as of a budget of 0.
+        Fails: refused where the share would be 0, as of a budget of 0.
 
         >>> PureDP(1).share("1/4"), ApproxDP(1, 1e-6).share(0.5)
         (PureDP(epsilon=0.25), ApproxDP(epsilon=0.5, delta=5e-07))
@@ -136,16 +109,14 @@ class Guarantee:
         """
         if not spent:
             return self
-        paid = [self._read(g)._numbers() for g in spent]
-        numbers = {}
-        for name, x in self._numbers().items():
-            parts = [p.get(name, math.inf) for p in paid]  # nothing is promised at an order that is not stated
-            if x < math.inf and (math.inf in parts or sum(map(rational, parts)) > rational(x)):
-                raise BudgetExceeded(
-                    f"More than {self.label} was spent of it.", fix="Spend less, or raise the budget.", code="overspent"
-                )
-            numbers[name] = x if x == math.inf else down(rational(x) - sum(map(rational, parts)))
-        return self._with(numbers)
+        paid = [self._lifted(g)._numbers() for g in spent]
+        # At a Rényi order that is not stated nothing is promised: the loss may be infinite.
+        left = {name: _left(x, [p.get(name, math.inf) for p in paid]) for name, x in self._numbers().items()}
+        if any(x < 0 for x in left.values()):
+            raise BudgetExceeded(
+                f"More than {self.label} was spent.", fix="Spend less, or raise the budget.", code="overspent"
+            )
+        return self._with(left)
 
     @property
     def label(self) -> str:
@@ -154,12 +125,53 @@ class Guarantee:
         >>> PureDP(0.5).label, ApproxDP(1, 1e-6).label, ZCDP(0.1).label
         ('epsilon 0.5', 'epsilon 1, delta 1e-06', 'rho 0.1')
         """
+        return self._text(shown_up)
+
+    @property
+    def label_down(self) -> str:
+        """The same rounded down: for what remains of a budget, which must not look larger than it is.
+
+        >>> PureDP("0.1212625").label, PureDP("0.1212625").label_down
+        ('epsilon 0.121263', 'epsilon 0.121262')
+        """
+        return self._text(shown_down)
+
+    def _text(self, shown: Callable[[Number], str]) -> str:
         usual = {f.name: f.default for f in fields(self)}  # type: ignore[arg-type]
-        return ", ".join(f"{name} {shown_up(x)}" for name, x in self._numbers().items() if x != usual[name])
+        return ", ".join(f"{name} {shown(x)}" for name, x in self._numbers().items() if x != usual[name])
 
     def to_json(self) -> dict[str, object]:
         """A plain dictionary that :func:`guarantee_from_json` reads back."""
         return {"kind": self.kind, **{name: _plain(x) for name, x in self._numbers().items()}}
+
+    # ---- the numbers of a guarantee, which the algebra above works on ----
+
+    def _numbers(self) -> dict[Any, float]:
+        """Every number of the guarantee, by its name."""
+        return {f.name: getattr(self, f.name) for f in fields(self)}  # type: ignore[arg-type]
+
+    def _with(self, numbers: dict[Any, float]) -> Self:
+        """A guarantee of this kind with other numbers; a delta is a probability, and 1 already promises nothing."""
+        return type(self)(**{name: min(1.0, x) if name == "delta" else x for name, x in numbers.items()})
+
+    def _same_kind(self, other: object) -> Self:
+        if type(other) is not type(self):
+            raise InvalidParameter(
+                f"Cannot combine {self!r} with {other!r}.",
+                fix="Convert both to one kind of guarantee first (curador.accounting).",
+            )
+        return other
+
+    def _lifted(self, other: Guarantee) -> Self:
+        """Another guarantee as one of this kind, where it is one by definition."""
+        return self._same_kind(other)
+
+    def _plus(self, others: Sequence[Self]) -> Self:
+        numbers = [g._numbers() for g in (self, *others)]
+        shared = [name for name in numbers[0] if all(name in other for other in numbers)]
+        if not shared:
+            raise InvalidParameter("These Rényi curves share no order.", fix="State both at the same orders.")
+        return self._with({name: _sum([other[name] for other in numbers]) for name in shared})
 
 
 def total(guarantees: Iterable[Guarantee]) -> Guarantee:
@@ -174,12 +186,18 @@ def total(guarantees: Iterable[Guarantee]) -> Guarantee:
     if not parts:
         raise InvalidParameter("There is nothing to add up.", fix="Pass at least one guarantee.")
     wide = next((g for g in parts if isinstance(g, ApproxDP)), parts[0])
-    same = [wide._read(g) for g in parts]
+    same = [wide._lifted(g) for g in parts]
     return same[0]._plus(same[1:])
 
 
 def _sum(xs: list[float]) -> float:
     return math.inf if math.inf in xs else up(sum(map(rational, xs), Fraction(0)))
+
+
+def _left(x: float, spent: list[float]) -> float:
+    if math.inf in (x, *spent):
+        return math.inf if x == math.inf else -math.inf
+    return down(rational(x) - sum(map(rational, spent), Fraction(0)))
 
 
 def _times(n: int | Fraction, x: float, rounded: Callable[[Fraction], float]) -> float:
@@ -236,7 +254,7 @@ class ApproxDP(Guarantee):
     def __post_init__(self) -> None:
         set_fields(self, epsilon=_checked(self.epsilon, "epsilon"), delta=_checked(self.delta, "delta", most=1))
 
-    def _read(self, other: Guarantee) -> ApproxDP:
+    def _lifted(self, other: Guarantee) -> ApproxDP:
         return ApproxDP(other.epsilon, 0.0) if isinstance(other, PureDP) else self._same_kind(other)
 
 

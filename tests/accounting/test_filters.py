@@ -68,10 +68,10 @@ def play(
         choice = strategy(history)
         if len(history) == rounds or choice >= len(menu):
             return [now]
-        promise, (p, q) = menu[choice]
-        if not fits(now.state, promise):
+        guarantee, (p, q) = menu[choice]
+        if not fits(now.state, guarantee):
             return [now]
-        after = charge(now.state, promise)
+        after = charge(now.state, guarantee)
         paths = []
         for answer, (a, b) in enumerate(zip(p, q, strict=True)):
             here, there = now.here * a, now.there * b
@@ -284,21 +284,21 @@ class Ledger(RuleBasedStateMachine):
 
     @rule(epsilon=st.sampled_from([1e-13, 0.01, 0.3, 1.0, 2.5]), delta=st.sampled_from([0.0, 1e-20, 1e-4]))
     def pay(self, epsilon: float, delta: float) -> None:
-        promise = ApproxDP(epsilon, delta)
+        guarantee = ApproxDP(epsilon, delta)
         try:
-            amount = cost(promise, self.state.currency)
+            amount = cost(guarantee, self.state.currency)
         except NotPromised:
             assert delta > 0
             return
         before = self.state
-        if fits(before, promise):
-            self.state = charge(before, promise)
+        if fits(before, guarantee):
+            self.state = charge(before, guarantee)
             self.paid = [a + b for a, b in zip(self.paid, amount, strict=True)]
             assert all(b >= a for a, b in zip(before.spent, self.state.spent, strict=True))
             assert all(x > 0 for x in amount[:1])
         else:
             with pytest.raises(BudgetExceeded, match="does not fit"):
-                charge(before, promise)
+                charge(before, guarantee)
 
     @invariant()
     def books_balance(self) -> None:

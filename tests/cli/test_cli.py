@@ -16,7 +16,8 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from curador import __version__, cli
+from curador import __version__
+from curador.cli.app import app
 from curador.cli.screen import console, told
 from curador.errors import CuradorError, InvalidParameter
 
@@ -41,7 +42,7 @@ def invoke(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Invoke:
     monkeypatch.setattr(console, "_width", 80)
 
     def call(*arguments: str, code: int = 0) -> str:
-        done = CliRunner().invoke(cli.app, list(arguments))
+        done = CliRunner().invoke(app, list(arguments))
         if isinstance(done.exception, CuradorError):
             raise done.exception
         assert done.exit_code == code, done.output
@@ -62,7 +63,7 @@ def leaves(group: Any, *path: str) -> dict[tuple[str, ...], Any]:
     return found
 
 
-COMMANDS = leaves(typer.main.get_command(cli.app))
+COMMANDS = leaves(typer.main.get_command(app))
 
 
 def test_all_commands_are_there() -> None:
@@ -76,7 +77,7 @@ def test_all_commands_are_there() -> None:
 def test_every_command_shows_an_example_that_it_understands_and_gives_json(path: tuple[str, ...]) -> None:
     command = COMMANDS[path]
     assert "--json" in [option for parameter in command.params for option in parameter.opts]
-    shown = CliRunner().invoke(cli.app, [*path, "--help"], env={"COLUMNS": "200"})
+    shown = CliRunner().invoke(app, [*path, "--help"], env={"COLUMNS": "200"})
     assert shown.exit_code == 0
     (example,) = re.findall(r"Example: curador (.*?)\s*$", command.help, re.M)
     assert example.split()[0] in shown.output

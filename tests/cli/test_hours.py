@@ -14,7 +14,8 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from curador import cli
+from curador.cli.app import app
+from curador.cli.hints import with_hint
 from curador.cli.screen import console, told
 from curador.errors import CuradorError
 
@@ -33,10 +34,10 @@ def steps(page: str) -> Iterator[tuple[str, str]]:
 
 def curador(arguments: list[str]) -> tuple[str, bool]:
     """What a command prints, and whether it was refused."""
-    done = CliRunner().invoke(cli.app, arguments)
+    done = CliRunner().invoke(app, arguments)
     if isinstance(done.exception, CuradorError):
         with redirect_stderr(io.StringIO()) as said:
-            told(done.exception, as_json=False)
+            told(with_hint(done.exception), as_json=False)
         return said.getvalue(), True
     assert done.exit_code == 0, done.output
     return done.output, False

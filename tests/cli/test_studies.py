@@ -15,13 +15,14 @@ import pytest
 import typer
 from pyarrow import parquet
 
-from curador import cli
+from curador.cli.app import app
 from curador.curator.curator import Curator
-from curador.curator.policy import MECHANISMS, Policy
+from curador.curator.policy import Policy
 from curador.curator.study.draft import ColumnDraft, TableDraft, source_text, table_name
 from curador.curator.study.file import SECTIONS
 from curador.curator.study.tables import TABLE_SETTINGS
 from curador.errors import InvalidParameter
+from curador.mechanisms.base import KINDS
 from curador.query.tables.columns import Kind
 from curador.query.tables.sources import read_source
 from curador.query.tables.table import SETTINGS
@@ -370,7 +371,7 @@ def commands(group: Any, path: str = "curador") -> dict[str, Any]:
 
 def test_every_command_and_option_is_documented() -> None:
     page = (ROOT / "docs" / "reference" / "command-line.md").read_text()
-    found = commands(typer.main.get_command(cli.app))
+    found = commands(typer.main.get_command(app))
     for name, command in found.items():
         assert f"## {name}\n" in page
         section = page.split(f"## {name}\n")[1].split("\n## ")[0]
@@ -401,7 +402,7 @@ def test_every_setting_of_a_study_file_is_documented() -> None:
     assert {name.split(".")[0] for name in re.findall(r"^## .*?`\[([\w.]+)\]`", page, re.M)} >= {*SECTIONS} - {
         "analysts"
     }
-    for kind in (*Kind, *MECHANISMS):
+    for kind in (*Kind, *KINDS):
         assert f"`{kind}`" in page
     (block,) = re.findall(r"^```toml\n(.*?)^```$", page, re.M | re.S)
     assert set(tomllib.loads(block)) == set(SECTIONS)

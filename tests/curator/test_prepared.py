@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from curador.curator.curator import Curator
-from curador.curator.prepared import StoredCopies, attach_stored, prepare_stored, stored_copies
+from curador.curator.prepared import StoredCopies, prepare_stored
 from curador.errors import InvalidParameter
+from curador.privacy import PureDP
 
 STUDY = """
 [budget]
@@ -23,6 +24,7 @@ columns = { pid = "integer", town = { type = "text", keys = ["Lugo"] } }
 [tables.visits_a]
 source = "a.csv"
 unit = "pid"
+contribution = { groups = 1, rows = 1 }
 columns = { pid = "integer", town = { type = "text", keys = ["Lugo"] } }
 
 [tables.towns]
@@ -47,44 +49,58 @@ def curator(study: Path) -> Iterator[Curator]:
     opened.close()
 
 
-def test_copies_are_attached_for_the_named_tables_only(study: Path, curator: Curator) -> None:
-    """Also where the name of one table is a part of another's."""
+def copies_of(curator: Curator) -> StoredCopies:
+    assert curator.copies is not None
+    return curator.copies
+
+
+def test_copies_are_attached_for_the_tables_that_are_asked_about_only(study: Path, curator: Curator) -> None:
+    """Also where the name of one table is a part of another's; and once."""
     for table in ("a", "visits_a"):
-        prepare_stored(curator, study, table, ["town"])
+        prepare_stored(curator, table, ["town"])
     other = Curator(study)
     attached: list[str] = []
     other.attach = lambda prepared: attached.append(prepared.table)  # type: ignore[method-assign]
-    attach_stored(other, study, ["visits_a", "visits_a", "towns"])
+    for _ in range(2):
+        other.plan("SELECT town, COUNT(*) AS n FROM visits_a GROUP BY town", epsilon=1)
     assert attached == ["visits_a"]
     other.close()
 
 
 def test_only_copies_of_the_present_rows_are_found(study: Path, curator: Curator) -> None:
-    copies = stored_copies(curator, study)
+    copies = copies_of(curator)
     assert not copies
-    made = prepare_stored(curator, study, "a", ["town"])
+    made = prepare_stored(curator, "a", ["town"])
     assert copies
     assert [p.place for p in copies.for_table("a")] == [str(study.parent / made.prepared.place)]
     assert copies.for_table("visits_a") == []
     curator.reload("a")
     assert copies.for_table("a") == []
-    prepare_stored(curator, study, "a")
+    prepare_stored(curator, "a")
     assert [p.group_by for p in copies.for_table("a")] == [()]  # the copy of the old rows is gone
     assert not (study.parent / made.prepared.place).exists()
 
 
 def test_a_copy_that_is_removed_is_returned(study: Path, curator: Curator) -> None:
-    made = prepare_stored(curator, study, "a", ["town"])
+    made = prepare_stored(curator, "a", ["town"])
     assert made.in_file
-    assert stored_copies(curator, study).remove("a") == [made]
-    assert stored_copies(curator, study).remove("a") == []
+    assert copies_of(curator).remove("a") == [made]
+    assert copies_of(curator).remove("a") == []
     assert list(study.parent.glob("*.prepared")) == []
 
 
 @pytest.mark.parametrize("table", ["towns", "nowhere"])
 def test_only_private_tables_are_prepared(study: Path, curator: Curator, table: str) -> None:
     with pytest.raises(InvalidParameter, match="not a private table"):
-        prepare_stored(curator, study, table)
+        prepare_stored(curator, table)
+
+
+def test_copies_are_kept_beside_a_study_file(study: Path) -> None:
+    from_python = Curator({"a": Curator(study, ledger="memory:").tables["a"]}, PureDP(1))
+    assert from_python.copies is None
+    with pytest.raises(InvalidParameter, match="beside a study file"):
+        prepare_stored(from_python, "a")
+    from_python.close()
 
 
 @pytest.mark.parametrize("text", ["", "{", "3", "[1]", '[{"table": "a"}]', '[{"data": 3}]', "{}x"])

@@ -91,7 +91,6 @@ def test_the_same_question_is_answered_again_byte_for_byte_and_free(opened: Open
     "other",
     [
         {"epsilon": 0.2},
-        {"epsilon": 0.25, "confidence": 0.9},
         {"epsilon": 0.25, "fresh": True},
     ],
 )
@@ -100,6 +99,17 @@ def test_another_budget_or_a_wish_for_a_new_one_is_another_answer(opened: Opened
     curator.sql(SQL, epsilon=0.25)
     assert not curator.sql(SQL, **other).repeated
     assert len(curator.history()) == 2
+
+
+def test_another_confidence_is_another_page_of_the_same_answer(opened: Opened) -> None:
+    curator = opened()
+    first = curator.sql(SQL, epsilon=0.25)
+    again = curator.sql(SQL, epsilon=0.25, confidence=0.9)
+    assert again.repeated
+    assert again["n"] == first["n"]
+    assert again.confidence == 0.9
+    assert all(low > a for (low, _), (a, _) in zip(again.intervals["n"], first.intervals["n"], strict=True))
+    assert len(curator.history()) == 1
 
 
 def test_what_is_declared_belongs_to_the_question(opened: Opened, study: Path) -> None:
@@ -143,7 +153,7 @@ def test_budgets_of_a_ledger_are_not_changed_by_the_study(opened: Opened, study:
 
 def test_a_failure_keeps_its_charge_and_asking_again_is_a_new_one(opened: Opened, study: Path) -> None:
     curator = opened()
-    curator.explain(SQL, epsilon=0.25)  # opens the engine
+    curator.explain(SQL, epsilon=0.25, sql=True)  # opens the engine
     data = study.with_name("people.csv")
     hidden = data.rename(study.with_name("hidden.csv"))
     with pytest.raises(EngineFailed, match="charge 1 is kept"):
@@ -317,7 +327,8 @@ def test_a_batch_in_a_scope_that_counts_deltas_may_be_charged_tightly() -> None:
     assert spent.delta == 1e-6
     assert batch.tight.epsilon <= spent.epsilon < batch.tight.epsilon + 1e-9
     assert spent.epsilon < 0.8 * 0.9
-    assert event_from_json(tight.history()[0].note["ran"]) == batch.event  # type: ignore[arg-type]
+    assert tight.history()[0].event == batch.event
+    assert event_from_json(tight.history()[0].note["ran"]) == batch.ran  # type: ignore[arg-type]
     assert "ran" not in loose.history()[0].note
     assert loose.budget().spent == ApproxDP(0.9, 0)
     pure = Curator({"t": table}, PureDP(2))
@@ -348,7 +359,7 @@ def test_a_running_count_is_paid_at_opening(opened: Opened, study: Path) -> None
     totals = [stream.next() for _ in range(10)]
     assert [r["day"][0] for r in totals] == [date(2026, 1, 1) + timedelta(days=i) for i in range(10)]
     for i, release in enumerate(totals):
-        reach = stream.mechanism.error(1 - 1e-12, i + 1)
+        reach = stream.counted.mechanism.error(1 - 1e-12, i + 1)
         assert abs(release["total"][0] - 50 * (i + 1)) <= reach  # type: ignore[operator]
     with pytest.raises(NotPromised, match="has ended"):
         stream.next()
@@ -393,7 +404,7 @@ def test_what_cannot_run_on(opened: Opened) -> None:
         lambda: curator.running_count(people, "sex", date(2026, 1, 1), 10, epsilon=0.5),
         lambda: curator.running_count(people, "day", date(2026, 1, 1), 0, epsilon=0.5),
         lambda: curator.running_count(people.group_by("sex"), "day", date(2026, 1, 1), 9, epsilon=0.5),
-        lambda: curator.running_count(people, "day", date(2026, 1, 1), 9, epsilon=0.5, delta=1e-6),
+        lambda: curator.running_count(people, "day", date(2026, 1, 1), 9, epsilon=0.5, rho=0.1),
         lambda: curator.running_count(people, "day", date(2026, 1, 1), 9, epsilon=2),
     ]
     for wrong in wrongs:

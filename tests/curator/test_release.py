@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 
-from curador.curator.release import MOST_SHOWN, Release
+from curador.curator.release import Release
 from curador.errors import InvalidParameter
 from curador.privacy import ZCDP, ApproxDP, Neighbors, PureDP
+from curador.show.release import MOST_SHOWN
 
 
 def made(**changes: Any) -> Release:
@@ -27,7 +28,7 @@ def made(**changes: Any) -> Release:
             "neighbors": Neighbors.REPLACE,
             "unit": "id",
             "question": {"table": "t"},
-            "notes": ("a note",),
+            "remarks": ({"code": "reason", "epsilon": "2", "limit": "1", "because": "agreed"},),
             **changes,
         }
     )
@@ -60,6 +61,20 @@ def test_what_is_stored_is_read_back() -> None:
             Release.from_dict(bad)
 
 
+def test_notes_are_kept_as_codes_and_read_in_a_language() -> None:
+    r = made()
+    (kept,) = r.to_dict()["notes"]
+    assert kept == {**r.remarks[0], "text": r.notes[0]}
+    assert r.notes == ("Epsilon 2 is above 1; the reason given: agreed",)
+    spanish = made(language="es")
+    assert spanish.remarks == r.remarks
+    assert spanish.notes == ("Épsilon 2 está por encima de 1; motivo dado: agreed",)
+    assert "intervalo del 95 %" in str(spanish)
+    assert Release.from_dict(spanish.to_dict()) == spanish != r
+    reworded = {**r.to_dict(), "notes": [{**kept, "text": "something else"}]}
+    assert Release.from_dict(reworded) == r  # a text is made from its code, whatever was stored beside it
+
+
 def test_a_release_cannot_be_changed() -> None:
     r = made()
     with pytest.raises(TypeError):
@@ -78,7 +93,7 @@ def test_frames_have_the_ends_of_intervals_beside_each_output() -> None:
 
 
 def test_it_says_what_is_promised() -> None:
-    assert made().statement() == "epsilon 1, delta 1e-06 for everything of one 'id' replaced · charge 7"
+    assert made().statement() == "epsilon 1, delta 1e-06 for everything of one 'id' replaced by another · charge 7"
     plain = made(guarantee=PureDP(0.5), unit=None, neighbors=Neighbors.ADD_REMOVE)
     assert plain.statement() == "epsilon 0.5 for one row added or removed · charge 7"
     assert made(guarantee=ZCDP(0.5)).statement().startswith("rho 0.5 for")

@@ -87,7 +87,7 @@ def ranked(rows: list[dict[str, Any]], groups: tuple[ex.Expr, ...]) -> list[tupl
 
 def expected(
     checked: Checked, measures: list[Measure], rows: list[dict[str, Any]], groups: tuple[ex.Expr, ...]
-) -> tuple[list[tuple[Key | None, ...]], dict[str, list[int]]]:
+) -> tuple[list[tuple[Key | None, ...]], dict[Measure, list[int]]]:
     cells: dict[Any, list[tuple[Any, dict[ex.Name, Any]]]] = defaultdict(list)
     question = checked.question
     for unit, d, p, row in ranked(rows, groups):
@@ -140,7 +140,7 @@ def test_prepared_answers(opened: Opened, tmp_path: Path) -> None:
         assert {m: list(answer.column(m)) for m in measures} == columns
 
 
-def run(question: Question, rows: list[dict[str, Any]]) -> tuple[Contribution, dict[str, dict[Any, int]]]:
+def run(question: Question, rows: list[dict[str, Any]]) -> tuple[Contribution, dict[Measure, dict[Any, int]]]:
     checked, measures = measured(question)
     engine = DuckDB({"visits": Frame(stored(rows, VISIT))}, threads=1, on_error=shown)
     exact = lower(checked, measures, KEPT, prepared(engine, GROUPS, None))

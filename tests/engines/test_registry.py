@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from curador.curator.curator import Curator
-from curador.curator.prepared import attach_stored, prepare_stored
+from curador.curator.prepared import prepare_stored
 from curador.curator.study.draft import draft
 from curador.engines import registry
 from curador.engines.column_sql import check_column
@@ -131,11 +131,10 @@ def test_an_engine_is_one_file_and_one_line(tmp_path: Path, monkeypatch: pytest.
     (tmp_path / "study.toml").write_text(text)
     by_town = "SELECT town, COUNT(*) AS n FROM visits WHERE town IN ('Lugo') GROUP BY town"
     first = Curator(tmp_path / "study.toml")
-    assert prepare_stored(first, tmp_path / "study.toml", "visits", ["town"]).in_file
+    assert prepare_stored(first, "visits", ["town"]).in_file
     first.close()
     curator = Curator(tmp_path / "study.toml")
-    attach_stored(curator, tmp_path / "study.toml", ["visits"])
     plan = curator.plan(by_town, epsilon=0.5, delta=1e-6)
     assert plan.prepared is not None
-    assert curator.explain(by_town, epsilon=0.5, delta=1e-6).engine == "toy"
+    assert curator.explain(by_town, epsilon=0.5, delta=1e-6, sql=True).engine == "toy"
     curator.close()

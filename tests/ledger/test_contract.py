@@ -139,7 +139,7 @@ KEYS = ApproxLoss(Fraction(1, 10), Fraction(1, 10**7))
 
 
 @pytest.mark.parametrize(
-    ("budget", "event", "promise", "cost"),
+    ("budget", "event", "guarantee", "cost"),
     [
         (PureDP(1), TENTH, PureDP(1), (10**11,)),  # the event itself, where it can be expressed
         (ApproxDP(1, 1e-6), TENTH + KEYS, None, (2 * 10**11, 10**11)),
@@ -151,13 +151,13 @@ KEYS = ApproxLoss(Fraction(1, 10), Fraction(1, 10**7))
 def test_the_price_in_each_currency(
     budget: PureDP | ApproxDP | ZCDP,
     event: Event,
-    promise: PureDP | ApproxDP | None,
+    guarantee: PureDP | ApproxDP | None,
     cost: tuple[int, ...],
     fresh: Opener,
 ) -> None:
     ledger = fresh()
     ledger.open("people", budget)
-    assert ledger.reserve("people", event, promise=promise).costs == (cost,)
+    assert ledger.reserve("people", event, guarantee=guarantee).costs == (cost,)
 
 
 @pytest.mark.parametrize(("budget", "event"), [(PureDP(1), KEYS), (PureDP(1), GAUSS), (ApproxDP(1, 1e-6), GAUSS)])

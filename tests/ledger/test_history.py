@@ -101,7 +101,7 @@ def test_charges_are_a_tuple_that_shows_itself(fresh: Opener) -> None:
     ledger = fresh()
     ledger.open("people", PureDP(1))
     event, quarter = PureLoss(Fraction("0.1212625")), PureLoss(Fraction(1, 4))
-    ledger.reserve("people", event, promise=PureDP(0.1212625), note={"asked": "how many <b>"})
+    ledger.reserve("people", event, guarantee=PureDP(0.1212625), note={"asked": "how many <b>"})
     first, second = ledger.reserve("people", quarter), ledger.reserve("people", quarter)
     ledger.settle(second.id, b"x")
     found = ledger.history()

@@ -17,6 +17,7 @@ from curador.accounting.events import ApproxLoss, Composed, GaussianNoise, PureL
 from curador.accounting.filters import open_filter
 from curador.errors import BudgetExceeded, CuradorError, InvalidParameter, LedgerBroken, LedgerFailed
 from curador.ledger.book import Book
+from curador.ledger.entries import read
 from curador.ledger.opening import open_ledger
 from curador.ledger.posting import Definition, definition
 from curador.privacy import ApproxDP, PureDP
@@ -99,9 +100,14 @@ def test_names_that_are_taken_or_unknown(ledger: Book) -> None:
     assert refusal(InvalidParameter, ledger.settle, charge.id, b"y") == ("charge-settled", {"charge": "1"})
 
 
+def test_an_entry_of_a_kind_that_is_not_known() -> None:
+    line = '{"at":"2026-01-01T00:00:00+00:00","kind":"refund","scope":"people"}'
+    assert refusal(LedgerBroken, read, line)[0] == "ledger-format-unknown"
+
+
 def test_a_ledger_that_counts_in_other_units() -> None:
     text = Definition.of(open_filter(PureDP(1)), Fraction(0)).to_json()
-    assert definition(json.dumps(text)).promise == PureDP(1)
+    assert definition(json.dumps(text)).guarantee == PureDP(1)
     assert refusal(InvalidParameter, definition, json.dumps({**text, "units": [1]}))[0] == "ledger-format-unknown"
 
 
@@ -172,9 +178,7 @@ def test_a_ledger_that_was_changed_by_another_program(file: Path) -> None:
         connection.execute("UPDATE balance SET spent = 0")
     connection.close()
     ledger = open_ledger(file)
-    code, facts = refusal(LedgerBroken, ledger.verify)
-    assert code == "ledger-tampered"
-    assert "balance" in str(facts["how"])
+    assert refusal(LedgerBroken, ledger.verify) == ("ledger-tampered", {"table": "balance"})
     ledger.close()
 
 

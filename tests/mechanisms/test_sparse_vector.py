@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from curador.accounting.events import PureLoss
 from curador.errors import InvalidParameter, InvalidValue, NotPromised
-from curador.mechanisms import scores, sparse_vector
+from curador.mechanisms import selection, sparse_vector
 from curador.mechanisms.sparse_vector import AboveThreshold
 from curador.noise import SYSTEM
 from curador.privacy import Neighbors
@@ -33,7 +33,7 @@ SLACK = 1e-10
 @pytest.fixture
 def coarse(monkeypatch: pytest.MonkeyPatch) -> None:
     """One step to a sensitivity, so that the noise can be enumerated."""
-    monkeypatch.setattr(scores, "BITS", 0)
+    monkeypatch.setattr(selection, "BITS", 0)
 
 
 Asked = tuple[int, bool, int]
@@ -177,7 +177,7 @@ def test_event_and_neighbours() -> None:
 
 @pytest.mark.parametrize("count", [1, 50])
 def test_error_covers(monkeypatch: pytest.MonkeyPatch, count: int) -> None:
-    monkeypatch.setattr(scores, "BITS", 5)
+    monkeypatch.setattr(selection, "BITS", 5)
     mechanism = AboveThreshold(0, 2, 1, cutoff=count)
     far = math.ceil(mechanism.error(count, 0.9) / mechanism.grid.step)
 

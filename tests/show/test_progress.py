@@ -12,6 +12,7 @@ import pytest
 from rich.console import Console
 
 from curador.curator.curator import Curator
+from curador.curator.purchase import Request
 from curador.engines.duckdb.engine import DuckDB
 from curador.engines.engine import failed
 from curador.errors import BudgetExceeded, EngineFailed
@@ -51,7 +52,8 @@ def test_a_callback_is_told_from_every_door(curator: Curator) -> None:
     told: list[float] = []
     curator.sql("SELECT COUNT(*) AS n FROM people", epsilon=0.1, progress=told.append)
     curator.table("people").aggregate(n=count()).ask(epsilon=0.1, fresh=True, progress=told.append)
-    curator.release(curator.plan("SELECT COUNT(*) AS n FROM people", epsilon=0.1), fresh=True, progress=told.append)
+    plan = curator.plan("SELECT COUNT(*) AS n FROM people", epsilon=0.1)
+    curator.release(plan, Request(fresh=True, progress=told.append))
     assert told == [-1.0, 0.25, 1.0] * 3
 
 
@@ -67,7 +69,7 @@ def test_a_refusal_and_a_failure_are_the_same_with_a_bar(curator: Curator) -> No
     with pytest.raises(BudgetExceeded):
         curator.sql("SELECT COUNT(*) AS n FROM people", **LOUD, epsilon=2, progress=True)
     assert curator.history() == ()
-    curator._homes._given.broken = True  # type: ignore[union-attr]
+    curator._engines._given.broken = True  # type: ignore[union-attr]
     for progress in (True, False):
         with pytest.raises(EngineFailed):
             curator.sql("SELECT COUNT(*) AS n FROM people", epsilon=0.1, progress=progress)

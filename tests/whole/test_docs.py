@@ -146,13 +146,33 @@ def test_citations_are_seen() -> None:
 # --- public names show an example
 
 
+PAGES = [README, *((ROOT / "docs" / page).read_text() for page in ("how-to/first-query.md", "reference/errors.md"))]
+"""Pages whose every block of Python is run as a test."""
+USED = {name for page in PAGES for block in blocks(page, "python") for name in re.findall(r"\bcu\.(\w+)", block)}
+
+
+MADE = {str(getattr(method, "__annotations__", {}).get("return")) for method in vars(curador.Curator).values()}
+"""The types of what only a curator makes: a plan, a batch, a publication, a stream."""
+
+
 @pytest.mark.parametrize("name", curador.__all__)
-def test_public_name_has_a_doctest(name: str) -> None:
+def test_public_name_shows_an_example(name: str) -> None:
+    """In its docstring, or, where that could only repeat its name, in a page that is run."""
     thing = getattr(curador, name)
     if inspect.ismodule(thing) or isinstance(thing, str):  # a room, or __version__
         return
     assert inspect.isclass(thing) or callable(thing), "public names are functions, classes or rooms"
-    assert ">>>" in (thing.__doc__ or ""), f"{name} needs a docstring with an example"
+    assert (thing.__doc__ or "").strip(), f"{name} needs a docstring"
+    if name in vars(errors) or getattr(thing, "_is_protocol", False) or name in MADE:
+        return  # the page of errors lists when each is raised; what a curator makes is shown where it makes it
+    assert ">>>" in (thing.__doc__ or "") or name in USED, f"{name} needs an example"
+
+
+def test_pages_use_public_names_only() -> None:
+    assert set(curador.__all__) >= USED
+    shown = [line for page in PAGES for block in blocks(page, "python") for line in block.splitlines()]
+    # The local room is public, and a traceback names an error's module.
+    assert [line for line in shown if re.search(r"\bcurador\.(?!local import |errors\.\w+: )", line)] == []
 
 
 # --- errors are listed
@@ -164,4 +184,24 @@ def refusals() -> list[str]:
 
 def test_every_error_is_documented_and_no_other() -> None:
     page = (ROOT / "docs" / "reference" / "errors.md").read_text()
-    assert sorted(re.findall(r"^\| `(\w+)`", page, re.MULTILINE)) == sorted(refusals())
+    assert sorted(re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE)) == sorted(refusals())
+
+
+def test_the_codes_of_refusals_that_are_documented_are_raised() -> None:
+    page = (ROOT / "docs" / "reference" / "errors.md").read_text()
+    codes = {
+        code
+        for row in re.findall(r"^\| (`[a-z-]+`(?:, `[a-z-]+`)*) \|", page, re.M)
+        for code in row.strip("`").split("`, `")
+    }
+    raised = set(
+        re.findall(r'"([a-z]+(?:-[a-z]+)+)"', "".join(file.read_text() for file in (ROOT / "src").rglob("*.py")))
+    )
+    assert len(codes) > 5
+    assert codes <= raised
+
+
+def test_the_page_of_errors_runs() -> None:
+    (block,) = blocks((ROOT / "docs" / "reference" / "errors.md").read_text(), "python")
+    test = doctest.DocTestParser().get_doctest(block, {}, "errors.md", "errors.md", 0)
+    assert not doctest.DocTestRunner().run(test).failed

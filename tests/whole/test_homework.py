@@ -13,11 +13,11 @@ import pytest
 
 from curador.accounting.rules.profiles import pure_epsilon
 from curador.curator.curator import Curator
+from curador.curator.table import CuratorTable
 from curador.errors import BudgetExceeded
 from curador.privacy import PureDP
 from curador.query.aggregates.counts import count
 from curador.query.aggregates.moments import mean
-from curador.query.ask.builder import TableQuery
 from curador.query.tables.table import Table
 
 ADULT = Path(__file__).parents[2] / "data" / "adult_data.csv"
@@ -37,7 +37,7 @@ EPSILON = Fraction(1, 10)
 CONFIDENCE = 1 - 1e-9
 """Of every interval.  The 42 intervals of this file together raise a false alarm with a chance of at most 5e-8."""
 
-Asked = Callable[[TableQuery], TableQuery]
+Asked = Callable[[CuratorTable], CuratorTable]
 FIVE: dict[str, tuple[str, Asked]] = {
     "count": ("SELECT COUNT(*) AS x FROM adult", lambda t: t.aggregate(x=count())),
     "mean age": ("SELECT AVG(age) AS x FROM adult", lambda t: t.aggregate(x=mean("age"))),
@@ -91,7 +91,11 @@ def test_both_doors_make_the_same_plan(curator: Curator, name: str) -> None:
     assert from_sql.to_dict() == from_builder.to_dict()
     assert from_sql.event.to_json() == from_builder.event.to_json()
     assert pure_epsilon(from_sql.event) == EPSILON
-    assert curator.explain(text, epsilon=EPSILON).sql == built(curator.table("adult")).explain(epsilon=EPSILON).sql
+    explained = (
+        curator.explain(text, epsilon=EPSILON, sql=True),
+        built(curator.table("adult")).explain(epsilon=EPSILON, sql=True),
+    )
+    assert explained[0].statements == explained[1].statements != ()
     assert curator.plan(text, epsilon=EPSILON / 2).to_dict() != from_sql.to_dict()
 
 
@@ -113,7 +117,7 @@ def test_ten_releases_cost_one_and_are_within_their_intervals(curator: Curator, 
 
 
 def test_explain_shows_the_homeworks_mean_before_it_is_paid_for(curator: Curator) -> None:
-    shown = str(curator.explain("SELECT AVG(age) AS age FROM adult", epsilon=EPSILON))
+    shown = str(curator.explain("SELECT AVG(age) AS age FROM adult", epsilon=EPSILON, sql=True))
     for said in ("costs      epsilon 0.1, once", "one row, added or removed", "integer Laplace", "duckdb runs:"):
         assert said in shown
     assert curator.history() == ()

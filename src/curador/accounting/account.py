@@ -1,4 +1,4 @@
-"""The accountants behind one set of words: what a loss comes to, by the method you name.
+"""The privacy loss of events fixed in advance, by any of five accountants.
 
 ``pld`` is the tight one and returns a bracket.  The others are upper bounds, each with its own theorem, kept because
 people know them, compare with them, and because some hold where the tight one does not.
@@ -171,7 +171,7 @@ def tradeoff(event: Event) -> Tradeoff:
 
 
 def posterior(event: Event, prior: Number = Fraction(1, 2), failure: Number | None = None) -> Posterior:
-    """What an adversary who held ``prior`` may believe after seeing the release.
+    """Bounds on an adversary's belief after the release, given the belief ``prior`` before it.
 
     >>> from curador.accounting.events import LaplaceNoise
     >>> round(posterior(LaplaceNoise(scale=1, sensitivity=1)).upper, 4)

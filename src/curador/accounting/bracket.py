@@ -1,4 +1,4 @@
-"""Two numbers with the truth between them."""
+"""A lower and an upper bound on one number."""
 
 from __future__ import annotations
 

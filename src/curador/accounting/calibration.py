@@ -1,4 +1,4 @@
-"""Turning the question around: the noise for a promise, the epsilon for an accuracy, the number of queries that fit.
+"""Calibration: the noise for a guarantee, the epsilon for an accuracy, the number of queries that fit a budget.
 
 Every answer is checked by the accountant before it is returned, so it errs on the side of privacy: the noise found
 keeps the promise, and a little less of it may too.
@@ -29,7 +29,7 @@ FINE = Fraction(1, 10**5)
 
 
 class HasEvent(Protocol):
-    """Whatever knows its event: a mechanism."""
+    """Anything that states its event: a mechanism."""
 
     @property
     def event(self) -> Event: ...

@@ -1,4 +1,4 @@
-"""Many releases about the same data: what the promises add up to.
+"""Composition theorems: the guarantee of many releases about the same data.
 
 Every theorem here lets the analyst choose each next mechanism after seeing the answers so far, but wants the
 promises (how many, and their epsilon and delta) fixed in advance.  Where the costs too are chosen on the way,
@@ -12,14 +12,13 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from fractions import Fraction
-from functools import reduce, singledispatch
-from operator import add
+from functools import singledispatch
 
-from curador.accounting.optimal import as_approx, exact_pair
+from curador.accounting.optimal import exact_pair
 from curador.accounting.precise import dec, digits
 from curador.errors import InvalidParameter
 from curador.numbers import Number, above, probability, rational, up, whole
-from curador.privacy import ApproxDP, Guarantee, Neighbors, PureDP, RenyiDP
+from curador.privacy import ApproxDP, Guarantee, Neighbors, RenyiDP, total
 
 # ---- basic -----------------------------------------------------------------------------------------------------
 
@@ -30,15 +29,13 @@ def basic(guarantees: Iterable[Guarantee]) -> Guarantee:
     Guarantee: (sum of epsilons, sum of deltas) [DKMMN06, DR14 Thm 3.16]; for ZCDP and RenyiDP the sum of rho, and
         the sum at each common order [BS16, Mir17].
 
+    >>> from curador.privacy import PureDP
     >>> basic([PureDP(0.1)] * 10)
     PureDP(epsilon=1.0)
     >>> basic([PureDP(1), ApproxDP(0.5, 1e-6)])
     ApproxDP(epsilon=1.5, delta=1e-06)
     """
-    parts = _some(guarantees)
-    if {type(g) for g in parts} == {PureDP, ApproxDP}:
-        return reduce(add, map(as_approx, parts))
-    return reduce(add, parts)
+    return total(_some(guarantees))
 
 
 def _some(guarantees: Iterable[Guarantee]) -> list[Guarantee]:
@@ -73,6 +70,7 @@ def advanced(each: Guarantee, count: int, slack: Number) -> ApproxDP:
 
     Guarantee: (eps sqrt(2k ln(1/delta')) + k eps (e**eps - 1), k delta + delta') [DRV10; DR14 Thm 3.20].
 
+    >>> from curador.privacy import PureDP
     >>> advanced(PureDP(0.1), 100, 1e-6)
     ApproxDP(epsilon=6.308...)
     """
@@ -96,6 +94,7 @@ def advanced_heterogeneous(guarantees: Iterable[Guarantee], slack: Number) -> Ap
     Fails: to be optimal. Computing the optimum exactly is #P-hard [MV16]; account for the events by their
         privacy-loss distribution where the last digit matters.
 
+    >>> from curador.privacy import PureDP
     >>> advanced_heterogeneous([PureDP(0.1)] * 50 + [PureDP(0.05)] * 50, 1e-6)
     ApproxDP(epsilon=4.432..., delta=1e-06)
     """
@@ -107,6 +106,7 @@ def advanced_counted(guarantees: Iterable[tuple[Guarantee, int]], slack: Number)
 
     Guarantee: as :func:`advanced_heterogeneous`.
 
+    >>> from curador.privacy import PureDP
     >>> advanced_counted([(PureDP(0.1), 50), (PureDP(0.05), 50)], 1e-6)
     ApproxDP(epsilon=4.432..., delta=1e-06)
     """
@@ -140,6 +140,7 @@ def parallel(guarantees: Iterable[Guarantee], neighbors: Neighbors = Neighbors.A
     Fails: for a split that depends on other records (sorted halves), and for promises about replacement only: exact
         counts of the parts are 0-DP when every part keeps its size, and give away who moved.
 
+    >>> from curador.privacy import PureDP
     >>> parallel([PureDP(1), PureDP(0.5), PureDP(0.25)])
     PureDP(epsilon=1.0)
     >>> parallel([PureDP(1), PureDP(0.5), PureDP(0.25)], Neighbors.REPLACE)
@@ -181,11 +182,12 @@ class PostProcessed:
 
 
 def post_process(guarantee: Guarantee, lang: str = "en") -> PostProcessed:
-    """What is promised after anything is done to a release without looking at the data again: the same.
+    """The guarantee after post-processing, that is after any computation on the release alone: unchanged.
 
     Guarantee: unchanged, for deterministic and randomised maps [DR14 Prop 2.1]; data processing for ZCDP and RenyiDP.
     Assumes: the map sees the release and its own coins, nothing else of the data.
 
+    >>> from curador.privacy import PureDP
     >>> post_process(PureDP(1)).sentence
     'Post-processing is free: whatever is computed from the release alone keeps PureDP(epsilon=1.0).'
     """

@@ -1,4 +1,4 @@
-"""From one promise to another: pure to zero-concentrated, zero-concentrated and Rényi to approximate.
+"""Conversions between guarantees: pure to zero-concentrated, zero-concentrated and Rényi to approximate.
 
 Each conversion states its theorem; each result is an upper bound, whatever the order at which it is taken,
 because the theorem holds at every order and the formula is evaluated upwards at the order chosen.
@@ -22,10 +22,10 @@ from curador.accounting.precise import (
     least_float,
     nearest,
     open_delta,
+    open_order,
     upper_log,
 )
-from curador.errors import InvalidParameter
-from curador.numbers import Number, above, positive, rational, up
+from curador.numbers import Number, above, nonnegative, positive, rational, up
 from curador.privacy import RenyiDP
 
 RenyiCurve = RenyiDP | Mapping[float, float] | Iterable[tuple[float, float]]
@@ -118,9 +118,7 @@ def zcdp_rho(epsilon: Number, delta: Number) -> Fraction:
     >>> zcdp_delta(rho, 1).value <= 1e-5 < zcdp_delta(rho * Fraction(1001, 1000), 1).value
     True
     """
-    e, target = rational(epsilon, "epsilon"), open_delta(delta)
-    if e < 0:
-        raise InvalidParameter(f"epsilon must be at least 0, got {epsilon}.", fix="Choose epsilon >= 0.")
+    e, target = nonnegative(epsilon, "epsilon"), open_delta(delta)
     return 1 / least_dyadic(lambda x: exp_upper(_zcdp_log_delta(1 / x, e)[0]) <= target, Fraction(1))
 
 
@@ -202,7 +200,7 @@ def _epsilon(alpha: Number, zeta: Number, delta: Number, gain: Callable[[float],
     target = open_delta(delta)
     if math.inf in (alpha, zeta):
         return math.inf if zeta == math.inf else up(rational(zeta, "zeta"))
-    power, z = nearest(_above_one(alpha) - 1), nearest(rational(zeta, "zeta"))
+    power, z = nearest(open_order(alpha) - 1), nearest(rational(zeta, "zeta"))
     terms = z, -math.log(target) / power, gain(power)
     return max(0.0, above(sum(terms), 2.0**-50, 2.0**-48 * sum(map(abs, terms))))
 
@@ -218,7 +216,7 @@ def optimal_delta(alpha: Number, zeta: Number, epsilon: Number) -> float:
     >>> optimal_delta(2, "0.1", 0) < 0.1622 < 0.2762 < zcdp_delta("0.05", 0).value * 2
     True
     """
-    a, e = _above_one(alpha), rational(epsilon, "epsilon")
+    a, e = open_order(alpha), rational(epsilon, "epsilon")
     if zeta == math.inf:
         return 1.0
     z = rational(zeta, "zeta")
@@ -293,13 +291,6 @@ def _points(curve: RenyiCurve) -> list[tuple[float, float]]:
 
 def _finite(curve: RenyiCurve) -> list[tuple[float, float]]:
     return [(a, z) for a, z in _points(curve) if math.inf not in (a, z)]
-
-
-def _above_one(alpha: Number) -> Fraction:
-    a = rational(alpha, "order")
-    if a <= 1:
-        raise InvalidParameter(f"A Rényi order must be above 1, got {alpha}.", fix="Choose orders such as 2, 8, 32.")
-    return a
 
 
 def _golden(f: Callable[[float], float], low: float, high: float) -> float:

@@ -13,7 +13,7 @@ from fractions import Fraction
 
 from curador.accounting.composition import log_inverse, open_chance
 from curador.accounting.optimal import exact_pair, optimal_delta, optimal_epsilon
-from curador.accounting.precise import dec, digits, float_above, nearest
+from curador.accounting.precise import dec, digits, float_above, nearest, open_order
 from curador.errors import InvalidParameter, NotPromised
 from curador.numbers import Number, above, positive, probability, rational, up, whole
 from curador.privacy import ApproxDP, Guarantee, Neighbors
@@ -97,6 +97,7 @@ def advanced_short(each: Guarantee, count: int, slack: Number, constant: int = 8
     Guarantee: (eps sqrt(constant k ln(1/delta')), k delta + delta'), by [KOV15, MV16].
     Fails: for larger k eps**2: at k = 1000, eps = 1 both are below the mean of the loss, k eps tanh(eps/2).
 
+    >>> from curador.privacy import PureDP
     >>> advanced_short(PureDP(0.1), 100, 1e-6)
     ApproxDP(epsilon=10.513...)
     >>> advanced_short(PureDP(1), 1000, 1e-6)
@@ -191,7 +192,7 @@ def probability_bound(q: Number, divergence: float, alpha: Number) -> float:
     if alpha == math.inf:
         power = Fraction(1)
     else:
-        a = _above_one(alpha)
+        a = open_order(alpha)
         power = (a - 1) / a
     with digits():
         bound = (dec(power) * (dec(rational(d, "divergence")) + dec(mass).ln())).exp()
@@ -209,7 +210,7 @@ def weak_triangle(alpha: Number, p: Number, first: float, second: float) -> floa
     >>> weak_triangle(2, 2, 0.5, 0.25)
     1.0
     """
-    a, inverse = _above_one(alpha), _inverse(p)
+    a, inverse = open_order(alpha), _inverse(p)
     if math.inf in (first, second):
         return math.inf
     return up((a - inverse) / (a - 1) * rational(first, "first") + rational(second, "second"))
@@ -221,7 +222,7 @@ def weak_triangle_orders(alpha: Number, p: Number) -> tuple[float, float]:
     >>> weak_triangle_orders(3, 2), weak_triangle_orders(3, math.inf), weak_triangle_orders(3, 1)
     ((6.0, 5.0), (inf, 3.0), (3.0, inf))
     """
-    a, inverse = _above_one(alpha), _inverse(p)
+    a, inverse = open_order(alpha), _inverse(p)
     return (
         up(a / inverse) if inverse else math.inf,
         up((a - inverse) / (1 - inverse)) if inverse != 1 else math.inf,
@@ -241,13 +242,6 @@ def pure_renyi_bound(zeta: Number, alpha: Number) -> float:
     if a < 1:
         raise InvalidParameter(f"The lemma is about orders of at least 1, got {alpha}.", fix="Choose alpha >= 1.")
     return up(a * z * z / 2)
-
-
-def _above_one(alpha: Number) -> Fraction:
-    a = rational(alpha, "alpha")
-    if a <= 1:
-        raise InvalidParameter(f"A Rényi order must be above 1, got {alpha}.", fix="Choose orders such as 2, 8, 32.")
-    return a
 
 
 def _inverse(p: Number) -> Fraction:

@@ -1,4 +1,4 @@
-"""What was run, without data: enough to account for it for ever.
+"""Events: descriptions of what was run, without data, from which any accountant can bound the privacy loss.
 
 An event names the law of the noise, the most the protected statistic can move between neighbours, and who
 those neighbours are.  Nothing else about the release is needed to bound its privacy loss, now or later.
@@ -13,14 +13,14 @@ from fractions import Fraction
 from typing import ClassVar
 
 from curador.errors import InvalidParameter
-from curador.numbers import positive, probability, rational, set_fields, whole
+from curador.numbers import nonnegative, positive, probability, set_fields, whole
 from curador.privacy import Neighbors
 
 _KINDS: dict[str, type[Event]] = {}
 
 
 class Event:
-    """Something that was run on private data; see the subclasses for what."""
+    """One run of a mechanism on private data; each subclass describes one kind of mechanism."""
 
     kind: ClassVar[str]
     neighbors: Neighbors
@@ -209,7 +209,7 @@ class RandomizedAnswer(Event, kind="randomized-response"):
         _set(self, categories=whole(self.categories, "categories", 2), truth=probability(self.truth, "truth"))
 
 
-# ---- anything of which only the promise is known --------------------------------------------------------------
+# ---- mechanisms known only by their guarantee --------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -232,10 +232,7 @@ class ApproxLoss(Event, kind="approximate"):
     neighbors: Neighbors = Neighbors.ADD_REMOVE
 
     def __post_init__(self) -> None:
-        epsilon = rational(self.epsilon, "epsilon")
-        if epsilon < 0:
-            raise InvalidParameter(f"epsilon must be at least 0, got {self.epsilon}.", fix="Choose epsilon >= 0.")
-        _set(self, epsilon=epsilon, delta=probability(self.delta, "delta"))
+        _set(self, epsilon=nonnegative(self.epsilon, "epsilon"), delta=probability(self.delta, "delta"))
 
 
 @dataclass(frozen=True)
@@ -256,7 +253,7 @@ def _event(x: object) -> Event:
 
 
 def _common(events: Iterable[Event]) -> Neighbors:
-    # Nothing run is about no neighbours in particular.
+    # The empty event is valid for either kind of neighbours.
     kinds = {_event(e).neighbors for e in events if not (isinstance(e, Composed) and not e.parts)}
     if len(kinds) > 1:
         raise InvalidParameter(
@@ -348,7 +345,7 @@ class Composed(Event, kind="composed"):
 
 
 NOTHING = Composed(())
-"""The event that nothing private was run."""
+"""The empty event: nothing was run."""
 
 
 def compose(*events: Event) -> Event:

@@ -1,4 +1,4 @@
-"""Budgets that stay true when the analyst chooses each next query, and its cost, after seeing the answers.
+"""Privacy filters: budgets that hold when each query, and its cost, is chosen after seeing the answers so far.
 
 A filter is a state: a rule fixed when it is opened, a ceiling, and what is spent.  It is immutable and holds integers
 only, so a ledger can store it, replay it and compare it: a loss is counted in units of 1e-12, a delta in units of
@@ -29,24 +29,24 @@ from curador.accounting.events import NOTHING, Event
 from curador.accounting.precise import dec, digits
 from curador.accounting.rules.costs import DELTA_UNIT, LOSS_UNIT, Cost, Currency, Rule, cost
 from curador.errors import BudgetExceeded, InvalidParameter, NotPromised
-from curador.numbers import Number, down, probability, rational, up
+from curador.numbers import Number, down, probability, rational, shown_down, shown_up, up
 from curador.privacy import ZCDP, ApproxDP, Guarantee, Neighbors, PureDP, RenyiDP
 
 ODOMETER_ORDERS = (1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0, 24.0, 32.0, 48.0, 64.0, 96.0, 128.0, 256.0, 512.0)
-"""The orders at which a zCDP odometer reads: fixed here, so that none is chosen after the fact."""
+"""The orders at which a zCDP odometer reads: fixed here, because choosing one afterwards would not be valid."""
 
 OpenedFilter = tuple[Currency, Sequence[Fraction | float]]
 
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """A budget in use: what it promises, about which neighbours, its ceiling and what is spent, in integers.
+    """A budget in use: its guarantee, its neighbours, its ceiling and the amount spent, both in integers.
 
-    Guarantee: everything charged to it, however chosen, is together within ``promise``.
+    Guarantee: everything charged to it, however chosen, is together within ``guarantee``.
     """
 
     currency: Currency
-    promise: Guarantee
+    guarantee: Guarantee
     neighbors: Neighbors
     ceiling: Cost
     spent: Cost
@@ -103,7 +103,7 @@ def open_filter(
     >>> open_filter(ApproxDP(1, 1e-6), rule="renyi-any", orders=[16, 64]).ceiling
     (282133920051, 851466219584)
     """
-    kept = probability(reserved_delta, "aside")
+    kept = probability(reserved_delta, "reserved_delta")
     currency, ceiling = _opened(budget, None if rule is None else _named(rule), kept, tuple(orders))
     if any(x == math.inf for x in ceiling):
         raise InvalidParameter("An infinite budget promises nothing.", fix="Open a filter with a finite ceiling.")
@@ -154,7 +154,7 @@ def _(budget: ApproxDP, rule: Rule | None, reserved_delta: Fraction, orders: tup
     epsilon, left = rational(budget.epsilon), rational(budget.delta) - reserved_delta
     if left <= 0:
         raise InvalidParameter(
-            f"Of a delta of {budget.delta:g}, {float(reserved_delta):g} cannot be put aside.",
+            f"Of a delta of {budget.delta:g}, {float(reserved_delta):g} cannot be reserved.",
             fix="Keep some delta for the conversion.",
         )
     if rule is Rule.ZCDP and not orders:
@@ -168,7 +168,7 @@ def _(budget: ApproxDP, rule: Rule | None, reserved_delta: Fraction, orders: tup
 def _only(right: Rule, rule: Rule | None, reserved_delta: Fraction, orders: tuple[float, ...]) -> None:
     if rule not in (None, right) or reserved_delta or orders:
         raise InvalidParameter(
-            f"This budget is counted by the rule {right.value!r} with nothing aside and no further orders.",
+            f"This budget is counted by the rule {right.value!r} without reserved_delta and without orders.",
             fix="Leave the options out, or open an ApproxDP budget.",
         )
 
@@ -214,7 +214,8 @@ def charge_cost(state: Filter, amount: Cost) -> Filter:
     after = _after(state, amount)
     if not within(after, state.ceiling, state.currency.rule):
         raise BudgetExceeded(
-            f"The charge of {_shown(state, amount)} does not fit: {_shown(state, _left(state))} remains.",
+            f"The charge of {_shown(state, amount, shown_up)} does not fit: "
+            f"{_shown(state, _left(state), shown_down)} remains.",
             fix="Ask for a cheaper release, or a larger budget.",
         )
     return replace(state, spent=after)
@@ -238,16 +239,16 @@ def _left(state: Filter) -> Cost:
     return tuple(c - s for c, s in zip(state.ceiling, state.spent, strict=True))
 
 
-def _shown(state: Filter, amount: Cost) -> str:
+def _shown(state: Filter, amount: Cost, shown: Callable[[Fraction], str]) -> str:
     named = zip(state.currency.names, amount, state.currency.units, strict=True)
-    return ", ".join(f"{name} {x / unit:g}" for name, x, unit in named)
+    return ", ".join(f"{name} {shown(Fraction(x, unit))}" for name, x, unit in named)
 
 
 # ---- reading -----------------------------------------------------------------------------------------------------
 
 
 def spent(state: Filter) -> Guarantee:
-    """What is spent, as a guarantee of the filter's kind: a book entry, see :func:`odometer` for a promise.
+    """The amount spent, as a guarantee of the filter's kind: a book entry; for a guarantee see :func:`odometer`.
 
     >>> spent(charge(open_filter(ZCDP(1)), ZCDP(0.5)))
     ZCDP(rho=0.5, delta=0.0)
@@ -256,7 +257,7 @@ def spent(state: Filter) -> Guarantee:
 
 
 def remaining(state: Filter) -> Guarantee:
-    """What is left; a Rényi filter that needs only one order shows the orders still open.
+    """The amount left; a filter that needs only one Rényi order shows the orders still open.
 
     >>> remaining(charge(open_filter(PureDP(1)), PureDP(0.25)))
     PureDP(epsilon=0.75)
@@ -282,7 +283,7 @@ def as_guarantee(currency: Currency, balance: Cost, rounded: Callable[[Fraction]
 
 
 def odometer(state: Filter, delta: Number = 0) -> ApproxDP:
-    """What the releases so far may have cost, true at every moment at once, also at one chosen because of its reading.
+    """A bound on the loss so far that holds at all times at once, also at a time chosen because of the reading.
 
     With a chance of at least 1 - delta over all the answers, the loss never exceeds the epsilon read at any time.  For
     Rényi sums S(a) that epsilon is the smallest S(a) + ln(m / delta)/(a - 1) over the m orders fixed beforehand:

@@ -1,4 +1,4 @@
-"""Any mechanism with finitely many inputs and outputs, as a table of probabilities: everything about it exactly."""
+"""Mechanisms with finitely many inputs and outputs as matrices of probabilities, with their exact privacy."""
 
 from __future__ import annotations
 

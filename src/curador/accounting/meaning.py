@@ -1,4 +1,4 @@
-"""What a guarantee means: odds, errors, accusations, harm and groups, each as a number, a sentence and a curve.
+"""The meaning of a guarantee: odds, errors, accusations, harm and groups, each as a number, a sentence and a curve.
 
 The game of the course: an adversary knows everything but which of two neighbouring databases was used (Alice is in,
 or she is not), sees the release, and decides.  Everything here is read off the trade-off between the two errors that
@@ -51,7 +51,7 @@ def _chance(x: Number, name: str) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Posterior:
-    """What someone may believe after the release, having believed ``prior`` before."""
+    """Bounds on a belief after the release, given the belief ``prior`` before it."""
 
     prior: float
     lower: float
@@ -63,8 +63,8 @@ class Posterior:
         p, low, high, fail = _most(self.prior), _least(self.lower), _most(self.upper), _most(self.failure)
         said = _say(
             lang,
-            en=f"Whoever held it {p} likely that you are in the data will, after the release, hold it at least {low} "
-            f"and at most {high} likely.",
+            en=f"Someone who held it {p} likely that you are in the data will, after the release, hold it at least "
+            f"{low} and at most {high} likely.",
             es=f"Quien creía con un {p} de probabilidad que usted está en los datos creerá, tras la publicación, que "
             f"es al menos {low} y como mucho {high} probable.",
         )
@@ -95,14 +95,14 @@ def posterior(promise: Promise, prior: Number = Fraction(1, 2), failure: Number 
     """How far a release can move anyone's belief that Alice is in the data.
 
     With delta > 0 no bound holds for every output; the one given fails with a chance of at most ``failure`` on each
-    side (twice the smallest delta unless told): the loss exceeds eps + t with a chance of at most delta/(1 - e**-t).
+    side (by default twice the smallest delta): the loss exceeds eps + t with a chance of at most delta/(1 - e**-t).
 
     Guarantee: odds move by at most e**epsilon [DMNS06, KS14].
 
-    >>> told = posterior(1, prior=0.5)
-    >>> told.lower, told.upper
+    >>> belief = posterior(1, prior=0.5)
+    >>> belief.lower, belief.upper
     (0.2689..., 0.7310...)
-    >>> told.sentence()[-57:]
+    >>> belief.sentence()[-57:]
     'release, hold it at least 26.8% and at most 73.2% likely.'
     """
     points, p = tradeoff(promise).points, _chance(prior, "prior")
@@ -119,7 +119,7 @@ def posterior(promise: Promise, prior: Number = Fraction(1, 2), failure: Number 
 
 
 def _bounded(point: ApproxDP, failure: float) -> float:
-    """What the loss exceeds with a chance of at most ``failure``."""
+    """A loss that is exceeded with a chance of at most ``failure``."""
     return point.epsilon if point.delta == 0 else above(point.epsilon - math.log1p(-point.delta / failure))
 
 
@@ -267,7 +267,7 @@ def participation(promise: Promise, harm: Number, worst: Number | None = None) -
 
 @dataclass(frozen=True, slots=True)
 class GroupPromise:
-    """What k people together are promised by a guarantee about one."""
+    """The guarantee of k people together, from a guarantee about one."""
 
     k: int
     one: PureDP | ApproxDP
@@ -291,7 +291,7 @@ class GroupPromise:
 
 
 def group_promise(promise: Number | PureDP | ApproxDP, k: int) -> GroupPromise:
-    """What a group of k people is promised, and what that is worth.
+    """The guarantee of a group of k people, and the advantage it leaves an adversary.
 
     >>> group_promise(0.1, 5).sentence()[:60]
     'A group of 5 together is promised PureDP(epsilon=0.5): wheth'
@@ -300,5 +300,5 @@ def group_promise(promise: Number | PureDP | ApproxDP, k: int) -> GroupPromise:
     if more:
         raise InvalidParameter("A group is promised one guarantee at a time.", fix="Pass one (epsilon, delta).")
     one = point if point.delta else PureDP(point.epsilon)
-    told = group(one, n)
-    return GroupPromise(n, one, told, tradeoff(told).advantage())
+    together = group(one, n)
+    return GroupPromise(n, one, together, tradeoff(together).advantage())

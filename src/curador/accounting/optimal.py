@@ -1,4 +1,4 @@
-"""The best that can be said of k equal promises, whatever the mechanisms: optimal composition, exactly.
+"""Optimal composition: the best bound on k equal guarantees that holds whatever the mechanisms are, exactly.
 
 The worst k promises (eps, delta) are k coins: with probability delta each gives everything away, else it is randomised
 response, so the loss is (k - 2j) eps where j of the answers are lies [KOV15, MV16].  Decimals of 60 digits have no
@@ -15,7 +15,7 @@ from functools import singledispatch
 
 from curador.accounting.precise import dec, digits
 from curador.errors import InvalidParameter, NotPromised
-from curador.numbers import Number, probability, rational, up, whole
+from curador.numbers import Number, nonnegative, probability, rational, up, whole
 from curador.privacy import ApproxDP, Guarantee, PureDP
 
 _HUGE = 10**6  # keeps e**(k eps) inside the range of decimals for any k that can be enumerated
@@ -92,9 +92,7 @@ def optimal_delta(each: Guarantee, count: int, epsilon: Number) -> float:
     >>> optimal_delta(PureDP(0.5), 1000, 151.7)
     0.0241...
     """
-    (eps, delta), k, target = exact_pair(each), whole(count, "count"), rational(epsilon, "epsilon")
-    if target < 0:
-        raise InvalidParameter(f"epsilon must be at least 0, got {epsilon}.", fix="Choose epsilon >= 0.")
+    (eps, delta), k, target = exact_pair(each), whole(count, "count"), nonnegative(epsilon, "epsilon")
     with digits():
         lost = _given_away(delta, k)
         seen = Decimal(0)

@@ -1,4 +1,4 @@
-"""Closed forms to as many digits as they need, logarithms of probabilities, searches: all from the safe side.
+"""High-precision arithmetic, logarithms of probabilities and searches, all rounded to the safe side.
 
 The standard library's decimals have correctly rounded exp and ln and an exponent range that nothing here leaves,
 so a formula that cancels, or whose order is 1 + 1e-9 or a million, is evaluated as it is written.
@@ -104,6 +104,18 @@ def nearest(x: Fraction | int) -> float:
         return float(x)
     except OverflowError:
         return math.nextafter(math.inf if x > 0 else -math.inf, 0)
+
+
+def open_order(x: object) -> Fraction:
+    """Read a Rényi order, strictly above 1.
+
+    >>> open_order(1.5)
+    Fraction(3, 2)
+    """
+    order = rational(x, "order")
+    if order <= 1:
+        raise InvalidParameter(f"A Rényi order must be above 1, got {x}.", fix="Choose orders such as 2, 8, 32.")
+    return order
 
 
 def open_delta(x: object) -> float:

@@ -28,7 +28,7 @@ from curador.cli.options import (
     Rows,
     Study,
 )
-from curador.cli.screen import bullet, console, emit, say, whole, worded
+from curador.cli.screen import bullet, console, emit, say, whole
 from curador.errors import InvalidParameter, NotPromised
 from curador.show.explain import error_text
 
@@ -75,7 +75,7 @@ def explain(
 
 def _how_many(curator: Curator, sql: str, paid: dict[str, Any]) -> int | None:
     try:
-        price = {name: paid[name] for name in ("epsilon", "delta", "rho", "accuracy") if name in paid}
+        price = {name: paid[name] for name in ("epsilon", "delta", "rho", "accuracy", "rows") if name in paid}
         return curator.how_many(sql, **price)
     except NotPromised:  # it costs nothing
         return None
@@ -217,7 +217,7 @@ def _ending(repeated: bool, left: list[Balance], rehearsed: bool) -> None:
 
 
 def _worded(left: list[Balance]) -> str:
-    return "; ".join(f"{b.scope} {worded(b.remaining)}" for b in left)
+    return "; ".join(f"{b.scope} {b.remaining.label_down}" for b in left)
 
 
 def _remaining(left: list[Balance]) -> dict[str, Any]:

@@ -55,7 +55,8 @@ def show(found: list[Balance]) -> None:
     for heading in ("", "budget", "spent", "remaining", *([""] if any(states.values()) else [])):
         table.add_column(heading)
     for balance, depth in _in_order(found):
-        numbers = map(amount, (balance.budget, balance.spent, balance.remaining))
+        remaining = balance.remaining.label_down.replace(", ", "\n")
+        numbers = (amount(balance.budget), amount(balance.spent), remaining)
         state = [Text(states[balance.scope], "red")] if any(states.values()) else []
         table.add_row(Text("  " * depth + balance.scope), *numbers, *state)
     console.print(table)

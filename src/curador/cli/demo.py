@@ -38,9 +38,9 @@ def demo(
     from curador.curator.study.demo import run
 
     shown = run(folder, epsilon)
-    promise = shown.publication.guarantee
-    assert isinstance(promise, PureDP)  # the demonstration asks with epsilon
-    sentences = [posterior(promise).sentence(), decision(promise).sentence()]
+    guarantee = shown.publication.guarantee
+    assert isinstance(guarantee, PureDP)  # the demonstration asks with epsilon
+    sentences = [posterior(guarantee).sentence(), decision(guarantee).sentence()]
     if as_json:
         emit(
             {
@@ -55,7 +55,7 @@ def demo(
         return
     _statistics(shown)
     _bars(shown.publication["histogram"])
-    console.print(f"\n[bold]What an attacker can conclude at most[/bold] (ε = {promise.epsilon:g})")
+    console.print(f"\n[bold]What an attacker can conclude at most[/bold] (ε = {guarantee.epsilon:g})")
     for sentence in sentences:
         bullet(sentence, indent=2, mark="•")
     _afterwards(shown, folder)
@@ -78,8 +78,8 @@ def _statistics(shown: Demonstration) -> None:
     say("* known only because the rows are made up; a curator never shows it.\n", "dim")
 
 
-def _epsilon(promise: Guarantee) -> str:
-    return f"{getattr(promise, 'epsilon', 0):g}"
+def _epsilon(guarantee: Guarantee) -> str:
+    return f"{getattr(guarantee, 'epsilon', 0):g}"
 
 
 def _around(release: Release) -> str:
@@ -106,7 +106,7 @@ def _afterwards(shown: Demonstration, folder: Path) -> None:
         say(f"Answered from the ledger: charge {charge} paid for it before; nothing was spent.", "green")
     else:
         say(f"Charge {charge} paid for it all. A second run is answered from the ledger, for free.", "green")
-    say(f"Budget: {worded(balance.budget)}; spent {worded(balance.spent)}; remaining {worded(balance.remaining)}.")
+    say(f"Budget: {worded(balance.budget)}; spent {worded(balance.spent)}; remaining {balance.remaining.label_down}.")
     console.print("\n[bold]Try next[/bold]")
     for line in (
         *_on_the_path(),

@@ -43,7 +43,7 @@ def _print_charges(found: Sequence[Charge]) -> None:
     for heading in ("charge", "when (UTC)", "for", "cost", "asked"):
         table.add_column(heading)
     for charge in found:
-        cost = amount(charge.promise) if charge.promise is not None else ""
+        cost = amount(charge.guarantee) if charge.guarantee is not None else ""
         table.add_row(charge.id, _when(charge.at), Text(charge.receiver or "–"), cost, Text(asked(charge)))
     console.print(table)
     if not all(charge.settled for charge in found):
@@ -82,8 +82,8 @@ def _record(c: Charge) -> dict[str, Any]:
         "at": c.at,
         "receiver": c.receiver,
         "scopes": list(c.scopes),
-        "cost": None if c.promise is None else c.promise.to_json(),
-        "cost_in_words": None if c.promise is None else worded(c.promise),
+        "cost": None if c.guarantee is None else c.guarantee.to_json(),
+        "cost_in_words": None if c.guarantee is None else worded(c.guarantee),
         "settled": c.settled,
         "note": dict(c.note),
         "event": c.event.to_json(),

@@ -7,7 +7,6 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from curador.cli.screen import worded
 from curador.errors import CuradorError
 
 if TYPE_CHECKING:
@@ -35,7 +34,7 @@ def opened(study: Path, *, rehearse: bool = False, log: Path | None = None) -> I
         except CuradorError as refusal:
             if "remaining" not in refusal.facts:
                 with suppress(CuradorError):
-                    refusal.add_note("; ".join(f"{b.scope} {worded(b.remaining)}" for b in balances(curator)))
+                    refusal.add_note("; ".join(f"{b.scope} {b.remaining.label_down}" for b in balances(curator)))
             raise
 
 

@@ -78,14 +78,14 @@ def told(refusal: CuradorError, *, as_json: bool) -> None:
     Console(stderr=True, highlight=False).print(shown, soft_wrap=True)
 
 
-def worded(promise: Guarantee) -> str:
+def worded(guarantee: Guarantee) -> str:
     """A guarantee in a few words."""
-    return promise.label
+    return guarantee.label
 
 
-def amount(promise: Guarantee) -> str:
+def amount(guarantee: Guarantee) -> str:
     """A guarantee for a narrow column: one number below another."""
-    return worded(promise).replace(", ", "\n")
+    return worded(guarantee).replace(", ", "\n")
 
 
 def some(names: Sequence[str], most: int = 5) -> str:

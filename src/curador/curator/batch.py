@@ -26,7 +26,7 @@ from curador.query.plan.plan import Plan
 from curador.query.plan.planner import Planner
 from curador.query.tables.table import Table
 from curador.show.explain import error_text, note_text
-from curador.show.words.say import say
+from curador.show.release import publication_statement
 
 READ_AT = "1e-6"
 """The delta at which a batch is also said tightly, unless it has one of its own."""
@@ -62,6 +62,11 @@ class Batch:
     def tables(self) -> tuple[str, ...]:
         """The private tables it reads: each is charged for the whole batch."""
         return tuple(dict.fromkeys(name for plan in self.plans.values() for name in plan.tables))
+
+    @property
+    def reads(self) -> frozenset[str]:
+        """All tables it reads, public ones too."""
+        return frozenset(name for plan in self.plans.values() for name in plan.reads)
 
     @property
     def neighbors(self) -> Neighbors:
@@ -273,8 +278,7 @@ class Publication:
 
     def statement(self) -> str:
         """What all of it guarantees together, in one line."""
-        labels = {"guarantee": self.guarantee.label, "tight": self.tight.label}
-        return say("together", self.language, **labels, charge=self.charge)
+        return publication_statement(self.guarantee, self.tight, self.charge, self.language)
 
     def __str__(self) -> str:
         parts = [f"{name}\n{release}" for name, release in self.releases.items()]

@@ -138,13 +138,13 @@ class TableScopes:
         accepts_parent: Callable[[str | None], bool] | None = None,
         **how: Any,
     ) -> None:
-        """Open a scope, or find it; ``accepts_parent(p)``: whether a scope that is there may have that parent instead."""
+        """Open a scope, or find it; ``accepts_parent(p)``: whether an existing scope may keep that parent instead."""
         if scope not in self.ledger.scopes():
             try:
                 self.ledger.open(scope, budget, parent=parent, **how)
                 return
-            except InvalidParameter:
-                if scope not in self.ledger.scopes():  # else another process opened it meanwhile
+            except InvalidParameter as refusal:
+                if refusal.code != "budget-exists":  # else another process opened it meanwhile
                     raise
         there = self.ledger.balance(scope)
         if stated and there.budget != budget:

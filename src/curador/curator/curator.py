@@ -42,7 +42,7 @@ from curador.query.plan.planner import Planner
 from curador.query.tables.columns import Key
 from curador.query.tables.table import Table
 from curador.show.describe import Description
-from curador.show.words.say import say
+from curador.show.explain import checked_language
 
 if TYPE_CHECKING:
     from curador.curator.running import Stream
@@ -89,7 +89,7 @@ class Curator(BudgetHolder, CopyHolder):
         study = read_study(tables) if isinstance(tables, str | Path) else Study.of(tables)
         self.tables: Mapping[str, Table] = MappingProxyType(dict(study.tables))
         self.policy = study.policy if policy is None else policy
-        self.language = language
+        self.language = checked_language(language)
         self._budget = study.budget if budget is None else budget
         self._analysts = dict(study.analysts if analysts is None else analysts)
         self._engines = EnginePool(self.tables, engine, on_error)
@@ -101,7 +101,6 @@ class Curator(BudgetHolder, CopyHolder):
         self._own_ledger = isinstance(address, str | Path)
         self.ledger: Ledger = open_ledger(address, keep=study.keep) if isinstance(address, str | Path) else address
         try:
-            say("exact", language)  # refuses a language there is not
             self.scopes = Scopes(self.ledger, self.tables, self._budget)
             for name, who in self._analysts.items():
                 self.scopes.analyst(name, who.budget, who.group, who.expires)
@@ -386,9 +385,10 @@ class Curator(BudgetHolder, CopyHolder):
         delta: Number | None = None,
         rho: Number | None = None,
         accuracy: Within | None = None,
+        rows: int | None = None,
     ) -> int:
         """How many such questions still fit into the budget; free."""
-        plan = self.plan(question, epsilon=epsilon, delta=delta, rho=rho, accuracy=accuracy)
+        plan = self.plan(question, epsilon=epsilon, delta=delta, rho=rho, accuracy=accuracy, rows=rows)
         return how_many(self.ledger, self.scopes.of(plan.tables), plan.event, plan.guarantee)
 
     def reload(self, table: str) -> int:

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 from curador.accounting.convert import zcdp_epsilon
 from curador.errors import InvalidParameter, QuestionRefused
 from curador.mechanisms.base import KINDS
-from curador.numbers import Number, positive, rational, shown_up
+from curador.numbers import Number, positive, rational, set_fields, shown_up
 from curador.privacy import ZCDP, ApproxDP, Guarantee, PureDP
 from curador.query.tables.names import suggestion
 from curador.query.tables.table import Table
@@ -70,7 +70,7 @@ class Policy:
     def __post_init__(self) -> None:
         for name in ("largest_epsilon", "largest_delta"):
             if getattr(self, name) is not None:
-                object.__setattr__(self, name, positive(getattr(self, name), name))
+                set_fields(self, **{name: positive(getattr(self, name), name)})
         if isinstance(self.mechanisms, str) or not isinstance(self.mechanisms, Iterable):
             raise InvalidParameter("The policy's mechanisms are a list of kinds.", fix='Write ["integer-laplace"].')
         for name in self.mechanisms:
@@ -78,7 +78,7 @@ class Policy:
                 raise InvalidParameter(
                     f"No mechanism is of the kind {name!r}.", fix=suggestion(str(name), sorted(KINDS))
                 )
-        object.__setattr__(self, "mechanisms", tuple(self.mechanisms))
+        set_fields(self, mechanisms=tuple(self.mechanisms))
 
     @classmethod
     def from_dict(cls, stated: Mapping[str, Any]) -> Policy:

@@ -35,7 +35,8 @@ LOOKED_BACK = 200
 class Purchase(Protocol):
     """What a curator buys.
 
-    * ``tables``: the private tables that are charged; ``declared``: the declarations it was made from;
+    * ``tables``: the private tables that are charged; ``reads``: all tables it reads together, public ones too;
+    * ``declared``: the declarations it was made from;
     * ``event``: what is charged; ``ran``: what is really run, another only where an accountant charges less for it;
     * ``guarantee``: what it keeps; ``kinds``: the kinds of its mechanisms, and ``parts``: the purchases it is made of,
       for policies;
@@ -46,6 +47,9 @@ class Purchase(Protocol):
 
     @property
     def tables(self) -> tuple[str, ...]: ...
+
+    @property
+    def reads(self) -> frozenset[str]: ...
 
     @property
     def declared(self) -> Mapping[str, Table]: ...
@@ -156,9 +160,11 @@ class Buyer:
     def buy(self, purchase: Purchase, request: Request) -> Bought:
         """Reserve, run, settle; or find the measurement that was bought before.
 
-        Fails: refused before any data is read if the policy or a budget does not allow it.
+        Fails: refused, at no cost, if the policy or a budget does not allow it or a table cannot be opened.
         """
         self._policy.review(purchase, request.because, request.override)
+        for part in purchase.parts or (purchase,):
+            self._engines.of(part.reads)
         named = None if request.fresh or purchase.identity is None else self._fingerprint(purchase)
         with self._flights.of(named), watched(request.progress) as progress:
             charge = self._reserve(purchase, request, named)
@@ -188,7 +194,7 @@ class Buyer:
         who = None if request.analyst is None else self._scopes.receiver(request.analyst, purchase.tables)
         try:
             return self._ledger.reserve(
-                scopes, event, promise=guarantee, receiver=who, note=note, key=request.digest, fingerprint=named
+                scopes, event, guarantee=guarantee, receiver=who, note=note, key=request.digest, fingerprint=named
             )
         except InvalidParameter as error:
             if error.code != "key-reused":

@@ -95,6 +95,10 @@ class DailyCount:
         return (self.query.table,)
 
     @property
+    def reads(self) -> frozenset[str]:
+        return frozenset(self.tables)
+
+    @property
     def declared(self) -> Mapping[str, Table]:
         return self.query.tables
 

@@ -11,7 +11,7 @@ Reading order:
 * sql_engine — the part that all SQL engines share
 * deadline — timeout and progress of a plan
 * error_log — the curator's private log of errors
-* duckdb/ — files, data frames and DuckDB's own tables: the default engine
+* duckdb — files, data frames and DuckDB's own tables: the default engine
 * postgres — tables of a PostgreSQL database
 * spark — tables and data frames of a Spark session
 """

@@ -1,16 +1,16 @@
 """Durable, append-only budgets: scopes that form a tree, and charges that are spent when reserved and never erased.
 
-In reading order:
+Reading order:
 
-* ``contract`` — what every ledger does;
-* ``records`` — the values it returns: charges, balances, decisions, registrations;
-* ``book`` — the ledger: what may be written, decided within one transaction;
-* ``pricing`` — whom a charge falls on, what it costs there, whether it fits;
-* ``entries`` — what is written, and the seals that chain it;
-* ``posting`` — from entries to balances;
-* ``history`` — charges and decisions, read back from the entries;
-* ``verify`` — the whole history, read again and compared;
-* ``anchor`` — the key and the anchor, which are kept outside the database;
-* ``opening`` — a ledger by its address, and an older copy taken into use again;
-* ``stores`` — where rows are kept: in memory, in SQLite, in PostgreSQL.
+* contract — what every ledger does
+* records — the values it returns: charges, balances, decisions, registrations
+* book — the ledger: what may be written, decided within one transaction
+* pricing — whom a charge falls on, what it costs there, whether it fits
+* entries — what is written, and the seals that chain it
+* posting — from entries to balances
+* history — charges and decisions, read back from the entries
+* verify — the whole history, read again and compared
+* anchor — the key and the anchor, which are kept outside the database
+* opening — a ledger by its address, and an older copy taken into use again
+* stores — where rows are kept: in memory, in SQLite, in PostgreSQL.
 """

@@ -120,7 +120,7 @@ class Book:
             if after.currency != before.currency or any(
                 a < b for a, b in zip(after.ceiling, before.ceiling, strict=True)
             ):
-                raise InvalidParameter(f"{more!r} does not raise {before.promise!r}.", fix="Grant the same kind.")
+                raise InvalidParameter(f"{more!r} does not raise {before.guarantee!r}.", fix="Grant the same kind.")
             raised = Definition.of(after, about.reserved_delta)
             self._decide(rows, Granted(scope, raised.to_json(), after.ceiling, because))
 
@@ -166,7 +166,7 @@ class Book:
         scopes: str | Sequence[str],
         event: Event,
         *,
-        promise: Guarantee | None = None,
+        guarantee: Guarantee | None = None,
         note: Mapping[str, object] = EMPTY,
         key: str | None = None,
         fingerprint: str | None = None,
@@ -179,8 +179,8 @@ class Book:
                 name_of(text, what)
         named = [scopes] if isinstance(scopes, str) else list(scopes)
         path = self._path(named if receiver is None else [*named, receiver])
-        costs = prices({scope: self._parent_and_filter(scope)[1] for scope in path}, event, promise)
-        promised = promise.to_json() if promise is not None else None
+        costs = prices({scope: self._parent_and_filter(scope)[1] for scope in path}, event, guarantee)
+        promised = guarantee.to_json() if guarantee is not None else None
         if note:
             plain(note)  # a note that is not JSON is refused before the transaction begins
         at = _instant(self._clock())
@@ -199,7 +199,7 @@ class Book:
             entry = Reserved(number, path, paid, event.to_json(), promised, dict(note), key, fingerprint, receiver)
             append(rows, self._key, entry, at)
             return Charge(
-                str(number), path, tuple(paid), event, promise, MappingProxyType(entry.note), receiver=receiver, at=at
+                str(number), path, tuple(paid), event, guarantee, MappingProxyType(entry.note), receiver=receiver, at=at
             )
 
         return self._store.write(reserve_or_repeat)  # no anchor write yet: nothing leaves before it is settled

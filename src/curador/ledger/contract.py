@@ -85,7 +85,7 @@ class Ledger(Protocol):
         scopes: str | Sequence[str],
         event: Event,
         *,
-        promise: Guarantee | None = None,
+        guarantee: Guarantee | None = None,
         note: Mapping[str, object] = ...,
         key: str | None = None,
         fingerprint: str | None = None,

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from curador.errors import InvalidParameter
+from curador.errors import InvalidParameter, LedgerBroken
 
 Json = Mapping[str, Any]
 
@@ -68,7 +68,7 @@ class Reserved(Entry, kind="reserve"):
     scopes: Sequence[str]
     costs: Sequence[Sequence[int]]
     event: Json
-    promise: Json | None = None
+    guarantee: Json | None = None
     note: dict[str, Any] = field(default_factory=dict)
     request: str | None = None
     fingerprint: str | None = None
@@ -152,13 +152,19 @@ _CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=F
 
 
 def read(line: str) -> tuple[Entry, str]:
-    """The entry on a line, and the time at which it was written; an unknown kind is a KeyError.
+    """The entry on a line, and the time at which it was written; an unknown kind is refused.
 
     >>> read(written(Revoked("ana"), "now"))
     (Revoked(scope='ana', because=''), 'now')
     """
     body = json.loads(line)
     kind, at = body.pop("kind"), body.pop("at")
+    if kind not in _KINDS:
+        raise LedgerBroken(
+            f"This ledger holds an entry of the kind {kind!r}, which this version does not know.",
+            fix="Read it with the version that wrote it.",
+            code="ledger-format-unknown",
+        )
     return _KINDS[kind](**body), at
 
 

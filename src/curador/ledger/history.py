@@ -50,7 +50,7 @@ def charge_of(entry: Reserved, at: str, again: Repeated | None, settled: bool) -
         tuple(paid.scopes),
         tuple(tuple(cost) for cost in paid.costs),
         event_from_json(entry.event),
-        None if entry.promise is None else guarantee_from_json(entry.promise),
+        None if entry.guarantee is None else guarantee_from_json(entry.guarantee),
         MappingProxyType(dict(entry.note)),
         settled,
         again is not None,
@@ -176,4 +176,4 @@ def _(entry: Restored, at: str) -> Decision:
 
 
 def _promise(definition: Json) -> Guarantee:
-    return guarantee_from_json(definition["promise"])
+    return guarantee_from_json(definition["guarantee"])

@@ -57,13 +57,13 @@ class Definition:
     """The currency, promise and neighbours of a scope; only the promise can change, by a grant."""
 
     currency: Currency
-    promise: Guarantee
+    guarantee: Guarantee
     neighbors: Neighbors
     reserved_delta: Fraction = Fraction(0)
 
     @classmethod
     def of(cls, state: Filter, reserved_delta: Fraction) -> Definition:
-        return cls(state.currency, state.promise, state.neighbors, reserved_delta)
+        return cls(state.currency, state.guarantee, state.neighbors, reserved_delta)
 
     def to_json(self) -> dict[str, object]:
         """A plain dictionary, which :func:`definition` reads back from its text."""
@@ -71,7 +71,7 @@ class Definition:
             "rule": self.currency.rule.value,
             "orders": list(self.currency.orders),
             "units": list(self.currency.units),
-            "promise": self.promise.to_json(),
+            "guarantee": self.guarantee.to_json(),
             "neighbors": self.neighbors.value,
             "reserved_delta": str(self.reserved_delta),
         }
@@ -86,7 +86,7 @@ class Definition:
         counted = self.currency.rule in (Rule.RENYI_ANY, Rule.ZCDP, Rule.APPROXIMATE)
         orders = self.currency.orders if self.currency.rule is Rule.RENYI_ANY else ()
         rule = self.currency.rule if counted else None
-        return opened(self.promise + more, self.neighbors, rule, self.reserved_delta, orders)
+        return opened(self.guarantee + more, self.neighbors, rule, self.reserved_delta, orders)
 
 
 def opened(
@@ -113,7 +113,7 @@ def definition(text: str) -> Definition:
             code="ledger-format-unknown",
         )
     return Definition(
-        currency, guarantee_from_json(data["promise"]), Neighbors(data["neighbors"]), Fraction(data["reserved_delta"])
+        currency, guarantee_from_json(data["guarantee"]), Neighbors(data["neighbors"]), Fraction(data["reserved_delta"])
     )
 
 
@@ -121,7 +121,7 @@ def state(rows: Rows, scope: str, text: str) -> Filter:
     """A scope's filter with its current balances."""
     about = definition(text)
     spent, ceiling = _balance(rows, scope, len(about.currency.names))
-    return Filter(about.currency, about.promise, about.neighbors, ceiling, spent)
+    return Filter(about.currency, about.guarantee, about.neighbors, ceiling, spent)
 
 
 def check(rows: Rows, scope: str, text: str, amount: Cost) -> None:

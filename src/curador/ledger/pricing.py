@@ -57,7 +57,7 @@ def lineage(scopes: str | Sequence[str], parent: Callable[[str], str | None]) ->
 # ---- prices ------------------------------------------------------------------------------------------------------
 
 
-def price(state: Filter, event: Event, promise: Guarantee | None = None) -> Cost:
+def price(state: Filter, event: Event, guarantee: Guarantee | None = None) -> Cost:
     """The cost of an event in a scope's currency; where the currency cannot express it, the cost of its promise.
 
     Assumes: the event keeps the promise.
@@ -76,7 +76,7 @@ def price(state: Filter, event: Event, promise: Guarantee | None = None) -> Cost
             code="neighbors-differ",
             facts={"budget": state.neighbors.value, "event": event.neighbors.value},
         )
-    for what in (event, promise):
+    for what in (event, guarantee):
         try:
             if what is not None:
                 return cost(what, state.currency)
@@ -90,7 +90,7 @@ def price(state: Filter, event: Event, promise: Guarantee | None = None) -> Cost
     )
 
 
-def prices(states: Mapping[str, Filter], event: Event, promise: Guarantee | None = None) -> dict[str, Cost]:
+def prices(states: Mapping[str, Filter], event: Event, guarantee: Guarantee | None = None) -> dict[str, Cost]:
     """The cost of an event in each of these scopes; scopes of one currency share one computation.
 
     >>> from curador.accounting.events import PureLoss
@@ -102,7 +102,7 @@ def prices(states: Mapping[str, Filter], event: Event, promise: Guarantee | None
     for state in states.values():
         kind = state.currency, state.neighbors
         if kind not in found:
-            found[kind] = price(state, event, promise)
+            found[kind] = price(state, event, guarantee)
     return {scope: found[state.currency, state.neighbors] for scope, state in states.items()}
 
 

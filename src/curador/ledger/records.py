@@ -42,7 +42,7 @@ class Charge:
     >>> from curador.privacy import PureDP
     >>> ledger = MemoryLedger()
     >>> _ = ledger.open("people", PureDP(1))
-    >>> charge = ledger.reserve("people", PureLoss("0.25"), promise=PureDP(0.25))
+    >>> charge = ledger.reserve("people", PureLoss("0.25"), guarantee=PureDP(0.25))
     >>> charge
     <Charge 1: epsilon 0.25 from people, not answered>
     >>> charge.id, charge.scopes, charge.costs, charge.settled
@@ -53,7 +53,7 @@ class Charge:
     scopes: tuple[str, ...]
     costs: tuple[Cost, ...]
     event: Event
-    promise: Guarantee | None = None
+    guarantee: Guarantee | None = None
     note: Mapping[str, object] = field(default_factory=lambda: EMPTY, hash=False)
     settled: bool = False
     repeated: bool = False
@@ -67,7 +67,7 @@ class Charge:
         return asked if isinstance(asked, str) else plain(asked)
 
     def __str__(self) -> str:
-        what = type(self.event).__name__ if self.promise is None else guarantee_text(self.promise)
+        what = type(self.event).__name__ if self.guarantee is None else every_digit(self.guarantee)
         payers = f"from {', '.join(self.scopes)}" if self.scopes else "paid before"
         state = "repeated" if self.repeated else "answered" if self.settled else "not answered"
         return f"charge {self.id}: {what} {payers}, {state}"
@@ -107,8 +107,8 @@ class Charges(tuple[Charge, ...]):
 
     def _rows(self) -> Iterator[tuple[str, ...]]:
         for c in self:
-            promise = "" if c.promise is None else guarantee_text(c.promise)
-            yield c.id, c.at, ", ".join(c.scopes), c.receiver or "", promise, c.asked
+            guarantee = "" if c.guarantee is None else every_digit(c.guarantee)
+            yield c.id, c.at, ", ".join(c.scopes), c.receiver or "", guarantee, c.asked
 
     def _repr_html_(self) -> str:
         head = "".join(f"<th>{name}</th>" for name in _COLUMNS)
@@ -125,16 +125,16 @@ def _html_row(cells: tuple[str, ...]) -> str:
     return f"<tr>{''.join(f'<td>{html.escape(text)}</td>' for text in short)}</tr>"
 
 
-def guarantee_text(promise: Guarantee) -> str:
+def every_digit(guarantee: Guarantee) -> str:
     """A guarantee in one line, with every digit.
 
     >>> from curador.privacy import ApproxDP, RenyiDP
-    >>> guarantee_text(ApproxDP("0.1212625", 1e-6)), guarantee_text(RenyiDP({2: 1, 8: 2.5}))
+    >>> every_digit(ApproxDP("0.1212625", 1e-6)), every_digit(RenyiDP({2: 1, 8: 2.5}))
     ('epsilon 0.1212625, delta 1e-06', 'order 2: 1, order 8: 2.5')
     """
-    if isinstance(promise, RenyiDP):
-        return ", ".join(f"order {_digits(a)}: {_digits(e)}" for a, e in promise.curve)
-    return ", ".join(f"{name} {_digits(value)}" for name, value in promise.to_json().items() if name != "kind")
+    if isinstance(guarantee, RenyiDP):
+        return ", ".join(f"order {_digits(a)}: {_digits(e)}" for a, e in guarantee.curve)
+    return ", ".join(f"{name} {_digits(value)}" for name, value in guarantee.to_json().items() if name != "kind")
 
 
 def _digits(value: object) -> str:
@@ -169,7 +169,7 @@ class Balance:
 
     @property
     def budget(self) -> Guarantee:
-        return self.state.promise
+        return self.state.guarantee
 
     @property
     def neighbors(self) -> Neighbors:

@@ -28,27 +28,30 @@ def verify_rows(rows: Rows, key: bytes) -> int:
     for sequence, line, mac in rows.scan(ENTRY):
         entries += 1
         if not hmac.compare_digest(seal(key, replayed.head.mac, sequence, line), bytes(mac)):
-            raise _broken(f"entry {sequence} does not carry its seal")
+            raise _broken(f"entry {sequence} does not carry its seal", entry=sequence)
         try:
             entry = read(line)[0]
             _in_order(entry, sequence, replayed.head)
             replayed.head = Head(sequence, replayed.head.charges, bytes(mac))
             post(entry, replayed)
         except (CuradorError, ValueError, TypeError, LookupError) as error:
-            raise _broken(f"entry {sequence} cannot follow what is before it ({error})") from None
+            raise _broken(f"entry {sequence} cannot follow the entries before it ({error})", entry=sequence) from None
         if isinstance(entry, Settled):
             digests[entry.charge] = entry.digest
         replayed.savepoint()
     if rows.head != replayed.head:
-        raise _broken(f"its head is entry {rows.head.sequence}, and its last entry is {replayed.head.sequence}")
+        claimed, found = rows.head.sequence, replayed.head.sequence
+        raise _broken(f"its head is entry {claimed}, and its last entry is {found}", entry=found)
     for table in DERIVED:
         for stored, right in zip_longest(rows.scan(table), replayed.scan(table)):
             if stored != right:
-                raise _broken(f"the table {table.name} has {stored!r} where its entries make {right!r}")
+                raise _broken(
+                    f"the table {table.name} has {stored!r} where its entries make {right!r}", table=table.name
+                )
     stored_answers = {number: digest(bytes(answer)) for number, answer in rows.scan(ANSWER)}
     for number in sorted(stored_answers.keys() | digests.keys()):
         if stored_answers.get(number) != digests.get(number):
-            raise _broken(f"the answer of charge {number} is not the one that was settled")
+            raise _broken(f"the answer of charge {number} is not the one that was settled", charge=str(number))
     for name, _, text, _, _ in replayed.scan(SCOPE):
         if text != LOST:
             state(replayed, name, text)  # a filter above its ceiling cannot be made
@@ -64,7 +67,7 @@ def _in_order(entry: Entry, sequence: int, before: Head) -> None:
             raise ValueError("charges are missing before it")
 
 
-def _broken(how: str) -> LedgerBroken:
+def _broken(how: str, **facts: int | str) -> LedgerBroken:
     return LedgerBroken(
-        f"This ledger was changed by another program: {how}.", fix=RESTORE, code="ledger-tampered", facts={"how": how}
+        f"This ledger was changed by another program: {how}.", fix=RESTORE, code="ledger-tampered", facts=facts
     )

@@ -1,4 +1,4 @@
-"""What every mechanism is: a release that knows its event and its error."""
+"""The base of every mechanism, the list of their codes, and checks of the values that are released."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from curador.noise import SYSTEM, DiscreteGaussian, DiscreteLaplace, Entropy
 from curador.numbers import positive, rational
 
 LARGEST = 1 << 61
-"""Integer arrays are clamped to this before noise, and what is released after it.  Clamping never moves two values
-further apart, and whatever noise exceeds 2**62 ends at the clamp, so a machine word never wraps."""
+"""Integer arrays are clamped to plus or minus this before the noise and after it.  Clamping never moves two values
+further apart, and noise beyond 2**62 ends at the clamp, so that a machine word never wraps."""
 
 
 LARGEST_EPSILON = 1 << 64
-"""Beyond this an epsilon is a slip of the pen, and machine floats would overflow."""
+"""An epsilon above this is taken for a mistake; machine floats would overflow."""
 
 KINDS = frozenset(
     {
@@ -50,7 +50,7 @@ may change its meaning, and a name outside this set is refused."""
 
 
 class Mechanism(ABC):
-    """A randomised answer: how to release, what it costs, how wrong it is."""
+    """A randomised computation on private data that states its event (for accountants) and its kind (for policies)."""
 
     @property
     @abstractmethod
@@ -60,7 +60,7 @@ class Mechanism(ABC):
     @property
     @abstractmethod
     def event(self) -> Event:
-        """What a release is, for any accountant, for ever."""
+        """A description of one release, from which any accountant can bound its privacy loss."""
 
 
 class AdditiveNoise(Mechanism):
@@ -136,7 +136,7 @@ def checked_confidence(confidence: object) -> float:
 
 
 def checked_epsilon(epsilon: object) -> Fraction:
-    """An epsilon above 0 for a choice."""
+    """An epsilon above 0 and of a size that floats can hold."""
     value = positive(epsilon, "epsilon")
     if value > LARGEST_EPSILON:
         raise InvalidParameter("An epsilon above 2**64 promises nothing.", fix="Choose epsilon <= 10.")
@@ -171,7 +171,7 @@ def real_scalar(value: object) -> Fraction:
 
 
 def real_array(value: Any, coordinates: int) -> NDArray[np.float64]:
-    """Finite real numbers, at most so many, as doubles."""
+    """Finite real numbers, at most ``coordinates`` of them, as doubles."""
     found = _array(value)
     if found.dtype.kind not in "iuf":
         raise InvalidValue(f"Expected numbers, got {found.dtype}.", fix="Pass an array of ints or floats.")

@@ -1,8 +1,8 @@
 """Private selection of groups: which keys of a GROUP BY may be shown when the keys themselves come from the data.
 
-Counts are of units, each counted once in a group, and a group without units never appears.  What is returned by
-``keep`` lines up with the groups found in the data; only the groups it marks may leave, in an order that does not
-depend on the data, because how many there were and how they were found is private too.
+Counts are of units, each counted once in a group, and a group without units never appears.  The result
+of ``keep`` has one entry per group found in the data; only the groups it marks may be released, in an order that does
+not depend on the data, because the number of groups and the order in which they were found are private too.
 """
 
 from __future__ import annotations
@@ -131,7 +131,7 @@ class OptimalKeys(GroupSelection):
 
     @property
     def each(self) -> ApproxLoss:
-        """What one decision costs."""
+        """The cost of one decision."""
         moved = groups_moved(self.groups, self.neighbors)
         return ApproxLoss(self.epsilon / moved, self.delta / moved, self.neighbors)
 
@@ -146,7 +146,7 @@ class OptimalKeys(GroupSelection):
         return len(_chances(self.each.epsilon, self.each.delta)) - 1
 
     def probability(self, units: int) -> Fraction:
-        """How likely a group of so many units is kept, exactly."""
+        """The exact probability that a group with this many units is kept."""
         chances = _chances(self.each.epsilon, self.each.delta)
         return Fraction(chances[min(whole(units, "units"), len(chances) - 1)], 1 << FINE)
 
@@ -196,5 +196,5 @@ def _chances(epsilon: Fraction, delta: Fraction) -> tuple[int, ...]:
 def _high(epsilon: Fraction, delta: Fraction) -> NDArray[np.uint64]:
     """The first machine word of each keeping probability; the last, which is 1, has none."""
     high = np.array([min(p >> WORD, (1 << WORD) - 1) for p in _chances(epsilon, delta)], np.uint64)
-    high.flags.writeable = False  # it is shared by all who ask
+    high.flags.writeable = False  # cached, so shared between callers
     return high

@@ -174,7 +174,7 @@ class Quantiles(Mechanism):
         return np.clip(places.astype(np.int64), 0, self.points - 1)
 
     def _rate(self, q: Fraction, root: bool) -> Fraction:
-        """What one rank is worth, as the logarithm of a weight, when quantile q of a part is chosen."""
+        """The change in log-weight for one rank, when quantile q of a part is chosen."""
         share = self.epsilon / self.levels
         # How far apart the scores of two points can move when a unit joins or leaves, and when it changes.
         extreme = q in (0, 1)

@@ -1,4 +1,4 @@
-"""Randomized response: each answer is true with a known probability, and nobody can tell which ones are."""
+"""Randomized response: each reported answer is the true one with a known probability."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ class RandomizedResponse(Mechanism):
     Guarantee: epsilon-local DP with epsilon = |ln(truth (k-1) / (1 - truth))| [War65], [KBR16].
 
     >>> coin = RandomizedResponse(truth=0.75)
-    >>> round(coin.epsilon, 6) == round(math.log(3), 6), coin.release(1) in (0, 1)
-    (True, True)
-    >>> RandomizedResponse(categories=5, epsilon=1).release([0, 1, 2, 3, 4]).shape
-    (5,)
+    >>> round(coin.epsilon, 6)  # ln 3
+    1.098612
+    >>> RandomizedResponse(categories=5, epsilon=1000).release([0, 1, 2, 3, 4])  # hardly any lies
+    array([0, 1, 2, 3, 4])
     """
 
     kind: ClassVar[str] = "randomized-response"
@@ -116,11 +116,11 @@ class RandomizedResponse(Mechanism):
 
 
 def randomized_response(value: Any, *, truth: Number | None = None, epsilon: Number | None = None) -> Any:
-    """The course's coin: a bit (or an array of bits) told truly with probability ``truth``, else flipped.
+    """The course's coin: a bit (or an array of bits) reported as it is with probability ``truth``, else flipped.
 
     Guarantee: epsilon-local DP, as :class:`RandomizedResponse`.
 
-    >>> randomized_response(1, truth=0.75) in (0, 1)
-    True
+    >>> randomized_response([0, 1, 1], epsilon=1000)
+    array([0, 1, 1])
     """
     return RandomizedResponse(epsilon, truth=truth).release(value)

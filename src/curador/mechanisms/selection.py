@@ -33,7 +33,7 @@ BITS = 30
 """A sensitivity is at least 2**30 steps."""
 
 MOST_STEPS = 1 << 40
-"""A sensitivity whose numerator is above this gets exactly so many steps, which integers may then miss."""
+"""A sensitivity with a larger numerator gets exactly this many steps; integers may then fall between them."""
 
 FARTHEST = 1 << 61
 """A score further than this below the best counts as this far below, at least 2**20 sensitivities: that too moves by
@@ -114,7 +114,7 @@ class ScoreGrid:
 
 @dataclass(frozen=True, init=False)
 class Selection(Mechanism):
-    """What the choices below share: scores of a given sensitivity, a grid for them, and a budget.
+    """The common part of the choices below: scores of a given sensitivity, their grid, and a budget.
 
     ``monotonic`` says that between neighbours all scores move the same way, as counts do under add-remove; it
     doubles the effect of epsilon.
@@ -148,7 +148,7 @@ class Selection(Mechanism):
 
     @property
     def rate(self) -> Fraction:
-        """What one step of score is worth, as the logarithm of a weight."""
+        """The change in log-weight for one step of score."""
         return self.epsilon / ((1 if self.monotonic else 2) * self.grid.steps)
 
     @property

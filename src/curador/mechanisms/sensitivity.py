@@ -15,7 +15,7 @@ from itertools import combinations, combinations_with_replacement
 from typing import NamedTuple, TypeVar
 
 from curador.errors import InvalidParameter
-from curador.numbers import Number, rational, sqrt_up, whole
+from curador.numbers import Number, rational, set_fields, sqrt_up, whole
 from curador.privacy import Neighbors
 
 _Record = TypeVar("_Record")
@@ -42,8 +42,8 @@ class Sensitivity:
 
     def __post_init__(self) -> None:
         for name in ("l1", "l2_squared", "linf"):
-            object.__setattr__(self, name, rational(getattr(self, name), name))
-        object.__setattr__(self, "neighbors", Neighbors(self.neighbors))
+            set_fields(self, **{name: rational(getattr(self, name), name)})
+        set_fields(self, neighbors=Neighbors(self.neighbors))
         # The largest changes obey the inequalities of the norms: linf <= l2 <= l1, and Hölder.
         ordered = min(self.l1, self.linf) >= 0 and self.linf**2 <= self.l2_squared <= self.l1 * self.linf
         if not ordered or (self.l1 > 0) != (self.linf > 0):
@@ -69,7 +69,7 @@ class Sensitivity:
 
 @dataclass(frozen=True, slots=True)
 class Contribution:
-    """What one unit puts into a statistic: at most ``groups`` groups, at most ``rows`` rows in each.
+    """The bounds on one unit's contribution: at most ``groups`` groups, at most ``rows`` rows in each.
 
     ``fewest`` is how many rows every unit is known to have: 1 where a unit is a row and no filter drops it.
     It matters only under replace, where a unit that is always present cannot vanish; 0 is always safe.
@@ -84,7 +84,7 @@ class Contribution:
 
     def __post_init__(self) -> None:
         for name, least in (("rows", 1), ("groups", 1), ("fewest", 0)):
-            object.__setattr__(self, name, whole(getattr(self, name), name, least))
+            set_fields(self, **{name: whole(getattr(self, name), name, least)})
         if self.fewest > self.rows or (self.fewest and self.groups > 1):
             raise InvalidParameter(
                 f"A unit of at most {self.rows} rows in each of {self.groups} groups "

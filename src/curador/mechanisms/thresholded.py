@@ -26,7 +26,7 @@ from curador.privacy import Neighbors
 
 
 class Thresholded(GroupSelection):
-    """Noisy counts of units, shown where they reach ``threshold``; what the two mechanisms below share."""
+    """Noisy counts of units, shown where they reach ``threshold``; the common part of the two mechanisms below."""
 
     delta: Fraction
     groups: int

@@ -1,4 +1,4 @@
-"""What the array samplers share: pieces, the error bound of the float filter, signs, values too large for a word."""
+"""Parts shared by the array samplers: chunk size, error bound of the float filter, signs, outliers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from curador.errors import InvalidParameter
 
 CHUNK = 1 << 14
-"""Samples are made in pieces that stay in the processor's cache."""
+"""Samples are drawn in chunks of this size, which stay in the processor's cache."""
 
 EXP_ERROR = 2.0**-40
 """Assumed bound on the error of numpy.exp and the operations around it, 4096 units in the last place: a filter that

@@ -74,8 +74,9 @@ def real_laplace(
 ) -> NDArray[np.float64]:
     """Values on the grid 2**e, plus independent Laplace noise of the given scale.
 
-    >>> real_laplace(np.array([1.0, 2.0]), Fraction(1), -40).shape
-    (2,)
+    >>> scale = Fraction(1, 10**6)
+    >>> real_laplace(np.array([1.0, 2.0]), scale, grid_exponent(scale)).round(3)
+    array([1., 2.])
     """
     return _released(values, _laplace(scale, e), e, entropy)
 
@@ -85,8 +86,9 @@ def real_gaussian(
 ) -> NDArray[np.float64]:
     """Values on the grid 2**e, plus independent Gaussian noise of the given standard deviation.
 
-    >>> real_gaussian(np.array([1.0, 2.0]), Fraction(1), -40).shape
-    (2,)
+    >>> sigma = Fraction(1, 10**6)
+    >>> real_gaussian(np.array([1.0, 2.0]), sigma, grid_exponent(sigma)).round(3)
+    array([1., 2.])
     """
     return _released(values, _gaussian(sigma, e), e, entropy)
 

@@ -1,1 +1,12 @@
-"""From a question to a plan, reading no data: schemas, expressions, questions, SQL and the builder."""
+"""From a question to a plan, reading no data.
+
+Reading order:
+
+* tables — tables as they are declared
+* language — expressions over columns: their types, bounds and text
+* aggregates — what can be asked of a column, one file for each family
+* ask — questions, built step by step or written in SQL
+* plan — from a question and a budget to a plan
+* sql_plan — the exact half of a plan, as statements in a small neutral language
+* answer — from exact integers to a noised measurement, and from that to an answer
+"""

@@ -1,1 +1,16 @@
-"""What people look at: plots and pages, made of plain values."""
+"""What people read and look at, made of plain values.
+
+Reading order:
+
+* words — texts by code, in English and Spanish
+* tables — tables as text and HTML
+* explain — a plan in words
+* release — a release on a terminal and in a notebook
+* describe — what a curator holds
+* summary — estimates from local reports as plain values and tables
+* curves — privacy curves as figures
+* estimates — estimates from local reports as figures
+* panels — errors of several methods side by side
+* progress — a bar for long work
+* files — files written whole or not at all
+"""

@@ -1,6 +1,6 @@
 """Curves of privacy loss as figures: δ against ε, the two errors of a test, Rényi divergence against its order.
 
-A figure belongs to whoever asked for it: nothing is registered with pyplot, so there is nothing to close and no
+A figure belongs to its caller: nothing is registered with pyplot, so there is nothing to close and no
 global state.  Lines carry their labels themselves, where they collide least, in colours that most people tell apart.
 """
 
@@ -27,7 +27,7 @@ Drawable = tuple[ArrayLike, ArrayLike] | Curve | Tradeoff | RenyiDP
 """Two sequences (x, y), or something that knows its own curve."""
 
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#444444", "#8c564b")
-"""Okabe and Ito's palette, without its yellow and with a brown: told apart by most kinds of colour blindness."""
+"""Okabe and Ito's palette, without its yellow and with a brown: distinguishable with most kinds of colour blindness."""
 
 WORDS: dict[str, dict[str, str]] = {
     "en": {

@@ -1,4 +1,4 @@
-"""Figures of what was estimated from local reports: points with their intervals, and distributions."""
+"""Figures of estimates from local reports: points with their intervals, and distributions."""
 
 from __future__ import annotations
 

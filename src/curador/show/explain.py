@@ -7,7 +7,8 @@ from fractions import Fraction
 from textwrap import wrap
 from typing import Any
 
-from curador.privacy import guarantee_from_json
+from curador.numbers import shown_up
+from curador.privacy import Guarantee, guarantee_from_json
 from curador.show.tables import TextColumn, text_table
 from curador.show.words.say import counted, say
 
@@ -50,6 +51,26 @@ def bullet(text: str) -> list[str]:
 def whom(unit: str | None, language: str = "en") -> str:
     """Whom a guarantee is for: a row, or everything that shares an id."""
     return say("unit-row", language) if unit is None else say("unit-id", language, unit=unit)
+
+
+def guarantee_text(guarantee: Guarantee, language: str = "en") -> str:
+    """A guarantee in a few words, its numbers rounded up.
+
+    >>> from curador.privacy import ApproxDP
+    >>> guarantee_text(ApproxDP(1, 1e-6), "es")
+    'épsilon 1, delta 1e-06'
+    """
+    numbers = {name: x for name, x in guarantee.to_json().items() if isinstance(x, int | float)}
+    if not numbers or ("epsilon" not in numbers and "rho" not in numbers):
+        return guarantee.label
+    shown = (f"{say(name, language)} {shown_up(x)}" for name, x in numbers.items() if x or name != "delta")
+    return ", ".join(shown)
+
+
+def checked_language(language: str) -> str:
+    """The language, or a refusal where there are no texts in it."""
+    say("exact", language)
+    return language
 
 
 def note_text(note: Facts, language: str = "en") -> str:
@@ -109,7 +130,9 @@ def _heading(facts: Facts, language: str) -> list[str]:
     if facts["groups"]:
         code = "groups-private" if facts["keys"] is None else "groups-public"
         lines["label-groups"] = say(code, language, groups=", ".join(facts["groups"]), n=facts["keys"])
-    lines["label-costs"] = say("costs", language, guarantee=guarantee_from_json(facts["guarantee"]).label)
+    lines["label-costs"] = say(
+        "costs", language, guarantee=guarantee_text(guarantee_from_json(facts["guarantee"]), language)
+    )
     labels = {code: say(code, language) for code in lines}
     width = max(10, *map(len, labels.values()))
     return [f"{labels[code]:<{width}} {text}" for code, text in lines.items()]

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from curador.errors import InvalidParameter
+from curador.numbers import set_fields
 from curador.show.curves import COLOURS, _matplotlib
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ _INK, _FAINT = "#333333", "#dddddd"
 
 @dataclass(frozen=True, eq=False)
 class RepeatedRuns:
-    """What repeated runs measured at several places: one row per place, one column per run.
+    """Measurements of repeated runs at several places: one row per place, one column per run.
 
     >>> found = RepeatedRuns([1, 2], [[1.0, 3.0], [0.5, 0.5]])
     >>> found.mean.tolist(), found.reach.tolist()
@@ -45,8 +46,8 @@ class RepeatedRuns:
             raise InvalidParameter("There is one row of runs for each place.", fix="Pass x and a table of runs.")
         if not (np.isfinite(x).all() and np.isfinite(runs).all() and (np.diff(x) > 0).all()):
             raise InvalidParameter("Runs are numbers over an increasing x.", fix="Sort the places; drop failed runs.")
-        object.__setattr__(self, "x", x)
-        object.__setattr__(self, "runs", runs)
+        set_fields(self, x=x)
+        set_fields(self, runs=runs)
 
     @property
     def mean(self) -> NDArray[np.float64]:

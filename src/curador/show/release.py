@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Protocol
 
 from curador.privacy import Guarantee, Neighbors
-from curador.show.explain import note_text, whom
+from curador.show.explain import guarantee_text, note_text, whom
 from curador.show.tables import Cell, TextColumn, cell_text, html_table, real_text, stacked, text_table
 from curador.show.words.say import say
 
@@ -53,12 +53,18 @@ def statement(release: Shown) -> str:
     said = say(
         "statement",
         release.language,
-        guarantee=release.guarantee.label,
+        guarantee=guarantee_text(release.guarantee, release.language),
         unit=whom(release.unit, release.language),
         neighbors=say(release.neighbors.value, release.language),
         charge=release.charge,
     )
     return say("rehearsal", release.language, statement=said) if release.rehearsal else said
+
+
+def publication_statement(guarantee: Guarantee, tight: Guarantee, charge: str, language: str) -> str:
+    """What all releases of a batch guarantee together, in one line."""
+    labels = {"guarantee": guarantee_text(guarantee, language), "tight": guarantee_text(tight, language)}
+    return say("together", language, **labels, charge=charge)
 
 
 def notes(release: Shown) -> tuple[str, ...]:

@@ -46,7 +46,7 @@ class Summary:
     approximate: bool = False
     """Whether the limits are right in the long run only."""
     note: str = ""
-    """What to know before using the numbers."""
+    """A warning about the numbers, or nothing."""
 
     def rows(self) -> list[dict[str, Any]]:
         """A dictionary for each value, by the names of the columns."""

@@ -12,10 +12,11 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from curador.audit.doors.run import ANSWERED, Library, Observation, Request, differences, distance, said
+from curador.audit.doors.run import ANSWERED, AttackRequest, Library, Observation, differences, distance, said
 from curador.audit.doors.scenes import GROUPS, ROWS, SCENES, SLOTS, TOWNS, VICTIM, VICTIMS, Scene, person, visit
 from curador.audit.doors.table import ATTACKS, Attack, Safe
 from curador.curator.curator import Curator
+from curador.curator.purchase import Request
 from curador.engines.duckdb.engine import DuckDB
 from curador.engines.engine import Engine
 from curador.errors import CuradorError
@@ -121,7 +122,9 @@ def held(attack: Attack, opens: Opens) -> None:
     if attack.safe is Safe.REFUSED:
         assert here.status in ("QuestionRefused", "InvalidParameter", "BudgetExceeded"), here.text
         assert "To do: " in here.text
-        assert here.balance == Library(curator_of(opens(None))).ask(Request("")).balance  # as if nothing was asked
+        assert (
+            here.balance == Library(curator_of(opens(None))).ask(AttackRequest("")).balance
+        )  # as if nothing was asked
         assert reads == 0
     else:
         assert here.status == ANSWERED, here.text
@@ -177,7 +180,7 @@ def test_the_list_covers_what_concerns_questions() -> None:
 
 def test_a_join_does_not_fan_out() -> None:
     """S1: a victim with n rows on both sides does not cost n * n rows, which a limit of memory would show."""
-    request = Request("SELECT SUM(visits.cost) AS s FROM people JOIN visits ON people.pid = visits.pid")
+    request = AttackRequest("SELECT SUM(visits.cost) AS s FROM people JOIN visits ON people.pid = visits.pid")
     seen = []
     for n in (0, 3000):
         extra = {"people": (person(VICTIM),) * n, "visits": tuple(visit(VICTIM, i) for i in range(n))}
@@ -214,7 +217,7 @@ def test_what_the_engine_cannot_hold_is_not_there(name: str, request: pytest.Fix
     for data in (frame.slice(0, 99), frame):
         table = Table(data, unit="pid", columns={"pid": "integer", "x": kind}, contribution=(GROUPS, ROWS))
         engine = OPENERS["duckdb"](request, {"t": data})
-        ask = Request("SELECT x AS x, COUNT(*) AS n FROM t GROUP BY x", {"epsilon": 10, "delta": 1e-9})
+        ask = AttackRequest("SELECT x AS x, COUNT(*) AS n FROM t GROUP BY x", {"epsilon": 10, "delta": 1e-9})
         seen.append(Library(Curator({"t": table}, budget=BUDGET, engine=engine)).ask(ask))
         engine.close()
     assert [o.status for o in seen] == [ANSWERED, ANSWERED]
@@ -226,7 +229,7 @@ def test_what_the_engine_cannot_hold_is_not_there(name: str, request: pytest.Fix
 
 @pytest.mark.parametrize("fails", [ZeroDivisionError("row 5000"), ValueError("income 7"), CuradorError("x", fix="y")])
 def test_a_leak_through_an_error_is_seen(fails: Exception, duckdb_opens: Opens) -> None:
-    request = Request("SELECT COUNT(*) AS n FROM people")
+    request = AttackRequest("SELECT COUNT(*) AS n FROM people")
     good = Library(curator_of(duckdb_opens(None))).ask(request)
     bad = Library(curator_of(Watched(duckdb_opens("plain"), fails))).ask(request)
     assert {line.split(":")[0] for line in differences(good, bad)} == {"status", "text", "shape", "order", "balance"}
@@ -263,7 +266,7 @@ def test_an_error_that_carries_another_is_seen() -> None:
 
 
 def test_a_failure_after_the_charge_keeps_it_and_says_nothing(duckdb_opens: Opens) -> None:
-    request = Request("SELECT COUNT(*) AS n FROM people")
+    request = AttackRequest("SELECT COUNT(*) AS n FROM people")
     causes = [ZeroDivisionError("pid 5000"), MemoryError(), TimeoutError("late"), CuradorError("age 79", fix="none")]
     seen = [Library(curator_of(Watched(duckdb_opens(v), e))).ask(request) for v in (None, "plain") for e in causes]
     assert {o.status for o in seen} == {"EngineFailed"}
@@ -294,7 +297,8 @@ def test_the_budget_ends_averaging_at_the_same_question(duckdb_opens: Opens) -> 
     for victim in (None, "plain"):
         door = Library(curator_of(duckdb_opens(victim), PureDP(1)))
         ask = [
-            Request(f"SELECT COUNT(*) AS n FROM people WHERE pid {op} 5000", {"epsilon": "0.1"}) for op in ("=", "<>")
+            AttackRequest(f"SELECT COUNT(*) AS n FROM people WHERE pid {op} 5000", {"epsilon": "0.1"})
+            for op in ("=", "<>")
         ]
         ends.append([door.ask(ask[i % 2]) for i in range(12)])
     assert [o.status for o in ends[0]] == [ANSWERED] * 10 + ["BudgetExceeded"] * 2
@@ -311,18 +315,17 @@ def test_a_town_of_one_person_does_not_show(duckdb_opens: Opens) -> None:
     assert attack.budget["delta"] == 1e-9
     curator = curator_of(duckdb_opens("plain"))
     plan = curator.plan(attack.sql, **attack.budget)
-    assert {curator.release(plan, because="an attack", override=True, fresh=True)["town"] for _ in range(200)} == {
-        TOWNS
-    }
+    how = Request(because="an attack", override=True, fresh=True)
+    assert {curator.release(plan, how)["town"] for _ in range(200)} == {TOWNS}
 
 
 def test_empty_public_keys_get_noise_of_their_own(duckdb_opens: Opens) -> None:
     door = Library(curator_of(duckdb_opens(None)))
-    seen = door.ask(Request("SELECT slot, COUNT(*) AS n FROM people GROUP BY slot"))
+    seen = door.ask(AttackRequest("SELECT slot, COUNT(*) AS n FROM people GROUP BY slot"))
     assert seen.order == tuple((str(i),) for i in range(SLOTS))
     drawn = np.array([row[0] for row in seen.numbers[3:]], float)  # slots 0, 1 and 2 are not empty
     assert len(set(drawn)) > 10
     # Independent draws: the correlation of 496 pairs is normal with deviation 0.045, so 0.3 is beyond six of them.
     assert abs(np.corrcoef(drawn[1:], drawn[:-1])[0, 1]) < 0.3
-    again = door.ask(Request("SELECT slot, COUNT(*) AS n FROM people GROUP BY slot"))
+    again = door.ask(AttackRequest("SELECT slot, COUNT(*) AS n FROM people GROUP BY slot"))
     assert again.numbers != seen.numbers

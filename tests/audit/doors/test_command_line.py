@@ -10,10 +10,10 @@ import pyarrow.parquet as pq
 import pytest
 from typer.testing import CliRunner
 
-from curador import cli
-from curador.audit.doors.run import ANSWERED, Observation, Request, differences, masked, said
+from curador.audit.doors.run import ANSWERED, AttackRequest, Observation, differences, masked, said
 from curador.audit.doors.scenes import GROUPS, ROWS, SCENES, VICTIMS
 from curador.audit.doors.table import Attack, Safe
+from curador.cli.app import app
 from curador.curator.release import Release
 from curador.query.tables.table import Table
 from tests.audit.doors.test_attacks import EVERYWHERE, FIRST, arrow, names
@@ -32,7 +32,7 @@ class CommandLine:
     def __init__(self, folder: Path) -> None:
         self._folder, self._study = folder, folder / "study.toml"
 
-    def ask(self, request: Request) -> Observation:
+    def ask(self, request: AttackRequest) -> Observation:
         shutil.rmtree(self._folder / "study.ledger.keep", ignore_errors=True)
         for file in self._folder.glob("study.ledger*"):
             file.unlink()
@@ -50,7 +50,7 @@ class CommandLine:
         return Observation(status, masked(release) + json.dumps(rest), shape, order, balance, explain)
 
     def _run(self, *arguments: str) -> tuple[str, str, dict[str, object] | None]:
-        done = CliRunner().invoke(cli.app, [*arguments, "--study", str(self._study), "--json"])
+        done = CliRunner().invoke(app, [*arguments, "--study", str(self._study), "--json"])
         if done.exit_code == 0:
             found = json.loads(done.output)
             return ANSWERED, _timeless(done.output), found if arguments[0] == "ask" else None

@@ -13,19 +13,19 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from curador.curator import curator as front
 from curador.curator.curator import Curator
-from curador.curator.naming import fingerprint
 from curador.curator.policy import Policy
 from curador.curator.study.file import Analyst
+from curador.curator.table import CuratorTable
 from curador.errors import BudgetExceeded, CuradorError, EngineFailed, QuestionRefused
 from curador.privacy import ApproxDP, PureDP
 from curador.query.aggregates.counts import count, count_distinct
+from curador.query.aggregates.measure import Measure
 from curador.query.aggregates.moments import mean, variance
 from curador.query.aggregates.ranks import bounds, median
 from curador.query.aggregates.sums import sum_
 from curador.query.aggregates.top import top_k
-from curador.query.ask.builder import TableQuery
+from curador.query.plan import plan as planned
 from curador.query.plan.plan import Plan
 from curador.query.plan.steps import Largest, Noised, Ranked, Selected
 from curador.query.tables.table import Table, Tree
@@ -39,7 +39,7 @@ AGE = {"type": "integer", "bounds": [0, 100]}
 
 Unit = tuple[list[tuple[Any, ...]], list[tuple[Any, ...]]]
 
-QUESTIONS: list[Callable[[TableQuery], TableQuery]] = [
+QUESTIONS: list[Callable[[CuratorTable], CuratorTable]] = [
     lambda q: q.aggregate(n=count(), u=count_distinct("id"), d=count_distinct("town"), s=sum_("v"), m=variance("v")),
     lambda q: q.where("v > 0").group_by("town").aggregate(n=count("v"), u=count_distinct("id"), m=median("v")),
     lambda q: q.group_by("town", "k").aggregate(n=count(), s=sum_("v * 2"), d=count_distinct("region")),
@@ -96,15 +96,15 @@ def changes(plan: Plan, one: Any, other: Any) -> None:
     at = [{tuple(key): i for i, key in enumerate(found.keys)} for found in (one, other)]
     keys = list(dict.fromkeys([*at[0], *at[1]]))
 
-    def moved(name: str) -> list[int]:
-        columns = one.column(name), other.column(name)
+    def moved(m: Measure) -> list[int]:
+        columns = one.column(m), other.column(m)
         pairs = [[int(c[i[k]]) if k in i else 0 for c, i in zip(columns, at, strict=True)] for k in keys]
         return [a - b for a, b in pairs]
 
     tree = next((r.tree for r in plan.recipes if r.tree is not None), None)
     for step in plan.steps:
         if isinstance(step, Noised):
-            change = moved(step.measure.of_groups.name)
+            change = moved(step.measure.of_groups)
             if step.measure.level is not None and tree is not None:
                 change = list(tree.gather(change, step.measure.level))
             sizes = sorted(map(abs, change), reverse=True)
@@ -114,7 +114,7 @@ def changes(plan: Plan, one: Any, other: Any) -> None:
             assert sum(x * x for x in sizes) <= step.sensitivity.l2_squared
             assert max(sizes, default=0) <= step.sensitivity.linf
         elif isinstance(step, Ranked):
-            lists = [found.values(step.recipe.measures[0].name) for found in (one, other)]
+            lists = [found.values(step.ranks.measure) for found in (one, other)]
             touched = 0
             for key in keys:
                 a, b = (
@@ -128,7 +128,7 @@ def changes(plan: Plan, one: Any, other: Any) -> None:
                 assert most <= step.rows
             assert touched <= step.groups
         elif isinstance(step, Selected):
-            assert max(map(abs, moved(plan.units.name)), default=0) <= 1
+            assert max(map(abs, moved(plan.units)), default=0) <= 1
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -151,7 +151,7 @@ def test_no_unit_moves_more_than_is_paid_for(seed: int, neighbors: str) -> None:
                     raise
                 continue
             assert plans[0].to_dict() == plans[1].to_dict()
-            changes(plans[0], *(c._engine_of(p).run(p.exact) for c, p in zip(pair, plans, strict=True)))
+            changes(plans[0], *(c._engines.of(p.reads).run(p.exact) for c, p in zip(pair, plans, strict=True)))
     for curator in pair:
         curator.close()
 
@@ -271,7 +271,7 @@ def test_a_failure_carries_nothing_of_what_was_found(monkeypatch: pytest.MonkeyP
     def broken(*_: object) -> None:
         raise RuntimeError("exactly 12345")
 
-    monkeypatch.setattr(front, "_release", broken)
+    monkeypatch.setattr(planned, "noise", broken)
     curator = people()
     with pytest.raises(EngineFailed) as caught:
         curator.sql("SELECT COUNT(*) AS n FROM people", epsilon=0.1)
@@ -301,14 +301,14 @@ def test_whoever_cannot_pay_does_not_learn_what_others_asked() -> None:
     assert curator.budget("bob").spent == PureDP(0.5)
 
 
-def test_other_questions_and_declarations_have_other_fingerprints(tmp_path: Path) -> None:
+def test_other_questions_and_declarations_are_other_purchases(tmp_path: Path) -> None:
     file = tmp_path / "people.csv"
     file.write_text("age,s\n30,a\n")
 
     def named(text: str, age: Any = AGE, s: Any = "text", how: Any = None, **told: Any) -> str:
         curator = Curator({"p": Table(str(file), columns={"age": age, "s": s}, **told)}, budget=ApproxDP(1, 1e-3))
         plan = curator.plan(text, **{"epsilon": 1, "delta": 1e-6, **(how or {})})
-        return fingerprint({"": plan}, curator.scopes.versions(plan.tables), plan.event, "")
+        return curator._buyer._fingerprint(plan)
 
     average, counted = "SELECT AVG(age) AS m FROM p", "SELECT COUNT(*) AS n FROM p"
     found = [
@@ -317,15 +317,16 @@ def test_other_questions_and_declarations_have_other_fingerprints(tmp_path: Path
         named(average, {"type": "real", "bounds": [0, 100], "step": 1}),
         named(average, s="integer"),
         named(average, s={"type": "text", "keys": ["a"]}),
-        named(average, size=10),
         named(average, neighbors="replace"),
-        named(average, how={"confidence": 0.9}),
         named(average, how={"epsilon": 0.5}),
         named(average, how={"noise": "gaussian"}),
-        *(named(counted + more) for more in ("", " WHERE s = '1'", " WHERE s = '01'", " WHERE age = 1", " LIMIT 1")),
-        *(named(counted + more) for more in (" WHERE s IN ('1', '2')", " WHERE s IN ('1'', ''2')", " HAVING n > 1")),
+        *(named(counted + more) for more in ("", " WHERE s = '1'", " WHERE s = '01'", " WHERE age = 1")),
+        *(named(counted + more) for more in (" WHERE s IN ('1', '2')", " WHERE s IN ('1'', ''2')")),
         named("SELECT COUNT(age) AS n FROM p"),
         named("SELECT STDDEV(age) AS n FROM p"),
-        named("SELECT STDDEV_POP(age) AS n FROM p"),
     ]
     assert all(a < b for a, b in pairwise(sorted(found)))
+    # The same measurement, presented otherwise.
+    assert named(average, size=10) == named(average, how={"confidence": 0.9}) == named(average)
+    assert named(counted + " LIMIT 1") == named(counted + " HAVING n > 1") == named(counted)
+    assert named("SELECT STDDEV_POP(age) AS n FROM p") == named("SELECT STDDEV(age) AS n FROM p")

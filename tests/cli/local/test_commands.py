@@ -19,8 +19,8 @@ from pyarrow import parquet
 from typer.testing import CliRunner
 
 from curador import cli
-from curador.cli.local.commands import _candidates
 from curador.cli.hints import with_hint
+from curador.cli.local.commands import _candidates
 from curador.cli.local.new_task import MECHANISMS
 from curador.cli.local.tables import print_summaries
 from curador.cli.screen import console, told
@@ -498,7 +498,8 @@ def test_the_client_is_written(language: str, name: str, invoke: Invoke) -> None
 SLOWLY = """
 import sys
 from curador import cli
-sys.modules["curador.local.collect.intake"].SECONDS = 0.2
+from curador.local.collect import intake
+intake.SECONDS = 0.2
 sys.argv = ["curador", "local", "collect", "drinks", *sys.argv[1:]]
 cli.main()
 """

@@ -269,7 +269,7 @@ def test_a_charge_fits_exactly_if_the_rule_of_its_budget_holds(
     near = [st.integers(0, 5) | st.integers(max(0, c - 5), c + 5) | st.integers(0, 2 * c + 2) for c in fresh.ceiling]
     spent = data.draw(st.tuples(*near))
     try:
-        state = Filter(fresh.currency, fresh.promise, fresh.neighbors, fresh.ceiling, spent)
+        state = Filter(fresh.currency, fresh.guarantee, fresh.neighbors, fresh.ceiling, spent)
     except InvalidParameter:
         assert not quantified(s <= c for s, c in zip(spent, fresh.ceiling, strict=True))
         return  # no charges can have led there

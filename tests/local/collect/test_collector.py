@@ -92,7 +92,7 @@ def test_one_message_alone_is_a_mistake(collector: Collector) -> None:
 def test_pieces_make_no_difference(collector: Collector, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     some = sent(500)
     collector.collect(some)
-    monkeypatch.setattr(module, "PIECE", 7)
+    monkeypatch.setattr(module, "BATCH_ROWS", 7)
     other = Collector.create(tmp_path / "other", TASK)
     told: list[float] = []
     assert other.collect([*some, *some[:9]], progress=told.append) == Receipt(500, {"replayed": 9})
@@ -109,7 +109,7 @@ def test_pieces_make_no_difference(collector: Collector, tmp_path: Path, monkeyp
 
 def test_long_lines_make_small_pieces(collector: Collector, monkeypatch: pytest.MonkeyPatch) -> None:
     """Spaces, which JSON allows, must not make a piece of many gigabytes."""
-    monkeypatch.setattr(module, "PIECE_BYTES", 2000)
+    monkeypatch.setattr(module, "BATCH_BYTES", 2000)
     padded = [line.rstrip(b"}\n") + b" " * 800 + b"}" for line in ndjson(sent(30))]
     for some in (padded, [line.decode() for line in padded], [{"x": "y" * 900}] * 30):
         told: list[float] = []
@@ -379,8 +379,8 @@ STREAM = """
 import resource, sys
 from itertools import islice
 from curador.local import KRR
-from curador.local.collector import Collector
-from curador.local.wire import messages
+from curador.local.collect.collector import Collector
+from curador.local.collect.wire import messages
 task = KRR(8, 1)
 def stream(n):
     for _ in range(0, n, 10_000):

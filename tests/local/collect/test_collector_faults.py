@@ -44,8 +44,8 @@ def test_tokens_are_known_after_a_restart(collector: Collector) -> None:
 
 COLLECT = """
 import sys
-from curador.local import collector
-collector.PIECE = int(sys.argv[3])
+from curador.local.collect import collector
+collector.BATCH_ROWS = int(sys.argv[3])
 with open(sys.argv[2], "rb") as file:
     receipt = collector.Collector.open(sys.argv[1]).collect(file)
 print(receipt.accepted, receipt.refused.get("replayed", 0))
@@ -117,10 +117,10 @@ def test_a_kill_at_any_time_leaves_whole_pieces(collector: Collector, tmp_path: 
 
 KILLED = """
 import os, shutil, signal, sys
-from curador.local import collector, store
+from curador.local.collect import collector, store
 
 folder, file = sys.argv[1:]
-collector.PIECE = 50
+collector.BATCH_ROWS = 50
 real = store.duckdb.connect
 
 class Watched:
@@ -391,8 +391,8 @@ def test_a_store_in_use_is_waited_for_but_not_for_ever(collector: Collector) -> 
 LIMITED = """
 import resource, sys
 from curador.errors import CollectorFailed, CuradorError
-from curador.local import collector
-collector.PIECE = 10_000
+from curador.local.collect import collector
+collector.BATCH_ROWS = 10_000
 c = collector.Collector.open(sys.argv[1])
 resource.setrlimit(resource.RLIMIT_FSIZE, (1_300_000, 1_300_000))
 with open(sys.argv[2], "rb") as file:
@@ -414,7 +414,7 @@ def test_a_full_disk_loses_nothing(collector: Collector, tmp_path: Path) -> None
     kept = collector.tally()
     assert 0 < kept.users < 100_000
     assert kept.users % 10_000 == 0
-    assert f"the {kept.users} messages before are dealt with" in done.stdout
+    assert f"the {kept.users} messages before are processed" in done.stdout
     assert same(kept, counted(TASK, some[: kept.users]))
     assert collector.collect(some).accepted == 100_000 - kept.users  # there is room again
 
@@ -422,7 +422,7 @@ def test_a_full_disk_loses_nothing(collector: Collector, tmp_path: Path) -> None
 READ_ONLY = """
 import sys
 from curador.errors import CollectorFailed, CuradorError
-from curador.local.collector import Collector
+from curador.local.collect.collector import Collector
 c = Collector.open(sys.argv[1])
 print(c.tally().users)
 for use in (lambda: c.collect(["x"]), lambda: Collector.create(sys.argv[1] + "/inner", c.task)):

@@ -1,7 +1,7 @@
 // Runs jobs with the JavaScript client: a list of them from standard input, a list of their results to standard output.
 "use strict";
 globalThis.crypto ??= require("node:crypto").webcrypto; // Node 18 has it under this name only
-const curador = require("../../../src/curador/local/clients/curador_device.js");
+const curador = require("../../../src/curador/local/devices/curador_device.js");
 
 /** From here on the system's bytes are these, the same every time. */
 function seed(key) {

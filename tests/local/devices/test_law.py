@@ -36,8 +36,9 @@ from tests.local.devices.both import document
 from tests.local.exact_law import MP, Law, Tree, keeps_its_word, within, worst_ratio
 
 MODULES = (
-    *("krr", "unary", "hashing", "hadamard", "subset", "duchi", "piecewise", "hybrid", "vector", "squarewave"),
-    *("dbitflip", "rappor", "sketch", "longitudinal", "hitters"),
+    *(f"frequency.{name}" for name in ("krr", "unary", "local_hashing", "hadamard", "subset", "dbitflip")),
+    *(f"numeric.{name}" for name in ("duchi", "piecewise", "hybrid", "vector", "square_wave")),
+    *(f"unlisted.{name}" for name in ("rappor", "sketch", "heavy_hitters")),
 )
 SMALL = 4
 """Cells outside the window of the piecewise mechanism, so that every way can be followed."""

@@ -25,7 +25,7 @@ def law(task: Record, record: dict[str, Any]) -> Law:
     tree, found = Tree(), dict[Any, Fraction]()
     with ExitStack() as stack:
         for module, name in (("subset", "uniform"), ("unary", "coins")):
-            where = importlib.import_module(f"curador.local.{module}")
+            where = importlib.import_module(f"curador.local.frequency.{module}")
             stack.enter_context(patch.object(where, name, getattr(tree, name)))
         while True:
             tree.begin()

@@ -22,6 +22,9 @@ from tests.local.exact_law import Law, Tree, law, within, worst_ratio
 
 History = tuple[int, ...]
 
+KRR_MODULE = "curador.local.frequency.krr"
+"""Where the keys are drawn."""
+
 
 def kept_or_uniform(tree: Tree) -> Any:
     """One draw as a single branching; that the real one has this law is the first test's."""
@@ -36,7 +39,7 @@ def kept_or_uniform(tree: Tree) -> Any:
 def sequence_law(device: Any, history: History, see: Any = None) -> Law:
     """The probability of each sequence of reports on a history, or of what ``see`` makes of it and the last state."""
     tree, found = Tree(), dict[Any, Fraction]()
-    with patch.object(longitudinal, "_kept_or_uniform", kept_or_uniform(tree)):
+    with patch.object(longitudinal, "kept_or_uniform", kept_or_uniform(tree)):
         while True:
             tree.begin()
             state, reports = device, []
@@ -83,8 +86,10 @@ def keeps_its_word(device: Any, times: int) -> bool:
 def test_one_report_has_its_probability(keys: int) -> None:
     task = Longitudinal(keys, epsilon=3, values=2, first="1/2")
     for own in range(keys):
-        assert law(task, own) == {v: task.p if v == own else task.q for v in range(keys)}
-        assert sequence_law(Device.of(task), (own,)) == {(v,): chance for v, chance in law(task, own).items()}
+        assert law(task, own, KRR_MODULE) == {v: task.p if v == own else task.q for v in range(keys)}
+        assert sequence_law(Device.of(task), (own,)) == {
+            (v,): chance for v, chance in law(task, own, KRR_MODULE).items()
+        }
 
 
 @pytest.mark.parametrize(
@@ -134,7 +139,7 @@ def test_anything_covers_any_two_histories(first: str) -> None:
     for times in (1, 2, 4):
         laws = [sequence_law(Device.of(task), h) for h in product(range(2), repeat=times)]
         assert within(worst_ratio(laws), task.anything(times).epsilon)
-    exact = worst_ratio([law(task, 0), law(task, 1)])
+    exact = worst_ratio([law(task, 0, KRR_MODULE), law(task, 1, KRR_MODULE)])
     assert not within(exact, task.anything(1).epsilon * Fraction(999999, 1000000))
 
 

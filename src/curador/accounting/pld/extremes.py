@@ -1,4 +1,4 @@
-"""What can be said about a composition without any transform: its largest losses."""
+"""Bounds on a composition from its largest losses alone, without any transform."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class CountedPair:
 
 
 def in_both_orders(event: Event) -> list[list[CountedPair]]:
-    """What is composed, for each order of two neighbours; a single list if the orders look alike."""
+    """The pairs that are composed, for each order of two neighbours; a single list if the orders look alike."""
     found = [(orders(e), n) for e, n in parts(event)]
     many = max((len(o) for o, _ in found), default=1)
     return [_gathered([CountedPair(*o[min(i, len(o) - 1)], n) for o, n in found]) for i in range(many)]
@@ -63,7 +63,7 @@ class Extremes:
         )
 
     def times(self, count: int) -> Extremes:
-        """These losses ``count`` times over; at least once, since 0 times infinity is no loss."""
+        """These losses ``count`` times over; at least once, since 0 times infinity is undefined."""
         low, high = self.log_finite
         return Extremes(count * self.ceiling, count * self.top, count * self.log_mass, (count * low, count * high))
 

@@ -27,7 +27,7 @@ _BLIND = Window(Band(1.0, 64.0, 64, 1.0, 1.0), 1.0, 256, 1e-290)  # where nothin
 
 
 class _Sum(NamedTuple):
-    """What an event, or a history, comes to in one order of the neighbours."""
+    """The sum of an event, or of a history, in one order of the neighbours."""
 
     above: Spectrum
     below: Spectrum
@@ -58,13 +58,17 @@ def _single(item: CountedPair, plan: Window) -> _Sum:
     return _Sum(more, less, rough(one.above, plan.tail).cumulants(THETAS), Extremes.of([one]))
 
 
+_LOOSE = 10
+"""A bracket of so many tolerances is not what was asked for, and worth a plan of its own."""
+
+
 @dataclass(frozen=True, eq=False)
 class IncrementalPLD:
     """A history of events as a few hundred complex numbers, from which epsilon is read at any time.
 
     ``delta`` is the one it is planned for; other deltas are answered too, less tightly the further away they are.
-    Laws with few, distant losses (randomized response) are bracketed less tightly than by ``epsilon``: at epsilon 30 to
-    half a percent.
+    Laws with few, distant losses (randomized response, samples of the worst pure event) are bracketed less tightly
+    than by ``epsilon``: to one percent.
 
     Guarantee: as for :func:`curador.accounting.pld.epsilon`.  A report, not a filter: the events may not depend on the
         answers so far [docs/proofs/pld.md, 8].
@@ -100,7 +104,12 @@ class IncrementalPLD:
         """The smallest epsilon for which the history is (epsilon, delta)-DP, as a bracket."""
         target = read_delta(self.delta if delta is None else delta)
         fine = read_tolerance(self.tolerance)
-        return worst(partial(_read, order, target, fine) for order in self._orders)
+        found = worst(partial(_read, order, target, fine) for order in self._orders)
+        if math.isinf(found.upper) or found.width <= _LOOSE * fine * max(1.0, found.upper):
+            return found
+        # Planned for other laws than were added since: planned anew for all of them, it is often much tighter.
+        anew = worst(partial(_read, order, target, fine) for order in self._planned(self.counts))
+        return Bracket(max(found.lower, anew.lower), min(found.upper, anew.upper))
 
     @np.errstate(all="ignore")
     def _grown(self, event: Event, count: int) -> tuple[_Order, ...] | None:

@@ -1,4 +1,4 @@
-"""Pairs of output laws, laid out by privacy loss: what every pair can tell, and pairs made of others."""
+"""Pairs of output laws, laid out by privacy loss: the interface of every pair, and pairs made of others."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Pair(ABC):
 
     @property
     def error(self) -> float:
-        """What the parameters, as doubles, may have changed: masses by this factor, losses by this much."""
+        """The rounding error of the parameters as doubles: masses are off by this factor, losses by this amount."""
         return ERROR
 
     @property

@@ -121,7 +121,7 @@ class Profile:
         return 4 * UNIT * (16 + abs(x.log_m) + self.band.theta * abs(e))
 
     def _repeated(self, e: float) -> float:
-        """What the repetitions of g, a window W apart, can have added to the mean: Chernoff on both sides."""
+        """A Chernoff bound on what the periodic copies of g, a window W apart, add to the mean."""
         b, w, x = self.band, self.band.window, self.below
         under = _exp(x.log_less - x.log_m + b.less * (e - w / 2))
         over = _exp(x.log_more - x.log_m - b.more * (e + w))

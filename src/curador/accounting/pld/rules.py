@@ -1,4 +1,4 @@
-"""One rule per event: the pair of laws that dominates it, and a pair that it can really produce."""
+"""One rule per event: a pair of laws that dominates it, and a pair that it can attain."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def _tight(pair: Pair) -> Orders:
 
 @singledispatch
 def parts(event: ev.Event) -> tuple[tuple[ev.Event, int], ...]:
-    """What is run one after another on the same data, in the worst case: events and how often.
+    """The events composed on the same data in the worst case, with their counts.
 
     >>> parts(2 * ev.LaplaceNoise(1, 1) + ev.Parallel((ev.PureLoss(1), ev.PureLoss(3))))
     ((LaplaceNoise(...), 2), (PureLoss(epsilon=Fraction(3, 1), ...), 1))
@@ -250,7 +250,7 @@ def _(base: Normal, rate: Fraction) -> tuple[Pair, Pair]:
 
 @singledispatch
 def taken(event: ev.Event) -> tuple[ev.Event, Fraction]:
-    """What is run on the innermost sample, and the chance that a unit is in it: a sample of a sample is a sample."""
+    """The event on the innermost sample, and a unit's chance to be in it: a sample of a sample is a sample."""
     return event, Fraction(1)
 
 

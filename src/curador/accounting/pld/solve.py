@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
-from fractions import Fraction
 from functools import partial
 
 import numpy as np
@@ -18,7 +17,7 @@ from curador.accounting.pld.profile import Profile
 from curador.accounting.pld.spectrum import Spectrum, nothing, of_pair
 from curador.accounting.pld.window import THETAS, Window, for_epsilon, look_at_epsilon, look_for_epsilon, plan_for
 from curador.errors import CuradorError, InvalidParameter
-from curador.numbers import Number, above, below, rational, up
+from curador.numbers import Number, above, below, nonnegative, rational, up
 
 _TRIES = 3  # how often a bracket that came out too wide is tried again with a finer plan
 _FAR = 1e6
@@ -66,7 +65,7 @@ def delta(event: Event, epsilon: Number, tolerance: float = 1e-3) -> Bracket:
     >>> round(bracket.lower, 6), round(bracket.upper, 6)
     (0.048071, 0.048071)
     """
-    e, fine = up(_at_least_0(epsilon)), min(1.0, read_tolerance(tolerance))
+    e, fine = up(nonnegative(epsilon, "epsilon")), min(1.0, read_tolerance(tolerance))
     found = worst(partial(_delta_at, items, e, fine) for items in in_both_orders(event))
     return Bracket(min(1.0, found.lower), min(1.0, found.upper))
 
@@ -74,7 +73,7 @@ def delta(event: Event, epsilon: Number, tolerance: float = 1e-3) -> Bracket:
 def worst(orders: Iterable[Callable[[float], Bracket]]) -> Bracket:
     """The larger of what holds in each order of the neighbours; its decimals, too, are on the safe side.
 
-    Each order is told what is already known to be attained, so that it need not be exact below that.
+    Each order is given the value already attained by the others, so that it need not be exact below that.
     """
     low = high = 0.0
     for order in orders:
@@ -94,13 +93,6 @@ def read_delta(x: Number) -> float:
     if not 0 <= value < 1:
         raise InvalidParameter(f"delta must lie in [0, 1), got {x}.", fix="Choose delta well below 1/n, such as 1e-6.")
     return float(value)
-
-
-def _at_least_0(x: Number) -> Fraction:
-    value = rational(x, "epsilon")
-    if value < 0:
-        raise InvalidParameter(f"epsilon must be at least 0, got {x}.", fix="Choose epsilon >= 0.")
-    return value
 
 
 def read_tolerance(x: float) -> float:
@@ -134,7 +126,7 @@ def _epsilon(items: list[CountedPair], delta: float, tolerance: float, attained:
         low = max(low, solve_lower(profile, delta, high, wanted * ROOT))
         if high - low <= tolerance * max(1.0, low) or high <= attained or high == math.inf or _loose(items):
             break
-        # The answer is at an atom, or not where the moments said: aim again, for the slope that was found, or more.
+        # The answer is at an atom, or not where the moments predicted: aim again, at the slope found or more.
         aim = for_epsilon(sketch.table, high)
         slope = max(profile.slope(high), 16 * max(slope, profile.band.theta))
     return Bracket(min(low, high), high)

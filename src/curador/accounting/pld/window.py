@@ -1,4 +1,4 @@
-"""Choosing where to look: the tilt, the window, the frequencies and the cells for a wanted tolerance.
+"""Choosing the numerical parameters: the tilt, the window, the frequencies and the cells for a tolerance.
 
 Nothing here needs to be right for the bounds to hold; a poor choice only makes them wide.
 """
@@ -117,7 +117,7 @@ def look_for_epsilon(items: list[CountedPair], delta: float) -> tuple[WindowSket
 
 
 def look_at_epsilon(items: list[CountedPair], epsilon: float, delta: float) -> tuple[WindowSketch, Aim] | None:
-    """A sketch, and the tilt, for delta at a given epsilon, where delta may be about what it is said to be."""
+    """A sketch, and the tilt, for delta at a given epsilon, where delta is about the value aimed at."""
     share = SHARE / sum(item.count for item in items) * math.exp(-min(600.0, epsilon))
     sketch = WindowSketch(items, max(_LEAST_TAIL, delta * share))
     aim = for_epsilon(sketch.table, epsilon)

@@ -1,4 +1,4 @@
-"""What events cost in a filter's currency: whole numbers of small units, rounded up.
+"""The cost of events in the currency of a filter: whole numbers of small units, rounded up.
 
 A loss (epsilon, rho, Rényi divergence) is counted in units of 1e-12 and a delta in units of 1e-18, so that balances are
 integers that a database can store and compare, and that what a person typed as 0.1 is counted exactly.
@@ -44,7 +44,7 @@ class Rule(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Currency:
-    """What a filter counts: its rule, and for Rényi rules the orders, fixed when it is opened.
+    """The quantities a filter adds up: its rule, and for Rényi rules the orders, fixed when it is opened.
 
     >>> Currency(Rule.RENYI, (2.0, 8.0)).names
     ('order 2', 'order 8')
@@ -73,11 +73,11 @@ class Currency:
         return tuple(DELTA_UNIT if name == "delta" else LOSS_UNIT for name in self.names)
 
 
-# ---- what an event costs ---------------------------------------------------------------------------------------
+# ---- the cost of an event ---------------------------------------------------------------------------------------
 
 
 def cost(charged: ev.Event | Guarantee, currency: Currency, delta: Number | None = None) -> Cost:
-    """What an event, or a guarantee that was promised, costs in a filter's currency: integers, rounded up.
+    """The cost of an event, or of a guarantee, in the currency of a filter: integers, rounded up.
 
     In the approximate currency an event without a pure epsilon (Gaussian noise) has a whole curve of costs; ``delta``
     says at which point of it to pay.
@@ -252,7 +252,7 @@ def _sum(event: ev.Composed, rule: Callable[[ev.Event], Losses]) -> Losses:
 
 
 def _largest(event: ev.Parallel, rule: Callable[[ev.Event], Losses]) -> Losses:
-    """As compose.parallel: the largest of each number, or the two largest together under replace."""
+    """As composition.parallel: the largest of each number, or the two largest together under replace."""
     take = 2 if event.neighbors is Neighbors.REPLACE else 1
     columns = zip(*map(rule, event.parts), strict=True) if event.parts else ((), ())
     return tuple(sum(sorted(column, reverse=True)[:take], start=Fraction(0)) for column in columns)

@@ -1,4 +1,4 @@
-"""How far apart two laws are: Kullback-Leibler, Rényi, f, hockey-stick and total variation.
+"""Divergences between probability laws: Kullback-Leibler, Rényi, f, hockey-stick and total variation.
 
 Laws are given exactly (fractions, or numbers read as the decimals they print as) and divergences are handed out
 as floats, correct to the last bits and rounded up.  Conventions: 0 log 0 = 0, and a divergence is infinite where
@@ -12,7 +12,7 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
 
-from curador.accounting.precise import TINY, dec, digits, float_above, fraction_above, lost_digits
+from curador.accounting.precise import TINY, dec, digits, float_above, fraction_above, lost_digits, open_order
 from curador.errors import InvalidParameter
 from curador.numbers import Number, positive, probability, rational, up
 
@@ -29,7 +29,7 @@ _HUGE = 10**6  # an epsilon beyond which every curve here is as good as flat, an
 
 
 def law(p: Law) -> dict[Hashable, Fraction]:
-    """A distribution as exact fractions, or a refusal if it is none.
+    """A distribution as exact fractions; refused unless its probabilities sum to exactly 1.
 
     >>> law([0.25, 0.75])
     {0: Fraction(1, 4), 1: Fraction(3, 4)}
@@ -278,7 +278,7 @@ def worst_pure_renyi(epsilon: Number, alpha: Number) -> float:
     >>> round(worst_pure_renyi(1, 2), 6), round(worst_pure_renyi(1, 1000), 3)
     (0.735326, 1.0)
     """
-    e, a = _loss_and_order(epsilon, alpha)
+    e, a = positive(epsilon, "epsilon"), open_order(alpha)
     if e > _HUGE:
         return up(e)
     with digits(2 * lost_digits(e) + lost_digits(a - 1) + lost_digits(1 / a)):
@@ -295,7 +295,7 @@ def bounded_range_renyi(epsilon: Number, alpha: Number) -> float:
     >>> bounded_range_renyi(1, 2) < 2 / 8, round(bounded_range_renyi(1, 2), 6)
     (True, 0.240229)
     """
-    e, a = _loss_and_order(epsilon, alpha)
+    e, a = positive(epsilon, "epsilon"), open_order(alpha)
     if e > _HUGE:
         return up(e)
     with digits(4 * lost_digits(e) + 2 * lost_digits(a - 1) + lost_digits(1 / a)):
@@ -305,10 +305,3 @@ def bounded_range_renyi(epsilon: Number, alpha: Number) -> float:
         top, slope = (x.exp() - gone) / (x.exp() - 1), (1 - gone) / (x.exp() - 1)
         y = power * top / (dec(a) * slope)  # between 1 and e**epsilon, and there top - slope * y = top / alpha
         return float_above(y.ln() + (top / dec(a)).ln() / power)
-
-
-def _loss_and_order(epsilon: Number, alpha: Number) -> tuple[Fraction, Fraction]:
-    a = rational(alpha, "order")
-    if a <= 1:
-        raise InvalidParameter(f"A Rényi order must be above 1, got {alpha}.", fix="Choose orders such as 2, 8, 32.")
-    return positive(epsilon, "epsilon"), a

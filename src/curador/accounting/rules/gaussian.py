@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from curador.accounting.convert import zcdp_rho
 from curador.accounting.precise import exp_upper, least_dyadic, least_float, nearest, open_delta, upper_log
-from curador.errors import InvalidParameter, NotPromised
-from curador.numbers import Number, above, positive, rational, sqrt_up, whole
+from curador.errors import NotPromised
+from curador.numbers import Number, above, nonnegative, positive, rational, sqrt_up, whole
 
 _LOG_ROOT_TAU = 0.5 * math.log(2 * math.pi)
 _SMALL_GRID = 2**22  # variances below this are summed term by term
@@ -31,7 +31,7 @@ def gaussian_log_delta(sigma: Number, sensitivity: Number, epsilon: Number) -> f
     >>> round(gaussian_log_delta(1, 1, 100), 3)
     -4960.255
     """
-    s, d, e = positive(sigma, "sigma"), positive(sensitivity, "sensitivity"), _nonnegative(epsilon)
+    s, d, e = positive(sigma, "sigma"), positive(sensitivity, "sensitivity"), nonnegative(epsilon, "epsilon")
     return upper_log(_gaussian_log_delta(d / s, e))
 
 
@@ -65,7 +65,7 @@ def gaussian_sigma(epsilon: Number, delta: Number, sensitivity: Number) -> Fract
     >>> round(float(gaussian_sigma(1, "1e-5", 1)), 4)
     3.7306
     """
-    e, target, d = _nonnegative(epsilon), open_delta(delta), positive(sensitivity, "sensitivity")
+    e, target, d = nonnegative(epsilon, "epsilon"), open_delta(delta), positive(sensitivity, "sensitivity")
     return d * least_dyadic(lambda s: exp_upper(upper_log(_gaussian_log_delta(1 / s, e))) <= target, Fraction(1))
 
 
@@ -94,7 +94,7 @@ def classic_gaussian_sigma(epsilon: Number, delta: Number, sensitivity: Number) 
 
 def discrete_gaussian_log_delta(variance: Number, sensitivity: int, epsilon: Number) -> float:
     """The natural logarithm of :func:`discrete_gaussian_delta`, for deltas that no double can hold."""
-    v, s, e = positive(variance, "variance"), whole(sensitivity, "sensitivity", 1), _nonnegative(epsilon)
+    v, s, e = positive(variance, "variance"), whole(sensitivity, "sensitivity", 1), nonnegative(epsilon, "epsilon")
     return upper_log(_discrete_log_delta(v, s, e))
 
 
@@ -120,7 +120,7 @@ def discrete_gaussian_variance(epsilon: Number, delta: Number, sensitivity: int)
     >>> discrete_gaussian_delta(v, 1, 1) <= 1e-5, float(v) > float(gaussian_sigma(1, "1e-5", 1)) ** 2
     (True, True)
     """
-    e, target, s = _nonnegative(epsilon), open_delta(delta), whole(sensitivity, "sensitivity", 1)
+    e, target, s = nonnegative(epsilon, "epsilon"), open_delta(delta), whole(sensitivity, "sensitivity", 1)
     start = gaussian_sigma(e, rational(target), s) ** 2
     return least_dyadic(lambda v: exp_upper(upper_log(_discrete_log_delta(v, s, e))) <= target, start)
 
@@ -280,10 +280,3 @@ def _log_mass(v: Fraction) -> float:
     if v >= 4:  # where it is larger by a factor of less than 1 + 2**-110
         return 0.5 * math.log(nearest(v)) + _LOG_ROOT_TAU
     return math.log1p(2 * sum(math.exp(-x * x / (2 * nearest(v))) for x in range(30, 0, -1)))
-
-
-def _nonnegative(x: Number) -> Fraction:
-    e = rational(x, "epsilon")
-    if e < 0:
-        raise InvalidParameter(f"epsilon must be at least 0, got {x}.", fix="Choose epsilon >= 0.")
-    return e

@@ -1,4 +1,4 @@
-"""What a group is promised: k people (or k steps between databases) instead of one."""
+"""Group privacy: the guarantee of k people, or of k steps between databases, instead of one."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def _geometric(epsilon: Fraction, delta: Fraction, k: int) -> Fraction:
 
 @singledispatch
 def group(guarantee: Guarantee, k: int) -> Guarantee:
-    """What k people together are promised by a guarantee about one.
+    """The guarantee of k people together, from a guarantee about one.
 
     Guarantee:
         PureDP: k epsilon [DMNS06].
@@ -89,7 +89,7 @@ def _(guarantee: RenyiDP, k: int) -> RenyiDP:
 
 
 def stable(guarantee: RenyiDP, c: int) -> RenyiDP:
-    """What holds when the data first pass through a 2**c-stable map (thesis, Proposition 4.1.3).
+    """The guarantee after a 2**c-stable map of the data (thesis, Proposition 4.1.3).
 
     A map is m-stable when neighbours go to databases at most m steps apart; the thesis prints this backwards.
 

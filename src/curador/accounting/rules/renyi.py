@@ -10,11 +10,11 @@ from collections.abc import Iterable
 from fractions import Fraction
 
 from curador.accounting import events as ev
+from curador.accounting.precise import open_order
 from curador.accounting.rules.profiles import pure_epsilon
 from curador.accounting.rules.renyi_rules import renyi_rule
 from curador.accounting.rules.sampled import fixed_size, poisson
-from curador.errors import InvalidParameter
-from curador.numbers import Number, rational, up
+from curador.numbers import Number, up
 from curador.privacy import RenyiDP
 
 renyi_rule.register(ev.PoissonSampled, poisson)
@@ -43,10 +43,7 @@ def renyi(event: ev.Event, alpha: Number) -> float:
     if alpha == math.inf:
         pure = pure_epsilon(event)
         return math.inf if pure == math.inf else up(Fraction(pure))
-    a = rational(alpha, "order")
-    if a <= 1:
-        raise InvalidParameter(f"A Rényi order must be above 1, got {alpha}.", fix="Choose orders such as 2, 8, 32.")
-    return renyi_rule(event, a)
+    return renyi_rule(event, open_order(alpha))
 
 
 def renyi_curve(event: ev.Event, orders: Iterable[Number] = ORDERS) -> RenyiDP:

@@ -1,4 +1,4 @@
-"""The trade-off between an adversary's two errors, which is all that a guarantee says about any test.
+"""Trade-off curves: the least false-negative rate of any test at each false-positive rate.
 
 Given (epsilon, delta) for neighbouring databases, no test of one against the other has false positives a and false
 negatives below f(a); the curve f is the guarantee in the language of tests [WZ10, KOV15, DRS22].  Gaussian noise has
@@ -16,19 +16,19 @@ from functools import singledispatch
 from curador.accounting.events import Composed, Event, GaussianNoise
 from curador.accounting.rules.gaussian import gaussian_delta, gaussian_epsilon, gaussian_sigma
 from curador.errors import InvalidParameter, NotPromised
-from curador.numbers import Number, above, below, down, positive, probability, rational, sqrt_up, up, whole
+from curador.numbers import Number, above, below, down, nonnegative, positive, probability, sqrt_up, up, whole
 from curador.privacy import ApproxDP, Guarantee, PureDP
 
 FAR = 700.0
-"""An epsilon of more than this promises nothing worth a line, and e to it is no float."""
+"""An epsilon above this bounds no test noticeably, and its exponential overflows a double."""
 
 EPSILONS = (0.0, *(round(0.01 * 1.07**i, 6) for i in range(126)))
-"""Where a profile is sampled unless told otherwise: 0, and 0.01 to 47 in steps of seven percent."""
+"""The default epsilons at which a profile is sampled: 0, and 0.01 to 47 in steps of seven percent."""
 
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """Something to plot: one x and named lines over it."""
+    """A plot: one x axis and named lines over it."""
 
     x: tuple[float, ...]
     lines: tuple[tuple[str, tuple[float, ...]], ...]
@@ -139,10 +139,7 @@ def tradeoff(promise: Promise) -> Tradeoff:
     >>> tradeoff(PureDP(1)) == tradeoff(1) == Tradeoff((ApproxDP(1, 0),))
     True
     """
-    epsilon = rational(promise, "epsilon")
-    if epsilon < 0:
-        raise InvalidParameter(f"epsilon must be at least 0, got {promise}.", fix="Choose epsilon >= 0.")
-    return Tradeoff((ApproxDP(up(epsilon), 0),))
+    return Tradeoff((ApproxDP(up(nonnegative(promise, "epsilon")), 0),))
 
 
 @tradeoff.register

@@ -18,10 +18,10 @@ MASK = "#"
 
 
 @dataclass(frozen=True)
-class Request:
+class AttackRequest:
     """What an attacker sends: a text, what it is paid with, and what is asked to be prepared before.
 
-    >>> Request("SELECT COUNT(*) FROM people").budget["epsilon"]
+    >>> AttackRequest("SELECT COUNT(*) FROM people").budget["epsilon"]
     1
     """
 
@@ -46,7 +46,7 @@ class Observation:
 class Door(Protocol):
     """A way into a curator: the library, the command line, HTTP."""
 
-    def ask(self, request: Request) -> Observation:
+    def ask(self, request: AttackRequest) -> Observation:
         """Send one request, and report all that comes back, the balance after it among it."""
         ...
 
@@ -61,7 +61,7 @@ class Library:
     def __init__(self, curator: Curator, scope: str | None = None) -> None:
         self._curator, self._scope = curator, scope
 
-    def ask(self, request: Request) -> Observation:
+    def ask(self, request: AttackRequest) -> Observation:
         """Explain, then ask, then read the balance and the history."""
         curator, explain, release = self._curator, "", None
         status, text = ANSWERED, ""

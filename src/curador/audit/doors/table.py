@@ -13,7 +13,7 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Any
 
-from curador.audit.doors.run import Request
+from curador.audit.doors.run import AttackRequest
 from curador.audit.doors.scenes import GROUPS, HOSTILE, ODD_VALUES, ROWS, VICTIM
 
 
@@ -51,9 +51,9 @@ class Attack:
     everywhere: bool = True
 
     @property
-    def request(self) -> Request:
+    def request(self) -> AttackRequest:
         """What is sent, to both."""
-        return Request(self.sql, self.budget, self.prepare)
+        return AttackRequest(self.sql, self.budget, self.prepare)
 
 
 def _answered(id: str, texts: Iterable[str], **other: Any) -> list[Attack]:

@@ -3,5 +3,4 @@
 * commands — simulate, collect, estimate and client
 * new_task — new-task
 * tables — estimates on a terminal
-* hints — what to type, added to refusals by their codes
 """

@@ -7,5 +7,8 @@ Reading order:
 * file — all that a study file states: tables, budgets, ledger, policy, analysts
 * draft — a study file to fill in, from column names and stored types
 * check — a study file compared with the stored tables
+* dashboard — dashboard files, and publications as files
+* rehearsal — made-up tables from declarations alone
+* samples — made-up values for demonstrations and rehearsals
 * demo — a demonstration on made-up rows, in a folder of its own
 """

@@ -119,7 +119,7 @@ class Intake:
         usual, longest = self._usual.fullmatch, self.longest
         for message in messages:
             if isinstance(message, str) and len(message) <= longest:
-                message = message.encode("utf-8", "surrogatepass")  # what is no character is refused below
+                message = message.encode("utf-8", "surrogatepass")  # a lone surrogate is refused below
             hit = usual(message) if isinstance(message, bytes) else None
             if hit is not None:
                 token, text = hit.groups()

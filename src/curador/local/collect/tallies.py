@@ -49,9 +49,7 @@ def total(task: Task, tallies: Iterable[Tally]) -> Tally:
     """
     found = sum(tallies, start=task.empty_tally())
     if found.users >= MOST_USERS:
-        raise InvalidValue(
-            f"These tallies count {found.users:,} reports, more than can be.", fix="Count the reports again."
-        )
+        raise InvalidValue("These tallies count more reports than there can be.", fix="Count the reports again.")
     return found
 
 

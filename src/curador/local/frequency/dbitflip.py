@@ -84,7 +84,7 @@ class DBitFlip(KeyedTask, mechanism="dbitflip"):
     """Draws ``sampled`` keys, and says of each whether it is the own one, truly with probability true/2**bits.
 
     A report is a row of 2 * key number + answer, by rising key.  Reports are short though the keys are many; the error
-    grows as if only so many of the people had been asked about each key.
+    grows as if only the people asked about a key had reported on it.
 
     Guarantee: epsilon-local DP: the keys are drawn without looking at the value, and two values change two answers at
         most [DKY17], or one if only one is given, which may then be twice as sure.

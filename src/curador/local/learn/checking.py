@@ -1,4 +1,4 @@
-"""What scikit-learn's interface hands in, checked: every refusal in our own words, without anybody's values in it."""
+"""Checks of what scikit-learn's interface passes in; no refusal contains a person's value."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Bounds = tuple[Number, Number] | Sequence[tuple[Number, Number]]
 
 @contextmanager
 def anew(model: BaseEstimator) -> Iterator[None]:
-    """A fit that leaves nothing of the last one, nor of itself if it fails: no attribute tells of what was not done.
+    """Clear the fitted attributes before a fit, and again if it fails.
 
     >>> model = BaseEstimator()
     >>> model.coef_ = 1.0
@@ -52,13 +52,13 @@ _SHAPES_ONLY = (
     r"|y should be a 1d array, got an array of shape [\d, ()]+ instead"
     r"|.*requires y to be passed, but the target y is None"
 )
-"""What scikit-learn says that has no value in it.  Its other messages may quote what a person has."""
+"""Messages of scikit-learn that contain no value.  Its other messages may quote a person's data."""
 
 
 def validated(model: BaseEstimator, *data: ArrayLike, **options: Any) -> Any:
     """The arrays as scikit-learn checks them, refused in our words: two people at least to learn, one to predict.
 
-    No message has a value in it: what somebody has is nobody else's business, in a log either.
+    No message contains a value: it may end up in a log.
 
     >>> validated(BaseEstimator(), [["secret"], ["1"]], [0, 1])
     Traceback (most recent call last):

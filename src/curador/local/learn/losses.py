@@ -1,4 +1,4 @@
-"""What is minimised: a loss of the score x·β and the answer y, and its slope in the score.
+"""Convex losses of the score x·β and the answer y, and their slopes in the score.
 
 The gradient in β is the slope times x, so this is all a device needs to know about a model.
 """

@@ -27,7 +27,7 @@ UNIT: tuple[Number, Number] = (-1, 1)
 
 
 class _LocalModel(BaseEstimator):  # type: ignore[misc]
-    """What the three models share: parameters, the descent, and the way back to the units of the data."""
+    """The base of the three models: parameters, descent, and conversion to the units of the data."""
 
     _loss: ClassVar[Loss]
 
@@ -180,7 +180,7 @@ class _LocalClassifier(ClassifierMixin, _LocalModel):  # type: ignore[misc]
         self.average = average
 
     def fit(self, X: ArrayLike, y: ArrayLike, *, entropy: Entropy = SYSTEM) -> Self:
-        """Learn from one row of X and one class of y per person; a class that nobody has is no error."""
+        """Learn from one row of X and one class of y per person; a class may be empty."""
         with anew(self):
             declared = declared_classes(self.classes)
             values, labels = validated(self, X, y)

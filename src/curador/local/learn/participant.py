@@ -1,4 +1,4 @@
-"""What a device remembers of a study, so that nobody reports more often or at a larger epsilon than agreed."""
+"""The state of a device in a study, which limits its reports to what the owner agreed to."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 from curador.errors import BudgetExceeded, InvalidParameter, InvalidValue
 from curador.local.learn.rounds import Round
 from curador.noise import SYSTEM, Entropy
-from curador.numbers import positive, whole
+from curador.numbers import positive, set_fields, whole
 
 
 @dataclass(frozen=True)
@@ -48,9 +48,9 @@ class Participant:
     def __post_init__(self) -> None:
         if not isinstance(self.study, str):
             raise InvalidParameter("A study has a name.", fix="Give it as text.")
-        object.__setattr__(self, "epsilon", positive(self.epsilon, "epsilon"))
-        object.__setattr__(self, "reports", whole(self.reports, "reports", 1))
-        object.__setattr__(self, "answered", whole(self.answered, "answered"))
+        set_fields(self, epsilon=positive(self.epsilon, "epsilon"))
+        set_fields(self, reports=whole(self.reports, "reports", 1))
+        set_fields(self, answered=whole(self.answered, "answered"))
         if self.answered > self.reports:
             raise InvalidParameter(
                 "This device has made more reports than its owner agreed to.", fix="Restore what was saved."

@@ -1,4 +1,4 @@
-"""Gradients in, reports out, and the mean gradient from many reports: one class per way to report a vector."""
+"""Randomizers of gradients, and the mean gradient from many reports: one class per mechanism."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from curador.local.numeric.vector import DuchiVector
 from curador.local.task.limits import Floats
 from curador.local.task.task import EPSILON_LEAST, EPSILON_MOST, Task
 from curador.noise import SYSTEM, Entropy
-from curador.numbers import Number, positive, whole
+from curador.numbers import Number, positive, set_fields, whole
 
 
 @dataclass(frozen=True)
@@ -50,18 +50,18 @@ class GradientRandomizer(ABC):
                 fix="Choose an epsilon between them, such as 1.",
             )
         for name, value in (("epsilon", epsilon), ("dimension", dimension), ("clip", sized(self.clip, "clip"))):
-            object.__setattr__(self, name, value)
+            set_fields(self, **{name: value})
         _ = self.task  # refused here, not in the middle of a round
 
     @property
     @abstractmethod
     def task(self) -> Task:
-        """What each person answers."""
+        """The task that each person answers."""
 
     @property
     @abstractmethod
     def event(self) -> Event:
-        """What one report is, for any accountant."""
+        """The event of one report, for any accountant."""
 
     @property
     @abstractmethod
@@ -96,7 +96,7 @@ class Corners(GradientRandomizer):
 
     @cached_property
     def task(self) -> DuchiVector:
-        """What each person answers."""
+        """The task that each person answers."""
         return DuchiVector(-self.clip, self.clip, self.epsilon, self.dimension)
 
     @property
@@ -127,7 +127,7 @@ class Split(GradientRandomizer):
 
     @cached_property
     def task(self) -> LocalLaplace:
-        """What each person answers about each coordinate."""
+        """The task that each person answers about each coordinate."""
         return LocalLaplace(-self.clip, self.clip, self.epsilon / self.dimension)
 
     @property
@@ -166,7 +166,7 @@ class Sampled(GradientRandomizer):
 
     @cached_property
     def task(self) -> NumericTask:
-        """What each person answers about each coordinate that they drew."""
+        """The task that each person answers about each coordinate that they drew."""
         return self.kind(-self.clip, self.clip, self.epsilon / self.sampled)
 
     @property

@@ -1,4 +1,4 @@
-"""What comes in, read whole before anything is drawn: parameters that doubles can carry, and people's own numbers."""
+"""Parameters and people's numbers, checked before anything is drawn."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def sized(x: object, name: str) -> Fraction:
 
 
 def vectors(values: Any, width: int) -> Floats:
-    """Rows of exactly so many finite numbers, one row per person: a row of another length would be several reports.
+    """Rows of exactly ``width`` finite numbers, one per person: a row of another length would be several reports.
 
     >>> vectors([[1, 2]], 2).shape
     (1, 2)

@@ -1,4 +1,4 @@
-"""One round: what the collector publishes, what a device answers, and the descent that joins the rounds."""
+"""One round of learning, on both sides, and the descent over all rounds."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from curador.local.learn.schedule import Schedule
 from curador.local.numeric.base import FINEST
 from curador.local.task.limits import Floats
 from curador.noise import SYSTEM, Entropy
-from curador.numbers import Number, rational
+from curador.numbers import Number, rational, set_fields
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Scale:
                 raise InvalidParameter(
                     "Doubles do not tell the values between these bounds apart.", fix="Measure in other units."
                 )
-        object.__setattr__(self, "bounds", pairs)
+        set_fields(self, bounds=pairs)
 
     @classmethod
     def between(cls, bounds: Sequence[tuple[Number, Number]]) -> Scale:
@@ -82,10 +82,10 @@ class Scale:
 
 @dataclass(frozen=True, eq=False)
 class Round:
-    """What the collector publishes in one round; with it, a device needs only its own person's data.
+    """The document that the collector publishes in one round; a device needs only its own person's data besides.
 
     Guarantee: :meth:`report` is the only place where data are read, and each of its reports is epsilon-locally DP, with
-        the randomizer's epsilon, whatever beta is and whoever chose it.  That holds for one report per row, so a round
+        the randomizer's epsilon, for any beta.  That holds for one report per row, so a round
         whose parts do not fit each other, and data that do not fit the round, are refused before a coin is drawn.
 
     >>> from curador.local.learn.losses import Logistic
@@ -120,7 +120,7 @@ class Round:
         if not isinstance(self.study, str):
             raise InvalidParameter("A study has a name.", fix="Give it as text.")
         if self.beta is not None:
-            object.__setattr__(self, "beta", _coefficients(self.beta, size))
+            set_fields(self, beta=_coefficients(self.beta, size))
 
     def clipped(self, values: Any, answers: Any) -> Floats:
         """Each person's gradient at beta, every coordinate clipped."""

@@ -1,4 +1,4 @@
-"""Who reports in which round, and at which epsilon: fixed before anything is asked, without looking at anybody."""
+"""The people of each round and their epsilon, fixed in advance and independent of the data."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Ways = Callable[[Fraction], GradientRandomizer]
 TOLERANCE = 0.5
 """How far a mean gradient may typically be off in its worst coordinate, where coordinates lie between -1 and 1."""
 LEAST_ROUNDS, MOST_ROUNDS = 10, 200
-"""So few rounds do not get far, and so many take only time: averaging already uses every report."""
+"""Fewer rounds do not get far, and more take only time: averaging already uses every report."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Schedule(ABC):
 
     @property
     def epsilon(self) -> Fraction:
-        """What one person spends in all, an exact fraction."""
+        """The total that one person spends, an exact fraction."""
         return self.reports_each * self.randomizer.epsilon
 
     @property
@@ -66,7 +66,7 @@ class Schedule(ABC):
     @classmethod
     @abstractmethod
     def of(cls, users: int, rounds: int, epsilon: Fraction, ways: Ways) -> Schedule:
-        """The schedule with so many rounds."""
+        """The schedule with this number of rounds."""
 
 
 @dataclass(frozen=True)
@@ -166,7 +166,7 @@ def group_size(randomizer: GradientRandomizer) -> int:
 
 
 def make_schedule(participation: str, users: int, rounds: int | None, epsilon: Fraction, ways: Ways) -> Schedule:
-    """The schedule for so many people; without ``rounds``, as many as groups of :func:`group_size` allow.
+    """The schedule for these people; without ``rounds``, as many as groups of :func:`group_size` allow.
 
     >>> from curador.local.learn.randomizers import Corners
     >>> ways = lambda epsilon: Corners(epsilon, 4)

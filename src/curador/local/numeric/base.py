@@ -129,7 +129,7 @@ class NumericTask(Bounded):
 
     @abstractmethod
     def _sums(self, reports: NDArray[np.int64]) -> list[int]:
-        """What of the reports is added up: integers, from which :meth:`_unit` knows the mean."""
+        """The integer sums of the reports from which :meth:`_unit` computes the mean."""
 
     @abstractmethod
     def _unit(self, users: int, sums: NDArray[np.int64]) -> Fraction:

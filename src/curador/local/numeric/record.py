@@ -32,7 +32,7 @@ from curador.numbers import Number, rational, set_fields
 from curador.show.summary import EstimateKind, Summary
 
 AttributeOracle = Oracle | Hybrid | Piecewise | Duchi
-"""What an attribute may be reported by: Laplace noise has no bounds, and the intervals of a part need them."""
+"""The randomizers of an attribute: Laplace noise has no bounds, and the intervals of a part need them."""
 
 AttributeEstimate = TypeVar("AttributeEstimate", bound=LocalEstimate, covariant=True)
 
@@ -69,7 +69,7 @@ class Choice:
 
 
 AttributeKind = Range | Choice | Sequence[LocalKey] | int
-"""What an attribute may be: a number between bounds, or one of some keys."""
+"""The kinds of attributes: a number between bounds, or one of some keys."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)

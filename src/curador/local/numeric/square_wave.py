@@ -149,7 +149,7 @@ class SquareWave(Bounded, mechanism="square-wave"):
 
 
 def best_wave(buckets: int, epsilon: Fraction) -> int:
-    """The window that tells most about the value, for so many buckets; any is private, so floats may choose it.
+    """The most informative window for this number of buckets; any is private, so floats may choose it.
 
     >>> [best_wave(1000, Fraction(e)) for e in (1, 4)]  # twice 0.256 and 0.0304 of the range
     [512, 61]

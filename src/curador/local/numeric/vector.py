@@ -130,7 +130,7 @@ class DuchiVector(Bounded, mechanism="duchi-vector"):
 
     @property
     def reach(self) -> Fraction:
-        """What a bit stands for on the scale from -1 to 1: the inverse of how much one coordinate agrees on average."""
+        """The value of a bit on the scale from -1 to 1: the inverse of how much one coordinate agrees on average."""
         d = self.dimension
         return Fraction(1 << (d - 1), math.comb(d - 1, d // 2)) / (2 * self.p - 1)
 

@@ -1,4 +1,4 @@
-"""Asking the same people again and again: a permanent answer per value, kept on the device, and a fresh one of it.
+"""Repeated questions to the same people: a permanent answer per value, kept on the device, randomised afresh each time.
 
 The first time a person has a value, the device draws a permanent answer for it and keeps that [EPK14].  Every report
 is randomised once more, from the permanent answer alone, so that no number of reports tells more than that one.
@@ -121,7 +121,7 @@ class Longitudinal(OneKey, mechanism="longitudinal"):
 
     @property
     def event(self) -> PureLoss:
-        """What all reports together are, for any accountant, where ``epsilon`` covers whatever a person's values do.
+        """The event of all reports together, where ``epsilon`` covers every change of a person's values.
 
         With one value it does: every report is about the first.  With more it covers histories with the same changes
         only, and an event may not claim what holds for some neighbours.
@@ -143,7 +143,7 @@ class Longitudinal(OneKey, mechanism="longitudinal"):
         return within_epsilon(self._kept_ratio(self.kept), positive(epsilon, "epsilon"))
 
     def anything(self, reports: int) -> PureLoss:
-        """What covers everything about a person, changes too: every report after the first costs the second draw's.
+        """The loss that covers everything about a person, changes too: each report after the first costs a second draw.
 
         >>> task = Longitudinal(16, epsilon=4, values=2, first=1)
         >>> [round(float(task.anything(n).epsilon), 2) for n in (1, 2, 10)]
@@ -169,7 +169,7 @@ class Longitudinal(OneKey, mechanism="longitudinal"):
 
 @dataclass(frozen=True)
 class Device:
-    """What one person's device remembers: the values it has met, the permanent answer to each, and the last one used.
+    """The state of one person's device: the values it has met, the permanent answer to each, and the last one used.
 
     It never leaves the device.  A report makes a new state: save that first, send the report after.  A device that
     forgets draws its permanent answers anew, which is as many new values.

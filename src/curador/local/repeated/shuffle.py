@@ -1,4 +1,4 @@
-"""Amplification by shuffling: what a batch of local reports promises once nobody can tell who sent which.
+"""Amplification by shuffling: the guarantee of a batch of local reports whose senders are hidden.
 
 Others' reports are, now and then, drawn as if the person's two possible values had made them; among such clones the
 person's own report is hidden [FMT21].  The bound is a sum over the number of clones.  It is computed in doubles with
@@ -21,13 +21,12 @@ from curador.accounting.precise import dec, least_float, open_delta
 from curador.errors import InvalidParameter, NotPromised
 from curador.local.frequency.krr import KRR
 from curador.local.repeated.longitudinal import Longitudinal
+from curador.local.task.limits import Floats
 from curador.local.task.task import Task
 from curador.local.unlisted.rappor import Rappor
 from curador.noise.decide import exp_minus
 from curador.numbers import Number, above, below, positive, rational, up, whole
 from curador.privacy import ApproxDP, Neighbors
-
-Floats = NDArray[np.float64]
 
 EPSILON_MOST = 50
 DELTA_LEAST = Fraction(1, 10**100)
@@ -42,7 +41,7 @@ UNDERFLOW = 1e-300
 
 @dataclass(frozen=True)
 class Shuffled:
-    """What one shuffled batch promises, and whom that trusts.
+    """The guarantee of one shuffled batch, and the trust that it rests on.
 
     >>> shuffled(1, users=100_000, delta=1e-6).sentence("es")[:56]
     'Barajado, el lote de 100000 informes es (0.01529, 1e-06)'
@@ -54,7 +53,7 @@ class Shuffled:
 
     @property
     def event(self) -> Event:
-        """What publishing the batch once is, for any accountant."""
+        """The event of publishing the batch once, for any accountant."""
         return ApproxLoss(rational(self.guarantee.epsilon), rational(self.guarantee.delta), Neighbors.REPLACE)
 
     def sentence(self, lang: str = "en") -> str:
@@ -85,7 +84,7 @@ def _said(x: Fraction) -> str:
 
 @dataclass(frozen=True)
 class Randomizer:
-    """What the bound needs to know of the local randomizer: numbers that are exact as they stand.
+    """The parameters of the local randomizer that the bound uses, as exact numbers.
 
     ``ratio`` is at or above the largest ratio of a report's probabilities, ``clones`` at or below the chance that
     another person's report is a clone: drawn from the two laws between which the person's own lies.
@@ -98,7 +97,7 @@ class Randomizer:
 
 @singledispatch
 def randomizer(local: object) -> Randomizer:
-    """What is known of an epsilon, or of a task.
+    """The parameters of an epsilon, or of a task.
 
     Guarantee: a report of anything that is epsilon-locally private is a clone with chance at least e**-epsilon
         [FMT21]; of k-ary randomized response with chance 2/(ratio + 1): docs/proofs/shuffle.md, section 1.
@@ -209,7 +208,7 @@ class Clones:
 
     @property
     def slip(self) -> float:
-        """What a weight, a sum of weights or a product with them is off by, relatively."""
+        """The relative error of a weight, a sum of weights or a product with them."""
         return float(self.weights.shape[1] + 16) * STEP
 
 
@@ -248,7 +247,7 @@ def _group_chances(count: int, chance: float, low: int, high: int, starts: NDArr
 
 
 def _beyond(ratio: float) -> float:
-    """What follows a weight, in units of it, if each next one is at most ``ratio`` times the one before."""
+    """The sum of what follows a weight, in units of it, if each next one is at most ``ratio`` times the one before."""
     return ratio / (1 - ratio)
 
 

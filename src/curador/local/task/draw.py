@@ -1,4 +1,4 @@
-"""The random decisions of every randomizer: coins with integer thresholds, and uniform integers.
+"""Random decisions: coins with integer thresholds, and uniform integers.
 
 They read as few random bits as they can and never redraw a bit that was looked at, so their laws are exact fractions
 given fair bits (docs/proofs/local.md, section 1).
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from curador.noise import SYSTEM, Entropy
 
 HALF: dict[int, type[np.unsignedinteger[Any]]] = {16: np.uint8, 32: np.uint16}
-"""How many bits a coin's threshold may have, and the word that holds half of them."""
+"""The bits that a coin's threshold may have, and the word that holds half of them."""
 
 
 def coins(threshold: int, bits: int, size: int, entropy: Entropy = SYSTEM) -> NDArray[np.bool_]:

@@ -24,8 +24,8 @@ class LocalEstimate(ABC):
     >>> found
     key     estimate  95% interval for all
     ──────────────────────────────────────
-    tea       75.93%       70.87% … 80.54%
-    coffee    24.07%       19.46% … 29.13%
+    tea       75.93%       70.54% … 80.83%
+    coffee    24.07%       19.17% … 29.46%
     <BLANKLINE>
     400 people
     >>> found.to_pandas(0.9).columns.tolist()

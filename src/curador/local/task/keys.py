@@ -1,4 +1,4 @@
-"""The categories people choose from: public names, numbered in the order in which the task lists them."""
+"""Listed keys: public names, with indices in the order in which the task lists them."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from curador.mechanisms.base import clamp
 
 LocalKey = str | int
 KeyDomain = int | tuple[LocalKey, ...]
-"""The names of the categories, or how many there are if their names are 0, 1, 2, …"""
+"""The keys, or their number if they are 0, 1, 2, …"""
 
 MOST = 1 << 24
-"""More categories than this do not fit a table of counts; look for heavy hitters instead."""
+"""More keys than this do not fit a table of counts; look for heavy hitters instead."""
 
 
 def checked_keys(keys: int | Sequence[LocalKey]) -> KeyDomain:
-    """The categories, refused unless there are two different ones at least.
+    """The keys, refused unless there are at least two different ones.
 
     >>> checked_keys(["a", "b"]), checked_keys(16)
     (('a', 'b'), 16)
@@ -42,7 +42,7 @@ def checked_keys(keys: int | Sequence[LocalKey]) -> KeyDomain:
 
 
 def size_of(keys: KeyDomain) -> int:
-    """How many categories there are.
+    """The number of keys.
 
     >>> size_of(("a", "b")), size_of(16)
     (2, 16)
@@ -51,7 +51,7 @@ def size_of(keys: KeyDomain) -> int:
 
 
 def names_of(keys: KeyDomain) -> tuple[LocalKey, ...]:
-    """The names of the categories.
+    """The keys themselves.
 
     >>> names_of(3)
     (0, 1, 2)
@@ -60,7 +60,7 @@ def names_of(keys: KeyDomain) -> tuple[LocalKey, ...]:
 
 
 def numbered(values: Any, keys: KeyDomain, rest: LocalKey | None) -> NDArray[np.int64]:
-    """Each value's category by number; what is not listed goes to ``rest``, or is refused if there is none.
+    """The index of each value's key; values that are not listed become ``rest``, or are refused without one.
 
     >>> numbered(["b", "?", "a"], ("a", "b"), rest="b").tolist()
     [1, 1, 0]
@@ -78,8 +78,8 @@ def numbered(values: Any, keys: KeyDomain, rest: LocalKey | None) -> NDArray[np.
         out = found < 0
     if out.any():
         raise InvalidValue(
-            f"{int(out.sum())} of the values are none of the task's keys.",
-            fix="Give the task a key for everything else with rest=…, so that not answering tells nothing.",
+            f"{int(out.sum())} of the values are not among the task's keys.",
+            fix="Give the task a key for everything else with rest=…, so that not answering reveals nothing.",
         )
     return found
 
@@ -97,5 +97,5 @@ def checked_rest(rest: LocalKey | None, keys: KeyDomain) -> LocalKey | None:
     """The key for everything else, refused unless it is a key."""
     listed = range(keys) if isinstance(keys, int) else keys
     if rest is not None and (type(rest) not in (str, int) or rest not in listed):
-        raise InvalidParameter(f"rest={rest!r} is none of the keys.", fix="Add it to the keys.")
+        raise InvalidParameter(f"rest={rest!r} is not among the keys.", fix="Add it to the keys.")
     return rest

@@ -1,4 +1,4 @@
-"""Reports as bytes: the same few on every device, so that a collector reads a million of them at once."""
+"""Reports as bytes: the same on every device, so that a collector reads a million of them at once."""
 
 from __future__ import annotations
 

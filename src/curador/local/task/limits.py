@@ -1,4 +1,4 @@
-"""Confidence limits that hold for any data and any number of reports, not only in the long run."""
+"""Confidence limits that hold for any data and any number of reports, not only asymptotically."""
 
 from __future__ import annotations
 
@@ -15,18 +15,20 @@ from curador.numbers import above
 Floats = NDArray[np.float64]
 
 MARGIN = 2.0**-40
-"""Set aside for round-off in the incomplete beta function."""
+"""A margin for round-off in the incomplete beta function."""
 
 
 def checked_miss(confidence: object, statements: int = 1) -> float:
-    """How often one of several statements may be wrong, so that all are right with this confidence (Bonferroni).
+    """The probability with which each of several statements may be wrong so that all hold with this confidence.
+
+    This is Bonferroni's correction.
 
     >>> round(checked_miss(0.95, statements=5), 6)
     0.01
     """
     miss = 1 - checked_confidence(confidence)
     if miss <= 0:
-        raise NotPromised("No limits are sure beyond all doubles.", fix="Try 0.999.")
+        raise NotPromised("A confidence so close to 1 is beyond doubles.", fix="Try 0.999.")
     if miss > 0.5:
         raise NotPromised("These limits are proved for a confidence of at least 1/2.", fix="Try 0.95.")
     return miss / statements

@@ -1,4 +1,4 @@
-"""Reports counted: what a collector keeps of them, adds up over places and days, and estimates from."""
+"""Tallies: the counts of reports that a collector adds up over places and estimates from."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Tally:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Tally:
-        """Read back a tally, refused if it is none."""
+        """Read back a tally, refused if it is not one."""
         try:
             if set(data) != {"users", "shape", "support"} or not all(type(x) is int for x in data["support"]):
                 raise ValueError

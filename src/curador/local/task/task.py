@@ -64,7 +64,7 @@ class Task(ABC):
     covers: ClassVar[str] = "That is for one report per person."
     """Which reports of a person epsilon is for."""
     caution: ClassVar[str] = ""
-    """What to know before reports are collected, if anything."""
+    """A warning to those who collect, or nothing."""
     epsilon: Fraction
 
     def __init_subclass__(cls, mechanism: str = "") -> None:
@@ -95,7 +95,7 @@ class Task(ABC):
         """The guarantee in words, for those who are asked to report.
 
         >>> from curador.local import KRR
-        >>> KRR(keys=2, epsilon=1).statement()[-86:]
+        >>> KRR(keys=2, epsilon=1).statement()[-72:]
         '50:50 is 73.2% sure after it at most. That is for one report per person.'
         """
         sure = ceil(1000 * posterior(up(self.epsilon)).upper) / 10
@@ -174,7 +174,7 @@ class Task(ABC):
     # -- before launch
 
     def error(self, users: int, confidence: float = 0.95) -> float:
-        """The distance that all estimates keep from the truth together, with this confidence, from so many people."""
+        """The distance within which all estimates from ``users`` people lie, together, with this confidence."""
         raise InvalidParameter(
             f"The error of {self.mechanism} is not known beforehand.", fix="Simulate it.", code="error-not-known"
         )
@@ -283,7 +283,7 @@ def check_thresholds(task: Task) -> None:
 
 
 def check_informative(task: Task, more: Fraction, less: Fraction) -> None:
-    """Refuse a task whose reports would not depend on the value: ``more`` is no likelier than ``less``."""
+    """Refuse a task whose reports would not depend on the value: ``more`` is not above ``less``."""
     if more <= less:
         raise InvalidParameter(
             f"With epsilon = {task.epsilon} the reports would say nothing.", fix="Choose a larger epsilon."

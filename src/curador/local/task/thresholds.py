@@ -1,7 +1,7 @@
 """Integer thresholds that keep an epsilon: the largest that do, and a proof by integers that given ones do.
 
 For a rational epsilon > 0, e**-epsilon is irrational, so a ratio of two integers is never equal to e**epsilon and a
-comparison to enough bits settles on which side it lies.  What is not settled counts as broken.
+comparison to enough bits settles on which side it lies.  A comparison that is not settled counts as a violation.
 """
 
 from __future__ import annotations

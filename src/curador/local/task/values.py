@@ -1,4 +1,4 @@
-"""What people have, as it reaches a device: read whole before anything is drawn, so that no refusal tells a draw."""
+"""Values as they reach a device: all are read before anything is drawn, so that no refusal reveals a draw."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def listed(values: Any) -> list[Any]:
 
 
 def reals(values: Any) -> Floats:
-    """Numbers as doubles, in the shape they come in; what is beyond all doubles is held at the largest.
+    """Numbers as doubles, in the shape they come in; numbers beyond the range of doubles become the largest.
 
     >>> reals([1, 2.5, float("inf"), 10**400]).tolist() == [1.0, 2.5, LARGEST, LARGEST]
     True
@@ -46,7 +46,7 @@ def reals(values: Any) -> Floats:
     with np.errstate(over="ignore"):
         out = found.astype(np.float64)
     if np.isnan(out).any():
-        raise InvalidValue("NaN is not a number that can be reported.", fix="Choose what it stands for first.")
+        raise InvalidValue("NaN cannot be reported.", fix="Choose what it stands for first.")
     return np.clip(out, -LARGEST, LARGEST)
 
 

@@ -1,8 +1,8 @@
-"""How many people may support a key that nobody has because hash functions send their prefixes where they send it.
+"""Bounds on false support: how many reports can support a value nobody holds, through hash collisions with others.
 
-Two prefixes whose three coefficients differ meet in two rows at most (``prefixes``); which ones is
-public.  So of prefixes known to be frequent it is counted whom they meet, and only of the rest, none of which is very
-frequent, is chance asked.  docs/proofs/heavy-hitters.md has the proofs.
+Two prefixes whose three coefficients differ collide in at most two rows (``prefixes``), and which rows is public.  So
+the collisions of prefixes known to be frequent are counted, and only those of the rest, none of which is very frequent,
+are bounded by chance.  docs/proofs/heavy-hitters.md has the proofs.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ from curador.local.task.limits import MARGIN, Floats
 from curador.local.unlisted.prefixes import Bytes, all_places, coefficients
 
 GRID = tuple(2.0 ** (-i / 2) for i in range(33))
-"""How frequent what is left to chance may be.  Which of these is used depends on the reports, so all must hold."""
+"""Frequencies below which collisions are left to chance.  The reports decide which is used, so all must hold."""
 
 _TILTS = np.geomspace(0.01, 64, 200)
 TWICE = 2
-"""In so many rows two prefixes meet at most."""
+"""The most rows in which two prefixes collide."""
 
 
 @dataclass(frozen=True, eq=False)
 class KnownValues:
-    """The prefixes of a level that had most support: how frequent each may be, and seems to be.
+    """The prefixes of a level with most support: an upper bound and an estimate of the frequency of each.
 
-    ``rest`` is how frequent any other prefix of the level may be.
+    ``rest`` bounds the frequency of every other prefix of the level.
 
     >>> known = KnownValues(np.array([[97, 98]], np.uint8), np.array([0.6]), np.array([0.5]), rest=0.1)
     >>> known.those_above(0.7).most.size
@@ -43,12 +43,12 @@ class KnownValues:
     rest: float
 
     def those_above(self, most: float) -> KnownValues:
-        """Only those which may be more frequent."""
+        """Only those whose bound is larger."""
         some = self.most > most
         return KnownValues(self.prefixes[some], self.most[some], self.seems[some], max(self.rest, most))
 
-    def met_by(self, codes: Bytes, salt: str, rows: int, places: int) -> Floats:
-        """The share of rows in which each value meets each of these; 1 where all coefficients agree, 0 of itself."""
+    def collision_shares(self, codes: Bytes, salt: str, rows: int, places: int) -> Floats:
+        """The share of rows in which each value collides with each of these; 1 for twins, 0 with itself."""
         width = self.prefixes.shape[1]
         mine, theirs = (coefficients(one, salt, places) for one in (codes[:, :width], self.prefixes))
         times = np.zeros((len(codes), len(self.prefixes)), np.int32)
@@ -62,7 +62,7 @@ class KnownValues:
 
 
 def at_most(support: NDArray[np.int64], people: int, q: float, p: float, part: float) -> Floats:
-    """How frequent prefixes may be that have so much support.
+    """Upper bounds on the frequencies of prefixes with this support.
 
     Guarantee: with probability at least 1 - part no prefix of frequency f had less support than f is the limit of,
         if the frequencies of all are 1 together: each misses with a chance of part * f at most.
@@ -82,7 +82,7 @@ def at_most(support: NDArray[np.int64], people: int, q: float, p: float, part: f
 
 
 def among(frequency: Floats | float, people: int, users: int, part: float) -> Floats:
-    """How frequent prefixes may be among people who were drawn of all users, from how frequent they may be among all.
+    """Upper bounds on frequencies among people who were drawn from all users, from bounds among all.
 
     Guarantee: with probability at least 1 - part for all prefixes that somebody has: Bernstein's inequality, which
         holds for draws without replacement too [Hoe63].
@@ -104,7 +104,7 @@ def _drawn(frequency: Any, log: Any, people: int) -> Any:
 
 
 def by_chance(rows: int, places: int, largest: float, miss: float) -> float:
-    """The share of people who may meet a key by chance, none of their prefixes being more frequent than ``largest``.
+    """A bound on the share of people who collide with a key by chance, if no prefix is more frequent than ``largest``.
 
     Guarantee: holds but for a chance of ``miss`` over hash functions whose coefficients are like random ones, unless
         all three coefficients of two prefixes agree.
@@ -125,12 +125,12 @@ def by_chance(rows: int, places: int, largest: float, miss: float) -> float:
 
 @dataclass(frozen=True, eq=False)
 class Collisions:
-    """What keys that nobody has are allowed for: by chance, and for each frequent prefix where they meet it.
+    """The support that a key may have though nobody holds it: by chance, and by collisions with frequent prefixes.
 
     >>> known = KnownValues(np.array([[97, 255]], np.uint8), np.array([0.9]), np.array([0.8]), rest=0.001)
-    >>> met = Collisions.of([known], [1.0], miss=1e-6, salt="", rows=64, places=251)
+    >>> found = Collisions.of([known], [1.0], miss=1e-6, salt="", rows=64, places=251)
     >>> keys = np.array([[97, 255], [98, 255], [103, 255]], np.uint8)
-    >>> ((met.allowed(keys) - met.chance) / 0.9 * 64).round(9).tolist()
+    >>> ((found.allowed(keys) - found.chance) / 0.9 * 64).round(9).tolist()
     [0.0, 0.0, 1.0]
     """
 
@@ -145,7 +145,7 @@ class Collisions:
     def of(
         cls, known: Sequence[KnownValues], weights: Sequence[float], miss: float, *, salt: str, rows: int, places: int
     ) -> Collisions:
-        """Of people of several levels, whose shares are the weights.  What is left to chance is chosen for low bars."""
+        """For people of several levels with these shares; the part left to chance is chosen to make the bounds low."""
         both = list(zip(known, weights, strict=True))
         rest = max(weight * one.rest for one, weight in both)
         most = np.concatenate([weight * one.most for one, weight in both])
@@ -156,19 +156,19 @@ class Collisions:
         return cls(chances[left], kept, tuple(weights), salt, rows, places)
 
     def allowed(self, codes: Bytes) -> Floats:
-        """The share of people who may meet each value, if nobody has it."""
+        """A bound on the share of people who collide with each value, if nobody holds it."""
         once, always = np.full(len(codes), self.chance), np.zeros(len(codes))
         for known, weight in zip(self.known, self.weights, strict=True):
-            share = known.met_by(codes, self.salt, self.rows, self.places)
+            share = known.collision_shares(codes, self.salt, self.rows, self.places)
             once += np.where(share < 1, share, 0) @ (weight * known.most)
             always += (share == 1) @ (weight * known.most)
         found: Floats = np.minimum(np.minimum(once, TWICE / self.rows) + always, 1.0)
         return found
 
     def expected(self, codes: Bytes) -> Floats:
-        """By how much estimates of values are too high by these meetings, beyond what strangers add on average."""
+        """The bias of estimates by these collisions, beyond what other keys add on average."""
         found = np.zeros(len(codes))
         for known, weight in zip(self.known, self.weights, strict=True):
-            share = known.met_by(codes, self.salt, self.rows, self.places)
+            share = known.collision_shares(codes, self.salt, self.rows, self.places)
             found += (share - 1 / self.places) @ (weight * known.seems)
         return found / (1 - 1 / self.places)

@@ -1,4 +1,4 @@
-"""Public hashes of keys from a domain that nobody lists: the same on every device and at the collector."""
+"""Public hashes of keys that are not listed: the same on every device and at the collector."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ MOST = 1 << 63
 def hashed(keys: Sequence[LocalKey], rows: Iterable[int], salt: str, places: int) -> NDArray[np.int64]:
     """The place of each key under the hash function of its row: the lowest bits of a SHA-256.
 
-    Strings and integers never stand for each other.  Any hash is private, since all may know it; that different keys
-    meet as often as by chance is what estimates need.
+    A string never hashes like an integer.  Privacy does not depend on the hash, which is public; estimates need that
+    different keys collide as often as by chance.
 
     >>> hashed(["a", "a", 1], [0, 1, 0], "", 16).shape
     (3,)
@@ -79,7 +79,7 @@ def checked_places(places: object, name: str) -> int:
 
 
 def checked_salt(salt: object) -> str:
-    """What makes the hash functions of one task differ from another's."""
+    """The text that makes the hash functions of one task differ from another's."""
     if not isinstance(salt, str):
         raise InvalidParameter(f"A salt is a string, got {salt!r}.", fix="Choose the name of the task.")
     return salt

@@ -1,4 +1,4 @@
-"""What counts of supporting reports say about keys that were looked for: the tails of binomial laws, and no more.
+"""Binomial tails: the counts of supporting reports that chance explains, and those that it does not.
 
 Reports that support a key are independent coins.  Where all have the same chance their number is binomial; where the
 chances differ its tails are lighter than those of the binomial law with the mean chance [Hoe56], from one count beyond
@@ -13,7 +13,7 @@ from curador.local.task.limits import MARGIN
 
 
 def chance_of_more(people: int, chance: float, count: int) -> float:
-    """A bound on the probability that ``count`` or more of so many coins fall True, just above the binomial's.
+    """A bound on the probability that ``count`` or more of ``people`` coins fall True, just above the binomial's.
 
     >>> 0.171875 < chance_of_more(10, 0.5, 7) < 0.171876
     True
@@ -26,7 +26,7 @@ def chance_of_more(people: int, chance: float, count: int) -> float:
 
 
 def rarely_reached(people: int, chance: float, miss: float) -> int:
-    """The least count beyond the mean that so many coins reach with a probability of ``miss`` at most.
+    """The least count beyond the mean that ``people`` coins reach with a probability of ``miss`` at most.
 
     >>> rarely_reached(100, 0.5, 0.05), rarely_reached(10, 0.5, 1e-9)
     (59, 11)
@@ -36,7 +36,7 @@ def rarely_reached(people: int, chance: float, miss: float) -> int:
 
 
 def nearly_always_reached(people: int, chance: float, miss: float) -> int:
-    """The largest count that so many coins reach but for a probability of ``miss``.
+    """The largest count that ``people`` coins reach but for a probability of ``miss``.
 
     >>> nearly_always_reached(100, 0.5, 0.05), nearly_always_reached(10, 0.5, 1e-9)
     (42, 0)

@@ -1,4 +1,4 @@
-"""Heavy hitters: which values many people have, found byte by byte, without a list of what to look for."""
+"""Heavy hitters: the values that many people have, found byte by byte, without a list of candidates."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from curador.noise import SYSTEM, Entropy
 from curador.numbers import Number, positive, probability, rational, set_fields, whole
 
 KINDS = {"text": 2, "integers": 3}
-"""What values may be, and how often the last level is drawn by default: strings are judged by people of earlier levels
+"""The kinds of values, and how often the last level is drawn by default: strings are tested by people of earlier levels
 too, integers by those of the last alone, who have more to tell apart."""
 
 LENGTH_MOST, LAST_MOST, PLACES_MOST = 64, 64, 1 << 16
@@ -115,7 +115,7 @@ class HeavyHitters(Task, mechanism="heavy-hitters"):
 
     @cached_property
     def oracle(self) -> OLH:
-        """What reports a place."""
+        """The oracle that reports a place."""
         return OLH(self.places, self.epsilon, hash_bits=self.hash_bits, keep=self.keep)
 
     @property
@@ -262,14 +262,14 @@ class HeavyHitters(Task, mechanism="heavy-hitters"):
         return found if most is None else found.first(whole(most, "most"))
 
     def variance(self, users: int, frequency: float = 0.0, people: int | None = None) -> float:
-        """The variance of an estimated frequency, from so many of the users; left out, those who draw the last level.
+        """The variance of an estimated frequency, from ``people`` of the users (those of the last level).
 
         Over coins, levels and rows, given hash functions by which a key meets others as often as by chance.
         """
         f, n = rational(frequency, "frequency"), whole(users, "users", 1)
         m = max(1, math.floor(n * self.shares[-1])) if people is None else whole(people, "people", 1)
         if not 0 <= f <= 1 or m > n:
-            raise InvalidParameter("This is no frequency, or of more people than reported.", fix="Try 0.01.")
+            raise InvalidParameter("This is not a frequency, or is of more people than reported.", fix="Try 0.01.")
         p, r = self.p, self.stranger
         coin = (f * p * (1 - p) + (1 - f) * r * (1 - r)) / (m * (p - r) ** 2)
         # The people are a part of all, drawn without replacement.
@@ -308,7 +308,7 @@ class HeavyHitters(Task, mechanism="heavy-hitters"):
             people = nearly_always_reached(users, float(share), part)
             # Markov: strangers take another quarter of the beam with at most this chance.
             goal = rarely_reached(people, r, part * beam / (4 * longer))
-            if level + 1 == self.levels:  # where the longest values are judged: by a quarter of the miss, as in Hunt
+            if level + 1 == self.levels:  # the longest values are tested at a quarter of the miss
                 goal = max(goal, rarely_reached(people, met, miss / (4 * self.levels * longer)))
             if nearly_always_reached(people, own, part) < goal:
                 return False

@@ -1,4 +1,4 @@
-"""The search for heavy hitters in a tally: prefixes grow byte by byte, and only those with most support go on."""
+"""The search for heavy hitters in a tally: a beam search over prefixes, which grow byte by byte."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ CAP = 4.0
 that a very frequent prefix does not carry all its continuations along.  No promise depends on it."""
 
 KNOWN = 256
-"""Of how many of the most frequent prefixes of a level it is counted whom they meet, at most."""
+"""The most prefixes of a level whose collisions are counted."""
 
 
 NOT_COMPLETE = "There are too few reports to say of any value, however frequent, that it would be here."
@@ -111,14 +111,14 @@ class Candidates:
 
 
 class PrefixSearch:
-    """One search of a tally: how rare, how sure and how wide.
+    """One search of a tally: for values of at least this frequency, with this miss and beam.
 
     Assumes: somebody drew each level.
 
     >>> from curador.local.unlisted.heavy_hitters import HeavyHitters
     >>> task = HeavyHitters(4, length=2, rows=16, places=61)
-    >>> hunt = PrefixSearch(task, task.tally(task.randomize(["ab"] * 1000)), at_least=0.1, miss=0.025, beam=16)
-    >>> hunt.run().keys[0]
+    >>> search = PrefixSearch(task, task.tally(task.randomize(["ab"] * 1000)), at_least=0.1, miss=0.025, beam=16)
+    >>> search.run().keys[0]
     'ab'
     """
 
@@ -131,11 +131,11 @@ class PrefixSearch:
         self.seen: list[list[tuple[Bytes, NDArray[np.int64]]]] = [[] for _ in task.widths]
 
     def run(self) -> Hitters:
-        """Search, judge, and say what may have been missed."""
-        suspects, left_out = self._search()
+        """Search, test the candidates, and bound what may have been missed."""
+        candidates, left_out = self._search()
         known = self._known(left_out)
         goals = [(people, most + 1) for people, most in zip(self.people, left_out, strict=False)]
-        found = [self._found(group, known) for group in suspects]
+        found = [self._found(group, known) for group in candidates]
         goals += [(named.people, missed + 1) for named, _, missed in found]
         values = np.concatenate([self._frequency(named.support, named.people) - met for named, met, _ in found])
         people = np.concatenate([np.full(len(named.codes), named.people) for named, _, _ in found])
@@ -154,14 +154,14 @@ class PrefixSearch:
         )
 
     def _found(self, group: Candidates, known: list[KnownValues]) -> tuple[Candidates, Floats, int]:
-        """Which suspects are named, by how much meetings raise their estimates, and the most support of the others.
+        """The candidates that are named, the bias of their estimates by collisions, and the most support of the others.
 
-        Given the earlier levels, those that nobody has are supported by independent coins, with the chance that their
-        meetings say.  Each level's suspects have the same part in what may be made up.
+        Given the earlier levels, reports support a candidate that nobody holds as independent coins, with the chance
+        that its collisions give.  The candidates of each level have the same share of the miss.
         """
         task, part = self.task, self.miss / (4 * self.task.levels * max(1, len(group.codes)))
         weights = [self.people[level] / group.people for level in group.levels]
-        meetings = Collisions.of(
+        collisions = Collisions.of(
             [known[level] for level in group.levels],
             weights,
             part,
@@ -173,18 +173,18 @@ class PrefixSearch:
         def bar(share: float) -> int:
             return rarely_reached(group.people, self.q + (self.p - self.q) * share, 2 * part)
 
-        over = group.support >= max(bar(meetings.chance), self._least(group.people))
+        over = group.support >= max(bar(collisions.chance), self._least(group.people))
         some = group.those(over)
-        allowed = meetings.allowed(some.codes)
+        allowed = collisions.allowed(some.codes)
         bars = {share: bar(share) for share in set(allowed.tolist())}
         good = some.support >= np.array([bars[share] for share in allowed.tolist()], np.int64)
         good &= ~self._twins(some)
         over[over] = good
         named = group.those(over)
-        return named, meetings.expected(named.codes), int(group.support[~over].max(initial=-1))
+        return named, collisions.expected(named.codes), int(group.support[~over].max(initial=-1))
 
     def _twins(self, group: Candidates) -> NDArray[np.bool_]:
-        """Which suspects have the coefficients of another at a level that judges them."""
+        """Which candidates have the same coefficients as another at a level that tests them."""
         found = np.zeros(len(group.codes), bool)
         for level in group.levels:
             three = coefficients(group.codes[:, : self.task.widths[level]], self.task.salt, self.task.places)
@@ -217,15 +217,15 @@ class PrefixSearch:
         return at_most(support, self.people[level], self.q, self.p, self.miss / (self.task.levels + 1))
 
     def _search(self) -> tuple[list[Candidates], list[int]]:
-        """The complete values to judge, and the largest support left out by the beam at each level but the last."""
-        task, suspects, left_out = self.task, list[Candidates](), list[int]()
+        """The complete values to test, and the largest support left out by the beam at each level but the last."""
+        task, candidates, left_out = self.task, list[Candidates](), list[int]()
         prefixes, score = np.zeros((1, 0), np.uint8), np.zeros(1)
         for level, width in enumerate(task.widths):
             while prefixes.shape[1] < width:
                 which, prefixes = extended(prefixes, task.length, self.text)
                 score = score[which]
             if level + 1 == task.levels:
-                suspects.append(self._judged(prefixes, range(level, level + 1)))
+                candidates.append(self._tested(prefixes, range(level, level + 1)))
                 break
             support = self.support(level, prefixes)
             score = score + np.minimum(self._sigmas(support, self.people[level]), CAP)
@@ -234,14 +234,14 @@ class PrefixSearch:
             left_out.append(int(support[dropped].max(initial=-1)))
             prefixes, score = prefixes[kept], score[kept]
             done = ended(prefixes, self.text)
-            suspects.append(self._judged(prefixes[done], range(level + 1, task.levels)))
+            candidates.append(self._tested(prefixes[done], range(level + 1, task.levels)))
             prefixes, score = prefixes[~done], score[~done]
-        return suspects, left_out
+        return candidates, left_out
 
     def _best(
         self, possible: NDArray[np.int64], support: NDArray[np.int64], score: Floats
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """What goes on and what does not: half of the beam by support, which promises are about, the rest by score."""
+        """The beam and what it leaves out: half of it by support, which the guarantee is about, half by score."""
         by_support = possible[np.argsort(-support[possible], kind="stable")]
         half = (self.beam + 1) // 2
         rest = by_support[half:]
@@ -249,8 +249,8 @@ class PrefixSearch:
         room = self.beam - half
         return np.concatenate([by_support[:half], rest[:room]]), rest[room:]
 
-    def _judged(self, codes: Bytes, levels: range) -> Candidates:
-        """Suspects, and what people say who had no part in choosing them."""
+    def _tested(self, codes: Bytes, levels: range) -> Candidates:
+        """Candidates with the support of people who had no part in choosing them."""
         whole, support = _whole(codes, self.task.length), np.zeros(len(codes), np.int64)
         for level in levels:
             support += self.support(level, whole[:, : self.task.widths[level]])
@@ -281,7 +281,7 @@ class PrefixSearch:
         return np.asarray((support / people - self.stranger) / (self.p - self.stranger))
 
     def _least(self, people: int) -> int:
-        """What support a key of frequency ``at_least`` has but for its part of the miss."""
+        """The support that a key of frequency ``at_least`` reaches but for its part of the miss."""
         return self._reached(people, self.at_least) if self.at_least > 0 else 0
 
     def _reached(self, people: int, frequency: float) -> int:

@@ -131,7 +131,7 @@ class Rappor(Task, mechanism="rappor"):
         return cells
 
     def remember(self, values: Any, *, entropy: Entropy = SYSTEM) -> NDArray[np.uint8]:
-        """What a device keeps of its value, and makes every report from: a row per value."""
+        """The permanent answer that a device keeps, and makes every report from: a row per value."""
         keys = free_keys(values)
         cohort = uniform(self.cohorts, len(keys), entropy).astype(np.int64)
         cells = self.filters(keys, cohort)

@@ -80,7 +80,7 @@ class Filters:
 
     @cached_property
     def weights(self) -> Floats:
-        """What each bit of each cohort counts for each candidate, cohorts weighted by their people."""
+        """The weight of each bit of each cohort for each candidate, cohorts weighted by their people."""
         cohorts, places, keys = self.bits.shape
         root = np.repeat(np.sqrt(self.people), places)
         left, scale, right = np.linalg.svd(self.bits.reshape(-1, keys) * root[:, np.newaxis], full_matrices=False)

@@ -1,12 +1,14 @@
-"""What can be asked of a column, one file for each family of aggregates.  To be read in this order:
+"""What can be asked of a column, one file for each family of aggregates.
 
-* ``measure``  the exact integers behind every answer, and how far one unit moves them
-* ``base``     an aggregate, its recipe, and what a function must know: measures, estimate, error
-* ``counts``   rows, values, units, distinct keys, histograms
-* ``sums``     sums
-* ``moments``  means, variances, standard deviations
-* ``ratios``   intervals for ratios of noisy numbers
-* ``ranks``    quantiles, least and largest values, bounds
-* ``top``      the largest groups
-* ``tree``     counts over a tree of groups that agree
+Reading order:
+
+* measure — the exact integers behind every answer, and how far one unit moves them
+* base — an aggregate, its recipe, and what a function must know: measures, estimate, error
+* counts — rows, values, units, distinct keys, histograms
+* sums — sums
+* moments — means, variances, standard deviations
+* ratios — intervals for ratios of noisy numbers
+* ranks — quantiles, least and largest values, bounds
+* top — the largest groups
+* tree — counts over a tree of groups that agree
 """

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from curador.errors import QuestionRefused
 from curador.mechanisms.base import AdditiveNoise
-from curador.numbers import rational
+from curador.numbers import rational, set_fields
 from curador.query.aggregates.measure import Measure, MeasureKind, RankSearch
 from curador.query.language.expressions import Expr, Name
 from curador.query.language.trees import expr_from_json, number_from_text
@@ -55,7 +55,7 @@ class Aggregate:
     def __post_init__(self) -> None:
         if function_named(self.function).needs_column and self.column is None:
             raise QuestionRefused(f"{self.function} needs a column.", fix=f"Write {self.function}('column').")
-        object.__setattr__(self, "parameters", tuple(rational(x, "a parameter") for x in self.parameters))
+        set_fields(self, parameters=tuple(rational(x, "a parameter") for x in self.parameters))
 
     def outputs(self, name: str) -> tuple[str, ...]:
         """The names of the columns this makes in the answer.

@@ -90,13 +90,24 @@ def from_bytes(content: bytes, plan: Plan) -> NoisyCounts:
                 for s in searched
             },
         )
+        if not _whole(found, plan):
+            raise ValueError
+        return _ordered(found, plan)
     except (KeyError, TypeError, ValueError, IndexError):
         raise LedgerBroken(
             "The ledger holds an answer that is not a measurement of this question.",
             fix="Verify the ledger; ask with fresh=True to buy a new answer.",
             code="not-a-measurement",
         ) from None
-    return _ordered(found, plan)
+
+
+def _whole(noisy: NoisyCounts, plan: Plan) -> bool:
+    """Whether each group is there once, with one number in every column; over a tree, one for each node of a level."""
+    tree = next((r.tree for r in plan.recipes if r.tree is not None), None)
+    groups, size = len(noisy.keys), len(noisy.keys) if tree is None else len(tree.leaves)
+    if len(set(noisy.keys)) != groups or (tree is not None and groups != len(tree.walk)):
+        return False
+    return all(len(x) == (size if m.level is None else m.nodes) for m, x in noisy.measured.items())
 
 
 def _ordered(noisy: NoisyCounts, plan: Plan) -> NoisyCounts:
@@ -119,6 +130,8 @@ def sortable(key: GroupKey) -> tuple[tuple[bool, str, Any], ...]:
 
 
 def _numbers(values: list[int | float]) -> NDArray[Any]:
+    if any(type(x) not in (int, float) for x in values):
+        raise TypeError
     if all(isinstance(x, int) for x in values):
         return np.array(values, np.int64 if all(abs(x) < MACHINE_WORD for x in values) else object)
     return np.array(values, np.float64)
@@ -129,4 +142,8 @@ def _key_out(key: Key | None) -> object:
 
 
 def _key_in(x: Any) -> Key | None:
-    return date.fromisoformat(x["date"]) if isinstance(x, dict) else x
+    if isinstance(x, dict):
+        return date.fromisoformat(x["date"])
+    if x is not None and not isinstance(x, bool | int | str):
+        raise TypeError
+    return x

@@ -12,7 +12,7 @@ from typing import Any
 
 from curador.errors import QuestionRefused
 from curador.mechanisms.sensitivity import Contribution
-from curador.numbers import whole
+from curador.numbers import set_fields, whole
 from curador.query.aggregates.base import Aggregate, aggregate_from_json, function_named
 from curador.query.aggregates.counts import count
 from curador.query.language.expressions import Bin, Expr, Literal, Name
@@ -48,7 +48,7 @@ class Join:
         if self.kind not in ("public", "unit") or not self.on:
             raise QuestionRefused("A join is with a public table or by the unit's id, on columns.", fix="Name them.")
         ordered = sorted(set(self.on), key=lambda pair: (str(pair[0]), pair[1]))
-        object.__setattr__(self, "on", tuple(ordered))
+        set_fields(self, on=tuple(ordered))
 
     def to_json(self) -> dict[str, object]:
         on = [[left.to_json(), right] for left, right in self.on]
@@ -91,8 +91,8 @@ class KeyList:
                 "Keys are rows of one value per group, each once, or the name of a public table.",
                 fix="Write keys={'sex': ['F', 'M']}.",
             )
-        object.__setattr__(self, "groups", groups)
-        object.__setattr__(self, "rows", rows)
+        set_fields(self, groups=groups)
+        set_fields(self, rows=rows)
 
     def to_json(self) -> dict[str, object]:
         rows = [[_key_out(key) for key in row] for row in self.rows]
@@ -141,17 +141,16 @@ class Question:
     contribution: Contribution | None = None
 
     def __post_init__(self) -> None:
-        put = object.__setattr__
         identifier(self.table, "A table")
         for name in ("aggregates", "joins", "group_by", "keys", "order_by"):
-            put(self, name, tuple(getattr(self, name)))
-        put(self, "totals", tuple(sorted((tuple(path), whole(n, "a total")) for path, n in self.totals)))
+            set_fields(self, **{name: tuple(getattr(self, name))})
+        set_fields(self, totals=tuple(sorted((tuple(path), whole(n, "a total")) for path, n in self.totals)))
         self._open_histograms()
-        put(self, "limit", None if self.limit is None else whole(self.limit, "LIMIT", 1))
+        set_fields(self, limit=None if self.limit is None else whole(self.limit, "LIMIT", 1))
         self._check_outputs()
         self._check_keys()
         place = {g.name: i for i, g in enumerate(self.group_by)}
-        put(self, "keys", tuple(sorted(self.keys, key=lambda k: min(place[name] for name in k.groups))))
+        set_fields(self, keys=tuple(sorted(self.keys, key=lambda k: min(place[name] for name in k.groups))))
         self._check_after()
 
     def _open_histograms(self) -> None:
@@ -166,8 +165,8 @@ class Question:
             )
         name, measured = bins[0].name, bins[0].aggregate
         group = Group(f"{name}_bin", Bin(measured.column, measured.parameters))  # type: ignore[arg-type]
-        object.__setattr__(self, "group_by", (*self.group_by, group))
-        object.__setattr__(self, "aggregates", (Output(name, count()),))
+        set_fields(self, group_by=(*self.group_by, group))
+        set_fields(self, aggregates=(Output(name, count()),))
 
     def _check_outputs(self) -> None:
         if not self.aggregates:

@@ -15,12 +15,11 @@ from itertools import pairwise
 from typing import Any
 
 from curador.errors import InvalidParameter, QuestionRefused
-from curador.numbers import rational
+from curador.numbers import rational, set_fields
 from curador.query.language.nodes import DEEPEST as DEEPEST
 from curador.query.language.nodes import LARGEST as LARGEST
 from curador.query.language.nodes import Expr as Expr
 from curador.query.language.nodes import order as order
-from curador.query.language.nodes import put
 from curador.query.tables.columns import WIDEST, Kind, iso_date, text_value
 from curador.query.tables.names import identifier
 
@@ -60,7 +59,7 @@ class Literal(Expr, tag="literal"):
 
     def __post_init__(self) -> None:
         value, kind = _literal(self.value)
-        put(self, value=value, kind=kind)
+        set_fields(self, value=value, kind=kind)
         super().__post_init__()
 
     def to_json(self) -> dict[str, object]:
@@ -198,7 +197,7 @@ class Bin(Expr, tag="bin"):
             )
         if max(map(abs, edges)) > WIDEST:
             raise QuestionRefused("An edge is beyond ±2**62.", fix="Write smaller edges.")
-        put(self, edges=edges)
+        set_fields(self, edges=edges)
         super().__post_init__()
 
     def to_json(self) -> dict[str, object]:
@@ -240,7 +239,7 @@ class Compare(Expr, tag="compare"):
         else:
             flip = sides == (False, False) and self.op in (">", ">=")
         if flip:
-            put(self, op=_FLIPPED[self.op], left=self.right, right=self.left)
+            set_fields(self, op=_FLIPPED[self.op], left=self.right, right=self.left)
         super().__post_init__()
 
 
@@ -252,7 +251,7 @@ class _Joined(Expr):
         found = _members(type(self), self.operands)
         if len(found) < 2:
             raise InvalidParameter(f"{self.tag.upper()} joins two conditions or more.", fix="Use all_of() or any_of().")
-        put(self, operands=tuple(sorted(found, key=order)))
+        set_fields(self, operands=tuple(sorted(found, key=order)))
         super().__post_init__()
 
     @classmethod
@@ -294,7 +293,7 @@ class In(Expr, tag="in"):
         values = tuple(sorted(set(self.values), key=order))
         if not values or any(v.kind is None for v in values):
             raise QuestionRefused("IN needs values, and NULL is none.", fix="List the values; test NULL by IS NULL.")
-        put(self, values=values)
+        set_fields(self, values=values)
         super().__post_init__()
 
 
@@ -357,4 +356,4 @@ def _several(e: Expr, name: str) -> None:
     values = tuple(getattr(e, name))
     if not values:
         raise QuestionRefused(f"{e.tag.upper()} needs something to choose from.", fix="Give it a value.")
-    put(e, **{name: values})
+    set_fields(e, **{name: values})

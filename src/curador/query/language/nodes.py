@@ -8,6 +8,7 @@ from dataclasses import fields
 from typing import Any, ClassVar
 
 from curador.errors import InvalidParameter, QuestionRefused
+from curador.numbers import set_fields
 
 DEEPEST = 100
 LARGEST = 1000
@@ -35,7 +36,7 @@ class Expr:
                 raise InvalidParameter(f"{self.tag.upper()} has no expression as its {f.name}.", fix="Use Expr nodes.")
         below = self.parts
         # Parts are shared, not copied: without these two numbers x + x, of x + x, ... would grow as 2**n unseen.
-        put(self, size=1 + sum(e.size for e in below), depth=1 + max((e.depth for e in below), default=0))
+        set_fields(self, size=1 + sum(e.size for e in below), depth=1 + max((e.depth for e in below), default=0))
         if self.size > LARGEST or self.depth > DEEPEST:
             raise QuestionRefused(
                 f"An expression has {self.size} parts, {self.depth} deep; the most is {LARGEST}, {DEEPEST} deep.",
@@ -74,12 +75,6 @@ _SHAPES: dict[str, Callable[[Any], bool]] = {
     "tuple[tuple[Expr, Expr], ...]": lambda x: all(len(p) == 2 and all(isinstance(e, Expr) for e in p) for p in x),
     "str | None": lambda x: x is None or isinstance(x, str),
 }
-
-
-def put(target: object, **values: object) -> None:
-    """Set fields of a frozen value while it is being made."""
-    for name, value in values.items():
-        object.__setattr__(target, name, value)
 
 
 def _exprs(values: Iterable[object]) -> Iterator[Expr]:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from curador.mechanisms.base import checked_confidence
-from curador.numbers import Number, positive, rational
+from curador.numbers import Number, positive, rational, set_fields
 from curador.query.aggregates.base import Recipe, function_named
 from curador.query.plan.steps import Noised, Ranked, Step
 
@@ -34,8 +34,8 @@ class Within:
     output: str | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "error", positive(self.error, "error"))
-        object.__setattr__(self, "confidence", checked_confidence(self.confidence))
+        set_fields(self, error=positive(self.error, "error"))
+        set_fields(self, confidence=checked_confidence(self.confidence))
 
 
 def within(error: Number, confidence: float = 0.95, output: str | None = None) -> Within:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from curador.errors import InvalidParameter, QuestionRefused
 from curador.mechanisms.base import checked_confidence
 from curador.mechanisms.sensitivity import Contribution
-from curador.numbers import Number, positive, rational, up, whole
+from curador.numbers import Number, positive, rational, set_fields, up, whole
 from curador.privacy import ApproxDP, Guarantee, Neighbors, PureDP
 from curador.query.aggregates.base import Recipe
 from curador.query.aggregates.measure import Measure, MeasureKind, RankSearch
@@ -85,7 +85,7 @@ class Planner:
     prepared: Prepared | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "confidence", checked_confidence(self.confidence))
+        set_fields(self, confidence=checked_confidence(self.confidence))
         if not isinstance(self.weights or {}, Mapping):
             raise InvalidParameter("Weights are given by the names of outputs.", fix='Write weights={"n": 2}.')
         for name in self.weights or {}:

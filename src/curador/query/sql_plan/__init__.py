@@ -1,11 +1,13 @@
-"""The exact half of a plan: the statements that an engine runs, in a small neutral SQL language.  Reading order:
+"""The exact half of a plan, as statements in a small neutral language.
 
-* ``ir``           the neutral SQL language: the closed set of nodes that trees are made of
-* ``exact``        the exact half of a plan: trees, and the columns to read for them
-* ``expressions``  expressions as trees over columns as read
-* ``truncate``     cutting every unit to a number of groups and of rows in each
-* ``group_index``  the number of each row's public key
-* ``joins``        the tables of a question side by side
-* ``prepared``     truncation done once, stored as ranks beside a copy of a table
-* ``lower``        from a checked question to the exact half of its plan
+Reading order:
+
+* ir — the neutral language: the closed set of nodes that statements are made of
+* exact — statements, and the columns that an engine reads for them
+* expressions — expressions in the neutral language
+* joins — joined tables
+* group_index — the index of each row's public group
+* truncate — the rows that each unit keeps
+* lower — a checked question to its statements
+* prepared — truncation done once, for many questions
 """

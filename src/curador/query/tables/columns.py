@@ -11,7 +11,7 @@ from enum import StrEnum
 from fractions import Fraction
 
 from curador.errors import InvalidParameter
-from curador.numbers import Number, positive, rational
+from curador.numbers import Number, positive, rational, set_fields
 from curador.query.tables.names import suggestion
 
 Key = int | str | bool | date
@@ -108,12 +108,12 @@ class Column:
         keys: Iterable[object] | None = None,
         nullable: bool = True,
     ) -> None:
-        known, put = Kind(kind), object.__setattr__
-        put(self, "kind", known)
-        put(self, "bounds", None if bounds is None else _bounds(known, bounds))
-        put(self, "step", None if step is None else _step(known, step))
-        put(self, "keys", None if keys is None else _keys(known, keys))
-        put(self, "nullable", nullable)
+        known = Kind(kind)
+        set_fields(self, kind=known)
+        set_fields(self, bounds=None if bounds is None else _bounds(known, bounds))
+        set_fields(self, step=None if step is None else _step(known, step))
+        set_fields(self, keys=None if keys is None else _keys(known, keys))
+        set_fields(self, nullable=nullable)
         if not isinstance(nullable, bool):
             raise InvalidParameter(f"nullable must be true or false, got {nullable!r}.", fix="Write true or false.")
         if self.bounds is not None and max(map(abs, self.bounds)) * 2**self.bits > WIDEST:

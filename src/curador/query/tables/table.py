@@ -11,7 +11,7 @@ from types import MappingProxyType
 
 from curador.errors import InvalidParameter
 from curador.mechanisms.sensitivity import Contribution
-from curador.numbers import whole
+from curador.numbers import set_fields, whole
 from curador.privacy import Neighbors, Unit
 from curador.query.tables.columns import Column, Kind, text_value
 from curador.query.tables.names import distinct, identifier, refuse_unknown, suggestion
@@ -43,8 +43,8 @@ class Tree:
         if len(levels) < 2:
             raise InvalidParameter("A tree needs at least two levels.", fix="List its columns from coarse to fine.")
         distinct(levels, "levels")
-        object.__setattr__(self, "levels", levels)
-        object.__setattr__(self, "children", _branch(self.children, len(levels)))
+        set_fields(self, levels=levels)
+        set_fields(self, children=_branch(self.children, len(levels)))
 
     def paths(self, depth: int | None = None) -> Iterator[tuple[str, ...]]:
         """Every node of one level as its path from the root, in declared order; the leaves by default."""
@@ -118,16 +118,15 @@ class Table:
         public: bool = False,
         trees: Mapping[str, Tree] = MappingProxyType({}),
     ) -> None:
-        put = object.__setattr__
-        put(self, "source", read_source(source))
-        put(self, "unit", _unit(unit))
-        put(self, "columns", _columns(columns))
-        put(self, "neighbors", Neighbors(neighbors))
-        put(self, "size", None if size is None else whole(size, "size", 1))
-        put(self, "contribution", _contribution(contribution, self.unit))
-        put(self, "name", None if name is None else identifier(name, "A table"))
-        put(self, "public", public)
-        put(self, "trees", MappingProxyType({identifier(n, "A tree"): t for n, t in trees.items()}))
+        set_fields(self, source=read_source(source))
+        set_fields(self, unit=_unit(unit))
+        set_fields(self, columns=_columns(columns))
+        set_fields(self, neighbors=Neighbors(neighbors))
+        set_fields(self, size=None if size is None else whole(size, "size", 1))
+        set_fields(self, contribution=_contribution(contribution, self.unit))
+        set_fields(self, name=None if name is None else identifier(name, "A table"))
+        set_fields(self, public=public)
+        set_fields(self, trees=MappingProxyType({identifier(n, "A tree"): t for n, t in trees.items()}))
         self._check_id()
         self._check_trees()
 

@@ -1,8 +1,8 @@
-"""What people read, in the languages they read: texts by code.  To be read in this order:
+"""Texts by code, in the languages people read.  Nothing is ever decided by them: code compares codes.
 
-* ``say``  a text in a language, with its facts filled in
-* ``en``   English
-* ``es``   Spanish
+Reading order:
 
-Nothing is ever decided by these texts: code compares codes.
+* say — a text in a language, with its facts filled in
+* en — English
+* es — Spanish
 """

@@ -1,6 +1,10 @@
 """English."""
 
 TEXTS = {
+    # -- losses
+    "epsilon": "epsilon",
+    "delta": "delta",
+    "rho": "rho",
     # -- counted things
     "one-row": "1 row",
     "n-rows": "{n} rows",

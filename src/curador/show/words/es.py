@@ -1,6 +1,10 @@
 """Spanish."""
 
 TEXTS = {
+    # -- losses
+    "epsilon": "épsilon",
+    "delta": "delta",
+    "rho": "rho",
     # -- counted things
     "one-row": "1 fila",
     "n-rows": "{n} filas",

@@ -52,7 +52,7 @@ class _Item:
 
     node: exp.Expr
     alias: str | None
-    what: ex.Expr | Aggregate
+    meaning: ex.Expr | Aggregate
     column: str | None = None
     """What it is called where it is a column as it is."""
 
@@ -60,7 +60,7 @@ class _Item:
     def name(self) -> str | None:
         if self.alias is not None or self.column is not None:
             return self.alias or self.column
-        return default_name(self.what) if isinstance(self.what, Aggregate) else None
+        return default_name(self.meaning) if isinstance(self.meaning, Aggregate) else None
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ class _Select:
             joins=self.relation.joins,
             where=self.relation.where,
             group_by=tuple(Group(self._group_name(g, items), g) for g in groups),
-            aggregates=tuple(Output(name, i.what) for i, name in named if isinstance(i.what, Aggregate)),
+            aggregates=tuple(Output(name, i.meaning) for i, name in named if isinstance(i.meaning, Aggregate)),
             tree=tree,
         )
         return self._after(asked, items, [name for _, name in named])
@@ -94,7 +94,7 @@ class _Select:
             what = aggregate_of(inner, rows, self._is_unit) if is_aggregate(inner) else rows.read(inner)
             column = self.relation.name(inner) if isinstance(inner, exp.Column) else None
             found.append(_Item(inner, alias, what, column))
-        if not any(isinstance(i.what, Aggregate) for i in found):
+        if not any(isinstance(i.meaning, Aggregate) for i in found):
             refuse(self.tree, self.text, "This would show rows.", "Measure something: add COUNT(*), or AVG(column).")
         return found
 
@@ -146,12 +146,12 @@ class _Select:
         return items[int(position) - 1]
 
     def _row_value(self, item: _Item, node: exp.Expr) -> ex.Expr:
-        if isinstance(item.what, Aggregate):
+        if isinstance(item.meaning, Aggregate):
             refuse(node, self.text, "Groups cannot be made from aggregates.", "Group by columns or expressions.")
-        return item.what
+        return item.meaning
 
     def _group_name(self, group: ex.Expr, items: list[_Item]) -> str:
-        chosen = [i for i in items if i.what == group]
+        chosen = [i for i in items if i.meaning == group]
         if len(chosen) > 1:
             refuse(chosen[1].node, self.text, f"{group} is selected twice.", "Select it once.")
         name = chosen[0].name if chosen else self._written_name(group)
@@ -169,15 +169,15 @@ class _Select:
         named: list[tuple[_Item, str]] = []
         taken = {(i.alias or "").casefold() for i in items}
         for item in items:
-            if not isinstance(item.what, Aggregate) and item.what not in groups:
+            if not isinstance(item.meaning, Aggregate) and item.meaning not in groups:
                 refuse(
                     item.node,
                     self.text,
-                    f"{item.what} is neither grouped by nor measured.",
+                    f"{item.meaning} is neither grouped by nor measured.",
                     "Add it to GROUP BY, or measure it.",
                 )
             name = item.name or ""
-            if item.alias is None and isinstance(item.what, Aggregate):
+            if item.alias is None and isinstance(item.meaning, Aggregate):
                 stem, count = name, 1
                 while name.casefold() in taken:
                     count += 1

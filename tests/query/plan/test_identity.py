@@ -1,0 +1,453 @@
+"""What identifies a plan: pinned for a format, blind to words and presentation, and different where noise would be."""
+
+from __future__ import annotations
+
+import os
+import random
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from datetime import date, datetime
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from curador.curator.curator import Curator
+from curador.mechanisms.sensitivity import Contribution
+from curador.privacy import ZCDP, ApproxDP, Guarantee, Neighbors, PureDP
+from curador.query.aggregates.counts import count, count_distinct, histogram
+from curador.query.aggregates.measure import Measure, MeasureKind
+from curador.query.aggregates.moments import mean, std, variance
+from curador.query.aggregates.ranks import bounds, maximum, median, minimum, quantiles
+from curador.query.aggregates.sums import sum_
+from curador.query.aggregates.top import top_k
+from curador.query.ask.builder import TableQuery
+from curador.query.ask.sql.read import parse
+from curador.query.language.expressions import Name
+from curador.query.plan.checked import check
+from curador.query.plan.identity import FORMAT, coded, digest, measure_codes, text_of
+from curador.query.plan.plan import Plan
+from curador.query.plan.planner import plan
+from curador.query.tables.table import Table, Tree
+from curador.show.words import en, es
+
+AGE: Mapping[str, object] = {"type": "integer", "bounds": [17, 90], "nullable": False}
+COLUMNS: Mapping[str, object] = {
+    "id": "integer",
+    "age": AGE,
+    "pay": {"type": "real", "bounds": [0, 1000], "step": 0.25},
+    "sex": {"type": "text", "keys": ["F", "M"]},
+    "smoker": "boolean",
+    "born": {"type": "date", "bounds": [date(1930, 1, 1), date(2010, 12, 31)]},
+    "town": "text",
+    "street": "text",
+    "note": "text",
+}
+TREE = Tree(("town", "street"), {"Lugo": ["a", "b"], "Vigo": ["c"]})
+# No such files: an identity is not read from rows.
+TABLES = {
+    "people": Table("no-such.csv", columns=COLUMNS, size=30_000, trees={"places": TREE}),
+    "swapped": Table("no-such.csv", columns=COLUMNS, neighbors="replace"),
+    "visits": Table("no-such.csv", unit="id", columns=COLUMNS, contribution=(5, 3)),
+    "bills": Table("no-such.csv", unit="id", columns={"id": "integer", "owed": AGE}, contribution=(2, 2)),
+    "towns": Table("no-such-towns.csv", columns={"name": "text", "region": "text"}, public=True),
+}
+PEOPLE, VISITS = TableQuery.of("people", TABLES), TableQuery.of("visits", TABLES)
+
+
+def planned(query: TableQuery | str, budget: Guarantee | None = None, **options: Any) -> Plan:
+    question = parse(query, TABLES) if isinstance(query, str) else query.question
+    return plan(check(question, TABLES), PureDP(1) if budget is None else budget, **options)
+
+
+# ---- pinned --------------------------------------------------------------------------------------------------------
+
+GOLDEN: dict[str, tuple[TableQuery, Guarantee, dict[str, Any], str]] = {
+    "a count": (
+        PEOPLE.aggregate(n=count()),
+        PureDP(1),
+        {},
+        "9031596dd8bcf77c7859135d6796104d06193bcfe84b540d923fe8cc92a1db57",
+    ),
+    "moments of what may be NULL": (
+        PEOPLE.where("age >= 18 AND note IS NOT NULL").aggregate(m=mean("pay"), v=variance("pay"), s=sum_("pay")),
+        PureDP("0.3"),  # type: ignore[arg-type]
+        {"weights": {"m": 3}},
+        "df0947e1e63f5b1266af2bcaf0bc1ecf6e99f59dae77d28c091797ca346c4a10",
+    ),
+    "public groups": (
+        PEOPLE.group_by("sex", "smoker").aggregate(n=count(), d=count_distinct("sex"), sd=std("age")),
+        ZCDP(0.05),
+        {},
+        "4cd3a283f75093c587049eebbd54c7f5a1e6e8e9be4e6fec3ac9252e7de3e68e",
+    ),
+    "private groups": (
+        VISITS.group_by("town").aggregate(n=count(), u=count_distinct()),
+        ApproxDP(1, 1e-6),
+        {},
+        "f9b6f590cb09baee4f7a736a7b01a03126f38f94d1b873d5d0a8a285d139451b",
+    ),
+    "listed keys": (
+        VISITS.group_by("town", "born", keys=[("Lugo", date(2000, 2, 29)), ("Vigo", date(1999, 12, 31))])
+        .bounded(groups=2, rows=1)
+        .aggregate(n=count("pay")),
+        ApproxDP(2, 1e-9),
+        {"noise": "gaussian"},
+        "9a4424e3be9b83792869f3150e72d430cfae1d4edd78e16bdba81cc4f7e20c62",
+    ),
+    "ranks": (
+        PEOPLE.aggregate(q=quantiles("pay", [0.25, 0.75]), low=minimum("age"), high=maximum("age"), b=bounds("id")),
+        ZCDP(0.5),
+        {},
+        "0e1f383d0539ff85fb2a9827e2ccdddcf0dfc1a6e241437806d0ccd6a9dc2f26",
+    ),
+    "the largest": (
+        PEOPLE.group_by("age").aggregate(top=top_k(3)),
+        PureDP(1),
+        {},
+        "498b7622cf036a820f2cc6f2b022003c04aa354c1baf5f732f158d58df07dfee",
+    ),
+    "a tree": (
+        PEOPLE.tree("places", {("Vigo",): 50}).aggregate(n=count()),
+        PureDP(1),
+        {},
+        "2b94e293fb2072670cf6465f7f6e766b156e3e1ebc372cc92847072d08141584",
+    ),
+    "bins and neighbours that replace": (
+        TableQuery.of("swapped", TABLES).aggregate(h=histogram("age", [20, 40, 60])),
+        ZCDP(0.1),
+        {"noise": "laplace"},
+        "d33e35171340745203120c71fe96cff4d318f4584edf2382c290dd278adaa8e7",
+    ),
+    "joins": (
+        VISITS.join("towns", {"town": "name"})
+        .join("bills", "id", how="left")
+        .with_columns(double="owed * 2")
+        .group_by("region", keys={"region": ["north", "south"]})
+        .aggregate(total=sum_("double"), n=count()),
+        ApproxDP(1, 1e-6),
+        {"noise": "laplace"},
+        "b058f02490650ef4743752c466b787201a82acd07862072524e75a39a1038f85",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", GOLDEN)
+def test_identities_are_pinned_for_format_1(name: str) -> None:
+    """If this fails, answers that were bought are no longer found: change it together with FORMAT, and with nothing."""
+    query, budget, options, pinned = GOLDEN[name]
+    assert FORMAT == 1
+    assert planned(query, budget, **options).identity == pinned
+
+
+def test_the_pinned_plans_are_all_different() -> None:
+    assert len({pinned for *_, pinned in GOLDEN.values()}) == len(GOLDEN)
+
+
+def test_the_format_is_part_of_every_identity(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = planned(PEOPLE.aggregate(n=count())).identity
+    monkeypatch.setattr("curador.query.plan.identity.FORMAT", FORMAT + 1)
+    assert planned(PEOPLE.aggregate(n=count())).identity != before
+
+
+# ---- the same ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", GOLDEN)
+def test_no_word_is_in_an_identity(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    query, budget, options, pinned = GOLDEN[name]
+    before = planned(query, budget, **options)
+    said = before.explain()
+    for texts in (en.TEXTS, es.TEXTS):
+        for code in texts:
+            monkeypatch.setitem(texts, code, "x")
+    made = planned(query, budget, **options)
+    assert made.explain() != said
+    assert made.identity == before.identity == pinned
+    assert made.measured.keys() == before.measured.keys()
+
+
+def test_no_label_is_in_an_identity(monkeypatch: pytest.MonkeyPatch) -> None:
+    query = VISITS.group_by("sex").aggregate(n=count(), m=mean("pay"), q=median("age"))
+    before = planned(query)
+    monkeypatch.setattr(Measure, "label", "x")
+    assert planned(query).identity == before.identity
+    assert planned(query).measured.keys() == before.measured.keys()
+
+
+COUNTS = "SELECT sex, smoker, COUNT(*) AS n, AVG(age) AS m FROM visits WHERE age > 30 GROUP BY sex, smoker"
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        COUNTS.replace("AS n", "AS how_many").replace("AS m", "AS years"),
+        COUNTS.replace("SELECT sex, smoker", "SELECT sex AS s, smoker AS who_smokes"),
+        COUNTS + " ORDER BY n DESC, sex",
+        COUNTS + " HAVING COUNT(*) > 10 AND AVG(age) < 50",
+        COUNTS + " LIMIT 2",
+        COUNTS.replace("COUNT(*) AS n, AVG(age) AS m", "AVG(age) AS m, COUNT(*) AS n"),
+        COUNTS.replace("SELECT sex, smoker", "SELECT smoker, sex"),
+        COUNTS.replace("GROUP BY sex, smoker", "GROUP BY smoker, sex"),
+        COUNTS.replace("WHERE age > 30", "WHERE 30 < age"),
+        COUNTS.replace("FROM visits", "FROM visits AS v").replace("age > 30", "v.age > 30"),
+    ],
+)
+@pytest.mark.parametrize("budget", [PureDP(0.3), ApproxDP(1, 1e-6), ZCDP(0.1)])
+def test_how_an_answer_is_presented_is_not_in_an_identity(other: str, budget: Guarantee) -> None:
+    one, two = planned(COUNTS, budget), planned(other, budget)
+    assert one.identity == two.identity
+    assert one.event == two.event
+    assert measure_codes(one).keys() == measure_codes(two).keys()
+
+
+@pytest.mark.parametrize("options", [{"confidence": 0.5}, {"rows": 1234}, {"confidence": 0.99, "rows": 7}])
+def test_what_serves_to_expect_an_error_is_not_in_an_identity(options: dict[str, Any]) -> None:
+    assert planned(COUNTS, **options).identity == planned(COUNTS).identity
+
+
+def test_where_rows_are_and_how_many_is_not_in_an_identity() -> None:
+    query = PEOPLE.aggregate(n=count(), m=mean("age"))
+    moved = {**TABLES, "people": Table("elsewhere.parquet", columns=COLUMNS, trees={"places": TREE})}
+    assert plan(check(query.question, moved), PureDP(1)).identity == planned(query).identity
+
+
+def test_tables_that_are_not_read_are_not_in_an_identity() -> None:
+    query = PEOPLE.aggregate(n=count())
+    alone = {"people": TABLES["people"]}
+    assert plan(check(query.question, alone), PureDP(1)).identity == planned(query).identity
+
+
+def test_the_order_of_keys_and_of_declared_columns_is_not_in_an_identity() -> None:
+    ordered = {"town": ["Lugo", "Vigo", "Lorca"]}
+    mixed = {"town": ["Vigo", "Lorca", "Lugo"]}
+    one, two = (planned(PEOPLE.group_by("town", keys=keys).aggregate(n=count())) for keys in (ordered, mixed))
+    assert one.checked.keys != two.checked.keys
+    assert one.identity == two.identity
+    turned = {**TABLES, "people": Table("x.csv", columns=dict(reversed(list(COLUMNS.items()))), trees={"places": TREE})}
+    query = PEOPLE.aggregate(n=count())
+    assert plan(check(query.question, turned), PureDP(1)).identity == planned(query).identity
+
+
+def test_a_public_total_that_only_the_fit_uses_is_not_in_an_identity() -> None:
+    tree = PEOPLE.tree("places").aggregate(n=count())
+    assert planned(PEOPLE.tree("places", {("Vigo",): 50}).aggregate(n=count())).identity == planned(tree).identity
+    fixed = PEOPLE.tree("places", {(): 100}).aggregate(n=count())  # the root is then not measured
+    assert planned(fixed).identity != planned(tree).identity
+
+
+def test_outputs_in_any_order_are_one_measurement() -> None:
+    wanted = {"n": count(), "m": mean("pay"), "v": variance("age"), "q": median("pay"), "s": sum_("age")}
+    for budget in (PureDP(1), ApproxDP(1, 1e-6), ZCDP(0.1)):
+        found = set()
+        for seed in range(6):
+            order = random.Random(seed).sample(sorted(wanted), len(wanted))
+            found.add(planned(PEOPLE.group_by("sex").aggregate(**{n: wanted[n] for n in order}), budget).identity)
+        assert len(found) == 1
+
+
+def test_one_measurement_of_two_outputs_is_that_of_one() -> None:
+    """A standard deviation needs what a variance needs; a sum beside a mean is free."""
+    both = PEOPLE.aggregate(m=mean("age"), s=std("age"), n=count())
+    assert planned(both, weights={"s": 1}).identity == planned(both).identity
+    one, two = (planned(PEOPLE.aggregate(x=std("age", population=p))) for p in (False, True))
+    assert one.identity == two.identity
+
+
+# ---- different -----------------------------------------------------------------------------------------------------
+
+
+def declared(**changes: Any) -> dict[str, Table]:
+    how: dict[str, Any] = {"unit": "id", "columns": COLUMNS, "contribution": (5, 3)}
+    return {**TABLES, "visits": Table("no-such.csv", **{**how, **changes})}
+
+
+def of(sql: str = COUNTS, tables: Mapping[str, Table] = TABLES, budget: Guarantee | None = None, **how: Any) -> str:
+    return plan(check(parse(sql, tables), tables), ApproxDP(1, 1e-6) if budget is None else budget, **how).identity
+
+
+OTHERS: dict[str, Callable[[], str]] = {
+    "epsilon": lambda: of(budget=ApproxDP(0.999, 1e-6)),
+    "delta, where it buys noise": lambda: of(budget=ApproxDP(1, 1e-7), noise="gaussian"),
+    "another currency": lambda: of(budget=ZCDP(0.1)),
+    "noise": lambda: of(noise="gaussian"),
+    "weights": lambda: of(weights={"m": 5}),
+    "another condition": lambda: of(COUNTS.replace("age > 30", "age > 31")),
+    "no condition": lambda: of(COUNTS.replace("WHERE age > 30", "")),
+    "another aggregate": lambda: of(COUNTS.replace("COUNT(*)", "COUNT(pay)")),
+    "one more": lambda: of(COUNTS.replace("AVG(age) AS m", "AVG(age) AS m, SUM(pay) AS s")),
+    "fewer groups": lambda: of(COUNTS.replace("sex, smoker", "sex")),
+    "other groups": lambda: of(COUNTS.replace("smoker, C", "note IS NULL AS e, C").replace("smoker", "note IS NULL")),
+    "bounds": lambda: of(tables=declared(columns={**COLUMNS, "age": {**AGE, "bounds": [17, 91]}})),
+    "bounds of another column": lambda: of(
+        tables=declared(columns={**COLUMNS, "pay": {"type": "real", "bounds": [0, 999], "step": 0.25}})
+    ),
+    "step": lambda: of(tables=declared(columns={**COLUMNS, "pay": {"type": "real", "bounds": [0, 1000], "step": 0.5}})),
+    "nullable": lambda: of(tables=declared(columns={**COLUMNS, "age": {**AGE, "nullable": True}})),
+    "type": lambda: of(tables=declared(columns={**COLUMNS, "note": "integer"})),
+    "declared keys": lambda: of(tables=declared(columns={**COLUMNS, "sex": {"type": "text", "keys": ["F", "X"]}})),
+    "more keys": lambda: of(tables=declared(columns={**COLUMNS, "sex": {"type": "text", "keys": ["F", "M", "X"]}})),
+    "unit": lambda: of(tables=declared(unit="age")),
+    "unit of a row": lambda: of(tables={**TABLES, "visits": Table("no-such.csv", columns=COLUMNS)}),
+    "neighbours": lambda: of(tables=declared(neighbors="replace")),
+    "contribution of rows": lambda: of(tables=declared(contribution=(5, 4))),
+    "contribution of groups": lambda: of(tables=declared(contribution=(3, 3))),
+    "another table": lambda: of(COUNTS.replace("visits", "people")),
+    "a tree": lambda: of(tables=declared(trees={"places": TREE})),
+}
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_what_is_measured_otherwise_is_another_plan(name: str) -> None:
+    assert OTHERS[name]() != of()
+
+
+def test_no_two_of_them_are_the_same() -> None:
+    found = {name: make() for name, make in OTHERS.items()}
+    assert len(set(found.values())) == len(found)
+
+
+def test_keys_that_are_told_apart_by_type_are_other_keys() -> None:
+    def keyed(*keys: Any, column: str) -> str:
+        return planned(PEOPLE.group_by(column, keys={column: keys}).aggregate(n=count())).identity
+
+    assert keyed("1", column="town") != keyed(1, column="age")
+    assert keyed("a", "b", column="town") != keyed('a", "b', column="town")
+    assert keyed("a\nb", "c", column="town") != keyed("a", "b\nc", column="town")
+    assert keyed(True, column="smoker") != keyed(False, column="smoker")
+    assert len({keyed(*keys, column="town") for keys in (["a"], ["a", "b"], ["a", "c"], ["A"], ["a "])}) == 5
+
+
+def test_limits_that_change_nothing_are_not_in_an_identity() -> None:
+    """There are four groups of sex and smoker: to keep five, or fifty, of them is the same."""
+    assert of(tables=declared(contribution=(50, 3))) == of()
+
+
+def test_a_joined_public_file_that_changes_makes_another_plan(tmp_path: Path) -> None:
+    file = tmp_path / "towns.csv"
+    file.write_text("name,region\nLugo,north\n")
+    os.utime(file, ns=(10**18, 10**18))
+    tables = {**TABLES, "towns": Table(str(file), columns={"name": "text", "region": "text"}, public=True)}
+    sql = "SELECT COUNT(*) AS n FROM visits JOIN towns ON town = name WHERE region = 'north'"
+    first = of(sql, tables)
+    assert of(sql, tables) == first
+    os.utime(file, ns=(10**18, 10**18 + 1))
+    touched = of(sql, tables)
+    assert touched != first
+    file.write_text("name,region\nLugo,south\nVigo,north\n")
+    os.utime(file, ns=(10**18, 10**18))
+    assert of(sql, tables) not in (first, touched)  # another size, at the same time
+    file.unlink()
+    assert of(sql, tables) not in (first, touched)
+
+
+def test_a_private_file_that_changes_does_not(tmp_path: Path) -> None:
+    """That would be read from private rows: a curator counts versions of data instead."""
+    file = tmp_path / "visits.csv"
+    found = set()
+    for rows in ("", "1\n", "1\n2\n"):
+        file.write_text("id\n" + rows)
+        table = Table(str(file), unit="id", columns={"id": "integer"}, contribution=(1, 1))
+        found.add(
+            plan(
+                check(TableQuery.of("v", {"v": table}).aggregate(n=count()).question, {"v": table}), PureDP(1)
+            ).identity
+        )
+    assert len(found) == 1
+
+
+def test_a_prepared_copy_makes_another_plan_but_its_rows_do_not() -> None:
+    """Which rows of a unit count was chosen otherwise; the snapshot of the copy is read from rows."""
+    columns = {"id": "integer", "sex": {"type": "text", "keys": ["F", "M"]}}
+    found, plain = set(), set()
+    for ids in ([1, 1, 2], [3, 4, 5]):
+        rows = pa.table({"id": ids, "sex": ["F", "M", "F"]})
+        curator = Curator({"t": Table(rows, unit="id", contribution=(1, 1), columns=columns)}, PureDP(1))
+        made = curator.prepare("t", ["sex"])
+        query = curator.table("t").group_by("sex").aggregate(n=count())
+        copied = query.plan(epsilon=1)
+        assert copied.prepared is not None
+        found.add(replace(copied, prepared=replace(made, place="here", snapshot=made.snapshot)).identity)
+        plain.add(query.plan(epsilon=1, prepared=False).identity)
+        curator.close()
+    assert len(found) == len(plain) == 1
+    assert found != plain
+
+
+# ---- codes ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "unknown",
+    [
+        object(),
+        b"bytes",
+        {1, 2},
+        frozenset(),
+        Decimal(1),
+        1j,
+        np.int64(1),
+        np.float32(1),
+        np.array([1]),
+        Contribution,
+        lambda: None,
+        Path("x"),
+        range(3),
+        iter([1]),
+    ],
+    ids=lambda x: type(x).__name__,
+)
+def test_what_has_no_code_is_refused(unknown: object) -> None:
+    """Not by its repr, in which an address or a rounded number may stand."""
+    for deep in (unknown, [unknown], {"a": (1, unknown)}):
+        with pytest.raises(TypeError, match="has no code"):
+            coded(deep)
+
+
+def test_numbers_that_json_does_not_have_are_refused_or_exact() -> None:
+    assert coded(0.1) == {"double": "0x1.999999999999ap-4"}
+    assert digest(0.1) != digest(0.1 + 2.0**-56)
+    assert digest(Fraction(1, 10)) != digest(0.1)
+
+
+@dataclass(frozen=True)
+class Pair:
+    a: object
+    b: object = None
+
+
+def test_codes_tell_values_apart_and_nothing_else() -> None:
+    values: list[object] = [
+        None,
+        False,
+        0,
+        "",
+        "0",
+        0.0,
+        Fraction(0),
+        [],
+        {},
+        [None],
+        date(2020, 1, 1),
+        "2020-01-01",
+        Name("a"),
+        "a",
+    ]
+    assert len({text_of(x) for x in values}) == len(values)
+    assert coded(Pair(1, (2,))) == {"a": 1, "b": [2]}
+    assert coded(Neighbors.REPLACE) == "replace"
+    assert coded(MeasureKind.ROWS) == "rows"
+    assert coded({"x": datetime(2020, 1, 2)}) == {"x": {"date": "2020-01-02T00:00:00"}}
+    assert digest({"a": 1, "b": [1, 2]}) == digest({"b": (1, 2), "a": 1}) != digest({"a": 1, "b": [2, 1]})
+
+
+@pytest.mark.parametrize("name", GOLDEN)
+def test_codes_of_steps_measures_and_searches_tell_them_apart(name: str) -> None:
+    query, budget, options, _ = GOLDEN[name]
+    made = planned(query, budget, **options)
+    assert len({text_of(s.code) for s in made.steps}) == len(made.steps)
+    assert len(measure_codes(made)) == len(made.measures)

@@ -1,0 +1,106 @@
+"""Texts by code: the languages have the same codes, the same blanks, and a text for all that plans and releases say."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+from string import Formatter
+
+import pytest
+
+from curador.errors import InvalidParameter
+from curador.mechanisms.base import KINDS
+from curador.privacy import Neighbors
+from curador.show.explain import note_text
+from curador.show.words import en, es
+from curador.show.words.say import LANGUAGES, counted, say
+from tests.curator.test_policy import PLANS, planned
+
+SOURCES = Path(__file__).parents[2] / "src" / "curador"
+TEXTS = {"en": en.TEXTS, "es": es.TEXTS}
+
+
+def blanks(text: str) -> set[str]:
+    """The names that a text is filled in with."""
+    return {name for _, name, _, _ in Formatter().parse(text) if name is not None}
+
+
+def note_codes() -> set[str]:
+    """The code of every note that plans, policies and releases write: {"code": "…"}, also the two of an if."""
+    found: set[str] = set()
+    for file in [*(SOURCES / "query").rglob("*.py"), *(SOURCES / "curator").rglob("*.py")]:
+        for node in ast.walk(ast.parse(file.read_text())):
+            if not isinstance(node, ast.Dict):
+                continue
+            for key, value in zip(node.keys, node.values, strict=True):
+                if isinstance(key, ast.Constant) and key.value == "code":
+                    said = [value.body, value.orelse] if isinstance(value, ast.IfExp) else [value]
+                    found |= {s.value for s in said if isinstance(s, ast.Constant) and isinstance(s.value, str)}
+    return found
+
+
+def spoken_codes() -> set[str]:
+    """The code of every call say("…") and counted("…"), where it is written out."""
+    found: set[str] = set()
+    for file in SOURCES.rglob("*.py"):
+        text = file.read_text()
+        if "show.words" in text:
+            found |= set(re.findall(r'\bsay\(\s*"([a-z-]+)"', text))
+            found |= {
+                code for name in re.findall(r'\bcounted\("([a-z]+)"', text) for code in (f"one-{name}", f"n-{name}s")
+            }
+    return found
+
+
+def test_the_languages_say_the_same_things() -> None:
+    assert set(TEXTS) == set(LANGUAGES)
+    assert list(es.TEXTS) == list(en.TEXTS)  # in one order, to be read side by side
+    assert {c: blanks(t) for c, t in es.TEXTS.items()} == {c: blanks(t) for c, t in en.TEXTS.items()}
+    assert all(text.strip() for texts in TEXTS.values() for text in texts.values())
+
+
+def test_sentences_are_translated() -> None:
+    """A text of several words that is the same in both languages was forgotten; those of blanks and signs are not."""
+    words = {code: re.sub(r"\{[^}]*\}", "", text) for code, text in en.TEXTS.items()}
+    same = [
+        code for code, text in words.items() if len(re.findall("[a-z]+", text)) > 2 and es.TEXTS[code] == en.TEXTS[code]
+    ]
+    assert same == []
+
+
+def test_every_note_has_a_text() -> None:
+    found = note_codes()
+    assert {"covers", "joined", "joined-outer", "shared", "reason", "override", "running-day"} <= found
+    assert found <= set(en.TEXTS)
+
+
+def test_every_code_that_is_said_has_a_text() -> None:
+    found = spoken_codes()
+    assert {"statement", "interval", "exact", "one-row", "n-rows"} <= found
+    assert found <= set(en.TEXTS)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_mechanism_of_plans_and_every_kind_of_neighbour_has_a_name(language: str) -> None:
+    for kind in PLANS:
+        plan = planned(**PLANS[kind])
+        assert all(say(used, language) for used in plan.kinds)
+        text = plan.explain(language)
+        assert say(kind, language) in text
+        for note in plan.facts["notes"]:
+            assert note_text(note, language).split()[0] in text
+    assert set(PLANS) <= KINDS
+    assert all(say(neighbors.value, language) for neighbors in Neighbors)
+
+
+def test_a_language_or_a_code_that_there_is_not_is_refused() -> None:
+    with pytest.raises(InvalidParameter, match="no language 'fr'"):
+        say("exact", "fr")
+    with pytest.raises(KeyError):
+        say("no-such-code")
+
+
+def test_numbers_of_things() -> None:
+    assert [counted("group", n, "es") for n in (1, 2)] == ["1 grupo", "2 grupos"]
+    assert counted("row", 12345) == "12,345 rows"
