@@ -58,13 +58,14 @@ DRIVERS = {
     entry.driver: (f"{entry.module.removeprefix('curador.').replace('.', '/')}.py", *ELSEWHERE.get(entry.driver, ()))
     for entry in ENGINES.values()
 }
+PARSER, PARSER_ROOM = "sqlglot", "query/ask/sql/"  # a question built in Python never needs it
 ENTROPY = {"secrets", "os.urandom", "os.getrandom", "ssl.RAND_bytes", "ssl.RAND_priv_bytes"}
 ALONE = "local/devices/curador_device.py"  # copied to devices as one file: it may import nothing of ours, and be longer
 LONGEST_ALONE = 1000
 ENTROPY_ROOMS = ("noise/entropy.py", "server/auth.py", ALONE)
 RANDOM = {"random", "numpy.random"}
 RANDOM_ROOMS = ("curator/study/samples.py", "audit/", "learn/torch/")
-HEAVY = ("scipy", "duckdb", "pandas", "matplotlib", "typer")
+HEAVY = ("scipy", "duckdb", "pandas", "matplotlib", "typer", "sqlglot")
 
 
 def room(path: str) -> str:
@@ -120,6 +121,8 @@ def violations(source: str, path: str) -> set[str]:
         for driver, rooms in DRIVERS.items():
             if under(name, {driver}) and path not in rooms:
                 found.add(f"{path}:{line}: only {' and '.join(rooms)} may import {driver}")
+        if under(name, {PARSER}) and not path.startswith(PARSER_ROOM):
+            found.add(f"{path}:{line}: only {PARSER_ROOM} may import {PARSER}")
         if under(name, ENTROPY) and path not in ENTROPY_ROOMS:
             found.add(f"{path}:{line}: entropy comes from noise/entropy.py")
         if under(name, RANDOM) and not path.startswith(RANDOM_ROOMS):
@@ -174,6 +177,8 @@ def test_arrows_point_down() -> None:
         ("curator/curator.py", "from curador.cli.app import main"),
         ("query/plan/plan.py", "import duckdb"),
         ("engines/spark.py", "import duckdb"),
+        ("query/sql_plan/ir.py", "from sqlglot import exp"),
+        ("query/ask/builder.py", "def f():\n    import sqlglot.expressions"),
         ("engines/duckdb/engine.py", "from psycopg import connect"),
         ("noise/words.py", "import os\nos.urandom(8)"),
         ("noise/words.py", "from os import urandom"),
@@ -369,3 +374,23 @@ def test_importing_curador_stays_light() -> None:
 
 def test_a_heavy_import_is_seen() -> None:
     assert loaded_by("import typer") == {"typer"}
+
+
+BUILT = """
+from curador import Curator, PureDP, Table, count, mean
+from curador.engines.duckdb.engine import DUCKDB
+from curador.engines.render import render
+from curador.query.language.expressions import Compare, Literal, Name
+
+people = Table("p.csv", unit="id", contribution=(1, 2), columns={
+    "id": "integer", "sex": {"type": "text", "keys": ["F", "M"]}, "age": {"type": "integer", "bounds": [0, 120]}})
+adults = Curator({"people": people}, budget=PureDP(1)).table("people").where(CONDITION)
+plan = adults.group_by("sex").aggregate(n=count(), age=mean("age")).plan(epsilon=0.1)
+assert all(render(s.tree, DUCKDB, {"s0": "people"}).startswith("SELECT") for s in plan.exact.statements)
+"""
+
+
+def test_only_a_text_loads_the_parser() -> None:
+    """A question built in Python is planned, lowered and written as SQL without a SQL parser."""
+    assert PARSER not in loaded_by(BUILT.replace("CONDITION", "Compare('>=', Name('age'), Literal(18))"))
+    assert PARSER in loaded_by(BUILT.replace("CONDITION", "'age >= 18'"))

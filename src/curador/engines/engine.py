@@ -137,9 +137,9 @@ def exact_counts(exact: Exact, results: Sequence[ResultRows]) -> ExactCounts:
 
     >>> from curador.mechanisms.sensitivity import Contribution
     >>> from curador.query.aggregates.measure import MeasureKind
-    >>> from sqlglot import exp
-    >>> rows = Measure(MeasureKind.ROWS)
-    >>> exact = Exact((), (Statement(exp.Select(), (rows,)),), ((3,), (1,)), (Kind.INTEGER,), Contribution())
+    >>> from curador.query.sql_plan import ir as nt
+    >>> rows, tree = Measure(MeasureKind.ROWS), nt.select({"m0": nt.rows()}, nt.table("s0"))
+    >>> exact = Exact((), (Statement(tree, (rows,)),), ((3,), (1,)), (Kind.INTEGER,), Contribution())
     >>> exact_counts(exact, [[(1, 40)]]).column(rows)
     [0, 40]
     """

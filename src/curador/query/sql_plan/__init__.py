@@ -2,7 +2,7 @@
 
 Reading order:
 
-* ir — the neutral language
+* ir — the neutral language: the closed set of nodes that statements are made of
 * exact — statements, and the columns that an engine reads for them
 * expressions — expressions in the neutral language
 * joins — joined tables

@@ -1,8 +1,8 @@
 """The exact half of a plan: statements in a neutral language, and what an engine has to read for them.
 
-A statement is a sqlglot tree over typed columns that are already read: numbers are integers on their grids, dates are
-days.  How a column is read depends on how the engine stores it, so that is said apart, in a :class:`Scan`, and written
-out by the engine.  Nothing here holds data.
+A statement is a tree of :mod:`curador.query.sql_plan.ir` over typed columns that are already read: numbers are
+integers on their grids, dates are days.  How a column is read depends on how the engine stores it, so the columns to
+read are listed apart, in a :class:`Scan`, and the engine writes the SQL that reads them.  Nothing here holds data.
 """
 
 from __future__ import annotations
@@ -10,11 +10,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from sqlglot import exp
-
 from curador.mechanisms.sensitivity import Contribution
 from curador.query.aggregates.measure import Measure
 from curador.query.language.types import Type
+from curador.query.sql_plan.ir import Select
 from curador.query.tables.columns import Key, Kind
 
 
@@ -62,7 +61,7 @@ class Statement:
     measure, of values, and a group has several rows of two integers: a value, and how often it occurs.
     """
 
-    tree: exp.Select = field(repr=False)
+    tree: Select = field(repr=False)
     measures: tuple[Measure, ...]
     listed: bool = False
 

@@ -1,133 +1,314 @@
-"""The neutral language: the few SQL nodes a plan is made of, each spelt the same way for every engine.
+"""The neutral SQL language: the closed set of nodes that plans are made of, the same for every engine.
 
-Trees are made by these functions alone.  :mod:`curador.engines.render` writes them out and refuses every other node.
+Trees are immutable and are made by the functions below; :mod:`curador.engines.render` writes them as SQL text.  A node
+knows columns, constants and other nodes, never SQL text, so a tree cannot say anything that is not in the language.
 Integers are 64 bits wide; ``divide`` drops the fraction towards zero, and ``remainder`` has the sign of its left side.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
 
-from sqlglot import exp
+OPERATORS = frozenset({"+", "-", "*", "//", "%", "=", "<>", "<", "<=", ">", ">=", "AND", "OR"})
+"""The operators between two operands; ``//`` is the division that drops the fraction."""
 
-Node = exp.Expr
+FunctionName = Literal[
+    "ABS", "COALESCE", "COUNT", "COUNT DISTINCT", "COUNT ROWS", "GREATEST", "IS NULL", "LEAST", "NARROW", "NEGATE",
+    "NOT", "NULLIF", "SUM", "TEXT HASH",
+]  # fmt: skip
+"""Functions, aggregates and operators of one operand; NARROW casts to 32 bits, TEXT HASH is 28 bits of an MD5."""
 
-DATE_PART, TEXT_HASH = "DATE_PART", "TEXT_HASH"
-"""The helper functions that every engine spells in its own way: a part of a day number, 28 bits of a text's MD5."""
+Ranking = Literal["ROW_NUMBER", "DENSE_RANK", "COUNT"]
+"""The number that a window gives each row: its place, the place of its value, or the number of rows."""
 
 
-def name(text: str) -> exp.Identifier:
-    return exp.Identifier(this=text, quoted=True)
+# ---- values --------------------------------------------------------------------------------------------------
 
 
-def column(text: str) -> exp.Column:
-    """A column of the layer below.
+@dataclass(frozen=True, slots=True)
+class ColumnRef:
+    """A column of the layer below."""
 
-    >>> column("c0").name
-    'c0'
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """An integer.  A ``wide`` one has 64 bits by itself, another takes on the width of the column beside it."""
+
+    value: int
+    wide: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A text constant."""
+
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
+class Truth:
+    """TRUE or FALSE."""
+
+    value: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Null:
+    """NULL."""
+
+
+@dataclass(frozen=True, slots=True)
+class Infix:
+    """One of :data:`OPERATORS` between two operands."""
+
+    op: str
+    left: Node
+    right: Node
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A function, an aggregate, or an operator of one operand."""
+
+    function: FunctionName
+    operands: tuple[Node, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DayPart:
+    """A part, such as the month, of the date that is ``days`` days after 1970-01-01."""
+
+    part: str
+    days: Node
+
+
+@dataclass(frozen=True, slots=True)
+class Membership:
+    """Whether a value is in a list."""
+
+    operand: Node
+    values: tuple[Node, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CaseWhen:
+    """The value beside the first condition that is true, or else ``otherwise``, or else NULL."""
+
+    whens: tuple[tuple[Node, Node], ...]
+    otherwise: Node | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Over:
+    """A window: the rank of a row among the rows that agree with it in the columns ``partition``, or their number."""
+
+    ranking: Ranking
+    partition: tuple[str, ...]
+    order: tuple[str, ...] = ()
+
+
+Node = ColumnRef | Number | Text | Truth | Null | Infix | Call | DayPart | Membership | CaseWhen | Over
+"""Every node that has a value in each row, or in each group."""
+
+
+# ---- layers --------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class TableRef:
+    """A table; the engine knows by the name how it is read (:class:`~curador.query.sql_plan.exact.Scan`)."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class ValuesList:
+    """A constant table."""
+
+    name: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Node, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """A join with ``source``; ``alias`` names it if it is a layer.  With ``outer``, rows without a match are kept."""
+
+    source: Source
+    on: Node
+    outer: bool
+    alias: str
+
+
+@dataclass(frozen=True, slots=True)
+class Select:
+    """One layer: named columns computed from ``source``; see :func:`select`."""
+
+    columns: tuple[tuple[str, Node], ...]
+    source: FromItem
+    where: Node | None = None
+    joins: tuple[Joined, ...] = ()
+    group: tuple[str, ...] = ()
+    fence: bool = False
+
+
+FromItem = Select | TableRef
+"""What a layer reads: the layer below, or a table."""
+
+Source = Select | TableRef | ValuesList
+"""What can be joined to it."""
+
+Tree = Node | Source | Joined
+
+
+# ---- what a tree is made of ----------------------------------------------------------------------------------
+
+
+def parts(tree: Tree) -> Sequence[Tree]:
+    """The nodes directly below a node.
+
+    >>> parts(plus(column("a"), number(1)))
+    (ColumnRef(name='a'), Number(value=1, wide=False))
     """
-    return exp.Column(this=name(text))
+    match tree:
+        case Infix():
+            return tree.left, tree.right
+        case Call():
+            return tree.operands
+        case DayPart():
+            return (tree.days,)
+        case Membership():
+            return tree.operand, *tree.values
+        case CaseWhen():
+            return *(node for when in tree.whens for node in when), *_given(tree.otherwise)
+        case ValuesList():
+            return [node for row in tree.rows for node in row]
+        case Joined():
+            return tree.source, tree.on
+        case Select():
+            return *(node for _, node in tree.columns), tree.source, *tree.joins, *_given(tree.where)
+        case _:
+            return ()
+
+
+def _given(node: Node | None) -> tuple[Node, ...]:
+    return () if node is None else (node,)
+
+
+def walk(tree: Tree) -> Iterator[Tree]:
+    """A tree and everything below it, from the top down; of any depth, because it does not recurse.
+
+    >>> [node.name for node in walk(both(column("a"), opposite(column("b")))) if isinstance(node, ColumnRef)]
+    ['a', 'b']
+    """
+    todo = deque([tree])
+    while todo:
+        node = todo.popleft()
+        yield node
+        todo.extend(parts(node))
+
+
+# ---- making values -------------------------------------------------------------------------------------------
+
+
+def column(text: str) -> ColumnRef:
+    """A column of the layer below."""
+    return ColumnRef(text)
 
 
 def number(n: int) -> Node:
     """An integer beside a column, whose width it takes on."""
-    return exp.Literal(this=str(n), is_string=False)
+    return Number(n)
 
 
 def constant(n: int) -> Node:
     """An integer that is 64 bits wide by itself: 32 bits could overflow where only constants meet."""
-    return exp.Cast(this=number(n), to=exp.DataType(this=exp.DataType.Type.BIGINT))
+    return Number(n, wide=True)
 
 
 def text(x: str) -> Node:
-    return exp.Literal(this=x, is_string=True)
+    return Text(x)
 
 
 def truth(x: bool) -> Node:
-    return exp.Boolean(this=x)
+    return Truth(x)
 
 
 def null() -> Node:
-    return exp.Null()
-
-
-_INFIX = {
-    "+": exp.Add,
-    "-": exp.Sub,
-    "*": exp.Mul,
-    "%": exp.Mod,
-    "//": exp.IntDiv,
-    "=": exp.EQ,
-    "<>": exp.NEQ,
-    "<": exp.LT,
-    "<=": exp.LTE,
-    ">": exp.GT,
-    ">=": exp.GTE,
-}
+    return Null()
 
 
 def infix(op: str, left: Node, right: Node) -> Node:
     """left op right, for arithmetic and comparisons.
 
-    >>> infix("+", column("a"), number(1)).sql()
-    '"a" + 1'
+    >>> infix("+", column("a"), number(1))
+    Infix(op='+', left=ColumnRef(name='a'), right=Number(value=1, wide=False))
     """
-    return _INFIX[op](this=left, expression=right)
+    return Infix(op, left, right)
 
 
 def plus(left: Node, right: Node) -> Node:
-    return infix("+", left, right)
+    return Infix("+", left, right)
 
 
 def minus(left: Node, right: Node) -> Node:
-    return infix("-", left, right)
+    return Infix("-", left, right)
 
 
 def times(left: Node, right: Node) -> Node:
-    return infix("*", left, right)
+    return Infix("*", left, right)
 
 
 def divide(left: Node, right: Node) -> Node:
     """left over right without its fraction; the right side is never zero."""
-    return infix("//", left, right)
+    return Infix("//", left, right)
 
 
 def remainder(left: Node, right: Node) -> Node:
     """What is left of a division; the right side is never zero."""
-    return infix("%", left, right)
+    return Infix("%", left, right)
 
 
 def negated(x: Node) -> Node:
-    return exp.Neg(this=x)
+    return Call("NEGATE", (x,))
 
 
 def unless_zero(x: Node) -> Node:
-    """x, or NULL where it is zero: what may be divided by."""
-    return exp.Nullif(this=x, expression=number(0))
+    """x, or NULL where it is zero: a divisor that cannot fail."""
+    return Call("NULLIF", (x, Number(0)))
 
 
 def both(*conditions: Node) -> Node:
-    """All of the conditions, as a balanced tree: engines limit how deep they nest."""
-    return _balanced(exp.And, conditions)
+    """All of the conditions, as a balanced tree: engines limit how deep they nest.
+
+    >>> both(column("a"), column("b"), column("c")).left
+    ColumnRef(name='a')
+    """
+    return _balanced("AND", conditions)
 
 
 def either(*conditions: Node) -> Node:
-    return _balanced(exp.Or, conditions)
+    return _balanced("OR", conditions)
 
 
-def _balanced(kind: type[Node], conditions: Sequence[Node]) -> Node:
+def _balanced(op: str, conditions: Sequence[Node]) -> Node:
     if len(conditions) == 1:
         return conditions[0]
     half = len(conditions) // 2
-    return kind(this=_balanced(kind, conditions[:half]), expression=_balanced(kind, conditions[half:]))
+    return Infix(op, _balanced(op, conditions[:half]), _balanced(op, conditions[half:]))
 
 
 def opposite(x: Node) -> Node:
-    return exp.Not(this=x)
+    return Call("NOT", (x,))
 
 
 def is_null(x: Node) -> Node:
-    return exp.Is(this=x, expression=exp.Null())
+    return Call("IS NULL", (x,))
 
 
 def present(x: Node) -> Node:
@@ -135,116 +316,99 @@ def present(x: Node) -> Node:
 
 
 def within(x: Node, values: Iterable[Node]) -> Node:
-    return exp.In(this=x, expressions=list(values))
+    return Membership(x, tuple(values))
 
 
 def case(whens: Iterable[tuple[Node, Node]], otherwise: Node | None = None) -> Node:
     """The value beside the first condition that is true."""
-    return exp.Case(ifs=[exp.If(this=test, true=value) for test, value in whens], default=otherwise)
+    return CaseWhen(tuple(whens), otherwise)
 
 
-def function(kind: type[Node], operands: Sequence[Node]) -> Node:
+def function(name: FunctionName, operands: Sequence[Node]) -> Node:
     """COALESCE, LEAST or GREATEST of its operands."""
-    return kind(this=operands[0], expressions=list(operands[1:]))
+    return Call(name, tuple(operands))
 
 
 def absolute(x: Node) -> Node:
-    return exp.Abs(this=x)
+    return Call("ABS", (x,))
 
 
-def helper(which: str, *operands: Node) -> Node:
-    return exp.Anonymous(this=which, expressions=list(operands))
+def day_part(part: str, days: Node) -> Node:
+    """A part of a date that is given as a number of days; every engine spells it in its own way."""
+    return DayPart(part, days)
+
+
+def text_hash(x: Node) -> Node:
+    """28 bits of the MD5 of a text, as a number."""
+    return Call("TEXT HASH", (x,))
 
 
 def narrow(x: Node) -> Node:
-    """x as an integer of 32 bits: what is sorted is smaller."""
-    return exp.Cast(this=x, to=exp.DataType(this=exp.DataType.Type.INT))
+    """x as an integer of 32 bits, which sorts faster."""
+    return Call("NARROW", (x,))
 
 
-# ---- aggregates and windows ----------------------------------------------------------------------------------
+# ---- making aggregates and windows ---------------------------------------------------------------------------
 
 
 def rows() -> Node:
-    return exp.Count(this=exp.Star())
+    return Call("COUNT ROWS", ())
 
 
 def count(x: Node) -> Node:
-    return exp.Count(this=x)
+    return Call("COUNT", (x,))
 
 
 def distinct(x: Node) -> Node:
-    return exp.Count(this=exp.Distinct(expressions=[x]))
+    return Call("COUNT DISTINCT", (x,))
 
 
 def total(x: Node) -> Node:
     """The sum, wide enough not to overflow; NULL of no rows."""
-    return exp.Sum(this=x)
+    return Call("SUM", (x,))
 
 
 def rank(partition: Sequence[str], order: Sequence[str], dense: bool) -> Node:
-    """The place of a row, or with ``dense`` of its value, among the rows of its part."""
-    kind = exp.DenseRank() if dense else exp.RowNumber()
-    return _over(kind, partition, [exp.Ordered(this=column(c), nulls_first=True) for c in order])
+    """The place of a row, or with ``dense`` of its value, among the rows of its part; NULLs come first."""
+    return Over("DENSE_RANK" if dense else "ROW_NUMBER", tuple(partition), tuple(order))
 
 
 def rows_over(partition: Sequence[str]) -> Node:
     """The number of rows of a part."""
-    return _over(rows(), partition, [])
+    return Over("COUNT", tuple(partition))
 
 
-def _over(what: Node, partition: Sequence[str], order: list[exp.Ordered]) -> Node:
-    ordered = exp.Order(expressions=order) if order else None
-    return exp.Window(this=what, partition_by=[column(c) for c in partition], order=ordered)
+# ---- making layers -------------------------------------------------------------------------------------------
 
 
-# ---- layers --------------------------------------------------------------------------------------------------
-
-FromItem = exp.Select | exp.Table
-"""What a layer reads: the layer below, or a table."""
+def table(text: str) -> TableRef:
+    return TableRef(text)
 
 
-def table(text: str) -> exp.Table:
-    return exp.Table(this=name(text))
-
-
-def listed(text: str, columns: Sequence[str], values: Iterable[Sequence[Node]]) -> exp.Values:
+def listed(text: str, columns: Sequence[str], values: Iterable[Sequence[Node]]) -> ValuesList:
     """A constant table."""
-    alias = exp.TableAlias(this=name(text), columns=[name(c) for c in columns])
-    return exp.Values(expressions=[exp.Tuple(expressions=list(row)) for row in values], alias=alias)
+    return ValuesList(text, tuple(columns), tuple(map(tuple, values)))
 
 
-def beside(source: exp.Table | exp.Values | exp.Select, on: Node, outer: bool = False, alias: str = "b") -> exp.Join:
+def beside(source: Source, on: Node, outer: bool = False, alias: str = "b") -> Joined:
     """A join of what is read with another source."""
-    return exp.Join(this=_from(source, alias), on=on, side="LEFT" if outer else None)
+    return Joined(source, on, outer, alias)
 
 
 def select(
     columns: Mapping[str, Node],
     source: FromItem,
     where: Node | None = None,
-    joins: Sequence[exp.Join] = (),
+    joins: Sequence[Joined] = (),
     group: Sequence[str] = (),
     fence: bool = False,
-) -> exp.Select:
+) -> Select:
     """One layer: named columns computed from the layer below.
 
     A ``fence`` asks the engine to work the layer out as written, so that what is used twice above is not computed
     twice.  Groups are by columns of the layer below.
 
-    >>> select({"b": plus(column("a"), number(1))}, table("s0")).sql()
-    'SELECT "a" + 1 AS "b" FROM "s0"'
+    >>> select({"b": plus(column("a"), number(1))}, table("s0")).source
+    TableRef(name='s0')
     """
-    return exp.Select(
-        expressions=[exp.Alias(this=node, alias=name(text)) for text, node in columns.items()],
-        from_=exp.From(this=_from(source, "a")),
-        joins=list(joins) or None,
-        where=None if where is None else exp.Where(this=where),
-        group=exp.Group(expressions=[column(c) for c in group]) if group else None,
-        offset=exp.Offset(expression=number(0)) if fence else None,
-    )
-
-
-def _from(source: exp.Select | exp.Table | exp.Values, alias: str) -> Node:
-    if isinstance(source, exp.Select):
-        return exp.Subquery(this=source, alias=exp.TableAlias(this=name(alias)))
-    return source
+    return Select(tuple(columns.items()), source, where, tuple(joins), tuple(group), fence)

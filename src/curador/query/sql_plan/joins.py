@@ -12,8 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from sqlglot import exp
-
 from curador.query.ask.question import Join
 from curador.query.language import expressions as ex
 from curador.query.language.trees import names
@@ -65,7 +63,7 @@ def first(checked: Checked, scan: Scan, columns: Columns) -> nt.FromItem:
     return _side(0, None, checked, scan, columns) if checked.rows_joined_per_unit else nt.table(scan.name)
 
 
-def joined(i: int, checked: Checked, scan: Scan, at: Bindings) -> exp.Join:
+def joined(i: int, checked: Checked, scan: Scan, at: Bindings) -> nt.Joined:
     """The i-th joined table beside what is left of it, counted from 1."""
     join = checked.question.joins[i - 1]
     pairs = told_by(join, checked)
@@ -89,7 +87,7 @@ def joined(i: int, checked: Checked, scan: Scan, at: Bindings) -> exp.Join:
 # ---- one side of a private join ------------------------------------------------------------------------------
 
 
-def _side(i: int, join: Join | None, checked: Checked, scan: Scan, columns: Columns) -> exp.Select:
+def _side(i: int, join: Join | None, checked: Checked, scan: Scan, columns: Columns) -> nt.Select:
     """The rows of one private table, at most ``rows_joined_per_unit`` of each, those that the filter drops left out."""
     own = checked.tables[scan.table]
     unit, values = _unit_of(i), [r.name for r in scan.reads if r.way is not ReadAs.ID]
@@ -97,7 +95,7 @@ def _side(i: int, join: Join | None, checked: Checked, scan: Scan, columns: Colu
     tests = [nt.present(nt.column(unit)), *(lowered(e, at) for e in _own_conditions(join, checked))]
     kept: dict[str, Node] = {v: nt.column(v) for v in values}
     source = at.over(nt.table(scan.name), [unit, *values])
-    layer: exp.Select = nt.select({UNIT: nt.column(unit), **kept}, source, nt.both(*tests))
+    layer: nt.Select = nt.select({UNIT: nt.column(unit), **kept}, source, nt.both(*tests))
     cells = _matched(i, join, checked, columns)
     layer = truncate.ranked(layer, own.columns[own.unit.id or ""].kind, cells, values, turned=i)
     back: dict[str, Node] = {unit: nt.column(UNIT), **kept}

@@ -13,8 +13,6 @@ from dataclasses import dataclass, field
 from itertools import product
 from math import prod
 
-from sqlglot import exp
-
 from curador.errors import QuestionRefused
 from curador.mechanisms.sensitivity import Contribution
 from curador.query.language import expressions as ex
@@ -45,7 +43,7 @@ class Preparation:
     table: str
     group_by: tuple[ex.Expr, ...]
     scan: Scan
-    tree: exp.Select = field(repr=False)
+    tree: nt.Select = field(repr=False)
     schema: str
 
     def at(self, place: str, snapshot: str) -> Prepared:

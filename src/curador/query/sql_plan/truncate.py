@@ -19,8 +19,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from sqlglot import exp
-
 from curador.mechanisms.sensitivity import Contribution
 from curador.query.sql_plan import ir as nt
 from curador.query.sql_plan.ir import Node
@@ -70,13 +68,13 @@ def golden(prime: int) -> int:
 def hashed(x: Node, kind: Kind) -> Node:
     """A number between -PRIME and PRIME for a value of any kind but real; NULL for NULL."""
     if kind is Kind.TEXT:
-        return nt.helper(nt.TEXT_HASH, x)
+        return nt.text_hash(x)
     if kind is Kind.BOOLEAN:
         return nt.case([(x, nt.constant(1)), (nt.opposite(x), nt.constant(0))])
     return nt.remainder(x, nt.number(PRIME))
 
 
-def mixed(layer: nt.FromItem, unit: Kind, cells: GroupColumns, values: Sequence[str]) -> exp.Select:
+def mixed(layer: nt.FromItem, unit: Kind, cells: GroupColumns, values: Sequence[str]) -> nt.Select:
     """The layer with the mixed number of unit and group: with public keys, one that tells the group as well."""
     kept: dict[str, Node] = {c: nt.column(c) for c in (UNIT, *cells.columns, *values)}
     x = hashed(nt.column(UNIT), unit)
@@ -102,7 +100,7 @@ def _place(cells: GroupColumns) -> Node | None:
     place: Node | None = None
     for name, kind in zip(cells.names, cells.kinds, strict=True):
         # NULL is a group of its own; any number does for it, ties are told apart by the values themselves.
-        number = nt.function(exp.Coalesce, [hashed(nt.column(name), kind), nt.constant(SHIFT)])
+        number = nt.function("COALESCE", [hashed(nt.column(name), kind), nt.constant(SHIFT)])
         place = number if place is None else nt.plus(place, number)
         place = nt.remainder(nt.times(place, nt.number(golden(PRIME) // 2)), nt.number(PRIME))
     return place
@@ -136,7 +134,7 @@ def start(cells: GroupColumns) -> Node:
 
 def truncated(
     layer: nt.FromItem, unit: Kind, cells: GroupColumns, values: Sequence[str], limits: Contribution, units: bool
-) -> exp.Select:
+) -> nt.Select:
     """The rows that are kept of every unit: columns of the group, ``values``, and with ``units`` the id.
 
     ``layer`` has the id, never NULL, the group and the values.
@@ -167,7 +165,7 @@ GROUP_RANK, ROW_RANK = "d", "p"
 """Columns of a prepared table: the place of the group among the unit's, and of the row among its in the group."""
 
 
-def ranked(layer: nt.FromItem, unit: Kind, cells: GroupColumns, values: Sequence[str], turned: int = 0) -> exp.Select:
+def ranked(layer: nt.FromItem, unit: Kind, cells: GroupColumns, values: Sequence[str], turned: int = 0) -> nt.Select:
     """Every row with its two ranks: those up to (groups, rows) are what a unit keeps, whatever the limits.
 
     The rows of a unit in a group are ordered by a mixed number of their place among the values, so that the first
