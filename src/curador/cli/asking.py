@@ -19,6 +19,7 @@ from curador.cli.options import (
     Fresh,
     Json,
     Key,
+    Language,
     Log,
     Override,
     Paid,
@@ -31,6 +32,7 @@ from curador.cli.options import (
 from curador.cli.screen import bullet, console, emit, say, whole
 from curador.errors import InvalidParameter, NotPromised
 from curador.show.explain import error_text
+from curador.show.tables import percent
 
 if TYPE_CHECKING:
     from curador import Balance
@@ -51,6 +53,7 @@ def explain(
     confidence: Confidence = 0.95,
     rows: Rows = None,
     show_sql: Annotated[bool, typer.Option("--sql", help="Show the statements that the engine would run.")] = False,
+    language: Language = "en",
     rehearse: Rehearse = False,
     log: Log = None,
     study: Study = STUDY,
@@ -62,7 +65,7 @@ def explain(
     """
     paid = Paid(epsilon, delta, rho, accuracy, confidence, rows).asked()
     with opened(study, rehearse=rehearse, log=log) as curator:
-        found = curator.explain(sql, **paid, sql=show_sql)
+        found = curator.explain(sql, **paid, sql=show_sql, language=language)
         fits = _how_many(curator, sql, paid)
         left = balances(curator)
     if as_json:
@@ -94,6 +97,7 @@ def ask(
     analyst: Analyst = None,
     key: Key = None,
     fresh: Fresh = False,
+    language: Language = "en",
     rehearse: Rehearse = False,
     progress: Progress = False,
     log: Log = None,
@@ -108,7 +112,7 @@ def ask(
     who = None if rehearse else analyst  # a rehearsal is for nobody, and knows only the analysts that the study states
     terms: dict[str, Any] = {"because": because, "override": override, "analyst": who, "key": key, "fresh": fresh}
     with opened(study, rehearse=rehearse, log=log) as curator:
-        release = curator.ask(sql, **paid, **terms, progress=progress)
+        release = curator.ask(sql, **paid, **terms, progress=progress, language=language)
         left = balances(curator, who)
     if as_json:
         emit({**release.to_dict(), "repeated": release.repeated, "remaining": _remaining(left)})
@@ -131,6 +135,7 @@ def publish(
     analyst: Analyst = None,
     key: Key = None,
     fresh: Fresh = False,
+    language: Language = "en",
     rehearse: Rehearse = False,
     progress: Progress = False,
     log: Log = None,
@@ -160,7 +165,7 @@ def publish(
         if explained:
             _print_batch(batch, board, balances(curator), as_json)
             return
-        found = curator.publish(batch, **terms, progress=progress)
+        found = curator.publish(batch, **terms, progress=progress, language=language)
         files = [] if rehearse else write(found, folder)
         left = balances(curator, who)
     if as_json:
@@ -183,7 +188,7 @@ def _print_batch(batch: Batch, board: Dashboard, left: list[Balance], as_json: b
         entry = board.questions[name]
         say(f"\n{name}: {plan.guarantee.label}", "bold")
         for error in plan.facts["expected"]:
-            say(f"  {error['output']}: {error_text(error)}, {error['confidence']:.0%} of the time")
+            say(f"  {error['output']}: {error_text(error)}, {percent(error['confidence'])} of the time")
         if entry.why:
             bullet(entry.why, "dim", mark=" ")
     say(f"\nAll together, for one charge: {batch.guarantee.label}.")

@@ -30,6 +30,7 @@ Key = Annotated[str | None, typer.Option(help="Names the request, so that sendin
 Fresh = Annotated[bool, typer.Option("--fresh", help="Buy a new answer, although there is one to this question.")]
 Rehearse = Annotated[bool, typer.Option("--rehearse", help="On made-up rows: free, and no data is needed.")]
 Progress = Annotated[bool, typer.Option("--progress", help="Show how far the reading is.")]
+Language = Annotated[str, typer.Option("--language", "-l", help="Of the answer: en or es.")]
 Log = Annotated[
     Path | None,
     typer.Option(metavar="FILE", help="Append what the engine really said when it failed. It may quote rows: keep it."),

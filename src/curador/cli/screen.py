@@ -69,7 +69,8 @@ def told(refusal: CuradorError, *, as_json: bool) -> None:
     """Say on standard error what happened, what to do, what it cost and what remains."""
     left = getattr(refusal, "__notes__", [])
     if as_json:
-        said = {"kind": type(refusal).__name__, "what": refusal.what, "fix": refusal.fix, "cost": refusal.cost}
+        words = {"what": refusal.what, "fix": refusal.fix, "cost": refusal.cost}
+        said = {"kind": type(refusal).__name__, **words, "code": refusal.code, "facts": dict(refusal.facts)}
         shown = Text(json_text({"error": {**said, "remaining": left}}))
     else:
         shown = Text.assemble((clean(refusal.what), "red"), clean(f"\n  To do: {refusal.fix}\n  Cost: {refusal.cost}."))

@@ -23,7 +23,7 @@ from curador.curator.holder import BudgetHolder
 from curador.curator.policy import Policy
 from curador.curator.prepared import CopyHolder
 from curador.curator.purchase import Bought, Buyer, Purchase, Request, how_many
-from curador.curator.release import Explanation, Release, charge_notes, present, shared_notes
+from curador.curator.release import Explanation, Release, bought_notes, charge_notes, present, shared_notes
 from curador.curator.study.file import Analyst, Study, read_study
 from curador.curator.table import CuratorTable, described, refuse_unknown
 from curador.engines.engine import Engine, Progress
@@ -203,7 +203,8 @@ class Curator(BudgetHolder, CopyHolder):
         """
         refuse_unknown(unknown, Curator.ask)
         plan = self._plan(question, (epsilon, delta, rho), accuracy, noise, weights, confidence, rows, prepared)
-        shared = shared_notes(self._buyer.measured_before(plan))
+        before = self._buyer.bought_before(plan)
+        shared = shared_notes(self._buyer.measured_before(plan)) if before is None else bought_notes(before)
         made = Explanation(plan, shared=shared, language=language or self.language)
         if not sql:
             return made

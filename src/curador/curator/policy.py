@@ -142,13 +142,13 @@ def justified(guarantee: Guarantee, because: str = "", override: bool = False) -
     if epsilon > JUSTIFIED_ABOVE and not because.strip():
         raise QuestionRefused(
             f"Epsilon {shown} is above {JUSTIFIED_ABOVE}, which needs a reason.",
-            fix='Give one, as because="…"; it is recorded. Or ask with less.',
+            fix="Give one (because); it is recorded. Or ask with less.",
             code="reason-needed",
         )
     if epsilon >= OVERRIDDEN_FROM and not override:
         raise QuestionRefused(
             f"Epsilon {shown} promises next to nothing: what is believed at even odds may become almost certain.",
-            fix="Ask with less; or pass override=True, which the release will show.",
+            fix="Ask with less, or override this, which the release will show.",
             code="override-needed",
         )
 

@@ -31,6 +31,9 @@ from curador.show.progress import watched
 LOOKED_BACK = 200
 """How many of the newest charges are searched for measures that a purchase measures again."""
 
+LOOKED_AGAIN = 3
+"""How often a charge that has no answer yet is looked at again."""
+
 
 class Purchase(Protocol):
     """What a curator buys.
@@ -155,7 +158,7 @@ class Buyer:
     ) -> None:
         self._ledger, self._scopes, self._policy, self._engines = ledger, scopes, policy, engines
         self._on_error, self._flights = on_error, SingleFlight()
-        self._known_measures = KnownMeasures(ledger)
+        self._known = KnownPurchases(ledger)
 
     def buy(self, purchase: Purchase, request: Request) -> Bought:
         """Reserve, run, settle; or find the measurement that was bought before.
@@ -186,12 +189,12 @@ class Buyer:
         note: dict[str, object] = {**purchase.note, "because": request.because, "override": request.override}
         if purchase.ran != purchase.event:
             note["ran"] = purchase.ran.to_json()  # charged otherwise; kept for better accountants
+        who = None if request.analyst is None else self._scopes.receiver(request.analyst, purchase.tables)
         if measured := self._measured(purchase):
-            note["measures"] = list(measured)
-            if shared := self.measured_before(purchase):
+            note["measures"] = [*measured, *([] if named is None else [named])]
+            if shared := self.measured_before(purchase, who):
                 note["shared"] = shared
         scopes, event, guarantee = self._scopes.of(purchase.tables), purchase.event, purchase.guarantee
-        who = None if request.analyst is None else self._scopes.receiver(request.analyst, purchase.tables)
         try:
             return self._ledger.reserve(
                 scopes, event, guarantee=guarantee, receiver=who, note=note, key=request.digest, fingerprint=named
@@ -213,13 +216,19 @@ class Buyer:
         versions = [list(pair) for pair in self._scopes.versions(purchase.tables)]
         return {digest([code, versions])[:32]: label for code, label in purchase.measured.items()}
 
-    def measured_before(self, purchase: Purchase) -> list[dict[str, object]]:
-        """Which of its measures were bought before, by which charge.
+    def bought_before(self, purchase: Purchase) -> str | None:
+        """The charge that bought exactly this before, where it is among the newest; buying it again is free."""
+        if purchase.identity is None:
+            return None
+        return self._known.of(self._scopes.of(purchase.tables)[0], None).get(self._fingerprint(purchase))
+
+    def measured_before(self, purchase: Purchase, receiver: str | None = None) -> list[dict[str, object]]:
+        """Which of its measures the same receiver bought before, by which charge.
 
         Such a measure is drawn again and paid for again: nothing is reused silently.
         """
         found: dict[str, list[str]] = {}
-        known = self._known_measures.of(self._scopes.of(purchase.tables)[0])
+        known = self._known.of(self._scopes.of(purchase.tables)[0], receiver)
         for code, label in self._measured(purchase).items():
             if code in known:
                 found.setdefault(known[code], []).append(label)
@@ -240,24 +249,41 @@ class Buyer:
                 self._on_error(error)
 
 
-class KnownMeasures:
-    """The measures that a scope's newest charges bought, read from the ledger as they come."""
+class KnownPurchases:
+    """What a scope's newest charges bought, read from the ledger as they come: measures and whole purchases.
+
+    Guarantee: asked for a receiver, it tells of that receiver's charges alone, so that nobody learns what others asked.
+    """
 
     def __init__(self, ledger: Ledger) -> None:
-        self._ledger, self._found, self._seen = ledger, dict[str, dict[str, str]](), dict[str, int]()
+        self._ledger = ledger
+        self._found: dict[tuple[str, str | None], dict[str, str]] = {}
+        self._seen: dict[str, int] = {}
+        self._unsettled: dict[str, dict[int, int]] = {}
 
-    def of(self, scope: str) -> Mapping[str, str]:
-        """The charge that last bought each measure, by the measure's digest."""
-        found = self._found.setdefault(scope, {})
+    def of(self, scope: str, receiver: str | None) -> Mapping[str, str]:
+        """The charge that last bought each measure and each purchase, by digest."""
         newest = self._ledger.history(scope, last=1)
         number, seen = int(newest[-1].id) if newest else 0, self._seen.get(scope, 0)
         if number > seen:
-            for charge in self._ledger.history(scope, last=min(number - seen, LOOKED_BACK)):
-                stored = charge.note.get("measures")
-                if charge.settled and isinstance(stored, list):
-                    found.update(dict.fromkeys(stored, charge.id))
+            waiting = self._unsettled.setdefault(scope, {})
+            first = min([seen + 1, *waiting])
+            for charge in self._ledger.history(scope, last=min(number - first + 1, LOOKED_BACK)):
+                self._note(scope, charge, waiting)
             self._seen[scope] = number
-        return found
+        return self._found.get((scope, receiver), {})
+
+    def _note(self, scope: str, charge: Charge, waiting: dict[int, int]) -> None:
+        number = int(charge.id)
+        if not charge.settled:  # being answered, or failed: looked at again a few times
+            waiting[number] = waiting.get(number, 0) + 1
+            if waiting[number] <= LOOKED_AGAIN:
+                return
+        waiting.pop(number, None)
+        stored = charge.note.get("measures")
+        if charge.settled and isinstance(stored, list):
+            known = self._found.setdefault((scope, charge.receiver), {})
+            known.update(dict.fromkeys(stored, charge.id))
 
 
 class SingleFlight:

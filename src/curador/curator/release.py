@@ -116,6 +116,18 @@ class Release:
             )
         return self.columns[self.outputs[0]][0]
 
+    def numbers(self, name: str) -> tuple[float, ...]:
+        """A noised column as numbers, for arithmetic; a column of groups is refused.
+
+        >>> from curador.privacy import PureDP
+        >>> sum(Release({"n": (3, 4)}, (), {}, {}, 0.95, PureDP(0.1), "1").numbers("n"))
+        7.0
+        """
+        found = self[name]
+        if name in self.groups:
+            raise InvalidParameter(f"{name!r} tells groups apart; it is not noised.", fix="Read release[name].")
+        return tuple(float(x) for x in found if isinstance(x, int | float))
+
     def interval(self, name: str, row: int = 0) -> Interval:
         """Where the protected statistic lies, with the release's confidence."""
         if name not in self.intervals:
@@ -303,6 +315,11 @@ def shared_notes(shared: object) -> tuple[Note, ...]:
     """Which measures were bought before and are drawn again, by the charge that bought them."""
     found = shared if isinstance(shared, list) else []
     return tuple({"code": "shared", "measures": ", ".join(x["measures"]), "charge": x["charge"]} for x in found)
+
+
+def bought_notes(charge: str) -> tuple[Note, ...]:
+    """That exactly this was bought before, and asking for it again is free."""
+    return ({"code": "bought-before", "charge": charge},)
 
 
 def _rebuilt(data: Mapping[str, Any], facts: Mapping[str, Any] | None, repeated: bool) -> Release:

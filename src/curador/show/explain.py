@@ -9,7 +9,7 @@ from typing import Any
 
 from curador.numbers import shown_up
 from curador.privacy import Guarantee, guarantee_from_json
-from curador.show.tables import TextColumn, text_table
+from curador.show.tables import TextColumn, percent, real_text, text_table
 from curador.show.words.say import counted, say
 
 WIDTH = 80
@@ -26,7 +26,7 @@ def explain(
     statements: Sequence[str] = (),
 ) -> str:
     """The plan as text for people, from its facts, with further notes and the statements an engine would run."""
-    error_heading = say("expected-error", language, confidence=f"{facts['confidence']:.0%}")
+    error_heading = say("expected-error", language, confidence=percent(facts["confidence"]))
     parts = [
         *_heading(facts, language),
         "",
@@ -94,13 +94,13 @@ def error_text(expected: Facts, language: str = "en") -> str:
     """
     error = expected["error"]
     if error is None:
-        pairs = (f"± {e:.3g} ({say('at-rows', language, n=f'{n:,}')})" for n, e in expected["by_rows"])
+        pairs = (f"± {real_text(e, 3)} ({say('at-rows', language, n=f'{n:,}')})" for n, e in expected["by_rows"])
         return " · ".join(pairs)
     if expected["unit"] == "ranks":
-        return say("ranks", language, error=f"{error:.4g}")
+        return say("ranks", language, error=real_text(error, 4))
     if expected["fitted"]:
-        return say("before-fit", language, error=f"{error:.4g}")
-    return say("exact", language) if error == 0 else f"± {error:.4g}"
+        return say("before-fit", language, error=real_text(error, 4))
+    return say("exact", language) if error == 0 else f"± {real_text(error, 4)}"
 
 
 def _errors(facts: Facts, language: str) -> list[list[str]]:
@@ -112,7 +112,9 @@ def _errors(facts: Facts, language: str) -> list[list[str]]:
         rows.append([expected["output"], say("by-rows", language)])
         counts = [say("at-rows", language, n=f"{n:,}") for n, _ in expected["by_rows"]]
         width = max(map(len, counts))
-        rows += [["", f"{n:>{width}}  ± {e:.3g}"] for n, (_, e) in zip(counts, expected["by_rows"], strict=True)]
+        rows += [
+            ["", f"{n:>{width}}  ± {real_text(e, 3)}"] for n, (_, e) in zip(counts, expected["by_rows"], strict=True)
+        ]
     return rows
 
 
@@ -159,16 +161,16 @@ def _noise(step: Facts, language: str) -> tuple[str, str]:
     if step["step"] == "select":
         return say("sure-from", language, units=step["units"]), say("moved-unit", language)
     if step["step"] == "largest":
-        moved = say("moved-count", language, moved=f"{step['moved']:.6g}")
-        return say("epsilon-each", language, epsilon=f"{step['epsilon_each']:.6g}"), moved
+        moved = say("moved-count", language, moved=real_text(step["moved"]))
+        return say("epsilon-each", language, epsilon=real_text(step["epsilon_each"])), moved
     if step["step"] in ("ranks", "powers"):
         ranks, groups = counted("rank", step["rows"], language), counted("group", step["groups"], language)
-        noise = say("epsilon-per-row", language, epsilon=f"{step['epsilon_per_row']:.6g}")
+        noise = say("epsilon-per-row", language, epsilon=real_text(step["epsilon_per_row"]))
         return noise, say("moved-ranks", language, ranks=ranks, groups=groups)
-    moved = say("moved-norm", language, norm=step["norm"], moved=f"{step['moved']:.6g}")
+    moved = say("moved-norm", language, norm=step["norm"], moved=real_text(step["moved"]))
     if "scale" in step:
-        return say("scale", language, scale=f"{step['scale']:.6g}"), moved
-    return say("sigma", language, sigma=f"{step['sigma']:.4g}"), moved
+        return say("scale", language, scale=real_text(step["scale"])), moved
+    return say("sigma", language, sigma=real_text(step["sigma"], 4)), moved
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:

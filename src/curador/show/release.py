@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from curador.privacy import Guarantee, Neighbors
 from curador.show.explain import guarantee_text, note_text, whom
-from curador.show.tables import Cell, TextColumn, cell_text, html_table, real_text, stacked, text_table
+from curador.show.tables import Cell, TextColumn, cell_text, html_table, percent, real_text, stacked, text_table
 from curador.show.words.say import say
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ def as_rich(release: Shown, width: int) -> Iterator[RenderableType]:
 
 def _columns(release: Shown) -> list[TextColumn]:
     """What is printed, column by column: each output beside its interval."""
-    heading = say("interval", release.language, confidence=_percent(release))
+    heading = say("interval", release.language, confidence=percent(release.confidence))
     found = []
     for name, cells in release.columns.items():
         found.append(TextColumn(name, tuple(map(cell_text, cells[:MOST_SHOWN])), name not in release.groups))
@@ -123,9 +123,7 @@ def _below(release: Shown) -> list[str]:
         alike.setdefault(most, []).append(name)
     for most, names in alike.items():
         outputs, ranks = ", ".join(names), f"{most:.4g}"
-        lines.append(say("within-ranks", release.language, outputs=outputs, ranks=ranks, confidence=_percent(release)))
+        lines.append(
+            say("within-ranks", release.language, outputs=outputs, ranks=ranks, confidence=percent(release.confidence))
+        )
     return [*lines, statement(release)]
-
-
-def _percent(release: Shown) -> str:
-    return f"{float(100 * release.confidence):g} %"

@@ -91,3 +91,8 @@ def real_text(x: float, digits: int = 6) -> str:
         return f"{x:.{digits}g}"
     shown = f"{x:,.{max(0, digits - 1 - size)}f}"
     return shown.rstrip("0").rstrip(".") if "." in shown else shown
+
+
+def percent(x: float) -> str:
+    """A share in percent: "95 %"."""
+    return f"{float(100 * x):g} %"

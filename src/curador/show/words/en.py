@@ -72,7 +72,8 @@ TEXTS = {
     "sure-from": "sure from about {units} units",
     "moved-unit": "1 unit in a group",
     "runs": "{engine} runs:",
-    "shared": "{measures}: measured before, in charge {charge}; this draws it again. Ask for the rest alone to pay less.",
+    "shared": "{measures}: measured before, in charge {charge}; here measured again, with noise of its own.",
+    "bought-before": "Bought before, in charge {charge}: asking again is free, and shows the same numbers.",
     # -- a description
     "describe-table": "{table}: protects {unit} {how}",
     "describe-public": "{table}: public",

@@ -72,7 +72,8 @@ TEXTS = {
     "sure-from": "seguro desde unas {units} unidades",
     "moved-unit": "1 unidad en un grupo",
     "runs": "{engine} ejecuta:",
-    "shared": "{measures}: ya se midió en el cargo {charge}; esto lo sortea otra vez. Pida solo el resto para pagar menos.",
+    "shared": "{measures}: ya se midió en el cargo {charge}; aquí se mide otra vez, con su propio ruido.",
+    "bought-before": "Ya se compró en el cargo {charge}: pedirlo otra vez es gratis y da los mismos números.",
     # -- a description
     "describe-table": "{table}: protege {unit} {how}",
     "describe-public": "{table}: pública",
