@@ -303,10 +303,10 @@ def worded(path: str, source: str) -> set[str]:
         compared = isinstance(node, ast.Compare) and any(map(is_text, [node.left, *node.comparators]))
         called = isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and is_text(node.func.value)
         if (compared or called) and path != "errors.py":
-            found.add(f"{path}:{node.lineno}: reads an error's text")
+            found.add(f"{path}:{getattr(node, 'lineno', 0)}: reads an error's text")
         text = node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
         if room(path) not in {"cli", "server"} and path != ALONE and NAMES_A_DOOR.search(text):
-            found.add(f"{path}:{node.lineno}: names a command or its option")
+            found.add(f"{path}:{getattr(node, 'lineno', 0)}: names a command or its option")
     if room(path) not in SAYS and any(under(name, {"curador.show.words"}) for _, name in names_used(source, path)):
         found.add(f"{path}: holds texts in a language")
     return found

@@ -18,7 +18,7 @@ import pytest
 from pyarrow import parquet
 from typer.testing import CliRunner
 
-from curador import cli
+from curador.cli.app import app
 from curador.cli.hints import with_hint
 from curador.cli.local.commands import _candidates
 from curador.cli.local.new_task import MECHANISMS
@@ -57,7 +57,7 @@ def invoke(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Invoke:
     monkeypatch.setattr(console, "_width", 80)
 
     def call(line: str, *more: str, code: int = 0, text: bytes | None = None) -> str:
-        done = CliRunner().invoke(cli.app, ["local", *line.split(), *more], input=text)
+        done = CliRunner().invoke(app, ["local", *line.split(), *more], input=text)
         if isinstance(done.exception, CuradorError):
             raise with_hint(done.exception)
         assert done.exit_code == code, done.output
