@@ -497,11 +497,11 @@ def test_the_client_is_written(language: str, name: str, invoke: Invoke) -> None
 
 SLOWLY = """
 import sys
-from curador import cli
+from curador.cli.app import main
 from curador.local.collect import intake
 intake.SECONDS = 0.2
 sys.argv = ["curador", "local", "collect", "drinks", *sys.argv[1:]]
-cli.main()
+main()
 """
 
 
