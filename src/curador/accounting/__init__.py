@@ -1,19 +1,21 @@
-"""From events to guarantees: pure functions without data, entropy or state.  In reading order:
+"""From events to guarantees: pure functions without data, entropy or state.
 
-events — what was run
-bracket — a lower and an upper bound
-account — epsilon, delta, profile and trade-off of events fixed in advance, by any of five accountants
-rules/ — one rule per event for each kind of account
-pld/ — privacy-loss distributions, the tight accountant
-composition — sums of guarantees: basic, advanced, parallel
-optimal — the best composition theorem for equal guarantees
-convert — conversions between kinds of guarantee
-filters — budgets under adaptively chosen queries and costs
-calibration — the noise for a guarantee, the epsilon for an accuracy
-meaning — what a guarantee means for a person: odds, errors, harm
-finite — any mechanism with finitely many inputs and outputs, exactly
-course — statements of the course that nothing else needs
-precise — closed forms to as many digits as they need
+Reading order:
+
+* events — what was run
+* bracket — a lower and an upper bound
+* account — epsilon, delta, profile and trade-off of events fixed in advance, by any of five accountants
+* rules — one rule per event for each kind of account
+* pld — privacy-loss distributions, the tight accountant
+* composition — sums of guarantees: basic, advanced, parallel
+* optimal — the best composition theorem for equal guarantees
+* convert — conversions between kinds of guarantee
+* filters — budgets under adaptively chosen queries and costs
+* calibration — the noise for a guarantee, the epsilon for an accuracy
+* meaning — what a guarantee means for a person: odds, errors, harm
+* finite — any mechanism with finitely many inputs and outputs, exactly
+* course — statements of the course that nothing else needs
+* precise — closed forms to as many digits as they need
 """
 
 from curador.accounting.account import decision, delta, epsilon, posterior, profile, tradeoff

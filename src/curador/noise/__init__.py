@@ -1,13 +1,15 @@
-"""Exact noise from random bits; the only room that touches entropy.  In reading order:
+"""Exact noise from random bits; the only room that touches entropy.
 
-entropy — random bits from the operating system
-decide — exact yes-or-no decisions about uniform numbers
-coins — uniform integers, biased coins and weighted choices
-table — inversion of an exact distribution function by table
-arrays — parts shared by the array samplers
-laplace — Laplace noise on the integers
-gaussian — Gaussian noise on the integers
-real — Laplace and Gaussian noise on real numbers
+Reading order:
+
+* entropy — random bits from the operating system
+* decide — exact yes-or-no decisions about uniform numbers
+* coins — uniform integers, biased coins and weighted choices
+* table — inversion of an exact distribution function by table
+* arrays — parts shared by the array samplers
+* laplace — Laplace noise on the integers
+* gaussian — Gaussian noise on the integers
+* real — Laplace and Gaussian noise on real numbers
 """
 
 from curador.noise.coins import (
