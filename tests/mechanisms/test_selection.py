@@ -398,7 +398,7 @@ def test_other_refusals() -> None:
     with pytest.raises(InvalidParameter):
         ExponentialMechanism(1, 1).error(5, 1.0)
     with pytest.raises(InvalidParameter):
-        exponential_mechanism({"a": 1}, 1, 1, candidates=["a"])
+        exponential_mechanism({"a": 1}, 1, 1, candidates=["a"])  # type: ignore[call-overload]
     with pytest.raises(InvalidValue):
         exponential_mechanism([1, 2], 1, 1, candidates=["a"])
 

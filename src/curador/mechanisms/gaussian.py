@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from statistics import NormalDist
-from typing import Any, ClassVar
+from typing import Any, ClassVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -216,6 +217,14 @@ class IntegerGaussian(IntegerNoise):
         return discrete_gaussian(self.sigma_squared)
 
 
+@overload
+def gaussian_mechanism(
+    value: float | Fraction, sensitivity: Number, epsilon: Number, delta: Number, *, classic: bool = ...
+) -> float: ...
+@overload
+def gaussian_mechanism(
+    value: Sequence[float] | NDArray[Any], sensitivity: Number, epsilon: Number, delta: Number, *, classic: bool = ...
+) -> NDArray[np.float64]: ...
 def gaussian_mechanism(
     value: Any, sensitivity: Number, epsilon: Number, delta: Number, *, classic: bool = False
 ) -> Any:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import Any, ClassVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -154,6 +155,12 @@ class IntegerLaplace(IntegerNoise):
         return discrete_laplace(self.scale)
 
 
+@overload
+def laplace_mechanism(value: float | Fraction, sensitivity: Number, epsilon: Number) -> float: ...
+@overload
+def laplace_mechanism(
+    value: Sequence[float] | NDArray[Any], sensitivity: Number, epsilon: Number
+) -> NDArray[np.float64]: ...
 def laplace_mechanism(value: Any, sensitivity: Number, epsilon: Number) -> Any:
     """The course's function: a value, or a vector, plus Laplace noise of variance 2 (sensitivity / epsilon)**2.
 
@@ -165,6 +172,12 @@ def laplace_mechanism(value: Any, sensitivity: Number, epsilon: Number) -> Any:
     return Laplace(sensitivity, epsilon, coordinates=max(COORDINATES, coordinates_of(value))).release(value)
 
 
+@overload
+def integer_laplace_mechanism(value: int | np.integer[Any], sensitivity: int, epsilon: Number) -> int: ...
+@overload
+def integer_laplace_mechanism(
+    value: Sequence[int] | NDArray[Any], sensitivity: int, epsilon: Number
+) -> NDArray[np.int64]: ...
 def integer_laplace_mechanism(value: Any, sensitivity: int, epsilon: Number) -> Any:
     """An integer, or a vector of them, plus Laplace noise on the integers.
 

@@ -115,6 +115,14 @@ class RandomizedResponse(Mechanism):
         return (seen - float(self.other)) / lift, np.sqrt(seen * (1 - seen) / found.size) / abs(lift)
 
 
+@overload
+def randomized_response(
+    value: int | np.integer[Any], *, truth: Number | None = ..., epsilon: Number | None = ...
+) -> int: ...
+@overload
+def randomized_response(
+    value: Sequence[int] | NDArray[Any], *, truth: Number | None = ..., epsilon: Number | None = ...
+) -> NDArray[np.int64]: ...
 def randomized_response(value: Any, *, truth: Number | None = None, epsilon: Number | None = None) -> Any:
     """The course's coin: a bit (or an array of bits) reported as it is with probability ``truth``, else flipped.
 

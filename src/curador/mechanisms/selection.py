@@ -13,7 +13,7 @@ from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,6 +38,9 @@ MOST_STEPS = 1 << 40
 FARTHEST = 1 << 61
 """A score further than this below the best counts as this far below, at least 2**20 sensitivities: that too moves by
 no more than the scores do."""
+
+
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True)
@@ -346,6 +349,12 @@ class TopK(Mechanism):
         return self.each._error(count, (1 - checked_confidence(confidence)) / self.k)
 
 
+@overload
+def exponential_mechanism(scores: Mapping[_T, Any], sensitivity: Number, epsilon: Number) -> _T: ...
+@overload
+def exponential_mechanism(scores: Scores, sensitivity: Number, epsilon: Number, candidates: Sequence[_T]) -> _T: ...
+@overload
+def exponential_mechanism(scores: Scores, sensitivity: Number, epsilon: Number) -> int: ...
 def exponential_mechanism(
     scores: Mapping[Any, Any] | Scores, sensitivity: Number, epsilon: Number, candidates: Sequence[Any] | None = None
 ) -> Any:
@@ -364,6 +373,12 @@ def exponential_mechanism(
     return _choose(ExponentialMechanism(sensitivity, epsilon), scores, candidates)
 
 
+@overload
+def permute_and_flip(scores: Mapping[_T, Any], sensitivity: Number, epsilon: Number) -> _T: ...
+@overload
+def permute_and_flip(scores: Scores, sensitivity: Number, epsilon: Number, candidates: Sequence[_T]) -> _T: ...
+@overload
+def permute_and_flip(scores: Scores, sensitivity: Number, epsilon: Number) -> int: ...
 def permute_and_flip(
     scores: Mapping[Any, Any] | Scores, sensitivity: Number, epsilon: Number, candidates: Sequence[Any] | None = None
 ) -> Any:
@@ -377,6 +392,12 @@ def permute_and_flip(
     return _choose(PermuteAndFlip(sensitivity, epsilon), scores, candidates)
 
 
+@overload
+def report_noisy_max(scores: Mapping[_T, Any], sensitivity: Number, epsilon: Number) -> _T: ...
+@overload
+def report_noisy_max(scores: Scores, sensitivity: Number, epsilon: Number, candidates: Sequence[_T]) -> _T: ...
+@overload
+def report_noisy_max(scores: Scores, sensitivity: Number, epsilon: Number) -> int: ...
 def report_noisy_max(
     scores: Mapping[Any, Any] | Scores, sensitivity: Number, epsilon: Number, candidates: Sequence[Any] | None = None
 ) -> Any:
