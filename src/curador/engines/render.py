@@ -119,7 +119,7 @@ class _Writer:
         return alias if value == alias else f"{value} AS {alias}"
 
     def source(self, node: nt.Source, alias: str) -> str:
-        """What stands after FROM or JOIN; layers are allowed nowhere else."""
+        """The text after FROM or JOIN; layers are allowed nowhere else."""
         match node:
             case nt.Select():
                 return f"({self.select(node)}) AS {self.quoted(alias)}"

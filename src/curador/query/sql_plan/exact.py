@@ -18,7 +18,7 @@ from curador.query.tables.columns import Key, Kind
 
 
 class ReadAs(StrEnum):
-    """How a column is read: as declared; as an id, told apart but never clipped; or as a plan stored it before."""
+    """How a column is read: as declared; as an id, exactly and never clipped; or as a plan stored it before."""
 
     DECLARED = "declared"
     ID = "id"
@@ -71,8 +71,8 @@ class Exact:
     """Everything an engine runs for one plan, on one snapshot.
 
     ``keys`` are the public keys in the order of the answer, or None where groups are selected privately; ``kinds`` are
-    the types of the groups.  ``contribution`` is what the statements cut every unit to: so many of the answer's
-    groups, so many rows in each.
+    the types of the groups.  ``contribution`` is the limit to which the statements cut every unit: the
+    number of the answer's groups, and of rows in each.
 
     >>> Exact((), (), ((),), (), Contribution()).keys
     ((),)

@@ -18,7 +18,7 @@ from curador.query.tables.columns import Kind
 
 
 class Bindings:
-    """What is known while the expressions of one question are lowered: columns, types, and operands bound to names."""
+    """The columns, the types and the operands bound to names, while the expressions of one question are lowered."""
 
     def __init__(self, scope: Scope, columns: Mapping[ex.Name, str]) -> None:
         self.scope, self.columns = scope, columns

@@ -37,9 +37,9 @@ def indexed(
     keys: PublicKeys | None,
     kinds: Sequence[Kind],
 ) -> tuple[GroupColumns, nt.FromItem]:
-    """A layer of the id, the group and the values of the rows that pass the tests; and how its groups are told.
+    """A layer of the id, the group and the values of the rows that pass the tests; and its group columns.
 
-    Without public keys, groups are told by their values.
+    Without public keys, groups are distinguished by their values.
     """
     where = nt.both(*tests) if tests else None
     if keys is None:

@@ -158,10 +158,10 @@ class Select:
 
 
 FromItem = Select | TableRef
-"""What a layer reads: the layer below, or a table."""
+"""The sources of a layer: the layer below, or a table."""
 
 Source = Select | TableRef | ValuesList
-"""What can be joined to it."""
+"""The sources of a join."""
 
 Tree = Node | Source | Joined
 
@@ -270,7 +270,7 @@ def divide(left: Node, right: Node) -> Node:
 
 
 def remainder(left: Node, right: Node) -> Node:
-    """What is left of a division; the right side is never zero."""
+    """The remainder of ``divide``; the right side is never zero."""
     return Infix("%", left, right)
 
 

@@ -30,8 +30,8 @@ Columns = Mapping[ex.Name, str]
 Pairs = list[tuple[ex.Name, ex.Name]]
 
 
-def told_by(join: Join, checked: Checked) -> Pairs:
-    """The columns that must agree; not the ids, which are compared as they are told apart, never clipped."""
+def compared_columns(join: Join, checked: Checked) -> Pairs:
+    """The pairs of columns that must be equal, without the ids: those are compared exactly, never clipped."""
     pairs = [(left, ex.Name(right, join.table)) for left, right in join.on]
     if join.kind != "unit":
         return pairs
@@ -40,7 +40,7 @@ def told_by(join: Join, checked: Checked) -> Pairs:
 
 
 def scans(checked: Checked, columns: Columns) -> Iterator[Scan]:
-    """What is read of each table: the first is s0, the joined ones follow in their order."""
+    """The columns to read of each table: the first is s0, the joined ones follow in their order."""
     question = checked.question
     for i, table in enumerate([question.table, *(j.table for j in question.joins)]):
         own = checked.tables[table]
@@ -66,7 +66,7 @@ def first(checked: Checked, scan: Scan, columns: Columns) -> nt.FromItem:
 def joined(i: int, checked: Checked, scan: Scan, at: Bindings) -> nt.Joined:
     """The i-th joined table beside what is left of it, counted from 1."""
     join = checked.question.joins[i - 1]
-    pairs = told_by(join, checked)
+    pairs = compared_columns(join, checked)
     on = [nt.infix("=", lowered(left, at), lowered(right, at)) for left, right in pairs]
     alias = f"j{i}"
     if join.kind == "unit":
@@ -118,7 +118,7 @@ def _matched(i: int, join: Join | None, checked: Checked, columns: Columns) -> G
     """The columns of a table, other than the id, that the first private join it takes part in matches."""
     if join is None:
         join = next(j for j in checked.question.joins if j.kind == "unit")
-    pairs = [(left, right) for left, right in told_by(join, checked) if left.table is None]
+    pairs = [(left, right) for left, right in compared_columns(join, checked) if left.table is None]
     own = [right if i else left for left, right in pairs]
     if not own:
         return GroupColumns(1)

@@ -24,7 +24,7 @@ from curador.query.sql_plan.exact import Exact, Read, Scan, Statement
 from curador.query.sql_plan.expressions import Bindings, lowered
 from curador.query.sql_plan.group_index import indexed, key_node
 from curador.query.sql_plan.ir import Node
-from curador.query.sql_plan.joins import first, joined, scans, told_by
+from curador.query.sql_plan.joins import compared_columns, first, joined, scans
 from curador.query.sql_plan.prepared import Prepared
 from curador.query.sql_plan.truncate import INDEX, MOST_ROWS_PER_GROUP, UNIT, GroupColumns
 from curador.query.tables.columns import Kind
@@ -108,7 +108,7 @@ class _Layout:
         return tuple(self.values.values())
 
     def grouped(self, tests: list[Node]) -> tuple[GroupColumns, nt.FromItem]:
-        """A layer of the id, the group and the values, filtered, and how its groups are told."""
+        """A layer of the id, the group and the values, filtered, and its group columns."""
         question = self.checked.question
         unit = {UNIT: nt.column(UNIT)} if self.checked.table.unit.id is not None else {}
         groups = {f"k{i}": lowered(g.expr, self.at) for i, g in enumerate(question.group_by)}
@@ -130,7 +130,7 @@ def _used(checked: Checked, measures: Sequence[Measure]) -> set[ex.Name]:
         expressions.append(question.where)
     found = {n for e in expressions for n in names(e)}
     for join in question.joins:
-        pairs = told_by(join, checked)
+        pairs = compared_columns(join, checked)
         found |= {left for left, _ in pairs} | {right for _, right in pairs}
         if checked.table.unit.id is None:  # which row of a public table is taken may not depend on the question
             found |= {ex.Name(c, join.table) for c in checked.tables[join.table].columns}

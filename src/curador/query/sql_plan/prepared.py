@@ -33,7 +33,7 @@ from curador.query.tables.table import Table
 
 @dataclass(frozen=True)
 class Preparation:
-    """What an engine is to store: the rows of ``tree`` over ``scan``.
+    """The rows that an engine is to store: those of ``tree`` over ``scan``.
 
     >>> visits = Table("v.csv", unit="id", columns={"id": "integer", "town": {"type": "text", "keys": ["Lugo"]}})
     >>> preparation("visits", visits, [ex.Name("town")]).scan.table
@@ -47,7 +47,7 @@ class Preparation:
     schema: str
 
     def at(self, place: str, snapshot: str) -> Prepared:
-        """What it is once an engine has stored it."""
+        """The prepared table, once an engine has stored it at ``place``."""
         return Prepared(self.table, self.group_by, place, snapshot, self.schema)
 
 
@@ -68,7 +68,7 @@ class Prepared:
 
     @property
     def relation(self) -> str:
-        """What scans call it; the tab keeps it apart from every declared table."""
+        """Its name in scans; the tab keeps it apart from every declared table."""
         return f"{self.table}\tprepared {self.snapshot[:32]}"
 
     def covers(self, checked: Checked) -> bool:
@@ -125,7 +125,9 @@ class Prepared:
             exprs = tuple(expr_from_json(g) for g in groups)
             return cls(str(data["table"]), exprs, str(data["place"]), str(data["snapshot"]), str(data["schema"]))
         except (KeyError, AssertionError):
-            raise QuestionRefused("This is no prepared table as to_json() writes them.", fix="Use to_json().") from None
+            raise QuestionRefused(
+                "This does not describe a prepared table as to_json() does.", fix="Use to_json()."
+            ) from None
 
 
 def fitting(made: Sequence[Prepared], checked: Checked, wanted: bool | None) -> Prepared | None:
@@ -168,7 +170,7 @@ def preparation(name: str, table: Table, group_by: Sequence[ex.Expr]) -> Prepara
 
 
 def schema_digest(table: Table) -> str:
-    """A short text that differs where a table's columns are read, or its units told, in another way.
+    """A short text that differs where a table's columns are read, or its units identified, in another way.
 
     >>> t = Table("v.csv", unit="id", columns={"id": "integer"})
     >>> schema_digest(t) == schema_digest(Table("w.csv", unit="id", columns={"id": "integer"}))
@@ -187,5 +189,5 @@ def _public(types: Sequence[Type]) -> list[tuple[Key, ...]] | None:
 
 
 def stored_name(i: int) -> str:
-    """What the i-th declared column is called in a prepared table."""
+    """The name of the i-th declared column in a prepared table."""
     return f"c{i}"

@@ -1,4 +1,4 @@
-"""Cutting every unit to so many groups and so many rows in each, by its own rows and public constants alone.
+"""Cuts every unit to a number of groups and of rows in each, by its own rows and public constants alone.
 
 Groups: a unit keeps the ``groups`` of its groups that come first in the order of a mixed number of unit and group.
 Rows: the n rows of a unit in a group are put in the order of the values that are measured, at places i = 1 … n, and
@@ -33,7 +33,7 @@ SMALL_PRIME = 16_777_213
 SMALL_GROUPS = 128
 
 SHIFT = 715_827_883
-"""Added between the two squarings, so that the polynomial is no fourth power."""
+"""Added between the two squarings, so that the polynomial is not a fourth power."""
 
 MOST_ROWS_PER_GROUP = 1 << 20
 """The most rows per group that can be asked for: places times rows stay below 2**62."""
@@ -99,7 +99,7 @@ def _place(cells: GroupColumns) -> Node | None:
         return nt.times(nt.column(INDEX), nt.number(PRIME // cells.size)) if cells.size > 1 else None
     place: Node | None = None
     for name, kind in zip(cells.names, cells.kinds, strict=True):
-        # NULL is a group of its own; any number does for it, ties are told apart by the values themselves.
+        # NULL is a group of its own; any number does for it, ties are broken by the values themselves.
         number = nt.function("COALESCE", [hashed(nt.column(name), kind), nt.constant(SHIFT)])
         place = number if place is None else nt.plus(place, number)
         place = nt.remainder(nt.times(place, nt.number(golden(PRIME) // 2)), nt.number(PRIME))
@@ -117,7 +117,7 @@ def group_order(cells: GroupColumns) -> tuple[str, ...]:
 
 
 def parts(cells: GroupColumns) -> tuple[str, ...]:
-    """What tells apart the rows of a unit in a group."""
+    """The columns that identify a unit and a group."""
     own = (MIXED,) if cells.size is not None and cells.size > 1 else cells.names
     return (UNIT, *own)
 
@@ -174,19 +174,19 @@ def ranked(layer: nt.FromItem, unit: Kind, cells: GroupColumns, values: Sequence
     """
     layer = mixed(layer, unit, cells, values)
     kept: dict[str, Node] = {c: nt.column(c) for c in (UNIT, *values)}
-    told: dict[str, Node] = {c: nt.column(c) for c in (*cells.names, MIXED)}
+    group: dict[str, Node] = {c: nt.column(c) for c in (*cells.names, MIXED)}
     ranks = {
         GROUP_RANK: nt.constant(1) if cells.size == 1 else nt.rank((UNIT,), group_order(cells), dense=True),
         "i": nt.rank(parts(cells), tuple(values) or (MIXED,), dense=False),
     }
-    layer = nt.select({**kept, **told, **ranks}, layer)
-    told[GROUP_RANK] = nt.column(GROUP_RANK)
+    layer = nt.select({**kept, **group, **ranks}, layer)
+    group[GROUP_RANK] = nt.column(GROUP_RANK)
     place = nt.plus(nt.column("i"), nt.constant(turned * SHIFT % PRIME)) if turned else nt.column("i")
     turn = nt.remainder(nt.times(place, nt.constant(golden(PRIME))), nt.number(PRIME))
-    layer = nt.select({**kept, **told, "i": nt.column("i"), "x": nt.plus(start(cells), turn)}, layer, fence=True)
+    layer = nt.select({**kept, **group, "i": nt.column("i"), "x": nt.plus(start(cells), turn)}, layer, fence=True)
     squared = nt.remainder(nt.times(nt.column("x"), nt.column("x")), nt.number(PRIME))
-    layer = nt.select({**kept, **told, "i": nt.column("i"), "y": nt.plus(squared, nt.number(SHIFT))}, layer)
+    layer = nt.select({**kept, **group, "i": nt.column("i"), "y": nt.plus(squared, nt.number(SHIFT))}, layer)
     again = nt.remainder(nt.times(nt.column("y"), nt.column("y")), nt.number(PRIME))
-    layer = nt.select({**kept, **told, "i": nt.column("i"), "z": again}, layer)
+    layer = nt.select({**kept, **group, "i": nt.column("i"), "z": again}, layer)
     row = nt.rank(parts(cells), ("z", "i"), dense=False)
     return nt.select({**kept, GROUP_RANK: nt.narrow(nt.column(GROUP_RANK)), ROW_RANK: nt.narrow(row)}, layer)
