@@ -599,7 +599,7 @@ def test_explain_says_cost_split_mechanism_error_and_what_is_protected() -> None
         "selected privately",
         "epsilon 1, delta 1e-06, once",
         "25 %",
-        "expected error (95%)",
+        "expected error (95 %)",
         "clipped to their bounds",
         "left out before anything is measured",
     ):
