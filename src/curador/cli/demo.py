@@ -55,7 +55,7 @@ def demo(
         return
     _statistics(shown)
     _bars(shown.publication["histogram"])
-    console.print(f"\n[bold]What an attacker can conclude at most[/bold] (ε = {guarantee.epsilon:g})")
+    console.print(f"\n[bold]What an attacker can conclude at most[/bold] ({guarantee.label})")
     for sentence in sentences:
         bullet(sentence, indent=2, mark="•")
     _afterwards(shown, folder)

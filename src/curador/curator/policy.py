@@ -11,7 +11,7 @@ from typing import Any, Protocol
 from curador.accounting.convert import zcdp_epsilon
 from curador.errors import InvalidParameter, QuestionRefused
 from curador.mechanisms.base import KINDS
-from curador.numbers import Number, positive, rational, set_fields, shown_up
+from curador.numbers import Number, positive, rational, set_fields, shown_down, shown_up
 from curador.privacy import ZCDP, ApproxDP, Guarantee, PureDP
 from curador.query.tables.names import suggestion
 from curador.query.tables.table import Table
@@ -112,8 +112,8 @@ class Policy:
         epsilon, delta = as_epsilon_delta(guarantee)
         if self.largest_epsilon is not None and epsilon > rational(self.largest_epsilon):
             raise QuestionRefused(
-                f"The policy allows epsilon {float(rational(self.largest_epsilon)):g} for one question, "
-                f"and this costs {float(epsilon):g}.",
+                f"The policy allows epsilon {shown_down(rational(self.largest_epsilon))} for one question, "
+                f"and this costs {shown_up(epsilon)}.",
                 fix="Ask with less.",
             )
         self.small_delta(delta, tables)

@@ -75,6 +75,9 @@ class Charge:
     def __repr__(self) -> str:
         return f"<{str(self).replace('charge', 'Charge', 1)}>"
 
+    def _repr_html_(self) -> str:
+        return Charges((self,))._repr_html_()
+
 
 class Charges(tuple[Charge, ...]):
     """Charges, oldest first: a tuple that notebooks show as a table.
