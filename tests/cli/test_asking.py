@@ -68,7 +68,7 @@ def spent(call: Invoke, scope: str = "population") -> float:
 
 def test_explain_is_free_and_says_cost_error_statements_and_how_often_it_fits(study: Invoke) -> None:
     shown = study("explain", BY_TOWN, "--epsilon", "0.5", "--sql")
-    for said in ("costs      epsilon 0.5", "expected error (95%)", "duckdb runs:", "SELECT", "It fits 6 times"):
+    for said in ("costs      epsilon 0.5", "expected error (95 %)", "duckdb runs:", "SELECT", "It fits 6 times"):
         assert said in shown
     found = read(study, "explain", BY_TOWN, "--epsilon", "0.5")
     assert found["fits"] == 6

@@ -307,6 +307,14 @@ def test_whatever_fails_is_one_error_and_the_charge_is_kept(
     assert seen == [error]  # the curator's own log may see it
 
 
+def test_what_cannot_be_lowered_is_refused_before_the_charge() -> None:
+    visits = Table(pyarrow.table({"id": [1, 1, 2]}), unit="id", columns={"id": "integer"}, contribution=(1, 2**21))
+    curator = Curator({"visits": visits}, budget=PureDP(1))
+    with pytest.raises(QuestionRefused, match="rows per group"):
+        curator.sql("SELECT COUNT(*) AS n FROM visits", epsilon=0.5)
+    assert curator.history() == ()
+
+
 def test_an_unaffordable_question_reads_nothing(open_curator: Callable[..., Curator]) -> None:
     engine = Broken(ValueError())
     curator = open_curator(PureDP(1), engine=engine)

@@ -322,7 +322,6 @@ class Coin:
     runs: list[int] = field(default_factory=list, compare=False)
 
     tables = ("people",)
-    reads = frozenset({"people"})
     parts: tuple[Purchase, ...] = ()
     measured: Mapping[str, str] = field(default_factory=dict)
     note: Mapping[str, object] = field(default_factory=lambda: {"asked": "a coin"})
@@ -342,6 +341,9 @@ class Coin:
     @property
     def ran(self) -> Event:
         return self.event
+
+    def prepare(self, engines: EnginePool) -> None:
+        engines.of(self.tables)
 
     def run(self, engines: EnginePool, progress: Progress | None = None) -> bytes:
         self.runs.append(1)

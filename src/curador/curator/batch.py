@@ -64,11 +64,6 @@ class Batch:
         return tuple(dict.fromkeys(name for plan in self.plans.values() for name in plan.tables))
 
     @property
-    def reads(self) -> frozenset[str]:
-        """All tables it reads, public ones too."""
-        return frozenset(name for plan in self.plans.values() for name in plan.reads)
-
-    @property
     def neighbors(self) -> Neighbors:
         return next(iter(self.plans.values())).neighbors
 
@@ -130,6 +125,11 @@ class Batch:
         """What a charge remembers of it: the questions, and a text of them for people."""
         text = f"{len(self.plans)} questions: {', '.join(self.plans)}"
         return {"asked": {name: plan.question.to_json() for name, plan in self.plans.items()}, "text": text}
+
+    def prepare(self, engines: EnginePool) -> None:
+        """Open the engines and write the statements of all questions; no row is read."""
+        for plan in self.plans.values():
+            plan.prepare(engines)
 
     def run(self, engines: EnginePool, progress: Progress | None = None) -> bytes:
         """The measurements of all questions; each question reads one snapshot."""

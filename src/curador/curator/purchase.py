@@ -38,7 +38,7 @@ LOOKED_AGAIN = 3
 class Purchase(Protocol):
     """What a curator buys.
 
-    * ``tables``: the private tables that are charged; ``reads``: all tables it reads together, public ones too;
+    * ``tables``: the private tables that are charged;
     * ``declared``: the declarations it was made from;
     * ``event``: what is charged; ``ran``: what is really run, another only where an accountant charges less for it;
     * ``guarantee``: what it keeps; ``kinds``: the kinds of its mechanisms, and ``parts``: the purchases it is made of,
@@ -50,9 +50,6 @@ class Purchase(Protocol):
 
     @property
     def tables(self) -> tuple[str, ...]: ...
-
-    @property
-    def reads(self) -> frozenset[str]: ...
 
     @property
     def declared(self) -> Mapping[str, Table]: ...
@@ -80,6 +77,10 @@ class Purchase(Protocol):
 
     @property
     def note(self) -> Mapping[str, object]: ...
+
+    def prepare(self, engines: EnginePool) -> None:
+        """Refuse whatever can be refused without reading a row: called before the charge, so that it costs nothing."""
+        ...
 
     def run(self, engines: EnginePool, progress: Progress | None = None) -> bytes:
         """Read the data, add the noise, and return the measurement; called once the charge is durable."""
@@ -166,8 +167,7 @@ class Buyer:
         Fails: refused, at no cost, if the policy or a budget does not allow it or a table cannot be opened.
         """
         self._policy.review(purchase, request.because, request.override)
-        for part in purchase.parts or (purchase,):
-            self._engines.of(part.reads)
+        purchase.prepare(self._engines)
         named = None if request.fresh or purchase.identity is None else self._fingerprint(purchase)
         with self._flights.of(named), watched(request.progress) as progress:
             charge = self._reserve(purchase, request, named)
@@ -186,12 +186,17 @@ class Buyer:
 
     def _reserve(self, purchase: Purchase, request: Request, named: str | None) -> Charge:
         """Spend the event; or refuse, naming the nearest budget that is short."""
-        note: dict[str, object] = {**purchase.note, "because": request.because, "override": request.override}
+        note: dict[str, object] = {
+            **purchase.note,
+            "purchase": named,
+            "because": request.because,
+            "override": request.override,
+        }
         if purchase.ran != purchase.event:
             note["ran"] = purchase.ran.to_json()  # charged otherwise; kept for better accountants
         who = None if request.analyst is None else self._scopes.receiver(request.analyst, purchase.tables)
         if measured := self._measured(purchase):
-            note["measures"] = [*measured, *([] if named is None else [named])]
+            note["measures"] = list(measured)
             if shared := self.measured_before(purchase, who):
                 note["shared"] = shared
         scopes, event, guarantee = self._scopes.of(purchase.tables), purchase.event, purchase.guarantee
@@ -283,7 +288,7 @@ class KnownPurchases:
         stored = charge.note.get("measures")
         if charge.settled and isinstance(stored, list):
             known = self._found.setdefault((scope, charge.receiver), {})
-            known.update(dict.fromkeys(stored, charge.id))
+            known.update(dict.fromkeys([*stored, str(charge.note.get("purchase"))], charge.id))
 
 
 class SingleFlight:

@@ -95,10 +95,6 @@ class DailyCount:
         return (self.query.table,)
 
     @property
-    def reads(self) -> frozenset[str]:
-        return frozenset(self.tables)
-
-    @property
     def declared(self) -> Mapping[str, Table]:
         return self.query.tables
 
@@ -133,6 +129,10 @@ class DailyCount:
         first = self.question(1)
         text = f"{first.summary}, and {self.days - 1} days more of a running count"
         return {"asked": {"first day": first.to_json()}, "days": self.days, "text": text}
+
+    def prepare(self, engines: EnginePool) -> None:
+        """Open the engine of the table; no row is read."""
+        engines.of(self.tables)
 
     def run(self, engines: EnginePool, progress: Progress | None = None) -> bytes:
         """Nothing is read yet; settled first, so that no older copy of the ledger can lack the charge unnoticed."""

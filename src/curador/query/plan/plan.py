@@ -122,6 +122,11 @@ class Plan:
         """What a charge remembers of it: the question, and a text of it for people."""
         return {"asked": {"": self.question.to_json()}, "text": self.question.summary}
 
+    def prepare(self, engines: Engines) -> None:
+        """Open the engine and write the statements, which may be refused; no row is read."""
+        engines.of(self.reads)
+        _ = self.exact
+
     def run(self, engines: Engines, progress: Callable[[float], None] | None = None) -> bytes:
         """Read the data, add the noise, and return the measurement as a ledger keeps it.
 
