@@ -258,7 +258,7 @@ def test_a_table_does_not_take_over_the_budget_of_an_analyst(study: Invoke, budg
         study("ask", COUNT, "--epsilon", "0.1", "--analyst", "visits")
     before = spent(study)
     Path("study.toml").write_text(STUDY + VISITS)
-    with pytest.raises(InvalidParameter, match="'visits' that is not this table's"):
+    with pytest.raises(InvalidParameter, match="'visits' that does not belong to this table"):
         study("ask", "SELECT COUNT(*) AS n FROM visits", "--epsilon", "0.1")
     Path("study.toml").write_text(STUDY)
     assert spent(study) == before
@@ -277,7 +277,7 @@ def test_an_analyst_does_not_take_over_the_budget_of_a_table(study: Invoke) -> N
 @pytest.mark.parametrize("name", ["people", "population", NEW])
 def test_a_table_is_no_analyst(study: Invoke, name: str) -> None:
     study("renew", "people", "--epsilon", "1", "--because", WHO)
-    with pytest.raises(InvalidParameter, match=f"'{name}' is no analyst"):
+    with pytest.raises(InvalidParameter, match=f"'{name}' is not an analyst"):
         study("ask", COUNT, "--epsilon", "0.1", "--analyst", name)
     assert not any(spent(study).values())
 

@@ -231,7 +231,7 @@ def test_budgets_that_end(opened: Opened, study: Path) -> None:
     assert curator.history() == ()
     assert curator.sql(SQL, epsilon=0.1, analyst="new").charge == "1"
     study.write_text(study.read_text().replace("9000-01-01", "9000-01-02"))
-    with pytest.raises(InvalidParameter, match="ends otherwise"):
+    with pytest.raises(InvalidParameter, match="another end"):
         opened()
 
 

@@ -187,7 +187,7 @@ def test_what_a_prepared_table_does_not_answer() -> None:
         table = Table(Frame(None), unit="id", columns=columns, contribution=(2, 3))
         checked, measures = measured(question, table)
         assert not made.covers(checked)
-        with pytest.raises(QuestionRefused, match="prepared for other groups, or declared otherwise since"):
+        with pytest.raises(QuestionRefused, match="prepared for other groups, or its declaration has changed since"):
             lower(checked, measures, KEPT, made)
     with pytest.raises(QuestionRefused, match="nothing to truncate"):
         preparation("rows", TABLES["rows"], GROUPS)

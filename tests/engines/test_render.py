@@ -83,9 +83,9 @@ LAYERS: list[tuple[nt.Select, str]] = [
     (nt.select({"a": A, "b": A}, S0, where=B), 'SELECT "a", "a" AS "b" FROM t AS "s0" WHERE "b"""'),
     (nt.select({"n": nt.rows()}, S0, group=["a", "b"]), 'SELECT COUNT(*) AS "n" FROM t AS "s0" GROUP BY "a", "b"'),
     (nt.select({"a": A}, INNER), 'SELECT "a" FROM (SELECT "a" FROM t AS "s0" OFFSET 0) AS "a"'),
-    (nt.select({"a": A}, S0, joins=[nt.beside(S0, A)]), 'SELECT "a" FROM t AS "s0" JOIN t AS "s0" ON "a"'),
+    (nt.select({"a": A}, S0, joins=[nt.join(S0, A)]), 'SELECT "a" FROM t AS "s0" JOIN t AS "s0" ON "a"'),
     (
-        nt.select({"a": A}, S0, joins=[nt.beside(LIST, A), nt.beside(INNER, B, outer=True, alias="j1")]),
+        nt.select({"a": A}, S0, joins=[nt.join(LIST, A), nt.join(INNER, B, outer=True, alias="j1")]),
         'SELECT "a" FROM t AS "s0" JOIN (VALUES (\'x\', 0), (\'y\', 1)) AS "p"("v", "i") ON "a"'
         ' LEFT JOIN (SELECT "a" FROM t AS "s0" OFFSET 0) AS "j1" ON "b"""',
     ),
@@ -120,8 +120,8 @@ def test_the_examples_are_the_whole_language() -> None:
 INJECTED = "1); DROP TABLE t; --'\"`"
 
 NO_VALUES = [INJECTED, None, 1, exp.Anonymous(this="pg_read_file"), exp.Column(this="a"), INNER, S0, LIST,
-             nt.beside(S0, A), (A,), nt.ColumnRef]  # fmt: skip
-NO_SOURCES = [INJECTED, None, exp.Table(this="t"), A, nt.text("t"), nt.beside(S0, A), nt.TableRef]
+             nt.join(S0, A), (A,), nt.ColumnRef]  # fmt: skip
+NO_SOURCES = [INJECTED, None, exp.Table(this="t"), A, nt.text("t"), nt.join(S0, A), nt.TableRef]
 
 
 @DIALECTS
@@ -136,7 +136,7 @@ def test_no_other_node_is_a_value(dialect: Dialect, foreign: Any) -> None:
 @DIALECTS
 @pytest.mark.parametrize("foreign", NO_SOURCES, ids=str)
 def test_no_other_node_is_read_from(dialect: Dialect, foreign: Any) -> None:
-    for tree in (nt.select({"a": A}, foreign), nt.select({"a": A}, S0, joins=[nt.beside(foreign, A)])):
+    for tree in (nt.select({"a": A}, foreign), nt.select({"a": A}, S0, joins=[nt.join(foreign, A)])):
         with pytest.raises(InvalidParameter, match="not in the neutral language"):
             render(tree, dialect, {"s0": "t"})
 

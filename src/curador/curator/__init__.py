@@ -5,13 +5,13 @@ Reading order:
 * curator — the front door: plan, ask, publish
 * table — a table of a curator, asked step by step
 * purchase — the one way anything leaves: charge, run, settle
-* policy — what passes at all, whatever is left of the budget
-* release — a kept measurement presented: values, intervals, notes
+* policy — the rules that every purchase must pass, whatever is left of the budget
+* release — a stored measurement presented: values, intervals, notes
 * batch — several questions for one charge
 * running — a count released day by day, paid for at opening
 * budgets — the budgets of tables in a ledger
 * analysts — the budgets of analysts and groups
-* naming — what tables and analysts are called in a ledger
+* naming — the names of tables and analysts in a ledger
 * holder — budgets read, raised, closed, renewed
 * prepared — copies of tables with the rows of each unit chosen beforehand
 * study — study files, dashboards, rehearsals

@@ -1,4 +1,4 @@
-"""The budgets of analysts and groups, beside those of the tables: given, raised, and charged for who gets an answer."""
+"""The budgets of analysts and groups, in addition to those of the tables: given, raised, and charged per receiver."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Scopes(TableScopes):
     """All budgets of a study: of its tables, and of its analysts and groups.
 
     Analysts and groups have scopes of their own, below the population where there is one: what they get is charged to
-    them and to everybody.
+    them and to the population.
     """
 
     def analyst(
@@ -57,7 +57,7 @@ class Scopes(TableScopes):
         found = self.ledger.balance(scope)
         if expires is not None and found.expires != expires:
             raise InvalidParameter(
-                f"The budget of {name!r} ends otherwise in the ledger.",
+                f"The budget of {name!r} has another end in the ledger.",
                 fix="State the same end; give a new analyst a new name.",
             )
         if tied is None:
@@ -74,7 +74,7 @@ class Scopes(TableScopes):
         return roots[0] if len(roots) == 1 else POPULATION
 
     def _anew(self, name: str, scope: str, budget: Guarantee, because: str) -> Balance:
-        """Give an analyst whose budget is below people that are asked no more one below the new people."""
+        """Give an analyst whose budget is below people no longer asked about a budget below the new people."""
         parent = self.ledger.balance(scope).parent
         group = first(parent.scope) if parent is not None and not self._of_tables(parent.scope) else None
         above = self._above(group)
@@ -103,17 +103,17 @@ class Scopes(TableScopes):
     def receiver(self, name: str, tables: Iterable[str]) -> str:
         """The scope of an analyst who asks about tables; refused where it is below other people than theirs.
 
-        Charged all the same, it would take from people whom the answer is not about.
+        Otherwise the charge would go to people whom the answer is not about.
         """
         tied = self._tied(name)
         scope = tied or name
         root = root_of(self.ledger.balance(scope))
         if tied is None and self._of_tables(scope):
-            raise InvalidParameter(f"{name!r} is no analyst.", fix="Name an analyst, or a group.")
+            raise InvalidParameter(f"{name!r} is not an analyst.", fix="Name an analyst, or a group.")
         if self._of_tables(root) and root not in (roots := self.roots(tables)):
             raise InvalidParameter(
                 f"{name!r} has a budget below {root!r}, and this is about {roots[0]!r}.",
-                fix="Ask whoever holds the budget for one there.",
+                fix="Ask the holder of the budget for one there.",
                 code="analyst-of-other-people",
             )
         return scope
@@ -163,7 +163,7 @@ class Scopes(TableScopes):
         return self.ledger.scopes_of(name if name in self._private else ANALYST + name)
 
     def decisions(self) -> tuple[Decision, ...]:
-        """What was decided about budgets; the reason for an analyst's stands with its opening."""
+        """The decisions about budgets; the reason for an analyst's budget is recorded with its opening."""
         found: list[Decision] = []
         opened: dict[str, int] = {}
         for decision in self.ledger.decisions():
@@ -178,7 +178,7 @@ class Scopes(TableScopes):
 
 
 def _alike(more: Guarantee, budget: Guarantee, name: str) -> Guarantee:
-    """What is granted, in the kind of the budget that it raises."""
+    """The amount granted, in the kind of the budget that it raises."""
     if isinstance(more, PureDP) and isinstance(budget, ApproxDP):
         return ApproxDP(more.epsilon, 0)
     if type(more) is not type(budget):

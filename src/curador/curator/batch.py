@@ -29,12 +29,12 @@ from curador.show.explain import error_text, note_text
 from curador.show.release import publication_statement
 
 READ_AT = "1e-6"
-"""The delta at which a batch is also said tightly, unless it has one of its own."""
+"""The delta of a batch's tight guarantee, unless it has one of its own."""
 
 
 @dataclass(frozen=True, repr=False)
 class Batch:
-    """Plans by name, what they are bought for together, and how tight that is.
+    """Plans by name, bought together for one charge, with the sum of their guarantees and the tight one.
 
     ``guarantee`` is the sum of what the questions guarantee, in the currency they were asked in.  ``tight`` is the same
     batch accounted as a whole by its privacy-loss distribution, which is allowed because a batch is fixed in advance;
@@ -69,10 +69,10 @@ class Batch:
 
     @property
     def declared(self) -> Mapping[str, Table]:
-        """The declarations that it was made from; of several curators, refused."""
+        """The declarations that it was made from; plans of several curators are refused."""
         found = next(iter(self.plans.values())).declared
         if any(plan.declared is not found for plan in self.plans.values()):
-            raise InvalidParameter("These plans are of several curators.", fix="Plan them with one curator.")
+            raise InvalidParameter("These plans were made by several curators.", fix="Plan them with one curator.")
         return found
 
     @cached_property
@@ -82,7 +82,7 @@ class Batch:
 
     @cached_property
     def event(self) -> Event:
-        """What is charged: all that is run, or what that costs as a whole."""
+        """The event that is charged: all that is run, or what that costs as a whole."""
         if not self.charged_tight:
             return self.ran
         return ApproxLoss(rational(self.tight.epsilon), rational(self.tight.delta), self.neighbors)
@@ -112,7 +112,7 @@ class Batch:
 
     @cached_property
     def identity(self) -> str:
-        """What identifies its measurements; what the questions are called is not in it."""
+        """A digest that identifies its measurements; the names of the questions are not in it."""
         return digest({"batch": [self.plans[name].identity for name in self._order]})
 
     @property
@@ -122,7 +122,7 @@ class Batch:
 
     @property
     def note(self) -> Mapping[str, object]:
-        """What a charge remembers of it: the questions, and a text of them for people."""
+        """The record kept with its charge: the questions, and a text of them for people."""
         text = f"{len(self.plans)} questions: {', '.join(self.plans)}"
         return {"asked": {name: plan.question.to_json() for name, plan in self.plans.items()}, "text": text}
 
@@ -144,7 +144,7 @@ class Batch:
 
     @cached_property
     def tight(self) -> ApproxDP:
-        """What the whole batch promises at its delta, by privacy-loss distributions, rounded up; at most the sum."""
+        """The guarantee of the whole batch at its delta, by privacy-loss distributions, rounded up; at most the sum."""
         from curador.accounting.account import epsilon
 
         delta = self.delta if self.delta is not None else _delta_of(self.plans)
@@ -165,7 +165,7 @@ class Batch:
         return f"<Batch of {', '.join(self.plans)}: {self.guarantee!r}>"
 
     def explain(self) -> str:
-        """Who gets what of the budget, with what error; free."""
+        """The share of the budget and the expected error of each question, in words; free."""
         lines = [f"costs      {self.guarantee.label}, once, for all or nothing"]
         if not self.charged_tight:
             lines.append(f"tightly    {self.tight.label}: for reports; budgets are charged the line above")
@@ -198,7 +198,7 @@ def split(
 
     ``weights`` say how the rest is shared, equally by default.
 
-    Guarantee: the promises add up to at most the budget.
+    Guarantee: the plans' guarantees add up to at most the budget.
     Fails: refused where the accuracies alone cost more, or a question has neither a share nor an accuracy.
     """
     weights, accuracies = weights or {}, accuracies or {}
@@ -262,7 +262,7 @@ class Publication:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What a reader should know of the charge, in the publication's language."""
+        """Notes on the charge for the reader, in the publication's language."""
         return tuple(note_text(note, self.language) for note in self.remarks)
 
     def __getitem__(self, name: str) -> Release:
@@ -277,7 +277,7 @@ class Publication:
         return len(self.releases)
 
     def statement(self) -> str:
-        """What all of it guarantees together, in one line."""
+        """The guarantee of all releases together, in one line."""
         return publication_statement(self.guarantee, self.tight, self.charge, self.language)
 
     def __str__(self) -> str:

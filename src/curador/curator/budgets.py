@@ -15,7 +15,7 @@ from curador.query.tables.sources import EngineTable, Files, Frame
 from curador.query.tables.table import Table
 
 POPULATION = "population"
-"""The scope that one budget for all tables makes: whoever is in several of them is protected in all together."""
+"""The scope of one budget for all tables: a person in several of them is protected in all of them together."""
 
 Budget = Guarantee | Mapping[str, Guarantee]
 
@@ -50,7 +50,7 @@ class TableScopes:
         self.registered = MappingProxyType({name: self._registered(name) for name in self._private})
 
     def _registered(self, name: str) -> Registration:
-        # Of a frame in memory nobody knows whether it holds the rows it held before.
+        # Whether a frame in memory still holds the rows it held before cannot be known.
         anew = not isinstance(self._private[name].source, EngineTable | Files)
         return self.ledger.register(name, self._addresses[name], scope=self._scope(name), reloaded=anew)
 
@@ -63,12 +63,12 @@ class TableScopes:
         missing = sorted(set(self._private) ^ set(budget))
         if missing:
             raise InvalidParameter(
-                f"{missing[0]!r} has a budget and is no private table, or the other way round.",
+                f"{missing[0]!r} has a budget and is not a private table, or the other way round.",
                 fix="Give every private table its budget, and nothing else.",
             )
         if twice := [name for name, table in self._private.items() if self._addresses[name] != address(name, table)]:
             raise InvalidParameter(
-                f"{twice[0]!r} reads what another table reads: whoever is in it would lose both budgets.",
+                f"{twice[0]!r} reads what another table reads: people in it would lose both budgets.",
                 fix="Give all tables one budget.",
             )
         self._refuse_renamed_frames()
@@ -76,7 +76,7 @@ class TableScopes:
             self._table(name, budget[name], neighbors=table.neighbors)
 
     def _refuse_renamed_frames(self) -> None:
-        """A frame has no address but its name, so under another name it would begin a budget of its own, unseen."""
+        """Refuse a frame under a new name: its name is its only address, so it would silently start another budget."""
         new = [
             name
             for name, table in self._private.items()
@@ -89,7 +89,7 @@ class TableScopes:
             s for s in known if s not in self._private and self.ledger.registered("", frame_address(s)) is not None
         ]:
             raise InvalidParameter(
-                f"{new[0]!r} is new here and {gone[0]!r} is gone: whether they are the same people, nobody can see.",
+                f"{new[0]!r} is new here and {gone[0]!r} is gone: they may be the same people.",
                 fix=f"Call it {gone[0]!r} as before; if both are there, declare both; for other people, renew() it.",
             )
 
@@ -111,12 +111,12 @@ class TableScopes:
                 self._table(name, whole, stated=False, parent=POPULATION)
 
     def _table(self, name: str, budget: Guarantee, **how: Any) -> None:
-        """Open a table's scope, or find it; never one that somebody else has."""
+        """Open a table's scope, or find it; never one that belongs to something else."""
         scope = self._scope(name)
         if scope == name and name in self.ledger.scopes() and not self._tables_own(name, budget):
             raise InvalidParameter(
-                f"The ledger holds a budget called {name!r} that is not this table's.",
-                fix="Give the table another name: that one is an analyst's, or was.",
+                f"The ledger holds a budget called {name!r} that does not belong to this table.",
+                fix="Give the table another name: that one belongs, or belonged, to an analyst.",
             )
         self._open(scope, budget, names=name, **how)
 
@@ -138,7 +138,7 @@ class TableScopes:
         accepts_parent: Callable[[str | None], bool] | None = None,
         **how: Any,
     ) -> None:
-        """Open a scope, or find it; ``accepts_parent(p)``: whether an existing scope may keep that parent instead."""
+        """Open a scope, or find it; ``accepts_parent(p)``: whether an existing one may keep another parent, p."""
         if scope not in self.ledger.scopes():
             try:
                 self.ledger.open(scope, budget, parent=parent, **how)
@@ -195,10 +195,10 @@ class TableScopes:
 
     def _known(self, table: str) -> None:
         if table not in self._private:
-            raise InvalidParameter(f"{table!r} is no private table here.", fix=f"Use {', '.join(self._private)}.")
+            raise InvalidParameter(f"{table!r} is not a private table here.", fix=f"Use {', '.join(self._private)}.")
 
     def of(self, tables: Iterable[str]) -> tuple[str, ...]:
-        """The scopes that tables charge, whatever they are called now, and whoever renewed them meanwhile."""
+        """The scopes that tables charge, whatever their names are now, also after a renewal by another process."""
         return tuple(dict.fromkeys(self._now(name).scope for name in tables))
 
     def charging(self, scope: str) -> tuple[str, ...]:
@@ -206,12 +206,12 @@ class TableScopes:
         return tuple(name for name in self._private if self._now(name).scope == scope)
 
     def roots(self, tables: Iterable[str] | None = None) -> tuple[str, ...]:
-        """The budgets above all that are charged for tables, by default for any: one for each set of people."""
+        """The root budgets that tables charge, by default all of them: one for each set of people."""
         named = self._private if tables is None else tables
         return tuple(dict.fromkeys(root_of(self.ledger.balance(scope)) for scope in self.of(named)))
 
     def versions(self, tables: Iterable[str]) -> list[tuple[int, int]]:
-        """Which data a question is about: numbers that the ledger gave, never anything of the content."""
+        """The versions of the data in tables: numbers that the ledger gave, never anything of the content."""
         return [(known.data, known.version) for known in map(self._now, tables)]
 
     def _now(self, name: str) -> Registration:
@@ -232,7 +232,7 @@ class TableScopes:
 
 def _elsewhere(scope: str) -> InvalidParameter:
     return InvalidParameter(
-        f"{scope!r} has another place among the ledger's budgets than in the study.",
+        f"{scope!r} is elsewhere in the ledger's tree of budgets than in the study.",
         fix="Keep one budget for all, or one for each table, as the ledger was started with.",
     )
 

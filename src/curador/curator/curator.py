@@ -1,6 +1,6 @@
 """The front door: holds tables, budgets and the ledger, and is the only maker of releases.
 
-A release is a plan, paid for, then noised.  What is kept is the measurement; a page is made from it.
+A release is a plan, paid for, then noised.  The measurement is kept; every presentation is made from it.
 """
 
 from __future__ import annotations
@@ -57,9 +57,9 @@ class Curator(BudgetHolder, CopyHolder):
 
     ``tables`` are declared in Python, or in a study file given by its path, which states the budget, the ledger's
     place, the policy and the analysts too.  One ``budget`` is for everybody in any of the tables; a budget for each
-    table, by name, promises for each apart.  The engine follows from where the tables live.  ``ledger`` is an address
-    or an open ledger: for a study file a file beside it, otherwise in memory unless given.  ``on_error`` is called with
-    what really went wrong behind the constant error of a plan that failed: for a private log, since it may quote rows.
+    table, by name, promises for each apart.  The engine is chosen by where the tables are.  ``ledger`` is an address
+    or an open ledger; by default a file next to the study file, or in memory without one.  ``on_error`` is called with
+    the real error behind the constant error of a plan that failed: for a private log, since it may quote rows.
     ``language`` is that of releases and explanations: "en" or "es".
 
     Guarantee: everything released is within the budget, whatever is asked and in whatever order, for one unit.
@@ -130,13 +130,13 @@ class Curator(BudgetHolder, CopyHolder):
         prepared: bool | None = None,
         **unknown: Never,
     ) -> Plan:
-        """What answering would do and cost; free, and made without reading data.
+        """Plan a question: what answering it would do and cost; free, and made without reading data.
 
         Args:
             question: SQL, or a question built from ``curator.table(name)``.
             epsilon: the budget of the whole question; with ``delta``, an approximate one.
             delta: see ``epsilon`` and ``rho``.
-            rho: a zero-concentrated budget instead; a ``delta`` beside it pays for groups that are selected privately.
+            rho: a zero-concentrated budget instead; a ``delta`` with it pays for groups that are selected privately.
             accuracy: a wanted error, made by ``within()``, instead of a budget: finds the least epsilon.
             noise: "laplace" or "gaussian"; by default the better one.
             weights: how much each output's error counts against the others'.
@@ -243,13 +243,13 @@ class Curator(BudgetHolder, CopyHolder):
         return self.release(plan, Request(because, override, analyst, key, fresh, progress), language=language)
 
     sql = ask
-    """The same as :meth:`ask`, for whoever writes SQL."""
+    """The same as :meth:`ask`, under a name that suits SQL text."""
 
     def release(self, plan: Plan, request: Request | None = None, *, language: str | None = None) -> Release:
         """Buy a plan and present its measurement: charge it, read the data, add the noise, keep what was measured.
 
         Guarantee: refused before any data is read if the budget does not cover it.  After that the charge is kept, and
-            whatever happens is an answer or one error of constant words.
+            the outcome is an answer or one error of constant words.
         """
         bought = self.buy(plan, request)
         return present(
@@ -269,7 +269,7 @@ class Curator(BudgetHolder, CopyHolder):
             these tables.
         """
         if purchase.declared is not self.tables:
-            raise InvalidParameter("This plan is another curator's.", fix="Plan it with this curator.")
+            raise InvalidParameter("This plan was made by another curator.", fix="Plan it with this curator.")
         return self._buyer.buy(purchase, request or Request())
 
     # -- several at once
@@ -398,7 +398,7 @@ class Curator(BudgetHolder, CopyHolder):
         return self.scopes.reload(table)
 
     def close(self) -> None:
-        """Let go of the engines and the ledger that were opened here, and of made-up tables."""
+        """Close the engines and the ledger that were opened here, and remove made-up tables."""
         self._engines.close()
         if self._own_ledger:
             self.ledger.close()

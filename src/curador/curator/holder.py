@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 
 
 class BudgetHolder:
-    """What a curator can read and decide about its budgets; nothing here touches data."""
+    """The part of a curator that reads and changes its budgets; nothing here touches data."""
 
     ledger: Ledger
     scopes: Scopes
     _prepared: list[Prepared]
 
     def budget(self, scope: str | None = None) -> Balance:
-        """What a table, an analyst, or everybody together has spent and has left."""
+        """The balance of a table, of an analyst, or of everybody together: spent and remaining."""
         if scope is not None:
             return self.ledger.balance(self.scopes.named(scope))
         first, *others = self.scopes.roots()
@@ -33,7 +33,7 @@ class BudgetHolder:
         return self.ledger.balance(first)
 
     def budgets(self) -> tuple[Balance, ...]:
-        """The budgets above all that is charged for these tables: one for each set of people."""
+        """The root budgets that these tables charge: one for each set of people."""
         return tuple(self.ledger.balance(scope) for scope in self.scopes.roots())
 
     def history(self, scope: str | None = None) -> Charges:
@@ -43,7 +43,7 @@ class BudgetHolder:
         return Charges(charge for name in self.scopes.ever(scope) for charge in self.ledger.history(name))
 
     def decisions(self, scope: str | None = None) -> tuple[Decision, ...]:
-        """What was decided about budgets, and why: opened, raised, closed, renewed, restored; oldest first."""
+        """The decisions about budgets, and their reasons: opened, raised, closed, renewed, restored; oldest first."""
         found = self.scopes.decisions()
         if scope is None:
             return found
@@ -61,9 +61,9 @@ class BudgetHolder:
         group: str | None = None,
         expires: datetime | None = None,
     ) -> Balance:
-        """Raise a budget by so much (epsilon and delta, or rho), or give an analyst one (``group``, ``expires``).
+        """Raise a budget by an amount (epsilon and delta, or rho), or give an analyst one (``group``, ``expires``).
 
-        A budget that ends promises for its time alone: who is in the data in several such times loses the sum.
+        A budget that ends promises for its period alone: a person in the data of several periods loses the sum.
         """
         return self.scopes.grant(scope, budget_of(epsilon, delta, rho), because, group=group, expires=expires)
 
@@ -82,10 +82,10 @@ class BudgetHolder:
         """Decide that these tables are about new people, and start one new budget for them; the reason is kept.
 
         The budget, epsilon (and delta) or rho, is a root of its own: nothing that was spent before counts there.  The
-        old one stays as it is, for whatever other tables charge it.
+        old one stays as it is, for any other tables that charge it.
 
-        Guarantee: the new budget, for whoever is in the new rows alone.
-        Assumes: nobody of the old rows is in the new ones, nor in other tables; otherwise they lose the sum of both.
+        Guarantee: the new budget, for people who are in the new rows alone.
+        Assumes: no person of the old rows is in the new ones, nor in other tables; one who is loses the sum of both.
         """
         found = self.scopes.renew(tables, budget_of(epsilon, delta, rho), because)
         self._prepared = [p for p in self._prepared if p.table not in self.scopes.charging(found.scope)]

@@ -15,20 +15,20 @@ ANALYST = "analyst:"
 """Prefix of an analyst's or group's registry key.  Table names may not start with it."""
 
 RENEWED = re.compile(r"(.+), renewed \d+")
-"""The names of scopes that began with a decision to renew; nobody else is called so."""
+"""The names of scopes that began with a decision to renew; no other scope may have such a name."""
 
 
 def refuse_reserved(name: str) -> None:
-    """Refuse a name of a table, a group or an analyst that only the ledger gives.
+    """Refuse a name for a table, a group or an analyst that is reserved for the ledger.
 
     >>> refuse_reserved("people")
     """
     if name.startswith(ANALYST) or RENEWED.fullmatch(name):
-        raise InvalidParameter(f"Nothing is called {name!r}: the ledger gives such names.", fix="Rename it.")
+        raise InvalidParameter(f"{name!r} is a name that only the ledger gives.", fix="Rename it.")
 
 
 def first(scope: str) -> str:
-    """What a scope was called before it was renewed.
+    """The name of a scope before it was renewed.
 
     >>> first("people, renewed 2"), first("people")
     ('people', 'people')
@@ -38,7 +38,7 @@ def first(scope: str) -> str:
 
 
 def addresses(tables: Mapping[str, Table]) -> dict[str, str]:
-    """What every table's source is called; a source that is declared twice is two tables, each with its name."""
+    """The address of every table's source; a source that is declared twice is two tables, each with its name."""
     found: dict[str, str] = {}
     for name, table in tables.items():
         plain = address(name, table)
@@ -47,7 +47,7 @@ def addresses(tables: Mapping[str, Table]) -> dict[str, str]:
 
 
 def address(name: str, table: Table) -> str:
-    """What a table's source is called in the ledger; no password, and no more than the ledger takes.
+    """The address of a table's source in the ledger: without a password, and no longer than the ledger accepts.
 
     >>> import pyarrow
     >>> address("people", Table(pyarrow.table({"age": [30]}), columns={"age": "integer"}))
@@ -55,18 +55,18 @@ def address(name: str, table: Table) -> str:
     """
     source = table.source
     if isinstance(source, EngineTable):
-        said = f"{source.scheme}:{hashlib.sha256(source.url.encode()).hexdigest()[:16]}#{source.schema}.{source.table}"
+        text = f"{source.scheme}:{hashlib.sha256(source.url.encode()).hexdigest()[:16]}#{source.schema}.{source.table}"
     elif isinstance(source, Files):
-        said = f"file:{os.path.realpath(source.pattern)}"  # the same from whatever folder it is named
+        text = f"file:{os.path.realpath(source.pattern)}"  # the same from whatever folder it is named
     else:
         return frame_address(name)
-    return _short(said)
+    return _short(text)
 
 
 def frame_address(name: str) -> str:
-    """What a frame is called: all that is known of it is the name that it was given."""
+    """The address of a frame: all that is known of it is the name that it was given."""
     return _short(f"frame:{name}")
 
 
-def _short(said: str) -> str:
-    return said if len(said) <= 150 and said.isprintable() else f"sha256:{hashlib.sha256(said.encode()).hexdigest()}"
+def _short(text: str) -> str:
+    return text if len(text) <= 150 and text.isprintable() else f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"

@@ -1,4 +1,4 @@
-"""What a curator lets pass at all, whatever is left of the budget: rules on public numbers, read before any charge."""
+"""The rules that every purchase must pass, whatever is left of the budget: on public numbers, before any charge."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ JUSTIFIED_ABOVE = 1
 """A question that costs more epsilon than this is answered only with a recorded reason."""
 
 OVERRIDDEN_FROM = 10
-"""From this epsilon on a promise says next to nothing: it must be wanted in so many words, and the release says so."""
+"""From this epsilon on a promise means next to nothing: it needs an explicit override, which the release shows."""
 
 READ_AT = Fraction(1, 10**6)
-"""At what delta a rho is read as an epsilon, where none stands beside it."""
+"""The delta at which a rho is read as an epsilon, where it has none of its own."""
 
 
 class Reviewed(Protocol):
-    """What a policy reads of a purchase."""
+    """The properties of a purchase that a policy reads."""
 
     @property
     def tables(self) -> tuple[str, ...]: ...
@@ -49,7 +49,7 @@ class Reviewed(Protocol):
 
 @dataclass(frozen=True)
 class Policy:
-    """A curator's own rules, beside those that always hold.
+    """A curator's own rules, in addition to those that always hold.
 
     Always: delta is below 1 / n where the size n of a table is declared public; an epsilon above 1 needs a reason that
     is recorded with the charge; an epsilon of 10 or more needs an explicit override, which the release shows.
@@ -108,7 +108,7 @@ class Policy:
         justified(purchase.guarantee, because, override)
 
     def small_enough(self, guarantee: Guarantee, tables: Mapping[str, Table]) -> None:
-        """Refuse a promise about these tables that is larger than the policy allows, or a delta that is no promise."""
+        """Refuse a guarantee that is larger than the policy allows, or a delta too large to promise anything."""
         epsilon, delta = as_epsilon_delta(guarantee)
         if self.largest_epsilon is not None and epsilon > rational(self.largest_epsilon):
             raise QuestionRefused(
@@ -119,7 +119,7 @@ class Policy:
         self.small_delta(delta, tables)
 
     def small_delta(self, delta: Fraction, tables: Mapping[str, Table]) -> None:
-        """Refuse a delta that is larger than the policy allows, or no promise at all."""
+        """Refuse a delta that is larger than the policy allows, or too large to promise anything."""
         if self.largest_delta is not None and delta > rational(self.largest_delta):
             raise QuestionRefused(
                 f"The policy allows delta {float(rational(self.largest_delta)):g}, and this needs {float(delta):g}.",
@@ -129,7 +129,7 @@ class Policy:
             size = table.size
             if size and delta * size >= 1:
                 raise QuestionRefused(
-                    f"A delta of {float(delta):g} is no less than 1 / {size:,}, the public size of {name!r}: it would "
+                    f"A delta of {float(delta):g} is not below 1 / {size:,}, the public size of {name!r}: it would "
                     "allow publishing somebody's row as it is.",
                     fix=f"Choose delta far below {1 / size:.1g}, such as {0.01 / size:.1g}.",
                 )
@@ -154,7 +154,7 @@ def justified(guarantee: Guarantee, because: str = "", override: bool = False) -
 
 
 def required_notes(guarantee: Guarantee, because: str = "") -> tuple[dict[str, Any], ...]:
-    """What a release must show of how its cost was allowed, as codes.
+    """Notes that a release must show of how its cost was allowed, as codes.
 
     >>> required_notes(PureDP(0.5))
     ()

@@ -1,4 +1,4 @@
-"""Prepared copies that outlive a curator: files beside the study file, or tables of a database, and a list of them.
+"""Prepared copies that outlive a curator: files next to the study file, or tables of a database, and a list of them.
 
 The list keeps, with each copy, the version of the data that it was made of.  A copy of rows that were reloaded since is
 not used.
@@ -32,12 +32,12 @@ if TYPE_CHECKING:
     from curador.query.sql_plan.prepared import Prepared
 
 Version = tuple[int, int]
-"""Which data a table holds, by the numbers that the ledger gave it."""
+"""The version of a table's data: the numbers that the ledger gave it."""
 
 
 @dataclass(frozen=True)
 class StoredCopy:
-    """A copy in the list: where it is (a file beside the study, or a table of the database) and of which data."""
+    """A copy in the list: where it is (a file next to the study, or a table of the database) and of which data."""
 
     prepared: Prepared
     in_file: bool
@@ -68,7 +68,7 @@ class StoredCopies:
         return [self._located(copy) for copy in found if copy.version == now]
 
     def new_path(self, table: str, source: Source) -> Path | None:
-        """An unused path for a copy, beside the study; None where the engine stores copies in its database."""
+        """An unused path for a copy, next to the study; None where the engine stores copies in its database."""
         if not engine_class(engine_entry(source)).copies_in_files:
             return None
         number, plain = 1, re.sub(r"\W", "_", table)
@@ -144,7 +144,7 @@ def _delete(path: Path) -> None:
 
 
 class CopyHolder:
-    """What a curator does with prepared copies of its tables; nothing here is released or charged."""
+    """The part of a curator that prepares copies of its tables; nothing here is released or charged."""
 
     tables: Mapping[str, Table]
     scopes: Scopes
@@ -178,7 +178,7 @@ class CopyHolder:
 
     @property
     def copies(self) -> StoredCopies | None:
-        """The prepared copies that are kept beside the study file, if the tables come from one."""
+        """The prepared copies that are kept next to the study file, if the tables come from one."""
         return None if self._study is None else StoredCopies(self._study, lambda t: self.scopes.versions([t])[0])
 
     def _attach_stored(self, table: str) -> None:
@@ -196,10 +196,10 @@ class CopyHolder:
 
 
 def prepare_stored(curator: Curator, table: str, group_by: Sequence[str] = ()) -> StoredCopy:
-    """Prepare a table, and keep the copy beside the study or in the database for later curators."""
+    """Prepare a table, and keep the copy next to the study or in the database for later curators."""
     copies = curator.copies
     if copies is None:
-        raise InvalidParameter("Copies are kept beside a study file.", fix="Open the curator from one, or prepare().")
+        raise InvalidParameter("Copies are kept next to a study file.", fix="Open the curator from one, or prepare().")
     if table not in curator.scopes.registered:
         raise InvalidParameter(
             f"{table!r} is not a private table of the study.", fix=f"It has {', '.join(curator.scopes.registered)}."

@@ -1,7 +1,7 @@
 """The one way anything leaves a curator: charge, run, settle.
 
 A purchase is anything that can be bought: a plan, a batch, a running count, later a training run or a synthetic table.
-What is kept is its measurement, found again by codes and numbers; how that is presented costs nothing.
+Its measurement is kept, and found again by codes and numbers; presenting it costs nothing.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ LOOKED_AGAIN = 3
 
 
 class Purchase(Protocol):
-    """What a curator buys.
+    """Anything that a curator can buy.
 
     * ``tables``: the private tables that are charged;
     * ``declared``: the declarations it was made from;
@@ -45,7 +45,7 @@ class Purchase(Protocol):
       for policies;
     * ``identity``: a digest of its measurement in codes and numbers, never of words; None is never found again;
     * ``measured``: digests of the exact numbers behind it, each with a label for people;
-    * ``note``: what the charge remembers of it: plain values, nothing read from data.
+    * ``note``: the record kept with its charge: plain values, nothing read from data.
     """
 
     @property
@@ -98,7 +98,7 @@ class Bought:
 
 @dataclass(frozen=True)
 class Request:
-    """How a purchase is made, besides its budget: for whom, why, under which key, and whether anew.
+    """The terms of a purchase apart from its budget: for whom, why, under which key, and whether anew.
 
     * ``because``: the reason for an epsilon above 1, recorded with the charge and shown by the release;
     * ``override``: allows an epsilon of 10 and more, and the release shows it;
@@ -107,7 +107,7 @@ class Request:
     * ``fresh``: buys a new answer.  Without it the same measurement of the same data is presented again, free but for
       an analyst who has not paid for it yet;
     * ``progress``: a callback for the part that is done, 0 to 1, or -1 where it is unknown; True shows a bar in a
-      terminal.  It is for whoever holds the data: how it moves depends on the rows.
+      terminal.  It is for the holder of the data: how it moves depends on the rows.
     """
 
     because: str = ""
@@ -127,7 +127,7 @@ class Request:
 
     @property
     def digest(self) -> str | None:
-        """What the ledger calls the request: analysts do not share their keys."""
+        """The name of the request in the ledger: analysts do not share their keys."""
         if self.key is None:
             return None
         return hashlib.sha256(json.dumps([self.analyst, self.key]).encode()).hexdigest()
@@ -145,8 +145,8 @@ def storable(text: str) -> bool:
 class Buyer:
     """Buys for a curator: from its ledger, under its policy, with its engines.
 
-    Guarantee: data is touched only after the charge is durable; whatever happens then is a measurement that is kept, or
-        one error of constant words with the charge kept.
+    Guarantee: data is touched only after the charge is durable; the outcome is then a measurement that is kept, or one
+        error of constant words with the charge kept.
     """
 
     def __init__(
@@ -180,7 +180,7 @@ class Buyer:
             return Bought(self._ledger.settle(charge.id, content), charge, repeated=False)
 
     def _fingerprint(self, purchase: Purchase) -> str:
-        """What makes two purchases the same: measurement, price and the data's versions."""
+        """A digest by which two purchases are the same: measurement, price and the data's versions."""
         versions = [list(pair) for pair in self._scopes.versions(purchase.tables)]
         return digest([purchase.identity, purchase.event.to_json(), versions])
 
@@ -240,24 +240,24 @@ class Buyer:
         return [{"charge": charge, "measures": labels} for charge, labels in found.items()]
 
     def attempt(self, work: Callable[[], bytes]) -> bytes | None:
-        """None where anything went wrong: raised from here, an error would carry exact numbers as its context."""
+        """Do the work; None if anything went wrong: an error raised here would carry exact numbers as its context."""
         try:
             return work()
-        except Exception as error:  # noqa: BLE001  whatever it was, it may depend on the data
+        except Exception as error:  # noqa: BLE001  any error may depend on the data
             self.report(error)
             return None
 
     def report(self, error: Exception) -> None:
-        """Show the curator's own log, if there is one, what really went wrong."""
+        """Pass what really went wrong to the curator's own log, if there is one."""
         if self._on_error is not None:
-            with suppress(Exception):  # what a log says of it may not reach the asker
+            with suppress(Exception):  # an error of the log may not reach the asker
                 self._on_error(error)
 
 
 class KnownPurchases:
-    """What a scope's newest charges bought, read from the ledger as they come: measures and whole purchases.
+    """What a scope's newest charges bought: measures and whole purchases, read from the ledger as they come.
 
-    Guarantee: asked for a receiver, it tells of that receiver's charges alone, so that nobody learns what others asked.
+    Guarantee: asked for a receiver, it shows that receiver's charges alone, so that none learns what others asked.
     """
 
     def __init__(self, ledger: Ledger) -> None:
@@ -292,14 +292,14 @@ class KnownPurchases:
 
 
 class SingleFlight:
-    """Equal purchases at the same time: the second waits for the first, and finds its measurement in the ledger."""
+    """Single flight: of equal purchases at the same time the second waits, and finds the measurement in the ledger."""
 
     def __init__(self) -> None:
         self._lock, self._busy = Condition(), set[str]()
 
     @contextmanager
     def of(self, name: str | None) -> Iterator[None]:
-        """The turn of one purchase; without a name there is nothing to wait for."""
+        """Hold the lock of one purchase; without a name there is nothing to wait for."""
         if name is None:
             yield
             return
@@ -315,10 +315,10 @@ class SingleFlight:
 
 
 def _short(ledger: Ledger, receiver: str, event: Event, guarantee: Guarantee) -> BudgetExceeded | None:
-    """Which budget of a receiver does not cover an event: the nearest one, whatever is short above it.
+    """The refusal by the nearest budget of a receiver that does not cover an event, whatever is short above it.
 
-    A question that was answered before is charged to fewer budgets than a new one, so that whoever cannot pay for
-    either would learn from the first that is short which of the two it is.
+    A question that was answered before is charged to fewer budgets than a new one, so that a receiver who cannot
+    pay for either would learn from the first that is short which of the two it is.
     """
     balance: Balance | None = ledger.balance(receiver)
     while balance is not None:
@@ -328,7 +328,7 @@ def _short(ledger: Ledger, receiver: str, event: Event, guarantee: Guarantee) ->
             ended = f"ended before {end:%Y-%m-%d}, UTC" if expired else "was closed"
             return BudgetExceeded(
                 f"The budget of {balance.scope!r} {ended}.",
-                fix="Ask whoever holds the budget for another.",
+                fix="Ask the holder of the budget for another.",
                 code="budget-expired" if expired else "budget-closed",
                 facts={"scope": balance.scope},
             )

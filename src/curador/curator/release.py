@@ -1,4 +1,4 @@
-"""What leaves: noised values with their intervals, what they guarantee, and which charge paid for them.
+"""A release: noised values with their intervals, their guarantee, and the charge that paid for them.
 
 A release is made from a measurement that a ledger keeps, a question, a confidence and a language, as often as wanted
 and free of charge.  It holds plain values and nothing exact.
@@ -40,12 +40,12 @@ Note = Mapping[str, Any]
 
 @dataclass(frozen=True, repr=False)
 class Release:
-    """Noised values, one row per group, and all that may be said of them.
+    """Noised values, one row per group, and all that may be stated about them.
 
-    ``groups`` names the columns that tell groups apart.  ``intervals`` has one interval per row for each output that
+    ``groups`` names the columns that identify groups.  ``intervals`` has one interval per row for each output that
     has them, ``ranks`` the error of quantiles, in ranks.  ``unit`` is the id of what is protected, None for a row.
-    ``remarks`` are what a reader should know, as codes; :attr:`notes` are their texts.  A ``rehearsal`` is about
-    made-up rows: nobody's.  ``repeated``: its measurement was bought before, and this presentation of it was free.
+    ``remarks`` are notes for the reader, as codes; :attr:`notes` are their texts.  A ``rehearsal`` is about
+    made-up rows.  ``repeated``: its measurement was bought before, and this presentation of it was free.
 
     >>> from curador.privacy import PureDP
     >>> r = Release({"n": (1203,)}, (), {"n": ((1180.0, 1226.0),)}, {}, 0.95, PureDP(0.1), "7")
@@ -89,7 +89,7 @@ class Release:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What a reader should know, in the release's language."""
+        """Notes for the reader, in the release's language."""
         return shown.notes(self)
 
     def __getitem__(self, name: str) -> tuple[Cell, ...]:
@@ -125,7 +125,7 @@ class Release:
         """
         found = self[name]
         if name in self.groups:
-            raise InvalidParameter(f"{name!r} tells groups apart; it is not noised.", fix="Read release[name].")
+            raise InvalidParameter(f"{name!r} is a column of groups; it is not noised.", fix="Read release[name].")
         return tuple(float(x) for x in found if isinstance(x, int | float))
 
     def interval(self, name: str, row: int = 0) -> Interval:
@@ -136,7 +136,7 @@ class Release:
         return self.intervals[name][row]
 
     def for_group(self, people: int) -> Guarantee:
-        """What is guaranteed to a group of ``people`` units together.
+        """The guarantee for a group of ``people`` units together.
 
         >>> from curador.privacy import PureDP
         >>> Release({"n": (3,)}, (), {}, {}, 0.95, PureDP(0.1), "1").for_group(4)
@@ -210,15 +210,15 @@ class Release:
         return out
 
     def to_arrow(self) -> pyarrow.Table:
-        """A pyarrow Table with the interval's ends beside each output."""
+        """A pyarrow Table with the interval's ends next to each output."""
         return _library("pyarrow").table({name: list(cells) for name, cells in self.flat().items()})
 
     def to_pandas(self) -> pandas.DataFrame:
-        """A pandas DataFrame with the interval's ends beside each output."""
+        """A pandas DataFrame with the interval's ends next to each output."""
         return _library("pandas").DataFrame({name: list(cells) for name, cells in self.flat().items()})
 
     def to_polars(self) -> polars.DataFrame:
-        """A Polars DataFrame with the interval's ends beside each output."""
+        """A Polars DataFrame with the interval's ends next to each output."""
         frame: polars.DataFrame = _library("polars").DataFrame(
             {name: list(cells) for name, cells in self.flat().items()}
         )
@@ -231,7 +231,7 @@ class Release:
         return "" if self.facts is None else explain(self.facts, self.language)
 
     def statement(self) -> str:
-        """What is guaranteed, to whom and by which charge, in one line."""
+        """The guarantee, for whom it holds, and its charge, in one line."""
         return shown.statement(self)
 
     def __str__(self) -> str:
@@ -307,18 +307,18 @@ def present(
 
 
 def charge_notes(charge: Charge, guarantee: Guarantee) -> tuple[Note, ...]:
-    """What a release must show of its charge: how a large cost was allowed, and what was measured before."""
+    """Notes that a release must show of its charge: how a large cost was allowed, and what was measured before."""
     return (*shared_notes(charge.note.get("shared")), *required_notes(guarantee, str(charge.note.get("because", ""))))
 
 
 def shared_notes(shared: object) -> tuple[Note, ...]:
-    """Which measures were bought before and are drawn again, by the charge that bought them."""
+    """Notes on measures that were bought before and are drawn again, by the charge that bought them."""
     found = shared if isinstance(shared, list) else []
     return tuple({"code": "shared", "measures": ", ".join(x["measures"]), "charge": x["charge"]} for x in found)
 
 
 def bought_notes(charge: str) -> tuple[Note, ...]:
-    """That exactly this was bought before, and asking for it again is free."""
+    """The note that exactly this was bought before, and that asking for it again is free."""
     return ({"code": "bought-before", "charge": charge},)
 
 

@@ -29,7 +29,7 @@ LONGEST_DAYS = 36_525
 
 @dataclass(frozen=True)
 class DailyCount:
-    """The rows of a table counted day by day from the first, for so many days: a purchase.
+    """The rows of a table counted day by day from ``first``, for ``days`` days: a purchase.
 
     Guarantee: a row falls on one day, so the counts of the days are a stream in which one unit changes one step by one
         (two steps under replace): what the binary tree of :class:`ContinualCount` assumes.
@@ -63,7 +63,7 @@ class DailyCount:
                 fix="Pass a date and a number of days.",
             )
         if self.first > date.max - timedelta(days=self.days):
-            raise InvalidParameter("These days leave the calendar.", fix="Start earlier.")
+            raise InvalidParameter("These days go beyond the calendar.", fix="Start earlier.")
         _ = self.mechanism  # refuses a budget that buys no tree
 
     @property
@@ -116,7 +116,7 @@ class DailyCount:
 
     @property
     def identity(self) -> None:
-        """Bought anew each time it is opened: what it will release is not known yet."""
+        """None: it is bought anew each time it is opened, since what it will release is not known yet."""
         return None
 
     @property
@@ -125,7 +125,7 @@ class DailyCount:
 
     @property
     def note(self) -> Mapping[str, object]:
-        """What a charge remembers of it: the question of the first day, and how many days."""
+        """The record kept with its charge: the question of the first day, and the number of days."""
         first = self.question(1)
         text = f"{first.summary}, and {self.days - 1} days more of a running count"
         return {"asked": {"first day": first.to_json()}, "days": self.days, "text": text}
@@ -135,7 +135,7 @@ class DailyCount:
         engines.of(self.tables)
 
     def run(self, engines: EnginePool, progress: Progress | None = None) -> bytes:
-        """Nothing is read yet; settled first, so that no older copy of the ledger can lack the charge unnoticed."""
+        """Read nothing yet; settled first, so that no older copy of the ledger can lack the charge unnoticed."""
         return json.dumps({"running": self.question(1).to_json(), "days": self.days}).encode()
 
 
@@ -159,7 +159,7 @@ class Stream:
 
     @property
     def guarantee(self) -> Guarantee:
-        """What everything it releases guarantees together."""
+        """The guarantee of everything it releases together."""
         return self.counted.guarantee
 
     def next(self) -> Release:
@@ -208,7 +208,7 @@ def count_exactly(
     attempt: Callable[[Callable[[], bytes]], bytes | None],
     question: Question,
 ) -> int:
-    """The exact count of one day, to be noised at once; whatever goes wrong is the engines' one error."""
+    """The exact count of one day, to be noised at once; any failure is the engines' one error."""
     plan = exact(question)
     found = attempt(lambda: str(engines.of(plan.reads).run(plan.exact).column(plan.measures[0])[0]).encode())
     if found is None:

@@ -49,7 +49,7 @@ class CuratorTable(TableQuery):
         prepared: bool | None = None,
         **unknown: Never,
     ) -> Plan:
-        """What answering would do and cost; free.  The options are those of :meth:`Curator.plan`."""
+        """Plan what answering would do and cost; free.  The options are those of :meth:`Curator.plan`."""
         return self._holder.plan(
             self.question,
             epsilon=epsilon,
@@ -153,7 +153,7 @@ class CuratorTable(TableQuery):
 
 
 def refuse_unknown(given: Mapping[str, object], method: Callable[..., object]) -> None:
-    """Refuse an option that a method does not have, and suggest the one that was meant.
+    """Refuse an option that a method does not have, and suggest the closest one.
 
     >>> refuse_unknown({"analist": "ana"}, CuratorTable.ask)
     Traceback (most recent call last):

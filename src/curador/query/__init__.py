@@ -4,7 +4,7 @@ Reading order:
 
 * tables — tables as they are declared
 * language — expressions over columns: their types, bounds and text
-* aggregates — what can be asked of a column, one file for each family
+* aggregates — the aggregates of a column, one file for each family
 * ask — questions, built step by step or written in SQL
 * plan — from a question and a budget to a plan
 * sql_plan — the exact half of a plan, as statements in a small neutral language

@@ -287,9 +287,9 @@ def test_a_key_is_there_once_however_it_is_written() -> None:
 @pytest.mark.parametrize(
     ("keys", "said"),
     [
-        ("visits", "no public table"),
+        ("visits", "not a public table"),
         ("lost", "no table 'lost'"),
-        ("stays", "no public table"),
+        ("stays", "not a public table"),
     ],
 )
 def test_keys_come_from_public_tables_alone(keys: str, said: str) -> None:
@@ -338,9 +338,9 @@ def test_keys_may_not_multiply_without_end() -> None:
         (lambda: query("adlt"), "no table 'adlt'"),
         (lambda: query("adult").where("agee > 3"), "no column 'agee'"),
         (lambda: query("adult").where("age > "), "cannot|not SQL|not expected|missing"),
-        (lambda: query("adult").where("age"), "no condition"),
+        (lambda: query("adult").where("age"), "not a condition"),
         (lambda: query("adult").where("COUNT(*) > 1"), "value of one row"),
-        (lambda: query("adult").group_by("agee"), "is no column here"),
+        (lambda: query("adult").group_by("agee"), "is not a column here"),
         (lambda: query("adult").group_by("sex", "sex"), "fold case"),
         (lambda: query("adult").group_by("sex", SEX="sex"), "fold case"),
         (lambda: query("adult").aggregate(n=count(), N=count()), "fold case"),
@@ -348,13 +348,13 @@ def test_keys_may_not_multiply_without_end() -> None:
         (lambda: query("adult").aggregate(n=count()).having("m > 1"), "noised answers only"),
         (lambda: query("adult").aggregate(n=count()).order_by("age"), "noised answers only"),
         (lambda: query("adult").aggregate(n=count()).limit(0), "LIMIT"),
-        (lambda: query("adult").aggregate(h=histogram("age", [0, 1]), n=count()), "beside other aggregates"),
+        (lambda: query("adult").aggregate(h=histogram("age", [0, 1]), n=count()), "with other aggregates"),
         (lambda: query("adult").aggregate(n=top_k(3)), "needs groups"),
         (lambda: query("adult").group_by("sex").aggregate(n=top_k(3), m=count()), "stands alone"),
         (lambda: query("visits").group_by("town").aggregate(n=top_k(3)), "public keys"),
         (lambda: query("visits").tree("plce"), "no tree 'plce'"),
         (lambda: query("visits").tree("place", {("Galicia", "Lorca"): 5}), "no node 'Galicia/Lorca'"),
-        (lambda: query("visits").join("adult", "age"), "is no column here"),
+        (lambda: query("visits").join("adult", "age"), "is not a column here"),
         (lambda: query("visits").join("stays", {"town": "person"}), "unit's id"),
         (lambda: query("visits").join("towns", {"cost": "size"}), "one type"),
         (lambda: query("visits").join("towns", "town", how="cross"), "cannot be joined"),
@@ -381,7 +381,7 @@ def test_refusals(build: Callable[[], TableQuery], what: str) -> None:
 
 
 def test_what_is_no_aggregate() -> None:
-    with pytest.raises(InvalidParameter, match="no aggregate"):
+    with pytest.raises(InvalidParameter, match="not an aggregate"):
         query("adult").aggregate(n="count")  # type: ignore[arg-type]
     with pytest.raises(QuestionRefused, match="something to measure"):
         _ = query("adult").question

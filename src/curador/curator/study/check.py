@@ -132,7 +132,7 @@ def _table(name: str, settings: object, folder: Path) -> TableState:
 
 def _protects(table: Table) -> str:
     if table.public:
-        return "nobody, it is public"
+        return "no one, it is public"
     who = "one row" if table.unit.id is None else f"everything of one {table.unit.id!r}"
     return f"{who}, {'added or removed' if table.neighbors is Neighbors.ADD_REMOVE else 'replaced'}"
 

@@ -41,7 +41,7 @@ class DashboardQuestion:
 
 
 class Planning(Protocol):
-    """Who plans a batch: a curator."""
+    """A curator, as a dashboard sees it: it plans a batch."""
 
     @property
     def batch(self) -> Callable[..., Batch]: ...
@@ -49,7 +49,7 @@ class Planning(Protocol):
 
 @dataclass(frozen=True)
 class Dashboard:
-    """What is to be published: a study's file, the budget of all, and the questions by name."""
+    """A dashboard: the file of its study, the budget of the whole, and the questions by name."""
 
     study: Path
     questions: Mapping[str, DashboardQuestion]
@@ -67,7 +67,7 @@ class Dashboard:
         return {name: entry.accuracy for name, entry in self.questions.items() if entry.accuracy is not None}
 
     def batch(self, curator: Planning) -> Batch:
-        """Plan it; free."""
+        """Plan the dashboard's questions together; free."""
         asked = {name: entry.sql for name, entry in self.questions.items()}
         split = {"weights": self.weights, "accuracies": self.accuracies, "confidence": self.confidence}
         return curator.batch(asked, **self.budget, **split)

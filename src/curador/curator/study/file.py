@@ -1,4 +1,4 @@
-"""All that a study file states: tables, the budgets of tables and analysts, the ledger's address, the policy."""
+"""Everything that a study file states: tables, the budgets of tables and analysts, the ledger's address, the policy."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class Study:
 def read_study(path: str | Path) -> Study:
     """Read a study file; anything wrong with it is one clear error.
 
-    The ledger is a file beside the study unless ``[ledger]`` gives another address.
+    The ledger is a file next to the study unless ``[ledger]`` gives another address.
     """
     file = Path(path)
     document = read_study_document(file)
@@ -115,7 +115,7 @@ def _analyst(name: str, kind: str, among: Mapping[str, Any], file: Path, groups:
     given = section(among, name, file.name, f"{kind}.{name}")
     group = given.get("group")
     if group is not None and group not in groups:
-        raise InvalidParameter(f"{name!r} is in a group {group!r} that is not there.", fix=f"Add [groups.{group}].")
+        raise InvalidParameter(f"{name!r} is in a group {group!r} that is not declared.", fix=f"Add [groups.{group}].")
     amount = {k: v for k, v in given.items() if k not in ("group", "expires")}
     return Analyst(_amount(amount, f"{kind}.{name}", file), group, _end(name, given.get("expires")))
 

@@ -1,7 +1,7 @@
 """Made-up tables in the place of private ones, from their declarations alone, to try questions on for free.
 
 Values lie within the bounds, among the keys and along the trees that were declared; ids are shared between tables, so
-that joins find something.  Nothing else of the real tables is in them: not how many rows there are, not one value.
+that joins find something.  They contain nothing else of the real tables: not the number of rows, not one value.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ ROWS = 1000
 """How many rows a made-up table has where no public size was declared."""
 
 MOST_MADE_UP_ROWS = 100_000
-"""How many it has at most, however large the declared size."""
+"""The most rows it has, however large the declared size."""
 
 MISSING = 0.05
 """The share of NULL in a nullable column."""
@@ -30,7 +30,7 @@ MISSING = 0.05
 TEXTS = tuple(f"text {i}" for i in range(1, 21))
 NUMBERS = (0, 100)
 DATES = (date(2020, 1, 1), date(2024, 12, 31))
-"""What stands for values of which nothing was declared; the same in all tables, so that joins find something."""
+"""Stand-ins for values of which nothing was declared; the same in all tables, so that joins find something."""
 
 MadeUpValue = Key | float | None
 MadeUpColumn = Sequence[MadeUpValue]
@@ -58,7 +58,7 @@ def write(
 ) -> dict[str, Table]:
     """The same declarations over files in a folder, which hold the made-up columns.
 
-    Fails: a key that is the empty text comes back as NULL, since a CSV file cannot tell the two apart.
+    Fails: a key that is the empty text comes back as NULL, since a CSV file cannot distinguish the two.
     """
     found = {}
     for i, (name, columns) in enumerate(made.items()):
@@ -88,7 +88,7 @@ def _private(name: str, table: Table, rows: int | None, seed: int) -> dict[str, 
 
 
 def _ids(draws: Draws, table: Table, n: int) -> MadeUpColumn:
-    """Whose each row is.  Unit i has the same id in every table, and some have more rows than count."""
+    """The id of each row.  Unit i has the same id in every table, and some have more rows than count."""
     assert table.unit.id is not None
     column, kept = table.columns[table.unit.id], table.contribution
     owners = draws.owners(n, 3 if kept is None else kept.groups * kept.rows)

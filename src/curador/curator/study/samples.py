@@ -1,4 +1,4 @@
-"""Made-up values for demonstrations, rehearsals and the course; they are about no real person.
+"""Made-up values for demonstrations, rehearsals and the course; they describe no real person.
 
 The only module with a public seed: made-up tables may repeat, noise may not.
 """

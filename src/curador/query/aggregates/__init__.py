@@ -1,8 +1,8 @@
-"""What can be asked of a column, one file for each family of aggregates.
+"""The aggregates of a column, one file for each family.
 
 Reading order:
 
-* measure — the exact integers behind every answer, and how far one unit moves them
+* measure — measures: the exact integers behind every answer, and how far one unit moves them
 * base — an aggregate, its recipe, and what a function must know: measures, estimate, error
 * counts — rows, values, units, distinct keys, histograms
 * sums — sums

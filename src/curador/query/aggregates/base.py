@@ -1,4 +1,4 @@
-"""What can be asked of a column: an aggregate, how it is made of measures, and the functions that know how.
+"""The base of all aggregates: an aggregate, its recipe from measures, and the function that computes it.
 
 Every aggregate is one :class:`Function`, in one file with its public word: which measures it needs, how an answer
 comes from noised measures, and how wrong that will be.  To add one, write such a file and name it in ``FILES``.
@@ -128,7 +128,7 @@ class NoisyMeasure(Protocol):
     def mechanism(self) -> AdditiveNoise | None: ...
 
     def error(self, confidence: float = 0.95) -> float:
-        """The noise on one group, on the measure's grid, is within this at least this often."""
+        """The bound on one group's noise, on the measure's grid, holding with probability at least ``confidence``."""
         ...
 
 
@@ -140,7 +140,7 @@ Part = tuple[NDArray[Any], NoisyMeasure]
 class Estimate:
     """One column of the answer: a value per group, and where the protected statistic lies.
 
-    ``ranks`` is set for quantiles, whose error is in ranks: the value is within so many rows of the one asked for.
+    ``ranks`` is set for quantiles, whose error is in ranks: the value is within that many rows of the one asked for.
     """
 
     name: str
@@ -184,12 +184,13 @@ class Function(ABC):
     def estimate(self, recipe: Recipe, parts: Sequence[Part], confidence: float) -> Estimate:
         """The answer from noised measures, with intervals.
 
-        Guarantee: post-processing of what was noised [DR14]; each interval covers at least this often.
+        Guarantee: post-processing of what was noised [DR14]; each interval covers with probability at least
+            ``confidence``.
         """
 
     @abstractmethod
     def error(self, recipe: Recipe, parts: Sequence[NoisyMeasure], rows: int, confidence: float) -> float:
-        """How wrong the answer of ``rows`` rows will be, at least this often; computed before anything is spent."""
+        """The error bound of an answer over ``rows`` rows, holding with probability at least ``confidence``."""
 
 
 _functions: dict[str, Function] = {}

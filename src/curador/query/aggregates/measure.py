@@ -1,4 +1,4 @@
-"""What is measured exactly before noise: integers per group, and how far one unit can move them.
+"""Measures: the exact integers per group before noise, and how far one unit can move them.
 
 A measure is one integer per group (or, for quantiles, the values themselves).  Every answer is computed from noised
 measures: a mean from a centred sum and a count, a variance from those and a sum of squares.  Answers that need the
@@ -84,7 +84,7 @@ class Measure:
 
     @property
     def code(self) -> dict[str, object]:
-        """The measure in codes and numbers: what identifies it in a ledger."""
+        """The measure in codes and numbers, which identify it in a ledger."""
         return {
             "kind": self.kind.value,
             "column": None if self.column is None else self.column.to_json(),
@@ -145,7 +145,7 @@ class Measure:
 
 
 class Search(StrEnum):
-    """What a choice by rank looks for: values on the grid, or powers of two below or above them."""
+    """The target of a choice by rank: values on the grid, or powers of two below or above them."""
 
     VALUE = "value"
     LOWER = "lower"
@@ -173,5 +173,5 @@ class RankSearch:
 
     @property
     def code(self) -> dict[str, object]:
-        """The search in codes and numbers: what identifies it in a ledger."""
+        """The search in codes and numbers, which identify it in a ledger."""
         return {"of": self.measure.code, "search": self.search.value, "quantiles": [str(q) for q in self.quantiles]}

@@ -84,7 +84,7 @@ class MeanFunction(Function):
     def estimate(self, recipe: Recipe, parts: Sequence[Part], confidence: float) -> Estimate:
         (total, summed), (count, counted) = parts
         m, h = summed.measure, float(summed.measure.reach)
-        # A group without rows has no mean; its answer is within the bounds, and means nothing more.
+        # A group without rows has no mean; its answer lies within the bounds, and nothing more is promised of it.
         ratio = np.clip(as_reals(total) / np.maximum(as_reals(count), 1.0), -h, h)
         low, high = ratio_bounds(total, summed.mechanism, count, counted.mechanism, h, confidence)
         shown = (ratio, np.minimum(low, ratio), np.maximum(high, ratio))

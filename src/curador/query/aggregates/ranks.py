@@ -90,10 +90,10 @@ class QuantilesFunction(Function):
         return aggregate.parameters
 
     def estimate(self, recipe: Recipe, parts: Sequence[Part], confidence: float) -> Estimate:
-        raise TypeError("what is chosen by rank has no noised measures")
+        raise TypeError("a choice by rank has no noised measures")
 
     def error(self, recipe: Recipe, parts: Sequence[NoisyMeasure], rows: int, confidence: float) -> float:
-        raise TypeError("what is chosen by rank has no noised measures")
+        raise TypeError("a choice by rank has no noised measures")
 
 
 def _ranked(name: str, function: str, outputs: tuple[str, ...], search: RankSearch, asked: str) -> Recipe:

@@ -1,7 +1,7 @@
-"""Intervals for ratios of noisy numbers, in many groups at once: what :func:`ratio_interval` does, as arrays.
+"""Intervals for ratios of noisy numbers, in many groups at once: :func:`curador.ratio_interval` on arrays.
 
 A ratio r is kept if the noise on ``top - r * bottom`` could be what it would have to be (Fieller).  The ratios of
-interest are known to lie within plus or minus ``limit``, so what is kept is looked for there only.
+interest are known to lie within plus or minus ``limit``, so only those are searched.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from curador.mechanisms.laplace import IntegerLaplace
 from curador.query.aggregates.base import Array
 
 HALVINGS = 40
-"""After so many, an edge is known to 2**-40 of the range."""
+"""Bisection steps: after these, an edge is known to 2**-40 of the range."""
 
 Kept = Callable[[Array, Array], NDArray[np.bool_]]
 """Whether noise on top - r * bottom may be as large as x: takes x and r, both arrays."""
@@ -36,7 +36,8 @@ def ratio_bounds(
 ) -> tuple[Array, Array]:
     """Where each ratio lies, given noisy numerators and denominators; None is a number without noise.
 
-    Guarantee: each interval covers its true ratio at least this often, given that it lies within ``limit`` [Fie54].
+    Guarantee: each interval covers its true ratio with probability at least ``confidence``, given that it lies within
+        ``limit`` [Fie54].
 
     >>> sums, counts = np.array([500, 3]), np.array([100, 2])
     >>> low, high = ratio_bounds(sums, IntegerLaplace(10, 1), counts, IntegerLaplace(1, 1), limit=10)

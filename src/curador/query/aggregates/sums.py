@@ -1,7 +1,7 @@
 """Sums of bounded columns.
 
-A sum is noised as it is, or, beside a mean of the same column, put together from the mean's centred sum and count, so
-that it costs nothing more.
+A sum is noised as it is.  Where a mean of the same column is asked too, it is computed from the mean's centred sum and
+count, so that it costs nothing more.
 """
 
 from __future__ import annotations

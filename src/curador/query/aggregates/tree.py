@@ -51,7 +51,7 @@ class Hierarchy:
 
     @cached_property
     def children(self) -> Mapping[Path, tuple[Path, ...]]:
-        """The nodes right below each node that is no leaf."""
+        """The nodes right below each node that is not a leaf."""
         found: dict[Path, list[Path]] = {}
         for level in range(1, self.depth + 1):
             for node in self.nodes(level):

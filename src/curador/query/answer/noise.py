@@ -1,4 +1,4 @@
-"""The step from exact integers to what may leave: the plan's noise and choices, and nothing that is not in the plan."""
+"""Turns exact integers into a noised measurement: the plan's noise and choices, and nothing that is not in the plan."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Values = tuple[NDArray[Any], NDArray[Any]]
 
 
 class Found(Protocol):
-    """What an engine found, exactly: the public keys in their order, or the groups that the data has, and integers."""
+    """The exact result of an engine: the public keys in their order, or the groups in the data, and integers."""
 
     @property
     def keys(self) -> Sequence[GroupKey]: ...

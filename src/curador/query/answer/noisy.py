@@ -1,4 +1,4 @@
-"""What is kept of an answer: the noised measurement, from which any presentation is made.
+"""The noised measurement that is kept of an answer, from which any presentation is made.
 
 It holds noised numbers and the keys of the groups that are shown, nothing exact and no words.  In a ledger it is JSON:
 each column of numbers stands behind the code of its measure, and keys stand in an order of the groups that does not
@@ -31,7 +31,7 @@ GroupKey = tuple[Key | None, ...]
 
 @dataclass(frozen=True)
 class NoisyCounts:
-    """What a plan's noise made of exact integers: the groups that are shown, and for each its noised measures.
+    """The noised measures of a plan: the groups that are shown, and for each its numbers.
 
     ``ranked`` holds for each search by rank one row of values per group, on the column's grid.
     """

@@ -39,7 +39,7 @@ class Answered:
 
 
 def answered(plan: Plan, noisy: NoisyCounts) -> Answered:
-    """What is shown of what a plan's noise made; reads nothing else.
+    """The columns to show, from a noised measurement; reads nothing else.
 
     Guarantee: post-processing [DR14].
     """

@@ -2,7 +2,7 @@
 
 Reading order:
 
-* question — one small immutable question
+* question — a question, small and immutable
 * builder — questions built step by step
 * sql — questions written in SQL
 """

@@ -23,7 +23,7 @@ Condition = str | ex.Expr
 
 @dataclass(frozen=True)
 class TableQuery:
-    """A table with what is to be asked of it; start from :meth:`of`, or from a curator's ``table(name)``.
+    """A question about a table, built step by step; start from :meth:`of`, or from a curator's ``table(name)``.
 
     >>> from curador.query.aggregates.counts import count
     >>> from curador.query.aggregates.moments import mean
@@ -56,11 +56,11 @@ class TableQuery:
     # -- rows
 
     def where(self, condition: Condition) -> Self:
-        """Only rows for which a condition is true; several calls must all hold."""
+        """Keep only rows for which a condition is true; several conditions must all hold."""
         return replace(self, filters=(*self.filters, self._read(condition)))
 
     def with_columns(self, **named: Condition) -> Self:
-        """Columns computed from those there are; one of the same name is replaced, and its bounds with it.
+        """Add computed columns; one of the same name is replaced, and its bounds with it.
 
         >>> t = Table("t.csv", columns={"x": {"type": "integer", "bounds": [0, 9]}})
         >>> q = TableQuery.of("t", {"t": t}).with_columns(x="x * 10").where("x > 50")
@@ -73,7 +73,7 @@ class TableQuery:
         return replace(self, columns={**self.columns, self.table: {**own, **added}})
 
     def join(self, table: str, on: str | Iterable[str] | Mapping[str, str], *, how: str = "inner") -> Self:
-        """Columns of another table beside each row: of a public one by key, of a private one by the unit's id.
+        """Add the columns of another table to each row: of a public one by key, of a private one by the unit's id.
 
         ``on`` is a column both have, several of them, or ``{here: there}``.  ``how`` is "inner" or "left".
 
@@ -98,7 +98,7 @@ class TableQuery:
         return replace(self, joins=(*self.joins, join), columns={**self.columns, table: theirs})
 
     def bounded(self, groups: int, rows: int) -> Self:
-        """How much of one unit counts: at most so many groups, and rows in each."""
+        """Limit how much of one unit counts: at most ``groups`` groups, and ``rows`` rows in each."""
         return replace(self, contribution=Contribution(groups=groups, rows=rows))
 
     # -- groups and aggregates
@@ -131,10 +131,12 @@ class TableQuery:
         return replace(self, tree_name=name, groups=levels, totals=tuple((totals or {}).items()))
 
     def aggregate(self, **named: Aggregate) -> Self:
-        """What to measure in every group, by the name it gets in the answer."""
+        """Add aggregates to measure in every group, each by its name in the answer."""
         for name, what in named.items():
             if not isinstance(what, Aggregate):
-                raise InvalidParameter(f"{name!r} is no aggregate.", fix="Use count(), mean('column') and the like.")
+                raise InvalidParameter(
+                    f"{name!r} is not an aggregate.", fix="Use count(), mean('column') and the like."
+                )
         found = tuple(Output(name, self._measured(what)) for name, what in named.items())
         return replace(self, outputs=(*self.outputs, *found))
 
@@ -150,7 +152,7 @@ class TableQuery:
         return replace(self, order=(*self.order, *(Order(name, descending) for name in names)))
 
     def limit(self, most: int) -> Self:
-        """Show only the first so many groups of the noised answer; costs nothing."""
+        """Show only the first ``most`` groups of the noised answer; costs nothing."""
         return replace(self, most=most)
 
     # -- the question
@@ -186,7 +188,7 @@ class TableQuery:
         found = [columns[name] for columns in self.columns.values() if name in columns]
         if len(found) != 1:
             known = [n for columns in self.columns.values() for n in columns]
-            what = "is in several tables" if found else "is no column here"
+            what = "is in several tables" if found else "is not a column here"
             fix = "Write table.column in an expression." if found else suggestion(name, known)
             raise QuestionRefused(f"{name!r} {what}.", fix=fix)
         return found[0]
@@ -214,7 +216,7 @@ class TableQuery:
 
 def _expression(given: object) -> ex.Expr:
     if not isinstance(given, ex.Expr):
-        raise InvalidParameter(f"{given!r:.40} is no expression.", fix='Write it as text, as "age >= 18".')
+        raise InvalidParameter(f"{given!r:.40} is not an expression.", fix='Write it as text, as "age >= 18".')
     return given
 
 

@@ -1,4 +1,4 @@
-"""One small immutable question: what is asked of which table, in which groups, with what done to the noised answers.
+"""A question, small and immutable: its table, aggregates and groups, and what is done to the noised answers.
 
 Questions are canonical: derived columns are already written out in terms of the table's own, conditions are sorted,
 so equal questions compare equal, hash equal and have the same JSON, whichever door they came through.
@@ -30,7 +30,7 @@ MOST_OUTPUTS = 100
 
 @dataclass(frozen=True)
 class Join:
-    """Another table beside the first: public, matched by key, or private, matched by the unit's id.
+    """A table joined to the first: a public one, matched by key, or a private one, matched by the unit's id.
 
     ``on`` pairs a column so far in the question with one of the joined table.  ``kind`` is "public" or "unit";
     ``outer`` keeps rows without a match.
@@ -117,7 +117,9 @@ class Order:
 
 @dataclass(frozen=True)
 class Question:
-    """What is asked.  The answer's columns are the groups, then the aggregates, in their order.
+    """One question about one table.
+
+    The answer's columns are the groups, then the aggregates, in their order.
 
     ``tree`` names a declared hierarchy to release at all its levels, ``totals`` public totals of its nodes (by path)
     to adjust to.  HAVING, ORDER BY and LIMIT see noised answers only.
@@ -154,13 +156,13 @@ class Question:
         self._check_after()
 
     def _open_histograms(self) -> None:
-        """A histogram is a count in groups, the groups being its bins."""
+        """Replace a histogram by a count in groups, one group for each bin."""
         bins = [o for o in self.aggregates if o.aggregate.function == "histogram"]
         if not bins:
             return
         if len(self.aggregates) > 1:
             raise QuestionRefused(
-                f"The histogram {bins[0].name!r} stands beside other aggregates.",
+                f"The histogram {bins[0].name!r} is asked with other aggregates.",
                 fix="Ask for it alone, or group by BIN(column, edges…) and aggregate in the groups.",
             )
         name, measured = bins[0].name, bins[0].aggregate
@@ -186,11 +188,11 @@ class Question:
 
     def _check_keys(self) -> None:
         groups = [g.name for g in self.group_by]
-        told = [name for keys in self.keys for name in keys.groups]
-        for name in told:
-            if name not in groups or told.count(name) > 1:
+        keyed = [name for keys in self.keys for name in keys.groups]
+        for name in keyed:
+            if name not in groups or keyed.count(name) > 1:
                 raise QuestionRefused(
-                    f"Keys are given for {name!r}, which is grouped by {told.count(name)} lists of them or not at all.",
+                    f"Keys are given more than once for {name!r}, or it is not a group of the question.",
                     fix=suggestion(name, groups, "Give keys once for"),
                 )
         if self.tree is not None and self.keys:
@@ -203,7 +205,7 @@ class Question:
         for name in [*sorted(used), *(o.name for o in self.order_by)]:
             if name not in self.outputs:
                 raise QuestionRefused(
-                    f"{name!r} is no column of the answer; HAVING and ORDER BY see noised answers only.",
+                    f"{name!r} is not a column of the answer; HAVING and ORDER BY see noised answers only.",
                     fix=suggestion(name, self.outputs, "Its columns are"),
                 )
 
@@ -254,7 +256,7 @@ class Question:
                 contribution=None if data["contribution"] is None else Contribution(**data["contribution"]),
             )
         except (TypeError, KeyError, AttributeError):
-            raise QuestionRefused("This is no question as to_json() writes them.", fix="Use to_json().") from None
+            raise QuestionRefused("This is not a question that to_json() wrote.", fix="Use to_json().") from None
 
 
 def _out(x: object) -> object:

@@ -1,12 +1,12 @@
-"""What an expression means: its type, and by interval arithmetic the bounds of its values.
+"""The meaning of an expression: its type, and by interval arithmetic the bounds of its values.
 
-Numbers are integers on a grid (see ``types``), and the meaning of each operation is fixed on them, so
-that every engine gives the same bits:
+Numbers are integers on a grid (see ``types``), and the meaning of each operation is fixed on them, so that every engine
+gives the same bits:
 
 * + and - put both sides on the finer grid; * adds the bits; a / b is floor(a * 2**s / b), s from
   :func:`division_shift`; a // b drops the fraction towards zero, and a % b = a - b * (a // b), on the finer grid.
   Division by zero is NULL, and so is arithmetic on NULL.
-* A comparison is made on the finer grid of its sides that are no literals; a literal is rounded down onto it
+* A comparison is made on the finer grid of its sides that are not literals; a literal is rounded down onto it
   (:func:`compared_bits`), so that a value and the literal it was typed as compare equal.
 * CASE, COALESCE, LEAST and GREATEST put their results on the finest of their grids.  LEAST and GREATEST ignore NULL.
 * Conditions follow SQL's logic of true, false and NULL.
@@ -253,7 +253,7 @@ def _comparable(e: ex.Expr, left: ex.Expr, a: Type, b: Type) -> None:
 def compared_bits(e: ex.Expr, operands: Sequence[ex.Expr], types: Sequence[Type]) -> int:
     """The grid on which numbers are compared: literals are put on it by ``literal_on``, others by a shift.
 
-    Refuses a fraction beside an integer, since the whole number is clearer, and what does not fit the grid.
+    Refuses a fraction compared with an integer, since the whole number is clearer, and what does not fit the grid.
     """
     if not types[0].kind.counted:
         return 0
@@ -305,7 +305,7 @@ def condition(e: ex.Expr, scope: Scope) -> Type:
     t = typecheck(e, scope)
     if t.kind is not Kind.BOOLEAN:
         raise QuestionRefused(
-            f"{shortened(e)} is no condition, but of type {t.kind}.", fix="Compare it with something."
+            f"{shortened(e)} is not a condition but of type {t.kind}.", fix="Compare it with something."
         )
     return t
 

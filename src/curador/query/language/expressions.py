@@ -1,8 +1,9 @@
 """Our small expression language: immutable trees over the columns of one row.
 
 Trees are made canonical as they are built: literals stand on the right of comparisons, AND and OR are flat, sorted
-and free of repeats.  So two spellings of one condition are one value, with one hash.  What an expression means, and
-the bounds of its values, is said in :mod:`curador.query.language.bounds`; every expression has a value for every row.
+and free of repeats.  So two spellings of one condition are one value, with one hash.  The meaning of an expression,
+and the bounds of its values, are defined in :mod:`curador.query.language.bounds`; every expression has a value for
+every row.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from curador.query.tables.columns import WIDEST, Kind, iso_date, text_value
 from curador.query.tables.names import identifier
 
 Value = int | Fraction | str | bool | date | None
-"""What a literal may stand for."""
+"""The values that a literal may stand for."""
 
 
 # ---- leaves --------------------------------------------------------------------------------------------------
@@ -205,7 +206,7 @@ class Bin(Expr, tag="bin"):
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """What to call each bin when it is shown."""
+        """The label of each bin when it is shown."""
         shown = [str(float(x)) if x.denominator > 1 else str(x) for x in self.edges]
         closed = [")"] * (len(shown) - 2) + ["]"]
         return tuple(f"[{a}, {b}{c}" for a, b, c in zip(shown[:-1], shown[1:], closed, strict=True))
@@ -292,7 +293,7 @@ class In(Expr, tag="in"):
     def __post_init__(self) -> None:
         values = tuple(sorted(set(self.values), key=order))
         if not values or any(v.kind is None for v in values):
-            raise QuestionRefused("IN needs values, and NULL is none.", fix="List the values; test NULL by IS NULL.")
+            raise QuestionRefused("IN needs values, and NULL is not one.", fix="List the values; test NULL by IS NULL.")
         set_fields(self, values=values)
         super().__post_init__()
 
@@ -334,7 +335,7 @@ def _members(kind: type[Expr], conditions: Iterable[Expr]) -> set[Expr]:
 
 @dataclass(frozen=True)
 class Case(Expr, tag="case"):
-    """The value beside the first condition that is true; else ``otherwise``, which may be NULL."""
+    """The value of the first condition that is true; else ``otherwise``, which may be NULL."""
 
     whens: tuple[tuple[Expr, Expr], ...]
     otherwise: Expr = Literal(None)

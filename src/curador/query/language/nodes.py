@@ -1,4 +1,4 @@
-"""What every expression is: immutable, of limited size, readable from JSON, and sortable."""
+"""The base of all expressions: immutable, of limited size, readable from JSON, and sortable."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Expr:
         return {"is": self.tag, **{f.name: _plain(getattr(self, f.name)) for f in own}}
 
     def __str__(self) -> str:
-        from curador.query.language.text import sql_text  # wording.py dispatches on these classes
+        from curador.query.language.text import sql_text  # text.py dispatches on these classes
 
         return sql_text(self)
 

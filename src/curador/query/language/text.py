@@ -10,18 +10,18 @@ from curador.query.tables.columns import Kind
 
 
 def shortened(e: ex.Expr) -> str:
-    """An expression in words, cut to a length that a message can hold.
+    """The text of an expression, cut to a length that a message can hold.
 
     >>> shortened(ex.Literal("x" * 200))[-3:]
     'xx…'
     """
-    said = sql_text(e)
-    return said if len(said) <= 120 else said[:119] + "…"
+    text = sql_text(e)
+    return text if len(text) <= 120 else text[:119] + "…"
 
 
 @singledispatch
 def sql_text(e: ex.Expr) -> str:
-    """An expression in the words of SQL.
+    """The text of an expression in SQL.
 
     >>> sql_text(ex.Compare("=", ex.Name("sex"), ex.Literal("F")))
     "sex = 'F'"
@@ -112,6 +112,6 @@ _ATOMS = (ex.Name, ex.Literal, ex.Abs, ex.Least, ex.Greatest, ex.Coalesce, ex.Da
 
 
 def _inner(e: ex.Expr) -> str:
-    said = sql_text(e)
-    # A negative literal is no atom: two minus signs would open a comment.
-    return said if isinstance(e, _ATOMS) and not said.startswith("-") else f"({said})"
+    text = sql_text(e)
+    # A negative literal is not an atom: two minus signs would open a comment.
+    return text if isinstance(e, _ATOMS) and not text.startswith("-") else f"({text})"

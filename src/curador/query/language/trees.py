@@ -1,4 +1,4 @@
-"""What is done with whole expressions: which columns they read, names replaced, read back from JSON."""
+"""Operations on whole expressions: the columns they read, names replaced, read back from JSON."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def expr_from_json(data: object) -> Expr:
     try:
         return _expr(data)
     except (TypeError, ValueError, KeyError, AttributeError, RecursionError):
-        raise QuestionRefused("This is no expression as to_json() writes them.", fix="Use Expr.to_json().") from None
+        raise QuestionRefused("This is not an expression that to_json() wrote.", fix="Use Expr.to_json().") from None
 
 
 def _expr(data: object) -> Expr:
@@ -86,5 +86,5 @@ def number_from_text(x: object) -> Fraction:
     Fraction(-1, 3)
     """
     if not isinstance(x, str) or not re.fullmatch(r"-?\d{1,20}(/\d{1,20})?", x, re.ASCII):
-        raise QuestionRefused("This is no number as to_json() writes them.", fix="Use to_json().")
+        raise QuestionRefused("This is not a number that to_json() wrote.", fix="Use to_json().")
     return Fraction(x)

@@ -1,4 +1,4 @@
-"""What is known of a value before any row is read: its type, bounds, grid and public keys.
+"""The type of a value, known before any row is read: its kind, bounds, grid and public keys.
 
 Inside a plan every number is an integer on a grid: N stands for N / 2**bits.  Integers and dates (days since
 1970-01-01) have bits = 0.  A real column is read as floor(x * 2**bits), after NaN and infinities became NULL.
@@ -18,7 +18,7 @@ from curador.query.language.expressions import Literal, Name
 from curador.query.tables.columns import FIRST_DAY, LAST_DAY, Column, Key, Kind, day_of, days
 
 SIGNIFICANT = 20
-"""The significant bits of a literal that is no binary fraction, such as 0.1; it is rounded down to them."""
+"""The significant bits of a literal that is not a binary fraction, such as 0.1; it is rounded down to them."""
 
 MOST_KEYS = 1000
 """The most values a range of integers or dates may have to be grouped by as public keys without being listed."""
@@ -26,7 +26,7 @@ MOST_KEYS = 1000
 
 @dataclass(frozen=True)
 class Type:
-    """What is known of an expression before any row is read.
+    """The type of an expression, known before any row is read.
 
     ``lower`` and ``upper`` are exact bounds of its values (in days for dates), None where none is known; ``bits`` is
     its grid; ``keys`` are the public values to group by, where they are listed.

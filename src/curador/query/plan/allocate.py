@@ -1,11 +1,11 @@
-"""From a budget to mechanisms: everything there is to pay for gets its share, and the noise that the share buys.
+"""Divides a budget over mechanisms: every item gets its share, and the noise that the share buys.
 
 A question's budget is for the whole question.  Its kind says what may be bought:
 
 * pure epsilon: integer Laplace noise and choices, whose epsilons add up;
 * (epsilon, delta): the same, or continuous Gaussian noise, all measures being one Gaussian mechanism, whichever gives
   less error; delta pays for Gaussian noise and for groups that are selected privately;
-* rho: integer Gaussian noise and choices, whose rho add up; a delta beside it pays for groups selected privately.
+* rho: integer Gaussian noise and choices, whose rho add up; a delta with it pays for groups selected privately.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from curador.query.plan.split import INVERSE, INVERSE_SQUARE, shares
 from curador.query.plan.steps import Selected, Step
 
 KEYS_SHARE = Fraction(1, 4)
-"""What the selection of groups gets where no count of units is asked for that selects them on the way."""
+"""The share of the selection of groups, where no count of units is asked for that selects them on the way."""
 
 NOISES = ("laplace", "gaussian")
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """What a question has to pay for: items, and over how many groups of a unit keys are selected, if they are."""
+    """The items that a question pays for, and the groups of a unit over which keys are selected, if they are."""
 
     items: tuple[NoiseItem | RankItem | TopItem, ...]
     keys: int | None
@@ -71,7 +71,7 @@ def allocate(budget: Guarantee, wanted: Wanted) -> Allocation:
 @allocate.register
 def _(budget: PureDP, wanted: Wanted) -> Allocation:
     if wanted.noise == "gaussian":
-        raise InvalidParameter("Gaussian noise is not pure.", fix="Give a delta beside epsilon, or rho.")
+        raise InvalidParameter("Gaussian noise is not pure.", fix="Give a delta with epsilon, or give rho.")
     if wanted.keys is not None:
         raise _needs_delta("epsilon")
     steps, objective = _spent(_epsilon(rational(budget.epsilon)), wanted.items, None)
@@ -92,7 +92,7 @@ def _(budget: ApproxDP, wanted: Wanted) -> Allocation:
         used = budget.delta if wanted.keys is not None else 0.0
         found.append(Allocation(steps, ApproxDP(budget.epsilon, used), objective))
     if wanted.noise != "laplace" and noisy and delta:
-        # Half of delta each, where both item one.
+        # Half of delta each, where both need one.
         halved = delta / 2 if wanted.keys is not None else delta
         others = tuple(n for n in wanted.items if not isinstance(n, NoiseItem))
         together = GaussianItem(noisy, epsilon, halved)
@@ -111,10 +111,10 @@ def _(budget: ZCDP, wanted: Wanted) -> Allocation:
     return Allocation(steps, replace(budget, delta=budget.delta if wanted.keys is not None else 0.0), objective)
 
 
-def _needs_delta(beside: str) -> QuestionRefused:
+def _needs_delta(currency: str) -> QuestionRefused:
     return QuestionRefused(
         "Groups without public keys are selected privately, which needs a delta.",
-        fix=f"Give delta beside {beside} (far below 1 / number of people), or list the keys of the column.",
+        fix=f"Give delta with {currency} (far below 1 / number of people), or list the keys of the column.",
     )
 
 
@@ -171,7 +171,7 @@ def _by_rho(item: Item, rho: Fraction) -> tuple[Step, ...]:
 
 
 def _spent(money: _Currency, items: Sequence[Item], keys: KeysItem | None) -> tuple[tuple[Step, ...], float]:
-    """All of it, divided by the importance of each item; and the objective reached."""
+    """The steps that all of the money buys, divided by the importance of each item; and the objective reached."""
     counted = next((n for n in items if isinstance(n, NoiseItem) and n.counts_units), None)
     one_noise = money.both if counted is not None else None
     free = Fraction(1) if keys is None or one_noise is not None else 1 - KEYS_SHARE

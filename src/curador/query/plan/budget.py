@@ -1,4 +1,4 @@
-"""What a question is paid with: the budget that was asked for, and the least that reaches an accuracy."""
+"""The budget of a question: the one that was asked for, or the least that reaches an accuracy."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SMALLEST_EPSILON = Fraction(1, 10**9)
 def budget_of(
     epsilon: Number | None = None, delta: Number | None = None, rho: Number | None = None
 ) -> PureDP | ApproxDP | ZCDP:
-    """The budget that was asked for: epsilon, (epsilon, delta), or rho with a delta beside it.
+    """The budget that was asked for: epsilon, (epsilon, delta), or rho with an optional delta.
 
     >>> budget_of(epsilon=0.5), budget_of(epsilon=1, delta=1e-6), budget_of(rho=0.1)
     (PureDP(epsilon=0.5), ApproxDP(epsilon=1.0, delta=1e-06), ZCDP(rho=0.1, delta=0.0))
@@ -34,11 +34,11 @@ def budget_of(
             "A question is paid with epsilon, with epsilon and delta, or with rho.", fix="Give exactly one of them."
         )
     # A float stands for its decimal; what no float stands for exactly is paid a hair below what was asked.
-    beside = 0.0 if delta is None else down(_delta(delta))
+    reserved = 0.0 if delta is None else down(_delta(delta))
     if rho is not None:
-        return ZCDP(_loss(rho, "rho"), beside)
+        return ZCDP(_loss(rho, "rho"), reserved)
     paid = _loss(epsilon, "epsilon")
-    return PureDP(paid) if delta is None else ApproxDP(paid, beside)
+    return PureDP(paid) if delta is None else ApproxDP(paid, reserved)
 
 
 def _loss(x: object, name: str) -> float:

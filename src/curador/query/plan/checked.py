@@ -1,4 +1,4 @@
-"""A question beside its tables: every name found, every type known, every public key listed; still no data."""
+"""Checks a question against its tables: finds every name, every type and every public key, and reads no data."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ MOST_PUBLIC_GROUPS = 1_000_000
 """The most public keys of one question, all columns multiplied."""
 
 MOST_JOINED = 10_000
-"""The most rows that one unit's rows in several private tables are joined to, where the tables declare no more."""
+"""Upper bound on the joined rows of one unit across private tables, unless a table declares more."""
 
 PublicRows = Callable[[str, Sequence[str]], Sequence[Sequence[Key]]]
-"""Reads columns of a public table: its name and theirs to rows of values, none of them NULL."""
+"""Reads columns of a public table: from its name and theirs, rows of values, none of them NULL."""
 
 
 def unread(table: str, columns: Sequence[str]) -> Sequence[Sequence[Key]]:
@@ -38,7 +38,7 @@ def unread(table: str, columns: Sequence[str]) -> Sequence[Sequence[Key]]:
 
 @dataclass(frozen=True)
 class Checked:
-    """A question that makes sense for its tables.
+    """A question that is valid for its tables.
 
     ``groups`` and ``columns`` are the types of what is grouped by and measured (None: rows or units are counted).
     ``keys`` are all public keys in order, or None where groups are selected privately; one empty key without groups.
@@ -184,7 +184,7 @@ def _group(group: Group, scope: Scope) -> Type:
             fix=f"Group by BIN({shortened(group.expr)}, lowest, …, highest).",
         )
     if t.kind is Kind.DATE and t.bounds and not FIRST_DAY <= t.bounds[0] <= t.bounds[1] <= LAST_DAY:
-        # A key that is no date could not be handed out, and failing on it would tell that it is there.
+        # A key that is not a date could not be returned, and failing on it would reveal that it is there.
         raise QuestionRefused(
             f"{group.name!r} could leave the years 1 to 9999.", fix="Narrow the bounds of the dates it is made of."
         )
@@ -228,13 +228,13 @@ def _keys(
         if given.table is not None:
             rows = _listed(given.table, given.groups, [types[n].kind for n in given.groups], tables, public_rows)
         lists.append((given.groups, _typed(rows, [types[n].kind for n in given.groups])))
-    told = {name for columns, _ in lists for name in columns}
+    keyed = {name for columns, _ in lists for name in columns}
     if public_rows is not None:
-        left = [g for g in question.group_by if g.name not in told]
+        left = [g for g in question.group_by if g.name not in keyed]
         lists += _joined_keys(left, types, tables, public_rows)
-        told |= {name for columns, _ in lists for name in columns}
+        keyed |= {name for columns, _ in lists for name in columns}
     for name, t in types.items():
-        if name not in told:
+        if name not in keyed:
             if t.domain is None:
                 return None
             lists.append(((name,), [(key,) for key in t.domain]))
@@ -251,7 +251,7 @@ def _listed(
 ) -> Sequence[Sequence[object]]:
     table = table_of(name, tables)
     if not table.public or reader is None:
-        raise QuestionRefused(f"{name!r} is no public table to read keys from.", fix="List the keys.")
+        raise QuestionRefused(f"{name!r} is not a public table to read keys from.", fix="List the keys.")
     for column, kind in zip(columns, kinds, strict=True):
         if column not in table.columns:
             raise QuestionRefused(f"{name!r} has no column {column!r}.", fix=suggestion(column, table.columns))

@@ -1,8 +1,8 @@
-"""How wrong an answer will be, known before anything is spent: of the answer itself, not of what it is made of.
+"""The error of an answer, known before anything is spent: of the answer itself, not of the measures behind it.
 
 A mean's error is that of the mean, and depends on how many rows it is over; a quantile's is in ranks.  Where the number
-of rows is not public, the error is given for several numbers of rows, and no
-budget can be found from a wanted accuracy.
+of rows is not public, the error is given for several numbers of rows, and no budget can be found from a wanted
+accuracy.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ SIZES = (100, 1_000, 10_000, 100_000)
 
 @dataclass(frozen=True)
 class Within:
-    """A wanted accuracy: the error is at most ``error`` at least as often as ``confidence``; of one output, or of all.
+    """A wanted accuracy: an error of at most ``error`` with probability at least ``confidence``; of one output or all.
 
     Quantiles count it in ranks.
 
@@ -49,7 +49,7 @@ def within(error: Number, confidence: float = 0.95, output: str | None = None) -
 
 @dataclass(frozen=True)
 class Expected:
-    """The error of one output in any one group: at most ``value`` at least as often as ``confidence``.
+    """The error of one output in any one group: at most ``value`` with probability at least ``confidence``.
 
     ``value`` is None where it depends on a number of rows that is not public; ``by_rows`` then gives it for several
     numbers of rows.  ``unit`` is "" (the output's own unit) or "ranks".  ``fitted`` marks counts over a tree, whose

@@ -1,6 +1,6 @@
-"""A plan as plain values: codes, numbers and the asker's own names, from which any door makes its words.
+"""A plan as plain values: codes, numbers and the asker's own names, from which any door makes its texts.
 
-Nothing here is worded: what a mechanism, a note or a neighbour is called is decided where it is shown.
+Nothing here is worded: the texts for a mechanism, a note or a neighbour are chosen where they are shown.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def facts_of(plan: Plan) -> Facts:
         "event": plan.event.to_json(),
         "confidence": plan.confidence,
         "rows": plan.rows,
-        "prepared": plan.prepared is not None,  # not which copy: its digest would tell about the rows
+        "prepared": plan.prepared is not None,  # not which copy: its digest would reveal something about the rows
         "steps": [{**step_facts(s), "share": str(s.share), "event": s.event.to_json()} for s in plan.steps],
         "expected": [
             {
@@ -102,7 +102,7 @@ def _(step: Selected) -> dict[str, Any]:
 
 
 def notes_of(plan: Plan) -> list[dict[str, Any]]:
-    """What a reader of the answer should know, as codes: what intervals cover, what is free, what was left out."""
+    """Notes for a reader of the answer, as codes: what intervals cover, what is free, what was left out."""
     question, checked = plan.question, plan.checked
     found: list[dict[str, Any]] = [{"code": "covers"}]
     if checked.table.unit.id is not None:

@@ -1,4 +1,4 @@
-"""What identifies a plan in a ledger: codes and numbers, never words.
+"""The identity of a plan in a ledger: codes and numbers, never words.
 
 Two plans have one code where they measure the same integers of the same declared tables with the same noise.  Names of
 outputs, their order, HAVING, ORDER BY, LIMIT, confidence and wording are not in it: they belong to how a measurement is
@@ -130,7 +130,7 @@ def declared(table: Table) -> dict[str, object]:
         "public": table.public,
         "trees": table.trees,
     }
-    if table.public and isinstance(table.source, Files):  # public, so what is in it may be told apart
+    if table.public and isinstance(table.source, Files):  # public, so its content may be part of the identity
         paths = sorted(glob.glob(table.source.pattern, recursive=True))
         with suppress(OSError):  # a file that is gone is the engine's to report
             code["files"] = [[path, os.stat(path).st_mtime_ns, os.stat(path).st_size] for path in paths]

@@ -1,4 +1,4 @@
-"""What there is to pay for in a question, and what an epsilon or a rho buys of each."""
+"""The items that a question pays for, and what an epsilon or a rho buys of each."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ MOST_POINTS_BITS = 50
 
 
 def tidy(x: Fraction, bits: int = 40) -> Fraction:
-    """x > 0 rounded up to so many significant bits: events are stored, and need not carry eighty digits.
+    """x > 0 rounded up to ``bits`` significant bits: events are stored, and need not carry eighty digits.
 
     >>> tidy(Fraction(1, 3), bits=4)
     Fraction(11, 32)

@@ -1,4 +1,4 @@
-"""What a question measures: how every output is made of measures, and how much of one unit is counted."""
+"""The measures of a question: how every output is made of them, and how much of one unit is counted."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def recipes(checked: Checked, contribution: Contribution) -> tuple[Recipe, ...]:
     """
     checked.require_bounds()
     asked = [(o.name, o.aggregate, function_named(o.aggregate.function)) for o in checked.question.aggregates]
-    # A sum beside a mean of the same column is the mean's centred sum and count again, so it costs nothing more.
+    # A sum asked with a mean of the same column is the mean's centred sum and count again, so it costs nothing more.
     centred = {a.column for _, a, function in asked if function.centres}
     made = [
         recipe
@@ -66,7 +66,7 @@ def declared_limits(checked: Checked) -> Contribution:
 
 
 def limits(checked: Checked) -> Contribution:
-    """What a unit keeps of the groups of this answer: as declared, and no more groups than there are.
+    """The contribution limits of a unit in this answer: as declared, and no more groups than there are.
 
     >>> from curador.query.aggregates.counts import count
     >>> from curador.query.plan.checked import check

@@ -1,4 +1,4 @@
-"""A question and a budget become a plan: what will be computed, what it costs, how wrong it will be.
+"""A plan for a question: what will be computed, what it costs, and how wrong the answer will be.
 
 A plan is made from public declarations alone.  It is fixed before any data is read, and the same question with the
 same budget makes an equal plan, whichever door the question came through.
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 class Runs(Protocol):
-    """What runs the exact half of a plan: an engine."""
+    """An engine, as a plan sees it: it runs the exact half."""
 
     def run(self, exact: Exact, progress: Callable[[float], None] | None = None) -> Found: ...
 
@@ -46,7 +46,7 @@ class Engines(Protocol):
 
 @dataclass(frozen=True, repr=False)
 class Plan:
-    """What answering a question will do; a purchase that a curator can make.
+    """Everything that answering a question will do; a purchase that a curator can make.
 
     ``guarantee`` is what everything in it keeps together, at most the ``budget``; ``event`` is what is run, for any
     accountant.  ``rows`` is the number of rows behind the answer where it is known without looking.  ``prepared`` is
@@ -94,12 +94,12 @@ class Plan:
 
     @property
     def ran(self) -> Event:
-        """What is run is what is charged."""
+        """The event that is run: the same as the one that is charged."""
         return self.event
 
     @property
     def parts(self) -> tuple[Plan, ...]:
-        """A plan is one purchase."""
+        """Empty: a plan is a single purchase."""
         return ()
 
     @property
@@ -109,7 +109,7 @@ class Plan:
 
     @cached_property
     def identity(self) -> str:
-        """What identifies its measurement: the same for every way of presenting it."""
+        """A digest that identifies its measurement: the same for every way of presenting it."""
         return digest(plan_code(self))
 
     @cached_property
@@ -119,7 +119,7 @@ class Plan:
 
     @property
     def note(self) -> Mapping[str, object]:
-        """What a charge remembers of it: the question, and a text of it for people."""
+        """The record kept with its charge: the question, and a text of it for people."""
         return {"asked": {"": self.question.to_json()}, "text": self.question.summary}
 
     def prepare(self, engines: Engines) -> None:
@@ -159,7 +159,7 @@ class Plan:
 
     @property
     def units(self) -> Measure:
-        """What counts the units of a group."""
+        """The measure that counts the units of a group."""
         return Measure(MeasureKind.ROWS) if self.contribution.rows == 1 else Measure(MeasureKind.UNITS)
 
     @cached_property

@@ -37,7 +37,7 @@ MOST_GROUPS = 1 << 30
 LEAST_WEIGHT = Fraction(1, 10**12)
 
 OFFERED_EPSILON = 0.1
-"""At what price learning missing bounds is offered."""
+"""The price at which learning missing bounds is offered."""
 
 
 def plan(
@@ -75,7 +75,7 @@ def plan(
 
 @dataclass(frozen=True)
 class Planner:
-    """What is the same for every budget: worked out once, so that a budget can be searched for."""
+    """The part of planning that is the same for every budget, done once so that a budget can be searched for."""
 
     checked: Checked
     noise: str | None = None
@@ -154,7 +154,7 @@ class Planner:
         return recipes(self.checked, self.contribution)
 
     def _offer(self) -> str:
-        """What learning a missing bound privately would cost, and how well it would do."""
+        """The cost of learning a missing bound privately, and how well it would do."""
         question = self.checked.question
         asked = zip(question.aggregates, self.checked.columns, strict=True)
         column = next(o.aggregate.column for o, t in asked if t is not None and t.bounds is None)
@@ -203,7 +203,7 @@ class Planner:
     def _weight(self, recipe: Recipe) -> float:
         weight = positive((self.weights or {}).get(recipe.asked, 1), "weight")
         if not LEAST_WEIGHT <= weight <= 1 / LEAST_WEIGHT:
-            raise InvalidParameter(f"The weight of {recipe.asked!r} is beyond all measure.", fix="Choose one near 1.")
+            raise InvalidParameter(f"The weight of {recipe.asked!r} is out of range.", fix="Choose one near 1.")
         return float(weight)
 
     @cached_property

@@ -1,6 +1,6 @@
-"""How one budget is divided over several noisy answers: exactly, and so that their errors together are least.
+"""Divides one budget over several noisy answers: exactly, and so that their errors together are least.
 
-What is minimised is the sum of the answers' variances, each relative to what the answer could be at most (see
+The objective is the sum of the answers' variances, each relative to what the answer could be at most (see
 ``measurement``).  With importance a = weight * spread**2, where spread is the error at one unit of budget:
 
 * noise whose deviation falls as 1 / share (Laplace noise in epsilon, choices in epsilon): the sum of a / share**2

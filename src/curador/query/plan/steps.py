@@ -1,4 +1,4 @@
-"""What a plan does to exact integers: add noise, choose by rank, choose groups.
+"""The steps of a plan on exact integers: add noise, choose by rank, choose groups.
 
 A step is made before any data is read and is the only thing that turns exact integers into something that may leave.
 Each knows its event, the kind of its mechanism, and the code that identifies it in a ledger.
@@ -53,12 +53,12 @@ class Noised:
 
     @property
     def code(self) -> dict[str, object]:
-        """What is measured with which noise, in codes and numbers."""
+        """The measure and its noise, in codes and numbers."""
         noise = None if self.mechanism is None else [self.mechanism.kind, self.mechanism.event.to_json()]
         return {"noised": self.measure.code, "noise": noise, "keyed": self.keyed}
 
     def error(self, confidence: float = 0.95) -> float:
-        """The noise on one group, on the measure's grid, is within this at least this often."""
+        """The bound on one group's noise, on the measure's grid, holding with probability at least ``confidence``."""
         return 0.0 if self.mechanism is None else self.mechanism.error(confidence)
 
     def noise(self, values: Sequence[int], entropy: Entropy = SYSTEM) -> Numbers:
@@ -113,12 +113,12 @@ class Ranked:
 
     @property
     def code(self) -> dict[str, object]:
-        """What is looked for by which choice, in codes and numbers."""
+        """The search and its mechanism, in codes and numbers."""
         grid = [str(x) for x in (self.mechanism.epsilon, self.mechanism.lower, self.mechanism.upper)]
         return {"ranked": self.ranks.code, "noise": [self.mechanism.kind, self.event.to_json(), grid]}
 
     def error(self, confidence: float = 0.95) -> float:
-        """Every quantile of one group is within this many rows of its rank at least this often."""
+        """How many rows every quantile of one group is within of its rank, with probability at least ``confidence``."""
         return self.mechanism.error(confidence)
 
     def noise(self, values: Numbers, counts: Numbers, entropy: Entropy = SYSTEM) -> NDArray[np.float64]:
@@ -167,7 +167,7 @@ class Largest:
 
     @property
     def code(self) -> dict[str, object]:
-        """How many groups are chosen by which choice, in codes and numbers."""
+        """The number of groups to choose and the mechanism, in codes and numbers."""
         noise = [self.mechanism.kind, self.event.to_json()]
         return {"largest": self.measure.code, "k": self.mechanism.k, "noise": noise}
 

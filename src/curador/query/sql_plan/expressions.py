@@ -46,7 +46,7 @@ class Bindings:
         return nt.column(name)
 
     def over(self, source: nt.FromItem, names: Sequence[str], joins: Sequence[nt.Joined] = ()) -> nt.FromItem:
-        """``source`` with every bound operand beside its columns ``names``."""
+        """``source`` with every bound operand added to its columns ``names``."""
         known = list(names)
         if joins and not self.layers:
             return nt.select({n: nt.column(n) for n in known}, source, joins=joins)

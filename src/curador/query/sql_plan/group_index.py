@@ -95,4 +95,4 @@ def _one_index(group: str, values: Sequence[Key], kind: Kind) -> _Index:
 def _looked_up(groups: Sequence[str], name: str, rows: Sequence[Sequence[Node]]) -> _Index:
     columns, index = [f"{name}v{i}" for i in range(len(groups))], f"{name}i"
     on = nt.both(*(nt.infix("=", nt.column(g), nt.column(c)) for g, c in zip(groups, columns, strict=True)))
-    return nt.column(index), [nt.beside(nt.listed(name, [*columns, index], rows), on)], []
+    return nt.column(index), [nt.join(nt.listed(name, [*columns, index], rows), on)], []

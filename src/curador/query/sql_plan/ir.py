@@ -37,7 +37,7 @@ class ColumnRef:
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """An integer.  A ``wide`` one has 64 bits by itself, another takes on the width of the column beside it."""
+    """An integer.  A ``wide`` one has 64 bits by itself, another takes on the width of the column next to it."""
 
     value: int
     wide: bool = False
@@ -97,7 +97,7 @@ class Membership:
 
 @dataclass(frozen=True, slots=True)
 class CaseWhen:
-    """The value beside the first condition that is true, or else ``otherwise``, or else NULL."""
+    """The value of the first condition that is true, or else ``otherwise``, or else NULL."""
 
     whens: tuple[tuple[Node, Node], ...]
     otherwise: Node | None = None
@@ -222,7 +222,7 @@ def column(text: str) -> ColumnRef:
 
 
 def number(n: int) -> Node:
-    """An integer beside a column, whose width it takes on."""
+    """An integer next to a column, whose width it takes on."""
     return Number(n)
 
 
@@ -320,7 +320,7 @@ def within(x: Node, values: Iterable[Node]) -> Node:
 
 
 def case(whens: Iterable[tuple[Node, Node]], otherwise: Node | None = None) -> Node:
-    """The value beside the first condition that is true."""
+    """The value of the first condition that is true."""
     return CaseWhen(tuple(whens), otherwise)
 
 
@@ -390,7 +390,7 @@ def listed(text: str, columns: Sequence[str], values: Iterable[Sequence[Node]]) 
     return ValuesList(text, tuple(columns), tuple(map(tuple, values)))
 
 
-def beside(source: Source, on: Node, outer: bool = False, alias: str = "b") -> Joined:
+def join(source: Source, on: Node, outer: bool = False, alias: str = "b") -> Joined:
     """A join of what is read with another source."""
     return Joined(source, on, outer, alias)
 

@@ -64,24 +64,24 @@ def first(checked: Checked, scan: Scan, columns: Columns) -> nt.FromItem:
 
 
 def joined(i: int, checked: Checked, scan: Scan, at: Bindings) -> nt.Joined:
-    """The i-th joined table beside what is left of it, counted from 1."""
+    """The i-th joined table, counted from 1, as a join to the tables on its left."""
     join = checked.question.joins[i - 1]
     pairs = compared_columns(join, checked)
     on = [nt.infix("=", lowered(left, at), lowered(right, at)) for left, right in pairs]
     alias = f"j{i}"
     if join.kind == "unit":
         on.append(nt.infix("=", nt.column(UNIT), nt.column(_unit_of(i))))
-        return nt.beside(_side(i, join, checked, scan, at.columns), nt.both(*on), join.outer, alias)
+        return nt.join(_side(i, join, checked, scan, at.columns), nt.both(*on), join.outer, alias)
     table = nt.table(scan.name)
     if checked.table.unit.id is not None:
-        return nt.beside(table, nt.both(*on), join.outer)
+        return nt.join(table, nt.both(*on), join.outer)
     # A unit that is a row must stay one row: it takes one row of the public table, always the same.
     by = [at.columns[right] for _, right in pairs]
     rest = [r.name for r in scan.reads if r.name not in by]
     every = {r.name: nt.column(r.name) for r in scan.reads}
     ranked = nt.select({**every, "q": nt.rank(by, rest or by, dense=False)}, table)
     one = nt.select(every, ranked, where=nt.infix("<=", nt.column("q"), nt.number(1)))
-    return nt.beside(one, nt.both(*on), join.outer, alias)
+    return nt.join(one, nt.both(*on), join.outer, alias)
 
 
 # ---- one side of a private join ------------------------------------------------------------------------------

@@ -2,8 +2,7 @@
 
 Layers, from the bottom: the columns as read (:class:`~curador.query.sql_plan.exact.Scan`), joined
 (:mod:`curador.query.sql_plan.joins`); expressions, and the filter; the number of the public key, rows with other keys
-dropped; the rows that each unit keeps (``truncate``); and the aggregates.  The filter comes before
-the truncation.
+dropped; the rows that each unit keeps (``truncate``); and the aggregates.  The filter comes before the truncation.
 """
 
 from __future__ import annotations

@@ -95,7 +95,7 @@ class Prepared:
         """
         if not self.covers(checked):
             raise QuestionRefused(
-                f"{self.table!r} was prepared for other groups, or declared otherwise since.",
+                f"{self.table!r} was prepared for other groups, or its declaration has changed since.",
                 fix="Ask without the prepared table, or prepare it again.",
             )
         cells = limits.groups if checked.keys is None else len(checked.keys)

@@ -52,7 +52,7 @@ class GroupColumns:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns that tell groups apart; none where there is one group."""
+        """The columns that distinguish groups; none where there is one group."""
         return self.names if self.size is None else (INDEX,) * (self.size > 1)
 
 
@@ -75,7 +75,7 @@ def hashed(x: Node, kind: Kind) -> Node:
 
 
 def mixed(layer: nt.FromItem, unit: Kind, cells: GroupColumns, values: Sequence[str]) -> nt.Select:
-    """The layer with the mixed number of unit and group: with public keys, one that tells the group as well."""
+    """The layer with the mixed number of unit and group: with public keys, one that also determines the group."""
     kept: dict[str, Node] = {c: nt.column(c) for c in (UNIT, *cells.columns, *values)}
     x = hashed(nt.column(UNIT), unit)
     place = _place(cells)

@@ -343,7 +343,7 @@ def test_quoted_names() -> None:
         ("SELECT COUNT(*) FROM visits WHERE ok IS TRUE", "NULL only", "IS NULL"),
         ("SELECT COUNT(*) FROM visits WHERE age BETWEEN SYMMETRIC 5 AND 1", "SYMMETRIC", "lower bound first"),
         ("SELECT COUNT(*) FROM visits WHERE age IS NOT DISTINCT FROM 5", "", ""),
-        ("SELECT COUNT(*) FROM visits WHERE age IN (5, pid)", "no constant", "OR"),
+        ("SELECT COUNT(*) FROM visits WHERE age IN (5, pid)", "not a constant", "OR"),
         ("SELECT COUNT(*) FROM visits WHERE age & 1 = 1", "BITWISEAND", ""),
         ("SELECT COUNT(*) FROM visits WHERE age = ?", "placeholder", "value"),
         ("SELECT COUNT(*) FROM visits WHERE my_function(age) = 1", "MY FUNCTION", ""),

@@ -1,4 +1,4 @@
-"""Aggregates of SQL, read from an allow-list into our own."""
+"""Reads the aggregates of SQL from an allow-list into our own."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ OUR_AGGREGATES = ("MEAN", "TOP_K", "HISTOGRAM", "BOUNDS")
 
 @dataclass(frozen=True)
 class Reader:
-    """Reads expressions of one text; ``column`` finds what a name stands for, ``aggregate`` what an aggregate does.
+    """Reads expressions of one text; ``column`` resolves a name, ``aggregate`` reads an aggregate.
 
     Without ``aggregate``, as in WHERE, an aggregate is refused.
     """
@@ -31,7 +31,7 @@ class Reader:
 
     def read(self, node: exp.Expr | None, depth: int = 1) -> ex.Expr:
         """The expression a node stands for."""
-        if not isinstance(node, exp.Expr):  # the parser lets some words stand without what they need
+        if not isinstance(node, exp.Expr):  # the parser accepts some words without their operand
             raise QuestionRefused("Something is missing where a value is expected.", fix=GRAMMAR)
         if depth > ex.DEEPEST:
             refuse(node, self.text, f"Nested more than {ex.DEEPEST} deep.", "Simplify the question.")
@@ -39,7 +39,7 @@ class Reader:
             if self.aggregate is None:
                 refuse(node, self.text, f"{word(node)} stands where a value of one row is needed.", _WITHIN)
             return self.aggregate(node)
-        # The class itself, not its parents: a subclass is another thing until somebody has read it.
+        # The class itself, not its parents: a subclass is another kind of node until it has a rule.
         if type(node) not in _RULES:
             refuse(node, self.text)
         rule, says = _RULES[type(node)]
@@ -56,7 +56,7 @@ _WITHIN = "Aggregates stand alone in SELECT; HAVING and ORDER BY may repeat them
 
 
 def is_aggregate(node: exp.Expr) -> bool:
-    """Whether a node measures many rows."""
+    """Whether a node is an aggregate over rows."""
     return isinstance(node, AGGREGATES) or (isinstance(node, exp.Anonymous) and node.name.upper() in OUR_AGGREGATES)
 
 
@@ -98,7 +98,7 @@ _RULES: dict[type[exp.Expr], tuple[_Rule, tuple[str, ...]]] = {}
 
 
 def _rule(*kinds: type[exp.Expr], says: str = "this") -> Callable[[_Rule], _Rule]:
-    """Lists a kind of node, and all it may say: what a node says beyond that is refused before the rule is asked."""
+    """Register the rule for kinds of nodes; a node with an argument outside ``says`` is refused before it runs."""
 
     def register(rule: _Rule) -> _Rule:
         _RULES.update(dict.fromkeys(kinds, (rule, tuple(says.split()))))
@@ -211,7 +211,7 @@ def _in(r: Reader, node: exp.Expr, depth: int) -> ex.Expr:
     found = [r.read(x, depth) for x in node.expressions]
     values = [v for v in found if isinstance(v, ex.Literal)]
     if len(values) < len(found):
-        refuse(node, r.text, "IN lists something that is no constant.", "List constants, or join conditions by OR.")
+        refuse(node, r.text, "IN lists something that is not a constant.", "List constants, or join conditions by OR.")
     return ex.one_of(r.read(node.this, depth), values)
 
 

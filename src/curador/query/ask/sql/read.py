@@ -54,7 +54,7 @@ class _Item:
     alias: str | None
     meaning: ex.Expr | Aggregate
     column: str | None = None
-    """What it is called where it is a column as it is."""
+    """Its name, where the item is a plain column."""
 
     @property
     def name(self) -> str | None:
@@ -127,7 +127,7 @@ class _Select:
         refuse(rollup, self.text, "ROLLUP needs a declared tree with these levels.", "Declare the tree in the table.")
 
     def _grouped(self, node: exp.Expr, items: list[_Item], rows: Reader) -> ex.Expr:
-        """What GROUP BY means by a number, an alias of SELECT, or an expression."""
+        """The expression that GROUP BY means by a number, an alias of SELECT, or an expression."""
         if type(node) is exp.Literal and not node.is_string:
             return self._row_value(self._item(node, items), node)
         plain = isinstance(node, exp.Column) and not plain_column(node, self.text).args.get("table")
@@ -160,7 +160,7 @@ class _Select:
         return name
 
     def _written_name(self, group: ex.Expr) -> str | None:
-        """What GROUP BY itself calls a group that is not selected."""
+        """The name in GROUP BY of a group that is not selected."""
         columns = [n for n in self.tree.args["group"].find_all(exp.Column) if self.relation.has(n)]
         return next((self.relation.name(n) for n in columns if self.relation.find(n) == group), None)
 
@@ -230,7 +230,7 @@ class _Select:
             refuse(
                 node,
                 self.text,
-                f"{node.name[:40]!r} is no column of the answer; HAVING and ORDER BY see noised answers only.",
+                f"{node.name[:40]!r} is not a column of the answer; HAVING and ORDER BY see noised answers only.",
                 f"Use one of {', '.join(asked.outputs)}.",
             )
 

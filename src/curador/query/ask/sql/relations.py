@@ -1,4 +1,4 @@
-"""What stands behind FROM: a table, a row-by-row query over one, and joins; each column as an expression."""
+"""The relations of FROM: a table, a row-by-row query over one, and joins; each column is an expression."""
 
 from __future__ import annotations
 
@@ -42,20 +42,20 @@ class Relation:
     merged: frozenset[ex.Expr] = field(default_factory=frozenset)
 
     def find(self, node: exp.Column) -> ex.Expr:
-        """What a column's name stands for; refused if nothing or several things do."""
+        """The expression that a column's name stands for; refused if there is none, or several."""
         found = self._meant(node)
         if len(found) != 1:
             self._unknown(node, several=bool(found))
         return found[0]
 
     def name(self, node: exp.Column) -> str:
-        """What a column is called here, spelled as it was defined: an inner query may have renamed it."""
+        """The name of a column here, spelled as it was defined: an inner query may have renamed it."""
         table = node.args.get("table")
         where = list(self.columns) if table is None else matching(self.columns, table)
         return next(name for w in where for name in matching(self.columns[w], node.this))
 
     def has(self, node: exp.Column) -> bool:
-        """Whether a column's name stands for one thing here."""
+        """Whether a column's name stands for exactly one column here."""
         return len(self._meant(node)) == 1
 
     def _meant(self, node: exp.Column) -> list[ex.Expr]:
@@ -74,7 +74,7 @@ class Relation:
         refuse(node, self.text, f"There is no column {shown[:60]!r} here.", suggestion(node.name, known))
 
     def everything(self, node: exp.Expr, table: exp.Expr | None = None) -> dict[str, ex.Expr]:
-        """What * means: all columns, or all of one relation."""
+        """The columns that * stands for: all, or those of one relation."""
         where = list(self.columns) if table is None else matching(self.columns, table)
         found = [(n, e) for w in where for n, e in self.columns[w].items() if table is not None or e not in self.merged]
         names = [n for n, _ in found]
@@ -100,7 +100,7 @@ def with_relations(node: exp.Expr | None, text: str, tables: Mapping[str, Table]
 
 
 def relation_of(select: exp.Expr, text: str, tables: Mapping[str, Table], named: Mapping[str, Relation]) -> Relation:
-    """What a SELECT reads: FROM, its joins and its WHERE."""
+    """The relation that a SELECT reads: FROM, its joins and its WHERE."""
     source = select.args.get("from_")
     if source is None:
         refuse(select, text, "There is no FROM.", "Say which table is asked.")

@@ -71,7 +71,7 @@ def _parsed(text: str, tokens: list[Token], into: type[exp.Expr] | None) -> exp.
         found = parser.parse(tokens, text) if into is None else parser.parse_into(into, tokens, text)
     except ParseError as error:
         raise _unreadable(error) from None
-    except Exception:  # noqa: BLE001  whatever hostile text makes a parser trip over, it is a refusal
+    except Exception:  # noqa: BLE001  however hostile text breaks the parser, it is a refusal
         raise QuestionRefused("The text cannot be read as SQL.", fix=GRAMMAR) from None
     trees: Sequence[exp.Expr] = [tree for tree in found if tree is not None]
     if len(trees) != 1:
@@ -110,7 +110,7 @@ def refuse(node: exp.Expr, text: str, what: str | None = None, fix: str | None =
 
 
 def word(node: exp.Expr) -> str:
-    """What to call a part of a statement.
+    """The SQL word for a part of a statement.
 
     >>> word(expression("ln(x)"))
     'LN'
@@ -120,15 +120,15 @@ def word(node: exp.Expr) -> str:
 
 
 def only(node: exp.Expr, text: str, *known: str) -> None:
-    """Refuse a part that says more than we read: nothing of a question is silently dropped."""
+    """Refuse a node with any argument that is not in ``known``: nothing of a question is silently dropped."""
     for name, value in node.args.items():
         if value and name not in known:
-            said = name.strip("_").upper()
-            refuse(node, text, f"{said} is not in the grammar here.", _PARTS.get(name, GRAMMAR))
+            clause = name.strip("_").upper()
+            refuse(node, text, f"{clause} is not in the grammar here.", _PARTS.get(name, GRAMMAR))
 
 
 def name_of(node: exp.Expr | None, text: str) -> str:
-    """The name an identifier is, and nothing else.
+    """The name that a plain identifier holds; anything else is refused.
 
     >>> name_of(expression('"odd name"').this, '"odd name"')
     'odd name'
