@@ -20,6 +20,7 @@ from pyarrow import parquet
 from curador.accounting.rules.profiles import pure_epsilon
 from curador.curator.budgets import POPULATION
 from curador.curator.curator import Curator
+from curador.curator.purchase import Bought
 from curador.curator.release import Release, present
 from curador.curator.table import CuratorTable
 from curador.engines.duckdb.engine import DuckDB
@@ -441,7 +442,7 @@ def test_the_stored_bytes_are_the_noised_measurement(open_curator: Callable[...,
         "ranked": [],
     }
     (charge,) = curator.history("adult")
-    assert present(plan, stored, charge) == release
+    assert present(plan, Bought(stored, charge, repeated=True)) == release
     assert Release.from_dict(json.loads(release.to_json())) == release
     assert charge.note["asked"] == {"": dict(release.question)}
 

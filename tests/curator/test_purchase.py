@@ -325,6 +325,7 @@ def test_a_batch_in_a_scope_that_counts_deltas_may_be_charged_tightly() -> None:
     spent = tight.budget().spent
     assert isinstance(spent, ApproxDP)
     assert spent.delta == 1e-6
+    assert batch.tight is not None
     assert batch.tight.epsilon <= spent.epsilon < batch.tight.epsilon + 1e-9
     assert spent.epsilon < 0.8 * 0.9
     assert tight.history()[0].event == batch.event

@@ -192,7 +192,8 @@ def _print_batch(batch: Batch, board: Dashboard, left: list[Balance], as_json: b
         if entry.why:
             bullet(entry.why, "dim", mark=" ")
     say(f"\nAll together, for one charge: {batch.guarantee.label}.")
-    say(f"Accounted as a whole it is {batch.tight.label}: for reports.")
+    if batch.tight is not None:
+        say(f"Accounted as a whole it is {batch.tight.label}: for reports.")
     say(f"Remaining: {_worded(left)}. Nothing was spent.")
 
 

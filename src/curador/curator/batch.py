@@ -17,9 +17,10 @@ from curador.curator.purchase import storable
 from curador.curator.release import Note, Release
 from curador.engines.engine import Progress
 from curador.engines.pool import EnginePool
-from curador.errors import BudgetExceeded, InvalidParameter, QuestionRefused
+from curador.errors import BudgetExceeded, InvalidParameter, NotPromised, QuestionRefused
 from curador.numbers import Number, down, positive, rational, set_fields, up
 from curador.privacy import ZCDP, ApproxDP, Guarantee, Neighbors, PureDP, guarantee_from_json, total
+from curador.query.answer.noisy import not_a_measurement
 from curador.query.plan.expected import Within
 from curador.query.plan.identity import digest
 from curador.query.plan.plan import Plan
@@ -85,11 +86,17 @@ class Batch:
         """The event that is charged: all that is run, or what that costs as a whole."""
         if not self.charged_tight:
             return self.ran
-        return ApproxLoss(rational(self.tight.epsilon), rational(self.tight.delta), self.neighbors)
+        tight = self._charged
+        return ApproxLoss(rational(tight.epsilon), rational(tight.delta), self.neighbors)
 
     @cached_property
     def guarantee(self) -> Guarantee:
-        return self.tight if self.charged_tight else self._sum
+        return self._charged if self.charged_tight else self._sum
+
+    @property
+    def _charged(self) -> ApproxDP:
+        assert self.tight is not None, "refused where there is none to charge"
+        return self.tight
 
     @cached_property
     def _sum(self) -> Guarantee:
@@ -108,7 +115,7 @@ class Batch:
     @cached_property
     def _order(self) -> list[str]:
         """The names of the questions in an order that does not depend on the names."""
-        return sorted(self.plans, key=lambda name: self.plans[name].identity)
+        return sorted(self.plans, key=lambda name: self.plans[name].identity or "")
 
     @cached_property
     def identity(self) -> str:
@@ -138,25 +145,38 @@ class Batch:
 
     def measurements(self, content: bytes) -> dict[str, bytes]:
         """Read back what :meth:`run` made, by the names of the questions."""
-        made = [json.dumps(one, ensure_ascii=False).encode() for one in json.loads(content)["batch"]]
-        found = dict(zip(self._order, made, strict=True))
+        try:
+            made = [json.dumps(one, ensure_ascii=False).encode() for one in json.loads(content)["batch"]]
+            found = dict(zip(self._order, made, strict=True))
+        except (KeyError, TypeError, ValueError):
+            raise not_a_measurement() from None
         return {name: found[name] for name in self.plans}
 
     @cached_property
-    def tight(self) -> ApproxDP:
-        """The guarantee of the whole batch at its delta, by privacy-loss distributions, rounded up; at most the sum."""
+    def tight(self) -> ApproxDP | None:
+        """What the whole batch guarantees at its delta, by privacy-loss distributions, rounded up; at most the sum.
+
+        None where no accountant gives a finite number, unless that is what is to be charged: then it is refused.
+        """
         from curador.accounting.account import epsilon
 
         delta = self.delta if self.delta is not None else _delta_of(self.plans)
-        found = epsilon(self.ran, delta).upper
+        try:
+            found = epsilon(self.ran, delta).upper
+        except NotPromised:
+            if self.charged_tight:
+                raise
+            return None
         if isinstance(self._sum, PureDP | ApproxDP) and rational(getattr(self._sum, "delta", 0)) <= rational(delta):
             found = min(found, self._sum.epsilon)  # basic composition holds, too; on a grid one may be a hair above it
-        if found == math.inf:
-            raise QuestionRefused(
-                f"At a delta of {float(rational(delta)):g} this batch has no finite epsilon.",
-                fix="Its questions need more: choose a tight= above the sum of their deltas.",
-            )
-        return ApproxDP(found, up(rational(delta)))
+        if found < math.inf:
+            return ApproxDP(found, up(rational(delta)))
+        if not self.charged_tight:
+            return None
+        raise QuestionRefused(
+            f"At a delta of {float(rational(delta)):g} this batch has no finite epsilon.",
+            fix="Its questions need more: choose a tight= above the sum of their deltas.",
+        )
 
     def __str__(self) -> str:
         return self.explain()
@@ -167,7 +187,7 @@ class Batch:
     def explain(self) -> str:
         """The share of the budget and the expected error of each question, in words; free."""
         lines = [f"costs      {self.guarantee.label}, once, for all or nothing"]
-        if not self.charged_tight:
+        if self.tight is not None and not self.charged_tight:
             lines.append(f"tightly    {self.tight.label}: for reports; budgets are charged the line above")
         for name, plan in self.plans.items():
             errors = ", ".join(f"{e['output']} {error_text(e)}" for e in plan.facts["expected"])
@@ -178,7 +198,7 @@ class Batch:
         """The batch as plain values."""
         return {
             "guarantee": self.guarantee.to_json(),
-            "tight": self.tight.to_json(),
+            "tight": None if self.tight is None else self.tight.to_json(),
             "questions": {name: plan.to_dict() for name, plan in self.plans.items()},
         }
 
@@ -251,7 +271,7 @@ class Publication:
 
     releases: Mapping[str, Release]
     guarantee: Guarantee
-    tight: ApproxDP
+    tight: ApproxDP | None
     charge: str
     remarks: tuple[Note, ...] = ()
     language: str = "en"
@@ -295,7 +315,7 @@ class Publication:
         return {
             "releases": {name: release.to_dict() for name, release in self.releases.items()},
             "guarantee": self.guarantee.to_json(),
-            "tight": self.tight.to_json(),
+            "tight": None if self.tight is None else self.tight.to_json(),
             "charge": self.charge,
             "notes": [{**note, "text": text} for note, text in zip(self.remarks, self.notes, strict=True)],
             "language": self.language,
@@ -309,8 +329,8 @@ class Publication:
     def from_dict(cls, data: Mapping[str, Any]) -> Publication:
         """Read back what :meth:`to_dict` wrote."""
         try:
-            tight = guarantee_from_json(data["tight"])
-            if not isinstance(tight, ApproxDP):
+            tight = None if data["tight"] is None else guarantee_from_json(data["tight"])
+            if not isinstance(tight, ApproxDP | None):
                 raise TypeError
             return cls(
                 {name: Release.from_dict(found) for name, found in data["releases"].items()},

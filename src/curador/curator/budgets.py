@@ -199,11 +199,11 @@ class TableScopes:
 
     def of(self, tables: Iterable[str]) -> tuple[str, ...]:
         """The scopes that tables charge, whatever their names are now, also after a renewal by another process."""
-        return tuple(dict.fromkeys(self._now(name).scope for name in tables))
+        return tuple(dict.fromkeys(self.registration(name).scope for name in tables))
 
     def charging(self, scope: str) -> tuple[str, ...]:
         """The tables that charge a scope now."""
-        return tuple(name for name in self._private if self._now(name).scope == scope)
+        return tuple(name for name in self._private if self.registration(name).scope == scope)
 
     def roots(self, tables: Iterable[str] | None = None) -> tuple[str, ...]:
         """The root budgets that tables charge, by default all of them: one for each set of people."""
@@ -212,9 +212,16 @@ class TableScopes:
 
     def versions(self, tables: Iterable[str]) -> list[tuple[int, int]]:
         """The versions of the data in tables: numbers that the ledger gave, never anything of the content."""
-        return [(known.data, known.version) for known in map(self._now, tables)]
+        return [(known.data, known.version) for known in map(self.registration, tables)]
 
-    def _now(self, name: str) -> Registration:
+    def registration(self, name: str) -> Registration:
+        """What the rows that would be read now are registered as.
+
+        A frame is the one this curator was opened with, whatever the ledger has learned of that name since: its rows
+        charge the people that they are about.  Files and tables are read live, and follow the ledger.
+        """
+        if isinstance(self._private[name].source, Frame):
+            return self.registered[name]
         return self.ledger.registered(name, self._addresses[name]) or self.registered[name]
 
     def _tied(self, name: str) -> str | None:

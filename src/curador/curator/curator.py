@@ -23,13 +23,13 @@ from curador.curator.holder import BudgetHolder
 from curador.curator.policy import Policy
 from curador.curator.prepared import CopyHolder
 from curador.curator.purchase import Bought, Buyer, Purchase, Request, how_many
-from curador.curator.release import Explanation, Release, bought_notes, charge_notes, present, shared_notes
+from curador.curator.release import Explanation, Release, bought_notes, bought_remarks, present, shared_notes
 from curador.curator.study.file import Analyst, Study, read_study
 from curador.curator.table import CuratorTable, described, refuse_unknown
 from curador.engines.engine import Engine, Progress
 from curador.engines.pool import EnginePool
 from curador.errors import InvalidParameter, QuestionRefused
-from curador.ledger.contract import Ledger
+from curador.ledger.contract import Ledger, Registration
 from curador.ledger.opening import open_ledger
 from curador.numbers import Number
 from curador.query.ask.builder import TableQuery
@@ -38,7 +38,7 @@ from curador.query.plan.budget import budget_of
 from curador.query.plan.checked import check
 from curador.query.plan.expected import Within
 from curador.query.plan.plan import Plan
-from curador.query.plan.planner import Planner
+from curador.query.plan.planner import ExactHalf, Planner
 from curador.query.tables.columns import Key
 from curador.query.tables.table import Table
 from curador.show.describe import Description
@@ -94,6 +94,7 @@ class Curator(BudgetHolder, CopyHolder):
         self._analysts = dict(study.analysts if analysts is None else analysts)
         self._engines = EnginePool(self.tables, engine, on_error)
         self._prepared: list[Prepared] = []
+        self._copied: dict[Prepared, Registration] = {}
         self._attached: set[str] = set()
         self._study = Path(tables) if isinstance(tables, str | Path) else None
         self._made_up: finalize[..., Any] | None = None  # of a rehearsal: what removes its tables
@@ -194,17 +195,20 @@ class Curator(BudgetHolder, CopyHolder):
         rows: int | None = None,
         prepared: bool | None = None,
         sql: bool = False,
+        analyst: str | None = None,
         language: str | None = None,
         **unknown: Never,
     ) -> Explanation:
         """The plan in words: free, and the same whatever the data is; the options are those of :meth:`plan`.
 
-        ``sql`` adds the statements that the engine would run.  Measures that were bought before are named.
+        ``sql`` adds the statements that the engine would run.  What the ``analyst``, or without one the curator,
+        bought before is named.
         """
         refuse_unknown(unknown, Curator.ask)
         plan = self._plan(question, (epsilon, delta, rho), accuracy, noise, weights, confidence, rows, prepared)
-        before = self._buyer.bought_before(plan)
-        shared = shared_notes(self._buyer.measured_before(plan)) if before is None else bought_notes(before)
+        who = None if analyst is None else self.scopes.receiver(analyst, plan.tables)
+        before = self._buyer.bought_before(plan, who)
+        shared = shared_notes(self._buyer.measured_before(plan, who)) if before is None else bought_notes(before)
         made = Explanation(plan, shared=shared, language=language or self.language)
         if not sql:
             return made
@@ -251,15 +255,10 @@ class Curator(BudgetHolder, CopyHolder):
         Guarantee: refused before any data is read if the budget does not cover it.  After that the charge is kept, and
             the outcome is an answer or one error of constant words.
         """
-        bought = self.buy(plan, request)
-        return present(
-            plan,
-            bought.measurement,
-            bought.charge,
-            repeated=bought.repeated,
-            rehearsal=self._made_up is not None,
-            language=language or self.language,
-        )
+        if not isinstance(plan, Plan):
+            raise InvalidParameter("This is not a plan.", fix="Use publish() for a batch, buy() for anything else.")
+        shown = checked_language(language or self.language)
+        return present(plan, self.buy(plan, request), rehearsal=self._made_up is not None, language=shown)
 
     def buy(self, purchase: Purchase, request: Request | None = None) -> Bought:
         """Buy anything that can be bought: the one way anything leaves.
@@ -268,8 +267,11 @@ class Curator(BudgetHolder, CopyHolder):
         Fails: refused where the purchase was made from other declarations: its sensitivities would not be those of
             these tables.
         """
-        if purchase.declared is not self.tables:
-            raise InvalidParameter("This plan was made by another curator.", fix="Plan it with this curator.")
+        if getattr(purchase, "declared", None) is not self.tables:
+            raise InvalidParameter("This was not planned by this curator.", fix="Plan it with this curator.")
+        for part in purchase.parts or (purchase,):
+            if isinstance(part, Plan) and part.prepared is not None:
+                self._refuse_outdated(part.prepared)
         return self._buyer.buy(purchase, request or Request())
 
     # -- several at once
@@ -311,19 +313,17 @@ class Curator(BudgetHolder, CopyHolder):
         language: str | None = None,
     ) -> Publication:
         """Buy a batch for one charge and present its releases; as :meth:`release` otherwise."""
+        if not isinstance(batch, Batch):
+            raise InvalidParameter("This is not a batch.", fix="Make one with batch(), or ask() a single question.")
+        shown, tight = checked_language(language or self.language), batch.tight  # refused before anything is charged
         bought = self.buy(batch, Request(because, override, analyst, key, fresh, progress))
-        found, shown = batch.measurements(bought.measurement), language or self.language
-        rehearsal = self._made_up is not None
+        rehearsal, found = self._made_up is not None, batch.measurements(bought.measurement)
         releases = {
-            name: present(
-                plan, found[name], bought.charge, repeated=bought.repeated, rehearsal=rehearsal, language=shown
-            )
+            name: present(plan, replace(bought, measurement=found[name]), rehearsal=rehearsal, language=shown)
             for name, plan in batch.plans.items()
         }
-        remarks = charge_notes(bought.charge, batch.guarantee)
-        return Publication(
-            releases, batch.guarantee, batch.tight, bought.charge.id, remarks, shown, repeated=bought.repeated
-        )
+        remarks = bought_remarks(bought, batch.guarantee)
+        return Publication(releases, batch.guarantee, tight, bought.charge.id, remarks, shown, repeated=bought.repeated)
 
     def running_count(
         self,
@@ -346,14 +346,21 @@ class Curator(BudgetHolder, CopyHolder):
             raise InvalidParameter("This is a table of another curator.", fix="Start from curator.table(name).")
         counted = DailyCount(query, by, first, days, budget_of(epsilon=epsilon, rho=rho))
         counted.mechanism.error(confidence, 1)  # refuses a confidence before anything is charged
-        charge = self.buy(counted, Request(because, override, analyst)).charge
+        bought, paying = self.buy(counted, Request(because, override, analyst)), self.scopes.of(counted.tables)
 
-        def exact(question: Question) -> Plan:
+        def exact(question: Question) -> ExactHalf:
+            if self.scopes.of(counted.tables) != paying:
+                raise InvalidParameter(
+                    f"{query.table!r} is about new people since this running count was opened.",
+                    fix="Open a new one, which is paid for by the new budget.",
+                    cost="the whole cost was spent at opening",
+                    code="data-changed",
+                )
             return self._planner(question).exact_half()  # no price: what is counted is noised by the tree
 
         count = partial(count_exactly, exact, self._engines, self._buyer.attempt)
-        remarks = charge_notes(charge, counted.guarantee)
-        return Stream(counted, charge.id, confidence, remarks, self._made_up is not None, count, self.language)
+        remarks = bought_remarks(bought, counted.guarantee)
+        return Stream(counted, bought.charge.id, confidence, remarks, self._made_up is not None, count, self.language)
 
     def rehearse(self, rows: int | None = None, seed: int = 0) -> Curator:
         """A curator like this one over made-up tables, to try questions on for free; its releases say so.

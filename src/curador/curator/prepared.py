@@ -22,6 +22,7 @@ from curador.engines.engine import failed
 from curador.engines.pool import EnginePool
 from curador.engines.registry import engine_class, engine_entry
 from curador.errors import CuradorError, InvalidParameter
+from curador.ledger.contract import Registration
 from curador.query.ask.builder import TableQuery
 from curador.query.tables.sources import Source
 from curador.query.tables.table import Table
@@ -152,6 +153,7 @@ class CopyHolder:
     _engines: EnginePool
     _buyer: Buyer
     _prepared: list[Prepared]
+    _copied: dict[Prepared, Registration]
     _attached: set[str]
 
     def prepare(self, table: str, group_by: Sequence[str] = (), *, path: str | Path | None = None) -> Prepared:
@@ -173,7 +175,7 @@ class CopyHolder:
             self._buyer.report(error)
         if made is None:
             raise failed()
-        self._prepared.append(made)
+        self._use(made)
         return made
 
     @property
@@ -192,7 +194,20 @@ class CopyHolder:
     def attach(self, prepared: Prepared) -> None:
         """Use a copy that :meth:`prepare` stored before, of the rows as they are now."""
         self._engines.of({prepared.table}).attach(prepared)
+        self._use(prepared)
+
+    def _use(self, prepared: Prepared) -> None:
         self._prepared.append(prepared)
+        self._copied[prepared] = self.scopes.registration(prepared.table)
+
+    def _refuse_outdated(self, prepared: Prepared) -> None:
+        """Refuse a copy of rows that were reloaded or renewed since: it would charge other people than it is about."""
+        if self._copied.get(prepared) != self.scopes.registration(prepared.table):
+            raise InvalidParameter(
+                f"The prepared copy of {prepared.table!r} is of older rows.",
+                fix="Plan the question again; prepare the table again for the new rows.",
+                code="data-changed",
+            )
 
 
 def prepare_stored(curator: Curator, table: str, group_by: Sequence[str] = ()) -> StoredCopy:

@@ -89,11 +89,17 @@ class Purchase(Protocol):
 
 @dataclass(frozen=True)
 class Bought:
-    """A measurement, the charge that paid for it, and whether it was bought before."""
+    """A measurement, the charge that paid for it, and whether it was bought before.
+
+    ``because`` is the reason that this request gave, and ``shared`` what the same receiver measured before: never
+    another's, also where the measurement was another's first.
+    """
 
     measurement: bytes
     charge: Charge
     repeated: bool
+    because: str = ""
+    shared: tuple[Mapping[str, object], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -122,6 +128,11 @@ class Request:
             raise InvalidParameter(
                 "A key finds the answer it named before; fresh wants another.", fix="Give one of them."
             )
+        for name in ("analyst", "key"):
+            if not isinstance(getattr(self, name), str | None):
+                raise InvalidParameter(f"{name} must be a text.", fix=f'Write {name}="…".')
+        if not isinstance(self.override, bool) or not isinstance(self.fresh, bool):
+            raise InvalidParameter("override and fresh are True or False.", fix="Pass one of them.")
         if not isinstance(self.because, str) or not storable(self.because):
             raise InvalidParameter("A reason is a text of Unicode characters.", fix='Write because="…".')
 
@@ -172,17 +183,22 @@ class Buyer:
         with self._flights.of(named), watched(request.progress) as progress:
             charge = self._reserve(purchase, request, named)
             if charge.repeated:
-                return Bought(self._ledger.answer(charge.id) or b"", charge, repeated=True)
+                return Bought(self._ledger.answer(charge.id) or b"", charge, True, request.because)
             content = self.attempt(lambda: purchase.run(self._engines, progress))
             if content is None:
                 same = failed()  # the engine's own words, so that what failed, and where, is not seen
                 raise EngineFailed(same.what, fix=same.fix, cost=f"charge {charge.id} is kept, as for an answer")
-            return Bought(self._ledger.settle(charge.id, content), charge, repeated=False)
+            shared = charge.note.get("shared")
+            before = tuple(shared) if isinstance(shared, list) else ()
+            return Bought(self._ledger.settle(charge.id, content), charge, False, request.because, before)
 
     def _fingerprint(self, purchase: Purchase) -> str:
         """A digest by which two purchases are the same: measurement, price and the data's versions."""
-        versions = [list(pair) for pair in self._scopes.versions(purchase.tables)]
-        return digest([purchase.identity, purchase.event.to_json(), versions])
+        return digest([purchase.identity, purchase.event.to_json(), self._versions(purchase)])
+
+    def _versions(self, purchase: Purchase) -> list[list[int]]:
+        """The versions of its tables, in an order that does not depend on how they were listed."""
+        return [list(pair) for pair in self._scopes.versions(sorted(purchase.tables))]
 
     def _reserve(self, purchase: Purchase, request: Request, named: str | None) -> Charge:
         """Spend the event; or refuse, naming the nearest budget that is short."""
@@ -218,14 +234,14 @@ class Buyer:
 
     def _measured(self, purchase: Purchase) -> dict[str, str]:
         """Digests of the exact numbers behind a purchase, for these versions of the data."""
-        versions = [list(pair) for pair in self._scopes.versions(purchase.tables)]
+        versions = self._versions(purchase)
         return {digest([code, versions])[:32]: label for code, label in purchase.measured.items()}
 
-    def bought_before(self, purchase: Purchase) -> str | None:
-        """The charge that bought exactly this before, where it is among the newest; buying it again is free."""
+    def bought_before(self, purchase: Purchase, receiver: str | None = None) -> str | None:
+        """The charge by which the receiver bought exactly this before, if it is among the newest; it is free again."""
         if purchase.identity is None:
             return None
-        return self._known.of(self._scopes.of(purchase.tables)[0], None).get(self._fingerprint(purchase))
+        return self._known.of(self._scopes.of(purchase.tables)[0], receiver).get(self._fingerprint(purchase))
 
     def measured_before(self, purchase: Purchase, receiver: str | None = None) -> list[dict[str, object]]:
         """Which of its measures the same receiver bought before, by which charge.

@@ -16,8 +16,8 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from curador.curator.policy import required_notes
+from curador.curator.purchase import Bought
 from curador.errors import InvalidParameter
-from curador.ledger.contract import Charge
 from curador.numbers import set_fields
 from curador.privacy import Guarantee, Neighbors, guarantee_from_json
 from curador.query.answer.noisy import from_bytes
@@ -273,20 +273,12 @@ class Explanation:
         return found if self.engine is None else {**found, "engine": self.engine, "sql": list(self.statements)}
 
 
-def present(
-    plan: Plan,
-    measurement: bytes,
-    charge: Charge,
-    *,
-    repeated: bool = False,
-    rehearsal: bool = False,
-    language: str = "en",
-) -> Release:
+def present(plan: Plan, bought: Bought, *, rehearsal: bool = False, language: str = "en") -> Release:
     """A measurement as a release, for the question, confidence and language that are wanted now.
 
-    Guarantee: post-processing; reads nothing but the measurement and what the charge recorded [DR14].
+    Guarantee: post-processing; reads nothing but the measurement and what this request gave [DR14].
     """
-    found = answered(plan, from_bytes(measurement, plan))
+    found = answered(plan, from_bytes(bought.measurement, plan))
     return Release(
         found.columns,
         found.groups,
@@ -294,21 +286,21 @@ def present(
         found.ranks,
         plan.confidence,
         plan.guarantee,
-        charge.id,
+        bought.charge.id,
         plan.neighbors,
         plan.checked.table.unit.id,
         plan.question.to_json(),
-        (*plan.facts["notes"], *charge_notes(charge, plan.guarantee)),
+        (*plan.facts["notes"], *bought_remarks(bought, plan.guarantee)),
         rehearsal,
         language,
         plan.facts,
-        repeated,
+        bought.repeated,
     )
 
 
-def charge_notes(charge: Charge, guarantee: Guarantee) -> tuple[Note, ...]:
-    """Notes that a release must show of its charge: how a large cost was allowed, and what was measured before."""
-    return (*shared_notes(charge.note.get("shared")), *required_notes(guarantee, str(charge.note.get("because", ""))))
+def bought_remarks(bought: Bought, guarantee: Guarantee) -> tuple[Note, ...]:
+    """What a release must show of its purchase: how a large cost was allowed, and what was measured before."""
+    return (*shared_notes(list(bought.shared)), *required_notes(guarantee, bought.because))
 
 
 def shared_notes(shared: object) -> tuple[Note, ...]:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import date, timedelta
 from threading import Lock
+from typing import NoReturn
 
 from curador.accounting.events import Event
 from curador.curator.release import Note, Release
@@ -19,7 +20,7 @@ from curador.query.aggregates.counts import count
 from curador.query.ask.builder import TableQuery
 from curador.query.ask.question import Question
 from curador.query.language import expressions as ex
-from curador.query.plan.plan import Plan
+from curador.query.plan.planner import ExactHalf
 from curador.query.tables.columns import Kind
 from curador.query.tables.table import Table
 
@@ -151,7 +152,7 @@ class Stream:
     confidence: float
     remarks: tuple[Note, ...]
     rehearsal: bool
-    count: Callable[[Question], int] = field(repr=False)
+    _count: Callable[[Question], int] = field(repr=False)
     language: str = "en"
     _running: RunningCount | None = field(default=None, repr=False)
     _lock: Lock = field(default_factory=Lock, repr=False)
@@ -161,6 +162,9 @@ class Stream:
     def guarantee(self) -> Guarantee:
         """The guarantee of everything it releases together."""
         return self.counted.guarantee
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("an open running count is not copied: each copy would draw the same days again")
 
     def next(self) -> Release:
         """The noised total of all days so far and one more."""
@@ -174,7 +178,7 @@ class Stream:
             self._running = self._running or self.counted.mechanism.open()
             step = self._running.step + 1
             self._open = False  # stays so if the engine fails
-            total = self._running.add(self.count(self.counted.question(step)))
+            total = self._running.add(self._count(self.counted.question(step)))
             self._open = step < self.counted.days
             return self._release(step, total)
 
@@ -203,7 +207,7 @@ class Stream:
 
 
 def count_exactly(
-    exact: Callable[[Question], Plan],
+    exact: Callable[[Question], ExactHalf],
     engines: EnginePool,
     attempt: Callable[[Callable[[], bytes]], bytes | None],
     question: Question,

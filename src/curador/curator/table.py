@@ -77,6 +77,7 @@ class CuratorTable(TableQuery):
         rows: int | None = None,
         prepared: bool | None = None,
         sql: bool = False,
+        analyst: str | None = None,
         language: str | None = None,
         **unknown: Never,
     ) -> Explanation:
@@ -93,6 +94,7 @@ class CuratorTable(TableQuery):
             rows=rows,
             prepared=prepared,
             sql=sql,
+            analyst=analyst,
             language=language,
             **unknown,
         )

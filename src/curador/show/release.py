@@ -61,10 +61,12 @@ def statement(release: Shown) -> str:
     return say("rehearsal", release.language, statement=said) if release.rehearsal else said
 
 
-def publication_statement(guarantee: Guarantee, tight: Guarantee, charge: str, language: str) -> str:
+def publication_statement(guarantee: Guarantee, tight: Guarantee | None, charge: str, language: str) -> str:
     """What all releases of a batch guarantee together, in one line."""
-    labels = {"guarantee": guarantee_text(guarantee, language), "tight": guarantee_text(tight, language)}
-    return say("together", language, **labels, charge=charge)
+    whole = guarantee_text(guarantee, language)
+    if tight is None:
+        return say("together", language, guarantee=whole, charge=charge)
+    return say("together-tight", language, guarantee=whole, tight=guarantee_text(tight, language), charge=charge)
 
 
 def notes(release: Shown) -> tuple[str, ...]:

@@ -55,6 +55,16 @@ def _alike(noisy: NoisyCounts) -> bool:
     return all(len(x) == len(noisy.keys) for x in noisy.measured.values())
 
 
+def not_a_measurement() -> LedgerBroken:
+    """The refusal of content that is not a measurement of the question; the charge stands."""
+    return LedgerBroken(
+        "The ledger holds an answer that is not a measurement of this question.",
+        fix="Verify the ledger; ask with fresh=True to buy a new answer.",
+        cost="nothing more than was charged for it",
+        code="not-a-measurement",
+    )
+
+
 def to_bytes(noisy: NoisyCounts, plan: Plan) -> bytes:
     """A measurement as a ledger keeps it."""
     order = canonical([group.expr for group in plan.question.group_by])
@@ -94,11 +104,7 @@ def from_bytes(content: bytes, plan: Plan) -> NoisyCounts:
             raise ValueError
         return _ordered(found, plan)
     except (KeyError, TypeError, ValueError, IndexError):
-        raise LedgerBroken(
-            "The ledger holds an answer that is not a measurement of this question.",
-            fix="Verify the ledger; ask with fresh=True to buy a new answer.",
-            code="not-a-measurement",
-        ) from None
+        raise not_a_measurement() from None
 
 
 def _whole(noisy: NoisyCounts, plan: Plan) -> bool:

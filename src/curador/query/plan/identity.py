@@ -11,19 +11,23 @@ import glob
 import hashlib
 import json
 import os
+import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import fields, is_dataclass
 from datetime import date
 from enum import Enum
 from fractions import Fraction
+from itertools import count
 from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
 
 from curador.query.aggregates.measure import Measure
 from curador.query.language.expressions import Expr
 from curador.query.plan.checked import Checked
+from curador.query.plan.measurement import declared_limits
 from curador.query.tables.columns import Key
-from curador.query.tables.sources import Files
+from curador.query.tables.sources import Files, Frame
 from curador.query.tables.table import Table
 
 if TYPE_CHECKING:
@@ -98,7 +102,8 @@ def _read(checked: Checked, contribution: object, copy: object) -> dict[str, obj
     question = checked.question
     used = (question.table, *(join.table for join in question.joins))
     groups = [group.expr for group in question.group_by]
-    order = canonical(groups)
+    # Where units are cut to a few groups, which ones are kept depends on the order in which the groups are written.
+    order = canonical(groups) if checked.table.unit.id is None else list(range(len(groups)))
     return {
         "tables": {name: declared(checked.tables[name]) for name in used},
         "table": question.table,
@@ -106,7 +111,10 @@ def _read(checked: Checked, contribution: object, copy: object) -> dict[str, obj
         "where": question.where,
         "groups": [groups[i] for i in order],
         "keys": None if checked.keys is None else _keys(checked.keys, order),
+        "tree": None if question.tree is None else [checked.keys, question.totals],
         "contribution": contribution,
+        "limits": None if copy is None else declared_limits(checked),
+        "joined": checked.rows_joined_per_unit,
         "copy": copy,  # which prepared copy, but not its snapshot: that is read from the rows
     }
 
@@ -130,8 +138,27 @@ def declared(table: Table) -> dict[str, object]:
         "public": table.public,
         "trees": table.trees,
     }
+    if table.public and isinstance(table.source, Frame):
+        code["frame"] = _stamp(table.source)
     if table.public and isinstance(table.source, Files):  # public, so its content may be part of the identity
         paths = sorted(glob.glob(table.source.pattern, recursive=True))
         with suppress(OSError):  # a file that is gone is the engine's to report
-            code["files"] = [[path, os.stat(path).st_mtime_ns, os.stat(path).st_size] for path in paths]
+            code["files"] = [_file(path) for path in paths]
     return code
+
+
+def _file(path: str) -> list[object]:
+    about = os.stat(path)
+    return [path, about.st_ino, about.st_size, about.st_mtime_ns, about.st_ctime_ns]
+
+
+_STARTED = [os.getpid(), time.time_ns()]
+_frames: WeakKeyDictionary[Frame, int] = WeakKeyDictionary()
+_numbers = count()
+
+
+def _stamp(frame: Frame) -> list[int]:
+    """What tells a frame apart from every other, in this process and in others; nothing is read from it."""
+    if frame not in _frames:
+        _frames[frame] = next(_numbers)
+    return [*_STARTED, _frames[frame]]

@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
 from curador.accounting.events import Event, compose
+from curador.errors import InvalidParameter
 from curador.mechanisms.sensitivity import Contribution
 from curador.privacy import Guarantee, Neighbors
 from curador.query.aggregates.base import Recipe
@@ -22,9 +23,9 @@ from curador.query.ask.question import Question
 from curador.query.plan.checked import Checked
 from curador.query.plan.expected import Expected, expected
 from curador.query.plan.facts import Facts, facts_of
-from curador.query.plan.identity import digest, measure_codes, plan_code
+from curador.query.plan.identity import digest, measure_codes, plan_code, text_of
 from curador.query.plan.measurement import declared_limits
-from curador.query.plan.steps import Selected, Step
+from curador.query.plan.steps import Noised, Ranked, Selected, Step
 from curador.query.tables.table import Table
 
 if TYPE_CHECKING:
@@ -62,6 +63,14 @@ class Plan:
     confidence: float = 0.95
     rows: int | None = None
     prepared: Prepared | None = None
+
+    def __post_init__(self) -> None:
+        selects = any(isinstance(step, Selected) for step in self.steps)
+        noised = {step.measure for step in self.steps if isinstance(step, Noised)}
+        noised |= {step.ranks.measure for step in self.steps if isinstance(step, Ranked)}
+        needed = {m for recipe in self.recipes for m in recipe.measures}
+        if (self.checked.keys is None and not selects) or not needed <= noised:
+            raise InvalidParameter("This plan leaves out a step that its answer needs.", fix="Let a Planner make it.")
 
     @property
     def question(self) -> Question:
@@ -154,8 +163,13 @@ class Plan:
         from curador.query.sql_plan.lower import lower  # writes SQL trees: loaded when a plan is run or shown
 
         if self.prepared is None:
-            return lower(self.checked, self.measures, self.contribution)
-        return lower(self.checked, self.measures, declared_limits(self.checked), self.prepared)
+            return lower(self.checked, self._in_order, self.contribution)
+        return lower(self.checked, self._in_order, declared_limits(self.checked), self.prepared)
+
+    @property
+    def _in_order(self) -> list[Measure]:
+        """The measures in an order of their codes: which rows a unit keeps depends on it, not on the outputs."""
+        return sorted(self.measures, key=lambda m: text_of(m.code))
 
     @property
     def units(self) -> Measure:

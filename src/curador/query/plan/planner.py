@@ -29,6 +29,7 @@ from curador.query.plan.plan import Plan
 from curador.query.plan.steps import Noised, Ranked, Step
 
 if TYPE_CHECKING:
+    from curador.query.sql_plan.exact import Exact
     from curador.query.sql_plan.prepared import Prepared
 
 MOST_GROUPS = 1 << 30
@@ -74,6 +75,28 @@ def plan(
 
 
 @dataclass(frozen=True)
+class ExactHalf:
+    """The exact half of a plan alone: neither an event nor a purchase."""
+
+    checked: Checked
+    contribution: Contribution
+    measures: tuple[Measure, ...]
+
+    @property
+    def reads(self) -> frozenset[str]:
+        """All tables it reads."""
+        question = self.checked.question
+        return frozenset((question.table, *(join.table for join in question.joins)))
+
+    @property
+    def exact(self) -> Exact:
+        """Statements for an engine."""
+        from curador.query.sql_plan.lower import lower
+
+        return lower(self.checked, self.measures, self.contribution)
+
+
+@dataclass(frozen=True)
 class Planner:
     """The part of planning that is the same for every budget, done once so that a budget can be searched for."""
 
@@ -111,10 +134,10 @@ class Planner:
             self.prepared,
         )
 
-    def exact_half(self) -> Plan:
-        """A plan without noise or price, for what is noised elsewhere; only a curator runs it."""
-        none = PureDP(0)
-        return Plan(self.checked, self.contribution, self.recipes, (), none, none, self.confidence)
+    def exact_half(self) -> ExactHalf:
+        """What an engine runs, without noise or price, for a count that is noised elsewhere; it cannot be bought."""
+        measures = tuple(dict.fromkeys(m.of_groups for recipe in self.recipes for m in recipe.measures))
+        return ExactHalf(self.checked, self.contribution, measures)
 
     def reaching(self, wanted: Within, delta: Number | None = None) -> Plan:
         """The plan of least epsilon, to three digits, whose expected error is within what is wanted.

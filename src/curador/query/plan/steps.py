@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from curador.accounting.events import NOTHING, Event, ExponentialChoice
+from curador.errors import InvalidParameter
 from curador.mechanisms.base import AdditiveNoise
 from curador.mechanisms.gaussian import Gaussian
 from curador.mechanisms.keys import GroupSelection
@@ -46,6 +47,10 @@ class Noised:
     mechanism: AdditiveNoise | None
     share: Fraction = Fraction(0)
     keyed: bool = False
+
+    def __post_init__(self) -> None:
+        if self.mechanism is None and self.sensitivity.l1 != 0:
+            raise InvalidParameter("A measure that a unit can move needs noise.", fix="Give the step a mechanism.")
 
     @property
     def event(self) -> Event:
