@@ -416,7 +416,7 @@ def test_a_policy_of_kinds_holds_for_questions_batches_and_anything_else(study: 
 def test_what_was_made_from_other_declarations_is_refused(curator: Curator, study: Path) -> None:
     other = Curator(study, ledger="memory:")
     for foreign in (Coin(other.tables), other.plan(COUNTS, epsilon=0.1), other.batch({"a": COUNTS}, epsilon=0.1)):
-        with pytest.raises(InvalidParameter, match="another curator"):
+        with pytest.raises(InvalidParameter, match="not planned by this curator"):
             curator.buy(foreign)
     assert curator.history() == ()
     other.close()

@@ -114,6 +114,8 @@ class Curator(BudgetHolder, CopyHolder):
 
     def table(self, name: str) -> CuratorTable:
         """A table to ask: ``curator.table("adult").where(…).aggregate(…).ask(epsilon=…)``."""
+        if not isinstance(name, str):
+            raise InvalidParameter("A table has a name.", fix='Write curator.table("name").')
         return CuratorTable.held(name, self)
 
     def plan(

@@ -180,17 +180,18 @@ class Buyer:
         self._policy.review(purchase, request.because, request.override)
         purchase.prepare(self._engines)
         named = None if request.fresh or purchase.identity is None else self._fingerprint(purchase)
+        who = None if request.analyst is None else self._scopes.receiver(request.analyst, purchase.tables)
         with self._flights.of(named), watched(request.progress) as progress:
-            charge = self._reserve(purchase, request, named)
+            charge = self._reserve(purchase, request, who, named)
             if charge.repeated:
-                return Bought(self._ledger.answer(charge.id) or b"", charge, True, request.because)
-            content = self.attempt(lambda: purchase.run(self._engines, progress))
-            if content is None:
+                content = self._ledger.answer(charge.id) or b""
+                return Bought(content, charge, True, request.because, _shared(charge, who))
+            found = self.attempt(lambda: purchase.run(self._engines, progress))
+            if found is None:
                 same = failed()  # the engine's own words, so that what failed, and where, is not seen
                 raise EngineFailed(same.what, fix=same.fix, cost=f"charge {charge.id} is kept, as for an answer")
-            shared = charge.note.get("shared")
-            before = tuple(shared) if isinstance(shared, list) else ()
-            return Bought(self._ledger.settle(charge.id, content), charge, False, request.because, before)
+            content = self._ledger.settle(charge.id, found)
+            return Bought(content, charge, False, request.because, _shared(charge, who))
 
     def _fingerprint(self, purchase: Purchase) -> str:
         """A digest by which two purchases are the same: measurement, price and the data's versions."""
@@ -200,7 +201,7 @@ class Buyer:
         """The versions of its tables, in an order that does not depend on how they were listed."""
         return [list(pair) for pair in self._scopes.versions(sorted(purchase.tables))]
 
-    def _reserve(self, purchase: Purchase, request: Request, named: str | None) -> Charge:
+    def _reserve(self, purchase: Purchase, request: Request, who: str | None, named: str | None) -> Charge:
         """Spend the event; or refuse, naming the nearest budget that is short."""
         note: dict[str, object] = {
             **purchase.note,
@@ -210,7 +211,7 @@ class Buyer:
         }
         if purchase.ran != purchase.event:
             note["ran"] = purchase.ran.to_json()  # charged otherwise; kept for better accountants
-        who = None if request.analyst is None else self._scopes.receiver(request.analyst, purchase.tables)
+        note["receiver"] = who
         if measured := self._measured(purchase):
             note["measures"] = list(measured)
             if shared := self.measured_before(purchase, who):
@@ -328,6 +329,12 @@ class SingleFlight:
             with self._lock:
                 self._busy.remove(name)
                 self._lock.notify_all()
+
+
+def _shared(charge: Charge, receiver: str | None) -> tuple[Mapping[str, object], ...]:
+    """What a charge noted of measures that were bought before, where it was the same receiver who bought it first."""
+    found = charge.note.get("shared")
+    return tuple(found) if isinstance(found, list) and charge.note.get("receiver") == receiver else ()
 
 
 def _short(ledger: Ledger, receiver: str, event: Event, guarantee: Guarantee) -> BudgetExceeded | None:
