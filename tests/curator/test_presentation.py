@@ -206,7 +206,7 @@ def test_no_word_decides_what_is_paid(study: Path, monkeypatch: pytest.MonkeyPat
         opened = Curator(study)
         releases = [opened.sql(sql, epsilon=0.1) for sql in questions.values()]
         board = opened.publish(opened.batch(questions, epsilon=0.2))
-        identities = [opened.plan(sql, epsilon=0.1).identity for sql in questions.values()]
+        identities = [str(opened.plan(sql, epsilon=0.1).identity) for sql in questions.values()]
         repeated = [*(release.repeated for release in releases), board.repeated]
         text = "\n".join(map(str, (*releases, board, opened.explain(COUNTS, epsilon=0.1))))
         assert opened.budget().spent == PureDP(0.4)

@@ -26,6 +26,7 @@ from curador.query.plan.facts import Facts, facts_of
 from curador.query.plan.identity import digest, measure_codes, plan_code, text_of
 from curador.query.plan.measurement import declared_limits
 from curador.query.plan.steps import Noised, Ranked, Selected, Step
+from curador.query.tables.sources import EngineTable
 from curador.query.tables.table import Table
 
 if TYPE_CHECKING:
@@ -117,9 +118,13 @@ class Plan:
         return frozenset(step.mechanism.kind for step in self.steps if step.mechanism is not None)
 
     @cached_property
-    def identity(self) -> str:
-        """A digest that identifies its measurement: the same for every way of presenting it."""
-        return digest(plan_code(self))
+    def identity(self) -> str | None:
+        """A digest of its measurement: the same for every way of presenting it.
+
+        None where it reads a public table of a database, whose content nothing tells apart: it is bought each time.
+        """
+        live = any(isinstance(self.declared[name].source, EngineTable) for name in self.reads - set(self.tables))
+        return None if live else digest(plan_code(self))
 
     @cached_property
     def expected(self) -> tuple[Expected, ...]:
