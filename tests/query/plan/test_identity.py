@@ -115,7 +115,7 @@ GOLDEN: dict[str, tuple[TableQuery, Guarantee, dict[str, Any], str]] = {
         PEOPLE.tree("places", {("Vigo",): 50}).aggregate(n=count()),
         PureDP(1),
         {},
-        "86fa630e28c2ad9f536180df95ed18234e0cd88efb0400d6e7d1b8bbdb567eb3",
+        "0e264e9b30100f67d1832dd6552667452eba7b7450e60c5d3caf6b1d33b0e743",
     ),
     "bins and neighbours that replace": (
         TableQuery.of("swapped", TABLES).aggregate(h=histogram("age", [20, 40, 60])),
@@ -192,7 +192,6 @@ COUNTS = "SELECT sex, smoker, COUNT(*) AS n, AVG(age) AS m FROM visits WHERE age
         COUNTS + " LIMIT 2",
         COUNTS.replace("COUNT(*) AS n, AVG(age) AS m", "AVG(age) AS m, COUNT(*) AS n"),
         COUNTS.replace("SELECT sex, smoker", "SELECT smoker, sex"),
-        COUNTS.replace("GROUP BY sex, smoker", "GROUP BY smoker, sex"),
         COUNTS.replace("WHERE age > 30", "WHERE 30 < age"),
         COUNTS.replace("FROM visits", "FROM visits AS v").replace("age > 30", "v.age > 30"),
     ],
@@ -203,6 +202,14 @@ def test_how_an_answer_is_presented_is_not_in_an_identity(other: str, budget: Gu
     assert one.identity == two.identity
     assert one.event == two.event
     assert measure_codes(one).keys() == measure_codes(two).keys()
+
+
+def test_the_order_of_groups_matters_only_where_units_are_cut_to_a_few_of_them() -> None:
+    """Which groups of a unit are kept depends on the order that they are written in."""
+    for table, same in (("people", True), ("visits", False)):
+        one = COUNTS.replace("FROM visits", f"FROM {table}")
+        other = one.replace("GROUP BY sex, smoker", "GROUP BY smoker, sex")
+        assert (planned(one).identity == planned(other).identity) is same
 
 
 @pytest.mark.parametrize("options", [{"confidence": 0.5}, {"rows": 1234}, {"confidence": 0.99, "rows": 7}])

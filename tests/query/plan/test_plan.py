@@ -406,7 +406,10 @@ def test_measures_that_differ_in_bounds_alone_are_told_apart() -> None:
     (first, second), (m, _) = made.recipes, made.measures
     twin = replace(m, high=m.high * 1000)
     assert twin.label == m.label
-    both = replace(made, recipes=(first, replace(second, measures=(twin,))))
+    (own, other) = (step for step in made.steps if isinstance(step, Noised))
+    wide = twin.sensitivity(made.contribution, made.neighbors, 1)
+    steps = (own, replace(other, measure=twin, sensitivity=wide))
+    both = replace(made, recipes=(first, replace(second, measures=(twin,))), steps=steps)
     assert both.measures == (m, twin)
     assert [x.sensitivity(made.contribution, made.neighbors, 1).l1 for x in both.measures] == [90, 90_000]
 

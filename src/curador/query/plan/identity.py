@@ -111,7 +111,7 @@ def _read(checked: Checked, contribution: object, copy: object) -> dict[str, obj
         "where": question.where,
         "groups": [groups[i] for i in order],
         "keys": None if checked.keys is None else _keys(checked.keys, order),
-        "tree": None if question.tree is None else [checked.keys, question.totals],
+        "tree": None if question.tree is None else checked.keys,
         "contribution": contribution,
         "limits": None if copy is None else declared_limits(checked),
         "joined": checked.rows_joined_per_unit,
