@@ -272,7 +272,7 @@ class Buyer:
 
 
 class KnownPurchases:
-    """What a scope's newest charges bought: measures and whole purchases, read from the ledger as they come.
+    """The newest purchases of a scope: measures and whole purchases, read from the ledger as they come.
 
     Guarantee: asked for a receiver, it shows that receiver's charges alone, so that none learns what others asked.
     """
