@@ -332,7 +332,7 @@ class SingleFlight:
 
 
 def _shared(charge: Charge, receiver: str | None) -> tuple[Mapping[str, object], ...]:
-    """What a charge noted of measures that were bought before, where it was the same receiver who bought it first."""
+    """Notes of a charge on measures that were bought before it; empty unless this receiver bought the charge first."""
     found = charge.note.get("shared")
     return tuple(found) if isinstance(found, list) and charge.note.get("receiver") == receiver else ()
 
