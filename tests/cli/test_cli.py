@@ -18,7 +18,7 @@ from typer.testing import CliRunner
 
 from curador import __version__
 from curador.cli.app import app
-from curador.cli.screen import console, told
+from curador.cli.screen import console, print_refusal
 from curador.errors import CuradorError, InvalidParameter
 
 Invoke = Callable[..., str]
@@ -138,12 +138,12 @@ def test_a_refusal_is_one_message_and_code_1(tmp_path: Path) -> None:
 def test_a_refusal_is_told_with_what_remains(capsys: pytest.CaptureFixture[str]) -> None:
     refusal = InvalidParameter("No [red]such thing.", fix="Look again.")
     refusal.add_note("population epsilon 0.5")
-    told(refusal, as_json=False)
+    print_refusal(refusal, as_json=False)
     assert capsys.readouterr().err.splitlines() == [
         "No [red]such thing.",  # brackets are no markup
         "  To do: Look again.",
         "  Cost: nothing was drawn, nothing was spent.",
         "  Remaining: population epsilon 0.5.",
     ]
-    told(refusal, as_json=True)
+    print_refusal(refusal, as_json=True)
     assert json.loads(capsys.readouterr().err)["error"]["remaining"] == ["population epsilon 0.5"]

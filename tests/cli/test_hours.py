@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 
 from curador.cli.app import app
 from curador.cli.hints import with_hint
-from curador.cli.screen import console, told
+from curador.cli.screen import console, print_refusal
 from curador.errors import CuradorError
 
 HOW_TO = Path(__file__).parents[2] / "docs" / "how-to"
@@ -37,7 +37,7 @@ def curador(arguments: list[str]) -> tuple[str, bool]:
     done = CliRunner().invoke(app, arguments)
     if isinstance(done.exception, CuradorError):
         with redirect_stderr(io.StringIO()) as said:
-            told(with_hint(done.exception), as_json=False)
+            print_refusal(with_hint(done.exception), as_json=False)
         return said.getvalue(), True
     assert done.exit_code == 0, done.output
     return done.output, False

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from curador.curator.policy import Policy, as_epsilon_delta, justified, required_notes
+from curador.curator.policy import Policy, as_epsilon_delta, require_reason, required_notes
 from curador.errors import InvalidParameter, QuestionRefused
 from curador.mechanisms.base import KINDS
 from curador.privacy import ZCDP, ApproxDP, Guarantee, PureDP
@@ -60,7 +60,7 @@ def test_more_than_one_needs_a_reason_and_ten_an_override() -> None:
 def test_rho_is_read_as_an_epsilon() -> None:
     assert 0.85 < as_epsilon_delta(ZCDP(0.02))[0] < 1  # 0.02 + 2 sqrt(0.02 ln 1e6) is 1.07
     with pytest.raises(QuestionRefused, match="needs a reason"):
-        justified(ZCDP(1))
+        require_reason(ZCDP(1))
     assert required_notes(ZCDP(1), because="x") != ()
     assert sum(as_epsilon_delta(ZCDP(0))) == 0
 

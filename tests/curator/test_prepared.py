@@ -98,7 +98,7 @@ def test_only_private_tables_are_prepared(study: Path, curator: Curator, table: 
 def test_copies_are_kept_beside_a_study_file(study: Path) -> None:
     from_python = Curator({"a": Curator(study, ledger="memory:").tables["a"]}, PureDP(1))
     assert from_python.copies is None
-    with pytest.raises(InvalidParameter, match="beside a study file"):
+    with pytest.raises(InvalidParameter, match="next to a study file"):
         prepare_stored(from_python, "a")
     from_python.close()
 

@@ -243,7 +243,7 @@ def test_a_measurement_is_shown_in_spanish_for_free(curator: Curator, study: Pat
     page = curator.sql(COUNTS, epsilon=0.1, language="es")
     assert page.repeated
     assert (page.columns, page.intervals, page.remarks) == (first.columns, first.intervals, first.remarks)
-    for said in ("intervalo del 95 %", "para una fila añadida o quitada", "cargo 1"):
+    for said in ("intervalo del 95 %", "para una fila que se añade o se quita", "cargo 1"):
         assert said in str(page)
         assert said in page._repr_html_()
     assert all(a != b for a, b in zip(page.notes, first.notes, strict=True))

@@ -128,7 +128,7 @@ def test_reloaded_data_keeps_the_budget_and_gets_new_answers(opened: Opened, stu
     assert second.charge != first.charge
     assert opened().sql(SQL, epsilon=0.25).to_json() == second.to_json()
     assert opened().budget().spent == PureDP(0.5)
-    with pytest.raises(InvalidParameter, match="no private table"):
+    with pytest.raises(InvalidParameter, match="not a private table"):
         curator.reload("nobody")
 
 

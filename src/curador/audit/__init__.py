@@ -1,7 +1,7 @@
-"""Attacks: Curador looked at from outside, with two tables that differ in one unit.
+"""Attacks on Curador from outside, with two tables that differ in one unit.
 
 Reading order:
 
 * doors — attacks on questions, written once as data and run through any door on any engine
-* local_reports — a floor under what local reports cost
+* local_reports — a lower bound on the privacy loss of local reports
 """

@@ -1,4 +1,4 @@
-"""A floor under what local reports cost, from the reports alone, whoever made them and by whatever program."""
+"""A lower bound on the privacy loss of local reports, from the reports alone, whatever program made them."""
 
 from __future__ import annotations
 
@@ -41,18 +41,18 @@ class Floor:
 
 
 def floor(event: Event, first: Any, second: Any, *, confidence: float = 0.99) -> Floor:
-    """What independent reports on one value and on another show of their epsilon; each report is a row of bytes.
+    """The floor that independent reports on two values put under their epsilon; each report is a row of bytes.
 
     One half of them chooses a set of reports that is likelier under one value; the other half judges how much.
 
     Guarantee: ``shown`` is above the true epsilon with a probability of at most 1 - confidence, whatever the program
         is: exact limits for two binomial chances [CP34], on reports that had no part in choosing the set.
     Assumes: reports are independent; the two values were chosen without looking at the reports.
-    Fails: a floor is no proof that a promise holds.  It is far below the truth where few reports differ much.
+    Fails: a floor is not a proof that a promise holds.  It is far below the truth where few reports differ much.
 
     >>> from curador.accounting.events import PureLoss
-    >>> told, held = np.zeros((1000, 1), np.uint8), np.ones((1000, 1), np.uint8)
-    >>> found = floor(PureLoss(1), told, held)  # reports that say everything
+    >>> zeros, ones = np.zeros((1000, 1), np.uint8), np.ones((1000, 1), np.uint8)
+    >>> found = floor(PureLoss(1), zeros, ones)  # reports that reveal everything
     >>> found.broken, found.shown > 4
     (True, True)
     """

@@ -1,14 +1,14 @@
-"""The command line: each command parses, calls and prints; whatever it decides is decided elsewhere.
+"""The command line: each command parses, calls and prints; decisions are made elsewhere.
 
-It ends with 0 where all is well, 1 where something was refused, and 2 where the command was not understood.
+It exits with 0 on success, 1 after a refusal, and 2 if the command was not understood.
 
 Reading order:
 
-* app — all commands together, and the way in
+* app — all commands together, and the entry point
 * options — the options that several commands share
 * opening — a study opened for a command
-* screen — what commands print with
-* hints — what to type about a refusal, by its code
+* screen — printing: text, JSON, refusals
+* hints — what to type after a refusal, by its code
 * studies — init, check, prepare, reload
 * asking — explain, ask, publish
 * budgets — budget, grant, renew, revoke

@@ -1,4 +1,4 @@
-"""All commands together, and the way in: ``curador`` runs :func:`main`."""
+"""All commands together, and the entry point: ``curador`` runs :func:`main`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from curador.cli.hints import with_hint
 from curador.cli.histories import history
 from curador.cli.ledgers import restore, verify
 from curador.cli.local.commands import local
-from curador.cli.screen import console, told
+from curador.cli.screen import console, print_refusal
 from curador.cli.studies import check, init, prepare, reload
 from curador.errors import CuradorError
 
@@ -65,5 +65,5 @@ def main() -> None:
     try:
         app()
     except CuradorError as refusal:
-        told(with_hint(refusal), as_json="--json" in sys.argv)
+        print_refusal(with_hint(refusal), as_json="--json" in sys.argv)
         raise SystemExit(1) from None

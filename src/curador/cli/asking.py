@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from curador.cli.opening import balances, opened
+from curador.cli.opening import balances, open_study
 from curador.cli.options import (
     STUDY,
     Accuracy,
@@ -59,12 +59,12 @@ def explain(
     study: Study = STUDY,
     as_json: Json = False,
 ) -> None:
-    """Say what an answer would cost and how wrong it would be; free, and no row is read.
+    """Show what an answer would cost and how wrong it would be; free, and no row is read.
 
     Example: curador explain "SELECT sex, COUNT(*) AS n FROM adult GROUP BY sex" --epsilon 0.1
     """
     paid = Paid(epsilon, delta, rho, accuracy, confidence, rows).asked()
-    with opened(study, rehearse=rehearse, log=log) as curator:
+    with open_study(study, rehearse=rehearse, log=log) as curator:
         found = curator.explain(sql, **paid, sql=show_sql, language=language)
         fits = _how_many(curator, sql, paid)
         left = balances(curator)
@@ -109,9 +109,9 @@ def ask(
     Example: curador ask "SELECT sex, COUNT(*) AS n FROM adult GROUP BY sex" --epsilon 0.1
     """
     paid = Paid(epsilon, delta, rho, accuracy, confidence, rows).asked()
-    who = None if rehearse else analyst  # a rehearsal is for nobody, and knows only the analysts that the study states
+    who = None if rehearse else analyst  # a rehearsal has no receiver: it knows only the analysts that the study states
     terms: dict[str, Any] = {"because": because, "override": override, "analyst": who, "key": key, "fresh": fresh}
-    with opened(study, rehearse=rehearse, log=log) as curator:
+    with open_study(study, rehearse=rehearse, log=log) as curator:
         release = curator.ask(sql, **paid, **terms, progress=progress, language=language)
         left = balances(curator, who)
     if as_json:
@@ -125,10 +125,10 @@ def ask(
 def publish(
     dashboard: Annotated[Path, typer.Argument(metavar="DASHBOARD", help="The dashboard file, which names its study.")],
     out: Annotated[
-        Path | None, typer.Option(help="The folder to write to; by default named as the dashboard, beside us.")
+        Path | None, typer.Option(help="The folder to write to; by default named as the dashboard, in this folder.")
     ] = None,
     explained: Annotated[
-        bool, typer.Option("--explain", help="Only say what it would cost and how wrong it would be; free.")
+        bool, typer.Option("--explain", help="Only show what it would cost and how wrong it would be; free.")
     ] = False,
     because: Because = "",
     override: Override = False,
@@ -151,7 +151,7 @@ def publish(
 
     board, folder = read_dashboard(dashboard), out if out is not None else Path(dashboard.stem)
     if folder.exists() and not folder.is_dir():
-        raise InvalidParameter(f"{folder} is no folder.", fix="Choose another with --out.")
+        raise InvalidParameter(f"{folder} is not a folder.", fix="Choose another with --out.")
     who = None if rehearse else analyst
     terms: dict[str, Any] = {
         "because": because or board.because,
@@ -160,7 +160,7 @@ def publish(
         "key": key,
         "fresh": fresh,
     }
-    with opened(board.study, rehearse=rehearse, log=log) as curator:
+    with open_study(board.study, rehearse=rehearse, log=log) as curator:
         batch = board.batch(curator)
         if explained:
             _print_batch(batch, board, balances(curator), as_json)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.text import Text
 
-from curador.cli.opening import opened
+from curador.cli.opening import open_study
 from curador.cli.options import STUDY, Delta, Json, Paid, Study
 from curador.cli.screen import amount, console, emit, grid, say
 from curador.errors import LedgerBroken
@@ -23,11 +23,11 @@ Some = Annotated[str | None, typer.Argument(metavar="[SCOPE]", help="A table, an
 
 
 def budget(scope: Some = None, study: Study = STUDY, as_json: Json = False) -> None:
-    """What tables, analysts and everybody together have spent and have left.
+    """Show what tables, analysts and everybody together have spent and have left.
 
     Example: curador budget
     """
-    with opened(study) as curator:
+    with open_study(study) as curator:
         found, lost = standing(curator.ledger) if scope is None else ([curator.budget(scope)], [])
     if as_json:
         emit([_plain(b) for b in found])
@@ -49,7 +49,7 @@ def standing(ledger: Ledger) -> tuple[list[Balance], list[str]]:
 
 
 def show(found: list[Balance]) -> None:
-    """Balances as a tree: what is charged below is charged above."""
+    """Print balances as a tree: what is charged below is charged above."""
     table = grid()
     states = {b.scope: _state(b) for b in found}
     for heading in ("", "budget", "spent", "remaining", *([""] if any(states.values()) else [])):
@@ -100,9 +100,9 @@ def _plain(b: Balance) -> dict[str, Any]:
 
 def grant(
     scope: Scope,
-    epsilon: Annotated[str | None, typer.Option(help="By how much.")] = None,
+    epsilon: Annotated[str | None, typer.Option(help="The amount.")] = None,
     delta: Delta = None,
-    rho: Annotated[str | None, typer.Option(help="By how much, where the budget counts rho.")] = None,
+    rho: Annotated[str | None, typer.Option(help="The amount, where the budget counts rho.")] = None,
     group: Annotated[
         str | None, typer.Option(help="The group of an analyst who is new, or another budget to be below.")
     ] = None,
@@ -110,14 +110,14 @@ def grant(
         datetime | None,
         typer.Option(
             formats=["%Y-%m-%d"],
-            help="The last day of a new analyst's budget, UTC. A budget for a time promises for that time alone.",
+            help="The last day of a new analyst's budget, UTC. A budget for a period promises for that period alone.",
         ),
     ] = None,
     because: Annotated[str, typer.Option(help="The reason; it is recorded.")] = "",
     study: Study = STUDY,
     as_json: Json = False,
 ) -> None:
-    """Give an analyst a budget, or raise any budget by so much, for ever.
+    """Give an analyst a budget, or raise any budget by an amount, for ever.
 
     Nothing lowers a budget. Whether to raise one must not depend on answers: decide by the calendar or the law.
 
@@ -127,7 +127,7 @@ def grant(
     """
     from curador.curator.study.document import read_study_document
 
-    with opened(study) as curator:
+    with open_study(study) as curator:
         end = None if expires is None else expires.replace(tzinfo=UTC) + timedelta(days=1)
         amount = Paid(epsilon, delta, rho).granted()
         found = curator.grant(scope, because=because, group=group, expires=end, **amount)
@@ -137,7 +137,7 @@ def grant(
         return
     show([found])
     if end is not None:
-        say("It promises for this time alone: whoever is in the data in several such times loses the sum.", "yellow")
+        say("It promises for this period alone: a person in the data of several periods loses the sum.", "yellow")
     if section:
         say(f"{study.name} may state what it did, or from now on {_toml(found)} under {section}.", "dim")
 
@@ -171,13 +171,13 @@ def renew(
 ) -> None:
     """Decide that tables are about new people, and start a new budget for them.
 
-    It promises for the new people alone: whoever was in the old rows too loses both budgets.
+    It promises for the new people alone: people in old and new rows lose both budgets.
 
     Where only the rows changed, use reload, which keeps the budget.
 
     Example: curador renew people --epsilon 1 --because "the survey of 2027, drawn without those of 2026"
     """
-    with opened(study) as curator:
+    with open_study(study) as curator:
         found = curator.renew(*tables, because=because, **Paid(epsilon, delta, rho).granted())
         charging = curator.scopes.charging(found.scope)
         removed = [
@@ -188,7 +188,7 @@ def renew(
         return
     show([found])
     say(f"{', '.join(charging)}: from now on about new people, under a budget of their own.")
-    say("It promises for them alone: whoever was in the old rows too loses both budgets.", "yellow")
+    say("It promises for them alone: people in old and new rows lose both budgets.", "yellow")
 
 
 def revoke(
@@ -201,7 +201,7 @@ def revoke(
 
     Example: curador revoke ana --because "the project ended"
     """
-    with opened(study) as curator:
+    with open_study(study) as curator:
         found = curator.revoke(scope, because=because)
     if as_json:
         emit(_plain(found))

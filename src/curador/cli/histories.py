@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from rich.text import Text
 
 from curador.cli.budgets import Some
-from curador.cli.opening import opened
+from curador.cli.opening import open_study
 from curador.cli.options import STUDY, Json, Study
 from curador.cli.screen import amount, console, emit, grid, say, worded
 
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 
 
 def history(scope: Some = None, study: Study = STUDY, as_json: Json = False) -> None:
-    """The charges so far, oldest first: when, for whom, what they cost, what was asked.
+    """Show the charges so far, oldest first: when, for whom, what they cost, what was asked.
 
-    Then what was decided about budgets: opened, raised, renewed, closed, restored, and why.
+    Then the decisions about budgets: opened, raised, renewed, closed, restored, and why.
 
     Example: curador history ana
     """
-    with opened(study) as curator:
+    with open_study(study) as curator:
         found, decided = curator.history(scope), curator.decisions(scope)
         implied = set(curator.scopes.of(curator.scopes.registered)) - set(curator.scopes.roots())
     if as_json:
@@ -67,7 +67,7 @@ def _when(at: str) -> str:
 
 
 def asked(charge: Charge) -> str:
-    """What a charge was for, in a few words, and why."""
+    """The purpose of a charge, in a few words, and its reason."""
     lines = [charge.asked]
     if charge.note.get("because"):
         lines.append(f"because: {charge.note['because']}")

@@ -1,4 +1,4 @@
-"""Opens a study for a command: its curator, the prepared copies it needs, and what a refusal shows of the budget."""
+"""Opens a study for a command: its curator, and what a refusal shows of the budget."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def opened(study: Path, *, rehearse: bool = False, log: Path | None = None) -> Iterator[Curator]:
-    """The curator of a study, or one that rehearses it.
+def open_study(study: Path, *, rehearse: bool = False, log: Path | None = None) -> Iterator[Curator]:
+    """Open the curator of a study, or one that rehearses it; it is closed at the end.
 
-    A refusal inside gets a note of what remains of the budget.  Errors of the engine go to the ``log``.
+    A refusal inside gets a note of the remaining budget.  Errors of the engine go to the ``log``.
     """
     from curador import ErrorLog
     from curador.curator.curator import Curator
@@ -39,6 +39,6 @@ def opened(study: Path, *, rehearse: bool = False, log: Path | None = None) -> I
 
 
 def balances(curator: Curator, analyst: str | None = None) -> list[Balance]:
-    """The budgets that everything is charged to, and an analyst's own."""
+    """The root budgets that every charge goes to, and an analyst's own."""
     found = list(curator.budgets())
     return found if analyst is None else [*found, curator.budget(analyst)]

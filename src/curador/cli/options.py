@@ -16,7 +16,7 @@ Study = Annotated[Path, typer.Option("--study", "-s", metavar="STUDY", help="The
 STUDY = Path("study.toml")
 
 Epsilon = Annotated[str | None, typer.Option(help="The whole privacy loss to pay, as a decimal or a fraction.")]
-Delta = Annotated[str | None, typer.Option(help="The delta beside it.")]
+Delta = Annotated[str | None, typer.Option(help="The delta that goes with it.")]
 Rho = Annotated[str | None, typer.Option(help="Pay in zero-concentrated privacy instead of epsilon.")]
 Accuracy = Annotated[
     str | None, typer.Option(help="The error wanted instead: the least epsilon that reaches it is paid.")
@@ -33,13 +33,13 @@ Progress = Annotated[bool, typer.Option("--progress", help="Show how far the rea
 Language = Annotated[str, typer.Option("--language", "-l", help="Of the answer: en or es.")]
 Log = Annotated[
     Path | None,
-    typer.Option(metavar="FILE", help="Append what the engine really said when it failed. It may quote rows: keep it."),
+    typer.Option(metavar="FILE", help="Append the engine's own errors to it. They may quote rows: keep it private."),
 ]
 
 
 @dataclass(frozen=True)
 class Paid:
-    """What a question is paid with, as it was typed.
+    """The budget of a question, as it was typed.
 
     >>> Paid(epsilon="1/2").asked()
     {'epsilon': '1/2'}
@@ -61,7 +61,7 @@ class Paid:
         {'epsilon': '1', 'delta': '1e-6'}
         """
         if self.epsilon is None and self.rho is None:
-            raise InvalidParameter("It is not said how much.", fix="Give --epsilon or --rho; --delta stands beside it.")
+            raise InvalidParameter("No amount is given.", fix="Give --epsilon or --rho, and --delta with it if wanted.")
         return self.asked()
 
     def asked(self) -> dict[str, Any]:

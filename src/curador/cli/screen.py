@@ -1,4 +1,4 @@
-"""What commands print with: one console, JSON on request, refusals on standard error."""
+"""Printing for commands: one console, JSON on request, refusals on standard error."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ console = Console(highlight=False)
 
 
 def clean(text: str) -> str:
-    """A text without what a terminal obeys: names come from files, and files from anywhere.
+    """A text without the control characters of terminals: names come from files, and files from anywhere.
 
     >>> clean("a\\x1b[31mb\\x9b2Jc é ε\\n")
     'a?[31mb?2Jc é ε\\n'
@@ -31,7 +31,7 @@ def clean(text: str) -> str:
 
 
 def json_text(values: object) -> str:
-    """Plain values as JSON, in which what a terminal obeys is escaped; what is not plain stands as its text.
+    """Plain values as JSON, with the control characters of terminals escaped; other values are written as text.
 
     >>> json_text("\\x9b2J ε")
     '"\\\\u009b2J ε"'
@@ -49,7 +49,7 @@ def emit(values: object) -> None:
 
 
 def say(text: str, style: str = "") -> None:
-    """Print a text as it is: brackets in it are no markup."""
+    """Print a text as it is: brackets in it are not markup."""
     console.print(Text(clean(text), style))
 
 
@@ -65,13 +65,13 @@ def bullet(text: str, style: str = "", indent: int = 0, mark: str = "*") -> None
     console.print(Text("\n".join(lines), style))
 
 
-def told(refusal: CuradorError, *, as_json: bool) -> None:
-    """Say on standard error what happened, what to do, what it cost and what remains."""
+def print_refusal(refusal: CuradorError, *, as_json: bool) -> None:
+    """Print on standard error what happened, what to do, what it cost and what remains."""
     left = getattr(refusal, "__notes__", [])
     if as_json:
         words = {"what": refusal.what, "fix": refusal.fix, "cost": refusal.cost}
-        said = {"kind": type(refusal).__name__, **words, "code": refusal.code, "facts": dict(refusal.facts)}
-        shown = Text(json_text({"error": {**said, "remaining": left}}))
+        parts = {"kind": type(refusal).__name__, **words, "code": refusal.code, "facts": dict(refusal.facts)}
+        shown = Text(json_text({"error": {**parts, "remaining": left}}))
     else:
         shown = Text.assemble((clean(refusal.what), "red"), clean(f"\n  To do: {refusal.fix}\n  Cost: {refusal.cost}."))
         for note in left:

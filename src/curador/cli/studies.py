@@ -10,7 +10,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from curador.cli.opening import opened
+from curador.cli.opening import open_study
 from curador.cli.options import STUDY, Json, Log, Study
 from curador.cli.screen import console, emit, grid, say, some, whole
 from curador.errors import InvalidParameter
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 
 def init(
     source: Annotated[str, typer.Argument(metavar="FILE", help="A CSV or Parquet file, or engine://…#table.")],
-    name: Annotated[str | None, typer.Option(help="What to call the table; by default the name of the file.")] = None,
+    name: Annotated[str | None, typer.Option(help="The name of the table; by default that of the file.")] = None,
     out: Annotated[Path, typer.Option(help="The study file to write; it must not exist.")] = STUDY,
     as_json: Json = False,
 ) -> None:
     """Draft a study file from column names and declared types; no row is read.
 
-    Of a CSV file only the header line is looked at.
+    Of a CSV file only the header line is read.
 
     Example: curador init adult.csv
     """
@@ -134,7 +134,7 @@ TableName = Annotated[str, typer.Argument(metavar="TABLE", help="A private table
 def prepare(
     table: TableName,
     group_by: Annotated[
-        list[str] | None, typer.Option("--group-by", "-g", help="What later questions group by; once for each.")
+        list[str] | None, typer.Option("--group-by", "-g", help="A column of later GROUP BYs; once for each.")
     ] = None,
     log: Log = None,
     study: Study = STUDY,
@@ -142,14 +142,14 @@ def prepare(
 ) -> None:
     """Choose every unit's rows once, so that later questions in these groups cost about a plain GROUP BY.
 
-    Nothing is released and nothing charged. Later commands use the copy, which is kept beside the study.
+    Nothing is released and nothing charged. Later commands use the copy, which is kept next to the study.
 
     Example: curador prepare visits --group-by sex --group-by town
     """
     from curador.curator.prepared import prepare_stored
 
     groups = group_by or []
-    with opened(study, log=log) as curator:
+    with open_study(study, log=log) as curator:
         copy = prepare_stored(curator, table, groups)
     if as_json:
         emit({"table": table, "group_by": groups, "place": copy.prepared.place})
@@ -160,13 +160,13 @@ def prepare(
 
 
 def reload(table: TableName, study: Study = STUDY, as_json: Json = False) -> None:
-    """Say that a table's rows changed; the budget stays as it is.
+    """Record that a table's rows changed; the budget stays as it is.
 
     Answers about the old rows are not given for the new ones, and prepared copies of the old rows are removed.
 
     Example: curador reload visits
     """
-    with opened(study) as curator:
+    with open_study(study) as curator:
         version = curator.reload(table)
         removed = curator.copies.remove(table) if curator.copies else []
     if as_json:

@@ -154,7 +154,7 @@ class Batch:
 
     @cached_property
     def tight(self) -> ApproxDP | None:
-        """What the whole batch guarantees at its delta, by privacy-loss distributions, rounded up; at most the sum.
+        """The guarantee of the whole batch at its delta, by privacy-loss distributions, rounded up; at most the sum.
 
         None where no accountant gives a finite number, unless that is what is to be charged: then it is refused.
         """

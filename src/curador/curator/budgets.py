@@ -165,7 +165,7 @@ class TableScopes:
         Tables that read what one of them reads are about the same people, and go with it.
         """
         for name in tables:
-            self._known(name)
+            self._require_known(name)
         if not tables or not because.strip():
             raise InvalidParameter(
                 "A new budget is for named tables, and needs a reason: who the new people are.",
@@ -188,12 +188,12 @@ class TableScopes:
 
     def reload(self, table: str) -> int:
         """Record that a table's content changed: answers about the old content are not given for the new."""
-        self._known(table)
+        self._require_known(table)
         made = self.ledger.register(table, self._addresses[table], reloaded=True)
         self.registered = MappingProxyType({**self.registered, table: made})
         return made.version
 
-    def _known(self, table: str) -> None:
+    def _require_known(self, table: str) -> None:
         if table not in self._private:
             raise InvalidParameter(f"{table!r} is not a private table here.", fix=f"Use {', '.join(self._private)}.")
 
@@ -215,7 +215,7 @@ class TableScopes:
         return [(known.data, known.version) for known in map(self.registration, tables)]
 
     def registration(self, name: str) -> Registration:
-        """What the rows that would be read now are registered as.
+        """The registration of the rows that would be read now.
 
         A frame is the one this curator was opened with, whatever the ledger has learned of that name since: its rows
         charge the people that they are about.  Files and tables are read live, and follow the ledger.

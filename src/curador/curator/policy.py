@@ -105,7 +105,7 @@ class Policy:
         for part in purchase.parts or (purchase,):
             self.small_enough(part.guarantee, {name: part.declared[name] for name in part.tables})
         self.small_delta(as_epsilon_delta(purchase.guarantee)[1], {n: purchase.declared[n] for n in purchase.tables})
-        justified(purchase.guarantee, because, override)
+        require_reason(purchase.guarantee, because, override)
 
     def small_enough(self, guarantee: Guarantee, tables: Mapping[str, Table]) -> None:
         """Refuse a guarantee that is larger than the policy allows, or a delta too large to promise anything."""
@@ -135,7 +135,7 @@ class Policy:
                 )
 
 
-def justified(guarantee: Guarantee, because: str = "", override: bool = False) -> None:
+def require_reason(guarantee: Guarantee, because: str = "", override: bool = False) -> None:
     """Refuse a large epsilon without a reason, or one that promises next to nothing without an override."""
     epsilon, _ = as_epsilon_delta(guarantee)
     shown = shown_up(epsilon)

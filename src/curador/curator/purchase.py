@@ -272,7 +272,7 @@ class Buyer:
 
 
 class KnownPurchases:
-    """What a scope's newest charges bought: measures and whole purchases, read from the ledger as they come.
+    """The newest purchases of a scope: measures and whole purchases, read from the ledger as they come.
 
     Guarantee: asked for a receiver, it shows that receiver's charges alone, so that none learns what others asked.
     """
@@ -332,7 +332,7 @@ class SingleFlight:
 
 
 def _shared(charge: Charge, receiver: str | None) -> tuple[Mapping[str, object], ...]:
-    """What a charge noted of measures that were bought before, where it was the same receiver who bought it first."""
+    """Notes of a charge on measures that were bought before it; empty unless this receiver bought the charge first."""
     found = charge.note.get("shared")
     return tuple(found) if isinstance(found, list) and charge.note.get("receiver") == receiver else ()
 

@@ -299,7 +299,7 @@ def present(plan: Plan, bought: Bought, *, rehearsal: bool = False, language: st
 
 
 def bought_remarks(bought: Bought, guarantee: Guarantee) -> tuple[Note, ...]:
-    """What a release must show of its purchase: how a large cost was allowed, and what was measured before."""
+    """Notes that a release must show of its purchase: how a large cost was allowed, and what was measured before."""
     return (*shared_notes(list(bought.shared)), *required_notes(guarantee, bought.because))
 
 

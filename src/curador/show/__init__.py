@@ -1,4 +1,4 @@
-"""What people read and look at, made of plain values.
+"""Texts, tables and figures for people, made of plain values.
 
 Reading order:
 
@@ -6,7 +6,7 @@ Reading order:
 * tables — tables as text and HTML
 * explain — a plan in words
 * release — a release on a terminal and in a notebook
-* describe — what a curator holds
+* describe — the tables and budgets that a curator holds
 * summary — estimates from local reports as plain values and tables
 * curves — privacy curves as figures
 * estimates — estimates from local reports as figures

@@ -1,7 +1,7 @@
 """Curves of privacy loss as figures: δ against ε, the two errors of a test, Rényi divergence against its order.
 
-A figure belongs to its caller: nothing is registered with pyplot, so there is nothing to close and no
-global state.  Lines carry their labels themselves, where they collide least, in colours that most people tell apart.
+A figure belongs to its caller: nothing is registered with pyplot, so there is nothing to close and no global state.
+Lines carry their labels themselves, where they collide least, in colours that most people can distinguish.
 """
 
 from __future__ import annotations
@@ -256,7 +256,7 @@ def _blank(
 
 
 def _draw(axes: Axes, lines: Sequence[_Line], *, at: float = 1.0, avoid: Sequence[_Line] = ()) -> None:
-    """The lines and their labels: after those that reach the right edge, beside the others near the share ``at``."""
+    """The lines and their labels: after those that reach the right edge, next to the others near the share ``at``."""
     for line, colour in zip(lines, COLOURS, strict=False):
         axes.plot(line.x, line.y, color=colour, linewidth=1.8, solid_capstyle="round", gid=line.label)
     scale = 72 / axes.figure.dpi  # places are measured in points

@@ -1,4 +1,4 @@
-"""What a curator holds, for people who are about to ask: tables, columns, units, bounds, and what is left to spend."""
+"""A description of a curator for people who are about to ask: tables, columns, units, bounds, remaining budgets."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Description:
 
 
 def values_text(bounds: Sequence[str] | None, keys: Sequence[object] | None, nullable: bool, language: str) -> str:
-    """What a column may hold, in a few words.
+    """The values that a column may hold, in a few words.
 
     >>> values_text(["17", "90"], None, False, "en"), values_text(None, ["F", "M"], True, "en")
     ('17 … 90, never NULL', 'F, M')

@@ -23,7 +23,7 @@ MOST = 30
 """Rows of one panel; of more, the largest are shown."""
 
 LABEL = 24
-"""Characters of a label beside a panel."""
+"""Characters of a label next to a panel."""
 
 _INK, _FAINT, _SIZE = "#333333", "#dddddd", 9.0
 _ROW, _WIDTH, _EDGE = 0.24, 6.4, 0.2  # inches
@@ -84,7 +84,7 @@ def _panel(axes: Axes, one: Summary) -> None:
     axes.set_title(heading, loc="left", color=_INK, size=10, parse_math=False)
     if not one.values:
         axes.set_axis_off()
-        axes.text(0, 0.5, "nothing was found" if one.users else "nobody reported", color=_INK, size=_SIZE, va="center")
+        axes.text(0, 0.5, "nothing was found" if one.users else "no reports", color=_INK, size=_SIZE, va="center")
         return
     (_distribution if one.kind == "distribution" else _points)(axes, one)
 

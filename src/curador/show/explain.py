@@ -49,7 +49,7 @@ def bullet(text: str) -> list[str]:
 
 
 def whom(unit: str | None, language: str = "en") -> str:
-    """Whom a guarantee is for: a row, or everything that shares an id."""
+    """The unit that a guarantee is for: a row, or everything that shares an id."""
     return say("unit-row", language) if unit is None else say("unit-id", language, unit=unit)
 
 

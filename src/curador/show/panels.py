@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MARKERS = "osD^vPX*"
-"""One shape for each colour, so that lines are told apart in print and by those who see colours alike."""
+"""One shape for each colour, so that lines can be distinguished in print and with colour blindness."""
 
 LETTERS = 48
 """How many letters of a note fit below one panel."""
@@ -126,7 +126,7 @@ def _fill(axes: Axes, panel: Panel, lines: Sequence[str], levels: Sequence[str])
     for i, label in enumerate(lines):
         if label in panel.lines:
             found = panel.lines[label]
-            # A little aside of each other, so that bars at the same place can be told apart.
+            # Slightly shifted, so that bars at the same place can be distinguished.
             x = np.asarray(found.x) * 1.035 ** (i - (len(lines) - 1) / 2)
             below = np.minimum(found.reach, 0.9 * found.mean) if panel.logy else found.reach
             axes.errorbar(

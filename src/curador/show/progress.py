@@ -1,4 +1,4 @@
-"""A bar for long work, on standard error and only where a person looks at it."""
+"""A progress bar for long work, on standard error and only in a terminal."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ if TYPE_CHECKING:
 
 @contextmanager
 def bar(what: str, console: Console | None = None) -> Iterator[Callable[[float], None] | None]:
-    """Show how far the work of the body is, if standard error is a terminal; gives what is to be told of it.
+    """Show a bar while the body runs, if standard error is a terminal; yields the callback that moves it, or None.
 
-    It is told the part that is done, from 0 to 1, or -1 where nobody knows.
+    The callback takes the part that is done, from 0 to 1, or -1 where it is unknown.
 
-    >>> with bar("reading") as tell:
-    ...     tell is None  # nobody looks at the output of a test
+    >>> with bar("reading") as update:
+    ...     update is None  # the output of a test is not a terminal
     True
     """
     from rich.console import Console
@@ -31,18 +31,18 @@ def bar(what: str, console: Console | None = None) -> Iterator[Callable[[float],
     with Progress(*columns, console=shown, transient=True) as progress:
         task = progress.add_task(what, total=None)
 
-        def tell(part: float) -> None:
+        def update(part: float) -> None:
             if part >= 0:
                 progress.update(task, total=1.0, completed=part)
 
-        yield tell
+        yield update
 
 
 def watched(progress: Callable[[float], None] | bool) -> AbstractContextManager[Callable[[float], None] | None]:
-    """Who is told how far the work is, while it lasts: a callback, a bar in a terminal for True, or nobody.
+    """A context that gives the callback for progress: the one passed, that of a bar for True, or None for False.
 
-    >>> with watched(False) as tell:
-    ...     print(tell)
+    >>> with watched(False) as update:
+    ...     print(update)
     None
     """
     if progress is True:

@@ -1,4 +1,4 @@
-"""A release on a terminal, in a notebook, in a log: its rows with their intervals, and what it guarantees."""
+"""A release on a terminal, in a notebook, in a log: its rows with their intervals, and its guarantee."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MOST_SHOWN = 50
 
 
 class Shown(Protocol):
-    """What is read of a release."""
+    """The properties of a release that are shown."""
 
     @property
     def columns(self) -> Mapping[str, tuple[Cell, ...]]: ...
@@ -49,8 +49,8 @@ class Shown(Protocol):
 
 
 def statement(release: Shown) -> str:
-    """What is guaranteed, to whom and by which charge, in one line."""
-    said = say(
+    """The guarantee, for whom it holds, and its charge, in one line."""
+    text = say(
         "statement",
         release.language,
         guarantee=guarantee_text(release.guarantee, release.language),
@@ -58,11 +58,11 @@ def statement(release: Shown) -> str:
         neighbors=say(release.neighbors.value, release.language),
         charge=release.charge,
     )
-    return say("rehearsal", release.language, statement=said) if release.rehearsal else said
+    return say("rehearsal", release.language, statement=text) if release.rehearsal else text
 
 
 def publication_statement(guarantee: Guarantee, tight: Guarantee | None, charge: str, language: str) -> str:
-    """What all releases of a batch guarantee together, in one line."""
+    """The guarantee of all releases of a batch together, in one line."""
     whole = guarantee_text(guarantee, language)
     if tight is None:
         return say("together", language, guarantee=whole, charge=charge)
@@ -70,7 +70,7 @@ def publication_statement(guarantee: Guarantee, tight: Guarantee | None, charge:
 
 
 def notes(release: Shown) -> tuple[str, ...]:
-    """What a reader should know, in the release's language."""
+    """Notes for the reader, in the release's language."""
     return tuple(note_text(note, release.language) for note in release.remarks)
 
 
@@ -85,7 +85,7 @@ def as_html(release: Shown) -> str:
 
 
 def as_rich(release: Shown, width: int) -> Iterator[RenderableType]:
-    """The release for a terminal so many columns wide."""
+    """The release for a terminal of ``width`` columns."""
     from rich.box import SIMPLE_HEAD
     from rich.table import Table as RichTable
     from rich.text import Text
@@ -104,7 +104,7 @@ def as_rich(release: Shown, width: int) -> Iterator[RenderableType]:
 
 
 def _columns(release: Shown) -> list[TextColumn]:
-    """What is printed, column by column: each output beside its interval."""
+    """The printed columns: each output next to its interval."""
     heading = say("interval", release.language, confidence=percent(release.confidence))
     found = []
     for name, cells in release.columns.items():
@@ -116,7 +116,7 @@ def _columns(release: Shown) -> list[TextColumn]:
 
 
 def _below(release: Shown) -> list[str]:
-    """What stands under the rows."""
+    """The lines below the rows."""
     lines = []
     if len(release) > MOST_SHOWN:
         lines.append(say("more-rows", release.language, n=len(release) - MOST_SHOWN))

@@ -39,12 +39,12 @@ class Summary:
     """Standard errors, where they are known."""
     edges: tuple[float, ...] = ()
     bounds: tuple[float, float] | None = None
-    """Between which a mean lies."""
+    """The bounds of a mean."""
     biased: bool = False
     confidence: float | None = None
     """How often all limits hold together, with those of a record's other attributes; None if there are no limits."""
     approximate: bool = False
-    """Whether the limits are right in the long run only."""
+    """Whether the limits are asymptotic only."""
     note: str = ""
     """A warning about the numbers, or nothing."""
 
@@ -125,7 +125,7 @@ def as_percent(share: float) -> str:
 
 
 def one_line(text: object) -> str:
-    """A name as it may be shown: what could move a cursor, start a line or turn the text around is a question mark.
+    """A name as it may be shown: characters that move a cursor, start a line or reverse the text become question marks.
 
     >>> one_line("te\\x1b[31ma")
     'te?[31ma'

@@ -14,7 +14,7 @@ Cell = int | float | str | bool | date | None
 
 @dataclass(frozen=True)
 class TextColumn:
-    """One printed column; numbers stand to the ``right``.  ``of`` names the column that this one belongs beside."""
+    """One printed column; numbers stand to the ``right``.  ``of`` names the column that this one belongs to."""
 
     heading: str
     cells: tuple[str, ...]
@@ -58,7 +58,7 @@ def html_table(columns: Sequence[TextColumn]) -> str:
 
 
 def stacked(columns: Sequence[TextColumn]) -> list[TextColumn]:
-    """Columns that belong beside others put below their cells, where there is little room."""
+    """The columns, those that belong to another put below its cells: for where there is little room."""
     below = {c.of: c for c in columns if c.of is not None}
     return [
         replace(c, cells=tuple(map("\n".join, zip(c.cells, below[c.heading].cells, strict=True))))
@@ -83,7 +83,7 @@ def cell_text(x: Cell) -> str:
 
 
 def real_text(x: float, digits: int = 6) -> str:
-    """A number with so many significant digits, and no exponent where none is needed."""
+    """A number with ``digits`` significant digits, and no exponent where none is needed."""
     if x == 0 or not math.isfinite(x):
         return f"{x:g}"
     size = math.floor(math.log10(abs(x)))

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from curador.audit.doors.run import ANSWERED, AttackRequest, Library, Observation, differences, distance, said
+from curador.audit.doors.run import ANSWERED, AttackRequest, Library, Observation, differences, distance, error_chain
 from curador.audit.doors.scenes import GROUPS, ROWS, SCENES, SLOTS, TOWNS, VICTIM, VICTIMS, Scene, person, visit
 from curador.audit.doors.table import ATTACKS, Attack, Safe
 from curador.curator.curator import Curator
@@ -259,7 +259,7 @@ def test_an_error_that_carries_another_is_seen() -> None:
 
     with pytest.raises(KeyError) as caught:
         hides()
-    assert "row 5000" in said(caught.value)  # `from None` hides it from a traceback, not from a program
+    assert "row 5000" in error_chain(caught.value)  # `from None` hides it from a traceback, not from a program
 
 
 # ---- B11: charge kept, one constant error ------------------------------------------------------------------------

@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 from typer.testing import CliRunner
 
-from curador.audit.doors.run import ANSWERED, AttackRequest, Observation, differences, masked, said
+from curador.audit.doors.run import ANSWERED, AttackRequest, Observation, differences, error_chain, masked
 from curador.audit.doors.scenes import GROUPS, ROWS, SCENES, VICTIMS
 from curador.audit.doors.table import Attack, Safe
 from curador.cli.app import app
@@ -57,7 +57,7 @@ class CommandLine:
         error = done.exception
         if error is None or isinstance(error, SystemExit):
             return f"exit code {done.exit_code}", done.output, None
-        return type(error).__name__, said(error), None
+        return type(error).__name__, error_chain(error), None
 
 
 def _timeless(text: str) -> str:

@@ -23,7 +23,7 @@ from curador.cli.hints import with_hint
 from curador.cli.local.commands import _candidates
 from curador.cli.local.new_task import MECHANISMS
 from curador.cli.local.tables import print_summaries
-from curador.cli.screen import console, told
+from curador.cli.screen import console, print_refusal
 from curador.errors import CollectorFailed, CuradorError, InvalidParameter, InvalidValue, NotPromised
 from curador.local import KRR, HeavyHitters
 from curador.local.collect.collector import Collector
@@ -370,7 +370,7 @@ def test_what_is_said_of_an_attribute_that_nobody_reported_on(invoke: Invoke) ->
     shown = invoke("estimate r --plot p.svg")
     assert shown.count("(1 person)") == 1
     assert shown.count("(0 people)") == shown.count("Nobody reported on it.") == 1
-    assert "nobody reported" in Path("p.svg").read_text()
+    assert "no reports" in Path("p.svg").read_text()
     assert ", all attributes at once" in Path("p.svg").read_text()
 
 
@@ -421,7 +421,7 @@ def test_no_name_can_command_the_terminal(invoke: Invoke, capsys: pytest.Capture
     for as_json in (True, False):
         with pytest.raises(InvalidParameter) as refusal:
             invoke("simulate --values p.csv --out y", out, "--column", HOSTILE)
-        told(refusal.value, as_json=as_json)
+        print_refusal(refusal.value, as_json=as_json)
         texts.append(capsys.readouterr().err)
     for text in (*texts, Path("p.svg").read_text()):
         assert not set(text) & {"\x1b", "\x9b"}

@@ -99,7 +99,7 @@ def test_explain_and_rehearse_spend_and_write_nothing(board: Invoke) -> None:
 
 def test_a_place_that_is_no_folder_is_refused_before_anything_is_bought(board: Invoke) -> None:
     Path("board").write_text("a file is in the way")
-    with pytest.raises(InvalidParameter, match="no folder"):
+    with pytest.raises(InvalidParameter, match="not a folder"):
         board("publish", "board.toml")
     assert json.loads(board("history", "--json"))["charges"] == []
 

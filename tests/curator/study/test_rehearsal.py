@@ -256,7 +256,7 @@ def test_a_rehearsal_says_so_wherever_it_is_shown(stage: Curator) -> None:
     console = Console(width=200, record=True, file=io.StringIO())
     console.print(release)
     for shown in (str(release), release._repr_html_(), release.statement(), console.export_text()):
-        assert "REHEARSAL on made-up rows, about nobody" in shown
+        assert "REHEARSAL on made-up rows, about no one" in shown
     stored = json.loads(release.to_json())
     assert stored["rehearsal"] is True
     assert Release.from_dict(stored) == release

@@ -19,7 +19,7 @@ MASK = "#"
 
 @dataclass(frozen=True)
 class AttackRequest:
-    """What an attacker sends: a text, what it is paid with, and what is asked to be prepared before.
+    """One request of an attacker: a text, its budget, and what is to be prepared before.
 
     >>> AttackRequest("SELECT COUNT(*) FROM people").budget["epsilon"]
     1
@@ -32,7 +32,7 @@ class AttackRequest:
 
 @dataclass(frozen=True)
 class Observation:
-    """All that an attacker sees of one request, noised numbers masked; ``numbers`` are those, row by row."""
+    """Everything an attacker sees of one request, with noised numbers masked; ``numbers`` holds those, row by row."""
 
     status: str
     text: str
@@ -47,15 +47,20 @@ class Door(Protocol):
     """A way into a curator: the library, the command line, HTTP."""
 
     def ask(self, request: AttackRequest) -> Observation:
-        """Send one request, and report all that comes back, the balance after it among it."""
+        """Send one request, and report all that comes back, including the balance after it."""
         ...
 
 
 class Library:
     """The door of a Python program that holds a curator.
 
-    >>> Library.__name__
-    'Library'
+    >>> from curador.curator.curator import Curator
+    >>> from curador.privacy import PureDP
+    >>> from curador.query.tables.table import Table
+    >>> people = Table("people.csv", columns={"age": {"type": "integer", "bounds": [0, 120]}})
+    >>> stage = Curator({"people": people}, budget=PureDP(1)).rehearse(rows=50)
+    >>> Library(stage).ask(AttackRequest("SELECT COUNT(*) AS n FROM people")).status
+    'answered'
     """
 
     def __init__(self, curator: Curator, scope: str | None = None) -> None:
@@ -71,7 +76,7 @@ class Library:
             explain = str(curator.explain(request.sql, **request.budget))
             release = curator.ask(request.sql, because="an attack", override=True, fresh=True, **request.budget)
         except Exception as error:  # noqa: BLE001  an attacker sees whatever comes, ours or not
-            status, text = type(error).__name__, said(error)
+            status, text = type(error).__name__, error_chain(error)
         charges = [(c.id, c.scopes, c.costs, c.settled, str(c.note)) for c in curator.history()]
         balance = f"{curator.budget(self._scope)} {charges}"
         if release is None:
@@ -87,10 +92,10 @@ class Library:
         )
 
 
-def said(error: BaseException) -> str:
-    """An error with all that hangs on it: its words, its cause and its context, which a traceback prints.
+def error_chain(error: BaseException) -> str:
+    """The text of an error with its causes and contexts, which a traceback prints.
 
-    >>> said(ValueError("no"))
+    >>> error_chain(ValueError("no"))
     "ValueError('no')"
     """
     chain: list[str] = []
@@ -119,9 +124,9 @@ def _number(x: object) -> float | None:
 
 
 def differences(here: Observation, there: Observation, shuffled: bool = False) -> Iterator[str]:
-    """Where D and D' can be told apart without reading a noised number; nothing, if the attack fails.
+    """Where D and D' can be distinguished without reading a noised number; nothing, if the attack fails.
 
-    ``shuffled`` answers are ordered, cut or filtered by their noised values, so that neither order nor length is told.
+    ``shuffled`` answers are ordered, cut or filtered by their noised values: neither order nor length is compared.
 
     >>> one = Observation("answered", "", (1, ("n",)), (), "spent", "plan")
     >>> other = Observation("EngineFailed", "", (0, ()), (), "spent", "plan")

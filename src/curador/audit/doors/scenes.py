@@ -14,7 +14,7 @@ VICTIM = 5000
 """The id of the one person who is in D' and not in D."""
 
 GROUPS, ROWS = 2, 3
-"""What one unit contributes at most, in every scene: rows in so many groups, so many in each."""
+"""The contribution limits of one unit, in every scene: a number of groups, and of rows in each."""
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class Scene:
     """One private table as a study declares it, and its rows in D.
 
     ``columns`` are settings as in a study file; ``stored`` names the Arrow type each is kept as, which need not be the
-    one declared.  The unit is ``id``; ``public`` marks a table that protects nobody.
+    one declared.  The unit is ``id``; ``public`` marks a table that protects no one.
 
     >>> SCENES["people"].id, len(SCENES["empty"].rows)
     ('pid', 0)
@@ -71,7 +71,7 @@ _PEOPLE_STORED = {
 
 
 def person(pid: int, **other: object) -> SceneRow:
-    """A row of the people scene; what is not said follows from the id.
+    """A row of the people scene; values that are not given follow from the id.
 
     >>> person(7, age=40)["age"], person(7)["town"]
     (40, 'Lugo')
@@ -140,7 +140,7 @@ SCENES: Mapping[str, Scene] = MappingProxyType(
 # ---- victims -------------------------------------------------------------------------------------------------
 
 SceneRows = Mapping[str, tuple[SceneRow, ...]]
-"""What a victim adds, by table."""
+"""The rows that a victim adds, by table."""
 
 SMALLEST, LARGEST = -(2**63), 2**63 - 1
 ODD_VALUES: Mapping[str, tuple[object, ...]] = MappingProxyType(

@@ -18,7 +18,7 @@ from curador.audit.doors.scenes import GROUPS, HOSTILE, ODD_VALUES, ROWS, VICTIM
 
 
 class Safe(StrEnum):
-    """What a safe system does: the same to D and to D', and this."""
+    """The behaviour of a safe system: the same to D and to D', and this."""
 
     ANSWERED = "answered, and only noised numbers differ"
     SHUFFLED = "answered, in an order and length that follow from noised numbers"
@@ -29,7 +29,7 @@ _EPSILON: Mapping[str, Any] = MappingProxyType({"epsilon": 1})
 _SELECTING: Mapping[str, Any] = MappingProxyType({"epsilon": 10, "delta": 1e-9})
 """Enough to show groups of 60 all but surely, and one of a single unit with a chance of at most delta."""
 _LOUD: Mapping[str, Any] = MappingProxyType({"epsilon": 100_000})
-"""So much that noise all but vanishes: what is left of the distance is what one unit did."""
+"""So large that noise all but vanishes: what is left of the distance is the effect of one unit."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class Attack:
 
     @property
     def request(self) -> AttackRequest:
-        """What is sent, to both."""
+        """The request that is sent to both."""
         return AttackRequest(self.sql, self.budget, self.prepare)
 
 
@@ -127,7 +127,7 @@ _READS: Mapping[str, tuple[str, ...]] = {
     ),
 }
 _GROUPED = "SELECT town, COUNT(*) AS n FROM people GROUP BY town"
-"""Groups that nobody declared: those of one unit show with a chance of at most delta."""
+"""Undeclared groups: those of one unit show with a chance of at most delta."""
 
 _VALUES = [
     *(a for texts in _READS.values() for a in _answered("E6", texts, victim="broken")),
@@ -240,7 +240,7 @@ _EXTREMES: list[dict[str, Any]] = [
     {"epsilon": 1, "rows": -1},
     {"accuracy": (1, 0.95)},
 ]
-# So many days after a birth before 2020 is a date; after one in 2030 it lies beyond the year 9999.
+# This many days after a birth before 2020 is a date; after one in 2030 it lies beyond the year 9999.
 _BEYOND = "SELECT born + 2914482 AS d, COUNT(*) AS n FROM people GROUP BY born + 2914482"
 _BUDGETS = [
     *_refused("E3", [_BEYOND], budget=_SELECTING, victim="late"),
@@ -299,4 +299,4 @@ ATTACKS: tuple[Attack, ...] = (
     *_BUDGETS,
     *_HOSTILE,
 )
-"""All of them."""
+"""All attacks."""

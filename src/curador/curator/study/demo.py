@@ -13,7 +13,7 @@ from types import MappingProxyType
 
 from curador.curator.batch import Publication
 from curador.curator.curator import Curator
-from curador.curator.policy import justified
+from curador.curator.policy import require_reason
 from curador.curator.study import samples
 from curador.curator.study.dashboard import Dashboard, read_dashboard
 from curador.errors import InvalidParameter
@@ -116,7 +116,7 @@ def lay_out(folder: str | Path, epsilon: Number | None = None) -> Path:
             )
         return board
     reason = "a demonstration on made-up rows" if paid > 1 else ""
-    justified(budget_of(epsilon=paid), reason)  # refused before anything is written
+    require_reason(budget_of(epsilon=paid), reason)  # refused before anything is written
     rows = "\n".join(str(int(x)) for x in samples.salaries())  # whole units of money
     because = f'because = "{reason}"\n' if reason else ""
     values = {**SHARES, "threshold": THRESHOLD, "edges": ", ".join(map(str, EDGES)), "because": because}

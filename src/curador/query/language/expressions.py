@@ -110,7 +110,7 @@ class Arithmetic(Expr, tag="arithmetic"):
     right: Expr
 
     def __post_init__(self) -> None:
-        _known(self.op, ARITHMETIC)
+        _require_known(self.op, ARITHMETIC)
         super().__post_init__()
 
 
@@ -173,7 +173,7 @@ class DatePart(Expr, tag="date-part"):
     operand: Expr
 
     def __post_init__(self) -> None:
-        _known(self.part, DATE_PARTS)
+        _require_known(self.part, DATE_PARTS)
         super().__post_init__()
 
 
@@ -231,7 +231,7 @@ class Compare(Expr, tag="compare"):
     right: Expr
 
     def __post_init__(self) -> None:
-        _known(self.op, COMPARISONS)
+        _require_known(self.op, COMPARISONS)
         sides = (isinstance(self.left, Literal), isinstance(self.right, Literal))
         if sides == (True, False):
             flip = True
@@ -348,7 +348,7 @@ class Case(Expr, tag="case"):
 # ---- what all share ------------------------------------------------------------------------------------------
 
 
-def _known(op: str, ops: tuple[str, ...]) -> None:
+def _require_known(op: str, ops: tuple[str, ...]) -> None:
     if op not in ops:
         raise InvalidParameter(f"No operation is called {op!r}.", fix=f"Use one of {', '.join(ops)}.")
 

@@ -158,7 +158,7 @@ _numbers = count()
 
 
 def _stamp(frame: Frame) -> list[int]:
-    """What tells a frame apart from every other, in this process and in others; nothing is read from it."""
+    """A text that distinguishes a frame from every other, in all processes; nothing is read from it."""
     if frame not in _frames:
         _frames[frame] = next(_numbers)
     return [*_STARTED, _frames[frame]]

@@ -135,7 +135,7 @@ class Planner:
         )
 
     def exact_half(self) -> ExactHalf:
-        """What an engine runs, without noise or price, for a count that is noised elsewhere; it cannot be bought."""
+        """The exact half alone, without noise or price, for a count that is noised elsewhere; it cannot be bought."""
         measures = tuple(dict.fromkeys(m.of_groups for recipe in self.recipes for m in recipe.measures))
         return ExactHalf(self.checked, self.contribution, measures)
 

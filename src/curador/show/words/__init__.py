@@ -1,4 +1,4 @@
-"""Texts by code, in the languages people read.  Nothing is ever decided by them: code compares codes.
+"""Texts by code, in several languages.  Nothing is ever decided by a text: programs compare codes.
 
 Reading order:
 

@@ -1,4 +1,4 @@
-"""English."""
+"""The texts in English."""
 
 TEXTS = {
     # -- losses
@@ -19,7 +19,7 @@ TEXTS = {
     "replace": "replaced by another",
     # -- a release
     "statement": "{guarantee} for {unit} {neighbors} · charge {charge}",
-    "rehearsal": "REHEARSAL on made-up rows, about nobody · would be {statement}",
+    "rehearsal": "REHEARSAL on made-up rows, about no one · would be {statement}",
     "more-rows": "… and {n} more rows",
     "within-ranks": "{outputs}: within ± {ranks} ranks, {confidence} of the time",
     "interval": "{confidence} interval",
@@ -94,13 +94,13 @@ TEXTS = {
     "thresholded-gaussian": "threshold on a noisy count",
     # -- notes
     "covers": "An interval covers the statistic as it was protected: values clipped to their bounds, every unit cut to its "
-    "limits. What clipping and cutting left out is not in it.",
+    "limits. It does not cover what clipping and cutting left out.",
     "rows-left-out": "Rows beyond a unit's limits are left out before anything is measured; how many they are is not known "
     "without paying for it. Counts and sums are therefore of the rows kept.",
     "joined": "Of each unit at most {rows} are joined, chosen before the join. A unit with more loses pairs of rows that "
-    "match, so counts and sums of joined rows are too small, by how much is not known without paying for it.",
+    "match, so counts and sums of joined rows are too small; by how much is not known without paying for it.",
     "joined-outer": "Of each unit at most {rows} are joined, chosen before the join. A unit with more loses pairs of rows that "
-    "match, so counts and sums of joined rows are too small, by how much is not known without paying for it. A row that "
+    "match, so counts and sums of joined rows are too small; by how much is not known without paying for it. A row that "
     "is kept may lose its match, and then counts as one that has none.",
     "rows-of": "{n} rows of {table!r}",
     "and": " and ",

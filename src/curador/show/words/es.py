@@ -1,4 +1,4 @@
-"""Spanish."""
+"""The texts in Spanish."""
 
 TEXTS = {
     # -- losses
@@ -15,11 +15,11 @@ TEXTS = {
     # -- whom a guarantee is for
     "unit-row": "una fila",
     "unit-id": "todo lo de un {unit!r}",
-    "add-remove": "añadida o quitada",
-    "replace": "cambiada por otra",
+    "add-remove": "que se añade o se quita",
+    "replace": "que se sustituye",
     # -- a release
     "statement": "{guarantee} para {unit} {neighbors} · cargo {charge}",
-    "rehearsal": "ENSAYO con filas inventadas, sobre nadie · sería {statement}",
+    "rehearsal": "ENSAYO con filas inventadas, de nadie · sería {statement}",
     "more-rows": "… y {n} filas más",
     "within-ranks": "{outputs}: a ± {ranks} rangos como mucho, el {confidence} de las veces",
     "interval": "intervalo del {confidence}",
@@ -28,7 +28,7 @@ TEXTS = {
     "reason": "Épsilon {epsilon} está por encima de {limit}; motivo dado: {because}",
     "override": "EXCEPCIÓN: se permitió épsilon {epsilon}, aunque no promete casi nada.",
     "running-day": "Día {day} de {days}: los totales de todos los días son un solo evento, pagado al abrir.",
-    "running-intervals": "Los intervalos son de un día; en muchos días alguno falla.",
+    "running-intervals": "Los intervalos son de un día; a lo largo de muchos días alguno falla.",
     # -- an explanation
     "label-table": "tabla",
     "label-protects": "protege",
@@ -41,7 +41,7 @@ TEXTS = {
     "keeps-before": "de cada uno, como mucho {rows} en {groups}, antes del filtro",
     "keeps-after": "de cada uno, como mucho {rows} en {groups}, después del filtro",
     "whole-answer": "toda la respuesta",
-    "groups-private": "{groups}: elegidos en privado",
+    "groups-private": "{groups}: elegidos de forma privada",
     "groups-public": "{groups}: {n} públicos",
     "costs": "{guarantee}, una vez",
     "output": "columna",
@@ -93,14 +93,14 @@ TEXTS = {
     "thresholded-laplace": "umbral sobre un recuento con ruido",
     "thresholded-gaussian": "umbral sobre un recuento con ruido",
     # -- notes
-    "covers": "Un intervalo cubre el estadístico tal como se protegió: valores recortados a sus cotas, cada unidad limitada a lo "
-    "suyo. Lo que se recortó o se dejó fuera no está en él.",
+    "covers": "Un intervalo cubre el estadístico tal como se protegió: valores recortados a sus cotas y cada unidad, a sus "
+    "límites. No cubre lo que se recortó o se dejó fuera.",
     "rows-left-out": "Las filas que superan los límites de una unidad se dejan fuera antes de medir; cuántas son no se sabe sin "
     "pagar por ello. Recuentos y sumas son, pues, de las filas conservadas.",
-    "joined": "De cada unidad se juntan como mucho {rows}, elegidas antes de la unión. Una unidad con más pierde pares de filas "
-    "que casan, así que recuentos y sumas de filas unidas quedan cortos, sin que se sepa cuánto sin pagar por ello.",
-    "joined-outer": "De cada unidad se juntan como mucho {rows}, elegidas antes de la unión. Una unidad con más pierde pares de "
-    "filas que casan, así que recuentos y sumas de filas unidas quedan cortos, sin que se sepa cuánto sin pagar por ello. "
+    "joined": "De cada unidad se unen como mucho {rows}, elegidas antes de la unión. Una unidad con más pierde pares de filas "
+    "que coinciden, así que recuentos y sumas de filas unidas quedan cortos; cuánto no se sabe sin pagar por ello.",
+    "joined-outer": "De cada unidad se unen como mucho {rows}, elegidas antes de la unión. Una unidad con más pierde pares de "
+    "filas que coinciden, así que recuentos y sumas de filas unidas quedan cortos; cuánto no se sabe sin pagar por ello. "
     "Una fila conservada puede perder su pareja, y cuenta entonces como si no tuviera.",
     "rows-of": "{n} filas de {table!r}",
     "and": " y ",
