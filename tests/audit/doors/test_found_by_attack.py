@@ -146,7 +146,7 @@ def days(**how: Any) -> Curator:
 
 def test_a_running_count_is_of_this_curators_tables() -> None:
     strict, loose = days(unit="id", contribution=(1, 100)), days()
-    with pytest.raises(InvalidParameter, match="not planned by this curator"):
+    with pytest.raises(InvalidParameter, match="another curator"):
         strict.running_count(loose.table("v"), "day", date(2026, 1, 1), 3, epsilon=1)
     assert strict.history() == ()
 
@@ -252,9 +252,9 @@ def test_a_plan_of_another_curator_is_refused() -> None:
     strict = Curator({"t": Table(rows, unit="id", contribution=(1, 5), columns=columns)}, PureDP(1))
     loose = Curator({"t": Table(rows, columns=columns)}, PureDP(1))
     text = "SELECT COUNT(*) AS n FROM t"
-    with pytest.raises(InvalidParameter, match="not planned by this curator"):
+    with pytest.raises(InvalidParameter, match="another curator"):
         strict.release(loose.plan(text, epsilon=0.1))
-    with pytest.raises(InvalidParameter, match="not planned by this curator"):
+    with pytest.raises(InvalidParameter, match="another curator"):
         strict.publish(loose.batch({"n": text}, epsilon=0.1))
     assert strict.history() == ()
 
