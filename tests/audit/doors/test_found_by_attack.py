@@ -252,9 +252,9 @@ def test_a_plan_of_another_curator_is_refused() -> None:
     strict = Curator({"t": Table(rows, unit="id", contribution=(1, 5), columns=columns)}, PureDP(1))
     loose = Curator({"t": Table(rows, columns=columns)}, PureDP(1))
     text = "SELECT COUNT(*) AS n FROM t"
-    with pytest.raises(InvalidParameter, match="another curator"):
+    with pytest.raises(InvalidParameter, match="not planned by this curator"):
         strict.release(loose.plan(text, epsilon=0.1))
-    with pytest.raises(InvalidParameter, match="another curator"):
+    with pytest.raises(InvalidParameter, match="not planned by this curator"):
         strict.publish(loose.batch({"n": text}, epsilon=0.1))
     assert strict.history() == ()
 
