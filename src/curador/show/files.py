@@ -1,4 +1,4 @@
-"""Writing files so that a reader finds all of a file or nothing of it."""
+"""Writes files so that a reader finds a whole file or none."""
 
 from __future__ import annotations
 

@@ -98,7 +98,7 @@ def column(what: str | Expr) -> Expr:
 
 @dataclass(frozen=True)
 class Recipe:
-    """How one output is computed from measures.
+    """The recipe of one output: how it is computed from measures.
 
     ``effect`` is how strongly the noise of each measure moves the answer, relative to the largest the answer of n
     rows could be, times n.  The n is the same for all, so it does not matter for how a budget is divided.

@@ -123,7 +123,7 @@ def _needs_delta(currency: str) -> QuestionRefused:
 
 @dataclass(frozen=True)
 class _Currency:
-    """How much there is, how fast error falls with it, and what it buys."""
+    """A currency: the amount there is, how fast error falls with it, and what it buys."""
 
     total: Fraction
     power: float

@@ -130,7 +130,7 @@ def _keys(keys: Sequence[Sequence[Key]], order: list[int]) -> str:
 
 
 def declared(table: Table) -> dict[str, object]:
-    """Everything declared that what is measured rests on; not where the rows are, nor a size that only errors need."""
+    """Every declaration that the measurement depends on; not where the rows are, nor a size that only errors need."""
     code: dict[str, object] = {
         "unit": table.unit.id,
         "neighbors": table.neighbors,
@@ -158,7 +158,7 @@ _numbers = count()
 
 
 def _stamp(frame: Frame) -> list[int]:
-    """A text that distinguishes a frame from every other, in all processes; nothing is read from it."""
+    """Numbers that distinguish a frame from every other, in all processes; nothing is read from it."""
     if frame not in _frames:
         _frames[frame] = next(_numbers)
     return [*_STARTED, _frames[frame]]

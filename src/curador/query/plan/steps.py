@@ -183,7 +183,7 @@ class Largest:
 
 @dataclass(frozen=True)
 class Selected:
-    """Which groups may be shown, where the keys come from the data.
+    """The private selection of groups to show, where the keys come from the data.
 
     Guarantee: that of its mechanism, given that a unit is counted once in each group it keeps.
     """

@@ -1,4 +1,4 @@
-"""The number of each row's public key; rows with other keys, or with NULL, are dropped before anything is cut."""
+"""Maps each row to the index of its public group; other rows, and those with NULL, are dropped before truncation."""
 
 from __future__ import annotations
 

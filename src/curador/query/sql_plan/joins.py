@@ -1,6 +1,6 @@
-"""The tables of a question side by side: public ones by their keys, private ones by the unit's id.
+"""The joined tables of a question: public ones by their keys, private ones by the unit's id.
 
-A unit with n rows in two private tables would make n * n joined rows, and so much work that its presence could be seen
+A unit with n rows in two private tables would make n * n joined rows, and enough work for its presence to be seen
 in a failure.  So each side of such a join is cut first, to a public number of rows of every unit.  The rows of a unit
 are put in the order of a mixed number of the unit and of the other columns that the join matches, which is the same on
 both sides, so that rows which match are kept together; then of a mixed number of their place among the values.

@@ -90,7 +90,7 @@ def listing(name: str, table: Table, columns: Sequence[str]) -> Exact:
 
 
 class _Layout:
-    """Which columns are read, what they are called, and the layer of ids, groups and values made from them."""
+    """The columns that are read, their short names, and the layer of ids, groups and values made from them."""
 
     def __init__(self, checked: Checked, measures: Sequence[Measure], prepared: Prepared | None) -> None:
         self.checked = checked

@@ -112,7 +112,7 @@ def modulus(cells: GroupColumns) -> int:
 
 
 def group_order(cells: GroupColumns) -> tuple[str, ...]:
-    """By what a unit's groups are ordered: with public keys the mixed number differs from group to group."""
+    """The columns that order a unit's groups: with public keys the mixed number differs from group to group."""
     return (MIXED, *cells.names)
 
 
