@@ -100,8 +100,9 @@ def test_attack_on_the_command_line(attack: Attack, data: Path, tmp_path: Path) 
     (tmp_path / "study.toml").write_text(STUDY)
     seen = []
     for victim in (None, attack.victim):
-        for file in (data / str(victim)).iterdir():
-            shutil.copy(file, tmp_path / file.name)
+        for name, scene in SCENES.items():
+            if victim is None or not scene.public:  # neighbours share their public files
+                shutil.copy(data / str(victim) / f"{name}.parquet", tmp_path)
         seen.append(CommandLine(tmp_path).ask(attack.request))
     here, there = seen
     assert list(differences(here, there, shuffled=attack.safe is Safe.SHUFFLED)) == []
