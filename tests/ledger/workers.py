@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import os
 from collections.abc import Callable, Iterator
 from fractions import Fraction
@@ -17,8 +18,16 @@ THOUSANDTH = PureLoss(Fraction(1, 1000))
 
 
 def forked(work: Callable[[], None]) -> int:
-    """Run work in a child; its process id."""
+    """Run work in a child; its process id.
+
+    What other tests of this process left (engines with threads of their own) must not be collected in the child, where
+    those threads do not exist: it would crash there.
+    """
+    gc.collect()
+    gc.freeze()
     pid = os.fork()
+    if pid != 0:
+        gc.unfreeze()
     if pid == 0:
         code = 1
         try:
