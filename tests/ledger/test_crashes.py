@@ -29,9 +29,7 @@ def test_killed_at_random_instants(opener: Opener, address: dict[str, Any]) -> N
     for round_ in range(KILLS // 4):
         children = [forked(partial(curator, address, writing, n)) for n in range(4 * round_, 4 * round_ + 4)]
         told = b""
-        while (
-            told.count(b"\n") < 8
-        ):  # until they are at work: of three keys at least, since one is told up to three times
+        while told.count(b"\n") < 8:  # until they are at work: of three keys at least, one told up to three times
             told += os.read(reading, 1 << 16)
         time.sleep(chance.uniform(0, 0.2))
         for child in children:
