@@ -219,3 +219,13 @@ def test_the_page_of_errors_runs() -> None:
     (block,) = blocks((ROOT / "docs" / "reference" / "errors.md").read_text(), "python")
     test = doctest.DocTestParser().get_doctest(block, {}, "errors.md", "errors.md", 0)
     assert not doctest.DocTestRunner().run(test).failed
+
+
+# --- pages name tests that are there
+
+
+def test_pages_name_tests_that_are_there() -> None:
+    pages = [*(ROOT / "docs").rglob("*.md"), *ROOT.glob("*.md")]
+    named = {found for page in pages for found in re.findall(r"\btests/[\w/]+\.py\b", page.read_text())}
+    assert len(named) > 10
+    assert {path for path in named if not (ROOT / path).is_file()} == set()

@@ -210,6 +210,9 @@ def test_the_order_of_groups_matters_only_where_units_are_cut_to_a_few_of_them()
         one = COUNTS.replace("FROM visits", f"FROM {table}")
         other = one.replace("GROUP BY sex, smoker", "GROUP BY smoker, sex")
         assert (planned(one).identity == planned(other).identity) is same
+        query = TableQuery.of(table, TABLES)
+        keyed = [query.group_by("sex", keys={"sex": keys}).aggregate(n=count()) for keys in (["F", "M"], ["M", "F"])]
+        assert (planned(keyed[0]).identity == planned(keyed[1]).identity) is same
 
 
 @pytest.mark.parametrize("options", [{"confidence": 0.5}, {"rows": 1234}, {"confidence": 0.99, "rows": 7}])

@@ -102,15 +102,16 @@ def _read(checked: Checked, contribution: object, copy: object) -> dict[str, obj
     question = checked.question
     used = (question.table, *(join.table for join in question.joins))
     groups = [group.expr for group in question.group_by]
-    # Where units are cut to a few groups, which ones are kept depends on the order in which the groups are written.
-    order = canonical(groups) if checked.table.unit.id is None else list(range(len(groups)))
+    # Where units are cut to a few groups, which ones are kept depends on the order of the groups and of their keys.
+    free = checked.table.unit.id is None
+    order = canonical(groups) if free else list(range(len(groups)))
     return {
         "tables": {name: declared(checked.tables[name]) for name in used},
         "table": question.table,
         "joins": [join.to_json() for join in question.joins],
         "where": question.where,
         "groups": [groups[i] for i in order],
-        "keys": None if checked.keys is None else _keys(checked.keys, order),
+        "keys": None if checked.keys is None else _keys(checked.keys, order, free),
         "tree": None if question.tree is None else checked.keys,
         "contribution": contribution,
         "limits": None if copy is None else declared_limits(checked),
@@ -124,9 +125,10 @@ def canonical(groups: Sequence[Expr]) -> list[int]:
     return sorted(range(len(groups)), key=lambda i: text_of(groups[i]))
 
 
-def _keys(keys: Sequence[Sequence[Key]], order: list[int]) -> str:
-    rows = sorted(json.dumps(coded([key[i] for i in order])) for key in keys)
-    return hashlib.sha256("\n".join(rows).encode()).hexdigest()
+def _keys(keys: Sequence[Sequence[Key]], order: list[int], free: bool) -> str:
+    """A digest of public keys; where their order is ``free``, the same for every order."""
+    rows = [json.dumps(coded([key[i] for i in order])) for key in keys]
+    return hashlib.sha256("\n".join(sorted(rows) if free else rows).encode()).hexdigest()
 
 
 def declared(table: Table) -> dict[str, object]:
