@@ -303,7 +303,7 @@ def _fixed_sizes(event: Event) -> Iterable[FixedSizeSampled]:
 class PoissonSampled(Event, kind="poisson-sampled"):
     """The event run on a random part of the units, each taken independently with probability ``rate``.
 
-    A sample of a sample is a sample at the product of the rates.  A sample of fixed size drawn from this one is refused:
+    A sample of a sample is one at the product of the rates.  A sample of fixed size drawn from this one is refused:
     the number of units to draw from would be random, and a unit's chance not the product.
     """
 
