@@ -10,5 +10,6 @@ Reading order:
 * renyi — the Rényi curve of any event
 * tradeoffs — the trade-off between the two errors of a test
 * groups — the guarantee of a group of k people
+* unpaired — epsilon and delta where no pair of laws is known
 * costs — the price of an event in the currency of a budget
 """
