@@ -2,19 +2,22 @@
 
 from fractions import Fraction
 from itertools import combinations
+from typing import Any
 
 import pytest
 
-from curador.accounting.events import Composed, Event, FixedSizeSampled, LaplaceNoise, Parallel, PoissonSampled
+from curador.accounting import events
+from curador.accounting.events import Event
 from curador.accounting.rules.profiles import delta
 from curador.accounting.rules.renyi import renyi
 from curador.errors import InvalidParameter
 from curador.privacy import Neighbors
 
+ev: Any = events  # events read ints, strings and decimals
 HALF, THIRD = Fraction(1, 2), Fraction(1, 3)
-NOISE = LaplaceNoise(1, 1)
-CHANGED = LaplaceNoise(1, 1, Neighbors.REPLACE)
-FIXED = FixedSizeSampled(CHANGED, 1, 2)
+NOISE = ev.LaplaceNoise(1, 1)
+CHANGED = ev.LaplaceNoise(1, 1, Neighbors.REPLACE)
+FIXED = ev.FixedSizeSampled(CHANGED, 1, 2)
 
 Law = dict[frozenset[int], Fraction]
 
@@ -39,8 +42,8 @@ def test_a_poisson_sample_of_a_poisson_sample_is_one_at_the_product_of_the_rates
 
 
 def test_and_it_is_accounted_as_that() -> None:
-    nested = PoissonSampled(PoissonSampled(NOISE, HALF), THIRD)
-    once = PoissonSampled(NOISE, HALF * THIRD)
+    nested = ev.PoissonSampled(ev.PoissonSampled(NOISE, HALF), THIRD)
+    once = ev.PoissonSampled(NOISE, HALF * THIRD)
     assert delta(nested, "0.1") == pytest.approx(delta(once, "0.1"), rel=1e-9)
     assert renyi(nested, 4) == pytest.approx(renyi(once, 4), rel=1e-9)
 
@@ -53,25 +56,25 @@ def test_a_fixed_number_drawn_from_a_poisson_sample_is_not() -> None:
     assert chance == Fraction(3, 8) != HALF * Fraction(FIXED.batch, FIXED.population)
 
 
-@pytest.mark.parametrize("inner", [FIXED, 2 * FIXED, FIXED + CHANGED, Composed(((FIXED, 3),))])
+@pytest.mark.parametrize("inner", [FIXED, 2 * FIXED, FIXED + CHANGED, ev.Composed(((FIXED, 3),))])
 def test_so_it_is_refused_however_deep_it_stands(inner: Event) -> None:
     with pytest.raises(InvalidParameter, match="random"):
-        PoissonSampled(inner, HALF)
+        ev.PoissonSampled(inner, HALF)
     with pytest.raises(InvalidParameter, match="random"):
-        PoissonSampled(PoissonSampled(CHANGED, HALF) + inner, HALF)
+        ev.PoissonSampled(ev.PoissonSampled(CHANGED, HALF) + inner, HALF)
 
 
 @pytest.mark.parametrize("inner", [FIXED, 2 * FIXED, FIXED + CHANGED])
 def test_parts_that_change_their_size_are_not_sampled_at_a_fixed_size(inner: Event) -> None:
     for parts in ((inner,), (CHANGED, inner), (inner, inner)):
         with pytest.raises(InvalidParameter, match="change their sizes"):
-            Parallel(parts)
+            ev.Parallel(parts)
 
 
 def test_a_fixed_number_is_drawn_from_as_many_as_were_drawn_before() -> None:
-    inner = FixedSizeSampled(CHANGED, 1, 5)
-    nested = FixedSizeSampled(inner, 5, 10)
-    once = FixedSizeSampled(CHANGED, 1, 10)
+    inner = ev.FixedSizeSampled(CHANGED, 1, 5)
+    nested = ev.FixedSizeSampled(inner, 5, 10)
+    once = ev.FixedSizeSampled(CHANGED, 1, 10)
     assert delta(nested, "0.1") == pytest.approx(delta(once, "0.1"), rel=1e-9)
     with pytest.raises(InvalidParameter, match="population of 6"):
-        FixedSizeSampled(2 * inner, 6, 10)
+        ev.FixedSizeSampled(2 * inner, 6, 10)

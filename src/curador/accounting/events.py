@@ -19,6 +19,9 @@ from curador.privacy import Neighbors
 
 _KINDS: dict[str, type[Event]] = {}
 
+LARGEST_LOSS = Fraction(10**100)
+"""The largest loss, as a ratio of sensitivity and noise or as an epsilon or a rho, and one over the smallest."""
+
 DEEPEST = 32
 """How deep events may be made of events: every rule follows them down, and recursion has an end."""
 
@@ -85,7 +88,7 @@ def _read(x: object, deep: int) -> object:
         raise InvalidParameter(f"No event is called {kind!r}.", fix="Upgrade Curador, or check the file.")
     found = {name: _read(y, deep + 1) for name, y in body.items()}
     try:
-        return _KINDS[kind](**found)  # type: ignore[misc]
+        return _KINDS[kind](**found)
     except InvalidParameter:
         raise
     except (TypeError, ValueError, AttributeError):
@@ -103,6 +106,23 @@ def _set(event: Event, **checked: object) -> None:
     """Set the checked fields of an event, and read its neighbours."""
     set_fields(event, **checked)
     set_fields(event, neighbors=Neighbors(event.neighbors))
+
+
+def _loss(x: Fraction) -> None:
+    """Refuse a loss of a size that means nothing, and that floats could not follow through squares and logarithms."""
+    if x and not 1 / LARGEST_LOSS <= x <= LARGEST_LOSS:
+        raise InvalidParameter(
+            "A loss beyond 1e100, or below 1e-100, is not one that can be accounted for.",
+            fix="Check the sensitivity, the noise, epsilon or rho.",
+        )
+
+
+def _chance(x: object, name: str) -> Fraction:
+    """Read a probability that is 0, 1 or far enough from both for floats to tell."""
+    value = probability(x, name)
+    if value not in (0, 1) and min(value, 1 - value) < 1 / LARGEST_LOSS:
+        raise InvalidParameter(f"{name} is within 1e-100 of 0 or 1.", fix=f"Choose a {name} of exactly 0 or 1.")
+    return value
 
 
 def _set_made_of(event: Event, inner: Iterable[Event], **checked: object) -> None:
@@ -133,6 +153,7 @@ class LaplaceNoise(Event, kind="laplace"):
 
     def __post_init__(self) -> None:
         _set(self, scale=positive(self.scale, "scale"), sensitivity=positive(self.sensitivity, "sensitivity"))
+        _loss(self.epsilon)
 
     @property
     def epsilon(self) -> Fraction:
@@ -149,6 +170,7 @@ class DiscreteLaplaceNoise(Event, kind="discrete-laplace"):
 
     def __post_init__(self) -> None:
         _set(self, scale=positive(self.scale, "scale"), sensitivity=whole(self.sensitivity, "sensitivity", 1))
+        _loss(self.epsilon)
 
     @property
     def epsilon(self) -> Fraction:
@@ -171,6 +193,8 @@ class TruncatedLaplaceNoise(Event, kind="truncated-laplace"):
             sensitivity=positive(self.sensitivity, "sensitivity"),
             bound=positive(self.bound, "bound"),
         )
+        _loss(self.sensitivity / self.scale)
+        _loss(self.bound / self.scale)
 
 
 @dataclass(frozen=True)
@@ -183,6 +207,7 @@ class GaussianNoise(Event, kind="gaussian"):
 
     def __post_init__(self) -> None:
         _set(self, sigma=positive(self.sigma, "sigma"), sensitivity=positive(self.sensitivity, "sensitivity"))
+        _loss((self.sensitivity / self.sigma) ** 2)
 
 
 @dataclass(frozen=True)
@@ -205,6 +230,7 @@ class DiscreteGaussianNoise(Event, kind="discrete-gaussian"):
             sensitivity_squared=whole(self.sensitivity_squared, "sensitivity_squared", 1),
             dimension=whole(self.dimension, "dimension", 1),
         )
+        _loss(self.sensitivity_squared / self.variance)
 
 
 # ---- choices -------------------------------------------------------------------------------------------------
@@ -219,6 +245,7 @@ class ExponentialChoice(Event, kind="exponential"):
 
     def __post_init__(self) -> None:
         _set(self, epsilon=positive(self.epsilon, "epsilon"))
+        _loss(self.epsilon)
 
 
 @dataclass(frozen=True)
@@ -230,7 +257,7 @@ class RandomizedAnswer(Event, kind="randomized-response"):
     neighbors: Neighbors = Neighbors.REPLACE
 
     def __post_init__(self) -> None:
-        _set(self, categories=whole(self.categories, "categories", 2), truth=probability(self.truth, "truth"))
+        _set(self, categories=whole(self.categories, "categories", 2), truth=_chance(self.truth, "truth"))
 
 
 # ---- mechanisms known only by their guarantee --------------------------------------------------------------
@@ -245,6 +272,7 @@ class PureLoss(Event, kind="pure"):
 
     def __post_init__(self) -> None:
         _set(self, epsilon=positive(self.epsilon, "epsilon"))
+        _loss(self.epsilon)
 
 
 @dataclass(frozen=True)
@@ -257,6 +285,7 @@ class ApproxLoss(Event, kind="approximate"):
 
     def __post_init__(self) -> None:
         _set(self, epsilon=nonnegative(self.epsilon, "epsilon"), delta=probability(self.delta, "delta"))
+        _loss(self.epsilon)
 
 
 @dataclass(frozen=True)
@@ -268,6 +297,7 @@ class ZCDPLoss(Event, kind="zcdp"):
 
     def __post_init__(self) -> None:
         _set(self, rho=positive(self.rho, "rho"))
+        _loss(self.rho)
 
 
 def _event(x: object) -> Event:
@@ -312,7 +342,7 @@ class PoissonSampled(Event, kind="poisson-sampled"):
     neighbors: Neighbors = field(init=False)
 
     def __post_init__(self) -> None:
-        _set_made_of(self, [self.event], rate=probability(self.rate, "rate"))
+        _set_made_of(self, [self.event], rate=_chance(self.rate, "rate"))
         if any(_fixed_sizes(self.event)):
             raise InvalidParameter(
                 "A sample of fixed size cannot be drawn from a Poisson sample, whose size is random.",
@@ -399,6 +429,13 @@ class Composed(Event, kind="composed"):
         if name not in self.__dict__:
             raise AttributeError(name)
         return self.__dict__[name]
+
+    def __hash__(self) -> int:
+        # Kept, since caches ask for it again and again, and fractions are slow to hash.
+        found = self.__dict__.get("_hash")
+        if found is None:
+            set_fields(self, _hash=(found := hash((self.parts, self.neighbors))))
+        return int(found)
 
     def __getstate__(self) -> dict[str, object]:
         return {"parts": self.parts, "neighbors": self.neighbors, "depth": self.depth}
