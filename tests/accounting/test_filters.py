@@ -461,3 +461,36 @@ def test_odometers_pay_for_each_of_their_orders() -> None:
 def test_approximate_odometer_reads_the_ceiling_of_delta() -> None:
     state = charge(open_filter(ApproxDP(2, 1e-3)), ApproxDP(0.5, 1e-6))
     assert odometer(state) == ApproxDP(0.5, 1e-3)
+
+
+# ---- states that contradict their promise -------------------------------------------------------------------------
+
+
+def test_a_ceiling_above_the_promise_is_refused() -> None:
+    for fresh in (
+        open_filter(PureDP(1)),
+        open_filter(ApproxDP(1, 1e-6)),
+        open_filter(ZCDP(1, 1e-6)),
+        open_filter(RenyiDP({2: 1, 8: 2})),
+        open_filter(ApproxDP(1, 1e-6), rule="zcdp"),
+        open_filter(ApproxDP(1, 1e-6), rule="renyi-any", orders=[16, 64]),
+    ):
+        assert replace(fresh, ceiling=tuple(x - 1 if x else 0 for x in fresh.ceiling))
+        for i in range(len(fresh.ceiling)):
+            more = tuple(x + (10**12 if i == j else 0) for j, x in enumerate(fresh.ceiling))
+            with pytest.raises(InvalidParameter, match=r"allows|cannot be reserved"):
+                replace(fresh, ceiling=more)
+
+
+def test_a_rule_that_does_not_count_the_promise_is_refused() -> None:
+    budgets: list[tuple[Guarantee, str]] = [(PureDP(1), "zcdp"), (ZCDP(1), "approximate"), (ApproxDP(1, 1e-6), "pure")]
+    for budget, name in budgets:
+        currency = Currency(Rule(name))
+        width = len(currency.names)
+        with pytest.raises(InvalidParameter):
+            Filter(currency, budget, Neighbors.ADD_REMOVE, (1,) * width, (0,) * width)
+
+
+def test_some_delta_may_be_reserved() -> None:
+    fresh = open_filter(ApproxDP(1, 1e-6), rule="zcdp", reserved_delta="5e-7")
+    assert replace(fresh, spent=(1, 1)).ceiling == fresh.ceiling

@@ -22,7 +22,7 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import singledispatch
+from functools import lru_cache, singledispatch
 
 from curador.accounting.convert import zcdp_rho
 from curador.accounting.events import NOTHING, Event
@@ -59,10 +59,30 @@ class Filter:
                 f"{self.spent}.",
                 fix="Open it with open_filter().",
             )
+        most = _most(self.guarantee, self.currency, self.ceiling[-1])
+        if any(have > most_ for have, most_ in zip(self.ceiling, most, strict=True)):
+            raise InvalidParameter(
+                f"{self.guarantee!r} allows no ceiling of {self.ceiling} in {', '.join(self.currency.names)}.",
+                fix="Open it with open_filter().",
+            )
         if any(x < 0 for x in self.spent) or not within(self.spent, self.ceiling, self.currency.rule):
             raise InvalidParameter(
                 f"Spent {self.spent} is not within the ceiling {self.ceiling}.", fix="Check where this state came from."
             )
+
+
+@lru_cache(maxsize=256)
+def _most(guarantee: Guarantee, currency: Currency, beside: int) -> Cost:
+    """The highest ceiling that a filter of this currency may have for a promise, with a delta of ``beside`` units."""
+    approximate = isinstance(guarantee, ApproxDP)
+    reserved = Fraction(beside, DELTA_UNIT) if approximate and currency.rule is Rule.ZCDP else Fraction(0)
+    orders = currency.orders if currency.rule is Rule.RENYI_ANY else ()
+    found, ceiling = _opened(guarantee, currency.rule if approximate else None, reserved, orders)
+    if found != currency or math.inf in ceiling:
+        raise InvalidParameter(
+            f"The rule {currency.rule.value!r} does not count {guarantee!r}.", fix="Open it with open_filter()."
+        )
+    return tuple(math.floor(rational(x) * u) for x, u in zip(ceiling, currency.units, strict=True))
 
 
 def within(balance: Cost, ceiling: Cost, rule: Rule) -> bool:

@@ -16,6 +16,7 @@ from curador.accounting.pld.cells import Floats
 from curador.accounting.pld.noise_pairs import Normal
 from curador.accounting.pld.pairs import Ends, Pair, stacked
 from curador.accounting.pld.rules import Orders, bounded, orders, parts
+from curador.accounting.pld.spectrum import log_rest
 from curador.errors import InvalidParameter
 from curador.numbers import above, below
 
@@ -50,13 +51,18 @@ class CountedPair:
 
 def in_both_orders(event: Event) -> list[list[CountedPair]]:
     """The pairs that are composed, for each order of two neighbours; a single list if the orders look alike."""
+    return counted_in_both_orders(parts(event))
+
+
+def counted_in_both_orders(composed: Iterable[tuple[Event, int]]) -> list[list[CountedPair]]:
+    """The same for events with their counts, none of which is made of others by composition."""
     found = []
-    for high, low, n in bounded(parts(event)):
+    for high, low, n in bounded(composed):
         first = orders(high)
         found.append((first, first if low is high else orders(low), n))
     many = max((len(o) for o, _, _ in found), default=1)
     made = [[_bounds(high, low, i, n) for high, low, n in found] for i in range(many)]
-    costly = sum(not item.above.closed for item in made[0])
+    costly = sum(item.above.formula is None and not item.above.variance for item in made[0])
     if costly > _MOST:
         raise InvalidParameter(
             f"Of more than {_MOST} different events the laws would have to be laid out one by one.",
@@ -153,6 +159,11 @@ class Extremes:
 def _extremes(item: CountedPair) -> Extremes:
     most = item.above.ends()
     least = most if item.below is item.above else item.below.ends()
+    if isinstance(item.count, int):
+        margin = max(item.above.error, item.below.error)
+        mass = math.log(least.mass) - margin if least.mass else -math.inf
+        finite = (log_rest(least.infinite), log_rest(most.infinite))
+        return Extremes(most.top + margin, least.top - margin, mass, finite).times(item.count)
     slack = np.maximum(item.above.error, item.below.error)
     found = (most.top + slack, least.top - slack, _log(least.mass) - slack, _rest(least), _rest(most))
     ceiling, top, mass, low, high = (float(item.summed(x).sum()) for x in found)

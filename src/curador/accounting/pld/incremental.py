@@ -5,17 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import lru_cache, partial
 from typing import NamedTuple
 
 import numpy as np
 
 from curador.accounting.bracket import Bracket
-from curador.accounting.events import Composed, Event
+from curador.accounting.events import Event
 from curador.accounting.pld.cells import Floats
-from curador.accounting.pld.extremes import CountedPair, Extremes, in_both_orders
+from curador.accounting.pld.extremes import CountedPair, Extremes, counted_in_both_orders, in_both_orders
+from curador.accounting.pld.rules import parts
 from curador.accounting.pld.solve import (
-    ROOT,
     around,
     finish,
     read_delta,
@@ -28,10 +28,11 @@ from curador.accounting.pld.solve import (
 from curador.accounting.pld.spectrum import Band, Spectrum, nothing
 from curador.accounting.pld.window import THETAS, Window, for_delta, look_for_epsilon, plan_for, rough
 from curador.errors import InvalidParameter
-from curador.numbers import Number, whole
+from curador.numbers import Number, set_fields, whole
 
 _ROOM = 4  # a plan is made for a history this many times as long
 _OUTGROWN = 1.6  # how far the best tilt may fall below the plan's
+_ROOT = 1e-2  # how close to its root a bound is followed, as a share of the tolerance
 _KEPT = 64  # events whose spectra are kept for the next time
 _BLIND = Window(Band(1.0, 64.0, 64, 1.0, 1.0), 1.0, 256, 1e-290)  # where nothing can be aimed at
 
@@ -58,6 +59,11 @@ class _Sum(NamedTuple):
         )
 
 
+@lru_cache(maxsize=64)
+def _aim(delta: Number, tolerance: float) -> tuple[float, float]:
+    return read_delta(delta), read_tolerance(tolerance)
+
+
 @dataclass(frozen=True, eq=False)
 class _Order:
     """One order of the neighbours: a plan, the sum so far, and single events that may come again."""
@@ -65,6 +71,7 @@ class _Order:
     plan: Window
     total: _Sum
     kept: dict[Event, list[_Sum]] = field(default_factory=dict)
+    near: dict[float, float] = field(default_factory=dict)  # where epsilon last was for a delta: where to look first
 
 
 def _sum(item: CountedPair, plan: Window) -> _Sum:
@@ -100,9 +107,13 @@ class IncrementalPLD:
     tolerance: float = 1e-4
     counts: Mapping[Event, int] = field(default_factory=dict)
     _orders: tuple[_Order, ...] = ()
+    _target: float = field(init=False)
+    _fine: float = field(init=False)
 
     def __post_init__(self) -> None:
-        if not read_delta(self.delta) > 0:
+        target, fine = _aim(self.delta, self.tolerance)
+        set_fields(self, _target=target, _fine=fine)
+        if not self._target > 0:
             raise InvalidParameter(
                 "An incremental distribution is planned for a delta above 0.", fix="Choose a delta such as 1e-6."
             )
@@ -117,13 +128,15 @@ class IncrementalPLD:
 
     def epsilon(self, delta: Number | None = None) -> Bracket:
         """The smallest epsilon for which the history is (epsilon, delta)-DP, as a bracket."""
-        target = read_delta(self.delta if delta is None else delta)
-        fine = read_tolerance(self.tolerance)
+        target, fine = self._target if delta is None else read_delta(delta), self._fine
         found = worst(partial(_read, order, target, fine) for order in self._orders)
         if math.isinf(found.upper) or found.width <= _LOOSE * fine * max(1.0, found.upper):
             return found
         # Planned for other laws than were added since: planned anew for all of them, it is often much tighter.
-        anew = worst(partial(_read, order, target, fine) for order in self._planned(self.counts))
+        planned = self._planned(self.counts)
+        anew = worst(partial(_read, order, target, fine) for order in planned)
+        if delta is None and anew.width < found.width:  # the same history, in a better form for what is added next
+            set_fields(self, _orders=planned)
         return Bracket(max(found.lower, anew.lower), min(found.upper, anew.upper))
 
     @np.errstate(all="ignore")
@@ -143,22 +156,22 @@ class IncrementalPLD:
             total = order.total
             for single in singles:
                 total = total.plus(single, count, order.plan)
-            aim = for_delta(total.table, math.log(read_delta(self.delta)))
+            aim = for_delta(total.table, math.log(self._target))
             if THETAS[aim.at] * _OUTGROWN < order.plan.band.theta:
                 return None
-            grown.append(_Order(order.plan, total, order.kept))
+            grown.append(_Order(order.plan, total, order.kept, order.near))
         return tuple(grown)
 
     @np.errstate(all="ignore")
     def _planned(self, counts: Mapping[Event, int]) -> tuple[_Order, ...]:
         """The orders from scratch, with room for more."""
         made = []
-        for items in in_both_orders(Composed.of(*counts.items())):
+        for items in counted_in_both_orders((e, n * count) for event, count in counts.items() for e, n in parts(event)):
             longer = [replace(item, count=_ROOM * item.count) for item in items]
-            found = look_for_epsilon(longer, read_delta(self.delta)) if longer else None
+            found = look_for_epsilon(longer, self._target) if longer else None
             plan = _BLIND
             if found:
-                plan = plan_for(longer, *found, read_tolerance(self.tolerance) * max(1.0, found[1].epsilon))
+                plan = plan_for(longer, *found, self._fine * max(1.0, found[1].epsilon))
             start = nothing(plan.band)
             total = _Sum(start, start, np.zeros_like(THETAS), Extremes())
             for item in items:
@@ -174,7 +187,11 @@ def _read(order: _Order, delta: float, tolerance: float, attained: float) -> Bra
     low, high = total.extremes.epsilon_floor(more), total.extremes.epsilon_ceiling(less)
     if high - low > tolerance and high > attained and delta > 0:
         profile = finish(order.plan, total.above, total.below)
-        start = min(high, for_delta(total.table, math.log(delta)).epsilon)
-        high = min(high, solve_upper(profile, less, start, tolerance * ROOT))
-        low = max(low, solve_lower(profile, more, high, tolerance * ROOT))
+        start = order.near.get(delta) or for_delta(total.table, math.log(delta)).epsilon
+        found = solve_upper(profile, less, min(high, start), tolerance * _ROOT)
+        high = min(high, found)
+        order.near.clear()
+        if found < math.inf:
+            order.near[delta] = found
+        low = max(low, solve_lower(profile, more, high, tolerance * _ROOT))
     return Bracket(min(low, high), high)

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 
@@ -41,22 +41,30 @@ class Series:
 
 def series(spectrum: Spectrum, band: Band, correction: float) -> Series:
     """The sum that inverts a spectrum with weights 1 / (s (s + 1)) - correction, and its error."""
-    omega, n = band.omega, len(spectrum.phi)
-    s = band.theta + 1j * omega
-    g = (1 / (s * (s + 1)) - correction) * (2 / band.window)
-    g[0] /= 2
-    size = np.abs(g)
+    n = len(spectrum.phi)
+    omega, g, beyond, total, per_omega, norm = _weights(band, correction)
     terms = spectrum.phi * g[:n]
     # |phi| <= 1, so an error at one frequency costs at most its weight; products of errors are in the exponential.
-    per_omega = float(size @ omega)
     worst = UNIT * (spectrum.rounding + spectrum.drift * band.end) + spectrum.transform
-    wrong = UNIT * ((spectrum.rounding + 64) * float(size.sum()) + spectrum.drift * per_omega)
-    wrong = (wrong + spectrum.transform * float(np.linalg.norm(g))) * _exp(worst)
-    wrong += spectrum.dropped * float(size[n:].sum()) + _beyond(spectrum, band, correction)
+    wrong = UNIT * ((spectrum.rounding + 64) * total + spectrum.drift * per_omega)
+    wrong = (wrong + spectrum.transform * norm) * _exp(worst)
+    wrong += spectrum.dropped * float(beyond[n]) + _beyond(spectrum, band, correction)
     sizes = np.abs(terms)
     keep = n - int(np.argmax(sizes[::-1] > _NEGLIGIBLE * sizes[0]))
     wrong += float(sizes[keep:].sum())
     return Series(terms[:keep], omega[:keep], wrong if worst < 1 else math.inf, 2 * UNIT * per_omega)
+
+
+@lru_cache(maxsize=16)
+def _weights(band: Band, correction: float) -> tuple[Floats, Complexes, Floats, float, float, float]:
+    """The frequencies, their weights, the sum of the weights' sizes from each on, and three norms of them."""
+    omega = band.omega
+    s = (band.theta + 1j * omega).astype(np.complex128)
+    g: Complexes = (1 / (s * (s + 1)) - correction) * (2 / band.window)
+    g[0] /= 2
+    size = np.abs(g)
+    beyond = np.append(np.cumsum(size[::-1])[::-1], 0.0) * (1 + 2.0**-30)
+    return omega, g, beyond, float(size.sum()), float(size @ omega), float(np.linalg.norm(g))
 
 
 def _beyond(spectrum: Spectrum, band: Band, correction: float) -> float:
@@ -86,6 +94,8 @@ class Profile:
 
     @cached_property
     def _lower(self) -> Series:
+        if self.below is self.above and not self.mu:
+            return self._upper
         return series(self.below, self.band, self.mu**2 * math.exp(self.mu**2 / 8))
 
     def upper(self, epsilon: float) -> float:

@@ -151,7 +151,7 @@ def plan_for(items: list[CountedPair], sketch: WindowSketch, aim: Aim, tolerance
     mu = min(max(mu, math.sqrt(2 * _SURE) / (_MOST_FREQUENCIES * step)), _MOST_MU)
     last = math.sqrt(2 * _SURE) / mu
     # Where the event's own moments vanish soon enough, no normal loss needs to be added.
-    omegas = last * np.geomspace(1e-4, 16, 105)
+    omegas = last * np.geomspace(1e-4, 16, 53)
     enough = np.flatnonzero((_decay(items, theta, omegas, sketch.tail) <= -_SURE) & (omegas < _MOST_FREQUENCIES * step))
     if len(enough):
         last, mu = float(omegas[enough[0]]), 0.0

@@ -187,6 +187,13 @@ def _(event: ev.ApproxLoss) -> Losses:
     return event.epsilon, event.delta
 
 
+@plain_sum.register(ev.PoissonSampled)
+@plain_sum.register(ev.FixedSizeSampled)
+def _(event: ev.PoissonSampled | ev.FixedSizeSampled) -> Losses:
+    everyone = event.rate == 1 if isinstance(event, ev.PoissonSampled) else event.batch == event.population
+    return plain_sum(event.event) if everyone else (pure_epsilon(event), Fraction(0))
+
+
 @plain_sum.register
 def _(event: ev.Composed) -> Losses:
     return _sum(event, plain_sum)

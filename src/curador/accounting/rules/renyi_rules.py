@@ -135,7 +135,9 @@ Floats = NDArray[np.float64]
 _UNIT = 2.0**-52
 _SAFE = 2.0**-44  # relative: more than a dozen operations in doubles lose
 _SMALL, _LARGE = 2.0**-6, 300.0  # sizes of exponents below which series are summed, and above which logarithms are
+_SELDOM = 1e-280  # a probability above this is one to the last digit
 _TERMS = 12
+_FACTORIALS = np.array([float(math.factorial(k)) for k in range(2, _TERMS)])[:, None]
 
 
 def renyi_values(event: ev.Event, orders: Floats) -> Floats:
@@ -145,7 +147,7 @@ def renyi_values(event: ev.Event, orders: Floats) -> Floats:
     array([0.523851, 0.755...])
     """
     found = curve_rule(event, orders)
-    missing = [i for i, x in enumerate(found) if np.isnan(x)]
+    missing = np.flatnonzero(np.isnan(found)).tolist()
     if missing:
         found = found.copy()
         found[missing] = [renyi_rule(event, rational(orders[i].item())) for i in missing]
@@ -184,12 +186,13 @@ def _(event: ev.LaplaceNoise, orders: Floats) -> Floats:
     x, p = _in_range(event.epsilon), orders - 1
     with np.errstate(over="ignore", invalid="ignore"):
         first, second = orders * np.expm1(p * x), p * np.expm1(-orders * x)
-        direct = (first + second + _UNIT * (16 + orders * x) * (first - second)) / (2 * orders - 1)
-        series, up_, down_, factorial = np.zeros_like(orders), p * x, -orders * x, 1.0
-        for k in range(2, _TERMS):
-            up_, down_, factorial = up_ * (p * x), down_ * (-orders * x), factorial * k
-            series += (orders * up_ + p * down_) / factorial
-        excess = np.where(orders * x < _SMALL, series / (2 * orders - 1) * (1 + 2.0**-40), direct)
+        excess = (first + second + _UNIT * (16 + orders * x) * (first - second)) / (2 * orders - 1)
+        small = orders * x < _SMALL
+        if small.any():
+            a = orders[small]
+            k = np.arange(2.0, _TERMS)[:, None]
+            terms = (a * ((a - 1) * x) ** k + (a - 1) * (-a * x) ** k) / _FACTORIALS
+            excess[small] = terms.sum(axis=0) / (2 * a - 1) * (1 + 2.0**-40)
         far = x + (np.log(orders / (2 * orders - 1)) + np.exp(-orders * x)) / p
     return _from_excess(excess, far * (1 + _SAFE) + _SAFE * x, p * x, p)
 
@@ -208,7 +211,7 @@ def _(event: ev.ApproxLoss, orders: Floats) -> Floats:
 
 def _worst_pure(epsilon: Fraction, orders: Floats) -> Floats:
     x = _in_range(epsilon)
-    return _response(x, 1 / (1 + math.exp(x)) if x < _LARGE else math.nan, orders)
+    return _response(x, 1 / (1 + math.exp(x)) if x < 2 * _LARGE else math.nan, orders)
 
 
 @curve_rule.register
@@ -232,9 +235,13 @@ def _(event: ev.DiscreteLaplaceNoise, orders: Floats) -> Floats:
 def _response(x: float, seldom: float, orders: Floats) -> Floats:
     """Two losses x and -x, and perhaps 0: A - 1 = seldom (e**(alpha x) - 1) (1 - e**((1 - alpha) x))."""
     p = orders - 1
+    if not seldom > _SELDOM:
+        return np.full_like(orders, math.nan)
     with np.errstate(over="ignore", invalid="ignore"):
         excess = seldom * np.expm1(orders * x) * -np.expm1(-p * x) * (1 + _UNIT * (64 + orders * x))
-    return _from_excess(excess, np.full_like(orders, math.nan), orders * x, p)
+        shrink = math.log(seldom) + np.log(-np.expm1(-p * x))
+        far = np.logaddexp(0.0, orders * x + shrink) * (1 + _SAFE) + _SAFE * (1 + orders * x - shrink)
+    return _from_excess(excess, far / p, orders * x, p)
 
 
 @curve_rule.register
