@@ -12,8 +12,11 @@ from __future__ import annotations
 
 import math
 import sys
+from bisect import bisect_left
+from collections.abc import Mapping
 from fractions import Fraction
 from functools import lru_cache
+from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,19 +73,29 @@ def step(scale: Fraction) -> Fraction:
 
 
 def real_laplace(
-    values: NDArray[np.float64], scale: Fraction, e: int, entropy: Entropy = SYSTEM
+    values: NDArray[np.float64],
+    scale: Fraction,
+    e: int,
+    entropy: Entropy = SYSTEM,
+    exact: Mapping[int, Fraction] = MappingProxyType({}),
 ) -> NDArray[np.float64]:
     """Values on the grid 2**e, plus independent Laplace noise of the given scale.
+
+    ``exact`` has, by place, the values that no double holds.
 
     >>> scale = Fraction(1, 10**6)
     >>> real_laplace(np.array([1.0, 2.0]), scale, grid_exponent(scale)).round(3)
     array([1., 2.])
     """
-    return _released(values, _laplace(scale, e), e, entropy)
+    return _released(values, exact, _laplace(scale, e), e, entropy)
 
 
 def real_gaussian(
-    values: NDArray[np.float64], sigma: Fraction, e: int, entropy: Entropy = SYSTEM
+    values: NDArray[np.float64],
+    sigma: Fraction,
+    e: int,
+    entropy: Entropy = SYSTEM,
+    exact: Mapping[int, Fraction] = MappingProxyType({}),
 ) -> NDArray[np.float64]:
     """Values on the grid 2**e, plus independent Gaussian noise of the given standard deviation.
 
@@ -90,7 +103,7 @@ def real_gaussian(
     >>> real_gaussian(np.array([1.0, 2.0]), sigma, grid_exponent(sigma)).round(3)
     array([1., 2.])
     """
-    return _released(values, _gaussian(sigma, e), e, entropy)
+    return _released(values, exact, _gaussian(sigma, e), e, entropy)
 
 
 def real_laplace_one(value: Fraction, scale: Fraction, e: int, entropy: Entropy = SYSTEM) -> float:
@@ -104,13 +117,21 @@ def real_gaussian_one(value: Fraction, sigma: Fraction, e: int, entropy: Entropy
 
 
 def _released(
-    values: NDArray[np.float64], noise: RoundedLaplace | RoundedGaussian, e: int, entropy: Entropy
+    values: NDArray[np.float64],
+    exact: Mapping[int, Fraction],
+    noise: RoundedLaplace | RoundedGaussian,
+    e: int,
+    entropy: Entropy,
 ) -> NDArray[np.float64]:
     flat = values.reshape(-1)
     out = np.empty(flat.size)
+    places = sorted(exact)
     for i in range(0, flat.size, CHUNK):
         part = flat[i : i + CHUNK]
-        out[i : i + CHUNK] = _add(part, *noise.sample_with_outliers(part.size, entropy), e)
+        steps, outliers = noise.sample_with_outliers(part.size, entropy)
+        out[i : i + CHUNK] = _add(part, steps, outliers, e)
+        for place in places[bisect_left(places, i) : bisect_left(places, i + CHUNK)]:
+            out[place] = _nearest(exact[place], outliers.get(place - i, int(steps[place - i])), e)
     return out.reshape(values.shape)
 
 
