@@ -127,8 +127,9 @@ class IntegerNoise(AdditiveNoise):
         if is_scalar(value):
             return integer_scalar(value) + self._sampler(1).draw(entropy)
         values = integer_array(value)
-        noise = self._sampler(values.size).sample(values.size, entropy)
-        return clamp(values + noise.reshape(values.shape))
+        out = self._sampler(values.size).sample(values.size, entropy).reshape(values.shape)
+        out += values  # in place: a fresh array of a million numbers costs as much as drawing them
+        return clamp(out)
 
 
 def checked_confidence(confidence: object) -> float:
@@ -261,11 +262,13 @@ def integer_array(value: Any) -> NDArray[np.int64]:
 
 
 def clamp(x: NDArray[Any]) -> NDArray[np.int64]:
-    """Integers held at plus or minus 2**61."""
-    if x.dtype.kind == "u":
+    """Integers held at plus or minus 2**61; the array itself if it is one of 64-bit words and all are within."""
+    if x.dtype.kind == "u" and x.dtype.itemsize == 8:
         x = np.minimum(x, np.uint64(LARGEST))
-    out: NDArray[np.int64] = np.clip(x.astype(np.int64), -LARGEST, LARGEST)
-    return out
+    words = x.astype(np.int64, copy=False)
+    if words.size and (words.max() > LARGEST or words.min() < -LARGEST):
+        return np.clip(words, -LARGEST, LARGEST)
+    return words
 
 
 def _array(value: Any) -> NDArray[Any]:

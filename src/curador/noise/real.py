@@ -34,6 +34,8 @@ STEPS_BITS = 42
 COORDINATES = 1 << 10
 """How many coordinates a grid of 2**-40 of the scale serves at a charge below 2**-30 of the scale."""
 
+LARGEST = sys.float_info.max
+
 EXTREME = 900
 """Scales are kept within 2**-900 … 2**900, so that every step and every noise value is a normal double."""
 
@@ -148,21 +150,25 @@ def _steps(scale: Fraction, e: int) -> Fraction:
 def _on_grid(values: NDArray[np.float64], e: int) -> NDArray[np.float64]:
     # From 2**(52 + e) on, every double is a multiple of 2**e already, and scaling it could overflow.
     fine = np.abs(values) < 2.0 ** (52 + e)
-    if fine.all():
-        return np.rint(values * 2.0**-e) * 2.0**e
     return np.where(fine, np.rint(np.where(fine, values, 0.0) * 2.0**-e) * 2.0**e, values)
 
 
 def _add(
     values: NDArray[np.float64], noise: NDArray[np.int64], outliers: dict[int, int], e: int
 ) -> NDArray[np.float64]:
-    # Below 2**53 steps the noise is an exact double, so this addition rounds the exact sum once.
+    # Below 2**53 steps the noise is an exact double, so either addition rounds the exact sum once.
     with np.errstate(over="ignore"):
-        out = _on_grid(values, e) + noise.astype(np.float64) * 2.0**e
+        out = values * 2.0**-e
+        if out.max(initial=0.0) < 2.0**52 and out.min(initial=0.0) > -(2.0**52):
+            np.rint(out, out=out)
+            out += noise
+            out *= 2.0**e  # below 2**54 steps: exact, and far from the largest double
+        else:
+            out = _on_grid(values, e) + noise.astype(np.float64) * 2.0**e
+            np.clip(out, -LARGEST, LARGEST, out=out)
     for i, steps in outliers.items():
         out[i] = _nearest(Fraction(float(values[i])), steps, e)
-    largest = np.finfo(np.float64).max
-    return np.clip(out, -largest, largest, out=out)
+    return out
 
 
 def _nearest(value: Fraction, steps: int, e: int) -> float:
@@ -171,7 +177,7 @@ def _nearest(value: Fraction, steps: int, e: int) -> float:
     try:
         return math.ldexp(total, e) if total.bit_length() <= 1000 else float(total * Fraction(2) ** e)
     except OverflowError:
-        return math.copysign(sys.float_info.max, 1 if total > 0 else -1)
+        return math.copysign(LARGEST, 1 if total > 0 else -1)
 
 
 def _whole_steps(value: Fraction, e: int) -> int:
