@@ -223,6 +223,9 @@ class Postgres(SqlEngine):
         with watched(self._timeout, connection.cancel, progress, lambda: -1.0):
             connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
             try:
+                # Once more, for this transaction: behind a pooler it may run in another session than the one before.
+                local = ", ".join(["pg_catalog.set_config(%s, %s, true)"] * len(self._settings))
+                connection.execute(f"SELECT {local}".encode(), [x for pair in self._settings.items() for x in pair])
                 # Binary results go by the extended protocol, which takes one statement at a time and never two.
                 return [connection.execute(text.encode(), binary=True).fetchall() for text in texts]
             finally:

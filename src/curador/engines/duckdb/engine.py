@@ -201,7 +201,8 @@ class DuckDB(SqlEngine):
                 connection.execute(f"ATTACH {DUCKDB.string(written)} AS {DUCKDB.quoted(WRITTEN)}")
             for name, relation in self._views.items():
                 connection.execute(f"CREATE VIEW {self._relation(name)} AS SELECT * FROM {relation}")
-            connection.execute("SET TimeZone = 'UTC'")
+            # For the whole instance: a cursor is a connection of its own, and does not inherit what is set for another.
+            connection.execute("SET GLOBAL TimeZone = 'UTC'")
             # Statistics of Parquet files leave NaN out, and rules drawn from them would drop the tests for it.
             connection.execute("SET disabled_optimizers = 'statistics_propagation'")
             if written is None:
