@@ -112,6 +112,8 @@ def notes_of(plan: Plan) -> list[dict[str, Any]]:
         found.append({"code": "joined-outer" if outer else "joined", "rows": dict(joined)})
     if plan.prepared is not None and question.where is not None:
         found.append({"code": "prepared-before-filter"})
+    elif plan.prepared is not None and not plan.prepared.alike(checked):
+        found.append({"code": "prepared-for-others"})
     if any(isinstance(s, Noised) and isinstance(s.mechanism, Gaussian) for s in plan.steps):
         found.append({"code": "gaussian-together"})
     if any(isinstance(s, Selected) for s in plan.steps):

@@ -106,6 +106,8 @@ TEXTS = {
     "and": " and ",
     "prepared-before-filter": "The rows of each unit were chosen when the table was prepared, before the filter: rows that the "
     "filter drops used up the limits, so fewer are left than without the prepared table.",
+    "prepared-for-others": "The rows of each unit were chosen when the table was prepared, among more groups than are asked "
+    "about: those used up the limits, so fewer rows are left than without the prepared table.",
     "gaussian-together": "Shares of Gaussian noise divide its mu squared: together they are one Gaussian mechanism.",
     "groups-selected": "Groups of few units are left out; which ones are shown is random.",
     "tree-fitted": "Counts are noised at every level of the tree, then made to agree and not to be negative; public totals "

@@ -106,6 +106,8 @@ TEXTS = {
     "and": " y ",
     "prepared-before-filter": "Las filas de cada unidad se eligieron al preparar la tabla, antes del filtro: las que el filtro "
     "descarta gastaron los límites, y quedan menos que sin la tabla preparada.",
+    "prepared-for-others": "Las filas de cada unidad se eligieron al preparar la tabla, entre más grupos de los que se piden: "
+    "esos gastaron los límites, así que quedan menos filas que sin la tabla preparada.",
     "gaussian-together": "Las partes del ruido gaussiano dividen su mu al cuadrado: juntas son un solo mecanismo gaussiano.",
     "groups-selected": "Los grupos con pocas unidades se omiten; cuáles se muestran es aleatorio.",
     "tree-fitted": "Los recuentos llevan ruido en cada nivel del árbol, y después se hacen concordar y no ser negativos; los "
