@@ -24,7 +24,7 @@ from curador.query.language import expressions as ex
 from curador.query.plan.checked import check
 from curador.query.sql_plan.lower import lower
 from curador.query.sql_plan.prepared import Prepared, preparation
-from curador.query.tables.sources import EngineTable, Files, Frame
+from curador.query.tables.sources import EngineTable, Files, Frame, Source
 from curador.query.tables.table import Table
 from tests.real_engines import shown
 
@@ -57,12 +57,12 @@ def every_day(engine: SqlEngine, path: Path | None = None) -> list[Any]:
 
 def in_new_york(folder: Path) -> None:
     """What the test below runs in a process of its own: the machine's zone is read once in a process."""
-    assert duckdb.sql("SELECT current_setting('TimeZone')").fetchall() == [(ELSEWHERE,)]
+    assert duckdb.connect().execute("SELECT current_setting('TimeZone')").fetchone() == (ELSEWHERE,)
     pq.write_table(DATA, folder / "t.parquet")
     with duckdb.connect(str(folder / "t.duckdb")) as connection:
         connection.register("data", DATA)
         connection.execute("CREATE TABLE t AS SELECT * FROM data")
-    sources = {
+    sources: dict[str, Source] = {
         "frame": Frame(DATA),
         "pandas": Frame(DATA.to_pandas()),
         "parquet": Files(str(folder / "t.parquet"), "parquet"),

@@ -61,7 +61,7 @@ def noise(plan: Plan, found: Found, entropy: Entropy = SYSTEM) -> NoisyCounts:
     measured: dict[Measure, NDArray[Any]] = {}
     ranked: dict[RankSearch, NDArray[np.float64]] = {}
     for step in plan.steps:
-        if isinstance(step, Noised) and step.keyed:
+        if isinstance(step, Noised) and step.selects:
             assert counted is not None
             measured[step.measure] = counted
         elif isinstance(step, Noised):
