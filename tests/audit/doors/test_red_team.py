@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from collections import Counter
 from collections.abc import Callable
 from decimal import Decimal
 from itertools import pairwise
@@ -20,15 +19,13 @@ from curador.curator.table import CuratorTable
 from curador.errors import BudgetExceeded, CuradorError, EngineFailed, QuestionRefused
 from curador.privacy import ApproxDP, PureDP
 from curador.query.aggregates.counts import count, count_distinct
-from curador.query.aggregates.measure import Measure
 from curador.query.aggregates.moments import mean, variance
 from curador.query.aggregates.ranks import bounds, median
 from curador.query.aggregates.sums import sum_
 from curador.query.aggregates.top import top_k
 from curador.query.plan import plan as planned
-from curador.query.plan.plan import Plan
-from curador.query.plan.steps import Largest, Noised, Ranked, Selected
 from curador.query.tables.table import Table, Tree
+from tests.audit.doors.moves import changes
 
 EXACT: dict[str, Any] = {"epsilon": 10_000, "because": "a test", "override": True}
 TOWNS = ["x", "y", "z", "w"]
@@ -89,46 +86,6 @@ def database(units: list[Unit], neighbors: str, limits: tuple[int, int]) -> Cura
         "towns": Table(public, columns={"name": "text", "people": {"type": "integer", "bounds": [0, 9]}}, public=True),
     }
     return Curator(tables, budget=ApproxDP(1, 1e-3))
-
-
-def changes(plan: Plan, one: Any, other: Any) -> None:
-    """Every step's integers move between two databases by no more than the step was bought for."""
-    at = [{tuple(key): i for i, key in enumerate(found.keys)} for found in (one, other)]
-    keys = list(dict.fromkeys([*at[0], *at[1]]))
-
-    def moved(m: Measure) -> list[int]:
-        columns = one.column(m), other.column(m)
-        pairs = [[int(c[i[k]]) if k in i else 0 for c, i in zip(columns, at, strict=True)] for k in keys]
-        return [a - b for a, b in pairs]
-
-    tree = next((r.tree for r in plan.recipes if r.tree is not None), None)
-    for step in plan.steps:
-        if isinstance(step, Noised):
-            change = moved(step.measure.of_groups)
-            if step.measure.level is not None and tree is not None:
-                change = list(tree.gather(change, step.measure.level))
-            sizes = sorted(map(abs, change), reverse=True)
-            if any(isinstance(s, Largest) for s in plan.steps):
-                sizes = sizes[:2]  # of the two groups chosen
-            assert sum(sizes) <= step.sensitivity.l1
-            assert sum(x * x for x in sizes) <= step.sensitivity.l2_squared
-            assert max(sizes, default=0) <= step.sensitivity.linf
-        elif isinstance(step, Ranked):
-            lists = [found.values(step.ranks.measure) for found in (one, other)]
-            touched = 0
-            for key in keys:
-                a, b = (
-                    Counter(dict(zip(*(x.tolist() for x in lists[j][at[j][key]]), strict=True)))
-                    if key in at[j]
-                    else Counter()
-                    for j in (0, 1)
-                )
-                most = max((a - b).total(), (b - a).total())
-                touched += most > 0
-                assert most <= step.rows
-            assert touched <= step.groups
-        elif isinstance(step, Selected):
-            assert max(map(abs, moved(plan.units)), default=0) <= 1
 
 
 @pytest.mark.parametrize("seed", range(4))
