@@ -85,8 +85,10 @@ def declared(draw: Random, id: str) -> dict[str, dict[str, Any]]:
     def some(**settings: Any) -> dict[str, Any]:
         return {name: x for name, x in settings.items() if draw.random() < 0.7}
 
+    never = draw.choice([0, 0.3, 0.9])
+
     def column(kind: str, **settings: Any) -> dict[str, Any]:
-        return {"type": kind, **settings, **({"nullable": False} if draw.random() < 0.3 else {})}
+        return {"type": kind, **settings, **({"nullable": False} if draw.random() < never else {})}
 
     low = draw.choice([-3, 0, 1])
     return {
@@ -166,12 +168,14 @@ class Questions:
         def inner() -> str:
             return self.number(depth - 1)
 
-        kind = draw.randrange(10)
+        kind = draw.randrange(12)
+        if kind > 8:
+            return f"{draw.choice(['LEAST', 'GREATEST'])}({draw.choice(self.names)}, {draw.choice(self.names)})"
         if kind < 3:
             return f"({inner()} {draw.choice(['+', '-', '*', '/', '//', '%'])} {inner()})"
-        if kind < 6:
+        if kind < 5:
             return f"{draw.choice(['LEAST', 'GREATEST', 'COALESCE'])}({inner()}, {inner()})"
-        if kind < 8:
+        if kind < 7:
             otherwise = draw.choice([f" ELSE {inner()}", ""])
             return f"CASE WHEN {self.condition(depth - 1)} THEN {inner()}{otherwise} END"
         return draw.choice([f"ABS({inner()})", f"(-{inner()})", "EXTRACT(year FROM t.d)", "EXTRACT(weekday FROM t.d)"])
