@@ -1,6 +1,8 @@
 """SQL that reads a stored column as its declared type.
 
-Guarantee: reading cannot fail.  A value that does not fit becomes NULL, and bounds clip.  Every cast stands behind a
+Guarantee: reading cannot fail.  A value that does not fit becomes NULL, and bounds clip; in a column declared never
+NULL, what is or became NULL is the substitute that its declaration implies.  So every value has its declared type:
+bounds rest on nothing else (docs/proofs/plans.md, section 0).  Every cast stands behind a
 CASE that checks its argument (engines do not define the order in which AND is evaluated), and an expression that is
 needed several times is evaluated once, in a subquery below.  Reals become doubles first: exact numbers and texts by
 rounding to the nearest, so that floor(x * 2**bits) is the same on every engine.
@@ -50,7 +52,7 @@ def read_columns(scan: Scan, dialect: Dialect, source: str, types: Mapping[str, 
     if not all(cheap for _, cheap in found):
         below = ", ".join(f"{text} AS {name}" for text, name in zip(texts, names, strict=True))
         source, texts = f"(SELECT {below} FROM {source}{fence}) AS {dialect.quoted('a')}", names
-    shown = [_clipped(r, dialect, types, text) for r, text in zip(scan.reads, texts, strict=True)]
+    shown = [_filled(r, dialect, _clipped(r, dialect, types, text)) for r, text in zip(scan.reads, texts, strict=True)]
     return f"(SELECT {', '.join(f'{x} AS {name}' for x, name in zip(shown, names, strict=True))} FROM {source}{fence})"
 
 
@@ -117,6 +119,16 @@ def _clipped(r: Read, d: Dialect, types: Mapping[str, str], x: str) -> str:
         return x if types[r.column] in d.narrow else f"CASE WHEN {x} BETWEEN {least} AND {most} THEN {inside} END"
     below, above = d.constant(str(low)), d.constant(str(high))
     return f"CASE WHEN {x} < {least} THEN {below} WHEN {x} > {most} THEN {above} ELSE {inside} END"
+
+
+def _filled(r: Read, d: Dialect, x: str) -> str:
+    """The value, with the declared substitute for NULL; an id stays NULL, and its row is dropped."""
+    if r.way is not ReadAs.DECLARED or r.type.nullable:
+        return x
+    other = r.type.substitute
+    if isinstance(other, bool):
+        return f"COALESCE({x}, {'TRUE' if other else 'FALSE'})"
+    return f"COALESCE({x}, {d.string(other) if isinstance(other, str) else d.constant(str(other))})"
 
 
 def _on_grid(r: Read, d: Dialect, x: str) -> str:

@@ -22,7 +22,7 @@ def changes(plan: Plan, one: Any, other: Any) -> None:
 
     tree = next((r.tree for r in plan.recipes if r.tree is not None), None)
     for step in plan.steps:
-        if isinstance(step, Noised):
+        if isinstance(step, Noised) and step.mechanism is not None:  # else a constant, whatever was found
             change = moved(step.measure.of_groups)
             if step.measure.level is not None and tree is not None:
                 change = list(tree.gather(change, step.measure.level))

@@ -64,6 +64,8 @@ def noise(plan: Plan, found: Found, entropy: Entropy = SYSTEM) -> NoisyCounts:
         if isinstance(step, Noised) and step.selects:
             assert counted is not None
             measured[step.measure] = counted
+        elif isinstance(step, Noised) and step.mechanism is None:
+            measured[step.measure] = step.constants(len(places))
         elif isinstance(step, Noised):
             column = found.column(step.measure.of_groups)
             exact = [column[i] for i in places]

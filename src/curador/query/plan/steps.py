@@ -37,9 +37,9 @@ Numbers = NDArray[Any]
 class Noised:
     """A measure with independent noise in every group.
 
-    Without a mechanism no unit can move the measure (the number of rows, where neighbours replace rows and nothing
-    drops any), so it is public.  ``selection`` is set where the selection of groups already draws this noise: it shows
-    a group where the noised number reaches its threshold.
+    Without a mechanism no unit can move the measure, and what is released is the ``constant`` that the declarations
+    imply: never what an engine found.  ``selection`` is set where the selection of groups already draws this noise: it
+    shows a group where the noised number reaches its threshold.
 
     Guarantee: that of its mechanism, for the sensitivity of the measure over all groups.
     """
@@ -49,9 +49,10 @@ class Noised:
     mechanism: AdditiveNoise | None
     share: Fraction = Fraction(0)
     selection: Thresholded | None = None
+    constant: int | None = None
 
     def __post_init__(self) -> None:
-        if self.mechanism is None and self.sensitivity.l1 != 0:
+        if self.mechanism is None and (self.sensitivity.l1 != 0 or self.constant is None):
             raise InvalidParameter("A measure that a unit can move needs noise.", fix="Give the step a mechanism.")
 
     @property
@@ -66,7 +67,9 @@ class Noised:
     @property
     def code(self) -> dict[str, object]:
         """The measure and its noise, in codes and numbers."""
-        noise = None if self.mechanism is None else [self.mechanism.kind, self.mechanism.event.to_json()]
+        noise: list[object] = ["constant", self.constant]
+        if self.mechanism is not None:
+            noise = [self.mechanism.kind, self.mechanism.event.to_json()]
         return {"noised": self.measure.code, "noise": noise, "keyed": self.selects}
 
     def error(self, confidence: float = 0.95) -> float:
@@ -91,9 +94,9 @@ class Noised:
         Machine arrays where they hold the numbers exactly, single numbers of any size where they do not: the law of
         what is released is the same.
         """
-        numbers = [int(v) for v in values]
         if self.mechanism is None:
-            return _integers(numbers)
+            return self.constants(len(values))
+        numbers = [int(v) for v in values]
         real = isinstance(self.mechanism, Gaussian)
         largest = max(map(abs, numbers), default=0)
         scale = getattr(self.mechanism, "scale", Fraction(0))  # of Laplace noise; variances have a wider limit
@@ -105,6 +108,11 @@ class Noised:
             return np.asarray(self.mechanism.release(given, entropy=entropy))
         drawn = [self.mechanism.release(Fraction(v) if real else v, entropy=entropy) for v in numbers]
         return np.array(drawn, np.float64) if real else _integers(drawn)
+
+    def constants(self, groups: int) -> Numbers:
+        """The public integer of every group, where no unit can move the measure."""
+        assert self.constant is not None
+        return _integers([self.constant] * groups)
 
 
 def _integers(numbers: list[int]) -> Numbers:
