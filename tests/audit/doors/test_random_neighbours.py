@@ -1,4 +1,4 @@
-"""Random questions about random neighbours, in every storage, under every declaration: no unit moves more than was paid.
+"""Random questions about random neighbours, in every storage, under every declaration: no unit moves more than is paid.
 
 The same cases every time; ``make fuzz`` draws others.
 """
@@ -59,14 +59,14 @@ def fuzz(keep: Storage, folder: Path, worlds: int, questions: int, *, texts: boo
         for _ in range(questions):
             text, how = asks.question(), draw.choice(BUDGETS)
             print(text, how, made.columns, made.own)  # shown if it fails
-            plans = [planned(curator, text, how) for curator in pair]
-            if isinstance(plans[0], str) or isinstance(plans[1], str):
-                assert plans[0] == plans[1]
+            here, there = (planned(curator, text, how) for curator in pair)
+            if isinstance(here, str) or isinstance(there, str):
+                assert here == there
                 seen["refused"] += 1
                 continue
-            assert plans[0].to_dict() == plans[1].to_dict()
-            one, other = (c._engines.of(p.reads).run(p.exact) for c, p in zip(pair, plans, strict=True))
-            changes(plans[0], one, other)
+            assert here.to_dict() == there.to_dict()
+            one, other = (c._engines.of(here.reads).run(p.exact) for c, p in zip(pair, (here, there), strict=True))
+            changes(here, one, other)
             seen["answered"] += 1
         for curator in pair:
             curator.close()
