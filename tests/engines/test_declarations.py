@@ -74,7 +74,7 @@ def number_of(name: str, declaration: str) -> ex.Expr:
 
 
 def test_what_is_declared_never_null_is_never_read_as_null(opened: Opened) -> None:
-    """NULL, NaN, infinities and what does not fit are the lower bound, the first key or False; the rest is as it was."""
+    """NULL, NaN, infinities and what does not fit are the lower bound, the first key or False."""
     arrays = {f"{s} as {d}": pa.array(raw, kind) for s, (kind, raw) in UNFIT.items() for d in READABLE[s]}
     columns = {name: DECLARED[name.rpartition(" ")[2]] for name in arrays}
     engine, table = opened({"t": numbered(arrays)}), declared(columns, 5)

@@ -27,6 +27,9 @@ TRUE_TEXTS = ("true", "True", "TRUE", "t", "T", "yes", "Yes", "YES", "y", "Y", "
 FALSE_TEXTS = ("false", "False", "FALSE", "f", "F", "no", "No", "NO", "n", "N", "0")
 """Patterns and lists of the texts that are read as a number, a date or a truth value."""
 
+LONGEST_NUMBER = 400
+"""The most bytes of a text that is read as a number, a date or a truth value: patterns of longer ones may fail."""
+
 LARGEST = sys.float_info.max
 ALL_WHOLE = float(1 << 53)
 """From here on every double is a whole number."""
@@ -88,8 +91,10 @@ def _converted(r: Read, d: Dialect, types: Mapping[str, str]) -> tuple[str, bool
     column = d.quoted(r.column)
     if r.way is ReadAs.STORED:
         return column, True
-    convert = _CONVERSIONS[r.type.kind, check_column(r.column, r.type.kind, d, types)]
-    text, cheap = _recast(convert, d, column, types[r.column])
+    stored = check_column(r.column, r.type.kind, d, types)
+    if stored is Stored.DECIMAL:
+        column = d.sound_decimal(column, types[r.column])
+    text, cheap = _recast(_CONVERSIONS[r.type.kind, stored], d, column, types[r.column])
     return (d.text_identity(text), False) if r.way is ReadAs.ID and r.type.kind is Kind.TEXT else (text, cheap)
 
 
@@ -181,6 +186,10 @@ def _double(d: Dialect, c: str) -> tuple[str, bool]:
     return d.cast(c, d.real), True
 
 
+def _matched(d: Dialect, x: str, pattern: str) -> str:
+    return f"CASE WHEN {d.octets(x)} <= {LONGEST_NUMBER} THEN {d.matches(x, pattern)} END"
+
+
 def _whole_decimal(d: Dialect, c: str) -> tuple[str, bool]:
     return f"CASE WHEN {d.whole_decimal(c)} THEN {d.cast(c, d.wide)} END", False
 
@@ -193,7 +202,7 @@ def _whole_double(d: Dialect, c: str) -> tuple[str, bool]:
 
 def _text_integer(d: Dialect, c: str) -> tuple[str, bool]:
     x = d.text(c)
-    return f"CASE WHEN {d.matches(x, INTEGER_TEXT)} THEN {d.cast(f'TRIM({x})', d.wide)} END", False
+    return f"CASE WHEN {_matched(d, x, INTEGER_TEXT)} THEN {d.cast(f'TRIM({x})', d.wide)} END", False
 
 
 def _exact_double(d: Dialect, c: str) -> tuple[str, bool]:
@@ -202,7 +211,7 @@ def _exact_double(d: Dialect, c: str) -> tuple[str, bool]:
 
 def _text_double(d: Dialect, c: str) -> tuple[str, bool]:
     x = d.text(c)
-    return f"CASE WHEN {d.matches(x, REAL_TEXT)} THEN {d.text_to_double(f'TRIM({x})')} END", False
+    return f"CASE WHEN {_matched(d, x, REAL_TEXT)} THEN {d.text_to_double(f'TRIM({x})')} END", False
 
 
 def _days(d: Dialect, c: str) -> tuple[str, bool]:
@@ -215,17 +224,22 @@ def _timestamp_days(d: Dialect, c: str) -> tuple[str, bool]:
 
 def _text_days(d: Dialect, c: str) -> tuple[str, bool]:
     x = d.text(c)
-    return f"CASE WHEN {d.matches(x, DATE_TEXT)} THEN {d.text_to_days(x)} END", False
+    return f"CASE WHEN {_matched(d, x, DATE_TEXT)} THEN {d.text_to_days(x)} END", False
 
 
 def _number_truth(d: Dialect, c: str) -> tuple[str, bool]:
     return f"CASE WHEN {c} = 1 THEN TRUE WHEN {c} = 0 THEN FALSE END", True
 
 
+def _decimal_truth(d: Dialect, c: str) -> tuple[str, bool]:
+    return _number_truth(d, _whole_decimal(d, c)[0])[0], False  # 1 may not fit the type itself
+
+
 def _text_truth(d: Dialect, c: str) -> tuple[str, bool]:
     x = d.text(c)
     true, false = (", ".join(map(d.string, texts)) for texts in (TRUE_TEXTS, FALSE_TEXTS))
-    return f"CASE WHEN {x} IN ({true}) THEN TRUE WHEN {x} IN ({false}) THEN FALSE END", True
+    either = f"CASE WHEN {x} IN ({true}) THEN TRUE WHEN {x} IN ({false}) THEN FALSE END"
+    return f"CASE WHEN {d.octets(x)} <= {LONGEST_NUMBER} THEN {either} END", True
 
 
 def _text(d: Dialect, c: str) -> tuple[str, bool]:
@@ -249,7 +263,7 @@ _CONVERSIONS: dict[tuple[Kind, Stored], Conversion] = {
     (Kind.BOOLEAN, Stored.BOOLEAN): _bare,
     (Kind.BOOLEAN, Stored.INTEGER): _number_truth,
     (Kind.BOOLEAN, Stored.WIDE): _number_truth,
-    (Kind.BOOLEAN, Stored.DECIMAL): _number_truth,
+    (Kind.BOOLEAN, Stored.DECIMAL): _decimal_truth,
     (Kind.BOOLEAN, Stored.FLOAT): _number_truth,
     (Kind.BOOLEAN, Stored.TEXT): _text_truth,
     (Kind.TEXT, Stored.TEXT): _text,

@@ -100,6 +100,14 @@ class Dialect(ABC):
         """A cast that cannot fail, provided that the caller has checked the value."""
         return f"CAST({x} AS {type_name})"
 
+    def octets(self, x: str) -> str:
+        """The number of bytes of a text."""
+        return f"OCTET_LENGTH({x})"
+
+    def sound_decimal(self, x: str, type_name: str) -> str:
+        """An exact number; NULL where files could hold one that its own type cannot."""
+        return x
+
     @abstractmethod
     def matches(self, x: str, pattern: str) -> str:
         """Whether a text as a whole matches a pattern."""

@@ -154,6 +154,7 @@ class Postgres(SqlEngine):
         self._url = next(iter(tables.values())).url
         self._settings = {
             "search_path": "pg_catalog",
+            "client_encoding": "UTF8",
             "TimeZone": "UTC",
             "standard_conforming_strings": "on",
             "statement_timeout": f"{max(1, round(1000 * timeout))}ms",
@@ -188,7 +189,8 @@ class Postgres(SqlEngine):
 
     def _connect(self) -> psycopg.Connection[Any]:
         try:
-            return psycopg.connect(self._url, autocommit=True)
+            # Neither the address nor the role nor the environment chooses the encoding: another could not hold all texts.
+            return psycopg.connect(self._url, autocommit=True, client_encoding="UTF8")
         except psycopg.Error:
             raise _unopened() from None
 
@@ -250,7 +252,7 @@ class Postgres(SqlEngine):
 
     def _write(self, preparation: Preparation, made: Prepared) -> None:
         schema, table = POSTGRES.quoted(SCHEMA), POSTGRES.quoted(made.place)
-        with psycopg.connect(self._url) as connection:
+        with psycopg.connect(self._url, client_encoding="UTF8") as connection:
             self._configure(connection, self._settings)
             connection.execute(f"CREATE SCHEMA IF NOT EXISTS {schema}".encode())
             connection.execute(f"CREATE TABLE {schema}.{table} AS {self._stored_text(preparation)}".encode())

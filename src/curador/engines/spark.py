@@ -97,7 +97,8 @@ class SparkDialect(Dialect):
         return self.days(f"TRY_CAST({x} AS DATE)")
 
     def text(self, x: str) -> str:
-        return f"CAST({x} AS STRING) COLLATE UTF8_BINARY"
+        # Two texts that are not UTF-8 would be the same key when they are handed out, and one count would hide the other.
+        return f"TRY_VALIDATE_UTF8(CAST({x} AS STRING)) COLLATE UTF8_BINARY"
 
 
 def _escaped(c: str) -> str:

@@ -255,7 +255,7 @@ def test_types_of_arrow_in_parquet(kind: str, tmp_path: Path) -> None:
     compared(made[0], made[1])
 
 
-# ---- pandas, as people make frames ------------------------------------------------------------------------------------
+# ---- pandas, as people make frames -----------------------------------------------------------------------------------
 
 LIKELY = {
     "integers": [1, 2, 3],
@@ -305,7 +305,7 @@ def test_frames_of_pandas_with_one_value_missing(what: str, tmp_path: Path) -> N
     compared(*(Files(str(tmp_path / f"{i}.csv"), "csv") for i in range(2)))
 
 
-# ---- PostgreSQL's types ------------------------------------------------------------------------------------------------
+# ---- PostgreSQL's types ----------------------------------------------------------------------------------------------
 
 POSTGRES: dict[str, tuple[str, list[str]]] = {
     "smallint": ("1", ["-32768", "32767"]),

@@ -6,8 +6,10 @@ import hashlib
 import os
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from datetime import date
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 import duckdb
@@ -15,7 +17,7 @@ import numpy as np
 
 from curador.engines.deadline import watched
 from curador.engines.dialect import Dialect, Stored
-from curador.engines.duckdb.files import MILLISECONDS, MIXED, milliseconds, paths, reader
+from curador.engines.duckdb.files import MILLISECONDS, MIXED, Stamp, milliseconds, paths, reader, stamps, unreadable_csv
 from curador.engines.duckdb.frames import arrow
 from curador.engines.engine import LONGEST_WAIT, Progress, ResultRows
 from curador.engines.registry import engine_entry
@@ -27,6 +29,14 @@ from curador.query.tables.sources import Files, Frame, Source
 
 WRITTEN, PREPARED = "written", "prepared"
 """The names under which a file that is being prepared is attached, and of the table in it."""
+
+NOT_OPTIMIZED = ("statistics_propagation", "filter_pushdown", "join_filter_pushdown")
+"""What DuckDB may not do with a plan, because it trusts statistics of what is stored, and reading changes values.
+
+Statistics of Parquet files leave NaN out, and rules drawn from them would drop the tests for it.  A filter in a scan,
+whatever its expression, skips row groups by their raw minimum and maximum: whether other people's rows are read would
+depend on one row's bytes that are not UTF-8.
+"""
 
 
 class DuckDBDialect(Dialect):
@@ -77,6 +87,18 @@ class DuckDBDialect(Dialect):
 
     def matches(self, x: str, pattern: str) -> str:
         return f"REGEXP_FULL_MATCH({x}, {self.string(pattern)})"
+
+    def octets(self, x: str) -> str:
+        return f"STRLEN({x})"
+
+    def sound_decimal(self, x: str, type_name: str) -> str:
+        # Parquet and Arrow may hold a number of more digits; casting the least to text would end the whole instance.
+        width, scale = map(int, type_name.removeprefix("DECIMAL(").removesuffix(")").split(","))
+        most = f"{'9' * (width - scale)}.{'9' * scale}"
+        return f"CASE WHEN {x} BETWEEN CAST('-{most}' AS {type_name}) AND CAST('{most}' AS {type_name}) THEN {x} END"
+
+    def whole_decimal(self, x: str) -> str:
+        return f"{x} = TRUNC({x})"  # a floor may lie below the least of the type
 
     def floor(self, x: str) -> str:
         return f"CAST(FLOOR({x}) AS BIGINT)"
@@ -155,11 +177,16 @@ class DuckDB(SqlEngine):
         self._databases: dict[str, str] = {}
         self._views: dict[str, str] = {}
         self._parquet: set[str] = set()
-        self._in_memory = False
+        self._csv: dict[str, list[Stamp]] = {}
+        self._in_memory: dict[str, Preparation] = {}
+        self._reopening = Lock()
         for name, source in sources.items():
             self._resolve(name, source)
         self._connection = self._connect()
         self._types = {name: dict(self._described(name)) for name in sources}
+        if not self._attempt(lambda: self._verify(sources)):
+            self.close()
+            raise unreadable_csv()
 
     # ---- opening -----------------------------------------------------------------------------------------------
 
@@ -173,6 +200,8 @@ class DuckDB(SqlEngine):
             self._views[name] = reader(source.format, self._files[name], DUCKDB)
             if source.format == "parquet":
                 self._parquet.add(name)
+            else:
+                self._csv[name] = []
         elif (home := engine_entry(source).name) == self.name:
             catalog = self._add_database(source.path)
             self._files[name] = [self._databases[catalog]]
@@ -203,8 +232,7 @@ class DuckDB(SqlEngine):
                 connection.execute(f"CREATE VIEW {self._relation(name)} AS SELECT * FROM {relation}")
             # For the whole instance: a cursor is a connection of its own, and does not inherit what is set for another.
             connection.execute("SET GLOBAL TimeZone = 'UTC'")
-            # Statistics of Parquet files leave NaN out, and rules drawn from them would drop the tests for it.
-            connection.execute("SET disabled_optimizers = 'statistics_propagation'")
+            connection.execute(f"SET GLOBAL disabled_optimizers = '{','.join(NOT_OPTIMIZED)}'")
             if written is None:
                 allowed = sorted(set(self._databases.values()).union(*self._files.values()))
                 connection.execute(f"SET allowed_paths = [{', '.join(map(DUCKDB.string, allowed))}]")
@@ -214,6 +242,17 @@ class DuckDB(SqlEngine):
             connection.close()
             raise InvalidParameter("DuckDB could not open a table.", fix="Check its source and its format.") from None
         return connection
+
+    def _verify(self, tables: Iterable[str]) -> None:
+        """Read every field of CSV files that are new or changed; DuckDB's error if one of them is no table.
+
+        Rows would otherwise appear and vanish with the columns that a question reads.
+        """
+        for name in self._csv.keys() & set(tables):
+            if self._csv[name] != (now := stamps(self._files[name])):
+                with self._connection.cursor() as cursor:
+                    cursor.execute(f"SELECT COUNT(COLUMNS(*)) FROM {self._relation(name)}").fetchall()
+                self._csv[name] = now
 
     def _cursor(self, tables: Iterable[str]) -> duckdb.DuckDBPyConnection:
         """A connection for one thread, with the frames registered: a frame is visible only to its own connection."""
@@ -251,20 +290,35 @@ class DuckDB(SqlEngine):
         return PARQUET if table in self._parquet else DUCKDB
 
     def _results(self, exact: Exact, texts: tuple[str, ...], progress: Progress | None) -> list[ResultRows]:
-        before, cursor = self._stamps(exact), self._cursor(scan.table for scan in exact.scans)
+        tables = [scan.table for scan in exact.scans]
+        self._verify(tables)
+        before, used, cursor = self._stamps(exact), self._connection, self._cursor(tables)
         pairs = list(zip(texts, exact.statements, strict=True))
-        with cursor, watched(self._timeout, cursor.interrupt, progress, cursor.query_progress):
-            cursor.execute("BEGIN TRANSACTION")
-            results = [_fetched(cursor.execute(text), s.listed and exact.keys is not None) for text, s in pairs]
-            cursor.execute("ROLLBACK")
+        try:
+            with cursor, watched(self._timeout, cursor.interrupt, progress, cursor.query_progress):
+                cursor.execute("BEGIN TRANSACTION")
+                results = [_fetched(cursor.execute(text), s.listed and exact.keys is not None) for text, s in pairs]
+                cursor.execute("ROLLBACK")
+        except (duckdb.FatalException, duckdb.InternalException):
+            self._reopen(used)
+            raise
         if self._stamps(exact) != before:
             raise OSError("a file changed while it was read")
         return results
 
-    def _stamps(self, exact: Exact) -> list[tuple[int, int, int]]:
+    def _stamps(self, exact: Exact) -> list[Stamp]:
         """The inode, size and modification time of every file that a plan reads."""
-        paths = [p for scan in exact.scans for p in self._files.get(scan.table, [])]
-        return [(s.st_ino, s.st_size, s.st_mtime_ns) for s in map(os.stat, paths)]
+        return stamps([p for scan in exact.scans for p in self._files.get(scan.table, [])])
+
+    def _reopen(self, dead: duckdb.DuckDBPyConnection) -> None:
+        """Open a new database: an error inside DuckDB ends a whole one, and every later question would fail, and pay."""
+        with self._reopening:
+            if self._connection is not dead:  # another question did
+                return
+            self._connection = self._connect()
+            for relation, preparation in self._in_memory.items():
+                with suppress(duckdb.Error):  # a question that needs it fails, as one about a lost file does
+                    self._keep(preparation, relation)
 
     def close(self) -> None:
         self._connection.close()
@@ -284,19 +338,21 @@ class DuckDB(SqlEngine):
             self.attach(made)
             return made
         made = preparation.at("", uuid.uuid4().hex)
-        self._guarded(lambda: self._keep(preparation, made))
+        self._guarded(lambda: self._keep(preparation, made.relation))
+        self._types[made.relation] = {}
+        self._in_memory[made.relation] = preparation
         return made
 
     def _write(self, preparation: Preparation, path: str) -> None:
+        self._verify([preparation.table])
         with self._connect(path) as connection:
             self._register(connection, [preparation.table])
             connection.execute(f"CREATE TABLE {_named(WRITTEN, 'main', PREPARED)} AS {self._stored_text(preparation)}")
 
-    def _keep(self, preparation: Preparation, made: Prepared) -> None:
+    def _keep(self, preparation: Preparation, relation: str) -> None:
+        self._verify([preparation.table])
         with self._cursor([preparation.table]) as cursor:
-            cursor.execute(f"CREATE TABLE {self._relation(made.relation)} AS {self._stored_text(preparation)}")
-        self._types[made.relation] = {}
-        self._in_memory = True
+            cursor.execute(f"CREATE TABLE {self._relation(relation)} AS {self._stored_text(preparation)}")
 
     def attach(self, prepared: Prepared) -> None:
         """Use a table that was prepared before; refused if the file is not the one that was stored."""

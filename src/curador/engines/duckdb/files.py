@@ -1,14 +1,21 @@
-"""Table functions that read Parquet and CSV files: types are not guessed, and no value can make reading fail."""
+"""Table functions that read Parquet and CSV files: types are not guessed, and no value can make a question fail.
+
+Of a Parquet file every value can be read.  A CSV file that is no table is refused when it is opened.
+"""
 
 from __future__ import annotations
 
 import csv
 import glob
 import os
+from collections.abc import Iterable
 from pathlib import Path
 
 from curador.engines.dialect import Dialect
 from curador.errors import InvalidParameter
+
+Stamp = tuple[int, int, int]
+"""The inode, size and modification time of a file."""
 
 LONGEST_LINE = 16 << 20
 """The most bytes in a line of a CSV file."""
@@ -45,12 +52,27 @@ def reader(kind: str, files: list[str], d: Dialect) -> str:
             fix="Give them all the same header line, or declare them as tables of their own.",
         )
     columns = ", ".join(f"{d.string(name)}: 'VARCHAR'" for name in header)
-    # All columns are text; a broken line is dropped or padded, since an error would depend on the rows.  Reading in
-    # parallel fails on a newline inside quotes.
+    # All columns are text.  Whatever is not a table fails: a reader that goes on would drop, split or join lines of
+    # others because of one.  All fields are read once when the file is opened, so that no question can meet a failure.
     return (
         f"read_csv({listed}, columns = {{{columns}}}, header = true, auto_detect = false, delim = ',', quote = '\"', "
-        f"escape = '\"', nullstr = '', null_padding = true, ignore_errors = true, strict_mode = false, "
+        f"escape = '\"', nullstr = '', null_padding = false, ignore_errors = false, strict_mode = true, "
         f"max_line_size = {LONGEST_LINE}, parallel = false)"
+    )
+
+
+def stamps(files: Iterable[str]) -> list[Stamp]:
+    """The inode, size and modification time of each file."""
+    return [(s.st_ino, s.st_size, s.st_mtime_ns) for s in map(os.stat, files)]
+
+
+def unreadable_csv() -> InvalidParameter:
+    """The refusal of CSV files that are no table: the same words whatever is wrong."""
+    return InvalidParameter(
+        "A CSV file cannot be read as a table.",
+        fix="Write it in UTF-8, with one kind of line end, as many fields in every line as in the header, texts with "
+        "commas, quotes or line ends in quotes, and quotes inside them doubled; or convert it to Parquet.",
+        code="csv-unreadable",
     )
 
 

@@ -89,7 +89,7 @@ def limits(checked: Checked) -> Contribution:
 
 
 def constant(m: Measure, checked: Checked) -> int:
-    """The integer, in every group, of a measure that no unit can move: the declared number of rows, or a sum of zeros."""
+    """The integer of a measure that no unit can move: the declared number of rows, or a sum of zeros."""
     if m.kind is not MeasureKind.ROWS:
         return 0  # its sensitivity is 0 only where every row adds 0
     rows = public_rows(checked)
