@@ -388,7 +388,8 @@ def rows_of(engine: DuckDB) -> list[int]:
 @pytest.mark.parametrize("name", BROKEN)
 def test_a_csv_file_that_is_no_table_is_not_opened(name: str, tmp_path: Path) -> None:
     """One person's name made the number of rows, free and exact under replace, one more or one less."""
-    path, reasons = tmp_path / "t.csv", []
+    path = tmp_path / "t.csv"
+    reasons: list[Exception] = []
     path.write_bytes(BROKEN[name])
     for _ in range(2):
         with pytest.raises(InvalidParameter, match="cannot be read as a table") as refused:

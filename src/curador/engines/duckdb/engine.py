@@ -273,11 +273,12 @@ class DuckDB(SqlEngine):
         relation = self._relation(table)
         try:
             with self._cursor([table]) as cursor:
+                run = lambda text: cursor.execute(text).fetchall()  # noqa: E731
                 if table in self._parquet:
-                    return described_parquet(cursor, relation, self._files[table], DUCKDB)
+                    return described_parquet(run, relation, self._files[table], DUCKDB)
                 if table in self._frames or table in self._csv:
-                    return described(cursor, relation, DUCKDB)
-                return described_table(cursor, relation, DUCKDB)
+                    return described(run, relation)
+                return described_table(run, relation, DUCKDB)
         except duckdb.Error:
             raise InvalidParameter("DuckDB could not open a table.", fix="Check its source and its format.") from None
 
