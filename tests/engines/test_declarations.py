@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from datetime import date
 from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -116,8 +117,8 @@ PAIR = {
     "y": Column("real", bounds=(0, 10), step=1, nullable=False),
     "free": Column("integer"),
 }
-VICTIM = {"x": 87_654, "y": math.inf, "free": 900_000_000}
-OTHERS = [{"x": 5, "y": 1.0, "free": 3}] * 12
+VICTIM: dict[str, Any] = {"x": 87_654, "y": math.inf, "free": 900_000_000}
+OTHERS: list[dict[str, Any]] = [{"x": 5, "y": 1.0, "free": 3}] * 12
 ASKED = [
     "LEAST(x, y) // 11",
     "LEAST(x, y) % 11",
@@ -171,7 +172,7 @@ def test_a_measure_that_no_unit_moves_is_the_constant_of_its_bounds_and_is_not_r
 
 def test_a_free_step_needs_its_constant() -> None:
     with pytest.raises(InvalidParameter, match="needs noise"):
-        Noised(Measure(MeasureKind.ROWS), Sensitivity(0, 0, 0), None)
+        Noised(Measure(MeasureKind.ROWS), Sensitivity(Fraction(0), Fraction(0), Fraction(0)), None)
 
 
 def test_rows_that_are_replaced_are_free_where_their_number_is_declared_and_only_there() -> None:

@@ -62,6 +62,10 @@ class Dialect(ABC):
     def stored(self, type_name: str) -> Stored | None:
         """The class of a stored type, by the engine's name for it; None where no declared type can be read from it."""
 
+    def loose(self, type_name: str) -> bool:
+        """Whether the database takes different texts of a stored type for the same."""
+        return False
+
     def quoted(self, name: str) -> str:
         """An identifier, whatever its characters."""
         return '"' + _whole(name).replace('"', '""') + '"'

@@ -28,6 +28,9 @@ with localcontext(prec=800):
     ZERO = f"{Decimal(1) / 2**1075:.210e}"
 """The largest number that rounds to zero, as far as texts of 201 digits can tell: half the smallest double."""
 
+LOOSE = " with a nondeterministic collation"
+"""Follows the name of a type whose different texts are the same to the database."""
+
 SCHEMA = "curador"
 """The schema in which prepared copies are stored."""
 
@@ -56,7 +59,10 @@ class PostgresDialect(Dialect):
     }
 
     def stored(self, type_name: str) -> Stored | None:
-        return self._STORED.get(type_name)
+        return self._STORED.get(type_name.removesuffix(LOOSE))
+
+    def loose(self, type_name: str) -> bool:
+        return type_name == "citext" or type_name.endswith(LOOSE)
 
     def double(self, x: float) -> str:
         return f"CAST('{x!r}' AS double precision)"
@@ -113,9 +119,11 @@ class PostgresDialect(Dialect):
 
 POSTGRES = PostgresDialect()
 
-_DESCRIBE = """
+_DESCRIBE = f"""
 SELECT a.attname, CASE WHEN b.typtype = 'e' THEN 'enum' ELSE format_type(b.oid, NULL) END
+    || CASE WHEN NOT c.collisdeterministic THEN '{LOOSE}' ELSE '' END
 FROM pg_catalog.pg_attribute AS a
+LEFT JOIN pg_catalog.pg_collation AS c ON c.oid = a.attcollation
 JOIN pg_catalog.pg_type AS t ON t.oid = a.atttypid
 JOIN pg_catalog.pg_type AS b ON b.oid = CASE WHEN t.typtype = 'd' THEN t.typbasetype ELSE t.oid END
 WHERE a.attrelid = %s AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum
@@ -189,7 +197,7 @@ class Postgres(SqlEngine):
 
     def _connect(self) -> psycopg.Connection[Any]:
         try:
-            # Neither the address nor the role nor the environment chooses the encoding: another could not hold all texts.
+            # Neither address nor role nor environment chooses the encoding: another could not hold all texts.
             return psycopg.connect(self._url, autocommit=True, client_encoding="UTF8")
         except psycopg.Error:
             raise _unopened() from None

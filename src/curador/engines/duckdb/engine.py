@@ -17,7 +17,8 @@ import numpy as np
 
 from curador.engines.deadline import watched
 from curador.engines.dialect import Dialect, Stored
-from curador.engines.duckdb.files import MILLISECONDS, MIXED, Stamp, milliseconds, paths, reader, stamps, unreadable_csv
+from curador.engines.duckdb.describe import Columns, described, described_parquet, described_table
+from curador.engines.duckdb.files import Stamp, lenient_csv, may_end_in_quotes, paths, reader, stamps, unreadable_csv
 from curador.engines.duckdb.frames import arrow
 from curador.engines.engine import LONGEST_WAIT, Progress, ResultRows
 from curador.engines.registry import engine_entry
@@ -55,7 +56,7 @@ class DuckDBDialect(Dialect):
         **dict.fromkeys((*narrow, "BIGINT"), Stored.INTEGER),
         **dict.fromkeys(("UBIGINT", "HUGEINT"), Stored.WIDE),
         **dict.fromkeys(("FLOAT", "DOUBLE"), Stored.FLOAT),
-        **dict.fromkeys(("VARCHAR", "UUID", "ENUM"), Stored.TEXT),
+        **dict.fromkeys(("VARCHAR", "UUID", "ENUM", '"NULL"'), Stored.TEXT),
         **dict.fromkeys(
             ("TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS", "TIMESTAMP WITH TIME ZONE", "TIMESTAMPTZ_NS"),
             Stored.TIMESTAMP,
@@ -200,6 +201,7 @@ class DuckDB(SqlEngine):
             self._views[name] = reader(source.format, self._files[name], DUCKDB)
             if source.format == "parquet":
                 self._parquet.add(name)
+                self._guessed.add(name)
             else:
                 self._csv[name] = []
         elif (home := engine_entry(source).name) == self.name:
@@ -244,14 +246,19 @@ class DuckDB(SqlEngine):
         return connection
 
     def _verify(self, tables: Iterable[str]) -> None:
-        """Read every field of CSV files that are new or changed; DuckDB's error if one of them is no table.
+        """Read every field of CSV files that are new or changed; an error if one of them is no table.
 
         Rows would otherwise appear and vanish with the columns that a question reads.
         """
         for name in self._csv.keys() & set(tables):
             if self._csv[name] != (now := stamps(self._files[name])):
                 with self._connection.cursor() as cursor:
-                    cursor.execute(f"SELECT COUNT(COLUMNS(*)) FROM {self._relation(name)}").fetchall()
+                    read = f"SELECT COUNT(*), COUNT(COLUMNS(*)) FROM {self._relation(name)}"
+                    ((rows, *_),) = cursor.execute(read).fetchall()
+                    if any(map(may_end_in_quotes, self._files[name])):
+                        every = f"SELECT COUNT(*) FROM {lenient_csv(self._files[name], DUCKDB)}"
+                        if cursor.execute(every).fetchall() != [(rows,)]:
+                            raise ValueError("a quote is open at the end of a file")
                 self._csv[name] = now
 
     def _cursor(self, tables: Iterable[str]) -> duckdb.DuckDBPyConnection:
@@ -263,21 +270,16 @@ class DuckDB(SqlEngine):
             cursor.register(name, self._frames[name])
         return cursor
 
-    def _described(self, table: str) -> list[tuple[str, str]]:
-        with self._cursor([table]) as cursor:
-            found = cursor.execute(f"DESCRIBE {self._relation(table)}").fetchall()
-            coarse: set[str] = set()
-            if table in self._parquet and any(str(row[1]).startswith("TIMESTAMP") for row in found):
-                coarse = {row[0] for row in cursor.execute(milliseconds(self._files[table], DUCKDB)).fetchall()}
-            alike = self._alike(cursor, table) if table in self._parquet else {row[:2] for row in found}
-        types = [MIXED if row[:2] not in alike else MILLISECONDS if row[0] in coarse else str(row[1]) for row in found]
-        return [(str(row[0]), kind) for row, kind in zip(found, types, strict=True)]
-
-    def _alike(self, cursor: duckdb.DuckDBPyConnection, table: str) -> set[tuple[str, str]]:
-        """The columns that all Parquet files of a table hold, with the same type, as their footers say."""
-        each = [f"DESCRIBE SELECT * FROM {reader('parquet', [file], DUCKDB)}" for file in self._files[table]]
+    def _described(self, table: str) -> Columns:
+        relation = self._relation(table)
         try:
-            return set.intersection(*({row[:2] for row in cursor.execute(text).fetchall()} for text in each))
+            with self._cursor([table]) as cursor:
+                run = lambda text: cursor.execute(text).fetchall()  # noqa: E731
+                if table in self._parquet:
+                    return described_parquet(run, relation, self._files[table], DUCKDB)
+                if table in self._frames or table in self._csv:
+                    return described(run, relation)
+                return described_table(run, relation, DUCKDB)
         except duckdb.Error:
             raise InvalidParameter("DuckDB could not open a table.", fix="Check its source and its format.") from None
 
@@ -311,7 +313,7 @@ class DuckDB(SqlEngine):
         return stamps([p for scan in exact.scans for p in self._files.get(scan.table, [])])
 
     def _reopen(self, dead: duckdb.DuckDBPyConnection) -> None:
-        """Open a new database: an error inside DuckDB ends a whole one, and every later question would fail, and pay."""
+        """Open a new database: an error inside DuckDB ends a whole one, and later questions would fail, and pay."""
         with self._reopening:
             if self._connection is not dead:  # another question did
                 return

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import csv
 import glob
+import mmap
 import os
 from collections.abc import Iterable
 from pathlib import Path
@@ -19,16 +20,6 @@ Stamp = tuple[int, int, int]
 
 LONGEST_LINE = 16 << 20
 """The most bytes in a line of a CSV file."""
-
-MILLISECONDS = "TIMESTAMP_MILLIS of Parquet"
-"""The type given to columns of timestamps in milliseconds, which are refused.  DuckDB multiplies such values by 1000
-while it reads and fails on overflow; no check can be placed before that, so refusing the column is the only answer that
-does not depend on the rows."""
-
-MIXED = "different types in different files, or missing in some"
-"""The type given to columns that differ between the Parquet files of a table, which are refused.  DuckDB takes the type
-of the first file and fails on a value of another file that does not fit; the footers show the difference, so the
-refusal does not depend on the rows."""
 
 
 def paths(pattern: str) -> list[str]:
@@ -61,6 +52,27 @@ def reader(kind: str, files: list[str], d: Dialect) -> str:
     )
 
 
+def lenient_csv(files: list[str], d: Dialect) -> str:
+    """The SQL that reads the same files and shows what the strict reader drops: a last line whose quote never ends."""
+    strict = reader("csv", files, d)
+    return strict.replace("strict_mode = true", "strict_mode = false").replace(
+        "null_padding = false, ignore_errors = false", "null_padding = true, ignore_errors = true"
+    )
+
+
+def may_end_in_quotes(path: str) -> bool:
+    """Whether the last quotes of a file leave it open if a quote may still be open at its end.
+
+    They close it, or are plain characters, where their number is odd and they follow a text.
+    """
+    with open(path, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+        last = first = content.rfind(b'"')
+        while first > 0 and content[first - 1 : first] == b'"':
+            first -= 1
+        follows = content[first - 1 : first] if first > 0 else b""
+        return last >= 0 and ((last - first) % 2 == 1 or follows in (b"", b",", b"\n", b"\r", b" ", b"\t", b"\xbf"))
+
+
 def stamps(files: Iterable[str]) -> list[Stamp]:
     """The inode, size and modification time of each file."""
     return [(s.st_ino, s.st_size, s.st_mtime_ns) for s in map(os.stat, files)]
@@ -74,13 +86,6 @@ def unreadable_csv() -> InvalidParameter:
         "commas, quotes or line ends in quotes, and quotes inside them doubled; or convert it to Parquet.",
         code="csv-unreadable",
     )
-
-
-def milliseconds(files: list[str], d: Dialect) -> str:
-    """The query for the names of the columns that Parquet files hold in milliseconds."""
-    listed = "[" + ", ".join(map(d.string, files)) + "]"
-    coarse = "converted_type = 'TIMESTAMP_MILLIS' OR logical_type LIKE '%(MILLIS=Milli%'"
-    return f"SELECT DISTINCT name FROM parquet_schema({listed}) WHERE {coarse}"
 
 
 def csv_header(path: str) -> list[str]:
