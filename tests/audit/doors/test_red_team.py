@@ -16,7 +16,7 @@ from curador.curator.curator import Curator
 from curador.curator.policy import Policy
 from curador.curator.study.file import Analyst
 from curador.curator.table import CuratorTable
-from curador.errors import BudgetExceeded, CuradorError, EngineFailed, QuestionRefused
+from curador.errors import BudgetExceeded, CuradorError, EngineFailed, InvalidParameter, QuestionRefused
 from curador.privacy import ApproxDP, PureDP
 from curador.query.aggregates.counts import count, count_distinct
 from curador.query.aggregates.moments import mean, variance
@@ -196,14 +196,9 @@ def test_a_policy_of_no_mechanisms_lets_nothing_pass(aggregate: Any) -> None:
         b"x,a\n",
         b"9999999999999999999999999999,a\n",
         b"nan,a\n",
-        b"30\n",
-        b"30,a,more,and,more\n",
-        b"30,\xff\xfe\n",
-        b"30,\xed\xa0\x80\n",
         b"3\x000,a\x00\n",
         b'30,"q""q"\n',
         b'30,a"b\n',
-        b'30,"a"b\n',
         b"\n\n",
         b"30,a",
         b"30," + b"z" * (1 << 20) + b"\n",
@@ -222,6 +217,20 @@ def test_one_odd_line_of_a_file_is_at_most_one_row(tmp_path: Path, line: bytes) 
         assert 1400 <= release["total"][0] <= 1500  # type: ignore[operator]
         curator.close()
     assert said[0] == said[1]
+
+
+@pytest.mark.parametrize(
+    "line", [b"30\n", b"30,a,more,and,more\n", b"30,\xff\xfe\n", b"30,\xed\xa0\x80\n", b'30,"a"b\n']
+)
+def test_a_file_with_a_line_of_no_table_is_refused_when_it_is_opened(tmp_path: Path, line: bytes) -> None:
+    """Read as it can be, such a line would take a row away or bring one; SECURITY.md says when to open a file."""
+    file = tmp_path / "people.csv"
+    file.write_bytes(b"age,s\n" + b"30,a\n40,b\n" * 20 + line)
+    curator = Curator({"people": Table(str(file), columns={"age": AGE, "s": "text"})}, budget=PureDP(100_000))
+    with pytest.raises(InvalidParameter, match="cannot be read as a table"):
+        curator.sql("SELECT COUNT(*) AS n FROM people", **EXACT)
+    assert curator.history() == ()
+    curator.close()
 
 
 def test_a_failure_carries_nothing_of_what_was_found(monkeypatch: pytest.MonkeyPatch) -> None:
