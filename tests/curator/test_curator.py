@@ -509,7 +509,7 @@ def test_a_prepared_table_answers_alike_and_says_when_it_cut(open_curator: Calla
     with pytest.raises(QuestionRefused, match="prepared whole"):
         visits.prepare(group_by=["sex"])
     assert before.prepared is None
-    with pytest.raises(QuestionRefused, match="not prepared"):
+    with pytest.raises(QuestionRefused, match="No prepared copy"):
         visits.plan(epsilon=1, prepared=True)
     curator.prepare("per_person", ["sex"])
     assert curator.history() == ()  # nothing was released
@@ -526,7 +526,7 @@ def test_a_prepared_table_answers_alike_and_says_when_it_cut(open_curator: Calla
 
 def test_coarser_groups_of_a_prepared_table_cost_more(open_curator: Callable[..., Curator]) -> None:
     curator = open_curator(PureDP(10))
-    curator.prepare("per_person", ["sex", "education"])
+    curator.prepare("per_person", ["sex", "town"])  # a town may be anything, so all rows are kept
     whole = curator.table("per_person").aggregate(n=count())
     assert whole.plan(epsilon=1).prepared is None  # not by itself
     made = whole.plan(epsilon=1, prepared=True)

@@ -145,8 +145,8 @@ class Curator(BudgetHolder, CopyHolder):
             weights: how much each output's error counts against the others'.
             confidence: of intervals and expected errors.
             rows: a number of rows that the asker knows or has paid for; serves only to say what error to expect.
-            prepared: a table prepared for the same groups is used unless False; one for finer groups, where noise
-                grows, only if True.
+            prepared: a table prepared for the same groups and keys is used unless False; one for finer groups, where
+                noise grows, or for more keys, only if True.  A copy that lacks rows of the question is never used.
         """
         refuse_unknown(unknown, Curator.ask)
         return self._plan(question, (epsilon, delta, rho), accuracy, noise, weights, confidence, rows, prepared)

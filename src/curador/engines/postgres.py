@@ -28,6 +28,9 @@ with localcontext(prec=800):
     ZERO = f"{Decimal(1) / 2**1075:.210e}"
 """The largest number that rounds to zero, as far as texts of 201 digits can tell: half the smallest double."""
 
+LOOSE = " with a nondeterministic collation"
+"""Follows the name of a type whose different texts are the same to the database."""
+
 SCHEMA = "curador"
 """The schema in which prepared copies are stored."""
 
@@ -56,7 +59,10 @@ class PostgresDialect(Dialect):
     }
 
     def stored(self, type_name: str) -> Stored | None:
-        return self._STORED.get(type_name)
+        return self._STORED.get(type_name.removesuffix(LOOSE))
+
+    def loose(self, type_name: str) -> bool:
+        return type_name == "citext" or type_name.endswith(LOOSE)
 
     def double(self, x: float) -> str:
         return f"CAST('{x!r}' AS double precision)"
@@ -113,9 +119,11 @@ class PostgresDialect(Dialect):
 
 POSTGRES = PostgresDialect()
 
-_DESCRIBE = """
+_DESCRIBE = f"""
 SELECT a.attname, CASE WHEN b.typtype = 'e' THEN 'enum' ELSE format_type(b.oid, NULL) END
+    || CASE WHEN NOT c.collisdeterministic THEN '{LOOSE}' ELSE '' END
 FROM pg_catalog.pg_attribute AS a
+LEFT JOIN pg_catalog.pg_collation AS c ON c.oid = a.attcollation
 JOIN pg_catalog.pg_type AS t ON t.oid = a.atttypid
 JOIN pg_catalog.pg_type AS b ON b.oid = CASE WHEN t.typtype = 'd' THEN t.typbasetype ELSE t.oid END
 WHERE a.attrelid = %s AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum
@@ -154,6 +162,7 @@ class Postgres(SqlEngine):
         self._url = next(iter(tables.values())).url
         self._settings = {
             "search_path": "pg_catalog",
+            "client_encoding": "UTF8",
             "TimeZone": "UTC",
             "standard_conforming_strings": "on",
             "statement_timeout": f"{max(1, round(1000 * timeout))}ms",
@@ -188,7 +197,8 @@ class Postgres(SqlEngine):
 
     def _connect(self) -> psycopg.Connection[Any]:
         try:
-            return psycopg.connect(self._url, autocommit=True)
+            # Neither address nor role nor environment chooses the encoding: another could not hold all texts.
+            return psycopg.connect(self._url, autocommit=True, client_encoding="UTF8")
         except psycopg.Error:
             raise _unopened() from None
 
@@ -223,6 +233,9 @@ class Postgres(SqlEngine):
         with watched(self._timeout, connection.cancel, progress, lambda: -1.0):
             connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
             try:
+                # Once more, for this transaction: behind a pooler it may run in another session than the one before.
+                local = ", ".join(["pg_catalog.set_config(%s, %s, true)"] * len(self._settings))
+                connection.execute(f"SELECT {local}".encode(), [x for pair in self._settings.items() for x in pair])
                 # Binary results go by the extended protocol, which takes one statement at a time and never two.
                 return [connection.execute(text.encode(), binary=True).fetchall() for text in texts]
             finally:
@@ -247,7 +260,7 @@ class Postgres(SqlEngine):
 
     def _write(self, preparation: Preparation, made: Prepared) -> None:
         schema, table = POSTGRES.quoted(SCHEMA), POSTGRES.quoted(made.place)
-        with psycopg.connect(self._url) as connection:
+        with psycopg.connect(self._url, client_encoding="UTF8") as connection:
             self._configure(connection, self._settings)
             connection.execute(f"CREATE SCHEMA IF NOT EXISTS {schema}".encode())
             connection.execute(f"CREATE TABLE {schema}.{table} AS {self._stored_text(preparation)}".encode())

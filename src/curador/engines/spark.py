@@ -49,6 +49,9 @@ class SparkDialect(Dialect):
     def stored(self, type_name: str) -> Stored | None:
         return self._STORED.get(re.split(r"[( ]", type_name)[0])
 
+    def loose(self, type_name: str) -> bool:
+        return " collate " in type_name and not type_name.endswith(" UTF8_BINARY")
+
     def quoted(self, name: str) -> str:
         return "`" + super().quoted(name)[1:-1].replace('""', '"').replace("`", "``") + "`"
 
@@ -97,7 +100,8 @@ class SparkDialect(Dialect):
         return self.days(f"TRY_CAST({x} AS DATE)")
 
     def text(self, x: str) -> str:
-        return f"CAST({x} AS STRING) COLLATE UTF8_BINARY"
+        # Two texts that are not UTF-8 would be one key when they are handed out, and one count would hide the other.
+        return f"TRY_VALIDATE_UTF8(CAST({x} AS STRING)) COLLATE UTF8_BINARY"
 
 
 def _escaped(c: str) -> str:
