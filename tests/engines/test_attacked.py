@@ -392,11 +392,15 @@ def test_a_csv_file_that_is_no_table_is_not_opened(name: str, tmp_path: Path) ->
     reasons: list[Exception] = []
     path.write_bytes(BROKEN[name])
     for _ in range(2):
+        engine = DuckDB({"t": Files(str(path), "csv")}, on_error=reasons.append)
         with pytest.raises(InvalidParameter, match="cannot be read as a table") as refused:
-            DuckDB({"t": Files(str(path), "csv")}, on_error=reasons.append)
+            engine.check({"t": AB})
         assert refused.value.code == "csv-unreadable"
         assert (refused.value.__cause__, refused.value.__context__) == (None, None)
-    assert len(reasons) == 2  # for the owner's log
+        with pytest.raises(EngineFailed):  # nor does one that was not checked
+            counted(engine, Question("t", N), {"t": AB})
+        engine.close()
+    assert len(reasons) == 4  # for the owner's log
 
 
 TEXTS = [

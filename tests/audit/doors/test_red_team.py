@@ -222,14 +222,20 @@ def test_one_odd_line_of_a_file_is_at_most_one_row(tmp_path: Path, line: bytes) 
 @pytest.mark.parametrize(
     "line", [b"30\n", b"30,a,more,and,more\n", b"30,\xff\xfe\n", b"30,\xed\xa0\x80\n", b'30,"a"b\n']
 )
-def test_a_file_with_a_line_of_no_table_is_refused_when_it_is_opened(tmp_path: Path, line: bytes) -> None:
-    """Read as it can be, such a line would take a row away or bring one; SECURITY.md says when to open a file."""
+def test_a_file_that_is_no_table_is_refused_alike_for_every_question_and_for_nothing(
+    tmp_path: Path, line: bytes
+) -> None:
+    """Whatever columns a question reads: in one line that is none, the rest could be read in two ways."""
     file = tmp_path / "people.csv"
     file.write_bytes(b"age,s\n" + b"30,a\n40,b\n" * 20 + line)
-    curator = Curator({"people": Table(str(file), columns={"age": AGE, "s": "text"})}, budget=PureDP(100_000))
-    with pytest.raises(InvalidParameter, match="cannot be read as a table"):
-        curator.sql("SELECT COUNT(*) AS n FROM people", **EXACT)
-    assert curator.history() == ()
+    curator = Curator({"people": Table(str(file), columns={"age": AGE, "s": "text"})}, budget=PureDP(1))
+    said = set()
+    for asked in ("COUNT(*)", "COUNT(s)", "SUM(age)", "COUNT(age)"):
+        with pytest.raises(InvalidParameter) as refused:
+            curator.sql(f"SELECT {asked} AS x FROM people", epsilon=0.1)
+        said.add((str(refused.value), refused.value.code))
+    assert len(said) == 1
+    assert curator.budget().spent == PureDP(0)
     curator.close()
 
 

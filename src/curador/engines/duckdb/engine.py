@@ -27,6 +27,7 @@ from curador.errors import InvalidParameter
 from curador.query.sql_plan.exact import Exact
 from curador.query.sql_plan.prepared import Preparation, Prepared
 from curador.query.tables.sources import Files, Frame, Source
+from curador.query.tables.table import Table
 
 WRITTEN, PREPARED = "written", "prepared"
 """The names under which a file that is being prepared is attached, and of the table in it."""
@@ -185,9 +186,6 @@ class DuckDB(SqlEngine):
             self._resolve(name, source)
         self._connection = self._connect()
         self._types = {name: dict(self._described(name)) for name in sources}
-        if not self._attempt(lambda: self._verify(sources)):
-            self.close()
-            raise unreadable_csv()
 
     # ---- opening -----------------------------------------------------------------------------------------------
 
@@ -244,6 +242,12 @@ class DuckDB(SqlEngine):
             connection.close()
             raise InvalidParameter("DuckDB could not open a table.", fix="Check its source and its format.") from None
         return connection
+
+    def check(self, tables: Mapping[str, Table]) -> None:
+        """Refuse a table whose declared columns cannot be read, and CSV files that are no table: all is read once."""
+        super().check(tables)
+        if not self._attempt(lambda: self._verify(tables)):
+            raise unreadable_csv()
 
     def _verify(self, tables: Iterable[str]) -> None:
         """Read every field of CSV files that are new or changed; an error if one of them is no table.
