@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from threading import Condition
-from typing import Protocol
+from threading import Lock
+from typing import Any, Protocol
+from weakref import WeakValueDictionary
 
 from curador.accounting.events import Event
 from curador.curator.analysts import Scopes
@@ -23,6 +24,7 @@ from curador.engines.pool import EnginePool
 from curador.errors import BudgetExceeded, EngineFailed, InvalidParameter, NotPromised
 from curador.ledger.contract import Balance, Charge, Ledger
 from curador.ledger.pricing import charged, left, price
+from curador.ledger.stores.forks import after_fork
 from curador.privacy import Guarantee
 from curador.query.plan.identity import digest
 from curador.query.tables.table import Table
@@ -309,26 +311,29 @@ class KnownPurchases:
 
 
 class SingleFlight:
-    """Single flight: of equal purchases at the same time the second waits, and finds the measurement in the ledger."""
+    """Single flight: of equal purchases at the same time the second waits, and finds the measurement in the ledger.
+
+    A flight is a lock of its own, held by ``with``: no interrupt can come between taking it and the promise to release
+    it.  A child of this process begins without flights: those who hold them are not there.
+    """
 
     def __init__(self) -> None:
-        self._lock, self._busy = Condition(), set[str]()
+        self._fresh()
+        after_fork(self._fresh)
 
-    @contextmanager
-    def of(self, name: str | None) -> Iterator[None]:
-        """Hold the lock of one purchase; without a name there is nothing to wait for."""
+    def _fresh(self) -> None:
+        self._guard = Lock()
+        self._flights: WeakValueDictionary[str, Lock] = WeakValueDictionary()  # those that somebody holds or waits for
+
+    def of(self, name: str | None) -> AbstractContextManager[Any]:
+        """The lock of one purchase; without a name there is nothing to wait for."""
         if name is None:
-            yield
-            return
-        with self._lock:
-            self._lock.wait_for(lambda: name not in self._busy)
-            self._busy.add(name)
-        try:
-            yield
-        finally:
-            with self._lock:
-                self._busy.remove(name)
-                self._lock.notify_all()
+            return nullcontext()
+        with self._guard:
+            found = self._flights.get(name)
+            if found is None:
+                self._flights[name] = found = Lock()
+            return found
 
 
 def _shared(charge: Charge, receiver: str | None) -> tuple[Mapping[str, object], ...]:

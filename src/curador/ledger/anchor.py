@@ -178,8 +178,8 @@ class Anchor:
             if mark.head.sequence <= self.reached:
                 return False
             file = self._opened(mark)
-            fcntl.flock(file, fcntl.LOCK_EX)  # released by the system when its process is killed
-            try:
+            try:  # an interrupt may come as soon as the lock is there
+                fcntl.flock(file, fcntl.LOCK_EX)  # released by the system when its process is killed
                 found = self._newest(file)
                 slot, old = found if found is not None else (1, None)
                 if old is None or old.head.sequence < mark.head.sequence:
@@ -195,6 +195,11 @@ class Anchor:
         """Release the file; the next mark opens it again."""
         with self._lock:
             self._file.close()
+
+    def after_fork(self) -> None:
+        """Share neither file nor lock with the parent of this process."""
+        self._lock = Lock()
+        self._file.close()
 
     def _opened(self, mark: Mark) -> int:
         try:

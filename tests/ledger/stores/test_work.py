@@ -123,7 +123,8 @@ def test_postgresql_looks_everything_up_by_key(postgres_url: str, quick: Path, m
         looked_up = [
             (statement, values)
             for statement, values in seen
-            if statement.startswith("SELECT") and any(f"FROM {t} " in statement for t in ("entry", "charge", "paid"))
+            if statement.startswith("SELECT")
+            and any(f'FROM "{schema}".{t} ' in statement for t in ("entry", "charge", "paid"))
         ]
         assert looked_up
         for statement, values in looked_up:

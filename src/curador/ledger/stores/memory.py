@@ -7,6 +7,7 @@ from threading import Lock
 
 from curador.ledger.book import Book, Clock, now
 from curador.ledger.entries import genesis
+from curador.ledger.stores.forks import after_fork
 from curador.ledger.stores.memory_rows import MemoryRows
 from curador.ledger.stores.rows import AnchorNeed, Rows, T
 
@@ -15,25 +16,31 @@ KEY = b""
 
 
 class MemoryStore:
-    """Rows in memory, behind one lock."""
+    """Rows in memory, behind one lock.
+
+    What a transaction wrote and did not keep is undone when the rows are next used, so that it does not matter at
+    which instant it was interrupted, or its process forked.
+    """
 
     def __init__(self) -> None:
-        self._lock = Lock()
         self._rows = MemoryRows(genesis(KEY))
+        self._fresh()
+        after_fork(self._fresh)
 
     def write(self, transaction: Callable[[Rows], T], need: AnchorNeed | None = None) -> T:
         with self._lock:
-            try:
-                result = transaction(self._rows)
-            except BaseException:
-                self._rows.rollback()
-                raise
+            self._rows.rollback()
+            result = transaction(self._rows)
             self._rows.savepoint()
             return result
 
     def read(self, query: Callable[[Rows], T]) -> T:
         with self._lock:
+            self._rows.rollback()
             return query(self._rows)
+
+    def _fresh(self) -> None:
+        self._lock = Lock()
 
     def damage(self) -> str | None:
         return None

@@ -65,13 +65,15 @@ class MemoryRows:
         self._head = self.head
 
     def rollback(self) -> None:
-        """Undo every write since the last savepoint."""
+        """Undo every write since the last savepoint; also one that was begun and not finished, and also twice."""
         for name, key, old in reversed(self._undo):
-            if old is None:
-                del self._tables[name][key]
-                self._keys[name][key[:-1]].remove(key[-1])
-            else:
+            if old is not None:
                 self._tables[name][key] = old
+                continue
+            self._tables[name].pop(key, None)
+            ends = self._keys[name][key[:-1]]
+            if key[-1] in ends:
+                ends.remove(key[-1])
         self.head = self._head
         self._undo.clear()
 

@@ -33,7 +33,7 @@ class Database(Protocol):
 
 
 @lru_cache
-def select(table: RowTable, given: int, limited: bool = False, newest: bool = False) -> str:
+def select(table: RowTable, given: int, limited: bool = False, newest: bool = False, prefix: str = "") -> str:
     """The statement that reads the rows whose key begins with ``given`` values; ``newest`` from the last key on.
 
     >>> from curador.ledger.stores.rows import PAID, QUESTION
@@ -46,11 +46,11 @@ def select(table: RowTable, given: int, limited: bool = False, newest: bool = Fa
     down = " DESC" if newest else ""
     order = "" if given == table.key else f" ORDER BY {', '.join(n + down for n in table.names[: table.key])}"
     limit = " LIMIT ?" if limited else ""
-    return f"SELECT {', '.join(table.names)} FROM {table.name}{' WHERE ' * bool(given)}{where}{order}{limit}"
+    return f"SELECT {', '.join(table.names)} FROM {prefix}{table.name}{' WHERE ' * bool(given)}{where}{order}{limit}"
 
 
 @lru_cache
-def insert(table: RowTable) -> str:
+def insert(table: RowTable, prefix: str = "") -> str:
     """The statement that writes a row, over the one with its key unless the table is append-only.
 
     >>> from curador.ledger.stores.rows import ANSWER
@@ -60,18 +60,19 @@ def insert(table: RowTable) -> str:
     marks = ", ".join("?" * len(table.names))
     keys, rest = ", ".join(table.names[: table.key]), table.names[table.key :]
     over = f" ON CONFLICT ({keys}) DO UPDATE SET {', '.join(f'{n} = excluded.{n}' for n in rest)}"
-    return f"INSERT INTO {table.name} ({', '.join(table.names)}) VALUES ({marks}){'' if table.append_only else over}"
+    into = f"{prefix}{table.name} ({', '.join(table.names)})"
+    return f"INSERT INTO {into} VALUES ({marks}){'' if table.append_only else over}"
 
 
 class ReadView:
     """The rows of a database within a read-only transaction; ``depends`` is the newest entry its result reveals."""
 
-    def __init__(self, database: Database, head: Head) -> None:
+    def __init__(self, database: Database, head: Head, prefix: str = "") -> None:
         self.head, self.depends = head, -1  # on none
-        self._database = database
+        self._database, self._prefix = database, prefix
 
     def get(self, table: RowTable, *key: DbValue) -> DbRow | None:
-        row: DbRow | None = self._database.execute(select(table, len(key)), key).fetchone()
+        row: DbRow | None = self._database.execute(select(table, len(key), prefix=self._prefix), key).fetchone()
         return row
 
     def put(self, table: RowTable, *row: DbValue) -> None:
@@ -79,10 +80,11 @@ class ReadView:
 
     def scan(self, table: RowTable, *prefix: DbValue, most: int | None = None) -> Iterator[DbRow]:
         limit = () if most is None else (most,)
-        yield from self._database.execute(select(table, len(prefix), bool(limit)), (*prefix, *limit))
+        statement = select(table, len(prefix), bool(limit), prefix=self._prefix)
+        yield from self._database.execute(statement, (*prefix, *limit))
 
     def tail(self, table: RowTable, *prefix: DbValue, most: int) -> Sequence[DbRow]:
-        statement = select(table, len(prefix), limited=True, newest=True)
+        statement = select(table, len(prefix), limited=True, newest=True, prefix=self._prefix)
         return list(self._database.execute(statement, (*prefix, most)))[::-1]
 
     def require(self, need: AnchorNeed) -> None:
@@ -99,8 +101,8 @@ class UnitOfWork(ReadView):
     added to it, so that it agrees with the database again once the transaction is committed, and only then.
     """
 
-    def __init__(self, database: Database, head: Head, cache: CachedRows) -> None:
-        super().__init__(database, head)
+    def __init__(self, database: Database, head: Head, cache: CachedRows, prefix: str = "") -> None:
+        super().__init__(database, head, prefix)
         self.needs: set[AnchorNeed] = set()
         self._start = head
         self._cache = cache
@@ -173,7 +175,7 @@ class UnitOfWork(ReadView):
         if self._written and self.head == self._start:
             raise LedgerBroken("Rows would be written without an entry.", fix="Report this.", code="ledger-defect")
         for table, rows in self._written.items():
-            self._database.executemany(insert(table), rows.values())
+            self._database.executemany(insert(table, self._prefix), rows.values())
         self._written.clear()
 
 
