@@ -21,6 +21,7 @@ from curador.curator.policy import Policy
 from curador.engines.engine import Progress, failed
 from curador.engines.pool import EnginePool
 from curador.errors import BudgetExceeded, EngineFailed, InvalidParameter, NotPromised
+from curador.forks import after_fork
 from curador.ledger.contract import Balance, Charge, Ledger
 from curador.ledger.pricing import charged, left, price
 from curador.privacy import Guarantee
@@ -171,6 +172,11 @@ class Buyer:
         self._ledger, self._scopes, self._policy, self._engines = ledger, scopes, policy, engines
         self._on_error, self._flights = on_error, SingleFlight()
         self._known = KnownPurchases(ledger)
+        after_fork(self)
+
+    def made_anew(self) -> None:
+        """In a forked child nobody else is asking."""
+        self._flights, self._known = SingleFlight(), KnownPurchases(self._ledger)
 
     def buy(self, purchase: Purchase, request: Request) -> Bought:
         """Reserve, run, settle; or find the measurement that was bought before.

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from threading import Lock
 
+from curador.errors import LedgerFailed
+from curador.forks import process
 from curador.ledger.book import Book, Clock, now
 from curador.ledger.entries import genesis
 from curador.ledger.stores.memory_rows import MemoryRows
@@ -18,10 +20,11 @@ class MemoryStore:
     """Rows in memory, behind one lock."""
 
     def __init__(self) -> None:
-        self._lock = Lock()
+        self._lock, self._home = Lock(), process()
         self._rows = MemoryRows(genesis(KEY))
 
     def write(self, transaction: Callable[[Rows], T], need: AnchorNeed | None = None) -> T:
+        self._require_home()
         with self._lock:
             try:
                 result = transaction(self._rows)
@@ -32,8 +35,18 @@ class MemoryStore:
             return result
 
     def read(self, query: Callable[[Rows], T]) -> T:
+        self._require_home()
         with self._lock:
             return query(self._rows)
+
+    def _require_home(self) -> None:
+        """Refuse a forked child: it would spend the same budget again, from a copy of the balances."""
+        if self._home != process():
+            raise LedgerFailed(
+                "A ledger in memory belongs to the process that made it, and this is a forked child.",
+                fix="Keep the ledger in a file or a database, which processes share.",
+                code="opened-before-fork",
+            )
 
     def damage(self) -> str | None:
         return None
