@@ -22,9 +22,9 @@ from curador.curator.policy import Policy
 from curador.engines.engine import Progress, failed
 from curador.engines.pool import EnginePool
 from curador.errors import BudgetExceeded, EngineFailed, InvalidParameter, NotPromised
+from curador.forks import after_fork
 from curador.ledger.contract import Balance, Charge, Ledger
 from curador.ledger.pricing import charged, left, price
-from curador.ledger.stores.forks import after_fork
 from curador.privacy import Guarantee
 from curador.query.plan.identity import digest
 from curador.query.tables.table import Table
@@ -173,6 +173,11 @@ class Buyer:
         self._ledger, self._scopes, self._policy, self._engines = ledger, scopes, policy, engines
         self._on_error, self._flights = on_error, SingleFlight()
         self._known = KnownPurchases(ledger)
+        after_fork(self)
+
+    def made_anew(self) -> None:
+        """In a forked child nobody else is asking."""
+        self._flights, self._known = SingleFlight(), KnownPurchases(self._ledger)
 
     def buy(self, purchase: Purchase, request: Request) -> Bought:
         """Reserve, run, settle; or find the measurement that was bought before.
@@ -314,14 +319,10 @@ class SingleFlight:
     """Single flight: of equal purchases at the same time the second waits, and finds the measurement in the ledger.
 
     A flight is a lock of its own, held by ``with``: no interrupt can come between taking it and the promise to release
-    it.  A child of this process begins without flights: those who hold them are not there.
+    it.
     """
 
     def __init__(self) -> None:
-        self._fresh()
-        after_fork(self._fresh)
-
-    def _fresh(self) -> None:
         self._guard = Lock()
         self._flights: WeakValueDictionary[str, Lock] = WeakValueDictionary()  # those that somebody holds or waits for
 

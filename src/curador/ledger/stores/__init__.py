@@ -5,7 +5,6 @@ Reading order:
 * rows — the door: the tables of a ledger, and what a store does with their rows
 * memory_rows — rows in dictionaries, with rollback
 * memory — a ledger that lives as long as its process
-* forks — what a process does anew after it was forked
 * unit_of_work — the rows of a batch of transactions, cached and written once
 * group_commit — threads that share one transaction, and so one sync
 * sql — the store that both databases share: batches, anchor writes, fork safety

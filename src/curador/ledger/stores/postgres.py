@@ -146,8 +146,8 @@ class PostgresStore(SqlStore):
     def _translated(self, error: Exception) -> LedgerFailed | None:
         return translated(error)
 
-    def _fresh(self) -> None:
-        super()._fresh()
+    def made_anew(self) -> None:
+        super().made_anew()
         self._connections = {}  # psycopg closes none that another process made
 
 

@@ -11,8 +11,8 @@ from threading import RLock
 from typing import Any
 
 from curador.errors import CuradorError, LedgerBroken, LedgerFailed
+from curador.forks import after_fork
 from curador.ledger.anchor import Anchor, Mark, totals
-from curador.ledger.stores.forks import after_fork
 from curador.ledger.stores.group_commit import GroupCommit, Job
 from curador.ledger.stores.rows import FORMAT, HEAD, RESTORE, TABLES, AnchorNeed, Head, Rows, RowTable, T
 from curador.ledger.stores.unit_of_work import (
@@ -77,8 +77,8 @@ class SqlStore(ABC):
         self._seen = -1
         self._translating = TranslatedErrors(self._translated)
         self._sync = 0.0
-        self._fresh()
-        after_fork(self._fresh)
+        self.made_anew()
+        after_fork(self)
 
     # -- what each database implements
 
@@ -203,7 +203,7 @@ class SqlStore(ABC):
         if self.anchor.advance(mark):
             self._sync = time.perf_counter() - start
 
-    def _fresh(self) -> None:
+    def made_anew(self) -> None:
         """Make anew what a process cannot have in common with its parent; of a batch that was cut off, nothing."""
         self._writing, self._reading = RLock(), RLock()
         self._group = GroupCommit(self._perform)

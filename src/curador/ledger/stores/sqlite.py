@@ -9,11 +9,11 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from threading import RLock
+from weakref import WeakMethod
 
 from curador.errors import LedgerBroken, LedgerFailed
 from curador.ledger.anchor import Anchor, sync_folder
 from curador.ledger.stores.file_queue import FileQueue
-from curador.ledger.stores.forks import weakly
 from curador.ledger.stores.rows import TABLES, UNSURE, RowTable, T
 from curador.ledger.stores.sql import SqlStore, create_tables
 from curador.ledger.stores.unit_of_work import Database
@@ -47,7 +47,7 @@ class SqliteStore(SqlStore):
         self._queue = FileQueue(path.with_name(path.name + "-queue"))
         self._file: tuple[int, int] | None = None
         super().__init__(anchor)
-        os.register_at_fork(before=weakly(self._before_fork), after_in_parent=weakly(self._after_fork))
+        os.register_at_fork(before=_weakly(self._before_fork), after_in_parent=_weakly(self._after_fork))
 
     def create(self, genesis: bytes) -> None:
         """Create the tables, unless they exist."""
@@ -188,8 +188,8 @@ class SqliteStore(SqlStore):
             with suppress(RuntimeError):
                 lock.release()
 
-    def _fresh(self) -> None:
-        super()._fresh()
+    def made_anew(self) -> None:
+        super().made_anew()
         self._forking, self._reading_long = RLock(), RLock()
         self._queue.close()  # a child must not keep its parent's place
         if not self._connections:  # else the child cannot use the file, see _connection
@@ -204,3 +204,14 @@ class SqliteStore(SqlStore):
             cost=UNSURE,
             code="ledger-unavailable",
         )
+
+
+def _weakly(method: Callable[[], None]) -> Callable[[], None]:
+    """A call to a method that does not keep its object alive."""
+    found = WeakMethod(method)
+
+    def call() -> None:
+        if (alive := found()) is not None:
+            alive()
+
+    return call
