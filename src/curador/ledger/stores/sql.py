@@ -8,14 +8,14 @@ import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from threading import Lock
 from typing import Any
 
 from curador.errors import CuradorError, LedgerBroken, LedgerFailed
 from curador.ledger.anchor import Anchor, Mark, totals
 from curador.ledger.stores.group_commit import GroupCommit, Job
-from curador.ledger.stores.rows import FORMAT, HEAD, RESTORE, TABLES, AnchorNeed, Head, Rows, RowTable, T
+from curador.ledger.stores.rows import ENTRY, FORMAT, HEAD, RESTORE, TABLES, AnchorNeed, Head, Rows, RowTable, T
 from curador.ledger.stores.unit_of_work import (
     CachedRows,
     Database,
@@ -71,7 +71,9 @@ class SqlStore(ABC):
 
     def __init__(self, anchor: Anchor) -> None:
         self.anchor = anchor
-        self._seen = -1
+        self.checking = False  # until its opening has compared it with the anchor, or taken an older copy into use
+        # The last head seen here, and the newest mark that its history is known to contain.
+        self._known: tuple[Head | None, Head | None] = None, None
         self._translating = TranslatedErrors(self._translated)
         self._sync = 0.0
         self._memory: tuple[Head | None, CachedRows] = None, empty_cache()
@@ -121,8 +123,11 @@ class SqlStore(ABC):
         return result
 
     def read(self, query: Callable[[Rows], T]) -> T:
-        with self._reading, self._translating, self._reader() as database:
+        with self._reading, self._translating, ExitStack() as transaction:
+            known, mark = self._known, self.anchor.newest()  # older than the snapshot, which must contain both
+            database = transaction.enter_context(self._reader())
             rows = ReadView(database, _head(database))
+            self._require_continued(rows, known, mark)
             result = query(rows)
             if rows.depends > self.anchor.reached:
                 self.anchor.advance(Mark(rows.head, totals(rows)))
@@ -140,13 +145,8 @@ class SqlStore(ABC):
         with self._writing, self._translating, self._turn():
             with self._writer() as database:
                 before = _head(database)
-                if before.sequence < self._seen:
-                    raise LedgerBroken(
-                        "This ledger has lost entries since it was opened.",
-                        fix=RESTORE,
-                        code="ledger-lost-entries",
-                        facts={"entries": before.sequence, "seen": self._seen},
-                    )
+                mark = self.anchor.newest()  # of a committed head, so that it is never ahead of this one
+                self._require_continued(ReadView(database, before), self._known, mark)
                 cache = self._recall(before)
                 rows = UnitOfWork(database, before, cache)
                 answers = any(job.need is AnchorNeed.BEFORE for job in batch)
@@ -157,12 +157,29 @@ class SqlStore(ABC):
                     if rows.head != before:
                         database.execute(insert(HEAD), (1, FORMAT, *rows.head))
                     self._commit()
-            self._seen = rows.head.sequence
+            self._known = rows.head, mark
             self._memory = rows.head, carry_over(cache)
             if AnchorNeed.AFTER in rows.needs:
                 self._mark(Mark(rows.head, spent))
         for job, (result, error) in zip(batch, outcomes, strict=True):
             job.finish(result, error)
+
+    def _require_continued(self, rows: ReadView, known: tuple[Head | None, Head | None], mark: Head | None) -> None:
+        """Refuse a history that lacks the last head seen here or the anchor's mark: the database was put back.
+
+        A head's seal stands for all entries before it.  So nothing is looked up where nobody else has written.
+        """
+        seen, contained = known
+        unsure = {head for head in (seen, None if mark == contained else mark) if head not in (None, rows.head)}
+        for head in unsure if self.checking else ():
+            if head is not None and head.sequence and not contains(rows, head):
+                raise LedgerBroken(
+                    f"This ledger ends with entry {rows.head.sequence} and lacks entry {head.sequence}, which was seen "
+                    "before: it was put back while it was in use.",
+                    fix=RESTORE,
+                    code="ledger-lost-entries",
+                    facts={"entries": rows.head.sequence, "seen": head.sequence},
+                )
 
     def _recall(self, head: Head) -> CachedRows:
         """The last batch's cache, if the history still ends where that batch left it: every writer moves the head.
@@ -238,6 +255,12 @@ def _head(database: Database) -> Head:
             code="ledger-format-unknown",
         )
     return Head(row[2], row[3], bytes(row[4]))
+
+
+def contains(rows: Rows, head: Head) -> bool:
+    """Whether a history has this entry, by its seal; the beginning is in every history."""
+    entry = rows.get(ENTRY, head.sequence)
+    return head.sequence == 0 or (entry is not None and bytes(entry[2]) == head.mac)
 
 
 def _attempt(job: Job, rows: UnitOfWork) -> tuple[Any, CuradorError | None]:
