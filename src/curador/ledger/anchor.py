@@ -172,6 +172,17 @@ class Anchor:
             )
         return found[1]
 
+    def newest(self) -> Head | None:
+        """The head that is marked now, or nothing before the first mark; a mark being written may not be seen yet."""
+        with self._lock, _translated_errors(self._path):
+            try:
+                found = self._newest(self._file.descriptor())
+            except FileNotFoundError:
+                if self.reached >= 0:
+                    raise
+                return None
+            return None if found is None else found[1].head
+
     def advance(self, mark: Mark) -> bool:
         """Write a mark durably, unless the file already has one as far; whether anything was synced."""
         with self._lock, _translated_errors(self._path):
@@ -205,6 +216,8 @@ class Anchor:
         try:
             return self._file.descriptor()
         except FileNotFoundError:
+            if self.reached >= 0:  # it was there: what it knew must not be forgotten
+                raise
             _create(self._path, (self._record(mark)[0] + b"\n").ljust(2 * SLOT, b"\0"))
             return self._file.descriptor()
 

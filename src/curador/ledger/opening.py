@@ -16,7 +16,7 @@ from curador.ledger.posting import LOST, append, state
 from curador.ledger.pricing import covers, name_of
 from curador.ledger.stores.memory import MemoryLedger
 from curador.ledger.stores.rows import ENTRY, RESTORE, SCOPE, AnchorNeed, Rows
-from curador.ledger.stores.sql import SqlStore
+from curador.ledger.stores.sql import SqlStore, contains
 from curador.ledger.verify import verify_rows
 
 
@@ -90,7 +90,7 @@ def restore_ledger(
         at = clock().isoformat()
 
         def append_restore(rows: Rows) -> None:
-            if mark is not None and _reaches(rows, mark):
+            if mark is not None and contains(rows, mark.head):
                 raise InvalidParameter(
                     "This ledger is not older than its anchor.", fix="Open it.", code="ledger-not-behind"
                 )
@@ -99,6 +99,7 @@ def restore_ledger(
             rows.require(AnchorNeed.AFTER)
 
         store.write(append_restore)
+        store.checking = True
     except BaseException:
         store.close()
         raise
@@ -129,14 +130,6 @@ def _burnt(rows: Rows, mark: Mark | None, because: str) -> tuple[Restored, int]:
     return entry, max(0, sequence - rows.head.sequence)
 
 
-def _reaches(rows: Rows, mark: Mark) -> bool:
-    """Whether the history contains the entry that the anchor marks."""
-    if mark.head.sequence == 0:
-        return True
-    seen = rows.get(ENTRY, mark.head.sequence)
-    return seen is not None and bytes(seen[2]) == mark.head.mac
-
-
 def _check(store: SqlStore, key: bytes) -> None:
     def check_anchor(rows: Rows) -> None:
         # The mark is sealed, so that a wrong key is detected here.  It is read within the transaction: before, it may
@@ -151,7 +144,7 @@ def _check(store: SqlStore, key: bytes) -> None:
             )
         if mark is None and rows.head.sequence:
             raise LedgerBroken("The anchor of this ledger is missing.", fix=RESTORE, code="ledger-anchor-missing")
-        if mark is not None and not _reaches(rows, mark):
+        if mark is not None and not contains(rows, mark.head):
             raise LedgerBroken(
                 f"This ledger ends with entry {rows.head.sequence}, and its anchor has seen entry "
                 f"{mark.head.sequence}: it is an older copy, or another one.",
@@ -162,6 +155,7 @@ def _check(store: SqlStore, key: bytes) -> None:
         rows.require(AnchorNeed.AFTER)  # a process may have died between a commit and its mark
 
     store.write(check_anchor)
+    store.checking = True
 
 
 def _store(address: str | Path, keep: str | Path | None, schema: str, *, make: bool) -> tuple[SqlStore, bytes]:

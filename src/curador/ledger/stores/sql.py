@@ -14,7 +14,7 @@ from curador.errors import CuradorError, LedgerBroken, LedgerFailed
 from curador.forks import after_fork
 from curador.ledger.anchor import Anchor, Mark, totals
 from curador.ledger.stores.group_commit import GroupCommit, Job
-from curador.ledger.stores.rows import FORMAT, HEAD, RESTORE, TABLES, AnchorNeed, Head, Rows, RowTable, T
+from curador.ledger.stores.rows import ENTRY, FORMAT, HEAD, RESTORE, TABLES, AnchorNeed, Head, Rows, RowTable, T
 from curador.ledger.stores.unit_of_work import (
     CachedRows,
     Database,
@@ -74,7 +74,9 @@ class SqlStore(ABC):
 
     def __init__(self, anchor: Anchor) -> None:
         self.anchor = anchor
-        self._seen = -1
+        self.checking = False  # until its opening has compared it with the anchor, or taken an older copy into use
+        # The last head seen here, and the newest mark that its history is known to contain.
+        self._known: tuple[Head | None, Head | None] = None, None
         self._translating = TranslatedErrors(self._translated)
         self._sync = 0.0
         self.made_anew()
@@ -117,8 +119,11 @@ class SqlStore(ABC):
         return result
 
     def read(self, query: Callable[[Rows], T], long: bool = False) -> T:
+        known, mark = self._known, self.anchor.newest()  # older than the snapshot, which must contain both
+
         def answer(database: Database) -> T:
             rows = ReadView(database, _head(database, self.prefix), self.prefix)
+            self._require_continued(rows, known, mark)
             result = query(rows)
             if rows.depends > self.anchor.reached:
                 self.anchor.advance(Mark(rows.head, totals(rows)))
@@ -137,23 +142,20 @@ class SqlStore(ABC):
 
     def _perform(self, batch: Sequence[Job]) -> None:
         with self._translating:
-            rows, cache, spent, outcomes = self._in_write(lambda database: self._transact(database, batch))
-            self._seen = rows.head.sequence
+            rows, cache, mark, spent, outcomes = self._in_write(lambda database: self._transact(database, batch))
+            self._known = rows.head, mark
             self._memory = rows.head, carry_over(cache)
             if AnchorNeed.AFTER in rows.needs:
                 self._mark(Mark(rows.head, spent))
         for job, (result, error) in zip(batch, outcomes, strict=True):
             job.finish(result, error)
 
-    def _transact(self, database: Database, batch: Sequence[Job]) -> tuple[UnitOfWork, CachedRows, Any, list[Outcome]]:
+    def _transact(
+        self, database: Database, batch: Sequence[Job]
+    ) -> tuple[UnitOfWork, CachedRows, Head | None, Any, list[Outcome]]:
         before = _head(database, self.prefix)
-        if before.sequence < self._seen:
-            raise LedgerBroken(
-                "This ledger has lost entries since it was opened.",
-                fix=RESTORE,
-                code="ledger-lost-entries",
-                facts={"entries": before.sequence, "seen": self._seen},
-            )
+        mark = self.anchor.newest()  # of a committed head, so that it is never ahead of this one
+        self._require_continued(ReadView(database, before, self.prefix), self._known, mark)
         cache = self._recall(before)
         rows = UnitOfWork(database, before, cache, self.prefix)
         answers = any(job.need is AnchorNeed.BEFORE for job in batch)
@@ -164,7 +166,24 @@ class SqlStore(ABC):
             if rows.head != before:
                 database.execute(insert(HEAD, self.prefix), (1, FORMAT, *rows.head))
             self._commit()
-        return rows, cache, spent, outcomes
+        return rows, cache, mark, spent, outcomes
+
+    def _require_continued(self, rows: ReadView, known: tuple[Head | None, Head | None], mark: Head | None) -> None:
+        """Refuse a history that lacks the last head seen here or the anchor's mark: the database was put back.
+
+        A head's seal stands for all entries before it.  So nothing is looked up where nobody else has written.
+        """
+        seen, contained = known
+        unsure = {head for head in (seen, None if mark == contained else mark) if head not in (None, rows.head)}
+        for head in unsure if self.checking else ():
+            if head is not None and head.sequence and not contains(rows, head):
+                raise LedgerBroken(
+                    f"This ledger ends with entry {rows.head.sequence} and lacks entry {head.sequence}, which was seen "
+                    "before: it was put back while it was in use.",
+                    fix=RESTORE,
+                    code="ledger-lost-entries",
+                    facts={"entries": rows.head.sequence, "seen": head.sequence},
+                )
 
     def _recall(self, head: Head) -> CachedRows:
         """The last batch's cache, if the history still ends where that batch left it: every writer moves the head.
@@ -221,6 +240,12 @@ def _head(database: Database, prefix: str) -> Head:
             code="ledger-format-unknown",
         )
     return Head(row[2], row[3], bytes(row[4]))
+
+
+def contains(rows: Rows, head: Head) -> bool:
+    """Whether a history has this entry, by its seal; the beginning is in every history."""
+    entry = rows.get(ENTRY, head.sequence)
+    return head.sequence == 0 or (entry is not None and bytes(entry[2]) == head.mac)
 
 
 Outcome = tuple[Any, CuradorError | None]
