@@ -25,7 +25,7 @@ TYPES = {int: "bigint", str: 'text COLLATE "C"', bytes: "bytea"}  # keys in the 
 LONGEST_SCHEMA = 63
 """Bytes of a name; a server cuts longer ones off, and two schemas would be one."""
 
-_BEGIN = (b"BEGIN", b"SET LOCAL synchronous_commit = on")
+_BEGIN = (b"BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE", b"SET LOCAL synchronous_commit = on")
 _BEGIN_READING = b"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 _REFUSE_CHANGES = """
 CREATE FUNCTION {}refuse_changes() RETURNS trigger LANGUAGE plpgsql AS

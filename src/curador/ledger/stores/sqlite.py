@@ -176,9 +176,9 @@ class SqliteStore(SqlStore):
     def _before_fork(self) -> None:
         for lock in (self._forking, self._writing, self._reading):
             lock.acquire()
-        if "long" in self._connections:
-            self._connections["long"].interrupt()  # it begins anew afterwards
-        self._reading_long.acquire()
+        while not self._reading_long.acquire(timeout=0.01):
+            if "long" in self._connections:
+                self._connections["long"].interrupt()  # it begins anew afterwards
         while self._connections:
             self._connections.popitem()[1].close()
 

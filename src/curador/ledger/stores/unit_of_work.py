@@ -8,7 +8,7 @@ reach the database.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Protocol
 
@@ -33,8 +33,12 @@ class Database(Protocol):
 
 
 @lru_cache
-def select(table: RowTable, given: int, limited: bool = False, newest: bool = False, prefix: str = "") -> str:
+def select(
+    table: RowTable, given: int, limited: bool = False, newest: bool = False, below: bool = False, prefix: str = ""
+) -> str:
     """The statement that reads the rows whose key begins with ``given`` values; ``newest`` from the last key on.
+
+    ``below``: only rows whose key goes on with something lower than a value.
 
     >>> from curador.ledger.stores.rows import PAID, QUESTION
     >>> select(QUESTION, 1)
@@ -42,11 +46,12 @@ def select(table: RowTable, given: int, limited: bool = False, newest: bool = Fa
     >>> select(PAID, 1, limited=True, newest=True)
     'SELECT scope, charge, entry FROM paid WHERE scope = ? ORDER BY scope DESC, charge DESC LIMIT ?'
     """
-    where = " AND ".join(f"{name} = ?" for name in table.names[:given])
+    tests = [f"{name} = ?" for name in table.names[:given]] + [f"{table.names[given]} < ?"] * below
+    where = " AND ".join(tests)
     down = " DESC" if newest else ""
     order = "" if given == table.key else f" ORDER BY {', '.join(n + down for n in table.names[: table.key])}"
     limit = " LIMIT ?" if limited else ""
-    return f"SELECT {', '.join(table.names)} FROM {prefix}{table.name}{' WHERE ' * bool(given)}{where}{order}{limit}"
+    return f"SELECT {', '.join(table.names)} FROM {prefix}{table.name}{' WHERE ' * bool(tests)}{where}{order}{limit}"
 
 
 @lru_cache
@@ -62,6 +67,16 @@ def insert(table: RowTable, prefix: str = "") -> str:
     over = f" ON CONFLICT ({keys}) DO UPDATE SET {', '.join(f'{n} = excluded.{n}' for n in rest)}"
     into = f"{prefix}{table.name} ({', '.join(table.names)})"
     return f"INSERT INTO {into} VALUES ({marks}){'' if table.append_only else over}"
+
+
+_PAYMENTS = (
+    "SELECT sequence, body FROM (SELECT charge, entry FROM {0}paid WHERE scope = ? {1}ORDER BY charge DESC LIMIT ?) "
+    "AS payment JOIN {0}entry ON sequence = entry ORDER BY charge DESC"
+)
+_CHARGES = (
+    "SELECT number, body, answer.charge IS NOT NULL FROM {0}charge JOIN {0}entry ON sequence = entry "
+    "LEFT JOIN {0}answer ON answer.charge = number WHERE number IN ({1})"
+)
 
 
 class ReadView:
@@ -83,9 +98,27 @@ class ReadView:
         statement = select(table, len(prefix), bool(limit), prefix=self._prefix)
         yield from self._database.execute(statement, (*prefix, *limit))
 
-    def tail(self, table: RowTable, *prefix: DbValue, most: int) -> Sequence[DbRow]:
-        statement = select(table, len(prefix), limited=True, newest=True, prefix=self._prefix)
-        return list(self._database.execute(statement, (*prefix, most)))[::-1]
+    def tail(self, table: RowTable, *prefix: DbValue, most: int, before: DbValue = None) -> Sequence[DbRow]:
+        below = () if before is None else (before,)
+        statement = select(table, len(prefix), limited=True, newest=True, below=bool(below), prefix=self._prefix)
+        return list(self._database.execute(statement, (*prefix, *below, most)))[::-1]
+
+    def count(self, table: RowTable, *prefix: DbValue) -> int:
+        where = " AND ".join(f"{name} = ?" for name in table.names[: len(prefix)])
+        statement = f"SELECT count(*) FROM {self._prefix}{table.name}{' WHERE ' * bool(prefix)}{where}"
+        return int(self._database.execute(statement, prefix).fetchone()[0])
+
+    def payments(self, scope: str, most: int, before: int | None) -> Sequence[DbRow]:
+        statement = _PAYMENTS.format(self._prefix, "" if before is None else "AND charge < ? ")
+        values = (scope, most) if before is None else (scope, before, most)
+        return list(self._database.execute(statement, values))[::-1]
+
+    def charges(self, numbers: Sequence[int]) -> Mapping[int, DbRow]:
+        if not numbers:
+            return {}
+        statement = _CHARGES.format(self._prefix, ", ".join("?" * len(numbers)))
+        found = self._database.execute(statement, numbers)
+        return {number: (line, bool(answered)) for number, line, answered in found}
 
     def require(self, need: AnchorNeed) -> None:
         raise TypeError("a read-only view cannot require an anchor write")
@@ -131,9 +164,9 @@ class UnitOfWork(ReadView):
         self._flush_before_scan()
         return super().scan(table, *prefix, most=most)
 
-    def tail(self, table: RowTable, *prefix: DbValue, most: int) -> Sequence[DbRow]:
+    def tail(self, table: RowTable, *prefix: DbValue, most: int, before: DbValue = None) -> Sequence[DbRow]:
         self._flush_before_scan()
-        return super().tail(table, *prefix, most=most)
+        return super().tail(table, *prefix, most=most, before=before)
 
     def _flush_before_scan(self) -> None:
         if self._undo:
