@@ -92,6 +92,11 @@ def test_an_interrupt_at_any_instant_of_the_whole_ledger_stops_nobody(opener: Op
     assert interrupted_everywhere(one, other, ("/ledger/", *BOOK)) > 300
 
 
+def test_an_interrupt_at_any_instant_undoes_what_was_written_in_memory() -> None:
+    ledger = started(open_ledger("memory:"))
+    assert interrupted_everywhere(ledger, ledger, ("/stores/memory.py", "/stores/memory_rows.py")) > 50
+
+
 def test_the_instants_find_a_begin_that_is_not_rolled_back(quick: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The test above can fail: with BEGIN before the block that rolls back, all others are locked out."""
     from curador.ledger.stores.sqlite import SqliteStore

@@ -33,12 +33,15 @@ class Job:
     def finish(self, result: Any = None, error: BaseException | None = None) -> None:
         self.result, self.error, self.done = result, error, True
 
-    def wait(self, lead: Lock) -> None:
-        """Sleep until woken, though not for ever: a wake-up that is lost costs time and nothing else."""
+    def wait(self, lead: Lock, first: bool) -> None:
+        """Sleep until woken, though not for ever: a wake-up that is lost costs time and nothing else.
+
+        Whoever holds the lock wakes the first once it is released; the first runs all others, and wakes them.
+        """
         wake = Lock()
         wake.acquire()
         self._wake = wake
-        if lead.locked() and not self.done:  # whoever holds it wakes somebody once it is released
+        if not self.done and (lead.locked() or not first):
             wake.acquire(timeout=PATIENCE)
 
     def wake(self) -> None:
@@ -52,7 +55,8 @@ class Job:
 class GroupCommit:
     """Runs the jobs of many threads in shared transactions, in the order of arrival.
 
-    A thread queues its job and takes the lock; with the lock it finds its job done, or runs all that are queued.
+    A thread queues its job and takes the lock; with the lock it finds its job done, or runs all that are queued.  All
+    but the first in the queue sleep before, so that many share a transaction.
     ``perform`` runs a batch in one transaction; what it raises is the outcome of every job it did not finish.
 
     >>> def perform(batch):
@@ -73,9 +77,10 @@ class GroupCommit:
         job = Job(transaction, need)
         with self._guard:
             self._waiting.append(job)
+            first = len(self._waiting) == 1
         try:
-            if self.lead.locked():
-                job.wait(self.lead)
+            if not first or self.lead.locked():
+                job.wait(self.lead, first)
             if not job.done:
                 with self.lead:
                     if not job.done:

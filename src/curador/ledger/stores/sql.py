@@ -72,6 +72,9 @@ class SqlStore(ABC):
     prefix = ""
     """What stands before the name of a table in every statement."""
 
+    _memory: tuple[Head | None, CachedRows]
+    _helper: ThreadPoolExecutor | None
+
     def __init__(self, anchor: Anchor) -> None:
         self.anchor = anchor
         self.checking = False  # until its opening has compared it with the anchor, or taken an older copy into use
@@ -226,8 +229,7 @@ class SqlStore(ABC):
         """Make anew what a process cannot have in common with its parent; of a batch that was cut off, nothing."""
         self._writing, self._reading = RLock(), RLock()
         self._group = GroupCommit(self._perform)
-        self._memory: tuple[Head | None, CachedRows] = None, empty_cache()
-        self._helper: ThreadPoolExecutor | None = None
+        self._memory, self._helper = (None, empty_cache()), None
         self.anchor.after_fork()
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from threading import RLock
@@ -14,7 +14,7 @@ from weakref import WeakMethod
 from curador.errors import LedgerBroken, LedgerFailed
 from curador.ledger.anchor import Anchor, sync_folder
 from curador.ledger.stores.file_queue import FileQueue
-from curador.ledger.stores.rows import TABLES, UNSURE, RowTable, T
+from curador.ledger.stores.rows import TABLES, UNSURE, DbRow, DbValue, RowTable, T
 from curador.ledger.stores.sql import SqlStore, create_tables
 from curador.ledger.stores.unit_of_work import Database
 
@@ -31,6 +31,25 @@ def _options(table: RowTable) -> str:
     """STRICT, so that no float is stored in an integer column; WITHOUT ROWID, so that a lookup reads one B-tree."""
     numbered = table.key == 1 and table.columns[0][1] is int
     return " STRICT" if numbered else " STRICT, WITHOUT ROWID"
+
+
+class _Interrupted(Exception):
+    """A long read stops, because its process wants to fork."""
+
+
+class _Interruptible:
+    """A connection for a long read, which stops between two statements; SQLite itself stops in the midst of one."""
+
+    def __init__(self, connection: sqlite3.Connection, store: SqliteStore) -> None:
+        self._connection, self._store = connection, store
+
+    def execute(self, statement: str, values: Sequence[DbValue], /) -> sqlite3.Cursor:
+        if self._store.interrupting:
+            raise _Interrupted
+        return self._connection.execute(statement, values)
+
+    def executemany(self, statement: str, rows: Iterable[DbRow], /) -> None:
+        raise TypeError("a read-only view cannot write")
 
 
 class SqliteStore(SqlStore):
@@ -106,14 +125,15 @@ class SqliteStore(SqlStore):
             with self._forking:  # not held while it works: a process that wants to fork interrupts it
                 pass
             with self._reading_long:
-                connection = self._connection("long")
                 try:
-                    with connection:
+                    with self._connection("long") as connection:
                         connection.execute("BEGIN")
-                        return work(connection)
+                        return work(_Interruptible(connection, self))
                 except sqlite3.OperationalError as error:
                     if error.sqlite_errorcode != sqlite3.SQLITE_INTERRUPT:
                         raise
+                except _Interrupted:
+                    pass
 
     def _connection(self, use: str, fresh: bool = False) -> sqlite3.Connection:
         if self._process != os.getpid():
@@ -176,6 +196,7 @@ class SqliteStore(SqlStore):
     def _before_fork(self) -> None:
         for lock in (self._forking, self._writing, self._reading):
             lock.acquire()
+        self.interrupting = True
         while not self._reading_long.acquire(timeout=0.01):
             if "long" in self._connections:
                 self._connections["long"].interrupt()  # it begins anew afterwards
@@ -184,13 +205,14 @@ class SqliteStore(SqlStore):
 
     def _after_fork(self) -> None:
         """Release what this thread holds: less than all if it was interrupted above."""
+        self.interrupting = False
         for lock in (self._reading_long, self._reading, self._writing, self._forking):
             with suppress(RuntimeError):
                 lock.release()
 
     def made_anew(self) -> None:
         super().made_anew()
-        self._forking, self._reading_long = RLock(), RLock()
+        self._forking, self._reading_long, self.interrupting = RLock(), RLock(), False
         self._queue.close()  # a child must not keep its parent's place
         if not self._connections:  # else the child cannot use the file, see _connection
             self._process = os.getpid()
