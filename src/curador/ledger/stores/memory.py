@@ -31,7 +31,7 @@ class MemoryStore:
             self._rows.savepoint()
             return result
 
-    def read(self, query: Callable[[Rows], T]) -> T:
+    def read(self, query: Callable[[Rows], T], long: bool = False) -> T:
         with self._lock:
             return query(self._rows)
 

@@ -84,8 +84,8 @@ class PostgresStore(SqlStore):
         self._connections["write"].execute("COMMIT")
 
     @contextmanager
-    def _reader(self) -> Iterator[Database]:
-        connection = self._connection("read")
+    def _reader(self, use: str) -> Iterator[Database]:
+        connection = self._connection(use)
         with connection.transaction():
             connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
             yield _Database(connection)

@@ -6,16 +6,29 @@ import os
 import time
 import weakref
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, suppress
 from threading import Lock
 from typing import Any
 
 from curador.errors import CuradorError, LedgerBroken, LedgerFailed
-from curador.ledger.anchor import Anchor, Mark, totals
+from curador.ledger.anchor import Anchor
 from curador.ledger.stores.group_commit import GroupCommit, Job
-from curador.ledger.stores.rows import ENTRY, FORMAT, HEAD, RESTORE, TABLES, AnchorNeed, Head, Rows, RowTable, T
+from curador.ledger.stores.rows import (
+    ENTRY,
+    FORMAT,
+    HEAD,
+    RESTORE,
+    TABLES,
+    AnchorNeed,
+    DbRow,
+    Head,
+    Rows,
+    RowTable,
+    T,
+    paged,
+)
 from curador.ledger.stores.unit_of_work import (
     CachedRows,
     Database,
@@ -26,6 +39,9 @@ from curador.ledger.stores.unit_of_work import (
     insert,
     select,
 )
+
+MOST_UNMARKED = 1000
+"""The most entries that are kept for the next mark; if there are more, it reads them."""
 
 WORTH_A_THREAD = 0.0003
 """Seconds an anchor write must take to be worth another thread: a hand-over takes about as long as a quick sync."""
@@ -77,6 +93,8 @@ class SqlStore(ABC):
         self._translating = TranslatedErrors(self._translated)
         self._sync = 0.0
         self._memory: tuple[Head | None, CachedRows] = None, empty_cache()
+        # Entries of this process up to the head that its last batch left, and the number of the entry before them.
+        self._unmarked: tuple[int, list[DbRow]] = 0, []
         self._helper: ThreadPoolExecutor | None = None
         self._fresh()
         os.register_at_fork(
@@ -95,8 +113,8 @@ class SqlStore(ABC):
     def _commit(self) -> None: ...
 
     @abstractmethod
-    def _reader(self) -> AbstractContextManager[Database]:
-        """A read transaction on one snapshot."""
+    def _reader(self, use: str) -> AbstractContextManager[Database]:
+        """A read transaction on one snapshot, on the connection for this use."""
 
     @abstractmethod
     def _translated(self, error: Exception) -> LedgerFailed | None:
@@ -122,19 +140,20 @@ class SqlStore(ABC):
         result: T = self._group.run(transaction, need)
         return result
 
-    def read(self, query: Callable[[Rows], T]) -> T:
-        with self._reading, self._translating, ExitStack() as transaction:
-            known, mark = self._known, self.anchor.newest()  # older than the snapshot, which must contain both
-            database = transaction.enter_context(self._reader())
+    def read(self, query: Callable[[Rows], T], long: bool = False) -> T:
+        turn = self._looking if long else self._reading
+        with turn, self._translating, ExitStack() as transaction:
+            known, mark = self._known, self._newest()  # older than the snapshot, which must contain both
+            database = transaction.enter_context(self._reader("look" if long else "read"))
             rows = ReadView(database, _head(database))
             self._require_continued(rows, known, mark)
             result = query(rows)
             if rows.depends > self.anchor.reached:
-                self.anchor.advance(Mark(rows.head, totals(rows)))
+                self._cover(rows)
             return result
 
     def close(self) -> None:
-        with self._writing, self._reading:
+        with self._writing, self._reading, self._looking:
             self._disconnect()
             self.anchor.close()
             if self._helper is not None:
@@ -142,27 +161,59 @@ class SqlStore(ABC):
                 self._helper = None
 
     def _perform(self, batch: Sequence[Job]) -> None:
-        with self._writing, self._translating, self._turn():
+        with self._writing, self._translating, self._turn(), ExitStack() as held:
             with self._writer() as database:
                 before = _head(database)
-                mark = self.anchor.newest()  # of a committed head, so that it is never ahead of this one
+                mark = self._newest()  # of a committed head, so that it is never ahead of this one
                 self._require_continued(ReadView(database, before), self._known, mark)
+                if self._memory[0] != before:
+                    self._unmarked = before.sequence, []
                 cache = self._recall(before)
                 rows = UnitOfWork(database, before, cache)
-                answers = any(job.need is AnchorNeed.BEFORE for job in batch)
-                with self._marking(Mark(before, totals(rows))) if answers else nullcontext():
-                    outcomes = [_attempt(job, rows) for job in batch]
-                    rows.flush()
-                    spent = totals(rows) if rows.needs else None
-                    if rows.head != before:
-                        database.execute(insert(HEAD), (1, FORMAT, *rows.head))
-                    self._commit()
+                beside = after = None
+                if any(job.need is AnchorNeed.BEFORE for job in batch) and before.sequence > self.anchor.reached:
+                    beside = self._begin_mark(held, before, *self._since(rows, held.enter_context(self.anchor.hold())))
+                outcomes = [_attempt(job, rows) for job in batch]
+                rows.flush()
+                if AnchorNeed.AFTER in rows.needs and rows.head.sequence > self.anchor.reached:
+                    # From here on until it is written nobody else marks: the entries since the newest mark are these.
+                    own = rows.appended, True
+                    after = own if beside else self._since(rows, held.enter_context(self.anchor.hold()))
+                if rows.head != before:
+                    database.execute(insert(HEAD), (1, FORMAT, *rows.head))
+                self._commit()
             self._known = rows.head, mark
             self._memory = rows.head, carry_over(cache)
-            if AnchorNeed.AFTER in rows.needs:
-                self._mark(Mark(rows.head, spent))
+            self._unmarked[1].extend(rows.appended)
+            if beside is not None:
+                beside()
+                self._known, self._unmarked = (rows.head, before), (before.sequence, rows.appended)
+            if after is not None:
+                self._mark(rows.head, *after)
+                self._known, self._unmarked = (rows.head, rows.head), (rows.head.sequence, [])
+            if len(self._unmarked[1]) > MOST_UNMARKED:
+                self._unmarked = rows.head.sequence, []
         for job, (result, error) in zip(batch, outcomes, strict=True):
             job.finish(result, error)
+
+    def _newest(self) -> Head | None:
+        return self.anchor.newest() if self.checking else None
+
+    def _since(self, rows: UnitOfWork, mark: Head) -> tuple[list[DbRow], bool]:
+        """The entries since a mark, and whether all of them are known here; otherwise they are read."""
+        first, known = self._unmarked
+        if first <= mark.sequence:
+            return [entry for entry in (*known, *rows.appended) if entry[0] > mark.sequence], True
+        return list(paged(rows, ENTRY, (mark.sequence,))), False
+
+    def _cover(self, rows: ReadView) -> None:
+        """Mark what a read reveals: it may have been settled by a process that has not come so far yet."""
+        with self.anchor.hold() as mark:
+            if mark.sequence >= rows.depends:
+                self.anchor.append(mark, ())
+                return
+            self._require_continued(rows, (None, None), mark)
+            self.anchor.append(rows.head, paged(rows, ENTRY, (mark.sequence,)))
 
     def _require_continued(self, rows: ReadView, known: tuple[Head | None, Head | None], mark: Head | None) -> None:
         """Refuse a history that lacks the last head seen here or the anchor's mark: the database was put back.
@@ -171,7 +222,7 @@ class SqlStore(ABC):
         """
         seen, contained = known
         unsure = {head for head in (seen, None if mark == contained else mark) if head not in (None, rows.head)}
-        for head in unsure if self.checking else ():
+        for head in unsure:
             if head is not None and head.sequence and not contains(rows, head):
                 raise LedgerBroken(
                     f"This ledger ends with entry {rows.head.sequence} and lacks entry {head.sequence}, which was seen "
@@ -191,46 +242,42 @@ class SqlStore(ABC):
         self._memory = None, empty_cache()
         return cache if left == head else empty_cache()
 
-    @contextmanager
-    def _marking(self, mark: Mark) -> Iterator[None]:
-        """Writes the anchor while the block runs, since concurrent syncs overlap; before it where syncs are quick."""
-        if self._sync < WORTH_A_THREAD:
-            self._mark(mark)
-            yield
-            return
-        if self._helper is None:
-            self._helper = ThreadPoolExecutor(1, "curador anchor")
-        try:
-            marked = self._helper.submit(self._mark, mark)
-        except RuntimeError:  # this process is exiting, and no thread can be started
-            self._mark(mark)
-            yield
-            return
-        try:
-            yield
-        finally:
-            failure = marked.exception()  # waits
-        if failure is not None:
-            raise failure
+    def _begin_mark(self, held: ExitStack, head: Head, entries: list[DbRow], own: bool) -> Callable[[], None]:
+        """Mark a head in another thread, since concurrent syncs overlap; at once where syncs are quick.
 
-    def _mark(self, mark: Mark) -> None:
+        What is returned waits until it is done; the anchor is ``held`` until then in any case.
+        """
+        if self._sync >= WORTH_A_THREAD:
+            if self._helper is None:
+                self._helper = ThreadPoolExecutor(1, "curador anchor")
+            with suppress(RuntimeError):  # this process is exiting, and no thread can be started
+                marked = self._helper.submit(self._mark, head, entries, own)
+                held.callback(marked.exception)
+                return marked.result
+        self._mark(head, entries, own)
+        return lambda: None
+
+    def _mark(self, head: Head, entries: list[DbRow], own: bool) -> None:
         start = time.perf_counter()
-        if self.anchor.advance(mark):
-            self._sync = time.perf_counter() - start
+        self.anchor.append(head, entries, own=own)
+        self._sync = time.perf_counter() - start
 
     # -- forks
 
     def _fresh(self) -> None:
-        self._writing, self._reading = Lock(), Lock()
+        self._writing, self._reading, self._looking = Lock(), Lock(), Lock()
+        self.anchor.after_fork()
         self._group = GroupCommit(self._perform)
         self._helper = None
 
     def _before_fork(self) -> None:
         self._writing.acquire()
         self._reading.acquire()
+        self._looking.acquire()
         self._disconnect()
 
     def _after_fork(self) -> None:
+        self._looking.release()
         self._reading.release()
         self._writing.release()
 
@@ -254,7 +301,7 @@ def _head(database: Database) -> Head:
             fix="Check its address.",
             code="ledger-format-unknown",
         )
-    return Head(row[2], row[3], bytes(row[4]))
+    return Head(row[2], row[3], bytes(row[4]), row[5])
 
 
 def contains(rows: Rows, head: Head) -> bool:
@@ -280,4 +327,4 @@ def create_tables(
     """Create the tables of a new ledger."""
     for table in TABLES:
         database.execute(create(table, types, options(table)), ())
-    database.execute(insert(HEAD), (1, FORMAT, 0, 0, genesis))
+    database.execute(insert(HEAD), (1, FORMAT, 0, 0, genesis, ""))

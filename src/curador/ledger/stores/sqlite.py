@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from curador.errors import LedgerBroken, LedgerFailed
-from curador.ledger.anchor import Anchor, sync_folder
+from curador.ledger.anchor import Anchor
+from curador.ledger.keep import sync_folder
 from curador.ledger.stores.file_queue import FileQueue
 from curador.ledger.stores.rows import TABLES, UNSURE, RowTable
 from curador.ledger.stores.sql import SqlStore, create_tables
@@ -73,7 +74,7 @@ class SqliteStore(SqlStore):
             sync_folder(self.path.parent)
 
     def damage(self) -> str | None:
-        with self._reading, self._translating, self._reader() as database:
+        with self._looking, self._translating, self._reader("look") as database:
             found = database.execute("PRAGMA integrity_check(1)", ()).fetchone()[0]
         return None if found == "ok" else f"The file of this ledger is damaged: {found}."
 
@@ -83,8 +84,8 @@ class SqliteStore(SqlStore):
     def _commit(self) -> None:
         self._connections["write"].execute("COMMIT")
 
-    def _reader(self) -> AbstractContextManager[Database]:
-        return _Transaction(self._connection("read"), "BEGIN")
+    def _reader(self, use: str) -> AbstractContextManager[Database]:
+        return _Transaction(self._connection(use), "BEGIN")
 
     def _turn(self) -> AbstractContextManager[Any]:
         return self._queue.turn()

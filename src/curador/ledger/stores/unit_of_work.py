@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import Any, Protocol
 
 from curador.errors import LedgerBroken
-from curador.ledger.stores.rows import TABLES, AnchorNeed, DbRow, DbValue, Head, RowTable
+from curador.ledger.stores.rows import ENTRY, TABLES, AnchorNeed, DbRow, DbValue, Head, RowTable
 
 CachedRows = defaultdict[RowTable, dict[DbRow, DbRow | None]]
 """Rows by their keys, as they are in the database; None where there is none."""
@@ -33,20 +33,28 @@ class Database(Protocol):
 
 
 @lru_cache
-def select(table: RowTable, given: int, limited: bool = False, newest: bool = False) -> str:
+def select(table: RowTable, given: int, limited: bool = False, newest: bool = False, after: bool = False) -> str:
     """The statement that reads the rows whose key begins with ``given`` values; ``newest`` from the last key on.
+
+    ``after``: only rows behind a place, which is the rest of a key.
 
     >>> from curador.ledger.stores.rows import PAID, QUESTION
     >>> select(QUESTION, 1)
     'SELECT fingerprint, charge FROM question WHERE fingerprint = ?'
     >>> select(PAID, 1, limited=True, newest=True)
     'SELECT scope, charge, entry FROM paid WHERE scope = ? ORDER BY scope DESC, charge DESC LIMIT ?'
+    >>> select(PAID, 0, after=True)
+    'SELECT scope, charge, entry FROM paid WHERE (scope, charge) > (?, ?) ORDER BY scope, charge'
     """
-    where = " AND ".join(f"{name} = ?" for name in table.names[:given])
+    tests = [f"{name} = ?" for name in table.names[:given]]
+    if after:
+        rest = table.names[given : table.key]
+        tests.append(f"({', '.join(rest)}) > ({', '.join('?' * len(rest))})" if rest[1:] else f"{rest[0]} > ?")
+    where = " AND ".join(tests)
     down = " DESC" if newest else ""
     order = "" if given == table.key else f" ORDER BY {', '.join(n + down for n in table.names[: table.key])}"
     limit = " LIMIT ?" if limited else ""
-    return f"SELECT {', '.join(table.names)} FROM {table.name}{' WHERE ' * bool(given)}{where}{order}{limit}"
+    return f"SELECT {', '.join(table.names)} FROM {table.name}{' WHERE ' * bool(tests)}{where}{order}{limit}"
 
 
 @lru_cache
@@ -77,9 +85,10 @@ class ReadView:
     def put(self, table: RowTable, *row: DbValue) -> None:
         raise TypeError("a read-only view cannot write")
 
-    def scan(self, table: RowTable, *prefix: DbValue, most: int | None = None) -> Iterator[DbRow]:
+    def scan(self, table: RowTable, *prefix: DbValue, most: int | None = None, after: DbRow = ()) -> Iterator[DbRow]:
         limit = () if most is None else (most,)
-        yield from self._database.execute(select(table, len(prefix), bool(limit)), (*prefix, *limit))
+        statement = select(table, len(prefix), bool(limit), after=bool(after))
+        yield from self._database.execute(statement, (*prefix, *after, *limit))
 
     def tail(self, table: RowTable, *prefix: DbValue, most: int) -> Sequence[DbRow]:
         statement = select(table, len(prefix), limited=True, newest=True)
@@ -102,6 +111,8 @@ class UnitOfWork(ReadView):
     def __init__(self, database: Database, head: Head, cache: CachedRows) -> None:
         super().__init__(database, head)
         self.needs: set[AnchorNeed] = set()
+        self.appended: list[DbRow] = []
+        """The entries that were sent to the database so far."""
         self._start = head
         self._cache = cache
         self._written: defaultdict[RowTable, dict[DbRow, DbRow]] = defaultdict(dict)
@@ -125,9 +136,9 @@ class UnitOfWork(ReadView):
         self._undo.append((table, key, key in cached, cached.get(key), written.get(key)))
         cached[key] = written[key] = row
 
-    def scan(self, table: RowTable, *prefix: DbValue, most: int | None = None) -> Iterator[DbRow]:
+    def scan(self, table: RowTable, *prefix: DbValue, most: int | None = None, after: DbRow = ()) -> Iterator[DbRow]:
         self._flush_before_scan()
-        return super().scan(table, *prefix, most=most)
+        return super().scan(table, *prefix, most=most, after=after)
 
     def tail(self, table: RowTable, *prefix: DbValue, most: int) -> Sequence[DbRow]:
         self._flush_before_scan()
@@ -172,6 +183,7 @@ class UnitOfWork(ReadView):
         """
         if self._written and self.head == self._start:
             raise LedgerBroken("Rows would be written without an entry.", fix="Report this.", code="ledger-defect")
+        self.appended += self._written.get(ENTRY, {}).values()
         for table, rows in self._written.items():
             self._database.executemany(insert(table), rows.values())
         self._written.clear()
