@@ -277,7 +277,7 @@ def test_budgets_that_a_restored_copy_does_not_know_come_back(study: Invoke, as_
     if as_json:
         assert json.loads(shown)["closed"] == []
     assert balances(study) == before
-    study("ask", COUNT, "--epsilon", "0.5", "--as", "bea")
+    study("ask", COUNT, "--epsilon", "0.5", "--analyst", "bea")
     study("ledger", "verify")
 
 
