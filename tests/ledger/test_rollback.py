@@ -130,21 +130,63 @@ def test_two_machines_with_an_anchor_each(address: dict[str, Any], copies: Copie
     ledger.close()
 
 
-def test_a_history_that_has_grown_past_the_one_that_was_seen(address: dict[str, Any], copies: Copies) -> None:
-    """Numbers alone would not tell: the entry with the number seen is there, with another seal."""
+def test_an_older_anchor_or_another_ledgers_under_a_running_process(address: dict[str, Any], quick: Path) -> None:
+    """What it has seen marked stays marked, whatever lies there now; and that is not written over."""
     ledger = open_ledger(**address)
     ledger.open("people", PureDP(1))
-    copies.make()
-    buy(ledger, 2)
-    keep = Path(address["keep"])
-    (keep / "anchor").rename(keep / "aside")
-    copies.put_back()
-    blind = restore_ledger(**address, because="without its anchor")
-    for n in range(12):
-        blind.open(f"{n}", PureDP(1), parent="people")
-    blind.close()
-    (keep / "aside").replace(keep / "anchor")
-    refused(lambda: ledger.reserve("people", TENTH), lambda: open_ledger(**address))
+    anchor = Path(address["keep"]) / "anchor"
+    older = anchor.read_bytes()
+    told = buy(ledger, 3)
+    right = anchor.read_bytes()
+    other = open_ledger(quick / "other.db")
+    buy_other = other.open("people", PureDP(1))
+    assert buy_other.remaining == PureDP(1)
+    other.close()
+    for content, code in (
+        (older, "ledger-anchor-replaced"),
+        ((quick / "other.db.keep" / "anchor").read_bytes(), "ledger-anchor-unreadable"),
+    ):
+        (quick / "new").write_bytes(content)
+        (quick / "new").replace(anchor)
+        for act in (lambda: ledger.reserve("people", TENTH), lambda: ledger.answer(told)):
+            with pytest.raises(LedgerBroken) as found:
+                act()
+            assert found.value.code == code
+        assert anchor.read_bytes() == content
+    anchor.write_bytes(right)
+    buy(ledger)
+    ledger.verify()
+    ledger.close()
+
+
+def test_two_ledgers_with_one_folder(quick: Path) -> None:
+    """The key is the same, and so is the beginning; the second to be marked is refused, and marks nothing."""
+    one, two = (open_ledger(quick / f"{n}.db", keep=quick / "keep") for n in (1, 2))
+    one.open("people", PureDP(1))
+    with pytest.raises(LedgerBroken):
+        two.open("people", PureDP(1))
+    with pytest.raises(LedgerBroken):
+        open_ledger(quick / "2.db", keep=quick / "keep")
+    buy(one)
+    for ledger in (one, two):
+        ledger.close()
+
+
+def test_a_folder_named_from_where_it_was_opened(quick: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for place in ("a", "b"):
+        (quick / place).mkdir()
+        monkeypatch.chdir(quick / place)
+        open_ledger("x.db", keep="keep").close()
+    monkeypatch.chdir(quick / "a")
+    ledger = open_ledger("x.db", keep="keep")
+    before = (quick / "b" / "keep" / "anchor").read_bytes()
+    monkeypatch.chdir(quick / "b")
+    ledger.open("people", PureDP(1))
+    buy(ledger)
+    ledger.close()
+    assert (quick / "b" / "keep" / "anchor").read_bytes() == before
+    ledger = open_ledger(quick / "a" / "x.db", keep=quick / "a" / "keep")
+    assert ledger.balance("people").spent == PureDP(0.1)
     ledger.close()
 
 

@@ -24,7 +24,7 @@ from curador.ledger.entries import (
     digest,
     plain,
 )
-from curador.ledger.posting import LOST, Definition, append, check, definition, opened, state
+from curador.ledger.posting import EVERYTHING, Definition, append, check, definition, opened, state
 from curador.ledger.pricing import lineage, name_of, prices
 from curador.ledger.records import EMPTY, Balance, Charge, Charges, Decision, Registration
 from curador.ledger.stores.rows import (
@@ -97,10 +97,16 @@ class Book:
             )
         reserved = probability(reserved_delta, "reserved_delta")
         fresh = opened(budget, about, rule, reserved, tuple(orders))
-        until = None if expires is None else _instant(expires)
+        until = None if expires is None else instant(expires)
         entry = Opened(name, parent, Definition.of(fresh, reserved).to_json(), fresh.ceiling, until)
 
         def append_opening(rows: Rows) -> None:
+            if rows.get(SCOPE, EVERYTHING) is not None:
+                raise LedgerBroken(
+                    "This ledger was restored without its anchor: nothing can be bought from it any more.",
+                    fix="Open a new ledger, and decide what budget each table may still have.",
+                    code="ledger-closed",
+                )
             if rows.get(SCOPE, name) is not None:
                 raise InvalidParameter(
                     f"There is a budget called {name!r} already.",
@@ -144,7 +150,7 @@ class Book:
             found: Balance | None = None
             for name, _, text, expires, closed in reversed(path):
                 end = None if expires is None else datetime.fromisoformat(expires)
-                shut = bool(closed) or (end is not None and self._clock() >= end)
+                shut = bool(closed) or (expires is not None and self._time(rows) >= expires)
                 found = Balance(name, state(rows, name, text), found, shut, end)
             assert found is not None
             return found
@@ -152,7 +158,7 @@ class Book:
         return self._store.read(read_balance)
 
     def scopes(self) -> tuple[str, ...]:
-        return self._store.read(lambda rows: tuple(row[0] for row in rows.scan(SCOPE)))
+        return self._store.read(lambda rows: tuple(row[0] for row in rows.scan(SCOPE) if row[0] != EVERYTHING))
 
     def decisions(self) -> tuple[Decision, ...]:
         return self._store.read(lambda rows: tuple(past.decisions(rows)), long=True)
@@ -184,9 +190,9 @@ class Book:
         promised = guarantee.to_json() if guarantee is not None else None
         if note:
             plain(note)  # a note that is not JSON is refused before the transaction begins
-        at = _instant(self._clock())
 
         def reserve_or_repeat(rows: Rows) -> Charge:
+            at = self._time(rows)
             answered = past.answered_charge(rows, key, fingerprint)
             if answered is not None:
                 # One key, one answer: another charge of this key that is not settled yet must not give a second one.
@@ -260,7 +266,7 @@ class Book:
             if request is not None and request[2] is not None:  # a retry was faster: one key, one answer
                 return past.stored_answer(rows, request[2])
             rows.put(ANSWER, number, content)
-            append(rows, self._key, Settled(number, digest(content)), _instant(self._clock()))
+            append(rows, self._key, Settled(number, digest(content)), self._time(rows))
             return content
 
         # The anchor then covers the charge: if the history is cut off before it, opening the ledger notices.
@@ -385,9 +391,13 @@ class Book:
 
     # -- within a transaction
 
+    def _time(self, rows: Rows) -> str:
+        """The time now, or that of the last entry if the clock was set back since: it revives nothing."""
+        return max(instant(self._clock()), rows.head.at)
+
     def _decide(self, rows: Rows, entry: Entry) -> None:
         rows.require(AnchorNeed.AFTER)
-        append(rows, self._key, entry, _instant(self._clock()))
+        append(rows, self._key, entry, self._time(rows))
 
     def _register(self, rows: Rows, entry: Registered) -> Registration:
         self._decide(rows, entry)
@@ -405,7 +415,7 @@ class Book:
 
     def _row(self, rows: Rows, scope: str) -> tuple[str, str | None, str, str | None, int]:
         row = rows.get(SCOPE, scope)
-        if row is None:
+        if row is None or scope == EVERYTHING:
             raise InvalidParameter(
                 f"No budget is called {scope!r}.",
                 fix="Open it first, or check the name.",
@@ -413,13 +423,6 @@ class Book:
                 facts={"scope": scope},
             )
         name, parent, text, expires, closed = row
-        if text == LOST:
-            raise LedgerBroken(
-                f"{scope!r} was opened after the copy that this ledger was restored from, and is lost.",
-                fix="Open a budget of another name, as a decision.",
-                code="budget-lost",
-                facts={"scope": scope},
-            )
         return name, parent, text, expires, closed
 
     def _open_definition(self, rows: Rows, scope: str) -> str:
@@ -429,7 +432,7 @@ class Book:
             raise BudgetExceeded(
                 f"The budget of {scope!r} was closed.", fix=ANOTHER, code="budget-closed", facts={"scope": scope}
             )
-        if expires is not None and self._clock() >= datetime.fromisoformat(expires):
+        if expires is not None and self._time(rows) >= expires:
             raise BudgetExceeded(
                 f"The budget of {scope!r} ended on {expires}.",
                 fix=ANOTHER,
@@ -445,7 +448,8 @@ def _unknown_table(table: str, fix: str) -> InvalidParameter:
     )
 
 
-def _instant(time: datetime) -> str:
+def instant(time: datetime) -> str:
+    """A time as the text that entries carry; texts have the order of their times."""
     if time.tzinfo is None:
         raise InvalidParameter("A time without a zone is not an instant.", fix="Use datetime.now(UTC) or similar.")
     return time.astimezone(UTC).isoformat()

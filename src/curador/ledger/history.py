@@ -152,15 +152,37 @@ def ever_promised(rows: Rows, scopes: Collection[str], budget: Guarantee) -> boo
 
     It stops at the first match, which is mostly near the beginning, however long the history is.
     """
-    found = (_decision(*read(line)) for _, line, _ in rows.scan(ENTRY) if '"definition":' in line)
-    return any(d is not None and d.scope in scopes and d.budget == budget for d in found)
+    lines = (line for _, line, _ in rows.scan(ENTRY) if '"definition":' in line or '"kind":"restore"' in line)
+    promised = (pair for line in lines for pair in _promised(read(line)[0]))
+    return any(scope in scopes and promise == budget for scope, promise in promised)
+
+
+def _promised(entry: Entry) -> Iterator[tuple[str, Guarantee]]:
+    """The scopes that an entry defines, with what each of them promises from then on."""
+    if isinstance(entry, Opened | Granted):
+        yield entry.scope, _promise(entry.definition)
+    elif isinstance(entry, Restored):
+        for name, _, text, _, _ in entry.rows.get("scope", ()):
+            if text:
+                yield name, _promise(json.loads(text))
 
 
 def scopes_of(rows: Rows, table: str) -> tuple[str, ...]:
     """Every scope that a table's name was ever tied to, oldest first."""
     part = f'"name":{json.dumps(table)}'  # most lines are charges, and parsing JSON is slow
-    tied = (read(line)[0] for _, line, _ in rows.scan(ENTRY) if part in line)
-    return tuple(dict.fromkeys(e.scope for e in tied if isinstance(e, Registered) and e.name == table))
+    tied = (read(line)[0] for _, line, _ in rows.scan(ENTRY) if part in line or '"kind":"restore"' in line)
+    return tuple(dict.fromkeys(scope for entry in tied for name, scope in _tied(entry) if name == table))
+
+
+def _tied(entry: Entry) -> Iterator[tuple[str, str]]:
+    """The names that an entry ties to scopes."""
+    if isinstance(entry, Registered):
+        yield entry.name, entry.scope
+    elif isinstance(entry, Restored):
+        scopes = {number: scope for number, scope, _ in entry.rows.get("data", ())}
+        for name, data, _ in entry.rows.get("named", ()):
+            if data in scopes:
+                yield name, scopes[data]
 
 
 @singledispatch

@@ -45,8 +45,11 @@ from curador.ledger.stores.rows import (
 )
 from curador.privacy import Guarantee, Neighbors, guarantee_from_json
 
-LOST = ""
-"""The definition of a scope that a restore lost: its name stays taken, and nothing can be bought there."""
+STATE = (SCOPE, BALANCE, NAMED, SOURCED, DATA)
+"""The tables that do not grow with the number of charges: what a history comes to."""
+
+EVERYTHING = ""
+"""The name of no scope: its row is there, and closed, if no scope can be opened here any more."""
 
 
 # ---- definitions and balances of scopes ----------------------------------------------------------------------------
@@ -142,10 +145,11 @@ def _balance(rows: Rows, scope: str, width: int) -> tuple[Cost, Cost]:
 def append(rows: Rows, key: bytes, entry: Entry, at: str, skip: int = 0) -> int:
     """Write a sealed entry and post it; ``skip`` leaves out numbers that were lost."""
     sequence = rows.head.sequence + 1 + skip
+    at = max(at, rows.head.at)  # a clock that is set back takes nothing back
     line = written(entry, at)
     mac = seal(key, rows.head.mac, sequence, line)
     rows.put(ENTRY, sequence, line, mac)
-    rows.head = Head(sequence, rows.head.charges, mac)
+    rows.head = Head(sequence, rows.head.charges, mac, at)
     post(entry, rows)
     return sequence
 
@@ -181,7 +185,7 @@ def _(entry: Revoked, rows: Rows) -> None:
 @post.register
 def _(entry: Reserved, rows: Rows) -> None:
     sequence = rows.head.sequence
-    rows.head = Head(sequence, entry.charge, rows.head.mac)
+    rows.head = rows.head._replace(charges=entry.charge)
     rows.put(CHARGE, entry.charge, sequence, entry.request, entry.fingerprint)
     if entry.request is not None and rows.get(REQUEST, entry.request) is None:
         rows.put(REQUEST, entry.request, entry.fingerprint, None)
@@ -213,15 +217,10 @@ def _(entry: Registered, rows: Rows) -> None:
 
 @post.register
 def _(entry: Restored, rows: Rows) -> None:
-    rows.head = Head(rows.head.sequence, entry.charges, rows.head.mac)
-    for scope, spent in entry.spent.items():
-        for part, amount in enumerate(spent):
-            _, _, _, ceiling, every = rows.get(BALANCE, scope, part) or ()
-            rows.put(BALANCE, scope, part, amount, ceiling, every)
-    for scope in entry.closed:
-        _close(rows, scope)
-    for scope in entry.lost:
-        rows.put(SCOPE, scope, None, LOST, None, 1)
+    rows.head = rows.head._replace(charges=entry.charges)
+    for table in STATE:
+        for row in entry.rows.get(table.name, ()):
+            rows.put(table, *row)
 
 
 def _scope(rows: Rows, scope: str) -> tuple[str, str | None, str, str | None, int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -55,10 +55,12 @@ class MemoryRows:
             self._keys[table.name][key[:-1]].append(key[-1])
         self._tables[table.name][key] = row
 
-    def scan(self, table: RowTable, *prefix: DbValue, most: int | None = None) -> Iterator[DbRow]:
+    def scan(self, table: RowTable, *prefix: DbValue, most: int | None = None, after: DbRow = ()) -> Iterator[DbRow]:
         rows, groups = self._tables[table.name], self._keys[table.name]
         starts = sorted(start for start in groups if start[: len(prefix)] == prefix)
         found = [(*start, end) for start in starts for end in _sort(groups[start])]
+        if after:
+            found = found[bisect_right(found, (*prefix, *after)) :]
         yield from (rows[key] for key in found[:most])
 
     def tail(self, table: RowTable, *prefix: DbValue, most: int, before: DbValue = None) -> Sequence[DbRow]:

@@ -17,6 +17,9 @@ UNSURE = "nothing was drawn; a charge that was already written stays spent"
 RESTORE = "Find out why; then restore it as docs/how-to/restore-a-ledger.md says."
 """The fix for a ledger that is not as it was written."""
 
+PAGE = 1000
+"""Rows that are read at once."""
+
 DbValue = int | str | bytes | None
 DbRow = tuple[Any, ...]
 T = TypeVar("T")
@@ -64,7 +67,7 @@ def _within_ceiling(balance: DbRow) -> bool:
 
 ENTRY = _table("entry", append_only=True, sequence=int, body=str, mac=bytes)
 ANSWER = _table("answer", append_only=True, charge=int, bytes=bytes)
-HEAD = _table("head", one=int, format=int, sequence=int, charges=int, mac=bytes)
+HEAD = _table("head", one=int, format=int, sequence=int, charges=int, mac=bytes, at=str)
 SCOPE = _table("scope", name=str, parent=str, definition=str, expires=str, closed=int)
 BALANCE = _table(
     "balance",
@@ -90,15 +93,16 @@ DERIVED = (SCOPE, BALANCE, CHARGE, PAID, QUESTION, REQUEST, NAMED, SOURCED, DATA
 
 TABLES = (ENTRY, ANSWER, HEAD, *DERIVED)
 
-FORMAT = 1
+FORMAT = 2
 
 
 class Head(NamedTuple):
-    """The end of the history: the last entry's number and seal, and the number of charges so far."""
+    """The end of the history: the last entry's number, seal and time, and the number of charges so far."""
 
     sequence: int
     charges: int
     mac: bytes
+    at: str = ""
 
 
 class AnchorNeed(Enum):
@@ -126,8 +130,11 @@ class Rows(Protocol):
         """Write a row; over the one with its key, unless the table is append-only."""
         ...
 
-    def scan(self, table: RowTable, *prefix: DbValue, most: int | None = None) -> Iterator[DbRow]:
-        """The rows whose key has this prefix, in the order of their keys; with ``most`` only the first."""
+    def scan(self, table: RowTable, *prefix: DbValue, most: int | None = None, after: DbRow = ()) -> Iterator[DbRow]:
+        """The rows whose key has this prefix, in the order of their keys; with ``most`` only the first.
+
+        ``after`` is the rest of a key: only rows behind it.
+        """
         ...
 
     def tail(self, table: RowTable, *prefix: DbValue, most: int, before: DbValue = None) -> Sequence[DbRow]:
@@ -156,6 +163,16 @@ class Rows(Protocol):
     def depends_on(self, entry: int) -> None:
         """Declare that the result reveals an entry, which the anchor must cover before it is returned."""
         ...
+
+
+def paged(rows: Rows, table: RowTable, after: DbRow = ()) -> Iterator[DbRow]:
+    """All rows of a table behind a key, in order, a page at a time: of a long table only a page is in memory."""
+    while True:
+        page = list(rows.scan(table, most=PAGE, after=after))
+        yield from page
+        if len(page) < PAGE:
+            return
+        after = page[-1][: table.key]
 
 
 class LedgerStore(Protocol):

@@ -4,17 +4,30 @@ from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, nullcontext
+from contextlib import suppress
 from threading import RLock
 from typing import Any
 
 from curador.errors import CuradorError, LedgerBroken, LedgerFailed
 from curador.forks import after_fork
-from curador.ledger.anchor import Anchor, Mark, totals
+from curador.ledger.anchor import Anchor
 from curador.ledger.stores.group_commit import GroupCommit, Job
-from curador.ledger.stores.rows import ENTRY, FORMAT, HEAD, RESTORE, TABLES, AnchorNeed, Head, Rows, RowTable, T
+from curador.ledger.stores.rows import (
+    ENTRY,
+    FORMAT,
+    HEAD,
+    RESTORE,
+    TABLES,
+    AnchorNeed,
+    DbRow,
+    Head,
+    Rows,
+    RowTable,
+    T,
+    paged,
+)
 from curador.ledger.stores.unit_of_work import (
     CachedRows,
     Database,
@@ -25,6 +38,9 @@ from curador.ledger.stores.unit_of_work import (
     insert,
     select,
 )
+
+MOST_UNMARKED = 1000
+"""The most entries that are kept for the next mark; if there are more, it reads them."""
 
 WORTH_A_THREAD = 0.0003
 """Seconds an anchor write must take to be worth another thread: a hand-over takes about as long as a quick sync."""
@@ -73,6 +89,9 @@ class SqlStore(ABC):
     """What stands before the name of a table in every statement."""
 
     _memory: tuple[Head | None, CachedRows]
+    _unmarked: tuple[int, list[DbRow]]
+    """Entries of this process up to the head that its last batch left, and the number of the entry before them."""
+
     _helper: ThreadPoolExecutor | None
 
     def __init__(self, anchor: Anchor) -> None:
@@ -122,17 +141,16 @@ class SqlStore(ABC):
         return result
 
     def read(self, query: Callable[[Rows], T], long: bool = False) -> T:
-        known, mark = self._known, self.anchor.newest()  # older than the snapshot, which must contain both
-
         def answer(database: Database) -> T:
             rows = ReadView(database, _head(database, self.prefix), self.prefix)
             self._require_continued(rows, known, mark)
             result = query(rows)
             if rows.depends > self.anchor.reached:
-                self.anchor.advance(Mark(rows.head, totals(rows)))
+                self._cover(rows)
             return result
 
         with self._translating:
+            known, mark = self._known, self._newest()  # older than the snapshot, which must contain both
             return self._in_read(answer, long)
 
     def close(self) -> None:
@@ -145,31 +163,88 @@ class SqlStore(ABC):
 
     def _perform(self, batch: Sequence[Job]) -> None:
         with self._translating:
-            rows, cache, mark, spent, outcomes = self._in_write(lambda database: self._transact(database, batch))
-            self._known = rows.head, mark
-            self._memory = rows.head, carry_over(cache)
-            if AnchorNeed.AFTER in rows.needs:
-                self._mark(Mark(rows.head, spent))
+            outcomes = self._in_write(lambda database: self._transact(database, batch))
         for job, (result, error) in zip(batch, outcomes, strict=True):
             job.finish(result, error)
 
-    def _transact(
-        self, database: Database, batch: Sequence[Job]
-    ) -> tuple[UnitOfWork, CachedRows, Head | None, Any, list[Outcome]]:
+    def _transact(self, database: Database, batch: Sequence[Job]) -> list[Outcome]:
         before = _head(database, self.prefix)
-        mark = self.anchor.newest()  # of a committed head, so that it is never ahead of this one
+        mark = self._newest()  # of a committed head, so that it is never ahead of this one
         self._require_continued(ReadView(database, before, self.prefix), self._known, mark)
+        if self._memory[0] != before:
+            self._unmarked = before.sequence, []
         cache = self._recall(before)
         rows = UnitOfWork(database, before, cache, self.prefix)
-        answers = any(job.need is AnchorNeed.BEFORE for job in batch)
-        with self._marking(Mark(before, totals(rows))) if answers else nullcontext():
-            outcomes = [_attempt(job, rows) for job in batch]
-            rows.flush()
-            spent = totals(rows) if rows.needs else None
-            if rows.head != before:
-                database.execute(insert(HEAD, self.prefix), (1, FORMAT, *rows.head))
+        marked = None
+        if before.sequence > self.anchor.reached and any(job.need is AnchorNeed.BEFORE for job in batch):
+            marked = self._begin_mark(rows, mark)
+        outcomes = [_attempt(job, rows) for job in batch]
+        rows.flush()
+        if rows.head != before:
+            database.execute(insert(HEAD, self.prefix), (1, FORMAT, *rows.head))
+        first, entries = self._unmarked
+        if AnchorNeed.AFTER in rows.needs and rows.head.sequence > self.anchor.reached:
+            # Nobody else marks until the commit is marked: the entries since the newest mark are these.
+            self.anchor.holding(lambda newest: self._commit_and_mark(rows, newest))
+            mark, first, entries = rows.head, rows.head.sequence, []
+        else:
             self._commit()
-        return rows, cache, mark, spent, outcomes
+            if marked is not None:
+                mark, first, entries = before, before.sequence, []
+        if marked is not None:
+            marked()
+        entries = [*entries, *rows.appended] if first < rows.head.sequence else []
+        self._unmarked = (first, entries) if len(entries) <= MOST_UNMARKED else (rows.head.sequence, [])
+        self._known = rows.head, mark
+        self._memory = rows.head, carry_over(cache)  # last: without it, nothing else that is known here is used
+        return outcomes
+
+    def _newest(self) -> Head | None:
+        return self.anchor.newest() if self.checking else None
+
+    def _begin_mark(self, rows: UnitOfWork, mark: Head | None) -> Callable[[], object]:
+        """Mark the head that a batch starts from, in another thread, since concurrent syncs overlap.
+
+        At once where syncs are quick, or entries have to be read for it.  What is returned waits until it is done.
+        """
+        head, (first, entries) = rows.head, self._unmarked
+        if self._sync >= WORTH_A_THREAD and mark is not None and first <= mark.sequence:
+            if self._helper is None:
+                self._helper = ThreadPoolExecutor(1, "curador anchor")
+            with suppress(RuntimeError):  # this process is exiting, and no thread can be started
+                known = list(entries)
+                return self._helper.submit(self.anchor.holding, lambda newest: self._mark(head, newest, known)).result
+        self.anchor.holding(lambda newest: self._mark(head, newest, *self._since(rows, newest)))
+        return int
+
+    def _commit_and_mark(self, rows: UnitOfWork, newest: Head) -> None:
+        entries, own = self._since(rows, newest)
+        self._commit()
+        self._mark(rows.head, newest, entries, own)
+
+    def _since(self, rows: UnitOfWork, newest: Head) -> tuple[list[DbRow], bool]:
+        """The entries since a mark, and whether all of them are known here; otherwise they are read."""
+        first, known = self._unmarked
+        if first <= newest.sequence:
+            return [*known, *rows.appended], True
+        return list(paged(rows, ENTRY, (newest.sequence,))), False
+
+    def _mark(self, head: Head, newest: Head, entries: list[DbRow], own: bool = True) -> None:
+        start = time.perf_counter()
+        self.anchor.append(head, [entry for entry in entries if entry[0] > newest.sequence], own=own)
+        self._sync = time.perf_counter() - start
+
+    def _cover(self, rows: ReadView) -> None:
+        """Mark what a read reveals: it may have been settled by a process that has not come so far yet."""
+
+        def mark_head(newest: Head) -> None:
+            if newest.sequence >= rows.depends:
+                self.anchor.append(newest, ())
+                return
+            self._require_continued(rows, (None, None), newest)
+            self.anchor.append(rows.head, paged(rows, ENTRY, (newest.sequence,)))
+
+        self.anchor.holding(mark_head)
 
     def _require_continued(self, rows: ReadView, known: tuple[Head | None, Head | None], mark: Head | None) -> None:
         """Refuse a history that lacks the last head seen here or the anchor's mark: the database was put back.
@@ -178,7 +253,7 @@ class SqlStore(ABC):
         """
         seen, contained = known
         unsure = {head for head in (seen, None if mark == contained else mark) if head not in (None, rows.head)}
-        for head in unsure if self.checking else ():
+        for head in unsure:
             if head is not None and head.sequence and not contains(rows, head):
                 raise LedgerBroken(
                     f"This ledger ends with entry {rows.head.sequence} and lacks entry {head.sequence}, which was seen "
@@ -198,38 +273,11 @@ class SqlStore(ABC):
         self._memory = None, empty_cache()
         return cache if left == head else empty_cache()
 
-    @contextmanager
-    def _marking(self, mark: Mark) -> Iterator[None]:
-        """Writes the anchor while the block runs, since concurrent syncs overlap; before it where syncs are quick."""
-        if self._sync < WORTH_A_THREAD:
-            self._mark(mark)
-            yield
-            return
-        if self._helper is None:
-            self._helper = ThreadPoolExecutor(1, "curador anchor")
-        try:
-            marked = self._helper.submit(self._mark, mark)
-        except RuntimeError:  # this process is exiting, and no thread can be started
-            self._mark(mark)
-            yield
-            return
-        try:
-            yield
-        finally:
-            failure = marked.exception()  # waits
-        if failure is not None:
-            raise failure
-
-    def _mark(self, mark: Mark) -> None:
-        start = time.perf_counter()
-        if self.anchor.advance(mark):
-            self._sync = time.perf_counter() - start
-
     def made_anew(self) -> None:
         """Make anew what a process cannot have in common with its parent; of a batch that was cut off, nothing."""
         self._writing, self._reading = RLock(), RLock()
         self._group = GroupCommit(self._perform)
-        self._memory, self._helper = (None, empty_cache()), None
+        self._memory, self._unmarked, self._helper = (None, empty_cache()), (0, []), None
         self.anchor.after_fork()
 
 
@@ -241,7 +289,7 @@ def _head(database: Database, prefix: str) -> Head:
             fix="Check its address.",
             code="ledger-format-unknown",
         )
-    return Head(row[2], row[3], bytes(row[4]))
+    return Head(row[2], row[3], bytes(row[4]), row[5])
 
 
 def contains(rows: Rows, head: Head) -> bool:
@@ -270,4 +318,4 @@ def create_tables(
     """Create the tables of a new ledger."""
     for table in TABLES:
         database.execute(create(table, types, options(table), prefix), ())
-    database.execute(insert(HEAD, prefix), (1, FORMAT, 0, 0, genesis))
+    database.execute(insert(HEAD, prefix), (1, FORMAT, 0, 0, genesis, ""))

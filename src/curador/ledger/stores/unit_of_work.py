@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import Any, Protocol
 
 from curador.errors import LedgerBroken
-from curador.ledger.stores.rows import TABLES, AnchorNeed, DbRow, DbValue, Head, RowTable
+from curador.ledger.stores.rows import ENTRY, TABLES, AnchorNeed, DbRow, DbValue, Head, RowTable
 
 CachedRows = defaultdict[RowTable, dict[DbRow, DbRow | None]]
 """Rows by their keys, as they are in the database; None where there is none."""
@@ -34,19 +34,31 @@ class Database(Protocol):
 
 @lru_cache
 def select(
-    table: RowTable, given: int, limited: bool = False, newest: bool = False, below: bool = False, prefix: str = ""
+    table: RowTable,
+    given: int,
+    limited: bool = False,
+    newest: bool = False,
+    after: bool = False,
+    below: bool = False,
+    prefix: str = "",
 ) -> str:
     """The statement that reads the rows whose key begins with ``given`` values; ``newest`` from the last key on.
 
-    ``below``: only rows whose key goes on with something lower than a value.
+    ``after``: only rows behind a place, which is the rest of a key; ``below``: only rows whose key goes on with
+    something lower than a value.
 
     >>> from curador.ledger.stores.rows import PAID, QUESTION
     >>> select(QUESTION, 1)
     'SELECT fingerprint, charge FROM question WHERE fingerprint = ?'
     >>> select(PAID, 1, limited=True, newest=True)
     'SELECT scope, charge, entry FROM paid WHERE scope = ? ORDER BY scope DESC, charge DESC LIMIT ?'
+    >>> select(PAID, 0, after=True)
+    'SELECT scope, charge, entry FROM paid WHERE (scope, charge) > (?, ?) ORDER BY scope, charge'
     """
     tests = [f"{name} = ?" for name in table.names[:given]] + [f"{table.names[given]} < ?"] * below
+    if after:
+        rest = table.names[given : table.key]
+        tests.append(f"({', '.join(rest)}) > ({', '.join('?' * len(rest))})" if rest[1:] else f"{rest[0]} > ?")
     where = " AND ".join(tests)
     down = " DESC" if newest else ""
     order = "" if given == table.key else f" ORDER BY {', '.join(n + down for n in table.names[: table.key])}"
@@ -93,10 +105,10 @@ class ReadView:
     def put(self, table: RowTable, *row: DbValue) -> None:
         raise TypeError("a read-only view cannot write")
 
-    def scan(self, table: RowTable, *prefix: DbValue, most: int | None = None) -> Iterator[DbRow]:
+    def scan(self, table: RowTable, *prefix: DbValue, most: int | None = None, after: DbRow = ()) -> Iterator[DbRow]:
         limit = () if most is None else (most,)
-        statement = select(table, len(prefix), bool(limit), prefix=self._prefix)
-        yield from self._database.execute(statement, (*prefix, *limit))
+        statement = select(table, len(prefix), bool(limit), after=bool(after), prefix=self._prefix)
+        yield from self._database.execute(statement, (*prefix, *after, *limit))
 
     def tail(self, table: RowTable, *prefix: DbValue, most: int, before: DbValue = None) -> Sequence[DbRow]:
         below = () if before is None else (before,)
@@ -137,6 +149,8 @@ class UnitOfWork(ReadView):
     def __init__(self, database: Database, head: Head, cache: CachedRows, prefix: str = "") -> None:
         super().__init__(database, head, prefix)
         self.needs: set[AnchorNeed] = set()
+        self.appended: list[DbRow] = []
+        """The entries that were sent to the database so far."""
         self._start = head
         self._cache = cache
         self._written: defaultdict[RowTable, dict[DbRow, DbRow]] = defaultdict(dict)
@@ -160,9 +174,9 @@ class UnitOfWork(ReadView):
         self._undo.append((table, key, key in cached, cached.get(key), written.get(key)))
         cached[key] = written[key] = row
 
-    def scan(self, table: RowTable, *prefix: DbValue, most: int | None = None) -> Iterator[DbRow]:
+    def scan(self, table: RowTable, *prefix: DbValue, most: int | None = None, after: DbRow = ()) -> Iterator[DbRow]:
         self._flush_before_scan()
-        return super().scan(table, *prefix, most=most)
+        return super().scan(table, *prefix, most=most, after=after)
 
     def tail(self, table: RowTable, *prefix: DbValue, most: int, before: DbValue = None) -> Sequence[DbRow]:
         self._flush_before_scan()
@@ -207,6 +221,7 @@ class UnitOfWork(ReadView):
         """
         if self._written and self.head == self._start:
             raise LedgerBroken("Rows would be written without an entry.", fix="Report this.", code="ledger-defect")
+        self.appended += self._written.get(ENTRY, {}).values()
         for table, rows in self._written.items():
             self._database.executemany(insert(table, self._prefix), rows.values())
         self._written.clear()
