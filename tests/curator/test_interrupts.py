@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from contextlib import suppress
 from pathlib import Path
 
 import pyarrow as pa
@@ -28,21 +29,24 @@ def test_the_same_question_never_hangs(tmp_path: Path) -> None:
     def ask() -> object:
         return curator.sql(COUNT, epsilon=1 - asked[0] / 10**6, because="a test").value
 
+    answers: list[object] = []
+
+    def ask_again() -> None:
+        answers.append(ask())
+
     ask()
     asked[0] += 1
     count = interrupted(ask, None, FILES)
     assert count > 60
     for at in range(1, count + 1):
         asked[0] += 1
-        try:
+        with suppress(Interrupt, CuradorError):
             interrupted(ask, at, FILES)
-        except (Interrupt, CuradorError):
-            pass
-        answers: list[object] = []
-        other = threading.Thread(target=lambda: answers.append(ask()), daemon=True)
+        other = threading.Thread(target=ask_again, daemon=True)
         other.start()
         other.join(20)
         assert answers == [ask()], f"asked again after an interrupt at instant {at}"
+        answers.clear()
     charges = curator.history()
     assert len([c for c in charges if c.settled and not c.repeated]) == asked[0] + 1
     curator.ledger.verify()

@@ -7,6 +7,7 @@ the beginning of a function, after a call, and where a loop goes back.  So does 
 from __future__ import annotations
 
 import dis
+import itertools
 import signal
 import sys
 from collections.abc import Callable, Iterator
@@ -24,12 +25,22 @@ class Interrupt(BaseException):
 
 @cache
 def _looking(code: CodeType) -> frozenset[int]:
-    """The places in a function right after an instruction at which signals are looked for."""
+    """The places in a function right after an instruction at which signals are looked for.
+
+    CPython raises at that instruction, and this at the next one.  Where the two are in different blocks (the last call
+    of a ``try``, before its ``finally``) the next one would be an instant that there is not.
+    """
     found = list(dis.get_instructions(code))
+    entries = dis.Bytecode(code).exception_entries  # type: ignore[attr-defined]
+
+    def handler(offset: int) -> int | None:
+        return next((entry.target for entry in entries if entry.start <= offset < entry.end), None)
+
     return frozenset(
         after.offset
-        for before, after in zip(found, found[1:], strict=False)
-        if before.opname in _LOOKS or "JUMP_BACKWARD" in before.opname
+        for before, after in itertools.pairwise(found)
+        if (before.opname in _LOOKS or "JUMP_BACKWARD" in before.opname)
+        and handler(before.offset) == handler(after.offset)
     )
 
 

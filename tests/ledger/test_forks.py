@@ -7,6 +7,7 @@ import signal
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -107,7 +108,7 @@ def test_a_child_does_not_keep_the_turn_of_a_parent_that_was_killed(quick: Path)
             store._queue.leaving()
             store._queue.wait()
             taken.set()
-            signal.pause() if threading.current_thread() is threading.main_thread() else time.sleep(LONGEST)
+            time.sleep(LONGEST)
 
         threading.Thread(target=take, daemon=True).start()
         taken.wait(LONGEST)
@@ -134,17 +135,19 @@ def test_an_interrupt_while_it_forks_stops_nobody(quick: Path) -> None:
         finally:
             store._after_fork()
 
+    done: list[str] = []
+
+    def buy() -> None:
+        done.append(ledger.reserve("people", THOUSANDTH).id)
+
     files = ("/ledger/stores/sqlite.py",)
     for at in range(1, interrupted(around, None, files) + 1):
         ledger.balance("people")
-        before = interrupted  # each instant of the preparations; the release is called whatever happens
-        try:
-            before(store._before_fork, at, files)
-        except Interrupt:
-            pass
+        with suppress(Interrupt):  # at each instant of the preparations; the release is called whatever happens
+            interrupted(store._before_fork, at, files)
         store._after_fork()
-        done: list[str] = []
-        thread = threading.Thread(target=lambda: done.append(ledger.reserve("people", THOUSANDTH).id), daemon=True)
+        done.clear()
+        thread = threading.Thread(target=buy, daemon=True)
         thread.start()
         thread.join(LONGEST)
         assert done, f"another thread hangs after an interrupt at instant {at}"

@@ -36,9 +36,7 @@ class BudgetHolder:
         """The root budgets that these tables charge: one for each set of people."""
         return tuple(self.ledger.balance(scope) for scope in self.scopes.roots())
 
-    def history(
-        self, scope: str | None = None, *, last: int | None = PAGE, before: Charge | None = None
-    ) -> Charges:
+    def history(self, scope: str | None = None, *, last: int | None = PAGE, before: Charge | None = None) -> Charges:
         """The newest charges, oldest first: ``last`` of them, or with None all; of a renewed table also those before.
 
         ``before`` is the first charge of a page, for the page before it.

@@ -147,7 +147,7 @@ class Anchor:
         with self._turn:
             while True:
                 with translated_errors(self._path):
-                    file, identity = self._held.descriptor(), self._held.identity
+                    file, identity = self._held.held(), self._held.identity
                     self._pin = pin = os.dup(file)  # work may begin a new file
                 try:  # an interrupt may come as soon as the lock is there
                     with translated_errors(self._path):
@@ -177,7 +177,7 @@ class Anchor:
         """
         place = self._place
         assert place is not None
-        file = self._held.descriptor()
+        file = self._held.held()
         with translated_errors(self._path):
             if head.sequence > place.head.sequence:
                 change = changed(entries if own else chained(entries, self._ledger_key, place.head.mac))

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import chain
 from types import MappingProxyType
+from typing import TypeVar
 
 from curador.accounting.events import Event, event_from_json
 from curador.accounting.filters import Filter
@@ -46,6 +48,8 @@ from curador.numbers import Number, probability, whole
 from curador.privacy import Guarantee, Neighbors
 
 Clock = Callable[[], datetime]
+K = TypeVar("K")
+V = TypeVar("V")
 
 ANOTHER = "Ask the owner of the budget for another."
 
@@ -56,6 +60,25 @@ LONGEST_SOURCE = 2000
 def now() -> datetime:
     """The time, in UTC."""
     return datetime.now(UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class _Terms:
+    """The cost of an event in each scope of a path, and how the event and its promise are written down."""
+
+    costs: Mapping[str, Cost]
+    event: Mapping[str, object]
+    promised: Mapping[str, object] | None
+
+
+MOST_REMEMBERED = 10_000
+"""The most paths, and the most prices, that a ledger remembers."""
+
+
+def _remember(known: dict[K, V], key: K, value: V) -> None:
+    if len(known) >= MOST_REMEMBERED:
+        known.clear()
+    known[key] = value
 
 
 class Book:
@@ -70,6 +93,8 @@ class Book:
         self._store, self._key, self._clock = store, key, clock
         # Parents and currencies never change: read once, they price charges before the transaction begins.
         self._fixed: dict[str, tuple[str | None, Filter]] = {}
+        self._paths: dict[tuple[str, ...], tuple[str, ...]] = {}
+        self._terms: dict[tuple[tuple[str, ...], Event, Guarantee | None], _Terms] = {}
 
     # -- scopes
 
@@ -184,10 +209,10 @@ class Book:
         for text, what in ((key, "key"), (fingerprint, "fingerprint")):
             if text is not None:
                 name_of(text, what)
-        named = [scopes] if isinstance(scopes, str) else list(scopes)
-        path = self._path(named if receiver is None else [*named, receiver])
-        costs = prices({scope: self._parent_and_filter(scope)[1] for scope in path}, event, guarantee)
-        promised = guarantee.to_json() if guarantee is not None else None
+        named = (scopes,) if isinstance(scopes, str) else tuple(scopes)
+        path = self._path(named if receiver is None else (*named, receiver))
+        terms = self._terms_of(path, event, guarantee)
+        costs = terms.costs
         if note:
             plain(note)  # a note that is not JSON is refused before the transaction begins
 
@@ -201,14 +226,13 @@ class Book:
                 return self._repeat(rows, answered, event, costs, receiver, again, at)
             for scope in path:
                 check(rows, scope, self._open_definition(rows, scope), costs[scope])
-            paid = [costs[scope] for scope in path]
-            number = rows.head.charges + 1
-            entry = Reserved(number, path, paid, event.to_json(), promised, dict(note), key, fingerprint, receiver)
+            number, paid = rows.head.charges + 1, tuple(costs.values())
+            entry = Reserved(number, path, paid, terms.event, terms.promised, dict(note), key, fingerprint, receiver)
             append(rows, self._key, entry, at)
             return Charge(
                 str(number),
                 path,
-                tuple(paid),
+                paid,
                 event,
                 guarantee,
                 MappingProxyType(entry.note),
@@ -404,7 +428,21 @@ class Book:
         return Registration(entry.name, entry.source, entry.scope, entry.version, entry.data)
 
     def _path(self, scopes: str | Sequence[str]) -> tuple[str, ...]:
-        return lineage(scopes, lambda scope: self._parent_and_filter(scope)[0])
+        named = (scopes,) if isinstance(scopes, str) else tuple(scopes)
+        found = self._paths.get(named)
+        if found is None:
+            found = lineage(named, lambda scope: self._parent_and_filter(scope)[0])
+            _remember(self._paths, named, found)
+        return found
+
+    def _terms_of(self, path: tuple[str, ...], event: Event, guarantee: Guarantee | None) -> _Terms:
+        """What an event costs along a path; the same questions are asked again and again."""
+        found = self._terms.get((path, event, guarantee))
+        if found is None:
+            costs = prices({scope: self._parent_and_filter(scope)[1] for scope in path}, event, guarantee)
+            found = _Terms(costs, event.to_json(), None if guarantee is None else guarantee.to_json())
+            _remember(self._terms, (path, event, guarantee), found)
+        return found
 
     def _parent_and_filter(self, scope: str) -> tuple[str | None, Filter]:
         """A scope's parent, and a filter of which only what never changes may be used: currency and neighbours."""

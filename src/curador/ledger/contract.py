@@ -117,9 +117,7 @@ class Ledger(Protocol):
         """The bytes that a charge was settled with; None if it never was."""
         ...
 
-    def history(
-        self, scope: str | None = None, *, last: int | None = PAGE, before: Charge | None = None
-    ) -> Charges:
+    def history(self, scope: str | None = None, *, last: int | None = PAGE, before: Charge | None = None) -> Charges:
         """The newest charges of a scope, or of all, oldest first: ``last`` of them, or with None all there are.
 
         ``before`` is a charge of that history: those that stand before it, as for the page before a page that begins

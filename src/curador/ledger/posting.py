@@ -129,6 +129,12 @@ def state(rows: Rows, scope: str, text: str) -> Filter:
 
 def check(rows: Rows, scope: str, text: str, amount: Cost) -> None:
     """Refuse a charge that a scope does not cover."""
+    for part, more in enumerate(amount):
+        row = rows.get(BALANCE, scope, part)
+        if row is None or row[2] + more > row[3]:
+            break
+    else:
+        return  # within every ceiling: that is enough by every rule, and ceilings fit a database
     spent, ceiling = _balance(rows, scope, len(amount))
     if not covers(definition(text).currency.rule, ceiling, spent, amount):
         raise exceeded(scope, state(rows, scope, text), amount)

@@ -58,7 +58,7 @@ class FileQueue:
         """
         if _TRY is None:
             return int
-        self._file = self._reopened.descriptor()
+        self._file = self._reopened.held()  # if its name meant another file by now, only fairness would suffer
         return partial(fcntl.fcntl, self._file, _TRY, _NONE)
 
     def wait(self) -> int:

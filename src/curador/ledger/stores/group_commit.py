@@ -8,6 +8,7 @@ the exceptions of signal handlers between built-in calls, never within one that 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from threading import Lock
 from typing import Any
 
@@ -46,10 +47,8 @@ class Job:
 
     def wake(self) -> None:
         if self._wake is not None and self._wake.locked():
-            try:
+            with suppress(RuntimeError):  # another was faster
                 self._wake.release()
-            except RuntimeError:
-                pass  # another was faster
 
 
 class GroupCommit:

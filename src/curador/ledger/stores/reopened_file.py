@@ -39,6 +39,10 @@ class ReopenedFile:
             self.identity = _identity(os.fstat(self._open))
         return self._open
 
+    def held(self) -> int:
+        """The open file, whatever its name means now; it is opened if it is not open."""
+        return self.descriptor() if self.identity is None or self.identity[0] != os.getpid() else self._open
+
     def _named(self) -> tuple[int, int, int] | None:
         try:
             return _identity(os.stat(self._path))

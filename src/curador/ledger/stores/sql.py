@@ -170,11 +170,11 @@ class SqlStore(ABC):
     def _transact(self, database: Database, batch: Sequence[Job]) -> list[Outcome]:
         before = _head(database, self.prefix)
         mark = self._newest()  # of a committed head, so that it is never ahead of this one
-        self._require_continued(ReadView(database, before, self.prefix), self._known, mark)
-        if self._memory[0] != before:
+        if self._memory[0] != before:  # others have written, or it is not known what this process did last
             self._unmarked = before.sequence, []
         cache = self._recall(before)
         rows = UnitOfWork(database, before, cache, self.prefix)
+        self._require_continued(rows, self._known, mark)
         marked = None
         if before.sequence > self.anchor.reached and any(job.need is AnchorNeed.BEFORE for job in batch):
             marked = self._begin_mark(rows, mark)
@@ -252,9 +252,8 @@ class SqlStore(ABC):
         A head's seal stands for all entries before it.  So nothing is looked up where nobody else has written.
         """
         seen, contained = known
-        unsure = {head for head in (seen, None if mark == contained else mark) if head not in (None, rows.head)}
-        for head in unsure:
-            if head is not None and head.sequence and not contains(rows, head):
+        for head in (seen, None if mark == contained else mark):
+            if head is not None and head != rows.head and not contains(rows, head):
                 raise LedgerBroken(
                     f"This ledger ends with entry {rows.head.sequence} and lacks entry {head.sequence}, which was seen "
                     "before: it was put back while it was in use.",

@@ -158,11 +158,10 @@ class UnitOfWork(ReadView):
 
     def get(self, table: RowTable, *key: DbValue) -> DbRow | None:
         cached = self._cache[table]
-        try:
+        if key in cached:
             return cached[key]
-        except KeyError:
-            cached[key] = row = super().get(table, *key)
-            return row
+        cached[key] = row = super().get(table, *key)
+        return row
 
     def put(self, table: RowTable, *row: DbValue) -> None:
         key = row[: table.key]
