@@ -17,8 +17,7 @@ import hashlib
 import hmac
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
@@ -63,13 +62,15 @@ class Anchor:
     ``reached`` is the last entry that this process knows to be covered durably.
 
     >>> import tempfile
+    >>> from curador.ledger.entries import seal
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     anchor = Anchor(Path(folder), b"key")
     ...     anchor.start(Head(0, 0, b""), {})
-    ...     with anchor.hold():
-    ...         anchor.append(Head(1, 0, b"seal"), [(1, '{"kind":"settle"}', b"seal")], own=True)
-    ...     Anchor(Path(folder), b"key").newest()
-    Head(sequence=1, charges=0, mac=b'seal', at='')
+    ...     mac = seal(b"key", b"", 1, '{"kind":"settle"}')
+    ...     anchor.mark(Head(1, 0, mac), [(1, '{"kind":"settle"}', mac)])
+    ...     found = Anchor(Path(folder), b"key").newest()
+    >>> found == Head(1, 0, mac)
+    True
     """
 
     def __init__(self, folder: Path, key: bytes) -> None:
@@ -139,54 +140,50 @@ class Anchor:
                 self._place = None
         self.reached = head.sequence
 
-    @contextmanager
-    def hold(self) -> Iterator[Head]:
-        """Keep all others from marking while the block runs; the newest mark."""
-        with self._turn:
-            file = -1
-            try:  # an interrupt may come as soon as the lock is there
-                with translated_errors(self._path):
-                    while True:
-                        file, identity = self._held.descriptor(), self._held.identity
-                        fcntl.flock(file, fcntl.LOCK_EX)  # released by the system when its process is killed
-                        if self._held.descriptor() == file and self._held.identity == identity:
-                            break  # else another process has begun a new file meanwhile
-                    with self._lock:
-                        known = None if self._place is None else self._place.file
-                        if known != identity:
-                            sync_folder(self._path.parent)  # whoever began this file may not have come so far
-                        place = self._look(file, identity)
-                yield place.head
-            finally:
-                if file >= 0:
-                    fcntl.flock(file, fcntl.LOCK_UN)
+    def mark(self, head: Head, entries: Iterable[DbRow]) -> None:
+        """Mark a head durably, with the entries since an earlier mark; nothing but a sync where it is marked already.
 
-    def append(self, head: Head, entries: Iterable[DbRow], *, own: bool = False) -> None:
-        """Mark a head durably, with the entries since the newest mark; within :meth:`hold`.
-
-        The entries' seals are checked, unless they are this process's ``own``.
+        Fails: LedgerBroken if the entries do not follow the newest mark.
         """
-        place = self._place
-        assert place is not None
-        file = self._held.descriptor()
-        with translated_errors(self._path):
+        with translated_errors(self._path), self._turn:
+            while not self._mark_in(self._held.descriptor(), self._held.identity, head, entries):
+                pass  # another process has begun a new file
+        self.reached = max(self.reached, head.sequence)
+
+    def _mark_in(self, file: int, identity: tuple[int, int, int] | None, head: Head, entries: Iterable[DbRow]) -> bool:
+        """Mark a head in an open file, unless it is no longer the anchor."""
+        try:  # an interrupt may come as soon as the lock is there
+            fcntl.flock(file, fcntl.LOCK_EX)  # released by the system when its process is killed
+            self._held.descriptor()
+            if self._held.identity != identity:
+                return False
+            with self._lock:
+                if self._place is None or self._place.file != identity:
+                    sync_folder(self._path.parent)  # whoever began this file may not have come so far
+                place = self._look(file, identity)
             if head.sequence > place.head.sequence:
-                change = changed(entries if own else chained(entries, self._ledger_key, place.head.mac))
-                line, seal = self._sealed(
-                    {**_header(head, place.seal, place.synced), "decisions": change.decisions, "paid": change.paid}
-                )
-                end = place.end + len(line)
-                if place.torn or end > os.fstat(file).st_size:
-                    self._add_up(file, head, change)
-                else:
-                    if os.pwrite(file, line, place.end) != len(line):
-                        raise OSError("it was cut short")
-                    os.fdatasync(file)
-                    with self._lock:
-                        self._place = _Place(place.file, head, seal, end, end, False)
+                self._append(file, place, head, entries)
             else:
                 os.fdatasync(file)  # whoever wrote it may have been killed before
-        self.reached = max(self.reached, head.sequence)
+            return True
+        finally:
+            fcntl.flock(file, fcntl.LOCK_UN)
+
+    def _append(self, file: int, place: _Place, head: Head, entries: Iterable[DbRow]) -> None:
+        newer = (entry for entry in entries if entry[0] > place.head.sequence)
+        change = changed(chained(newer, self._ledger_key, place.head.mac))
+        line, seal = self._sealed(
+            {**_header(head, place.seal, place.synced), "decisions": change.decisions, "paid": change.paid}
+        )
+        end = place.end + len(line)
+        if place.torn or end > os.fstat(file).st_size:
+            self._add_up(file, head, change)
+            return
+        if os.pwrite(file, line, place.end) != len(line):
+            raise OSError("it was cut short")
+        os.fdatasync(file)
+        with self._lock:
+            self._place = _Place(place.file, head, seal, end, end, False)
 
     def _add_up(self, file: int, head: Head, change: Change) -> None:
         """Begin a new file with the sum of all lines, and a change."""
@@ -194,9 +191,6 @@ class Anchor:
         rows = _sum(marks)
         apply(change, rows)
         self._write_new(head, state_rows(rows), over=True)
-        with self._lock:
-            self._place = None
-            self._look(self._held.descriptor(), self._held.identity)
 
     def _write_new(self, head: Head, state: StateRows, *, over: bool) -> None:
         line, _ = self._sealed({**_header(head, "", 0), "state": state})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
+from itertools import chain
 from types import MappingProxyType
 
 from curador.accounting.events import Event, event_from_json
@@ -160,10 +161,10 @@ class Book:
         return self._store.read(lambda rows: tuple(row[0] for row in rows.scan(SCOPE) if row[0] != EVERYTHING))
 
     def decisions(self) -> tuple[Decision, ...]:
-        return self._store.read(lambda rows: tuple(past.decisions(rows)))
+        return self._store.read(lambda rows: tuple(past.decisions(rows)), long=True)
 
     def ever_promised(self, scopes: Collection[str], budget: Guarantee) -> bool:
-        return self._store.read(lambda rows: past.ever_promised(rows, scopes, budget))
+        return self._store.read(lambda rows: past.ever_promised(rows, scopes, budget), long=True)
 
     # -- charges
 
@@ -205,7 +206,15 @@ class Book:
             entry = Reserved(number, path, paid, event.to_json(), promised, dict(note), key, fingerprint, receiver)
             append(rows, self._key, entry, at)
             return Charge(
-                str(number), path, tuple(paid), event, guarantee, MappingProxyType(entry.note), receiver=receiver, at=at
+                str(number),
+                path,
+                tuple(paid),
+                event,
+                guarantee,
+                MappingProxyType(entry.note),
+                receiver=receiver,
+                at=at,
+                entry=rows.head.sequence,
             )
 
         return self._store.write(reserve_or_repeat)  # no anchor write yet: nothing leaves before it is settled
@@ -277,15 +286,36 @@ class Book:
 
         return self._store.read(read_answer)
 
-    def history(self, scope: str | None = None, *, last: int | None = None) -> Charges:
-        most = None if last is None else whole(last, "last")
+    def history(
+        self, scope: str | None = None, *, last: int | None = past.PAGE, before: Charge | None = None
+    ) -> Charges:
+        left = None if last is None else whole(last, "last")
+        pages: list[Charges] = []  # each read by itself, so that nobody waits long; what was written does not change
+        while True:
+            most = past.PAGE if left is None else min(left, past.PAGE)
+            pages.append(self._page(scope, most, before).charges())
+            left = None if left is None else left - most
+            if left == 0 or len(pages[-1]) < most:
+                return Charges(chain.from_iterable(reversed(pages)))
+            before = pages[-1][0]
 
-        def read_charges(rows: Rows) -> Charges:
-            if scope is not None:
-                self._row(rows, scope)
-            return past.charges(rows, scope, most)
+    def _page(self, scope: str | None, most: int, before: Charge | None) -> past.Page:
+        def read_page(rows: Rows) -> past.Page:
+            found = past.page(rows, scope, most, before)
+            if scope is not None and not found.entries:
+                self._row(rows, scope)  # refused if it was never opened
+            return found
 
-        return self._store.read(read_charges)
+        return self._store.read(read_page)
+
+    def count(self, scope: str | None = None) -> int:
+        def count_charges(rows: Rows) -> int:
+            if scope is None:
+                return rows.head.charges
+            self._row(rows, scope)
+            return rows.count(PAID, scope)
+
+        return self._store.read(count_charges)
 
     # -- tables
 
@@ -347,7 +377,7 @@ class Book:
         return self._store.write(tie_anew)
 
     def scopes_of(self, table: str) -> tuple[str, ...]:
-        return self._store.read(lambda rows: past.scopes_of(rows, table))
+        return self._store.read(lambda rows: past.scopes_of(rows, table), long=True)
 
     # -- the whole
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import singledispatch
 from types import MappingProxyType
 
@@ -11,7 +12,7 @@ from curador.accounting.events import event_from_json
 from curador.errors import InvalidParameter
 from curador.ledger.entries import Entry, Granted, Json, Opened, Registered, Repeated, Reserved, Restored, Revoked, read
 from curador.ledger.records import Charge, Charges, Decision
-from curador.ledger.stores.rows import ANSWER, CHARGE, ENTRY, PAID, QUESTION, REQUEST, Rows
+from curador.ledger.stores.rows import ANSWER, CHARGE, ENTRY, QUESTION, REQUEST, Rows
 from curador.privacy import Guarantee, guarantee_from_json
 
 # ---- one charge --------------------------------------------------------------------------------------------------
@@ -42,7 +43,7 @@ def reserved(rows: Rows, number: int) -> Reserved:
     return entry
 
 
-def charge_of(entry: Reserved, at: str, again: Repeated | None, settled: bool) -> Charge:
+def charge_of(entry: Reserved, at: str, again: Repeated | None, settled: bool, sequence: int = 0) -> Charge:
     """The charge that an entry bought; with ``again``, as a later entry paid for it once more."""
     paid = entry if again is None else again
     return Charge(
@@ -56,6 +57,7 @@ def charge_of(entry: Reserved, at: str, again: Repeated | None, settled: bool) -
         again is not None,
         paid.receiver,
         at,
+        sequence,
     )
 
 
@@ -87,35 +89,52 @@ def unknown_charge(charge: str) -> InvalidParameter:
 
 # ---- many charges ------------------------------------------------------------------------------------------------
 
+PAGE = 1000
+"""The most charges that are read at once, and as many as are shown unless more are asked for."""
 
-def charges(rows: Rows, scope: str | None, last: int | None) -> Charges:
-    """The charges and repeats of a scope, or all of them, oldest first; with ``last`` only the newest."""
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Charges as they were read, oldest first: their entries, and by number how each was bought and if it is settled.
+
+    They are read in two statements and made into charges afterwards, so that no others wait for that.
+    """
+
+    entries: Sequence[tuple[int, str]]
+    bought: Mapping[int, tuple[str, bool]]
+
+    def charges(self) -> Charges:
+        return Charges(self._charge(number, *read(line)) for number, line in self.entries)
+
+    def _charge(self, sequence: int, entry: Entry, at: str) -> Charge:
+        assert isinstance(entry, Reserved | Repeated)
+        line, settled = self.bought[entry.charge]
+        if isinstance(entry, Reserved):
+            return charge_of(entry, at, None, settled, sequence)
+        first, _ = read(line)
+        assert isinstance(first, Reserved)
+        return charge_of(first, at, entry, settled, sequence)
+
+
+def page(rows: Rows, scope: str | None, most: int, before: Charge | None) -> Page:
+    """The newest charges and repeats of a scope, or of all; with ``before`` those that stand before it."""
     if scope is None:
-        lines = (line for _, line, _ in rows.scan(ENTRY)) if last is None else _last_charge_lines(rows, last)
+        found = _last_charges(rows, most, None if before is None else before.entry)
     else:
-        paid = rows.scan(PAID, scope) if last is None else rows.tail(PAID, scope, most=last)
-        lines = ((rows.get(ENTRY, sequence) or ())[1] for _, _, sequence in paid)
-    return Charges(
-        [_charge(rows, entry, at) for entry, at in map(read, lines) if isinstance(entry, Reserved | Repeated)]
-    )
+        found = [(row[0], row[1]) for row in rows.payments(scope, most, None if before is None else int(before.id))]
+    numbers = {json.loads(line)["charge"] for _, line in found}
+    return Page(found, {number: (row[0], row[1]) for number, row in rows.charges(sorted(numbers)).items()})
 
 
-def _last_charge_lines(rows: Rows, last: int) -> Iterator[str]:
-    """The lines of the newest charges and repeats: ever longer ends of the history are read until they hold enough."""
-    most = 2 * last + 8  # a charge is mostly two entries: reserved and settled
+def _last_charges(rows: Rows, most: int, before: int | None) -> list[tuple[int, str]]:
+    """The newest charges and repeats: ever longer ends of the history are read until they hold enough."""
+    wanted = 2 * most + 8  # a charge is mostly two entries: reserved and settled
     while True:
-        found = [line for _, line, _ in rows.tail(ENTRY, most=most)]
-        buying = [line for line in found if isinstance(read(line)[0], Reserved | Repeated)]
-        if len(buying) >= last or len(found) < most:
-            return iter(buying[max(0, len(buying) - last) :])
-        most *= 2
-
-
-def _charge(rows: Rows, entry: Reserved | Repeated, at: str) -> Charge:
-    settled = rows.get(ANSWER, entry.charge) is not None
-    if isinstance(entry, Repeated):
-        return charge_of(reserved(rows, entry.charge), at, entry, settled)
-    return charge_of(entry, at, None, settled)
+        lines = rows.tail(ENTRY, most=wanted, before=before)
+        found = [(number, line) for number, line, _ in lines if isinstance(read(line)[0], Reserved | Repeated)]
+        if len(found) >= most or len(lines) < wanted:
+            return found[max(0, len(found) - most) :]
+        wanted *= 2
 
 
 # ---- decisions ---------------------------------------------------------------------------------------------------

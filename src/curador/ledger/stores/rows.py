@@ -6,7 +6,7 @@ that a charge reads a few rows, however long the history is.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any, NamedTuple, Protocol, TypeVar
@@ -137,8 +137,23 @@ class Rows(Protocol):
         """
         ...
 
-    def tail(self, table: RowTable, *prefix: DbValue, most: int) -> Sequence[DbRow]:
-        """The last rows whose key has this prefix, in the order of their keys, without reading those before."""
+    def tail(self, table: RowTable, *prefix: DbValue, most: int, before: DbValue = None) -> Sequence[DbRow]:
+        """The last rows whose key has this prefix, in the order of their keys, without reading those before.
+
+        With ``before`` the last of those whose key goes on with something lower.
+        """
+        ...
+
+    def count(self, table: RowTable, *prefix: DbValue) -> int:
+        """How many rows have a key with this prefix."""
+        ...
+
+    def payments(self, scope: str, most: int, before: int | None) -> Sequence[DbRow]:
+        """The number and body of the entries by which a scope paid, for its last charges (below one), oldest first."""
+        ...
+
+    def charges(self, numbers: Sequence[int]) -> Mapping[int, DbRow]:
+        """By number of a charge: the body of the entry that bought it, and whether it has an answer."""
         ...
 
     def require(self, need: AnchorNeed) -> None:
@@ -168,7 +183,10 @@ class LedgerStore(Protocol):
         ...
 
     def read(self, query: Callable[[Rows], T], long: bool = False) -> T:
-        """Run a query on one snapshot; a ``long`` one, such that no other work waits for it."""
+        """Run a query on one snapshot; a ``long`` one, which reads much, lets others read meanwhile.
+
+        A query may be run again from the beginning.
+        """
         ...
 
     def damage(self) -> str | None:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import os
 import time
-import weakref
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, ExitStack, suppress
-from threading import Lock
+from contextlib import contextmanager, nullcontext
+from threading import RLock
 from typing import Any
 
 from curador.errors import CuradorError, LedgerBroken, LedgerFailed
+from curador.forks import after_fork
 from curador.ledger.anchor import Anchor
 from curador.ledger.stores.group_commit import GroupCommit, Job
 from curador.ledger.stores.rows import (
@@ -47,7 +46,7 @@ WORTH_A_THREAD = 0.0003
 """Seconds an anchor write must take to be worth another thread: a hand-over takes about as long as a quick sync."""
 
 
-def create(table: RowTable, types: Mapping[type, str], options: str = "") -> str:
+def create(table: RowTable, types: Mapping[type, str], options: str = "", prefix: str = "") -> str:
     """The statement that creates a table, with the database's own options behind it.
 
     >>> from curador.ledger.stores.rows import QUESTION
@@ -57,7 +56,7 @@ def create(table: RowTable, types: Mapping[type, str], options: str = "") -> str
     columns = [f"{name} {types[kind]}" for name, kind in table.columns]
     keys = ", ".join(table.names[: table.key])
     check = [] if table.check is None else [f"CHECK ({table.check.sql})"]
-    return f"CREATE TABLE {table.name} ({', '.join([*columns, f'PRIMARY KEY ({keys})', *check])}){options}"
+    return f"CREATE TABLE {prefix}{table.name} ({', '.join([*columns, f'PRIMARY KEY ({keys})', *check])}){options}"
 
 
 # ---- transactions ------------------------------------------------------------------------------------------------
@@ -79,11 +78,15 @@ class TranslatedErrors:
 class SqlStore(ABC):
     """A database as a store: each batch of jobs is one transaction, and an anchor is written beside it.
 
-    Connections are closed before this process forks and opened again when they are next needed: neither database
-    survives a connection that two processes share.
+    A child of this process has connections, files and locks of its own: neither database survives a connection that
+    two processes share.
 
-    Guarantee: the anchor covers every entry that a returned result reveals.
+    Guarantee: the anchor covers every entry that a returned result reveals.  An exception raised at any instant, as by
+    a signal, ends the transaction, and leaves this process and all others able to go on.
     """
+
+    prefix = ""
+    """What stands before the name of a table in every statement."""
 
     def __init__(self, anchor: Anchor) -> None:
         self.anchor = anchor
@@ -92,37 +95,32 @@ class SqlStore(ABC):
         self._known: tuple[Head | None, Head | None] = None, None
         self._translating = TranslatedErrors(self._translated)
         self._sync = 0.0
-        self._memory: tuple[Head | None, CachedRows] = None, empty_cache()
+        self._helper: ThreadPoolExecutor | None
+        self._memory: tuple[Head | None, CachedRows]
         # Entries of this process up to the head that its last batch left, and the number of the entry before them.
-        self._unmarked: tuple[int, list[DbRow]] = 0, []
-        self._helper: ThreadPoolExecutor | None = None
-        self._fresh()
-        os.register_at_fork(
-            before=_weakly(self._before_fork),
-            after_in_parent=_weakly(self._after_fork),
-            after_in_child=_weakly(self._fresh),
-        )
+        self._unmarked: tuple[int, list[DbRow]]
+        self.made_anew()
+        after_fork(self)
 
     # -- what each database implements
 
     @abstractmethod
-    def _writer(self) -> AbstractContextManager[Database]:
-        """An exclusive write transaction; rolled back at the end unless :meth:`_commit` was called."""
+    def _in_write(self, work: Callable[[Database], T]) -> T:
+        """Run work in an exclusive transaction, when it is this process's turn.
+
+        It is committed by :meth:`_commit`, and rolled back if anything is raised before that, at whatever instant.
+        """
 
     @abstractmethod
     def _commit(self) -> None: ...
 
     @abstractmethod
-    def _reader(self, use: str) -> AbstractContextManager[Database]:
-        """A read transaction on one snapshot, on the connection for this use."""
+    def _in_read(self, work: Callable[[Database], T], long: bool = False) -> T:
+        """Run work in a read transaction on one snapshot; ``long``, on a connection that no other work waits for."""
 
     @abstractmethod
     def _translated(self, error: Exception) -> LedgerFailed | None:
         """A driver's error as ours; None for any other."""
-
-    @abstractmethod
-    def _turn(self) -> AbstractContextManager[Any]:
-        """Waits until it is this process's turn to write."""
 
     @abstractmethod
     def _disconnect(self) -> None: ...
@@ -141,19 +139,23 @@ class SqlStore(ABC):
         return result
 
     def read(self, query: Callable[[Rows], T], long: bool = False) -> T:
-        turn = self._looking if long else self._reading
-        with turn, self._translating, ExitStack() as transaction:
-            known, mark = self._known, self._newest()  # older than the snapshot, which must contain both
-            database = transaction.enter_context(self._reader("look" if long else "read"))
-            rows = ReadView(database, _head(database))
+        known, mark = self._known, self._newest()  # older than the snapshot, which must contain both
+
+        def answer(database: Database) -> T:
+            rows = ReadView(database, _head(database, self.prefix), self.prefix)
             self._require_continued(rows, known, mark)
             result = query(rows)
-            if rows.depends > self.anchor.reached:
-                self._cover(rows)
+            if rows.depends > self.anchor.reached and mark is not None:
+                # It may have been settled by a process that has not marked it yet.
+                newer = rows.depends > mark.sequence
+                self.anchor.mark(*((rows.head, paged(rows, ENTRY, (mark.sequence,))) if newer else (mark, ())))
             return result
 
+        with self._translating:
+            return self._in_read(answer, long)
+
     def close(self) -> None:
-        with self._writing, self._reading, self._looking:
+        with self._group.lead, self._writing, self._reading:
             self._disconnect()
             self.anchor.close()
             if self._helper is not None:
@@ -161,59 +163,53 @@ class SqlStore(ABC):
                 self._helper = None
 
     def _perform(self, batch: Sequence[Job]) -> None:
-        with self._writing, self._translating, self._turn(), ExitStack() as held:
-            with self._writer() as database:
-                before = _head(database)
-                mark = self._newest()  # of a committed head, so that it is never ahead of this one
-                self._require_continued(ReadView(database, before), self._known, mark)
-                if self._memory[0] != before:
-                    self._unmarked = before.sequence, []
-                cache = self._recall(before)
-                rows = UnitOfWork(database, before, cache)
-                beside = after = None
-                if any(job.need is AnchorNeed.BEFORE for job in batch) and before.sequence > self.anchor.reached:
-                    beside = self._begin_mark(held, before, *self._since(rows, held.enter_context(self.anchor.hold())))
-                outcomes = [_attempt(job, rows) for job in batch]
-                rows.flush()
-                if AnchorNeed.AFTER in rows.needs and rows.head.sequence > self.anchor.reached:
-                    # From here on until it is written nobody else marks: the entries since the newest mark are these.
-                    own = rows.appended, True
-                    after = own if beside else self._since(rows, held.enter_context(self.anchor.hold()))
-                if rows.head != before:
-                    database.execute(insert(HEAD), (1, FORMAT, *rows.head))
-                self._commit()
+        with self._translating:
+            rows, cache, mark, after, outcomes = self._in_write(lambda database: self._transact(database, batch))
             self._known = rows.head, mark
             self._memory = rows.head, carry_over(cache)
-            self._unmarked[1].extend(rows.appended)
-            if beside is not None:
-                beside()
-                self._known, self._unmarked = (rows.head, before), (before.sequence, rows.appended)
             if after is not None:
-                self._mark(rows.head, *after)
+                self._mark(rows.head, after)
                 self._known, self._unmarked = (rows.head, rows.head), (rows.head.sequence, [])
-            if len(self._unmarked[1]) > MOST_UNMARKED:
-                self._unmarked = rows.head.sequence, []
         for job, (result, error) in zip(batch, outcomes, strict=True):
             job.finish(result, error)
+
+    def _transact(
+        self, database: Database, batch: Sequence[Job]
+    ) -> tuple[UnitOfWork, CachedRows, Head | None, list[DbRow] | None, list[Outcome]]:
+        before = _head(database, self.prefix)
+        mark = self._newest()  # of a committed head, so that it is never ahead of this one
+        self._require_continued(ReadView(database, before, self.prefix), self._known, mark)
+        if self._memory[0] != before:
+            self._unmarked = before.sequence, []
+        cache = self._recall(before)
+        rows = UnitOfWork(database, before, cache, self.prefix)
+        answers = any(job.need is AnchorNeed.BEFORE for job in batch) and before.sequence > self.anchor.reached
+        with self._marking(before, self._since(rows, mark)) if answers else nullcontext():
+            outcomes = [_attempt(job, rows) for job in batch]
+            rows.flush()
+            if answers:
+                mark, self._unmarked = before, (before.sequence, [])
+            later = AnchorNeed.AFTER in rows.needs and rows.head.sequence > self.anchor.reached
+            after = self._since(rows, mark) if later else None
+            self._unmarked[1].extend(rows.appended)
+            if len(self._unmarked[1]) > MOST_UNMARKED:
+                self._unmarked = rows.head.sequence, []
+            if rows.head != before:
+                database.execute(insert(HEAD, self.prefix), (1, FORMAT, *rows.head))
+            self._commit()
+        return rows, cache, mark, after, outcomes
 
     def _newest(self) -> Head | None:
         return self.anchor.newest() if self.checking else None
 
-    def _since(self, rows: UnitOfWork, mark: Head) -> tuple[list[DbRow], bool]:
-        """The entries since a mark, and whether all of them are known here; otherwise they are read."""
+    def _since(self, rows: UnitOfWork, mark: Head | None) -> list[DbRow]:
+        """The entries since a mark; they are read, unless this process has written all of them."""
+        end = mark or self.anchor.newest()
+        assert end is not None
         first, known = self._unmarked
-        if first <= mark.sequence:
-            return [entry for entry in (*known, *rows.appended) if entry[0] > mark.sequence], True
-        return list(paged(rows, ENTRY, (mark.sequence,))), False
-
-    def _cover(self, rows: ReadView) -> None:
-        """Mark what a read reveals: it may have been settled by a process that has not come so far yet."""
-        with self.anchor.hold() as mark:
-            if mark.sequence >= rows.depends:
-                self.anchor.append(mark, ())
-                return
-            self._require_continued(rows, (None, None), mark)
-            self.anchor.append(rows.head, paged(rows, ENTRY, (mark.sequence,)))
+        if first <= end.sequence:
+            return [entry for entry in (*known, *rows.appended) if entry[0] > end.sequence]
+        return list(paged(rows, ENTRY, (end.sequence,)))
 
     def _require_continued(self, rows: ReadView, known: tuple[Head | None, Head | None], mark: Head | None) -> None:
         """Refuse a history that lacks the last head seen here or the anchor's mark: the database was put back.
@@ -242,59 +238,44 @@ class SqlStore(ABC):
         self._memory = None, empty_cache()
         return cache if left == head else empty_cache()
 
-    def _begin_mark(self, held: ExitStack, head: Head, entries: list[DbRow], own: bool) -> Callable[[], None]:
-        """Mark a head in another thread, since concurrent syncs overlap; at once where syncs are quick.
+    @contextmanager
+    def _marking(self, head: Head, entries: list[DbRow]) -> Iterator[None]:
+        """Marks a head while the block runs, since concurrent syncs overlap; before it where syncs are quick."""
+        if self._sync < WORTH_A_THREAD:
+            self._mark(head, entries)
+            yield
+            return
+        if self._helper is None:
+            self._helper = ThreadPoolExecutor(1, "curador anchor")
+        try:
+            marked = self._helper.submit(self._mark, head, entries)
+        except RuntimeError:  # this process is exiting, and no thread can be started
+            self._mark(head, entries)
+            yield
+            return
+        try:
+            yield
+        finally:
+            failure = marked.exception()  # waits
+        if failure is not None:
+            raise failure
 
-        What is returned waits until it is done; the anchor is ``held`` until then in any case.
-        """
-        if self._sync >= WORTH_A_THREAD:
-            if self._helper is None:
-                self._helper = ThreadPoolExecutor(1, "curador anchor")
-            with suppress(RuntimeError):  # this process is exiting, and no thread can be started
-                marked = self._helper.submit(self._mark, head, entries, own)
-                held.callback(marked.exception)
-                return marked.result
-        self._mark(head, entries, own)
-        return lambda: None
-
-    def _mark(self, head: Head, entries: list[DbRow], own: bool) -> None:
+    def _mark(self, head: Head, entries: list[DbRow]) -> None:
         start = time.perf_counter()
-        self.anchor.append(head, entries, own=own)
+        self.anchor.mark(head, entries)
         self._sync = time.perf_counter() - start
 
-    # -- forks
-
-    def _fresh(self) -> None:
-        self._writing, self._reading, self._looking = Lock(), Lock(), Lock()
-        self.anchor.after_fork()
+    def made_anew(self) -> None:
+        """Make anew what a process cannot have in common with its parent; of a batch that was cut off, nothing."""
+        self._writing, self._reading = RLock(), RLock()
         self._group = GroupCommit(self._perform)
+        self._memory, self._unmarked = (None, empty_cache()), (0, [])
         self._helper = None
-
-    def _before_fork(self) -> None:
-        self._writing.acquire()
-        self._reading.acquire()
-        self._looking.acquire()
-        self._disconnect()
-
-    def _after_fork(self) -> None:
-        self._looking.release()
-        self._reading.release()
-        self._writing.release()
+        self.anchor.after_fork()
 
 
-def _weakly(method: Callable[[], None]) -> Callable[[], None]:
-    """A call to a method that does not keep its object alive."""
-    found = weakref.WeakMethod(method)
-
-    def call() -> None:
-        if (alive := found()) is not None:
-            alive()
-
-    return call
-
-
-def _head(database: Database) -> Head:
-    row = database.execute(select(HEAD, 1), (1,)).fetchone()
+def _head(database: Database, prefix: str) -> Head:
+    row = database.execute(select(HEAD, 1, prefix=prefix), (1,)).fetchone()
     if row is None or row[1] != FORMAT:
         raise LedgerBroken(
             "This database is not a ledger that this version can read.",
@@ -310,7 +291,10 @@ def contains(rows: Rows, head: Head) -> bool:
     return head.sequence == 0 or (entry is not None and bytes(entry[2]) == head.mac)
 
 
-def _attempt(job: Job, rows: UnitOfWork) -> tuple[Any, CuradorError | None]:
+Outcome = tuple[Any, CuradorError | None]
+
+
+def _attempt(job: Job, rows: UnitOfWork) -> Outcome:
     """The outcome of one job; a refused one leaves nothing behind and does not stop the others of its batch."""
     try:
         result = job.transaction(rows)
@@ -322,9 +306,9 @@ def _attempt(job: Job, rows: UnitOfWork) -> tuple[Any, CuradorError | None]:
 
 
 def create_tables(
-    database: Database, types: Mapping[type, str], options: Callable[[RowTable], str], genesis: bytes
+    database: Database, types: Mapping[type, str], options: Callable[[RowTable], str], genesis: bytes, prefix: str = ""
 ) -> None:
     """Create the tables of a new ledger."""
     for table in TABLES:
-        database.execute(create(table, types, options(table)), ())
-    database.execute(insert(HEAD), (1, FORMAT, 0, 0, genesis, ""))
+        database.execute(create(table, types, options(table), prefix), ())
+    database.execute(insert(HEAD, prefix), (1, FORMAT, 0, 0, genesis, ""))
