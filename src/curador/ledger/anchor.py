@@ -17,7 +17,7 @@ import hashlib
 import hmac
 import json
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
@@ -28,7 +28,7 @@ from curador.ledger.entries import plain
 from curador.ledger.keep import create, sync_folder, translated_errors
 from curador.ledger.stores.memory_rows import MemoryRows
 from curador.ledger.stores.reopened_file import ReopenedFile
-from curador.ledger.stores.rows import DbRow, Head, T
+from curador.ledger.stores.rows import DbRow, Head
 from curador.ledger.summary import Change, StateRows, apply, chained, changed, from_state, state_rows
 
 SIZE = 64 * 1024
@@ -62,13 +62,15 @@ class Anchor:
     ``reached`` is the last entry that this process knows to be covered durably.
 
     >>> import tempfile
+    >>> from curador.ledger.entries import seal
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     anchor = Anchor(Path(folder), b"key")
     ...     anchor.start(Head(0, 0, b""), {})
-    ...     entry = (1, '{"kind":"settle"}', b"seal")
-    ...     anchor.holding(lambda mark: anchor.append(Head(1, 0, b"seal"), [entry], own=True))
-    ...     Anchor(Path(folder), b"key").newest()
-    Head(sequence=1, charges=0, mac=b'seal', at='')
+    ...     mac = seal(b"key", b"", 1, '{"kind":"settle"}')
+    ...     anchor.mark(Head(1, 0, mac), [(1, '{"kind":"settle"}', mac)])
+    ...     found = Anchor(Path(folder), b"key").newest()
+    >>> found == Head(1, 0, mac)
+    True
     """
 
     def __init__(self, folder: Path, key: bytes) -> None:
@@ -84,7 +86,7 @@ class Anchor:
     def after_fork(self) -> None:
         """Share neither files nor locks with the parent of this process."""
         self._lock, self._turn = Lock(), Lock()
-        if self._pin >= 0:
+        if self._pin >= 0:  # another thread of the parent was marking, whose lock the child must not keep
             os.close(self._pin)
             self._pin = -1
         self._file.close()
@@ -142,60 +144,53 @@ class Anchor:
                 self._place = None
         self.reached = head.sequence
 
-    def holding(self, work: Callable[[Head], T]) -> T:
-        """Do work, given the newest mark, while all others are kept from marking."""
-        with self._turn:
-            while True:
-                with translated_errors(self._path):
-                    file, identity = self._held.held(), self._held.identity
-                    self._pin = pin = os.dup(file)  # work may begin a new file
-                try:  # an interrupt may come as soon as the lock is there
-                    with translated_errors(self._path):
-                        fcntl.flock(pin, fcntl.LOCK_EX)  # released by the system when its process is killed
-                        newest = self._newest_held(identity)
-                    if newest is not None:
-                        return work(newest)
-                finally:
-                    fcntl.flock(pin, fcntl.LOCK_UN)  # built in, so that no interrupt comes before it
-                    self._pin = -1
-                    os.close(pin)
+    def mark(self, head: Head, entries: Iterable[DbRow]) -> None:
+        """Mark a head durably, with the entries since an earlier mark; nothing but a sync where it is marked already.
 
-    def _newest_held(self, identity: tuple[int, int, int] | None) -> Head | None:
-        """The newest mark; None if another process has begun a new file since this one was opened."""
-        file = self._held.descriptor()
-        if self._held.identity != identity:
-            return None
-        with self._lock:
-            if self._place is None or self._place.file != identity:
-                sync_folder(self._path.parent)  # whoever began this file may not have come so far
-            return self._look(file, identity).head
-
-    def append(self, head: Head, entries: Iterable[DbRow], *, own: bool = False) -> None:
-        """Mark a head durably, with the entries since the newest mark; within :meth:`holding`.
-
-        The entries' seals are checked, unless they are this process's ``own``.
+        Fails: LedgerBroken if the entries do not follow the newest mark.
         """
-        place = self._place
-        assert place is not None
-        file = self._held.held()
-        with translated_errors(self._path):
+        with translated_errors(self._path), self._turn:
+            while not self._mark_in(self._held.held(), self._held.identity, head, entries):
+                pass  # another process has begun a new file
+        self.reached = max(self.reached, head.sequence)
+
+    def _mark_in(self, file: int, identity: tuple[int, int, int] | None, head: Head, entries: Iterable[DbRow]) -> bool:
+        """Mark a head in an open file, unless it is no longer the anchor."""
+        self._pin = pin = os.dup(file)  # open until the end, though the anchor may become another file meanwhile
+        try:  # an interrupt may come as soon as the lock is there
+            fcntl.flock(pin, fcntl.LOCK_EX)  # released by the system when its process is killed
+            self._held.descriptor()
+            if self._held.identity != identity:
+                return False
+            with self._lock:
+                if self._place is None or self._place.file != identity:
+                    sync_folder(self._path.parent)  # whoever began this file may not have come so far
+                place = self._look(file, identity)
             if head.sequence > place.head.sequence:
-                change = changed(entries if own else chained(entries, self._ledger_key, place.head.mac))
-                line, seal = self._sealed(
-                    {**_header(head, place.seal, place.synced), "decisions": change.decisions, "paid": change.paid}
-                )
-                end = place.end + len(line)
-                if place.torn or end > os.fstat(file).st_size:
-                    self._add_up(file, head, change)
-                else:
-                    if os.pwrite(file, line, place.end) != len(line):
-                        raise OSError("it was cut short")
-                    os.fdatasync(file)
-                    with self._lock:
-                        self._place = _Place(place.file, head, seal, end, end, False)
+                self._append(file, place, head, entries)
             else:
                 os.fdatasync(file)  # whoever wrote it may have been killed before
-        self.reached = max(self.reached, head.sequence)
+            return True
+        finally:
+            fcntl.flock(pin, fcntl.LOCK_UN)  # built in, so that no interrupt comes before it
+            self._pin = -1
+            os.close(pin)
+
+    def _append(self, file: int, place: _Place, head: Head, entries: Iterable[DbRow]) -> None:
+        newer = (entry for entry in entries if entry[0] > place.head.sequence)
+        change = changed(chained(newer, self._ledger_key, place.head.mac))
+        line, seal = self._sealed(
+            {**_header(head, place.seal, place.synced), "decisions": change.decisions, "paid": change.paid}
+        )
+        end = place.end + len(line)
+        if place.torn or end > os.fstat(file).st_size:
+            self._add_up(file, head, change)
+            return
+        if os.pwrite(file, line, place.end) != len(line):
+            raise OSError("it was cut short")
+        os.fdatasync(file)
+        with self._lock:
+            self._place = _Place(place.file, head, seal, end, end, False)
 
     def _add_up(self, file: int, head: Head, change: Change) -> None:
         """Begin a new file with the sum of all lines, and a change."""
@@ -203,9 +198,6 @@ class Anchor:
         rows = _sum(marks)
         apply(change, rows)
         self._write_new(head, state_rows(rows), over=True)
-        with self._lock:
-            self._place = None
-            self._look(self._held.descriptor(), self._held.identity)
 
     def _write_new(self, head: Head, state: StateRows, *, over: bool) -> None:
         line, _ = self._sealed({**_header(head, "", 0), "state": state})

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import contextmanager, nullcontext
 from threading import RLock
 from typing import Any
 
@@ -88,12 +88,6 @@ class SqlStore(ABC):
     prefix = ""
     """What stands before the name of a table in every statement."""
 
-    _memory: tuple[Head | None, CachedRows]
-    _unmarked: tuple[int, list[DbRow]]
-    """Entries of this process up to the head that its last batch left, and the number of the entry before them."""
-
-    _helper: ThreadPoolExecutor | None
-
     def __init__(self, anchor: Anchor) -> None:
         self.anchor = anchor
         self.checking = False  # until its opening has compared it with the anchor, or taken an older copy into use
@@ -101,6 +95,10 @@ class SqlStore(ABC):
         self._known: tuple[Head | None, Head | None] = None, None
         self._translating = TranslatedErrors(self._translated)
         self._sync = 0.0
+        self._helper: ThreadPoolExecutor | None
+        self._memory: tuple[Head | None, CachedRows]
+        # Entries of this process up to the head that its last batch left, and the number of the entry before them.
+        self._unmarked: tuple[int, list[DbRow]]
         self.made_anew()
         after_fork(self)
 
@@ -141,16 +139,19 @@ class SqlStore(ABC):
         return result
 
     def read(self, query: Callable[[Rows], T], long: bool = False) -> T:
+        known, mark = self._known, self._newest()  # older than the snapshot, which must contain both
+
         def answer(database: Database) -> T:
             rows = ReadView(database, _head(database, self.prefix), self.prefix)
             self._require_continued(rows, known, mark)
             result = query(rows)
-            if rows.depends > self.anchor.reached:
-                self._cover(rows)
+            if rows.depends > self.anchor.reached and mark is not None:
+                # It may have been settled by a process that has not marked it yet.
+                newer = rows.depends > mark.sequence
+                self.anchor.mark(*((rows.head, paged(rows, ENTRY, (mark.sequence,))) if newer else (mark, ())))
             return result
 
         with self._translating:
-            known, mark = self._known, self._newest()  # older than the snapshot, which must contain both
             return self._in_read(answer, long)
 
     def close(self) -> None:
@@ -163,11 +164,18 @@ class SqlStore(ABC):
 
     def _perform(self, batch: Sequence[Job]) -> None:
         with self._translating:
-            outcomes = self._in_write(lambda database: self._transact(database, batch))
+            rows, cache, mark, after, outcomes = self._in_write(lambda database: self._transact(database, batch))
+            self._known = rows.head, mark
+            self._memory = rows.head, carry_over(cache)
+            if after is not None:
+                self._mark(rows.head, after)
+                self._known, self._unmarked = (rows.head, rows.head), (rows.head.sequence, [])
         for job, (result, error) in zip(batch, outcomes, strict=True):
             job.finish(result, error)
 
-    def _transact(self, database: Database, batch: Sequence[Job]) -> list[Outcome]:
+    def _transact(
+        self, database: Database, batch: Sequence[Job]
+    ) -> tuple[UnitOfWork, CachedRows, Head | None, list[DbRow] | None, list[Outcome]]:
         before = _head(database, self.prefix)
         mark = self._newest()  # of a committed head, so that it is never ahead of this one
         if self._memory[0] != before:  # others have written, or it is not known what this process did last
@@ -175,76 +183,33 @@ class SqlStore(ABC):
         cache = self._recall(before)
         rows = UnitOfWork(database, before, cache, self.prefix)
         self._require_continued(rows, self._known, mark)
-        marked = None
-        if before.sequence > self.anchor.reached and any(job.need is AnchorNeed.BEFORE for job in batch):
-            marked = self._begin_mark(rows, mark)
-        outcomes = [_attempt(job, rows) for job in batch]
-        rows.flush()
-        if rows.head != before:
-            database.execute(insert(HEAD, self.prefix), (1, FORMAT, *rows.head))
-        first, entries = self._unmarked
-        if AnchorNeed.AFTER in rows.needs and rows.head.sequence > self.anchor.reached:
-            # Nobody else marks until the commit is marked: the entries since the newest mark are these.
-            self.anchor.holding(lambda newest: self._commit_and_mark(rows, newest))
-            mark, first, entries = rows.head, rows.head.sequence, []
-        else:
+        answers = any(job.need is AnchorNeed.BEFORE for job in batch) and before.sequence > self.anchor.reached
+        with self._marking(before, self._since(rows, mark)) if answers else nullcontext():
+            outcomes = [_attempt(job, rows) for job in batch]
+            rows.flush()
+            if answers:
+                mark, self._unmarked = before, (before.sequence, [])
+            later = AnchorNeed.AFTER in rows.needs and rows.head.sequence > self.anchor.reached
+            after = self._since(rows, mark) if later else None
+            self._unmarked[1].extend(rows.appended)
+            if len(self._unmarked[1]) > MOST_UNMARKED:
+                self._unmarked = rows.head.sequence, []
+            if rows.head != before:
+                database.execute(insert(HEAD, self.prefix), (1, FORMAT, *rows.head))
             self._commit()
-            if marked is not None:
-                mark, first, entries = before, before.sequence, []
-        if marked is not None:
-            marked()
-        entries = [*entries, *rows.appended] if first < rows.head.sequence else []
-        self._unmarked = (first, entries) if len(entries) <= MOST_UNMARKED else (rows.head.sequence, [])
-        self._known = rows.head, mark
-        self._memory = rows.head, carry_over(cache)  # last: without it, nothing else that is known here is used
-        return outcomes
+        return rows, cache, mark, after, outcomes
 
     def _newest(self) -> Head | None:
         return self.anchor.newest() if self.checking else None
 
-    def _begin_mark(self, rows: UnitOfWork, mark: Head | None) -> Callable[[], object]:
-        """Mark the head that a batch starts from, in another thread, since concurrent syncs overlap.
-
-        At once where syncs are quick, or entries have to be read for it.  What is returned waits until it is done.
-        """
-        head, (first, entries) = rows.head, self._unmarked
-        if self._sync >= WORTH_A_THREAD and mark is not None and first <= mark.sequence:
-            if self._helper is None:
-                self._helper = ThreadPoolExecutor(1, "curador anchor")
-            with suppress(RuntimeError):  # this process is exiting, and no thread can be started
-                known = list(entries)
-                return self._helper.submit(self.anchor.holding, lambda newest: self._mark(head, newest, known)).result
-        self.anchor.holding(lambda newest: self._mark(head, newest, *self._since(rows, newest)))
-        return int
-
-    def _commit_and_mark(self, rows: UnitOfWork, newest: Head) -> None:
-        entries, own = self._since(rows, newest)
-        self._commit()
-        self._mark(rows.head, newest, entries, own)
-
-    def _since(self, rows: UnitOfWork, newest: Head) -> tuple[list[DbRow], bool]:
-        """The entries since a mark, and whether all of them are known here; otherwise they are read."""
+    def _since(self, rows: UnitOfWork, mark: Head | None) -> list[DbRow]:
+        """The entries since a mark; they are read, unless this process has written all of them."""
+        end = mark or self.anchor.newest()
+        assert end is not None
         first, known = self._unmarked
-        if first <= newest.sequence:
-            return [*known, *rows.appended], True
-        return list(paged(rows, ENTRY, (newest.sequence,))), False
-
-    def _mark(self, head: Head, newest: Head, entries: list[DbRow], own: bool = True) -> None:
-        start = time.perf_counter()
-        self.anchor.append(head, [entry for entry in entries if entry[0] > newest.sequence], own=own)
-        self._sync = time.perf_counter() - start
-
-    def _cover(self, rows: ReadView) -> None:
-        """Mark what a read reveals: it may have been settled by a process that has not come so far yet."""
-
-        def mark_head(newest: Head) -> None:
-            if newest.sequence >= rows.depends:
-                self.anchor.append(newest, ())
-                return
-            self._require_continued(rows, (None, None), newest)
-            self.anchor.append(rows.head, paged(rows, ENTRY, (newest.sequence,)))
-
-        self.anchor.holding(mark_head)
+        if first <= end.sequence:
+            return [entry for entry in (*known, *rows.appended) if entry[0] > end.sequence]
+        return list(paged(rows, ENTRY, (end.sequence,)))
 
     def _require_continued(self, rows: ReadView, known: tuple[Head | None, Head | None], mark: Head | None) -> None:
         """Refuse a history that lacks the last head seen here or the anchor's mark: the database was put back.
@@ -272,11 +237,39 @@ class SqlStore(ABC):
         self._memory = None, empty_cache()
         return cache if left == head else empty_cache()
 
+    @contextmanager
+    def _marking(self, head: Head, entries: list[DbRow]) -> Iterator[None]:
+        """Marks a head while the block runs, since concurrent syncs overlap; before it where syncs are quick."""
+        if self._sync < WORTH_A_THREAD:
+            self._mark(head, entries)
+            yield
+            return
+        if self._helper is None:
+            self._helper = ThreadPoolExecutor(1, "curador anchor")
+        try:
+            marked = self._helper.submit(self._mark, head, entries)
+        except RuntimeError:  # this process is exiting, and no thread can be started
+            self._mark(head, entries)
+            yield
+            return
+        try:
+            yield
+        finally:
+            failure = marked.exception()  # waits
+        if failure is not None:
+            raise failure
+
+    def _mark(self, head: Head, entries: list[DbRow]) -> None:
+        start = time.perf_counter()
+        self.anchor.mark(head, entries)
+        self._sync = time.perf_counter() - start
+
     def made_anew(self) -> None:
         """Make anew what a process cannot have in common with its parent; of a batch that was cut off, nothing."""
         self._writing, self._reading = RLock(), RLock()
         self._group = GroupCommit(self._perform)
-        self._memory, self._unmarked, self._helper = (None, empty_cache()), (0, []), None
+        self._memory, self._unmarked = (None, empty_cache()), (0, [])
+        self._helper = None
         self.anchor.after_fork()
 
 

@@ -38,16 +38,16 @@ def select(
     given: int,
     limited: bool = False,
     newest: bool = False,
-    after: bool = False,
     below: bool = False,
+    after: bool = False,
     prefix: str = "",
 ) -> str:
     """The statement that reads the rows whose key begins with ``given`` values; ``newest`` from the last key on.
 
-    ``after``: only rows behind a place, which is the rest of a key; ``below``: only rows whose key goes on with
-    something lower than a value.
+    ``below``: only rows whose key goes on with something lower than a value; ``after``: only rows behind the rest of a
+    key.
 
-    >>> from curador.ledger.stores.rows import PAID, QUESTION
+    >>> from curador.ledger.stores.rows import ENTRY, PAID, QUESTION
     >>> select(QUESTION, 1)
     'SELECT fingerprint, charge FROM question WHERE fingerprint = ?'
     >>> select(PAID, 1, limited=True, newest=True)
@@ -70,7 +70,7 @@ def select(
 def insert(table: RowTable, prefix: str = "") -> str:
     """The statement that writes a row, over the one with its key unless the table is append-only.
 
-    >>> from curador.ledger.stores.rows import ANSWER
+    >>> from curador.ledger.stores.rows import ENTRY, ANSWER
     >>> insert(ANSWER)
     'INSERT INTO answer (charge, bytes) VALUES (?, ?)'
     """
@@ -236,7 +236,7 @@ def carry_over(cache: CachedRows) -> CachedRows:
 
     Answers and entries are dropped, and everything if it is more than ``MOST_CACHED`` rows.
 
-    >>> from curador.ledger.stores.rows import ENTRY, QUESTION
+    >>> from curador.ledger.stores.rows import ENTRY, ENTRY, QUESTION
     >>> cache = empty_cache()
     >>> cache[QUESTION]["f",], cache[ENTRY][1,] = ("f", 1), (1, "{}", b"")
     >>> carry_over(cache)[QUESTION], carry_over(cache)[ENTRY]
