@@ -13,7 +13,7 @@ from curador.cli.budgets import Some
 from curador.cli.opening import open_study
 from curador.cli.options import STUDY, Json, Study
 from curador.cli.screen import amount, console, emit, grid, say, worded
-from curador.ledger.contract import PAGE
+from curador.curator.holder import PAGE
 
 if TYPE_CHECKING:
     from curador import Charge, Decision

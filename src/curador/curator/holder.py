@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from curador.curator.analysts import Scopes
 from curador.errors import InvalidParameter
-from curador.ledger.contract import PAGE, Balance, Charge, Charges, Ledger
+from curador.ledger.contract import PAGE as PAGE  # for doors, which import no ledger
+from curador.ledger.contract import Balance, Charge, Charges, Ledger
 from curador.numbers import Number
 from curador.query.plan.budget import budget_of
 

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import chain
-from types import MappingProxyType
-from typing import TypeVar
 
 from curador.accounting.events import Event, event_from_json
 from curador.accounting.filters import Filter
@@ -27,7 +24,7 @@ from curador.ledger.entries import (
     plain,
 )
 from curador.ledger.posting import EVERYTHING, Definition, append, check, definition, opened, state
-from curador.ledger.pricing import lineage, name_of, prices
+from curador.ledger.pricing import PriceList, name_of
 from curador.ledger.records import EMPTY, Balance, Charge, Charges, Decision, Registration
 from curador.ledger.stores.rows import (
     ANSWER,
@@ -48,8 +45,6 @@ from curador.numbers import Number, probability, whole
 from curador.privacy import Guarantee, Neighbors
 
 Clock = Callable[[], datetime]
-K = TypeVar("K")
-V = TypeVar("V")
 
 ANOTHER = "Ask the owner of the budget for another."
 
@@ -60,25 +55,6 @@ LONGEST_SOURCE = 2000
 def now() -> datetime:
     """The time, in UTC."""
     return datetime.now(UTC)
-
-
-@dataclass(frozen=True, slots=True)
-class _Terms:
-    """The cost of an event in each scope of a path, and how the event and its promise are written down."""
-
-    costs: Mapping[str, Cost]
-    event: Mapping[str, object]
-    promised: Mapping[str, object] | None
-
-
-MOST_REMEMBERED = 10_000
-"""The most paths, and the most prices, that a ledger remembers."""
-
-
-def _remember(known: dict[K, V], key: K, value: V) -> None:
-    if len(known) >= MOST_REMEMBERED:
-        known.clear()
-    known[key] = value
 
 
 class Book:
@@ -93,8 +69,7 @@ class Book:
         self._store, self._key, self._clock = store, key, clock
         # Parents and currencies never change: read once, they price charges before the transaction begins.
         self._fixed: dict[str, tuple[str | None, Filter]] = {}
-        self._paths: dict[tuple[str, ...], tuple[str, ...]] = {}
-        self._terms: dict[tuple[tuple[str, ...], Event, Guarantee | None], _Terms] = {}
+        self._prices = PriceList(self._parent_and_filter)
 
     # -- scopes
 
@@ -211,7 +186,7 @@ class Book:
                 name_of(text, what)
         named = (scopes,) if isinstance(scopes, str) else tuple(scopes)
         path = self._path(named if receiver is None else (*named, receiver))
-        terms = self._terms_of(path, event, guarantee)
+        terms = self._prices.terms(path, event, guarantee)
         costs = terms.costs
         if note:
             plain(note)  # a note that is not JSON is refused before the transaction begins
@@ -229,17 +204,7 @@ class Book:
             number, paid = rows.head.charges + 1, tuple(costs.values())
             entry = Reserved(number, path, paid, terms.event, terms.promised, dict(note), key, fingerprint, receiver)
             append(rows, self._key, entry, at)
-            return Charge(
-                str(number),
-                path,
-                paid,
-                event,
-                guarantee,
-                MappingProxyType(entry.note),
-                receiver=receiver,
-                at=at,
-                entry=rows.head.sequence,
-            )
+            return past.charge_of(entry, at, None, False, rows.head.sequence, event, guarantee)
 
         return self._store.write(reserve_or_repeat)  # no anchor write yet: nothing leaves before it is settled
 
@@ -333,13 +298,9 @@ class Book:
         return self._store.read(read_page)
 
     def count(self, scope: str | None = None) -> int:
-        def count_charges(rows: Rows) -> int:
-            if scope is None:
-                return rows.head.charges
-            self._row(rows, scope)
-            return rows.count(PAID, scope)
-
-        return self._store.read(count_charges)
+        return self._store.read(
+            lambda rows: rows.head.charges if scope is None else rows.count(PAID, self._row(rows, scope)[0])
+        )
 
     # -- tables
 
@@ -428,21 +389,7 @@ class Book:
         return Registration(entry.name, entry.source, entry.scope, entry.version, entry.data)
 
     def _path(self, scopes: str | Sequence[str]) -> tuple[str, ...]:
-        named = (scopes,) if isinstance(scopes, str) else tuple(scopes)
-        found = self._paths.get(named)
-        if found is None:
-            found = lineage(named, lambda scope: self._parent_and_filter(scope)[0])
-            _remember(self._paths, named, found)
-        return found
-
-    def _terms_of(self, path: tuple[str, ...], event: Event, guarantee: Guarantee | None) -> _Terms:
-        """What an event costs along a path; the same questions are asked again and again."""
-        found = self._terms.get((path, event, guarantee))
-        if found is None:
-            costs = prices({scope: self._parent_and_filter(scope)[1] for scope in path}, event, guarantee)
-            found = _Terms(costs, event.to_json(), None if guarantee is None else guarantee.to_json())
-            _remember(self._terms, (path, event, guarantee), found)
-        return found
+        return self._prices.path((scopes,) if isinstance(scopes, str) else tuple(scopes))
 
     def _parent_and_filter(self, scope: str) -> tuple[str | None, Filter]:
         """A scope's parent, and a filter of which only what never changes may be used: currency and neighbours."""

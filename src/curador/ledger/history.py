@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import singledispatch
 from types import MappingProxyType
 
-from curador.accounting.events import event_from_json
+from curador.accounting.events import Event, event_from_json
 from curador.errors import InvalidParameter
 from curador.ledger.entries import Entry, Granted, Json, Opened, Registered, Repeated, Reserved, Restored, Revoked, read
 from curador.ledger.records import Charge, Charges, Decision
@@ -43,15 +43,29 @@ def reserved(rows: Rows, number: int) -> Reserved:
     return entry
 
 
-def charge_of(entry: Reserved, at: str, again: Repeated | None, settled: bool, sequence: int = 0) -> Charge:
-    """The charge that an entry bought; with ``again``, as a later entry paid for it once more."""
+def charge_of(
+    entry: Reserved,
+    at: str,
+    again: Repeated | None,
+    settled: bool,
+    sequence: int = 0,
+    event: Event | None = None,
+    guarantee: Guarantee | None = None,
+) -> Charge:
+    """The charge that an entry bought; with ``again``, as a later entry paid for it once more.
+
+    ``event`` and its ``guarantee`` are read from the entry, unless they are at hand.
+    """
     paid = entry if again is None else again
+    if event is None:
+        event = event_from_json(entry.event)
+        guarantee = None if entry.guarantee is None else guarantee_from_json(entry.guarantee)
     return Charge(
         str(entry.charge),
         tuple(paid.scopes),
         tuple(tuple(cost) for cost in paid.costs),
-        event_from_json(entry.event),
-        None if entry.guarantee is None else guarantee_from_json(entry.guarantee),
+        event,
+        guarantee,
         MappingProxyType(dict(entry.note)),
         settled,
         again is not None,

@@ -41,7 +41,7 @@ class FileQueue:
     ...         try:
     ...             print(queue.wait())
     ...         finally:
-    ...             leave()
+    ...             _ = leave()
     0
     1
     """
