@@ -199,9 +199,8 @@ def test_a_connection_that_is_cut_fails_once_and_is_made_again(server: dict[str,
     with pytest.raises(LedgerFailed, match="cannot be read or written"):
         ledger.settle(charge.id, b"x")
     assert ledger.settle(charge.id, b"x") == b"x"
-    for read in (lambda: ledger.balance("people"), ledger.verify):  # reads have connections of their own
-        with pytest.raises(LedgerFailed, match="cannot be read or written"):
-            read()
+    with pytest.raises(LedgerFailed, match="cannot be read or written"):
+        ledger.balance("people")  # reads have a connection of their own
     assert ledger.balance("people").state.spent == (10**9,)
     ledger.verify()
     ledger.close()

@@ -146,9 +146,12 @@ class Anchor:
         Fails: LedgerBroken if the entries do not follow the newest mark.
         """
         with translated_errors(self._path), self._turn:
-            while not self._mark_in(self._held.descriptor(), self._held.identity, head, entries):
-                pass  # another process has begun a new file
+            self._mark_now(head, entries)
         self.reached = max(self.reached, head.sequence)
+
+    def _mark_now(self, head: Head, entries: Iterable[DbRow]) -> None:
+        while not self._mark_in(self._held.descriptor(), self._held.identity, head, entries):
+            pass  # another process has begun a new file
 
     def _mark_in(self, file: int, identity: tuple[int, int, int] | None, head: Head, entries: Iterable[DbRow]) -> bool:
         """Mark a head in an open file, unless it is no longer the anchor."""
