@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 import random
+import sqlite3
 import stat
 import threading
 from collections.abc import Iterator
@@ -217,7 +218,7 @@ def test_processes_with_one_number_that_open_a_new_ledger_at_once(address: dict[
     reading, writing = os.pipe()
 
     def work() -> None:
-        os.getpid = lambda: 7  # type: ignore[assignment]
+        os.getpid = lambda: 7
         os.read(reading, 1)
         ledger = open_ledger(**address)
         with suppress(InvalidParameter):  # another was faster
@@ -267,8 +268,6 @@ def test_a_damaged_queue_costs_fairness_alone(quick: Path) -> None:
 
 
 def test_a_row_that_another_program_removed(quick: Path) -> None:
-    import sqlite3
-
     ledger, other = opened(quick), open_ledger(quick / "x.db")
     connection = sqlite3.connect(quick / "x.db")
     connection.execute("DELETE FROM balance")
@@ -293,6 +292,61 @@ def test_a_damaged_database(quick: Path, place: int) -> None:
     with pytest.raises((LedgerBroken, LedgerFailed)) as found:
         open_ledger(quick / "x.db").verify()
     assert found.value.code == "ledger-damaged"
+
+
+# ---- verified from opening to opening --------------------------------------------------------------------------------
+
+
+CHANGES = [
+    "DELETE FROM paid WHERE charge = {} AND scope = 'people'",
+    "UPDATE charge SET entry = 1 WHERE number = {}",
+    "UPDATE request SET fingerprint = 'other' WHERE request = 'k{}'",
+    "DELETE FROM answer WHERE charge = {}",
+]
+
+
+@pytest.fixture
+def half_verified(quick: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A ledger with 201 entries, of which an opening has verified 120."""
+    monkeypatch.setattr("curador.ledger.opening.MOST_AT_OPENING", 120)
+    ledger = opened(quick)
+    for n in range(1, 101):
+        charge = ledger.reserve("people", THOUSANDTH, key=f"k{n}", fingerprint=f"q{n}")
+        ledger.settle(charge.id, b"x")
+    ledger.close()
+    open_ledger(quick / "x.db").close()
+    noted = looked(quick).verified()
+    assert noted is not None
+    assert noted.sequence == 120
+    return quick / "x.db"
+
+
+def change(file: Path, statement: str) -> None:
+    connection = sqlite3.connect(file)
+    connection.execute("DROP TRIGGER answer_delete")
+    assert connection.execute(statement).rowcount == 1
+    connection.commit()
+    connection.close()
+
+
+@pytest.mark.parametrize("statement", CHANGES)
+def test_what_is_new_is_verified_at_opening(half_verified: Path, statement: str) -> None:
+    change(half_verified, statement.format(70))
+    with pytest.raises(LedgerBroken) as found:
+        open_ledger(half_verified)
+    assert found.value.code == "ledger-tampered"
+
+
+@pytest.mark.parametrize("statement", CHANGES)
+def test_what_was_verified_is_not_read_again_but_on_demand(half_verified: Path, statement: str) -> None:
+    change(half_verified, statement.format(20))
+    ledger = open_ledger(half_verified)
+    with pytest.raises(LedgerBroken):
+        ledger.verify()
+    ledger.close()
+    (half_verified.with_name("x.db.keep") / "verified").write_bytes(b"damaged")  # then it begins anew
+    with pytest.raises(LedgerBroken):
+        open_ledger(half_verified)
 
 
 # ---- the clock -------------------------------------------------------------------------------------------------------

@@ -130,7 +130,22 @@ class Anchor:
         marks, _, _ = self._marks(content)
         return _head(marks[-1][0]), _sum(marks)
 
+    def verified(self) -> Head | None:
+        """The head up to which the history was verified, as noted beside the anchor; None if that is not known."""
+        with translated_errors(self._path):
+            try:
+                found = self._opened((self._path.parent / "verified").read_bytes().rstrip(b"\n"))
+            except FileNotFoundError:
+                return None
+        return None if found is None or "verified" not in found[0] else _head(found[0]["verified"])
+
     # -- writing
+
+    def note_verified(self, head: Head) -> None:
+        """Note that the history was verified up to a head."""
+        with translated_errors(self._path):
+            line, _ = self._sealed({"verified": _header(head, "", 0)})
+            create(self._path.parent / "verified", line, over=True)
 
     def start(self, head: Head, state: StateRows, *, over: bool = False) -> None:
         """Begin a new log with a history's state; ``over`` an older log, which this history takes the place of."""
