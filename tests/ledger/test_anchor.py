@@ -167,7 +167,7 @@ def test_many_processes_mark_in_one_file(address: dict[str, Any], opener: Opener
     found = Anchor(folder, key_of(folder, make=False)).read()
     assert found is not None
     assert found[1].get(BALANCE, "people", 0) == ("people", 0, 100 * 10**9, 100 * 10**12, 1)
-    assert {path.name for path in folder.iterdir()} == {"anchor", "key"}
+    assert {path.name for path in folder.iterdir()} <= {"anchor", "key", "verified"}  # nothing half made
 
 
 def test_a_mark_is_as_long_with_a_thousand_scopes_as_with_one(quick: Path) -> None:

@@ -22,6 +22,7 @@ from curador.ledger.entries import (
     Revoked,
     Settled,
     digest,
+    instant,
     plain,
 )
 from curador.ledger.posting import EVERYTHING, Definition, append, check, definition, opened, state
@@ -447,10 +448,3 @@ def _unknown_table(table: str, fix: str) -> InvalidParameter:
     return InvalidParameter(
         f"No table is registered as {table!r}.", fix=fix, code="table-unknown", facts={"table": table}
     )
-
-
-def instant(time: datetime) -> str:
-    """A time as the text that entries carry; texts have the order of their times."""
-    if time.tzinfo is None:
-        raise InvalidParameter("A time without a zone is not an instant.", fix="Use datetime.now(UTC) or similar.")
-    return time.astimezone(UTC).isoformat()

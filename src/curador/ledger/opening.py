@@ -8,8 +8,8 @@ from urllib.parse import unquote
 
 from curador.errors import InvalidParameter, LedgerBroken
 from curador.ledger.anchor import Anchor
-from curador.ledger.book import Book, Clock, instant, now
-from curador.ledger.entries import Restored, genesis, read
+from curador.ledger.book import Book, Clock, now
+from curador.ledger.entries import Restored, genesis, instant, read
 from curador.ledger.keep import key_of
 from curador.ledger.posting import append
 from curador.ledger.pricing import name_of

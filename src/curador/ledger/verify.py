@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator
-from itertools import zip_longest
+from itertools import islice, zip_longest
 
 from curador.accounting.events import event_from_json
 from curador.errors import CuradorError, LedgerBroken
@@ -159,8 +159,8 @@ def verify_new(rows: Rows, key: bytes, since: Head, most: int | None = None) -> 
 
     Raises LedgerBroken unless they are chained and in order, and every payment, key and answer they made is there.
     """
-    head, seen = since, 0
-    for sequence, line, mac in chained(paged(rows, ENTRY, (since.sequence,)), key, since.mac):
+    head = since
+    for sequence, line, mac in islice(chained(paged(rows, ENTRY, (since.sequence,)), key, since.mac), most):
         entry, at = read(line)
         try:
             _in_order(entry, sequence, at, head)
@@ -176,9 +176,6 @@ def verify_new(rows: Rows, key: bytes, since: Head, most: int | None = None) -> 
                 raise _another_answer(entry.charge)
         charges = entry.charge if isinstance(entry, Reserved) else head.charges
         head = Head(sequence, entry.charges if isinstance(entry, Restored) else charges, mac, at)
-        seen += 1
-        if seen == most:
-            break
     return head
 
 
