@@ -134,7 +134,22 @@ class Anchor:
         marks, _, _ = self._marks(content)
         return _head(marks[-1][0]), _sum(marks)
 
+    def verified(self) -> Head | None:
+        """The head up to which the history was verified, as noted beside the anchor; None if that is not known."""
+        with translated_errors(self._path):
+            try:
+                found = self._opened((self._path.parent / "verified").read_bytes().rstrip(b"\n"))
+            except FileNotFoundError:
+                return None
+        return None if found is None or "verified" not in found[0] else _head(found[0]["verified"])
+
     # -- writing
+
+    def note_verified(self, head: Head) -> None:
+        """Note that the history was verified up to a head."""
+        with translated_errors(self._path):
+            line, _ = self._sealed({"verified": _header(head, "", 0)})
+            create(self._path.parent / "verified", line, over=True)
 
     def start(self, head: Head, state: StateRows, *, over: bool = False) -> None:
         """Begin a new log with a history's state; ``over`` an older log, which this history takes the place of."""
@@ -150,9 +165,12 @@ class Anchor:
         Fails: LedgerBroken if the entries do not follow the newest mark.
         """
         with translated_errors(self._path), self._turn:
-            while not self._mark_in(self._held.held(), self._held.identity, head, entries):
-                pass  # another process has begun a new file
+            self._mark_now(head, entries)
         self.reached = max(self.reached, head.sequence)
+
+    def _mark_now(self, head: Head, entries: Iterable[DbRow]) -> None:
+        while not self._mark_in(self._held.held(), self._held.identity, head, entries):
+            pass  # another process has begun a new file
 
     def _mark_in(self, file: int, identity: tuple[int, int, int] | None, head: Head, entries: Iterable[DbRow]) -> bool:
         """Mark a head in an open file, unless it is no longer the anchor."""

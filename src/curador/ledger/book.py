@@ -21,6 +21,7 @@ from curador.ledger.entries import (
     Revoked,
     Settled,
     digest,
+    instant,
     plain,
 )
 from curador.ledger.posting import EVERYTHING, Definition, append, check, definition, opened, state
@@ -39,6 +40,7 @@ from curador.ledger.stores.rows import (
     AnchorNeed,
     LedgerStore,
     Rows,
+    row_of,
 )
 from curador.ledger.verify import verify_rows
 from curador.numbers import Number, probability, whole
@@ -322,7 +324,7 @@ class Book:
                     raise _unknown_table(table, "Name the scope it charges.")
                 self._row(rows, scope)
                 return self._register(rows, Registered(table, source, rows.head.sequence + 1, scope, 1))
-            data, bound, version = rows.get(DATA, known[1]) or ()
+            data, bound, version = row_of(rows, DATA, known[1])
             if scope not in (None, bound):
                 raise InvalidParameter(
                     f"{table!r} charges {bound!r}; registering it again does not change that.",
@@ -341,7 +343,7 @@ class Book:
             known = rows.get(NAMED, table) or rows.get(SOURCED, source)
             if known is None:
                 return None
-            data, bound, version = rows.get(DATA, known[1]) or ()
+            data, bound, version = row_of(rows, DATA, known[1])
             return Registration(table, source, bound, version, data)
 
         return self._store.read(read_registration)
@@ -355,7 +357,7 @@ class Book:
             named = rows.get(NAMED, table)
             if named is None:
                 raise _unknown_table(table, "Register it first.")
-            _, _, version = rows.get(DATA, named[1]) or ()
+            _, _, version = row_of(rows, DATA, named[1])
             entry = Registered(table, named[2], rows.head.sequence + 1, scope, version + 1, because)
             return self._register(rows, entry)
 
@@ -431,10 +433,3 @@ def _unknown_table(table: str, fix: str) -> InvalidParameter:
     return InvalidParameter(
         f"No table is registered as {table!r}.", fix=fix, code="table-unknown", facts={"table": table}
     )
-
-
-def instant(time: datetime) -> str:
-    """A time as the text that entries carry; texts have the order of their times."""
-    if time.tzinfo is None:
-        raise InvalidParameter("A time without a zone is not an instant.", fix="Use datetime.now(UTC) or similar.")
-    return time.astimezone(UTC).isoformat()

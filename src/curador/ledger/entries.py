@@ -11,6 +11,7 @@ import hmac
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import Any, ClassVar
 
 from curador.errors import InvalidParameter, LedgerBroken
@@ -166,6 +167,13 @@ def read(line: str) -> tuple[Entry, str]:
             code="ledger-format-unknown",
         )
     return _KINDS[kind](**body), at
+
+
+def instant(time: datetime) -> str:
+    """A time as the text that entries carry; texts have the order of their times."""
+    if time.tzinfo is None:
+        raise InvalidParameter("A time without a zone is not an instant.", fix="Use datetime.now(UTC) or similar.")
+    return time.astimezone(UTC).isoformat()
 
 
 def genesis(key: bytes) -> bytes:

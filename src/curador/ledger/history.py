@@ -12,7 +12,7 @@ from curador.accounting.events import Event, event_from_json
 from curador.errors import InvalidParameter
 from curador.ledger.entries import Entry, Granted, Json, Opened, Registered, Repeated, Reserved, Restored, Revoked, read
 from curador.ledger.records import Charge, Charges, Decision
-from curador.ledger.stores.rows import ANSWER, CHARGE, ENTRY, QUESTION, REQUEST, Rows
+from curador.ledger.stores.rows import ANSWER, CHARGE, ENTRY, QUESTION, REQUEST, Rows, row_of
 from curador.privacy import Guarantee, guarantee_from_json
 
 # ---- one charge --------------------------------------------------------------------------------------------------
@@ -37,8 +37,8 @@ def answered_charge(rows: Rows, key: str | None, fingerprint: str | None) -> int
 
 def reserved(rows: Rows, number: int) -> Reserved:
     """The entry that bought a charge."""
-    _, sequence, _, _ = rows.get(CHARGE, number) or ()
-    entry, _ = read((rows.get(ENTRY, sequence) or ())[1])
+    _, sequence, _, _ = row_of(rows, CHARGE, number)
+    entry, _ = read(row_of(rows, ENTRY, sequence)[1])
     assert isinstance(entry, Reserved)
     return entry
 
@@ -77,7 +77,7 @@ def charge_of(
 
 def stored_answer(rows: Rows, number: int) -> bytes:
     """The answer of a charge that has one."""
-    return bytes((rows.get(ANSWER, number) or ())[1])
+    return bytes(row_of(rows, ANSWER, number)[1])
 
 
 def number_of(charge: str) -> int:

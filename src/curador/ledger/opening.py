@@ -8,8 +8,8 @@ from urllib.parse import unquote
 
 from curador.errors import InvalidParameter, LedgerBroken
 from curador.ledger.anchor import Anchor
-from curador.ledger.book import Book, Clock, instant, now
-from curador.ledger.entries import Restored, genesis, read
+from curador.ledger.book import Book, Clock, now
+from curador.ledger.entries import Restored, genesis, instant, read
 from curador.ledger.keep import key_of
 from curador.ledger.posting import append
 from curador.ledger.pricing import name_of
@@ -17,7 +17,13 @@ from curador.ledger.stores.memory import MemoryLedger
 from curador.ledger.stores.rows import ENTRY, RESTORE, AnchorNeed, Head, Rows, paged
 from curador.ledger.stores.sql import SqlStore, contains
 from curador.ledger.summary import restored, state_rows
-from curador.ledger.verify import compare_state, verify_rows
+from curador.ledger.verify import compare_state, verify_new, verify_rows
+
+MOST_AT_OPENING = 2000
+"""The most entries that an opening verifies, so that it takes no longer than a fraction of a second."""
+
+WORTH_NOTING = 100
+"""Entries from which on it is noted how far the history was verified; fewer are sooner verified again."""
 
 
 def open_ledger(
@@ -143,7 +149,16 @@ def _check(store: SqlStore, key: bytes) -> None:
     store.checking = True
     anchored = store.anchor.read()
     assert anchored is not None
-    store.read(lambda rows: compare_state(rows, key, *anchored), long=True)
+    noted = store.anchor.verified() or Head(0, 0, genesis(key))
+
+    def check_rows(rows: Rows) -> tuple[Head, Head]:
+        compare_state(rows, key, *anchored)
+        since = noted if contains(rows, noted) else Head(0, 0, genesis(key))
+        return since, verify_new(rows, key, since, MOST_AT_OPENING)
+
+    since, end = store.read(check_rows, long=True)
+    if end.sequence - since.sequence >= WORTH_NOTING:
+        store.anchor.note_verified(end)
 
 
 def _superseded(rows: Rows, mark: Head) -> bool:

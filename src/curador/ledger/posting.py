@@ -42,6 +42,7 @@ from curador.ledger.stores.rows import (
     SOURCED,
     Head,
     Rows,
+    row_of,
 )
 from curador.privacy import Guarantee, Neighbors, guarantee_from_json
 
@@ -141,7 +142,7 @@ def check(rows: Rows, scope: str, text: str, amount: Cost) -> None:
 
 
 def _balance(rows: Rows, scope: str, width: int) -> tuple[Cost, Cost]:
-    parts = [rows.get(BALANCE, scope, part) or () for part in range(width)]
+    parts = [row_of(rows, BALANCE, scope, part) for part in range(width)]
     return tuple(row[2] for row in parts), tuple(row[3] for row in parts)
 
 
@@ -179,7 +180,7 @@ def _(entry: Granted, rows: Rows) -> None:
     _, parent, _, expires, closed = _scope(rows, entry.scope)
     rows.put(SCOPE, entry.scope, parent, plain(entry.definition), expires, closed)
     for part, ceiling in enumerate(entry.ceiling):
-        _, _, spent, _, every = rows.get(BALANCE, entry.scope, part) or ()
+        _, _, spent, _, every = row_of(rows, BALANCE, entry.scope, part)
         rows.put(BALANCE, entry.scope, part, spent, ceiling, every)
 
 
@@ -207,7 +208,7 @@ def _(entry: Repeated, rows: Rows) -> None:
 
 @post.register
 def _(entry: Settled, rows: Rows) -> None:
-    _, _, request, fingerprint = rows.get(CHARGE, entry.charge) or ()
+    _, _, request, fingerprint = row_of(rows, CHARGE, entry.charge)
     if fingerprint is not None and rows.get(QUESTION, fingerprint) is None:
         rows.put(QUESTION, fingerprint, entry.charge)
     if request is not None:
@@ -230,7 +231,7 @@ def _(entry: Restored, rows: Rows) -> None:
 
 
 def _scope(rows: Rows, scope: str) -> tuple[str, str | None, str, str | None, int]:
-    name, parent, text, expires, closed = rows.get(SCOPE, scope) or ()
+    name, parent, text, expires, closed = row_of(rows, SCOPE, scope)
     return name, parent, text, expires, closed
 
 
@@ -242,6 +243,6 @@ def _close(rows: Rows, scope: str) -> None:
 def _pay(rows: Rows, charge: int, scopes: Sequence[str], costs: Sequence[Sequence[int]]) -> None:
     for scope, cost in zip(scopes, costs, strict=True):
         for part, amount in enumerate(cost):
-            _, _, spent, ceiling, every = rows.get(BALANCE, scope, part) or ()
+            _, _, spent, ceiling, every = row_of(rows, BALANCE, scope, part)
             rows.put(BALANCE, scope, part, spent + amount, ceiling, every)
         rows.put(PAID, scope, charge, rows.head.sequence)

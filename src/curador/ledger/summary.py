@@ -18,7 +18,19 @@ from curador.ledger.entries import Restored, read, seal
 from curador.ledger.posting import EVERYTHING, STATE, definition, post
 from curador.ledger.pricing import covers
 from curador.ledger.stores.memory_rows import MemoryRows
-from curador.ledger.stores.rows import BALANCE, DATA, NAMED, RESTORE, SCOPE, SOURCED, DbRow, Head, Rows, RowTable
+from curador.ledger.stores.rows import (
+    BALANCE,
+    DATA,
+    NAMED,
+    RESTORE,
+    SCOPE,
+    SOURCED,
+    DbRow,
+    Head,
+    Rows,
+    RowTable,
+    row_of,
+)
 
 StateRows = Mapping[str, Iterable[DbRow]]
 """Rows of these tables, by the name of the table."""
@@ -62,7 +74,7 @@ def apply(change: Change, rows: MemoryRows) -> None:
         post(read(line)[0], rows)
     for scope, cost in change.paid.items():
         for part, amount in enumerate(cost):
-            _, _, spent, ceiling, every = rows.get(BALANCE, scope, part) or ()
+            _, _, spent, ceiling, every = row_of(rows, BALANCE, scope, part)
             rows.put(BALANCE, scope, part, spent + amount, ceiling, every)
     rows.savepoint()
 

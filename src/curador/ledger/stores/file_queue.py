@@ -30,6 +30,10 @@ def _range(kind: int, start: int, length: int = 1) -> bytes:
 _DISPENSER, _DRAWN, _NONE = _range(fcntl.F_WRLCK, 0), _range(fcntl.F_UNLCK, 0), _range(fcntl.F_UNLCK, 0, 0)
 
 
+LAST = 2**62
+"""A number below which all tickets are: the system's locks end at twice this."""
+
+
 class FileQueue:
     """A queue of all who open the same file; one queue object is used by one thread at a time.
 
@@ -67,7 +71,7 @@ class FileQueue:
             return 0
         file = self._file
         fcntl.fcntl(file, _WAIT, _DISPENSER)
-        number = int.from_bytes(os.pread(file, 8, 0), "little")
+        number = int.from_bytes(os.pread(file, 8, 0), "little") % LAST  # a damaged number costs fairness alone
         fcntl.fcntl(file, _WAIT, _range(fcntl.F_WRLCK, number + 1))
         os.pwrite(file, (number + 1).to_bytes(8, "little"), 0)
         fcntl.fcntl(file, _TRY, _DRAWN)

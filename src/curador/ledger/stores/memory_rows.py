@@ -85,6 +85,11 @@ class MemoryRows:
     def depends_on(self, entry: int) -> None:
         pass
 
+    def drop(self, table: RowTable, *key: DbValue) -> None:
+        """Forget a row for good, where only its sum matters any more."""
+        del self._tables[table.name][key]
+        self._keys[table.name][key[:-1]].remove(key[-1])
+
     def savepoint(self) -> None:
         """Keep every write so far."""
         self._undo: list[tuple[str, DbRow, DbRow | None]] = []

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any, NamedTuple, Protocol, TypeVar
 
+from curador.errors import LedgerBroken
+
 UNSURE = "nothing was drawn; a charge that was already written stays spent"
 """The cost of a failed write: it may have been committed before it failed."""
 
@@ -163,6 +165,22 @@ class Rows(Protocol):
     def depends_on(self, entry: int) -> None:
         """Declare that the result reveals an entry, which the anchor must cover before it is returned."""
         ...
+
+
+def row_of(rows: Rows, table: RowTable, *key: DbValue) -> DbRow:
+    """A row that must be there.
+
+    Fails: LedgerBroken if it is not: another program has removed it.
+    """
+    row = rows.get(table, *key)
+    if row is None:
+        raise LedgerBroken(
+            f"This ledger was changed by another program: the table {table.name} lacks the row of {key[0]!r}.",
+            fix=RESTORE,
+            code="ledger-tampered",
+            facts={"table": table.name},
+        )
+    return row
 
 
 def paged(rows: Rows, table: RowTable, after: DbRow = ()) -> Iterator[DbRow]:

@@ -65,7 +65,7 @@ def create(table: RowTable, types: Mapping[type, str], options: str = "", prefix
 class TranslatedErrors:
     """Raises a driver's errors as LedgerFailed."""
 
-    def __init__(self, translated: Callable[[Exception], LedgerFailed | None]) -> None:
+    def __init__(self, translated: Callable[[Exception], LedgerFailed | LedgerBroken | None]) -> None:
         self._translated = translated
 
     def __enter__(self) -> None: ...
@@ -119,7 +119,7 @@ class SqlStore(ABC):
         """Run work in a read transaction on one snapshot; ``long``, on a connection that no other work waits for."""
 
     @abstractmethod
-    def _translated(self, error: Exception) -> LedgerFailed | None:
+    def _translated(self, error: Exception) -> LedgerFailed | LedgerBroken | None:
         """A driver's error as ours; None for any other."""
 
     @abstractmethod

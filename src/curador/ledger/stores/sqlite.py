@@ -15,7 +15,7 @@ from curador.errors import LedgerBroken, LedgerFailed
 from curador.ledger.anchor import Anchor
 from curador.ledger.keep import sync_folder
 from curador.ledger.stores.file_queue import FileQueue
-from curador.ledger.stores.rows import TABLES, UNSURE, DbRow, DbValue, RowTable, T
+from curador.ledger.stores.rows import RESTORE, TABLES, UNSURE, DbRow, DbValue, RowTable, T
 from curador.ledger.stores.sql import SqlStore, create_tables
 from curador.ledger.stores.unit_of_work import Database
 
@@ -84,6 +84,8 @@ class SqliteStore(SqlStore):
                         )
 
         with self._group.lead, self._translating:
+            # Its owner's alone, and so are the log and the index that SQLite makes beside it.
+            os.close(os.open(self._name, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
             self._in_write(create_unless_there, fresh=True)
             sync_folder(self.path.parent)
 
@@ -218,9 +220,13 @@ class SqliteStore(SqlStore):
         if not self._connections:  # else the child cannot use the file, see _connection
             self._process = os.getpid()
 
-    def _translated(self, error: Exception) -> LedgerFailed | None:
+    def _translated(self, error: Exception) -> LedgerFailed | LedgerBroken | None:
         if not isinstance(error, sqlite3.Error | OSError):
             return None
+        if getattr(error, "sqlite_errorcode", 0) & 0xFF in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+            return LedgerBroken(
+                f"The file of this ledger is damaged: {error}.", fix=RESTORE, cost=UNSURE, code="ledger-damaged"
+            )
         return LedgerFailed(
             f"The ledger {self.path.name} cannot be read or written: {error}.",
             fix="Check the disk, the file's permissions and its folder; then ask again.",
