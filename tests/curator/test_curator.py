@@ -267,6 +267,9 @@ class Broken:
     def describe(self, table: str) -> list[tuple[str, str]]:
         return []
 
+    def reopen(self) -> None:
+        pass
+
     def sql(self, exact: Any) -> tuple[str, ...]:
         return ()
 
@@ -377,7 +380,7 @@ def test_exact_answers_are_not_in_a_release_nor_anywhere_on_the_way(
         return found[-1]
 
     class Spied:
-        name, describe, sql, close = engine.name, engine.describe, engine.sql, engine.close
+        name, describe, sql, reopen, close = engine.name, engine.describe, engine.sql, engine.reopen, engine.close
 
         def run(self, exact: Any, progress: Any = None) -> Any:
             return run(exact, progress)

@@ -12,7 +12,6 @@ from rich.text import Text
 from curador.cli.opening import open_study
 from curador.cli.options import STUDY, Delta, Json, Paid, Study
 from curador.cli.screen import amount, console, emit, grid, say
-from curador.errors import LedgerBroken
 
 if TYPE_CHECKING:
     from curador import Balance, Ledger
@@ -28,24 +27,16 @@ def budget(scope: Some = None, study: Study = STUDY, as_json: Json = False) -> N
     Example: curador budget
     """
     with open_study(study) as curator:
-        found, lost = standing(curator.ledger) if scope is None else ([curator.budget(scope)], [])
+        found = standing(curator.ledger) if scope is None else [curator.budget(scope)]
     if as_json:
         emit([_plain(b) for b in found])
         return
     show(found)
-    if lost:
-        say(f"Lost when the ledger was restored, and closed for ever: {', '.join(lost)}.", "yellow")
 
 
-def standing(ledger: Ledger) -> tuple[list[Balance], list[str]]:
-    """Every budget as it stands, and the names of those that an older copy of the ledger did not know."""
-    found, lost = [], []
-    for name in ledger.scopes():
-        try:
-            found.append(ledger.balance(name))
-        except LedgerBroken:
-            lost.append(name)
-    return found, lost
+def standing(ledger: Ledger) -> list[Balance]:
+    """Every budget as it stands."""
+    return [ledger.balance(name) for name in ledger.scopes()]
 
 
 def show(found: list[Balance]) -> None:

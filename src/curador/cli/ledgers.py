@@ -45,17 +45,15 @@ def restore(
 
     address, keep = _where(study)
     with closing(restore_ledger(address, because=because, keep=keep)) as ledger:
-        found, lost = standing(ledger)
+        found = standing(ledger)
     if as_json:
-        emit({"ledger": _named(address), "closed": [b.scope for b in found if b.closed], "lost": lost})
+        emit({"ledger": _named(address), "closed": [b.scope for b in found if b.closed]})
         return
     whole(f"{_named(address)} is in use again.")
     say("What was released since the copy was made stays paid for. Back it up now, and throw the copy away.")
     show(found)
     if any(b.closed for b in found):
-        say("Closed budgets had spent what this copy does not know; open new ones under other names.", "yellow")
-    if lost:
-        say(f"Opened since the copy was made, and lost: {', '.join(lost)}. Their names stay taken.", "yellow")
+        say("From a closed budget nothing can be bought again.", "yellow")
 
 
 def _where(study: Path) -> tuple[str, Path | None]:

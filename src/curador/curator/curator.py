@@ -29,6 +29,7 @@ from curador.curator.table import CuratorTable, described, refuse_unknown
 from curador.engines.engine import Engine, Progress
 from curador.engines.pool import EnginePool
 from curador.errors import InvalidParameter, QuestionRefused
+from curador.forks import after_fork
 from curador.ledger.contract import Ledger, Registration
 from curador.ledger.opening import open_ledger
 from curador.numbers import Number
@@ -98,6 +99,7 @@ class Curator(BudgetHolder, CopyHolder):
         self._attached: set[str] = set()
         self._study = Path(tables) if isinstance(tables, str | Path) else None
         self._made_up: finalize[..., Any] | None = None  # of a rehearsal: what removes its tables
+        after_fork(self)
         address = study.ledger if ledger is None else ledger
         self._own_ledger = isinstance(address, str | Path)
         self.ledger: Ledger = open_ledger(address, keep=study.keep) if isinstance(address, str | Path) else address
@@ -405,6 +407,12 @@ class Curator(BudgetHolder, CopyHolder):
         """Record that a table's rows changed: questions are now about the new version, under the same budget."""
         self._prepared = [p for p in self._prepared if p.table != table]
         return self.scopes.reload(table)
+
+    def made_anew(self) -> None:
+        """In a forked child prepared copies are attached again when needed, and made-up tables are the parent's."""
+        self._prepared, self._copied, self._attached = [], {}, set()
+        if self._made_up is not None:
+            self._made_up.detach()
 
     def close(self) -> None:
         """Close the engines and the ledger that were opened here, and remove made-up tables."""

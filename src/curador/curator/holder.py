@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from curador.curator.analysts import Scopes
 from curador.errors import InvalidParameter
-from curador.ledger.contract import Balance, Charges, Ledger
+from curador.ledger.contract import PAGE as PAGE  # for doors, which import no ledger
+from curador.ledger.contract import Balance, Charge, Charges, Ledger
 from curador.numbers import Number
 from curador.query.plan.budget import budget_of
 
@@ -36,11 +37,24 @@ class BudgetHolder:
         """The root budgets that these tables charge: one for each set of people."""
         return tuple(self.ledger.balance(scope) for scope in self.scopes.roots())
 
-    def history(self, scope: str | None = None) -> Charges:
-        """The charges so far, oldest first; of a table that was renewed, also those from before."""
+    def history(self, scope: str | None = None, *, last: int | None = PAGE, before: Charge | None = None) -> Charges:
+        """The newest charges, oldest first: ``last`` of them, or with None all; of a renewed table also those before.
+
+        ``before`` is the first charge of a page, for the page before it.
+        """
         if scope is None:
-            return self.ledger.history()
-        return Charges(charge for name in self.scopes.ever(scope) for charge in self.ledger.history(name))
+            return self.ledger.history(last=last, before=before)
+        found = Charges()
+        for name in reversed(self.scopes.ever(scope)):
+            if before is None or name in before.scopes:
+                left = None if last is None else last - len(found)
+                found = Charges((*self.ledger.history(name, last=left, before=before), *found))
+                before = None
+        return found
+
+    def charge_count(self, scope: str | None = None) -> int:
+        """How many charges there are so far."""
+        return sum(map(self.ledger.count, (None,) if scope is None else self.scopes.ever(scope)))
 
     def decisions(self, scope: str | None = None) -> tuple[Decision, ...]:
         """The decisions about budgets, and their reasons: opened, raised, closed, renewed, restored; oldest first."""

@@ -8,8 +8,12 @@ import re
 from collections.abc import Mapping
 
 from curador.errors import InvalidParameter
+from curador.ledger.pricing import LONGEST_NAME, name_of
 from curador.query.tables.sources import EngineTable, Files
 from curador.query.tables.table import Table
+
+ROOM = 20
+"""Characters that the ledger may put before or behind a name."""
 
 ANALYST = "analyst:"
 """Prefix of an analyst's or group's registry key.  Table names may not start with it."""
@@ -25,6 +29,7 @@ def refuse_reserved(name: str) -> None:
     """
     if name.startswith(ANALYST) or RENEWED.fullmatch(name):
         raise InvalidParameter(f"{name!r} is a name that only the ledger gives.", fix="Rename it.")
+    name_of(name, "table, a group or an analyst", LONGEST_NAME - ROOM)
 
 
 def first(scope: str) -> str:

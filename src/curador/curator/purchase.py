@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from threading import Condition
-from typing import Protocol
+from threading import Lock
+from typing import Any, Protocol
+from weakref import WeakValueDictionary
 
 from curador.accounting.events import Event
 from curador.curator.analysts import Scopes
@@ -21,6 +22,7 @@ from curador.curator.policy import Policy
 from curador.engines.engine import Progress, failed
 from curador.engines.pool import EnginePool
 from curador.errors import BudgetExceeded, EngineFailed, InvalidParameter, NotPromised
+from curador.forks import after_fork
 from curador.ledger.contract import Balance, Charge, Ledger
 from curador.ledger.pricing import charged, left, price
 from curador.privacy import Guarantee
@@ -171,6 +173,11 @@ class Buyer:
         self._ledger, self._scopes, self._policy, self._engines = ledger, scopes, policy, engines
         self._on_error, self._flights = on_error, SingleFlight()
         self._known = KnownPurchases(ledger)
+        after_fork(self)
+
+    def made_anew(self) -> None:
+        """In a forked child nobody else is asking."""
+        self._flights, self._known = SingleFlight(), KnownPurchases(self._ledger)
 
     def buy(self, purchase: Purchase, request: Request) -> Bought:
         """Reserve, run, settle; or find the measurement that was bought before.
@@ -309,26 +316,25 @@ class KnownPurchases:
 
 
 class SingleFlight:
-    """Single flight: of equal purchases at the same time the second waits, and finds the measurement in the ledger."""
+    """Single flight: of equal purchases at the same time the second waits, and finds the measurement in the ledger.
+
+    A flight is a lock of its own, held by ``with``: no interrupt can come between taking it and the promise to release
+    it.
+    """
 
     def __init__(self) -> None:
-        self._lock, self._busy = Condition(), set[str]()
+        self._guard = Lock()
+        self._flights: WeakValueDictionary[str, Lock] = WeakValueDictionary()  # those that somebody holds or waits for
 
-    @contextmanager
-    def of(self, name: str | None) -> Iterator[None]:
-        """Hold the lock of one purchase; without a name there is nothing to wait for."""
+    def of(self, name: str | None) -> AbstractContextManager[Any]:
+        """The lock of one purchase; without a name there is nothing to wait for."""
         if name is None:
-            yield
-            return
-        with self._lock:
-            self._lock.wait_for(lambda: name not in self._busy)
-            self._busy.add(name)
-        try:
-            yield
-        finally:
-            with self._lock:
-                self._busy.remove(name)
-                self._lock.notify_all()
+            return nullcontext()
+        with self._guard:
+            found = self._flights.get(name)
+            if found is None:
+                self._flights[name] = found = Lock()
+            return found
 
 
 def _shared(charge: Charge, receiver: str | None) -> tuple[Mapping[str, object], ...]:

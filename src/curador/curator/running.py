@@ -7,13 +7,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import date, timedelta
 from threading import Lock
-from typing import NoReturn
 
 from curador.accounting.events import Event
 from curador.curator.release import Note, Release
 from curador.engines.engine import Progress, failed
 from curador.engines.pool import EnginePool
 from curador.errors import InvalidParameter, NotPromised, QuestionRefused
+from curador.forks import OneProcess
 from curador.mechanisms.tree import ContinualCount, RunningCount
 from curador.privacy import ZCDP, Guarantee, PureDP
 from curador.query.aggregates.counts import count
@@ -140,11 +140,12 @@ class DailyCount:
         return json.dumps({"running": self.question(1).to_json(), "days": self.days}).encode()
 
 
-@dataclass
-class Stream:
+@dataclass(eq=False)
+class Stream(OneProcess):
     """An open running count: every :meth:`next` releases the total up to one more day.
 
-    Guarantee: all it ever releases is one event, charged at opening; a day that fails ends it, and the charge stays.
+    Guarantee: all it ever releases is one event, charged at opening; a day that fails ends it, and the charge stays.  A
+        forked child is refused, and it cannot be copied.
     """
 
     counted: DailyCount
@@ -163,11 +164,12 @@ class Stream:
         """The guarantee of everything it releases together."""
         return self.counted.guarantee
 
-    def __reduce__(self) -> NoReturn:
-        raise TypeError("an open running count is not copied: each copy would draw the same days again")
+    def __post_init__(self) -> None:
+        super().__init__()
 
     def next(self) -> Release:
         """The noised total of all days so far and one more."""
+        self.require_home()
         with self._lock:
             if not self._open:
                 raise NotPromised(
@@ -184,6 +186,7 @@ class Stream:
 
     def close(self) -> None:
         """End it; what was not used stays spent."""
+        self.require_home()
         with self._lock:
             self._open = False
 

@@ -8,6 +8,7 @@ from threading import Lock
 from curador.engines.engine import Engine
 from curador.engines.registry import engine_entry, open_engine, shared_engine
 from curador.errors import InvalidParameter
+from curador.forks import after_fork
 from curador.query.tables.table import Table
 
 
@@ -15,7 +16,7 @@ class EnginePool:
     """Opens the engines that tables live in; one engine for all of them may be ``given`` instead.
 
     Guarantee: an engine is opened once, also when threads ask for it together, and is handed out only after the
-    declared columns were checked against the stored ones.
+    declared columns were checked against the stored ones.  A forked child gets it opened again, or is refused.
     Fails: a source that no engine can read is refused at once.
     """
 
@@ -26,12 +27,14 @@ class EnginePool:
         self._names = {} if given is not None else {n: engine_entry(t.source).name for n, t in tables.items()}
         self._open: dict[str, Engine] = {}
         self._opening, self._closed = Lock(), False
+        after_fork(self)
 
     def of(self, used: Collection[str]) -> Engine:
         """The one engine that these tables live in."""
         if self._closed:
             raise InvalidParameter("This curator was closed.", fix="Open it again.")
         if self._given is not None:
+            self._given.reopen()
             return self._given
         with self._opening:
             home = shared_engine(self._tables[name].source for name in used).name
@@ -44,7 +47,12 @@ class EnginePool:
                     opened.close()
                     raise
                 self._open[home] = opened
+            self._open[home].reopen()
             return self._open[home]
+
+    def made_anew(self) -> None:
+        """In a forked child another thread of the parent's may have been opening an engine."""
+        self._opening = Lock()
 
     def close(self) -> None:
         """Close every engine that was opened here; the pool refuses questions from now on."""

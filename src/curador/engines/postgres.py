@@ -17,6 +17,7 @@ from curador.engines.engine import LONGEST_WAIT, Progress, ResultRows
 from curador.engines.registry import engine_entry
 from curador.engines.sql_engine import OnError, SqlEngine
 from curador.errors import InvalidParameter
+from curador.forks import keep_for_ever
 from curador.query.sql_plan.exact import Exact
 from curador.query.sql_plan.prepared import Preparation, Prepared
 from curador.query.tables.sources import EngineTable, Source
@@ -169,7 +170,7 @@ class Postgres(SqlEngine):
             "work_mem": memory,
             "jit": "off",  # compiling takes longer than most plans run
         }
-        self._connection = self._connect()
+        self._held: psycopg.Connection[Any] | None = self._connect()
         try:
             self._relations = {name: self._found(t.schema, t.table) for name, t in tables.items()}
             self._types = {name: dict(self._described(oid)) for name, (oid, _) in self._relations.items()}
@@ -222,10 +223,29 @@ class Postgres(SqlEngine):
 
     def _results(self, exact: Exact, texts: tuple[str, ...], progress: Progress | None) -> list[ResultRows]:
         with self._one_plan:
-            if self._connection.closed:  # the server was restarted, or closed it
-                self._connection = self._connect()
-                self._make_read_only(self._connection)
+            self._reconnect()
             return self._run_in_transaction(self._connection, texts, progress)
+
+    @property
+    def _connection(self) -> psycopg.Connection[Any]:
+        assert self._held is not None
+        return self._held
+
+    def _reconnect(self) -> None:
+        if self._held is None or self._held.closed:  # after a fork, or where the server closed it
+            made = self._connect()
+            self._make_read_only(made)
+            self._held = made
+
+    def made_anew(self) -> None:
+        if self._held is not None:
+            keep_for_ever(self._held)  # closing it would end the parent's session
+        self._held, self._one_plan = None, threading.Lock()
+
+    def reopen(self) -> None:
+        if self._held is None:
+            with self._one_plan:
+                self._reconnect()
 
     def _run_in_transaction(
         self, connection: psycopg.Connection[Any], texts: tuple[str, ...], progress: Progress | None
@@ -242,7 +262,8 @@ class Postgres(SqlEngine):
                 connection.execute("ROLLBACK")
 
     def close(self) -> None:
-        self._connection.close()
+        if self._held is not None:
+            self._held.close()
 
     # ---- preparing ---------------------------------------------------------------------------------------------
 

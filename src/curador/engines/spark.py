@@ -152,6 +152,7 @@ class Spark(SqlEngine):
         for name, value in SETTINGS.items():
             self._session.conf.set(name, value)
         self._views: dict[str, str] = {}
+        self._elsewhere = False
         try:
             for name, source in sources.items():
                 self._create_view(name, self._frame(name, source, given))
@@ -182,6 +183,7 @@ class Spark(SqlEngine):
         return SPARK.quoted(table)
 
     def _results(self, exact: Exact, texts: tuple[str, ...], progress: Progress | None) -> list[ResultRows]:
+        self.reopen()
         context, group = self._session.sparkContext, f"curador-{uuid.uuid4().hex}"
         context.setJobGroup(group, "curador", interruptOnCancel=True)
         with watched(self._timeout, lambda: context.cancelJobGroup(group), progress, lambda: -1.0):
@@ -209,6 +211,20 @@ class Spark(SqlEngine):
         """Use a table that was prepared before."""
         self._create_view(prepared.relation, self._session.read.parquet(prepared.place))
 
+    def made_anew(self) -> None:
+        self._elsewhere = True
+
+    def reopen(self) -> None:
+        """Refuse in a forked child: it shares the one connection to Spark's own process with its parent."""
+        if self._elsewhere:
+            raise InvalidParameter(
+                "A Spark session does not go on in a forked child.",
+                fix="Start a session and open the curator there.",
+                code="opened-before-fork",
+            )
+
     def close(self) -> None:
+        if self._elsewhere:
+            return
         for view in self._views.values():
             self._session.catalog.dropGlobalTempView(view)

@@ -13,6 +13,7 @@ from curador.engines.dialect import Dialect
 from curador.engines.engine import ExactCounts, Progress, ResultRows, exact_counts, failed
 from curador.engines.render import render
 from curador.errors import InvalidParameter
+from curador.forks import after_fork
 from curador.query.sql_plan.exact import Exact, ReadAs
 from curador.query.sql_plan.prepared import Preparation, Prepared
 from curador.query.sql_plan.truncate import GROUP_RANK, ROW_RANK
@@ -40,6 +41,7 @@ class SqlEngine(ABC):
         self._timeout, self._on_error = timeout, on_error
         self._types: dict[str, dict[str, str]] = {}
         self._guessed: set[str] = set()  # tables whose types may have been guessed from their rows
+        after_fork(self)
 
     @abstractmethod
     def _relation(self, table: str) -> str:
@@ -60,6 +62,14 @@ class SqlEngine(ABC):
     @abstractmethod
     def attach(self, prepared: Prepared) -> None:
         """Use a table that was prepared before."""
+
+    @abstractmethod
+    def made_anew(self) -> None:
+        """In a forked child: leave the parent's connections alone, and have none."""
+
+    @abstractmethod
+    def reopen(self) -> None:
+        """Open again what was opened before a fork, or refuse; nothing to do in the process that opened it."""
 
     @abstractmethod
     def close(self) -> None:

@@ -14,11 +14,12 @@ from typing import Protocol
 
 from curador.accounting.events import Event
 from curador.accounting.rules.costs import Rule
+from curador.ledger.history import PAGE
 from curador.ledger.records import Balance, Charge, Charges, Decision, Registration
 from curador.numbers import Number
 from curador.privacy import Guarantee, Neighbors
 
-__all__ = ["Balance", "Charge", "Charges", "Decision", "Ledger", "Registration"]
+__all__ = ["PAGE", "Balance", "Charge", "Charges", "Decision", "Ledger", "Registration"]
 
 
 class Ledger(Protocol):
@@ -116,11 +117,17 @@ class Ledger(Protocol):
         """The bytes that a charge was settled with; None if it never was."""
         ...
 
-    def history(self, scope: str | None = None, *, last: int | None = None) -> Charges:
-        """The charges of a scope, or all of them, oldest first; with ``last`` only that many of the newest.
+    def history(self, scope: str | None = None, *, last: int | None = PAGE, before: Charge | None = None) -> Charges:
+        """The newest charges of a scope, or of all, oldest first: ``last`` of them, or with None all there are.
 
-        Those of a scope are in the order of their ids.  The time taken grows with ``last``, not with the history.
+        ``before`` is a charge of that history: those that stand before it, as for the page before a page that begins
+        with it.  Those of a scope are in the order of their ids.  The time taken grows with ``last``, not with the
+        history, and nobody waits for it.
         """
+        ...
+
+    def count(self, scope: str | None = None) -> int:
+        """How many charges fell on a scope, or on all together."""
         ...
 
     # -- tables

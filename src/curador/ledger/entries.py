@@ -11,6 +11,7 @@ import hmac
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import Any, ClassVar
 
 from curador.errors import InvalidParameter, LedgerBroken
@@ -109,16 +110,16 @@ class Registered(Entry, kind="register"):
 
 @dataclass(frozen=True)
 class Restored(Entry, kind="restore"):
-    """An older copy was taken into use again: what it had forgotten was spent, or its scope closed.
+    """An older copy was taken into use again: ``rows`` of derived tables, as the anchor says they were, or closed.
 
-    The entry's number follows the anchor's, so that lost numbers are not used twice.
+    ``over`` is the number and the seal of the anchor's newest mark, whose place this entry takes.  The entry's number
+    follows the mark's, so that lost numbers are not used twice.
     """
 
     because: str
     charges: int
-    spent: Mapping[str, Sequence[int]]
-    closed: Sequence[str]
-    lost: Sequence[str]
+    rows: Mapping[str, Sequence[Sequence[Any]]]
+    over: Sequence[Any] | None = None
 
 
 def written(entry: Entry, at: str) -> str:
@@ -168,9 +169,16 @@ def read(line: str) -> tuple[Entry, str]:
     return _KINDS[kind](**body), at
 
 
+def instant(time: datetime) -> str:
+    """A time as the text that entries carry; texts have the order of their times."""
+    if time.tzinfo is None:
+        raise InvalidParameter("A time without a zone is not an instant.", fix="Use datetime.now(UTC) or similar.")
+    return time.astimezone(UTC).isoformat()
+
+
 def genesis(key: bytes) -> bytes:
     """The seal before the first entry; it depends on the key alone."""
-    return hmac.digest(key, b"curador ledger 1", hashlib.sha256)
+    return hmac.digest(key, b"curador ledger 2", hashlib.sha256)
 
 
 def seal(key: bytes, before: bytes, sequence: int, line: str) -> bytes:

@@ -35,7 +35,7 @@ class Charge:
     is free for the buyer, who finds the question there again; it never holds anything read from data.
 
     A ``repeated`` charge was answered before: its answer is stored, no data is to be read, and ``scopes`` are only
-    those that had not paid for it yet.
+    those that had not paid for it yet.  ``entry`` is its place in the ledger.
 
     >>> from curador.ledger.stores.memory import MemoryLedger
     >>> from curador.accounting.events import PureLoss
@@ -59,6 +59,7 @@ class Charge:
     repeated: bool = False
     receiver: str | None = None
     at: str = ""
+    entry: int = field(default=0, compare=False)
 
     @property
     def asked(self) -> str:

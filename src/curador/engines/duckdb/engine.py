@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import threading
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -24,6 +25,7 @@ from curador.engines.engine import LONGEST_WAIT, Progress, ResultRows
 from curador.engines.registry import engine_entry
 from curador.engines.sql_engine import OnError, SqlEngine
 from curador.errors import InvalidParameter
+from curador.forks import keep_for_ever, process
 from curador.query.sql_plan.exact import Exact
 from curador.query.sql_plan.prepared import Preparation, Prepared
 from curador.query.tables.sources import Files, Frame, Source
@@ -143,7 +145,7 @@ class DuckDB(SqlEngine):
     fit (without one, such a plan fails).  ``timeout`` is in seconds, for all statements of a plan together.
 
     Guarantee: after the tables are opened no other file can be read or written, no extension loaded, no setting
-    changed.  A plan on files that change while it runs fails.
+    changed.  A plan on files that change while it runs fails.  A forked child reads through a database of its own.
 
     >>> import pyarrow
     >>> engine = DuckDB({"people": Frame(pyarrow.table({"age": [30, 40]}))})
@@ -184,7 +186,8 @@ class DuckDB(SqlEngine):
         self._reopening = Lock()
         for name, source in sources.items():
             self._resolve(name, source)
-        self._connection = self._connect()
+        self._reopening = threading.Lock()
+        self._held: duckdb.DuckDBPyConnection | None = self._connect()
         self._types = {name: dict(self._described(name)) for name in sources}
 
     # ---- opening -----------------------------------------------------------------------------------------------
@@ -192,6 +195,12 @@ class DuckDB(SqlEngine):
     def _resolve(self, name: str, source: Source) -> None:
         """Note where a table's rows are: in a frame, in files, or in a table of a database file."""
         if isinstance(source, Frame):
+            if source.made != process() and type(source.data).__module__.partition(".")[0] == "polars":
+                raise InvalidParameter(
+                    f"The table {name!r} is a Polars frame from before a fork, and Polars hangs there.",
+                    fix="Open the curator and ask once before the fork, or make the frame after it.",
+                    code="frame-before-fork",
+                )
             self._frames[name] = arrow(source.data)
             self._guessed.add(name)
         elif isinstance(source, Files):
@@ -326,8 +335,26 @@ class DuckDB(SqlEngine):
                 with suppress(duckdb.Error):  # a question that needs it fails, as one about a lost file does
                     self._keep(preparation, relation)
 
+    def made_anew(self) -> None:
+        if self._held is not None:
+            keep_for_ever(self._held)
+        self._reopening, self._held, self._in_memory = threading.Lock(), None, False
+
+    def reopen(self) -> None:
+        """In a forked child DuckDB's threads are gone: the same tables are opened anew, frames as they were read."""
+        with self._reopening:
+            if self._held is None:
+                self._held = self._connect()
+
+    @property
+    def _connection(self) -> duckdb.DuckDBPyConnection:
+        self.reopen()
+        assert self._held is not None
+        return self._held
+
     def close(self) -> None:
-        self._connection.close()
+        if self._held is not None:
+            self._held.close()
 
     # ---- preparing ---------------------------------------------------------------------------------------------
 
@@ -375,7 +402,7 @@ class DuckDB(SqlEngine):
         self._views[name] = _named(catalog, "main", PREPARED)
         self._files[name], self._types[name] = [self._databases[catalog]], {}
         # A locked database cannot attach anything, so a new one is opened; running plans keep the old one.
-        self._connection = self._connect()
+        self._held = self._connect()
 
 
 def _named(*parts: str) -> str:
