@@ -210,9 +210,13 @@ class TableScopes:
         named = self._private if tables is None else tables
         return tuple(dict.fromkeys(root_of(self.ledger.balance(scope)) for scope in self.of(named)))
 
-    def versions(self, tables: Iterable[str]) -> list[tuple[int, int]]:
-        """The versions of the data in tables: numbers that the ledger gave, never anything of the content."""
-        return [(known.data, known.version) for known in map(self.registration, tables)]
+    def held(self, tables: Iterable[str]) -> dict[str, Registration]:
+        """What tables stand for now: whom they charge, and the version of their data."""
+        return {name: self.registration(name) for name in tables}
+
+    def live(self, held: Mapping[str, Registration]) -> list[Registration]:
+        """Those whose rows are read when they are asked about, so that they may be others by then; not frames."""
+        return [known for name, known in held.items() if not isinstance(self._private[name].source, Frame)]
 
     def registration(self, name: str) -> Registration:
         """The registration of the rows that would be read now.

@@ -19,10 +19,10 @@ from weakref import finalize
 from curador.curator.analysts import Scopes
 from curador.curator.batch import Batch, Publication, split
 from curador.curator.budgets import Budget
-from curador.curator.holder import BudgetHolder
+from curador.curator.holder import BudgetHolder, how_many
 from curador.curator.policy import Policy
 from curador.curator.prepared import CopyHolder
-from curador.curator.purchase import Bought, Buyer, Purchase, Request, how_many
+from curador.curator.purchase import Bought, Buyer, Purchase, Request
 from curador.curator.release import Explanation, Release, bought_notes, bought_remarks, present, shared_notes
 from curador.curator.study.file import Analyst, Study, read_study
 from curador.curator.table import CuratorTable, described, refuse_unknown
@@ -98,7 +98,7 @@ class Curator(BudgetHolder, CopyHolder):
         self._copied: dict[Prepared, Registration] = {}
         self._attached: set[str] = set()
         self._study = Path(tables) if isinstance(tables, str | Path) else None
-        self._made_up: finalize[..., Any] | None = None  # of a rehearsal: what removes its tables
+        self._made_up = None
         after_fork(self)
         address = study.ledger if ledger is None else ledger
         self._own_ledger = isinstance(address, str | Path)
@@ -273,10 +273,7 @@ class Curator(BudgetHolder, CopyHolder):
         """
         if getattr(purchase, "declared", None) is not self.tables:
             raise InvalidParameter("This was not planned by this curator.", fix="Plan it with this curator.")
-        for part in purchase.parts or (purchase,):
-            if isinstance(part, Plan) and part.prepared is not None:
-                self._refuse_outdated(part.prepared)
-        return self._buyer.buy(purchase, request or Request())
+        return self._buyer.buy(purchase, request or Request(), partial(self._refuse_outdated, purchase))
 
     # -- several at once
 
@@ -344,25 +341,18 @@ class Curator(BudgetHolder, CopyHolder):
         analyst: str | None = None,
     ) -> Stream:
         """A running count of a table's rows, released day by day; its whole cost, epsilon or rho, is charged now."""
-        from curador.curator.running import DailyCount, Stream, count_exactly
+        from curador.curator.running import DailyCount, Stream, counting
 
         if query.tables is not self.tables:
             raise InvalidParameter("This is a table of another curator.", fix="Start from curator.table(name).")
         counted = DailyCount(query, by, first, days, budget_of(epsilon=epsilon, rho=rho))
         counted.mechanism.error(confidence, 1)  # refuses a confidence before anything is charged
-        bought, paying = self.buy(counted, Request(because, override, analyst)), self.scopes.of(counted.tables)
+        bought = self.buy(counted, Request(because, override, analyst))
 
         def exact(question: Question) -> ExactHalf:
-            if self.scopes.of(counted.tables) != paying:
-                raise InvalidParameter(
-                    f"{query.table!r} is about new people since this running count was opened.",
-                    fix="Open a new one, which is paid for by the new budget.",
-                    cost="the whole cost was spent at opening",
-                    code="data-changed",
-                )
             return self._planner(question).exact_half()  # no price: what is counted is noised by the tree
 
-        count = partial(count_exactly, exact, self._engines, self._buyer.attempt)
+        count = counting(counted, bought.charge, self.scopes, exact, self._engines, self._buyer.attempt)
         remarks = bought_remarks(bought, counted.guarantee)
         return Stream(counted, bought.charge.id, confidence, remarks, self._made_up is not None, count, self.language)
 
@@ -407,12 +397,6 @@ class Curator(BudgetHolder, CopyHolder):
         """Record that a table's rows changed: questions are now about the new version, under the same budget."""
         self._prepared = [p for p in self._prepared if p.table != table]
         return self.scopes.reload(table)
-
-    def made_anew(self) -> None:
-        """In a forked child prepared copies are attached again when needed, and made-up tables are the parent's."""
-        self._prepared, self._copied, self._attached = [], {}, set()
-        if self._made_up is not None:
-            self._made_up.detach()
 
     def close(self) -> None:
         """Close the engines and the ledger that were opened here, and remove made-up tables."""

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from curador.accounting.events import Event, event_from_json
 from curador.accounting.filters import Filter
 from curador.accounting.rules.costs import Cost, Rule
-from curador.errors import BudgetExceeded, InvalidParameter, LedgerBroken
+from curador.errors import NOTHING, BudgetExceeded, InvalidParameter, LedgerBroken
 from curador.ledger import history as past
 from curador.ledger.entries import (
     Entry,
@@ -171,6 +171,7 @@ class Book:
         key: str | None = None,
         fingerprint: str | None = None,
         receiver: str | None = None,
+        planned: Sequence[Registration] = (),
     ) -> Charge:
         if key is not None and fingerprint is None:
             raise InvalidParameter("A key belongs to a question.", fix="Pass the question's fingerprint with it.")
@@ -186,6 +187,7 @@ class Book:
         at = _instant(self._clock())
 
         def reserve_or_repeat(rows: Rows) -> Charge:
+            _refuse_other_data(rows, planned)
             answered = past.answered_charge(rows, key, fingerprint)
             if answered is not None:
                 # One key, one answer: another charge of this key that is not settled yet must not give a second one.
@@ -233,10 +235,11 @@ class Book:
         rows.require(AnchorNeed.AFTER)  # the answer leaves now
         return past.charge_of(first, at, entry, True)
 
-    def settle(self, charge: str, answer: bytes) -> bytes:
+    def settle(self, charge: str, answer: bytes, *, planned: Sequence[Registration] = ()) -> bytes:
         number, content = past.number_of(charge), bytes(answer)
 
         def store_answer(rows: Rows) -> bytes:
+            _refuse_other_data(rows, planned, charge)
             found = rows.get(CHARGE, number)
             if found is None:
                 raise past.unknown_charge(charge)
@@ -407,6 +410,20 @@ class Book:
                 facts={"scope": scope, "expires": expires},
             )
         return text
+
+
+def _refuse_other_data(rows: Rows, planned: Sequence[Registration], charge: str = "") -> None:
+    """Refuse what was planned with, or has read, data that a table's name does not stand for any more."""
+    for known in planned:
+        named, data = rows.get(NAMED, known.table), rows.get(DATA, known.data)
+        if named is None or named[1] != known.data or data is None or data[1:] != (known.scope, known.version):
+            raise InvalidParameter(
+                f"The data of {known.table!r} was renewed or reloaded meanwhile.",
+                fix="Ask again.",
+                cost=f"charge {charge} is kept, and its answer was thrown away" if charge else NOTHING,
+                code="data-changed-while-read" if charge else "planned-for-other-data",
+                facts={"table": known.table},
+            )
 
 
 def _unknown_table(table: str, fix: str) -> InvalidParameter:

@@ -90,6 +90,7 @@ class Ledger(Protocol):
         key: str | None = None,
         fingerprint: str | None = None,
         receiver: str | None = None,
+        planned: Sequence[Registration] = (),
     ) -> Charge:
         """Spend an event in these scopes and in all their ancestors, durably; or refuse, and spend nothing.
 
@@ -100,15 +101,21 @@ class Ledger(Protocol):
         ``key`` identifies one request: sent again with the same fingerprint it gets the same answer, with another
         fingerprint it is refused.  A charge that was never settled answers nothing: asking again is a new charge.
 
+        ``planned`` are the registrations of the tables it will read.  They are compared within the transaction: a table
+        that was renewed or reloaded since is refused (code ``planned-for-other-data``), so that no charge falls on
+        people whom the answer is not about.
+
         Fails: BudgetExceeded, with code ``budget-exceeded``, ``budget-closed`` or ``budget-expired``; InvalidParameter
         for a key of another question (code ``key-reused``).
         """
         ...
 
-    def settle(self, charge: str, answer: bytes) -> bytes:
+    def settle(self, charge: str, answer: bytes, *, planned: Sequence[Registration] = ()) -> bytes:
         """Store the noised answer of a reserved charge, once.
 
         Returns the bytes to release: these, or those that another charge under the same key was settled with before.
+        With ``planned``, refused (code ``data-changed-while-read``) where a table was renewed or reloaded since: what
+        was read may be rows of people who were not charged.
         """
         ...
 
