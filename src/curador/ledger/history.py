@@ -2,16 +2,40 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Iterator
 from functools import singledispatch
 from types import MappingProxyType
 
 from curador.accounting.events import event_from_json
 from curador.errors import InvalidParameter
-from curador.ledger.entries import Entry, Granted, Json, Opened, Registered, Repeated, Reserved, Restored, Revoked, read
+from curador.ledger.entries import (
+    Entry,
+    Granted,
+    Json,
+    Opened,
+    Registered,
+    Repeated,
+    Reserved,
+    Restored,
+    Revoked,
+    plain,
+    read,
+)
 from curador.ledger.records import Charge, Charges, Decision
-from curador.ledger.stores.rows import ANSWER, CHARGE, ENTRY, PAID, QUESTION, REQUEST, Rows
+from curador.ledger.stores.rows import (
+    ANSWER,
+    CHARGE,
+    DATA,
+    ENTRY,
+    FORMER,
+    NAMED,
+    PAID,
+    PROMISED,
+    QUESTION,
+    REQUEST,
+    RUNNING,
+    Rows,
+)
 from curador.privacy import Guarantee, guarantee_from_json
 
 # ---- one charge --------------------------------------------------------------------------------------------------
@@ -32,6 +56,23 @@ def answered_charge(rows: Rows, key: str | None, fingerprint: str | None) -> int
             return int(request[2])
     question = None if fingerprint is None else rows.get(QUESTION, fingerprint)
     return None if question is None else int(question[1])
+
+
+def running(rows: Rows, fingerprint: str | None) -> str | None:
+    """The id of the charge that this question is being answered with, unless that has failed."""
+    found = None if fingerprint is None else rows.get(RUNNING, fingerprint)
+    return None if found is None or found[2] is None else str(found[1])
+
+
+def being_answered(rows: Rows, fingerprint: str | None, charge: str | None) -> InvalidParameter:
+    """The refusal of a question that another process is buying."""
+    found = rows.get(RUNNING, fingerprint) or ()
+    return InvalidParameter(
+        "Another process is answering this question.",
+        fix="Wait until it has, and ask again: it is then paid for.",
+        code="being-answered",
+        facts={"charge": charge, "owner": found[2]},
+    )
 
 
 def reserved(rows: Rows, number: int) -> Reserved:
@@ -129,19 +170,20 @@ def decisions(rows: Rows) -> Iterator[Decision]:
 
 
 def ever_promised(rows: Rows, scopes: Collection[str], budget: Guarantee) -> bool:
-    """Whether the budget of one of these scopes was ever exactly this one.
-
-    It stops at the first match, which is mostly near the beginning, however long the history is.
-    """
-    found = (_decision(*read(line)) for _, line, _ in rows.scan(ENTRY) if '"definition":' in line)
-    return any(d is not None and d.scope in scopes and d.budget == budget for d in found)
+    """Whether the budget of one of these scopes was ever exactly this one."""
+    return any(rows.get(PROMISED, scope, plain(budget.to_json())) is not None for scope in scopes)
 
 
 def scopes_of(rows: Rows, table: str) -> tuple[str, ...]:
     """Every scope that a table's name was ever tied to, oldest first."""
-    part = f'"name":{json.dumps(table)}'  # most lines are charges, and parsing JSON is slow
-    tied = (read(line)[0] for _, line, _ in rows.scan(ENTRY) if part in line)
-    return tuple(dict.fromkeys(e.scope for e in tied if isinstance(e, Registered) and e.name == table))
+    named = rows.get(NAMED, table)
+    scope = None if named is None else (rows.get(DATA, named[1]) or ())[1]
+    found: list[str] = []
+    while scope and scope not in found:
+        found.append(scope)
+        former = rows.get(FORMER, table, scope)
+        scope = None if former is None else former[2]
+    return tuple(reversed(found))
 
 
 @singledispatch
@@ -167,7 +209,7 @@ def _(entry: Revoked, at: str) -> Decision:
 @_decision.register
 def _(entry: Registered, at: str) -> Decision | None:
     # Without a reason it was found again, renamed or reloaded, and kept its budget.
-    return Decision(at, "renewed", entry.scope, None, entry.because, entry.name) if entry.because else None
+    return Decision(at, entry.decided, entry.scope, None, entry.because, entry.name) if entry.decided else None
 
 
 @_decision.register

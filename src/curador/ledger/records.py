@@ -237,8 +237,8 @@ class Balance:
 class Decision:
     """A decision about a budget, as opposed to a charge to it.
 
-    ``kind`` is opened, raised, closed, renewed or restored; ``budget`` is the scope's promise from then on, and
-    ``name`` the name that was tied to the scope anew.  A restore is about all scopes, and its ``scope`` is empty.
+    ``kind`` is opened, raised, closed, renewed, redeclared or restored; ``budget`` is the scope's promise from then on,
+    and ``name`` the name that was tied to the scope anew.  A restore is about all scopes, and its ``scope`` is empty.
 
     >>> from curador.ledger.stores.memory import MemoryLedger
     >>> from curador.privacy import PureDP
@@ -274,6 +274,7 @@ class Registration:
 
     The version is a number that the ledger counts up, never a digest of the content: equal digests would be a fact
     about the data.  It belongs in the fingerprint of a question: an answer is repeated only for the same version.
+    ``unit`` is what the table's budget protects, in the curator's words; empty where nothing was stated.
 
     >>> from curador.ledger.stores.memory import MemoryLedger
     >>> from curador.privacy import PureDP
@@ -290,3 +291,4 @@ class Registration:
     scope: str
     version: int
     data: int
+    unit: str = ""
