@@ -2,32 +2,66 @@
 
 from __future__ import annotations
 
+import json
 from contextlib import closing
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from curador.cli.budgets import show, standing
-from curador.cli.options import STUDY, Json, Study
+from curador.cli.options import STUDY, Json, Language, Study
 from curador.cli.screen import emit, say, whole
 from curador.errors import InvalidParameter
+from curador.show.words.say import say as worded
+
+if TYPE_CHECKING:
+    from curador.ledger.contract import Ledger
 
 
-def verify(study: Study = STUDY, as_json: Json = False) -> None:
+def verify(
+    release: Annotated[
+        Path | None, typer.Argument(metavar="RELEASE", help="A release or publication as JSON, to be verified instead.")
+    ] = None,
+    study: Study = STUDY,
+    language: Language = "en",
+    as_json: Json = False,
+) -> None:
     """Read the whole ledger again: every entry, balance and answer must be as it was written.
 
-    Example: curador ledger verify
+    With RELEASE: verify that this release is as the ledger's curator made it. A changed or foreign one ends with exit
+    code 1.
+
+    Example: curador ledger verify release.json
     """
     from curador import open_ledger
 
     address, keep = _where(study)
     with closing(open_ledger(address, keep=keep)) as ledger:
+        if release is not None:
+            _verify_release(ledger, release, language, as_json)
+            return
         entries = ledger.verify()
     if as_json:
         emit({"ledger": _named(address), "entries": entries, "sound": True})
         return
     whole(f"{_named(address)}: {entries} entries, all as they were written.", "green")
+
+
+def _verify_release(ledger: Ledger, path: Path, language: str, as_json: bool) -> None:
+    from curador.curator.batch import verify_release
+
+    try:
+        stated = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        raise InvalidParameter(f"{path.name} is not JSON that can be read.", fix="Name a release's file.") from None
+    if not isinstance(stated, dict):
+        raise InvalidParameter(f"{path.name} is not a release.", fix="Name a file that ask --json or publish wrote.")
+    found = verify_release(ledger, stated)
+    if as_json:
+        emit({"release": str(path), "charge": found.charge, "genuine": True})
+        return
+    whole(worded("release-genuine", language, file=path.name, charge=found.charge), "green")
 
 
 def restore(

@@ -13,11 +13,11 @@ from pathlib import Path
 from shutil import rmtree
 from tempfile import mkdtemp
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Never
+from typing import TYPE_CHECKING, Any, Never, TypeVar
 from weakref import finalize
 
 from curador.curator.analysts import Scopes
-from curador.curator.batch import Batch, Publication, split
+from curador.curator.batch import Batch, Publication, split, verify_release
 from curador.curator.budgets import Budget
 from curador.curator.holder import BudgetHolder, how_many
 from curador.curator.policy import Policy
@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from curador.curator.running import Stream
     from curador.query.sql_plan.prepared import Prepared
 
+Sealed = TypeVar("Sealed", Release, Publication)
 Asked = Question | TableQuery | str
 """A question, built or as SQL."""
 
@@ -260,7 +261,7 @@ class Curator(BudgetHolder, CopyHolder):
         if not isinstance(plan, Plan):
             raise InvalidParameter("This is not a plan.", fix="Use publish() for a batch, buy() for anything else.")
         shown = checked_language(language or self.language)
-        return present(plan, self.buy(plan, request), rehearsal=self._made_up is not None, language=shown)
+        return self._sealed(present(plan, self.buy(plan, request), rehearsal=self._made_up is not None, language=shown))
 
     def buy(self, purchase: Purchase, request: Request | None = None) -> Bought:
         """Buy anything that can be bought: the one way anything leaves.
@@ -318,11 +319,14 @@ class Curator(BudgetHolder, CopyHolder):
         bought = self.buy(batch, Request(because, override, analyst, key, fresh, progress))
         rehearsal, found = self._made_up is not None, batch.measurements(bought.measurement)
         releases = {
-            name: present(plan, replace(bought, measurement=found[name]), rehearsal=rehearsal, language=shown)
+            name: self._sealed(
+                present(plan, replace(bought, measurement=found[name]), rehearsal=rehearsal, language=shown)
+            )
             for name, plan in batch.plans.items()
         }
         remarks = bought_remarks(bought, batch.guarantee)
-        return Publication(releases, batch.guarantee, tight, bought.charge.id, remarks, shown, repeated=bought.repeated)
+        charge, repeated = bought.charge.id, bought.repeated
+        return self._sealed(Publication(releases, batch.guarantee, tight, charge, remarks, shown, repeated))
 
     def running_count(
         self,
@@ -352,7 +356,8 @@ class Curator(BudgetHolder, CopyHolder):
 
         count = counting(counted, bought.charge, self.scopes, exact, self._engines, self._buyer.attempt)
         remarks = bought_remarks(bought, counted.guarantee)
-        return Stream(counted, bought.charge.id, confidence, remarks, self._made_up is not None, count, self.language)
+        rehearsal, language = self._made_up is not None, self.language
+        return Stream(counted, bought.charge.id, confidence, remarks, rehearsal, count, self._sealed, language)
 
     def rehearse(self, rows: int | None = None, seed: int = 0) -> Curator:
         """A curator like this one over made-up tables, to try questions on for free; its releases say so.
@@ -416,6 +421,13 @@ class Curator(BudgetHolder, CopyHolder):
 
     def _repr_html_(self) -> str:
         return self.describe()._repr_html_()
+
+    def _sealed(self, made: Sealed) -> Sealed:
+        return replace(made, seal=self.ledger.seal(made.content))
+
+    def verify_release(self, release: Release | Publication | Mapping[str, Any]) -> Release | Publication:
+        """The release, if it is as this ledger's curator made it: see :func:`curador.curator.batch.verify_release`."""
+        return verify_release(self.ledger, release)
 
     def _read(self, question: Asked) -> Question:
         if isinstance(question, Question):

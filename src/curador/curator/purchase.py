@@ -11,17 +11,19 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from itertools import count
 from threading import Condition
+from time import monotonic, sleep
 from typing import Protocol
 
 from curador.accounting.events import Event
 from curador.curator.analysts import Scopes
 from curador.curator.holder import shortage
 from curador.curator.policy import Policy
-from curador.engines.engine import Progress, failed
+from curador.engines.engine import LONGEST_WAIT, Progress, failed
 from curador.engines.pool import EnginePool
-from curador.errors import BudgetExceeded, EngineFailed, InvalidParameter
-from curador.forks import after_fork
+from curador.errors import BudgetExceeded, CuradorError, EngineFailed, InvalidParameter
+from curador.forks import after_fork, has_ended, process_name
 from curador.ledger.contract import Charge, Ledger, Registration
 from curador.privacy import Guarantee
 from curador.query.plan.identity import digest
@@ -33,6 +35,8 @@ LOOKED_BACK = 200
 
 TRIES = 3
 """How often a purchase is made for the registrations as they are, where another process changes them meanwhile."""
+
+_NUMBERS = count(1)
 
 Registered = Mapping[str, Registration]
 """The tables of a purchase, and what they stand for in the ledger."""
@@ -176,7 +180,7 @@ class Buyer:
     ) -> None:
         self._ledger, self._scopes, self._policy, self._engines = ledger, scopes, policy, engines
         self._on_error, self._flights = on_error, SingleFlight()
-        self._known = KnownPurchases(ledger)
+        self._known, self._number = KnownPurchases(ledger), next(_NUMBERS)
         after_fork(self)
 
     def made_anew(self) -> None:
@@ -207,19 +211,61 @@ class Buyer:
         who = None if request.analyst is None else self._scopes.receiver(request.analyst, purchase.tables)
         planned = self._scopes.live(held)
         with self._flights.of(named), watched(request.progress) as progress:
-            charge = self._reserve(purchase, request, who, named, held)
+            charge = self._reserve_in_turn(purchase, request, who, named, held)
             if charge.repeated:
                 content = self._ledger.answer(charge.id) or b""
                 return Bought(content, charge, True, request.because, _shared(charge, who))
-            found = self.attempt(lambda: purchase.run(self._engines, progress))
-            if found is None:
-                same = failed()  # the engine's own words, so that what failed, and where, is not seen
-                raise EngineFailed(same.what, fix=same.fix, cost=f"charge {charge.id} is kept, as for an answer")
-            content = self._ledger.settle(charge.id, found, planned=planned)
+            try:
+                found = self.attempt(lambda: purchase.run(self._engines, progress))
+                if found is None:
+                    same = failed()  # the engine's own words, so that what failed, and where, is not seen
+                    raise EngineFailed(same.what, fix=same.fix, cost=f"charge {charge.id} is kept, as for an answer")
+                content = self._ledger.settle(charge.id, found, planned=planned)
+            except BaseException:
+                if named is not None:
+                    with suppress(CuradorError):  # others then wait a little longer
+                        self._ledger.fail(charge.id)
+                raise
             return Bought(content, charge, False, request.because, _shared(charge, who))
 
-    def _reserve(
+    def _reserve_in_turn(
         self, purchase: Purchase, request: Request, who: str | None, named: str | None, held: Registered
+    ) -> Charge:
+        """Spend the event; while another process is answering the same, wait for that answer instead."""
+        ended: str | None = None
+        while True:
+            try:
+                return self._reserve(purchase, request, who, named, held, ended)
+            except InvalidParameter as error:
+                if error.code != "being-answered" or named is None:
+                    raise
+                ended = self._wait(named, str(error.facts["charge"]), str(error.facts["owner"]))
+
+    def _wait(self, named: str, charge: str, owner: str) -> str | None:
+        """Wait until a charge is answered or failed, and return None; or the charge, if its owner has ended.
+
+        An owner on another machine counts as ended once its engine would have given up.
+        """
+        pause, end = 0.005, monotonic() + LONGEST_WAIT + 10
+        while self._ledger.running(named) == charge:
+            if owner == self._owner or has_ended(owner) or monotonic() > end:
+                return charge
+            sleep(pause)
+            pause = min(2 * pause, 0.25)
+        return None
+
+    @property
+    def _owner(self) -> str:
+        return f"{process_name()}:{self._number}"
+
+    def _reserve(
+        self,
+        purchase: Purchase,
+        request: Request,
+        who: str | None,
+        named: str | None,
+        held: Registered,
+        ended: str | None,
     ) -> Charge:
         """Spend the event; or refuse, naming the nearest budget that is short."""
         note: dict[str, object] = {
@@ -246,6 +292,8 @@ class Buyer:
                 key=request.digest,
                 fingerprint=named,
                 planned=self._scopes.live(held),
+                owner=None if named is None else self._owner,
+                ended=ended,
             )
         except InvalidParameter as error:
             if error.code != "key-reused":

@@ -156,6 +156,7 @@ class Stream(OneProcess):
     remarks: tuple[Note, ...]
     rehearsal: bool
     _count: Callable[[Question], int] = field(repr=False)
+    _sealed: Callable[[Release], Release] = field(repr=False)
     language: str = "en"
     _running: RunningCount | None = field(default=None, repr=False)
     _lock: Lock = field(default_factory=Lock, repr=False)
@@ -184,7 +185,7 @@ class Stream(OneProcess):
             self._open = False  # stays so if the engine fails
             total = self._running.add(self._count(self.counted.question(step)))
             self._open = step < self.counted.days
-            return self._release(step, total)
+            return self._sealed(self._release(step, total))
 
     def close(self) -> None:
         """End it; what was not used stays spent."""

@@ -17,8 +17,8 @@ class EnginePool:
 
     Guarantee: an engine is opened once, also when threads ask for it together, and is handed out only after the
     declared columns were checked against the stored ones.  A forked child gets it opened again, or is refused.
-    Fails: a source that no engine can read is refused at once.  ``recognise`` may refuse an engine when it is opened, by
-    the addresses that it knows its tables by.
+    Fails: a source that no engine can read is refused at once.  ``recognise`` may refuse an engine when it is opened,
+    by the addresses that it knows its tables by.
     """
 
     def __init__(
