@@ -1,4 +1,4 @@
-"""Commands about the ledger itself: ledger verify, ledger restore."""
+"""Commands about the ledger itself: ledger verify, ledger redeclare, ledger restore."""
 
 from __future__ import annotations
 
@@ -62,6 +62,35 @@ def _verify_release(ledger: Ledger, path: Path, language: str, as_json: bool) ->
         emit({"release": str(path), "charge": found.charge, "genuine": True})
         return
     whole(worded("release-genuine", language, file=path.name, charge=found.charge), "green")
+
+
+def redeclare(
+    table: Annotated[str, typer.Argument(metavar="TABLE", help="The table whose unit the study file now states anew.")],
+    because: Annotated[str, typer.Option(help="The reason; it is recorded.")],
+    study: Study = STUDY,
+    as_json: Json = False,
+) -> None:
+    """Decide that a table's budget protects another unit, or that it is public now, or private; the budget is kept.
+
+    What was spent before was spent for the old unit: an id that has ten rows has lost up to ten times what was spent
+    for rows.
+
+    Example: curador ledger redeclare visits --because "a row is a person since 2027"
+    """
+    from curador import open_ledger
+    from curador.curator.naming import unit_of
+    from curador.curator.study.file import read_study
+
+    declared = read_study(study).tables
+    if table not in declared:
+        raise InvalidParameter(f"{study.name} has no table {table!r}.", fix=f"It has {', '.join(declared)}.")
+    address, keep = _where(study)
+    with closing(open_ledger(address, keep=keep)) as ledger:
+        made = ledger.redeclare(table, unit_of(declared[table]), because=because)
+    if as_json:
+        emit({"table": table, "unit": made.unit, "scope": made.scope, "version": made.version})
+        return
+    whole(f"From now on the unit of {table} is: {made.unit}.", "green")
 
 
 def restore(

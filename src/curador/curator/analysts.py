@@ -217,7 +217,7 @@ class Scopes(TableScopes):
         scope = self.named(name)
         if not RENEWED.fullmatch(scope) or scope == name:
             return (scope,)
-        return self.ledger.scopes_of(name if name in self._private else ANALYST + name)
+        return self.ledger.scopes_of(name if name in self._private else ANALYST + normal(name))
 
     def decisions(self) -> tuple[Decision, ...]:
         """The decisions about budgets; the reason for an analyst's budget is recorded with its opening."""

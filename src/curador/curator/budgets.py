@@ -180,7 +180,7 @@ class TableScopes:
     def _gone(self, scope: str) -> bool:
         """Whether a scope was a table's, and none of the tables here is tied to it."""
         known = self.ledger.registered(scope, "")
-        return known is not None and known.scope not in {self._scope(name) for name in self._private}
+        return known is not None and known.scope not in {"", *(self._scope(name) for name in self._private)}
 
     def _together(self, budget: Guarantee) -> None:
         kinds = {table.neighbors for table in self._private.values()}
@@ -333,7 +333,8 @@ class TableScopes:
         return None if found is None else found.scope
 
     def _was_table(self, name: str) -> bool:
-        return self.ledger.registered(name, "") is not None
+        known = self.ledger.registered(name, "")
+        return known is not None and bool(known.scope)
 
     def _of_tables(self, scope: str) -> bool:
         """Whether a scope is the population's or a table's, now or formerly, rather than an analyst's."""

@@ -19,6 +19,7 @@ from typing import Protocol
 from curador.accounting.events import Event
 from curador.curator.analysts import Scopes
 from curador.curator.holder import shortage
+from curador.curator.naming import normal
 from curador.curator.policy import Policy
 from curador.engines.engine import LONGEST_WAIT, Progress, failed
 from curador.engines.pool import EnginePool
@@ -151,7 +152,8 @@ class Request:
         """The name of the request in the ledger: analysts do not share their keys."""
         if self.key is None:
             return None
-        return hashlib.sha256(json.dumps([self.analyst, self.key]).encode()).hexdigest()
+        who = None if self.analyst is None else normal(self.analyst)
+        return hashlib.sha256(json.dumps([who, self.key]).encode()).hexdigest()
 
 
 def storable(text: str) -> bool:
