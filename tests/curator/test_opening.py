@@ -12,7 +12,10 @@ import duckdb
 import psycopg
 import pyarrow as pa
 import pytest
+from typer.testing import CliRunner
 
+from curador.cli.app import app
+from curador.cli.hints import with_hint
 from curador.curator.curator import Curator
 from curador.curator.naming import ConfusableName, address, skeleton
 from curador.curator.study.file import Analyst
@@ -314,3 +317,36 @@ def test_a_servers_table_is_known_by_any_address_and_through_a_view(tmp_path: Pa
     again = apart(tmp_path, a=source)
     again.sql(COUNT.format("a"), epsilon=0.25)
     again.close()
+
+
+# ---- from the command line -------------------------------------------------------------------------------------------
+
+STUDY = """[budget]
+epsilon = 1
+
+[tables.t]
+source = "t.csv"
+unit = "{}"
+columns = {{ x = "integer" }}
+"""
+
+
+def test_the_command_line_decides_another_unit_and_shows_look_alikes(tmp_path: Path) -> None:
+    study = tmp_path / "study.toml"
+    csv(tmp_path / "t.csv")
+    study.write_text(STUDY.format("row"))
+    run = CliRunner().invoke
+    assert run(app, ["grant", "ana", "--epsilon", "0.5", "--study", str(study)]).exit_code == 0
+    twin = run(app, ["grant", "Ana", "--epsilon", "0.5", "--study", str(study)])
+    assert "looks like 'ana'" in twin.stdout
+    study.write_text(STUDY.format("x"))
+    refused = run(app, ["budget", "--study", str(study)])
+    assert isinstance(refused.exception, InvalidParameter)
+    assert "ledger redeclare" in with_hint(refused.exception).fix
+    decide = ["ledger", "redeclare", "t", "--because", "ids since 2027", "--study", str(study)]
+    assert "id: x" in run(app, decide).stdout
+    assert run(app, ["budget", "--study", str(study)]).exit_code == 0
+    history = run(app, ["history", "--study", str(study), "--json"])
+    assert "ids since 2027" in history.stdout
+    wrong = run(app, ["ledger", "redeclare", "u", "--because", "x", "--study", str(study)])
+    assert isinstance(wrong.exception, InvalidParameter)

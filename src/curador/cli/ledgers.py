@@ -16,7 +16,7 @@ from curador.errors import InvalidParameter
 from curador.show.words.say import say as worded
 
 if TYPE_CHECKING:
-    from curador.ledger.contract import Ledger
+    from curador import Ledger
 
 
 def verify(
