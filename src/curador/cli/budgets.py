@@ -129,6 +129,7 @@ def grant(
     from curador.curator.study.document import read_study_document
 
     with warnings.catch_warnings(record=True) as warned, open_study(study) as curator:
+        warnings.simplefilter("always")
         end = None if expires is None else expires.replace(tzinfo=UTC) + timedelta(days=1)
         amount = Paid(epsilon, delta, rho).granted()
         found = curator.grant(scope, because=because, group=group, expires=end, **amount)

@@ -84,7 +84,7 @@ class Scopes(TableScopes):
         tied = self._tied(name)
         if name in self._private or name == POPULATION or (tied is None and self._was_table(name)):
             raise InvalidParameter(f"{name!r} is a table, not an analyst.", fix="Choose another name.")
-        kinds = {table.neighbors for table in self._private.values()}
+        kinds = self._kinds
         if len(kinds) > 1:
             raise InvalidParameter(
                 "The tables are about different neighbours.", fix="Give analysts a study of their own."
@@ -97,7 +97,7 @@ class Scopes(TableScopes):
                 f"{name!r} would have a budget below {parent!r}, and no table is about those people any more.",
                 fix=f"Say below which budget instead, as its group: {', '.join(map(repr, self.roots()))}.",
             )
-        how: dict[str, Any] = {"parent": parent} if parent else {"neighbors": kinds.pop()}
+        how: dict[str, Any] = {"parent": parent} if parent else {"neighbors": next(iter(kinds))}
 
         def accepts(above: str | None) -> bool:
             """Below an older scope of the group, or an older population."""
@@ -112,7 +112,7 @@ class Scopes(TableScopes):
                 fix="State the same end; give a new analyst a new name.",
             )
         if tied is None:
-            self._tie(name, scope, because)
+            self._tie(name, scope, because, known=False)
         return found
 
     def _above(self, group: str | None) -> str | None:
@@ -144,9 +144,9 @@ class Scopes(TableScopes):
 
         return self.ledger.at_once(open_anew)
 
-    def _tie(self, name: str, scope: str, because: str) -> None:
+    def _tie(self, name: str, scope: str, because: str, known: bool = True) -> None:
         key = ANALYST + name
-        if self._tied(name) is None:
+        if not known:
             self.ledger.register(key, key, scope=scope)
         if because:
             self.ledger.renew(key, scope, because=because)

@@ -49,6 +49,7 @@ class TableScopes:
         self._private = {name: table for name, table in tables.items() if not table.public}
         self._public = {name: table for name, table in tables.items() if table.public}
         self._addresses = addresses({**self._private, **self._public})
+        self._kinds = frozenset(table.neighbors for table in self._private.values())
         self._budget = budget
         self._opening: tuple[str, ...] | None = None
         self.registered: Mapping[str, Registration] = {}
