@@ -25,7 +25,7 @@ from curador.ledger.entries import (
     plain,
     release_seal,
 )
-from curador.ledger.posting import LOST, Definition, append, check, definition, opened, state
+from curador.ledger.posting import LOST, Definition, append, check, definition, described, opened, state
 from curador.ledger.pricing import lineage, name_of, prices
 from curador.ledger.records import EMPTY, Balance, Charge, Charges, Decision, Registration
 from curador.ledger.registry import Registry, refuse_other_data
@@ -96,7 +96,7 @@ class Book(Registry):
         reserved = probability(reserved_delta, "reserved_delta")
         fresh = opened(budget, about, rule, reserved, tuple(orders))
         until = None if expires is None else _instant(expires)
-        entry = Opened(name, parent, Definition.of(fresh, reserved).to_json(), fresh.ceiling, until)
+        entry = Opened(name, parent, described(fresh, reserved), fresh.ceiling, until)
 
         def append_opening(rows: Rows) -> None:
             if rows.get(SCOPE, name) is not None:

@@ -18,6 +18,7 @@ from curador.ledger.entries import (
     Entry,
     Failed,
     Granted,
+    Json,
     Opened,
     Registered,
     Repeated,
@@ -108,6 +109,12 @@ def opened(
             f"{budget!r} is too large for a budget.", fix="A loss of millions promises nothing; choose less."
         )
     return state
+
+
+@lru_cache(maxsize=256)
+def described(state: Filter, reserved_delta: Fraction) -> Json:
+    """The definition of a fresh filter as a plain dictionary; many scopes have the same."""
+    return Definition.of(state, reserved_delta).to_json()
 
 
 @lru_cache(maxsize=1024)
