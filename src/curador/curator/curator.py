@@ -94,7 +94,7 @@ class Curator(BudgetHolder, CopyHolder):
         self.language = checked_language(language)
         self._budget = study.budget if budget is None else budget
         self._analysts = dict(study.analysts if analysts is None else analysts)
-        self._engines = EnginePool(self.tables, engine, on_error, lambda found: self.scopes.recognise(found))
+        self._engines = EnginePool(self.tables, engine, on_error)
         self._prepared: list[Prepared] = []
         self._copied: dict[Prepared, Registration] = {}
         self._attached: set[str] = set()
@@ -106,6 +106,7 @@ class Curator(BudgetHolder, CopyHolder):
         self.ledger: Ledger = open_ledger(address, keep=study.keep) if isinstance(address, str | Path) else address
         try:
             self.scopes = Scopes(self.ledger, self.tables, self._budget, self._analysts)
+            self._engines.recognise = self.scopes.recognise
             self._buyer = Buyer(self.ledger, self.scopes, self.policy, self._engines, on_error)
         except BaseException:
             self.close()

@@ -26,9 +26,9 @@ class EnginePool:
         tables: Mapping[str, Table],
         given: Engine | None,
         on_error: Callable[[Exception], None] | None,
-        recognise: Callable[[Mapping[str, Sequence[str]]], None] | None = None,
     ) -> None:
-        self._tables, self._given, self._on_error, self._recognise = tables, given, on_error, recognise
+        self._tables, self._given, self._on_error = tables, given, on_error
+        self.recognise: Callable[[Mapping[str, Sequence[str]]], None] | None = None
         self._names = {} if given is not None else {n: engine_entry(t.source).name for n, t in tables.items()}
         self._open: dict[str, Engine] = {}
         self._opening, self._closed = Lock(), False
@@ -48,8 +48,8 @@ class EnginePool:
                 opened = open_engine(sources, self._on_error)
                 try:
                     opened.check({n: self._tables[n] for n in sources})
-                    if self._recognise is not None:
-                        self._recognise({n: opened.identities(n) for n in sources})
+                    if self.recognise is not None:
+                        self.recognise({n: opened.identities(n) for n in sources})
                 except BaseException:
                     opened.close()
                     raise
