@@ -82,7 +82,7 @@ def test_however_many_tables_and_analysts_are_opened_in_one_transaction(
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("tables", "analysts"), [(1, 10_000), (1000, 1)])
-def test_large_studies_are_opened_in_two_seconds_of_a_processor(tables: int, analysts: int, tmp_path: Path) -> None:
+def test_large_studies_are_opened_within_four_seconds_of_a_processor(tables: int, analysts: int, tmp_path: Path) -> None:
     import time
 
     for _ in range(2):
@@ -93,7 +93,7 @@ def test_large_studies_are_opened_in_two_seconds_of_a_processor(tables: int, ana
             analysts={f"analyst {i}": Analyst(PureDP(0.5)) for i in range(analysts)},
             ledger=tmp_path / "ledger.db",
         ).close()
-        assert time.process_time() - start < 4  # 2, on a machine of its own
+        assert time.process_time() - start < 4  # 2 is wanted; a busy machine makes CPU times longer
 
 
 def test_what_is_refused_leaves_nothing_open(tmp_path: Path) -> None:
