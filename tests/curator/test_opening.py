@@ -82,7 +82,7 @@ def test_however_many_tables_and_analysts_are_opened_in_one_transaction(
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("tables", "analysts"), [(1, 10_000), (1000, 1)])
-def test_large_studies_are_opened_within_four_seconds_of_a_processor(tables: int, analysts: int, tmp_path: Path) -> None:
+def test_large_studies_are_opened_within_four_seconds_of_cpu(tables: int, analysts: int, tmp_path: Path) -> None:
     import time
 
     for _ in range(2):
