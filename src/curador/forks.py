@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
+from contextlib import suppress
 from typing import NoReturn, Protocol
 from weakref import WeakSet
 
@@ -10,6 +12,7 @@ from curador.errors import NotPromised
 
 _forks = 0  # how often Python has forked on the way to this process: a number may be given to a process again
 _REBORN: WeakSet[Reborn] = WeakSet()
+_named: list[object] = [None, ""]
 
 
 class Reborn(Protocol):
@@ -27,6 +30,46 @@ def process() -> tuple[int, int]:
     True
     """
     return os.getpid(), _forks
+
+
+def process_name() -> str:
+    """A name for this process that another one of the machine can look up; empty where the system has no such names.
+
+    >>> process_name() == process_name(), has_ended(process_name())
+    (True, False)
+    """
+    if _named[0] != process():
+        with suppress(OSError, ValueError, IndexError):
+            _named[:] = [process(), f"{_machine()}:{os.getpid()}:{_started(os.getpid())}"]
+    return str(_named[1]) if _named[0] == process() else ""
+
+
+def has_ended(name: str) -> bool:
+    """Whether a process has ended for certain: it was one of this machine, and is not here any more.
+
+    >>> has_ended("another machine:1:1"), has_ended("")
+    (False, False)
+    """
+    machine, _, rest = name.partition(":")
+    number, _, started = rest.partition(":")
+    try:
+        return bool(started) and machine == _machine() and _started(int(number)) != started.partition(":")[0]
+    except FileNotFoundError:
+        return True
+    except (OSError, ValueError, IndexError):
+        return False
+
+
+def _machine() -> str:
+    """This machine since it was started, and the set of process numbers that this process sees (a container's)."""
+    with open("/proc/sys/kernel/random/boot_id") as file:
+        return hashlib.sha256(f"{file.read()}{os.readlink('/proc/self/ns/pid')}".encode()).hexdigest()[:16]
+
+
+def _started(number: int) -> str:
+    """When a process was started, in ticks: a number may be given to another one later."""
+    with open(f"/proc/{number}/stat") as file:
+        return file.read().rpartition(")")[2].split()[19]
 
 
 def after_fork(thing: Reborn) -> None:

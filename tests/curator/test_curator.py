@@ -77,7 +77,8 @@ def numbers(release: Release, name: str) -> list[float]:
 @pytest.fixture(scope="module")
 def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("data") / "adult.parquet"
-    parquet.write_table(people(), path)
+    for copy in (path, path.with_name("per_person.parquet")):  # the same rows are not protected as two units
+        parquet.write_table(people(), copy)
     return path
 
 
@@ -88,7 +89,9 @@ def open_curator(file: Path) -> Iterator[Callable[..., Curator]]:
     def make(budget: Any, **options: Any) -> Curator:
         tables = {
             "adult": Table(str(file), columns=COLUMNS, size=ROWS),
-            "per_person": Table(str(file), unit="person", columns=COLUMNS, contribution=(2, 3)),
+            "per_person": Table(
+                str(file.with_name("per_person.parquet")), unit="person", columns=COLUMNS, contribution=(2, 3)
+            ),
         }
         opened.append(Curator(tables, budget=budget, **options))
         return opened[-1]

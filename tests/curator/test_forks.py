@@ -19,6 +19,7 @@ import pyarrow as pa
 import pytest
 
 from curador.curator.curator import Curator
+from curador.curator.purchase import fingerprint
 from curador.errors import CuradorError
 from curador.mechanisms.sparse_vector import AboveThreshold
 from curador.mechanisms.tree import ContinualCount
@@ -163,7 +164,8 @@ def test_what_a_thread_of_the_parent_was_asking_can_be_asked_in_a_child(tmp_path
         leave.wait(LONGEST)
 
     def slowly() -> None:
-        with curator._buyer._flights.of(curator._buyer._fingerprint(curator.plan(COUNT, epsilon=8))):
+        plan = curator.plan(COUNT, epsilon=8)
+        with curator._buyer._flights.of(fingerprint(plan, curator.scopes.held(plan.tables))):
             wait(0)
 
     asking = threading.Thread(target=slowly)

@@ -380,7 +380,7 @@ def by_hand(file: Path, *statements: str) -> None:
         "DELETE FROM paid WHERE scope = 'people'",
         "UPDATE charge SET entry = 1",
         "INSERT INTO request VALUES ('k', 'q0', 1)",
-        "INSERT INTO data VALUES (1, 'people', 1)",
+        "INSERT INTO data VALUES (1, 'people', 1, 'row')",
         "UPDATE head SET charges = 0",
         "UPDATE head SET sequence = sequence - 1",
     ],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Annotated, Any
@@ -118,7 +119,8 @@ def grant(
     """
     from curador.curator.study.document import read_study_document
 
-    with open_study(study) as curator:
+    with warnings.catch_warnings(record=True) as warned, open_study(study) as curator:
+        warnings.simplefilter("always")
         end = None if expires is None else expires.replace(tzinfo=UTC) + timedelta(days=1)
         amount = Paid(epsilon, delta, rho).granted()
         found = curator.grant(scope, because=because, group=group, expires=end, **amount)
@@ -127,6 +129,8 @@ def grant(
         emit(_plain(found))
         return
     show([found])
+    for warning in warned:
+        say(str(warning.message), "yellow")
     if end is not None:
         say("It promises for this period alone: a person in the data of several periods loses the sum.", "yellow")
     if section:

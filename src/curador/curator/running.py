@@ -9,11 +9,13 @@ from datetime import date, timedelta
 from threading import Lock
 
 from curador.accounting.events import Event
+from curador.curator.analysts import Scopes
 from curador.curator.release import Note, Release
 from curador.engines.engine import Progress, failed
 from curador.engines.pool import EnginePool
 from curador.errors import InvalidParameter, NotPromised, QuestionRefused
 from curador.forks import OneProcess
+from curador.ledger.contract import Charge
 from curador.mechanisms.tree import ContinualCount, RunningCount
 from curador.privacy import ZCDP, Guarantee, PureDP
 from curador.query.aggregates.counts import count
@@ -154,6 +156,7 @@ class Stream(OneProcess):
     remarks: tuple[Note, ...]
     rehearsal: bool
     _count: Callable[[Question], int] = field(repr=False)
+    _sealed: Callable[[Release], Release] = field(repr=False)
     language: str = "en"
     _running: RunningCount | None = field(default=None, repr=False)
     _lock: Lock = field(default_factory=Lock, repr=False)
@@ -182,7 +185,7 @@ class Stream(OneProcess):
             self._open = False  # stays so if the engine fails
             total = self._running.add(self._count(self.counted.question(step)))
             self._open = step < self.counted.days
-            return self._release(step, total)
+            return self._sealed(self._release(step, total))
 
     def close(self) -> None:
         """End it; what was not used stays spent."""
@@ -209,15 +212,35 @@ class Stream(OneProcess):
         )
 
 
-def count_exactly(
+def counting(
+    counted: DailyCount,
+    charge: Charge,
+    scopes: Scopes,
     exact: Callable[[Question], ExactHalf],
     engines: EnginePool,
     attempt: Callable[[Callable[[], bytes]], bytes | None],
-    question: Question,
-) -> int:
-    """The exact count of one day, to be noised at once; any failure is the engines' one error."""
-    plan = exact(question)
-    found = attempt(lambda: str(engines.of(plan.reads).run(plan.exact).column(plan.measures[0])[0]).encode())
-    if found is None:
-        raise failed()
-    return int(found)
+) -> Callable[[Question], int]:
+    """What counts the rows of a day exactly, to be noised at once; any failure is the engines' one error.
+
+    Guarantee: refused, before the rows are read and after it, once the table is about people who did not pay.
+    """
+
+    def require_same_people() -> None:
+        if not set(scopes.of(counted.tables)) <= set(charge.scopes):
+            raise InvalidParameter(
+                f"{counted.query.table!r} is about new people since this running count was opened.",
+                fix="Open a new one, which is paid for by the new budget.",
+                cost="the whole cost was spent at opening",
+                code="data-changed",
+            )
+
+    def count_day(question: Question) -> int:
+        require_same_people()
+        plan = exact(question)
+        found = attempt(lambda: str(engines.of(plan.reads).run(plan.exact).column(plan.measures[0])[0]).encode())
+        require_same_people()
+        if found is None:
+            raise failed()
+        return int(found)
+
+    return count_day

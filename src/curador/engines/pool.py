@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from threading import Lock
 
 from curador.engines.engine import Engine
@@ -17,13 +17,18 @@ class EnginePool:
 
     Guarantee: an engine is opened once, also when threads ask for it together, and is handed out only after the
     declared columns were checked against the stored ones.  A forked child gets it opened again, or is refused.
-    Fails: a source that no engine can read is refused at once.
+    Fails: a source that no engine can read is refused at once.  ``recognise`` may refuse an engine when it is opened,
+    by the addresses that it knows its tables by.
     """
 
     def __init__(
-        self, tables: Mapping[str, Table], given: Engine | None, on_error: Callable[[Exception], None] | None
+        self,
+        tables: Mapping[str, Table],
+        given: Engine | None,
+        on_error: Callable[[Exception], None] | None,
     ) -> None:
         self._tables, self._given, self._on_error = tables, given, on_error
+        self.recognise: Callable[[Mapping[str, Sequence[str]]], None] | None = None
         self._names = {} if given is not None else {n: engine_entry(t.source).name for n, t in tables.items()}
         self._open: dict[str, Engine] = {}
         self._opening, self._closed = Lock(), False
@@ -43,6 +48,8 @@ class EnginePool:
                 opened = open_engine(sources, self._on_error)
                 try:
                     opened.check({n: self._tables[n] for n in sources})
+                    if self.recognise is not None:
+                        self.recognise({n: opened.identities(n) for n in sources})
                 except BaseException:
                     opened.close()
                     raise

@@ -131,6 +131,29 @@ WHERE a.attrelid = %s AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum
 """
 
 
+_STORED_ROWS = """
+WITH RECURSIVE read (oid) AS (
+  SELECT CAST(%s AS oid)
+  UNION
+  SELECT below.oid FROM read, LATERAL (
+    SELECT d.refobjid FROM pg_catalog.pg_rewrite AS r JOIN pg_catalog.pg_depend AS d ON d.objid = r.oid
+    WHERE r.ev_class = read.oid AND d.classid = 'pg_catalog.pg_rewrite'::regclass
+      AND d.refclassid = 'pg_catalog.pg_class'::regclass
+    UNION
+    SELECT i.inhrelid FROM pg_catalog.pg_inherits AS i WHERE i.inhparent = read.oid
+  ) AS below (oid)
+)
+SELECT c.oid FROM read JOIN pg_catalog.pg_class AS c ON c.oid = read.oid WHERE c.relkind IN ('r', 'm', 'f') ORDER BY 1
+"""
+"""The tables that a relation reads: itself, those below a view, and partitions."""
+
+_SYSTEM = """
+SELECT CASE WHEN has_function_privilege('pg_catalog.pg_control_system()', 'execute')
+  THEN (SELECT CAST(system_identifier AS text) FROM pg_catalog.pg_control_system()) END,
+  (SELECT oid FROM pg_catalog.pg_database WHERE datname = pg_catalog.current_database())
+"""
+
+
 class Postgres(SqlEngine):
     """Tables of one PostgreSQL database, by the names that plans use.
 
@@ -212,6 +235,14 @@ class Postgres(SqlEngine):
         row = connection.execute("SHOW server_encoding").fetchone()
         if row is None or row[0] != "UTF8":
             raise InvalidParameter("The database is not encoded in UTF8.", fix="Use a database that is.")
+
+    def identities(self, table: str) -> tuple[str, ...]:
+        """The numbers that the server gave the tables whose rows are read: the same through any address or view."""
+        system, database = self._connection.execute(_SYSTEM).fetchone() or (None, None)
+        if system is None:  # the role may not see which server this is
+            return ()
+        found = self._connection.execute(_STORED_ROWS, [self._relations[table][0]]).fetchall()
+        return tuple(f"postgresql:{system}:{database}:{oid}" for (oid,) in found)
 
     # ---- asking ------------------------------------------------------------------------------------------------
 

@@ -79,6 +79,10 @@ class SqlEngine(ABC):
         """The columns of a table, and their types by the engine's names; no row is read."""
         return list(self._types[table].items())
 
+    def identities(self, table: str) -> tuple[str, ...]:
+        """Addresses that the database itself gives the stored rows of a table; two names of the same rows share one."""
+        return ()
+
     def check(self, tables: Mapping[str, Table]) -> None:
         """Refuse a table whose declared columns are not there, or cannot be read as they are declared."""
         for name, table in tables.items():

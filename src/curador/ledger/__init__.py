@@ -5,6 +5,7 @@ Reading order:
 * contract — what every ledger does
 * records — the values it returns: charges, balances, decisions, registrations
 * book — the ledger: what may be written, decided within one transaction
+* registry — which data a table stands for, whom it charges, what its budget protects
 * pricing — whom a charge falls on, what it costs there, whether it fits
 * entries — what is written, and the seals that chain it
 * posting — from entries to balances

@@ -11,11 +11,12 @@ from curador.accounting.filters import Filter
 from curador.accounting.rules.costs import Cost, Rule
 from curador.errors import BudgetExceeded, InvalidParameter, LedgerBroken
 from curador.ledger import history as past
+from curador.ledger.contract import Ledger
 from curador.ledger.entries import (
     Entry,
+    Failed,
     Granted,
     Opened,
-    Registered,
     Repeated,
     Reserved,
     Revoked,
@@ -23,24 +24,24 @@ from curador.ledger.entries import (
     digest,
     instant,
     plain,
+    release_seal,
 )
-from curador.ledger.posting import EVERYTHING, Definition, append, check, definition, opened, state
+from curador.ledger.posting import EVERYTHING, Definition, append, check, definition, described, opened, state
 from curador.ledger.pricing import PriceList, name_of
 from curador.ledger.records import EMPTY, Balance, Charge, Charges, Decision, Registration
+from curador.ledger.registry import Registry, refuse_other_data
+from curador.ledger.stores.one_transaction import Look, MustWrite, OneTransaction
 from curador.ledger.stores.rows import (
     ANSWER,
     CHARGE,
-    DATA,
-    NAMED,
     PAID,
     REQUEST,
     RESTORE,
     SCOPE,
-    SOURCED,
     AnchorNeed,
     LedgerStore,
     Rows,
-    row_of,
+    T,
 )
 from curador.ledger.verify import verify_rows
 from curador.numbers import Number, probability, whole
@@ -50,16 +51,13 @@ Clock = Callable[[], datetime]
 
 ANOTHER = "Ask the owner of the budget for another."
 
-LONGEST_SOURCE = 2000
-"""Characters of a source: an address may be longer than a name."""
-
 
 def now() -> datetime:
     """The time, in UTC."""
     return datetime.now(UTC)
 
 
-class Book:
+class Book(Registry):
     """A ledger over a store; :class:`curador.ledger.contract.Ledger` documents its methods.
 
     Guarantee: in every scope, the sum of all charges is within the ceiling, under any requests, any concurrency and any
@@ -100,7 +98,7 @@ class Book:
         reserved = probability(reserved_delta, "reserved_delta")
         fresh = opened(budget, about, rule, reserved, tuple(orders))
         until = None if expires is None else instant(expires)
-        entry = Opened(name, parent, Definition.of(fresh, reserved).to_json(), fresh.ceiling, until)
+        entry = Opened(name, parent, described(fresh, reserved), fresh.ceiling, until)
 
         def append_opening(rows: Rows) -> None:
             if rows.get(SCOPE, EVERYTHING) is not None:
@@ -144,6 +142,9 @@ class Book:
         self._store.write(append_revocation)
         return self.balance(scope)
 
+    def __contains__(self, scope: str) -> bool:
+        return self._store.read(lambda rows: rows.get(SCOPE, scope) is not None)
+
     def balance(self, scope: str) -> Balance:
         def read_balance(rows: Rows) -> Balance:
             path = [self._row(rows, scope)]
@@ -180,6 +181,9 @@ class Book:
         key: str | None = None,
         fingerprint: str | None = None,
         receiver: str | None = None,
+        planned: Sequence[Registration] = (),
+        owner: str | None = None,
+        ended: str | None = None,
     ) -> Charge:
         if key is not None and fingerprint is None:
             raise InvalidParameter("A key belongs to a question.", fix="Pass the question's fingerprint with it.")
@@ -195,16 +199,23 @@ class Book:
 
         def reserve_or_repeat(rows: Rows) -> Charge:
             at = self._time(rows)
+            refuse_other_data(rows, planned)
             answered = past.answered_charge(rows, key, fingerprint)
             if answered is not None:
                 # One key, one answer: another charge of this key that is not settled yet must not give a second one.
                 bound = key is None or (rows.get(REQUEST, key) or (None, None, None))[2] is not None
                 again = (None, None) if bound else (key, fingerprint)
                 return self._repeat(rows, answered, event, costs, receiver, again, at)
+            if owner is not None and (running := past.running(rows, fingerprint)) not in (None, ended):
+                for scope in () if receiver is None else self._path(receiver):
+                    check(rows, scope, self._open_definition(rows, scope), costs[scope])
+                raise past.being_answered(rows, fingerprint, running)
             for scope in path:
                 check(rows, scope, self._open_definition(rows, scope), costs[scope])
             number, paid = rows.head.charges + 1, tuple(costs.values())
-            entry = Reserved(number, path, paid, terms.event, terms.promised, dict(note), key, fingerprint, receiver)
+            entry = Reserved(
+                number, path, paid, terms.event, terms.promised, dict(note), key, fingerprint, receiver, owner
+            )
             append(rows, self._key, entry, at)
             return past.charge_of(entry, at, None, False, rows.head.sequence, event, guarantee)
 
@@ -239,10 +250,11 @@ class Book:
         rows.require(AnchorNeed.AFTER)  # the answer leaves now
         return past.charge_of(first, at, entry, True)
 
-    def settle(self, charge: str, answer: bytes) -> bytes:
+    def settle(self, charge: str, answer: bytes, *, planned: Sequence[Registration] = ()) -> bytes:
         number, content = past.number_of(charge), bytes(answer)
 
         def store_answer(rows: Rows) -> bytes:
+            refuse_other_data(rows, planned, charge)
             found = rows.get(CHARGE, number)
             if found is None:
                 raise past.unknown_charge(charge)
@@ -262,6 +274,25 @@ class Book:
 
         # The anchor then covers the charge: if the history is cut off before it, opening the ledger notices.
         return self._store.write(store_answer, AnchorNeed.BEFORE)
+
+    def fail(self, charge: str) -> None:
+        number = past.number_of(charge)
+
+        def end_without_answer(rows: Rows) -> None:
+            found = rows.get(CHARGE, number)
+            if found is None:
+                raise past.unknown_charge(charge)
+            if past.running(rows, found[3]) == charge and rows.get(ANSWER, number) is None:
+                append(rows, self._key, Failed(number), self._time(rows))
+
+        self._store.write(end_without_answer)
+
+    def running(self, fingerprint: str) -> str | None:
+        def read_running(rows: Rows) -> str | None:
+            answered = past.answered_charge(rows, None, fingerprint)
+            return past.running(rows, fingerprint) if answered is None else None
+
+        return self._store.read(read_running)
 
     def answer(self, charge: str) -> bytes | None:
         number = past.number_of(charge)
@@ -304,69 +335,19 @@ class Book:
             lambda rows: rows.head.charges if scope is None else rows.count(PAID, self._row(rows, scope)[0])
         )
 
-    # -- tables
-
-    def register(self, table: str, source: str, *, scope: str | None = None, reloaded: bool = False) -> Registration:
-        name_of(table, "table"), name_of(source, "source", LONGEST_SOURCE)
-
-        def find_or_tie(rows: Rows) -> Registration:
-            named, sourced = rows.get(NAMED, table), rows.get(SOURCED, source)
-            if named is not None and sourced is not None and named[1] != sourced[1]:
-                raise InvalidParameter(
-                    f"The name {table!r} and its source are registered as different data.",
-                    fix="Decide with renew() which budget it charges from now on.",
-                    code="table-ambiguous",
-                    facts={"table": table},
-                )
-            known = named or sourced
-            if known is None:
-                if scope is None:
-                    raise _unknown_table(table, "Name the scope it charges.")
-                self._row(rows, scope)
-                return self._register(rows, Registered(table, source, rows.head.sequence + 1, scope, 1))
-            data, bound, version = row_of(rows, DATA, known[1])
-            if scope not in (None, bound):
-                raise InvalidParameter(
-                    f"{table!r} charges {bound!r}; registering it again does not change that.",
-                    fix="Decide with renew() to start anew.",
-                    code="table-bound",
-                    facts={"table": table, "scope": bound},
-                )
-            if named == (table, data, source) and not reloaded:
-                return Registration(table, source, bound, version, data)
-            return self._register(rows, Registered(table, source, data, bound, version + 1))
-
-        return self._store.write(find_or_tie)
-
-    def registered(self, table: str, source: str) -> Registration | None:
-        def read_registration(rows: Rows) -> Registration | None:
-            known = rows.get(NAMED, table) or rows.get(SOURCED, source)
-            if known is None:
-                return None
-            data, bound, version = row_of(rows, DATA, known[1])
-            return Registration(table, source, bound, version, data)
-
-        return self._store.read(read_registration)
-
-    def renew(self, table: str, scope: str, *, because: str) -> Registration:
-        if not because.strip():
-            raise InvalidParameter("A new budget for a registered table needs a reason.", fix="Give it in because=.")
-
-        def tie_anew(rows: Rows) -> Registration:
-            self._row(rows, scope)
-            named = rows.get(NAMED, table)
-            if named is None:
-                raise _unknown_table(table, "Register it first.")
-            _, _, version = row_of(rows, DATA, named[1])
-            entry = Registered(table, named[2], rows.head.sequence + 1, scope, version + 1, because)
-            return self._register(rows, entry)
-
-        return self._store.write(tie_anew)
-
-    def scopes_of(self, table: str) -> tuple[str, ...]:
-        return self._store.read(lambda rows: past.scopes_of(rows, table), long=True)
-
     # -- the whole
+
+    def seal(self, content: str) -> str:
+        return release_seal(self._key, content)
+
+    def at_once(self, work: Callable[[Ledger], T]) -> T:
+        def run(rows: Rows) -> T:
+            return work(Book(OneTransaction(rows), self._key, self._clock))
+
+        try:
+            return self._store.read(lambda rows: run(Look(rows)))
+        except MustWrite:
+            return self._store.write(run)
 
     def verify(self) -> int:
         if damage := self._store.damage():
@@ -385,10 +366,6 @@ class Book:
     def _decide(self, rows: Rows, entry: Entry) -> None:
         rows.require(AnchorNeed.AFTER)
         append(rows, self._key, entry, self._time(rows))
-
-    def _register(self, rows: Rows, entry: Registered) -> Registration:
-        self._decide(rows, entry)
-        return Registration(entry.name, entry.source, entry.scope, entry.version, entry.data)
 
     def _path(self, scopes: str | Sequence[str]) -> tuple[str, ...]:
         return self._prices.path((scopes,) if isinstance(scopes, str) else tuple(scopes))
@@ -427,9 +404,3 @@ class Book:
                 facts={"scope": scope, "expires": expires},
             )
         return text
-
-
-def _unknown_table(table: str, fix: str) -> InvalidParameter:
-    return InvalidParameter(
-        f"No table is registered as {table!r}.", fix=fix, code="table-unknown", facts={"table": table}
-    )

@@ -74,6 +74,7 @@ class Reserved(Entry, kind="reserve"):
     request: str | None = None
     fingerprint: str | None = None
     receiver: str | None = None
+    owner: str | None = None
 
 
 @dataclass(frozen=True)
@@ -97,8 +98,19 @@ class Settled(Entry, kind="settle"):
 
 
 @dataclass(frozen=True)
+class Failed(Entry, kind="fail"):
+    """A purchase ended without an answer; its charge stays."""
+
+    charge: int
+
+
+@dataclass(frozen=True)
 class Registered(Entry, kind="register"):
-    """A table's name and source were tied to data, and that data to a scope and a version."""
+    """A table's name and source were tied to data, and that data to a scope, a version and a unit.
+
+    ``alike`` are other addresses of the same source that were not known yet.  A ``decided`` entry changes what a known
+    name stands for: renewed, about new people; redeclared, with another unit.
+    """
 
     name: str
     source: str
@@ -106,6 +118,9 @@ class Registered(Entry, kind="register"):
     scope: str
     version: int
     because: str = ""
+    unit: str = ""
+    alike: Sequence[str] = ()
+    decided: str = ""
 
 
 @dataclass(frozen=True)
@@ -188,6 +203,21 @@ def seal(key: bytes, before: bytes, sequence: int, line: str) -> bytes:
     False
     """
     return hmac.digest(key, before + sequence.to_bytes(8, "big") + line.encode(), hashlib.sha256)
+
+
+def release_seal(key: bytes, content: str) -> str:
+    """The seal of a release: 16 digits that name the ledger, and 64 that cover the content.
+
+    Empty without a key, as for a ledger in memory.
+
+    >>> one, other = release_seal(b"k", "{}"), release_seal(b"k", "[]")
+    >>> one[:16] == other[:16], one == other
+    (True, False)
+    """
+    if not key:
+        return ""
+    own = hmac.digest(key, b"curador release 1", hashlib.sha256)  # entries are sealed with another
+    return hmac.digest(own, b"", hashlib.sha256).hex()[:16] + hmac.digest(own, content.encode(), hashlib.sha256).hex()
 
 
 def digest(answer: bytes) -> str:

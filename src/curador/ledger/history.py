@@ -10,9 +10,34 @@ from types import MappingProxyType
 
 from curador.accounting.events import Event, event_from_json
 from curador.errors import InvalidParameter
-from curador.ledger.entries import Entry, Granted, Json, Opened, Registered, Repeated, Reserved, Restored, Revoked, read
+from curador.ledger.entries import (
+    Entry,
+    Granted,
+    Json,
+    Opened,
+    Registered,
+    Repeated,
+    Reserved,
+    Restored,
+    Revoked,
+    plain,
+    read,
+)
 from curador.ledger.records import Charge, Charges, Decision
-from curador.ledger.stores.rows import ANSWER, CHARGE, ENTRY, QUESTION, REQUEST, Rows, row_of
+from curador.ledger.stores.rows import (
+    ANSWER,
+    CHARGE,
+    DATA,
+    ENTRY,
+    FORMER,
+    NAMED,
+    PROMISED,
+    QUESTION,
+    REQUEST,
+    RUNNING,
+    Rows,
+    row_of,
+)
 from curador.privacy import Guarantee, guarantee_from_json
 
 # ---- one charge --------------------------------------------------------------------------------------------------
@@ -33,6 +58,23 @@ def answered_charge(rows: Rows, key: str | None, fingerprint: str | None) -> int
             return int(request[2])
     question = None if fingerprint is None else rows.get(QUESTION, fingerprint)
     return None if question is None else int(question[1])
+
+
+def running(rows: Rows, fingerprint: str | None) -> str | None:
+    """The id of the charge that this question is being answered with, unless that has failed."""
+    found = None if fingerprint is None else rows.get(RUNNING, fingerprint)
+    return None if found is None or found[2] is None else str(found[1])
+
+
+def being_answered(rows: Rows, fingerprint: str | None, charge: str | None) -> InvalidParameter:
+    """The refusal of a question that another process is buying."""
+    found = rows.get(RUNNING, fingerprint) or ()
+    return InvalidParameter(
+        "Another process is answering this question.",
+        fix="Wait until it has, and ask again: it is then paid for.",
+        code="being-answered",
+        facts={"charge": charge, "owner": found[2]},
+    )
 
 
 def reserved(rows: Rows, number: int) -> Reserved:
@@ -162,41 +204,20 @@ def decisions(rows: Rows) -> Iterator[Decision]:
 
 
 def ever_promised(rows: Rows, scopes: Collection[str], budget: Guarantee) -> bool:
-    """Whether the budget of one of these scopes was ever exactly this one.
-
-    It stops at the first match, which is mostly near the beginning, however long the history is.
-    """
-    lines = (line for _, line, _ in rows.scan(ENTRY) if '"definition":' in line or '"kind":"restore"' in line)
-    promised = (pair for line in lines for pair in _promised(read(line)[0]))
-    return any(scope in scopes and promise == budget for scope, promise in promised)
-
-
-def _promised(entry: Entry) -> Iterator[tuple[str, Guarantee]]:
-    """The scopes that an entry defines, with what each of them promises from then on."""
-    if isinstance(entry, Opened | Granted):
-        yield entry.scope, _promise(entry.definition)
-    elif isinstance(entry, Restored):
-        for name, _, text, _, _ in entry.rows.get("scope", ()):
-            if text:
-                yield name, _promise(json.loads(text))
+    """Whether the budget of one of these scopes was ever exactly this one."""
+    return any(rows.get(PROMISED, scope, plain(budget.to_json())) is not None for scope in scopes)
 
 
 def scopes_of(rows: Rows, table: str) -> tuple[str, ...]:
     """Every scope that a table's name was ever tied to, oldest first."""
-    part = f'"name":{json.dumps(table)}'  # most lines are charges, and parsing JSON is slow
-    tied = (read(line)[0] for _, line, _ in rows.scan(ENTRY) if part in line or '"kind":"restore"' in line)
-    return tuple(dict.fromkeys(scope for entry in tied for name, scope in _tied(entry) if name == table))
-
-
-def _tied(entry: Entry) -> Iterator[tuple[str, str]]:
-    """The names that an entry ties to scopes."""
-    if isinstance(entry, Registered):
-        yield entry.name, entry.scope
-    elif isinstance(entry, Restored):
-        scopes = {number: scope for number, scope, _ in entry.rows.get("data", ())}
-        for name, data, _ in entry.rows.get("named", ()):
-            if data in scopes:
-                yield name, scopes[data]
+    named = rows.get(NAMED, table)
+    scope = None if named is None else row_of(rows, DATA, named[1])[1]
+    found: list[str] = []
+    while scope and scope not in found:
+        found.append(scope)
+        former = rows.get(FORMER, table, scope)
+        scope = None if former is None else former[2]
+    return tuple(reversed(found))
 
 
 @singledispatch
@@ -222,7 +243,7 @@ def _(entry: Revoked, at: str) -> Decision:
 @_decision.register
 def _(entry: Registered, at: str) -> Decision | None:
     # Without a reason it was found again, renamed or reloaded, and kept its budget.
-    return Decision(at, "renewed", entry.scope, None, entry.because, entry.name) if entry.because else None
+    return Decision(at, entry.decided, entry.scope, None, entry.because, entry.name) if entry.decided else None
 
 
 @_decision.register

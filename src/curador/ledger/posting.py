@@ -16,7 +16,9 @@ from curador.accounting.rules.costs import Cost, Currency, Rule
 from curador.errors import InvalidParameter
 from curador.ledger.entries import (
     Entry,
+    Failed,
     Granted,
+    Json,
     Opened,
     Registered,
     Repeated,
@@ -34,10 +36,13 @@ from curador.ledger.stores.rows import (
     CHARGE,
     DATA,
     ENTRY,
+    FORMER,
     NAMED,
     PAID,
+    PROMISED,
     QUESTION,
     REQUEST,
+    RUNNING,
     SCOPE,
     SOURCED,
     Head,
@@ -46,7 +51,7 @@ from curador.ledger.stores.rows import (
 )
 from curador.privacy import Guarantee, Neighbors, guarantee_from_json
 
-STATE = (SCOPE, BALANCE, NAMED, SOURCED, DATA)
+STATE = (SCOPE, BALANCE, NAMED, SOURCED, DATA, FORMER, PROMISED)
 """The tables that do not grow with the number of charges: what a history comes to."""
 
 EVERYTHING = ""
@@ -93,8 +98,13 @@ class Definition:
         return opened(self.guarantee + more, self.neighbors, rule, self.reserved_delta, orders)
 
 
+@lru_cache(maxsize=256)
 def opened(
-    budget: Guarantee, neighbors: Neighbors, rule: Rule | str | None, reserved_delta: Fraction, orders: Sequence[float]
+    budget: Guarantee,
+    neighbors: Neighbors,
+    rule: Rule | str | None,
+    reserved_delta: Fraction,
+    orders: tuple[float, ...],
 ) -> Filter:
     """A fresh filter whose ceiling a database can hold."""
     state = open_filter(budget, neighbors, rule=rule, reserved_delta=reserved_delta, orders=orders)
@@ -103,6 +113,12 @@ def opened(
             f"{budget!r} is too large for a budget.", fix="A loss of millions promises nothing; choose less."
         )
     return state
+
+
+@lru_cache(maxsize=256)
+def described(state: Filter, reserved_delta: Fraction) -> Json:
+    """The definition of a fresh filter as a plain dictionary; many scopes have the same."""
+    return Definition.of(state, reserved_delta).to_json()
 
 
 @lru_cache(maxsize=1024)
@@ -171,6 +187,7 @@ def post(entry: Entry, rows: Rows) -> None:
 def _(entry: Opened, rows: Rows) -> None:
     text = plain(entry.definition)
     rows.put(SCOPE, entry.scope, entry.parent, text, entry.expires, 0)
+    _promise(rows, entry)
     for part, ceiling in enumerate(entry.ceiling):
         rows.put(BALANCE, entry.scope, part, 0, ceiling, int(definition(text).every))
 
@@ -179,6 +196,7 @@ def _(entry: Opened, rows: Rows) -> None:
 def _(entry: Granted, rows: Rows) -> None:
     _, parent, _, expires, closed = _scope(rows, entry.scope)
     rows.put(SCOPE, entry.scope, parent, plain(entry.definition), expires, closed)
+    _promise(rows, entry)
     for part, ceiling in enumerate(entry.ceiling):
         _, _, spent, _, every = row_of(rows, BALANCE, entry.scope, part)
         rows.put(BALANCE, entry.scope, part, spent, ceiling, every)
@@ -196,6 +214,8 @@ def _(entry: Reserved, rows: Rows) -> None:
     rows.put(CHARGE, entry.charge, sequence, entry.request, entry.fingerprint)
     if entry.request is not None and rows.get(REQUEST, entry.request) is None:
         rows.put(REQUEST, entry.request, entry.fingerprint, None)
+    if entry.owner is not None:
+        rows.put(RUNNING, entry.fingerprint, entry.charge, entry.owner)
     _pay(rows, entry.charge, entry.scopes, entry.costs)
 
 
@@ -216,10 +236,22 @@ def _(entry: Settled, rows: Rows) -> None:
 
 
 @post.register
+def _(entry: Failed, rows: Rows) -> None:
+    _, _, _, fingerprint = rows.get(CHARGE, entry.charge) or ()
+    running = None if fingerprint is None else rows.get(RUNNING, fingerprint)
+    if running is not None and running[1] == entry.charge:
+        rows.put(RUNNING, fingerprint, entry.charge, None)
+
+
+@post.register
 def _(entry: Registered, rows: Rows) -> None:
+    before = rows.get(DATA, named[1]) if (named := rows.get(NAMED, entry.name)) is not None else None
+    if before is not None and before[1] not in ("", entry.scope) and rows.get(FORMER, entry.name, entry.scope) is None:
+        rows.put(FORMER, entry.name, entry.scope, before[1])
     rows.put(NAMED, entry.name, entry.data, entry.source)
-    rows.put(SOURCED, entry.source, entry.data)
-    rows.put(DATA, entry.data, entry.scope, entry.version)
+    for source in (entry.source, *entry.alike):
+        rows.put(SOURCED, source, entry.data)
+    rows.put(DATA, entry.data, entry.scope, entry.version, entry.unit)
 
 
 @post.register
@@ -228,6 +260,10 @@ def _(entry: Restored, rows: Rows) -> None:
     for table in STATE:
         for row in entry.rows.get(table.name, ()):
             rows.put(table, *row)
+
+
+def _promise(rows: Rows, entry: Opened | Granted) -> None:
+    rows.put(PROMISED, entry.scope, plain(entry.definition["guarantee"]), rows.head.sequence)
 
 
 def _scope(rows: Rows, scope: str) -> tuple[str, str | None, str, str | None, int]:

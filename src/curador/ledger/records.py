@@ -238,8 +238,8 @@ class Balance:
 class Decision:
     """A decision about a budget, as opposed to a charge to it.
 
-    ``kind`` is opened, raised, closed, renewed or restored; ``budget`` is the scope's promise from then on, and
-    ``name`` the name that was tied to the scope anew.  A restore is about all scopes, and its ``scope`` is empty.
+    ``kind`` is opened, raised, closed, renewed, redeclared or restored; ``budget`` is the scope's promise from then on,
+    and ``name`` the name that was tied to the scope anew.  A restore is about all scopes, and its ``scope`` is empty.
 
     >>> from curador.ledger.stores.memory import MemoryLedger
     >>> from curador.privacy import PureDP
@@ -275,6 +275,7 @@ class Registration:
 
     The version is a number that the ledger counts up, never a digest of the content: equal digests would be a fact
     about the data.  It belongs in the fingerprint of a question: an answer is repeated only for the same version.
+    ``unit`` is what the table's budget protects, in the curator's words; empty where nothing was stated.
 
     >>> from curador.ledger.stores.memory import MemoryLedger
     >>> from curador.privacy import PureDP
@@ -291,3 +292,4 @@ class Registration:
     scope: str
     version: int
     data: int
+    unit: str = ""

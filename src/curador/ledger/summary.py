@@ -21,7 +21,9 @@ from curador.ledger.stores.memory_rows import MemoryRows
 from curador.ledger.stores.rows import (
     BALANCE,
     DATA,
+    FORMER,
     NAMED,
+    PROMISED,
     RESTORE,
     SCOPE,
     SOURCED,
@@ -59,7 +61,7 @@ def changed(entries: Iterable[DbRow]) -> Change:
             for scope, cost in zip(body["scopes"], body["costs"], strict=True):
                 before = paid.get(scope)
                 paid[scope] = tuple(cost) if before is None else tuple(a + b for a, b in zip(before, cost, strict=True))
-        elif kind != "settle":
+        elif kind not in ("settle", "fail"):
             decisions.append((sequence, line))
             if kind == "restore":  # it states balances, with all that was paid before
                 stated = {row[0] for row in body["rows"].get("balance", ())}
@@ -140,7 +142,7 @@ class _Merged:
 
     def __init__(self, copy: Rows, then: Rows, *, apart: bool) -> None:
         self._copy, self._then, self._apart = copy, then, apart
-        self._made: dict[RowTable, dict[DbRow, DbRow]] = {t: {} for t in (SCOPE, BALANCE, NAMED, SOURCED, DATA)}
+        self._made: dict[RowTable, dict[DbRow, DbRow]] = {table: {} for table in STATE}
 
     def rows(self) -> dict[str, list[DbRow]]:
         """All rows that differ from the copy's."""
@@ -206,12 +208,18 @@ class _Merged:
                     for data in (ours, row):
                         for rows in (self._copy, self._then):
                             self._close_bound(rows, data[0] if table is DATA else data[1])
+        for table in (FORMER, PROMISED):
+            known = self._then.scan(table)
+            self._put_all(table, (row for row in known if not (self._apart and self._has(table, row))))
         if self._apart:
             # Answers about one history's version of the data are not given for the other's.
             numbers = {row[0] for rows in (self._copy, self._then) for row in rows.scan(DATA)}
             for number in numbers:
                 found = [bound for rows in (self._copy, self._then) if (bound := rows.get(DATA, number)) is not None]
-                self._put(DATA, (number, found[0][1], max(bound[2] for bound in found) + 1))
+                self._put(DATA, (number, found[0][1], max(bound[2] for bound in found) + 1, found[0][3]))
+
+    def _has(self, table: RowTable, row: DbRow) -> bool:
+        return self._copy.get(table, *row[: table.key]) is not None
 
     def _close_bound(self, rows: Rows, number: Any) -> None:
         bound = rows.get(DATA, number)

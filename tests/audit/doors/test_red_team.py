@@ -14,6 +14,7 @@ import pytest
 
 from curador.curator.curator import Curator
 from curador.curator.policy import Policy
+from curador.curator.purchase import fingerprint
 from curador.curator.study.file import Analyst
 from curador.curator.table import CuratorTable
 from curador.errors import BudgetExceeded, CuradorError, EngineFailed, InvalidParameter, QuestionRefused
@@ -280,7 +281,7 @@ def test_other_questions_and_declarations_are_other_purchases(tmp_path: Path) ->
     def named(text: str, age: Any = AGE, s: Any = "text", how: Any = None, **told: Any) -> str:
         curator = Curator({"p": Table(str(file), columns={"age": age, "s": s}, **told)}, budget=ApproxDP(1, 1e-3))
         plan = curator.plan(text, **{"epsilon": 1, "delta": 1e-6, **(how or {})})
-        return curator._buyer._fingerprint(plan)
+        return fingerprint(plan, curator.scopes.held(plan.tables))
 
     average, counted = "SELECT AVG(age) AS m FROM p", "SELECT COUNT(*) AS n FROM p"
     found = [

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import os
-import threading
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import date
 from pathlib import Path
-from threading import Lock
+from threading import RLock
 from typing import Any
 
 import duckdb
@@ -183,10 +182,9 @@ class DuckDB(SqlEngine):
         self._parquet: set[str] = set()
         self._csv: dict[str, list[Stamp]] = {}
         self._in_memory: dict[str, Preparation] = {}
-        self._reopening = Lock()
         for name, source in sources.items():
             self._resolve(name, source)
-        self._reopening = threading.Lock()
+        self._reopening = RLock()
         self._held: duckdb.DuckDBPyConnection | None = self._connect()
         self._types = {name: dict(self._described(name)) for name in sources}
 
@@ -328,23 +326,25 @@ class DuckDB(SqlEngine):
     def _reopen(self, dead: duckdb.DuckDBPyConnection) -> None:
         """Open a new database: an error inside DuckDB ends a whole one, and later questions would fail, and pay."""
         with self._reopening:
-            if self._connection is not dead:  # another question did
-                return
-            self._connection = self._connect()
-            for relation, preparation in self._in_memory.items():
-                with suppress(duckdb.Error):  # a question that needs it fails, as one about a lost file does
-                    self._keep(preparation, relation)
+            if self._held is dead:  # and no other question did
+                self._open()
+
+    def _open(self) -> None:
+        self._held = self._connect()
+        for relation, preparation in self._in_memory.items():
+            with suppress(duckdb.Error):  # a question that needs it fails, as one about a lost file does
+                self._keep(preparation, relation)
 
     def made_anew(self) -> None:
         if self._held is not None:
             keep_for_ever(self._held)
-        self._reopening, self._held, self._in_memory = threading.Lock(), None, False
+        self._reopening, self._held, self._in_memory = RLock(), None, {}
 
     def reopen(self) -> None:
         """In a forked child DuckDB's threads are gone: the same tables are opened anew, frames as they were read."""
         with self._reopening:
             if self._held is None:
-                self._held = self._connect()
+                self._open()
 
     @property
     def _connection(self) -> duckdb.DuckDBPyConnection:

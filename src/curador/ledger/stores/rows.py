@@ -85,12 +85,15 @@ BALANCE = _table(
 CHARGE = _table("charge", number=int, entry=int, request=str, fingerprint=str)
 PAID = _table("paid", key=2, scope=str, charge=int, entry=int)
 QUESTION = _table("question", fingerprint=str, charge=int)
+RUNNING = _table("running", fingerprint=str, charge=int, owner=str)
 REQUEST = _table("request", request=str, fingerprint=str, charge=int)
 NAMED = _table("named", name=str, data=int, source=str)
 SOURCED = _table("sourced", source=str, data=int)
-DATA = _table("data", number=int, scope=str, version=int)
+DATA = _table("data", number=int, scope=str, version=int, unit=str)
+FORMER = _table("former", key=2, name=str, scope=str, before=str)
+PROMISED = _table("promised", key=2, scope=str, budget=str, entry=int)
 
-DERIVED = (SCOPE, BALANCE, CHARGE, PAID, QUESTION, REQUEST, NAMED, SOURCED, DATA)
+DERIVED = (SCOPE, BALANCE, CHARGE, PAID, QUESTION, RUNNING, REQUEST, NAMED, SOURCED, DATA, FORMER, PROMISED)
 """Tables that can be computed again from the entries."""
 
 TABLES = (ENTRY, ANSWER, HEAD, *DERIVED)

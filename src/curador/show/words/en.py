@@ -18,6 +18,7 @@ TEXTS = {
     "add-remove": "added or removed",
     "replace": "replaced by another",
     # -- a release
+    "release-genuine": "{file}: as it was released, for charge {charge} of this ledger.",
     "statement": "{guarantee} for {unit} {neighbors} · charge {charge}",
     "rehearsal": "REHEARSAL on made-up rows, about no one · would be {statement}",
     "more-rows": "… and {n} more rows",

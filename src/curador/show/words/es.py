@@ -18,6 +18,7 @@ TEXTS = {
     "add-remove": "que se añade o se quita",
     "replace": "que se sustituye",
     # -- a release
+    "release-genuine": "{file}: tal como se publicó, con el cargo {charge} de este libro.",
     "statement": "{guarantee} para {unit} {neighbors} · cargo {charge}",
     "rehearsal": "ENSAYO con filas inventadas, de nadie · sería {statement}",
     "more-rows": "… y {n} filas más",
