@@ -25,6 +25,7 @@ Out = Annotated[Path, typer.Option(help="The file to write; it must not exist.")
 
 
 def new_task(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="What is asked, in a word: part of the task's identity.")],
     mechanism: Annotated[str, typer.Argument(metavar="MECHANISM", help=f"One of {MECHANISMS}.")],
     epsilon: Annotated[str, typer.Option(help="What one report may cost, as a decimal or a fraction.")],
     keys: Annotated[str | None, typer.Option(help="The possible answers, separated by commas.")] = None,
@@ -41,7 +42,6 @@ def new_task(
     sampled: Annotated[int | None, typer.Option(help="On how many keys or attributes each person reports.")] = None,
     values: Annotated[int | None, typer.Option(help="How many different values of a person are protected.")] = None,
     first: Annotated[str | None, typer.Option(help="What the first of many reports may cost alone.")] = None,
-    salt: Annotated[str | None, typer.Option(help="Makes the hash functions of this task its own.")] = None,
     rows: Annotated[int | None, typer.Option(help="How many hash functions a sketch has.")] = None,
     places: Annotated[int | None, typer.Option(help="How many places each of them has.")] = None,
     bloom: Annotated[int | None, typer.Option(help="How many bits RAPPOR's filter has.")] = None,
@@ -49,6 +49,8 @@ def new_task(
     cohorts: Annotated[int | None, typer.Option(help="How many sets of hash functions RAPPOR has.")] = None,
     kind: Annotated[str | None, typer.Option(help="Heavy hitters: text or integers.")] = None,
     length: Annotated[int | None, typer.Option(help="Heavy hitters: how many bytes a value has at most.")] = None,
+    period: Annotated[str | None, typer.Option(help="When it is asked, if it is asked again: 2026-11, say.")] = None,
+    segment: Annotated[str | None, typer.Option(help="Which public part of the people is asked.")] = None,
     users: Annotated[
         int | None, typer.Option(help="How many people will report: says the error, chooses best.")
     ] = None,
@@ -61,10 +63,12 @@ def new_task(
 
     best chooses the frequency oracle with the least error for that many --users.
 
-    Example: curador local new-task krr --keys tea,coffee,water --epsilon 1 --within 0.01
+    A task with another name, period or segment is another task: devices answer and pay it anew, but for the periods of
+    longitudinal and rappor, which share one permanent answer and its epsilon.
+
+    Example: curador local new-task drinks krr --keys tea,coffee,water --epsilon 1 --within 0.01
     """
     from curador.local.collect.files import write_task
-    from curador.local.collect.wire import task_id
     from curador.local.task.build import build_task
     from curador.show.summary import as_percent, people
 
@@ -79,7 +83,6 @@ def new_task(
         "sampled": sampled,
         "values": values,
         "first": first,
-        "salt": salt,
         "rows": rows,
         "places": places,
         "bloom": bloom,
@@ -88,13 +91,16 @@ def new_task(
         "kind": kind,
         "length": length,
     }
-    task = build_task(mechanism, epsilon, options, users=users)
+    task = build_task(mechanism, epsilon, options, users=users).named(name, period=period, segment=segment)
     needed = None if within is None else task.users_needed(within, confidence)
     error = None if users is None else task.error(users, confidence)
     write_task(out, task)
     facts = {
         "file": str(out),
-        "id": task_id(task),
+        "id": task.id,
+        "name": task.name,
+        "period": task.period,
+        "segment": task.segment,
         "mechanism": task.mechanism,
         "epsilon": str(task.epsilon),
         "delivered": task.delivered,
@@ -105,7 +111,7 @@ def new_task(
     if as_json:
         emit({**facts, **planned, "promise": task.statement(), "caution": task.caution})
         return
-    whole(f"{out}: {task.mechanism}, ε = {task.epsilon}")
+    whole(f"{out}: {task.title}, {task.mechanism}, ε = {task.epsilon}")
     bullet(task.statement())
     bullet(f"The integers in it deliver ε = {task.delivered}, rounded up.")
     bullet(f"A report has {_many(task.report_bits, 'bit')}, on its way {_many(task.layout.size, 'byte')}.")

@@ -26,7 +26,7 @@ from curador.local.task.estimate import LocalEstimate
 from curador.local.task.keys import LocalKey
 from curador.local.task.layout import Layout
 from curador.local.task.tally import Tally, checked_sum
-from curador.local.task.task import Task, check_thresholds, checked_epsilon, checked_threshold, task_from_json
+from curador.local.task.task import Task, check_thresholds, checked_epsilon, checked_threshold, part_from_json
 from curador.noise import SYSTEM, Entropy
 from curador.numbers import Number, rational, set_fields
 from curador.show.summary import EstimateKind, Summary
@@ -177,7 +177,7 @@ class Record(Task, mechanism="record"):
         kinds = (part.get("mechanism") if isinstance(part, Mapping) else None for part in parts)
         if any(kind in (None, cls.mechanism, Longitudinal.mechanism) for kind in kinds):  # before any is read
             raise InvalidParameter("A record cannot be made of these parts.", fix="Use to_json().")
-        read = tuple(task_from_json(part) for part in parts)
+        read = tuple(part_from_json(part) for part in parts)
         if not all(isinstance(part, AttributeOracle) for part in read):
             raise InvalidParameter("A record cannot be made of these parts.", fix="Use to_json().")
         made = object.__new__(cls)
