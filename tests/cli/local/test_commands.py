@@ -173,6 +173,34 @@ def test_a_new_task_says_what_it_promises_and_what_it_takes(invoke: Invoke) -> N
     assert hunted["users_needed"] == HeavyHitters(4, length=3).users_needed("0.1")
 
 
+@pytest.mark.parametrize("mechanism", [name for name in MADE if name != "best"])
+def test_a_plan_never_keeps_the_task_from_being_written(mechanism: str, invoke: Invoke) -> None:
+    line = f"new-task q {mechanism} --epsilon 3 {MADE[mechanism]} --users 50000"
+    shown = " ".join(invoke(line).split())
+    assert Path("task.json").exists()
+    told = json.loads(invoke(f"{line} --out b.json --json"))
+    assert "50,000 people" in shown or "not known beforehand" in shown
+    if mechanism == "record":
+        assert set(told["errors"]) == {"age", "drink", "stars"}
+        assert "age ±" in shown
+    if mechanism == "heavy-hitters":
+        assert told["chances"]["0.2"] > 0.99 > 0.01 > told["chances"]["0.001"]
+        assert "20% have 100%" in shown
+
+
+def test_what_default_devices_do_with_several_values_is_said(invoke: Invoke) -> None:
+    line = "new-task q longitudinal --keys tea,coffee --epsilon 3 --first 1/2"
+    assert "Devices refuse this task by default" in " ".join(invoke(f"{line} --values 3").split())
+    assert "by default" not in invoke(f"{line} --values 1 --out one.json")
+
+
+def test_tables_are_exported(drinks: Invoke) -> None:
+    drinks("estimate drinks --csv table.csv")
+    rows = Path("table.csv").read_text().splitlines()
+    assert rows[0] == "key,value,low,high,standard_error"
+    assert [row.split(",")[0] for row in rows[1:]] == ["tea", "coffee", "water"]
+
+
 def test_the_best_oracle_depends_on_the_keys(invoke: Invoke) -> None:
     few = json.loads(invoke("new-task q best --size 2 --epsilon 1 --users 100000 --out few.json --json"))
     many = json.loads(invoke("new-task q best --size 1024 --epsilon 1 --users 100000 --out many.json --json"))

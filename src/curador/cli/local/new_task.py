@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,6 +14,12 @@ from curador.errors import InvalidParameter
 
 if TYPE_CHECKING:
     from curador.local.task.keys import LocalKey
+    from curador.local.task.task import Task
+
+CHANGES = (
+    "Devices refuse this task by default: its epsilon does not cover that a value changed. They answer it if they are made "
+    "with changes=True, in JavaScript { changes: true }; with --values 1 all do."
+)
 
 MECHANISMS = (
     "krr, sue, oue, olh, hadamard, subset, best, dbitflip, longitudinal, laplace, duchi, piecewise, hybrid, "
@@ -93,7 +99,7 @@ def new_task(
     }
     task = build_task(mechanism, epsilon, options, users=users).named(name, period=period, segment=segment)
     needed = None if within is None else task.users_needed(within, confidence)
-    error = None if users is None else task.error(users, confidence)
+    errors, chances = ({}, {}) if users is None else _planned(task, users, confidence)
     write_task(out, task)
     facts = {
         "file": str(out),
@@ -107,7 +113,8 @@ def new_task(
         "report_bits": task.report_bits,
         "report_bytes": task.layout.size,
     }
-    planned = {"users": users, "error": error, "within": within, "users_needed": needed, "confidence": confidence}
+    expected = {"error": max(errors.values(), default=None), "errors": errors, "chances": chances}
+    planned = {"users": users, **expected, "within": within, "users_needed": needed, "confidence": confidence}
     if as_json:
         emit({**facts, **planned, "promise": task.statement(), "caution": task.caution})
         return
@@ -116,16 +123,50 @@ def new_task(
     bullet(f"The integers in it deliver ε = {task.delivered}, rounded up.")
     bullet(f"A report has {_many(task.report_bits, 'bit')}, on its way {_many(task.layout.size, 'byte')}.")
     how = f"with {as_percent(confidence)} confidence"
-    if users is not None and error is not None:
-        bullet(f"From {people(users)} every estimate is within ±{error:.3g}, {how}.")
+    if users is not None:
+        for line in _expected(task.mechanism, users, errors, chances, how):
+            bullet(line)
     if needed is not None:
         goal = f"every estimate to be within ±{within}"
         if task.mechanism == "heavy-hitters":
-            goal = f"every value that a share of {within} of the people have to be found"
+            goal = f"every value that a share of {within} of the people have to be found in the worst case"
         bullet(f"For {goal}, {how}, {people(needed)} must report.")
+    if getattr(task, "values", 1) > 1:
+        bullet(CHANGES, "yellow")
     if task.caution:
         bullet(task.caution)
     whole(f"Then: curador local simulate {out} --users 10000")
+
+
+def _planned(task: Task, users: int, confidence: float) -> tuple[dict[str, float], dict[float, float]]:
+    """The errors by attribute and the chances by frequency, as far as they are known beforehand."""
+    from curador.local import HeavyHitters
+
+    if isinstance(task, HeavyHitters):
+        return {}, task.chances(users, confidence)
+    try:
+        return task.errors(users, confidence), {}
+    except InvalidParameter as refusal:
+        if refusal.code != "error-not-known":
+            raise
+        return {}, {}
+
+
+def _expected(
+    mechanism: str, users: int, errors: dict[str, float], chances: dict[float, float], how: str
+) -> Iterator[str]:
+    from curador.show.summary import as_percent, one_line, people
+
+    if chances:
+        found = ", ".join(f"{as_percent(f)} have {chance:.0%}" for f, chance in chances.items())
+        yield f"From {people(users)}, the chance that a value is found which so many have is about: {found}."
+    elif not errors:
+        yield f"How far estimates of {mechanism} are off is not known beforehand: simulate it."
+    elif mechanism == "record":
+        found = ", ".join(f"{one_line(name)} ±{error:.3g}" for name, error in errors.items())
+        yield f"From {people(users)} every estimate is within these, together, {how}: {found}."
+    else:
+        yield f"From {people(users)} every estimate is within ±{max(errors.values()):.3g}, {how}."
 
 
 def _many(number: int, thing: str) -> str:

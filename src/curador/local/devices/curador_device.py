@@ -124,14 +124,18 @@ class Source:
         """True with probability threshold / 2**bits: the lower half of the bits is drawn only if the upper ties."""
         if threshold >= 1 << bits:
             return True
-        high, low = divmod(threshold, 1 << bits // 2)
-        first = self.take(bits // 16)
-        return first < high or (first == high and low > 0 and self.take(bits // 16) < low)
+        half = bits >> 1
+        high, first = threshold >> half, self.take(bits >> 4)
+        if first != high:
+            return first < high
+        low = threshold - (high << half)
+        return low > 0 and self.take(bits >> 4) < low
 
     def uniform(self, n: int) -> int:
         """A uniform integer below ``n``: what is out of range is thrown away whole."""
         bits = (n - 1).bit_length()
-        while (drawn := self.take((bits + 7) // 8) & ((1 << bits) - 1)) >= n:
+        size, mask = (bits + 7) >> 3, (1 << bits) - 1
+        while (drawn := self.take(size) & mask) >= n:
             pass
         return drawn
 
@@ -389,7 +393,7 @@ class Keyed(Task, keys=_keys, rest=_any, bits=_whole):
         return self._listed(_integer_of(value)) if found is None else found  # a text may be that of an integer key
 
     def seen(self, value: Any) -> int:
-        found = self._number(value)
+        found = self._listed(value) if type(value) is int else self._number(value)
         return self.other_number if found is None else found
 
     def told(self, value: Any) -> dict[str, Any]:

@@ -274,6 +274,10 @@ class Task(ABC):
             f"The error of {self.mechanism} is not known beforehand.", fix="Simulate it.", code="error-not-known"
         )
 
+    def errors(self, users: int, confidence: float = 0.95) -> dict[str, float]:
+        """As :meth:`error`, by attribute of a record; of any other task under its own name."""
+        return {self.name: self.error(users, confidence)}
+
     def users_needed(self, within: Number, confidence: float = 0.95) -> int:
         """The least number of people with which :meth:`error` is at most ``within``."""
         goal = float(positive(within, "within"))
