@@ -48,7 +48,8 @@ def test_the_same_people_in_both_periods_are_no_reason_for_narrower_intervals() 
 
 def test_a_difference_is_a_table_a_figure_and_a_file() -> None:
     task = Record({"age": Range(0, 10), "drink": KEYS}, 4, sampled=2)
-    columns = [{"age": np.full(1000, age), "drink": [KEYS[i] for i in people(s)]} for age, s in zip((2, 4), SHARES)]
+    ages = zip((2, 4), SHARES, strict=True)
+    columns = [{"age": np.full(1000, age), "drink": [KEYS[i] for i in people(shares)]} for age, shares in ages]
     found = Difference(*(task.estimate(task.randomize(one)) for one in columns))
     age, drink = found.summaries(0.9)
     assert age.low[0] < 2 < age.high[0]

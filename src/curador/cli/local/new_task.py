@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from curador.local.task.task import Task
 
 CHANGES = (
-    "Devices refuse this task by default: its epsilon does not cover that a value changed. They answer it if they are made "
-    "with changes=True, in JavaScript { changes: true }; with --values 1 all do."
+    "Devices refuse this task by default: its epsilon does not cover that a value changed. They answer it if they are "
+    "made with changes=True, in JavaScript { changes: true }; with --values 1 all do."
 )
 
 MECHANISMS = (

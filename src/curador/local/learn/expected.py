@@ -13,7 +13,7 @@ from curador.local.learn.schedule import Schedule
 SPREAD = 1 / 3
 """The mean square of a feature that is spread evenly from -1 to 1."""
 CURVATURE: dict[type[Loss], float] = {Squared: 2 * SPREAD, Logistic: SPREAD / 4, Hinge: SPREAD / 4}
-"""The second derivative of the mean loss in a coefficient, for such features; the hinge is taken as the logistic loss."""
+"""The second derivative of the mean loss in a coefficient, for such features; the hinge counts as the logistic loss."""
 CONSTANT: dict[type[Loss], float] = {Squared: SPREAD, Logistic: math.log(2), Hinge: 1.0}
 """What a constant loses where answers are spread evenly, or both classes are as frequent."""
 EXPLAINED = 0.1
@@ -27,8 +27,8 @@ class NoisyModelWarning(UserWarning):
 def noise_loss(loss: Loss, schedule: Schedule, step: float, average: bool) -> float:
     """About how much the mean loss grows by the noise of reports, if features are spread evenly between their bounds.
 
-    The noise of round t enters beta times the step, and fades as later steps pull beta back; what is left in the mean of
-    the last half of the iterates, or in the last one, is summed exactly, with the variance of a report at worst.
+    The noise of round t enters beta times the step, and fades as later steps pull beta back; what is left in the mean
+    of the last half of the iterates, or in the last one, is summed exactly, with the variance of a report at worst.
 
     >>> from curador.local.learn.randomizers import SampledHybrid
     >>> from curador.local.learn.schedule import Once

@@ -131,9 +131,9 @@ class RecordEstimate(LocalEstimate, Mapping[str, AttributeEstimate]):
 class Record(Task, mechanism="record"):
     """Each person draws ``sampled`` of the attributes, and reports each of these with an equal share of epsilon.
 
-    Numbers are reported by :class:`Hybrid`, categories by :func:`best_oracle`.  Which attributes are drawn does not depend on
-    the values, and a report says which.  An attribute is estimated from those who drew it, a uniform part of all: that
-    is unbiased for all, with less variance than counting the others as zeros.
+    Numbers are reported by :class:`Hybrid`, categories by :func:`best_oracle`.  Which attributes are drawn does not
+    depend on the values, and a report says which.  An attribute is estimated from those who drew it, a uniform part of
+    all: that is unbiased for all, with less variance than counting the others as zeros.
 
     Guarantee: epsilon-local DP: the draw is independent of the record, and the shares add up [WXYZ19].
         Intervals cover the frequencies and means of all who reported, not only of those who drew the attribute.
