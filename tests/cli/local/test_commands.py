@@ -185,7 +185,7 @@ def test_a_plan_never_keeps_the_task_from_being_written(mechanism: str, invoke: 
         assert "age ±" in shown
     if mechanism == "heavy-hitters":
         assert told["chances"]["0.2"] > 0.99 > 0.01 > told["chances"]["0.001"]
-        assert "20% have 100%" in shown
+        assert "20%: 100%" in shown
 
 
 def test_what_default_devices_do_with_several_values_is_said(invoke: Invoke) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from curador.errors import InvalidValue
 from curador.local import (
     KRR,
     CountMean,
@@ -71,6 +72,13 @@ def test_numbers_of_other_kinds() -> None:
     assert known.seen("0.1") == known.seen(Decimal("0.1")) == known.seen(0.1)
     assert read(STARS).seen(Stars.THREE) == 3
     assert read(DuchiVector(0, 1, 1, 2)).seen(np.array([0.5, 1.0])) == read(DuchiVector(0, 1, 1, 2)).seen([0.5, 1])
+
+
+def test_the_library_takes_decimals_too() -> None:
+    assert DUCHI.read([Decimal("0.1"), np.float32(0.5), Fraction(1, 4)]).tolist() == [0.1, 0.5, 0.25]
+    for bad in (Decimal("nan"), Decimal("snan")):
+        with pytest.raises(InvalidValue):
+            DUCHI.read([bad])
 
 
 def test_a_listed_text_is_itself_before_it_is_a_number() -> None:

@@ -158,8 +158,9 @@ def _expected(
     from curador.show.summary import as_percent, one_line, people
 
     if chances:
-        found = ", ".join(f"{as_percent(f)} have {chance:.0%}" for f, chance in chances.items())
-        yield f"From {people(users)}, the chance that a value is found which so many have is about: {found}."
+        found = ", ".join(f"{as_percent(f)}: {chance:.0%}" for f, chance in chances.items())
+        yield f"From {people(users)} a value is found with about this chance, by the share of people who have it: {found}."
+        yield "Texts that are shorter than the length are found more often than that."
     elif not errors:
         yield f"How far estimates of {mechanism} are off is not known beforehand: simulate it."
     elif mechanism == "record":
