@@ -159,7 +159,7 @@ def _expected(
 
     if chances:
         found = ", ".join(f"{as_percent(f)}: {chance:.0%}" for f, chance in chances.items())
-        yield f"From {people(users)} a value is found with about this chance, by the share of people who have it: {found}."
+        yield f"From {people(users)} a value is found with about this chance, by the share who have it: {found}."
         yield "Texts that are shorter than the length are found more often than that."
     elif not errors:
         yield f"How far estimates of {mechanism} are off is not known beforehand: simulate it."
