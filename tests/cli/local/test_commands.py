@@ -245,7 +245,6 @@ def test_keys_may_stand_in_a_file(invoke: Invoke) -> None:
         ("record --attribute age --epsilon 1", "is not the description of a further attribute"),
         ("record --attribute a=2 --attribute a=3 --epsilon 1", "is not the description of a further attribute"),
         ("record --attribute a=2 --epsilon 1 --within 0.1", "not known beforehand"),
-        ("record --attribute a=2 --epsilon 1 --users 10", "not known beforehand"),
         ("krr --keys tea,,coffee --epsilon 1", "A key in 'tea,,coffee' is empty"),
         ("krr --keys tea,coffee, --epsilon 1", "is empty"),
         ("record --attribute drink=tea, --epsilon 1", "A key in 'tea,' is empty"),
