@@ -286,7 +286,7 @@ def wider(body: dict[str, Any], names: int) -> dict[str, Any]:
     return {**body, "names": [f"a{i}" for i in range(names)], "parts": [body["parts"][0]] * names}
 
 
-LARGE = Record({"x": 1 << 18}, 4).to_json()
+LARGE = {**Record({"x": 1 << 18}, 4).to_json(), "parts": [OUE(1 << 18, 4).part_json()]}
 SMALL = Record({"x": 2}, 1).to_json()
 SKETCH = CountMean(1, places=1 << 18).to_json()
 FILTER = Rappor(1, bloom=4096).to_json()
