@@ -17,7 +17,7 @@ HINTS = {
     "demo-folder": "Say --folder.",
     "task-option-missing": "Say {options}.",
     "task-option-unknown": "Leave out {options}; say {takes}.",
-    "error-not-known": "Leave out --users and --within; `curador local simulate` shows it.",
+    "error-not-known": "Leave out --within; --users says what is known, and `curador local simulate` shows the rest.",
     "candidates-missing": "Say --candidates.",
     "candidates-refused": "Leave out --candidates.",
     "projection-unavailable": "Leave out --projected.",
