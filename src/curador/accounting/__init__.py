@@ -7,6 +7,7 @@ Reading order:
 * account — epsilon, delta, profile and trade-off of events fixed in advance, by any of five accountants
 * rules — one rule per event for each kind of account
 * pld — privacy-loss distributions, the tight accountant
+* theorems — events that rest on a theorem of their own: batches as trained, pairs of laws, repetitions
 * composition — sums of guarantees: basic, advanced, parallel
 * optimal — the best composition theorem for equal guarantees
 * convert — conversions between kinds of guarantee
@@ -26,12 +27,17 @@ from curador.accounting.events import NOTHING, Event, compose, event_from_json
 from curador.accounting.finite import FiniteMechanism
 from curador.accounting.rules.groups import for_group, group
 from curador.accounting.rules.renyi import renyi
+from curador.accounting.theorems import BallsInBins, LawPair, ShuffledBatches, TruncatedPoissonSampled
 
 __all__ = [
     "NOTHING",
+    "BallsInBins",
     "Bracket",
     "Event",
     "FiniteMechanism",
+    "LawPair",
+    "ShuffledBatches",
+    "TruncatedPoissonSampled",
     "basic",
     "calibrate",
     "compose",

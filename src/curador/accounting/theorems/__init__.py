@@ -1,0 +1,14 @@
+"""Events that rest on a theorem of their own, one file each: the event, its conditions, and its rules.
+
+Reading order:
+
+* law_pair — a pair of laws, given exactly
+* blends — one of several pairs at random
+* allocation — the Rényi curve of a unit that is in one of several batches
+* batches — shuffled epochs, balls in bins, Poisson samples with a cap
+"""
+
+from curador.accounting.theorems.batches import BallsInBins, ShuffledBatches, TruncatedPoissonSampled
+from curador.accounting.theorems.law_pair import LawPair
+
+__all__ = ["BallsInBins", "LawPair", "ShuffledBatches", "TruncatedPoissonSampled"]
