@@ -27,6 +27,11 @@ def mixture(cases: Iterable[tuple[Fraction, Means]]) -> Mixture:
     return found
 
 
+def at(means: Means) -> Mixture:
+    """One normal law."""
+    return {means: Fraction(1)}
+
+
 def density(law: Mixture, sigma: float, axes: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
     total = np.zeros(tuple(len(a) for a in axes))
     for means, chance in law.items():
@@ -43,7 +48,7 @@ def delta(p: Mixture, q: Mixture, sigma: float, epsilons: Sequence[float]) -> li
     """The smallest delta at each epsilon, for this order of the two."""
     size = len(next(iter(p)))
     every = [m for law in (p, q) for means in law for m in means]
-    step = sigma / (200 if size == 1 else 25)
+    step = sigma / (800 if size == 1 else 25)
     axis = np.arange(min(every) - 9 * sigma, max(every) + 9 * sigma, step)
     one, two = (density(law, sigma, [axis] * size) for law in (p, q))
     return [float(np.maximum(one - math.exp(e) * two, 0).sum() * step**size) for e in epsilons]

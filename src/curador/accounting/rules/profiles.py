@@ -293,17 +293,17 @@ def as_poisson(event: ev.FixedSizeSampled) -> ev.PoissonSampled:
             "Under add-remove the smaller of two neighbours has too few units for this batch.",
             fix="Choose a batch smaller than the population.",
         )
-    if _samples(event.event):
+    if has_samples(event.event):
         raise NotPromised(
             "No theorem here covers a sample inside a fixed-size sample.", fix="Sample the innermost event only."
         )
     return ev.PoissonSampled(for_group(event.event, 2), fixed_rate(event))
 
 
-def _samples(event: ev.Event) -> bool:
+def has_samples(event: ev.Event) -> bool:
     """Whether the event is sampled, or made of events that are."""
     inside = [part for part, _ in event.parts] if isinstance(event, ev.Composed) else []
-    return isinstance(event, ev.PoissonSampled | ev.FixedSizeSampled) or any(map(_samples, inside))
+    return isinstance(event, ev.PoissonSampled | ev.FixedSizeSampled) or any(map(has_samples, inside))
 
 
 def _gone(x: Fraction) -> float:

@@ -6,9 +6,11 @@ Reading order:
 * blends — one of several pairs at random
 * allocation — the Rényi curve of a unit that is in one of several batches
 * batches — shuffled epochs, balls in bins, Poisson samples with a cap
+* group_samples — a group, or a person with several records, in a Poisson sample
 """
 
 from curador.accounting.theorems.batches import BallsInBins, ShuffledBatches, TruncatedPoissonSampled
+from curador.accounting.theorems.group_samples import GroupSampled
 from curador.accounting.theorems.law_pair import LawPair
 
-__all__ = ["BallsInBins", "LawPair", "ShuffledBatches", "TruncatedPoissonSampled"]
+__all__ = ["BallsInBins", "GroupSampled", "LawPair", "ShuffledBatches", "TruncatedPoissonSampled"]
