@@ -27,7 +27,15 @@ from curador.accounting.events import NOTHING, Event, compose, event_from_json
 from curador.accounting.finite import FiniteMechanism
 from curador.accounting.rules.groups import for_group, group
 from curador.accounting.rules.renyi import renyi
-from curador.accounting.theorems import BallsInBins, LawPair, ShuffledBatches, TruncatedPoissonSampled
+from curador.accounting.theorems import (
+    BallsInBins,
+    LawPair,
+    ShuffledBatches,
+    TruncatedPoissonSampled,
+    banded_event,
+    matrix_event,
+    tree_encoder,
+)
 
 __all__ = [
     "NOTHING",
@@ -38,6 +46,7 @@ __all__ = [
     "LawPair",
     "ShuffledBatches",
     "TruncatedPoissonSampled",
+    "banded_event",
     "basic",
     "calibrate",
     "compose",
@@ -50,10 +59,12 @@ __all__ = [
     "group",
     "how_many",
     "keeps",
+    "matrix_event",
     "parallel",
     "post_process",
     "posterior",
     "profile",
     "renyi",
     "tradeoff",
+    "tree_encoder",
 ]
