@@ -30,6 +30,8 @@ from curador.accounting.rules.renyi import renyi
 from curador.accounting.theorems import (
     BallsInBins,
     LawPair,
+    PoissonRepeatAndSelect,
+    RepeatAndSelect,
     ShuffledBatches,
     TruncatedPoissonSampled,
     banded_event,
@@ -44,6 +46,8 @@ __all__ = [
     "Event",
     "FiniteMechanism",
     "LawPair",
+    "PoissonRepeatAndSelect",
+    "RepeatAndSelect",
     "ShuffledBatches",
     "TruncatedPoissonSampled",
     "banded_event",
