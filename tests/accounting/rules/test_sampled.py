@@ -274,7 +274,7 @@ def test_replace_neighbours_under_poisson_and_fixed_size_sampling(
 
 
 def test_without_replacement_is_the_formula_of_its_theorem() -> None:
-    event = ev.FixedSizeSampled(ev.GaussianNoise(5, 1, REPLACE), 1, 100)
+    event = ev.FixedSizeSampled(ev.ZCDPLoss("0.02", REPLACE), 1, 100)  # the curve of Gaussian noise, and no more
 
     def scaled(alpha: int) -> float:
         q, total = 0.01, 1.0

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from curador.accounting import events as ev
 from curador.accounting.precise import dec, digits, lost_digits, nearest
+from curador.accounting.rules.central import gaussian_square, log_central
 from curador.accounting.rules.divergences import log_mean_power, worst_pure_renyi
 from curador.accounting.rules.profiles import as_poisson, fixed_rate, pure_epsilon
 from curador.accounting.rules.renyi_rules import renyi_rule
@@ -107,21 +108,10 @@ def _(event: ev.GaussianNoise, q: Fraction, alpha: Fraction) -> float:
 
 @poisson_rule.register
 def _(event: ev.Composed, q: Fraction, alpha: Fraction) -> float:
-    squares = [_gaussian_square(part) for part, _ in event.parts]
-    if all(s is not None for s in squares):  # Gaussian releases about one sample are one Gaussian release
-        total = sum(count * (s or 0) for s, (_, count) in zip(squares, event.parts, strict=True))
+    total = gaussian_square(event)
+    if total is not None:  # Gaussian releases about one sample are one Gaussian release
         return _sampled_gaussian(math.sqrt(nearest(total)), q, alpha)
     return _best(event, q, alpha, factor=3)
-
-
-@singledispatch
-def _gaussian_square(event: ev.Event) -> Fraction | None:
-    return None
-
-
-@_gaussian_square.register
-def _(event: ev.GaussianNoise) -> Fraction | None:
-    return (event.sensitivity / event.sigma) ** 2
 
 
 @poisson_rule.register
@@ -197,7 +187,7 @@ def _binomial(event: ev.Event, q: Fraction, a: int, factor: int) -> float:
 
 
 def _without_replacement(event: ev.Event, q: Fraction, a: int) -> float:
-    """(a - 1) times the bound of [WBK19, Theorem 9] at an integer order."""
+    """(a - 1) times the bound of [WBK19, Theorem 9] at an integer order, for Gaussian noise with its own moments."""
     pure = nearest(Fraction(p)) if (p := pure_epsilon(event)) != math.inf else math.inf
     terms = []
     for k in range(2, a + 1):
@@ -207,6 +197,7 @@ def _without_replacement(event: ev.Event, q: Fraction, a: int) -> float:
         cap = min(math.log(2), k * _log_expm1(pure)) + (k - 1) * d
         if k == 2:
             cap = min(cap, math.log(4) + _log_expm1(d))
+        cap = min(cap, math.log(4) + log_central(event, k))
         terms.append((_log_choose(a, k), k * _log(q), cap))
     return _log1p_sum(terms)
 
