@@ -194,7 +194,7 @@ def test_both_orders_of_a_sample_count() -> None:
     [
         ev.ZCDPLoss("0.1"),
         ev.DiscreteGaussianNoise(4, 4, dimension=2),
-        ev.FixedSizeSampled(ev.PureLoss(1), 1, 10),
+        ev.FixedSizeSampled(ev.PureLoss(1), 10, 10),
         ev.PoissonSampled(ev.PureLoss(1) + ev.GaussianNoise(1, 1), "0.1"),
         ev.PoissonSampled(ev.ZCDPLoss(1), "0.1"),
         ev.Parallel((ev.PureLoss(1), ev.GaussianNoise(1, 1))),

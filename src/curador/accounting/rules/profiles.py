@@ -301,9 +301,14 @@ def as_poisson(event: ev.FixedSizeSampled) -> ev.PoissonSampled:
 
 
 def has_samples(event: ev.Event) -> bool:
-    """Whether the event is sampled, or made of events that are."""
-    inside = [part for part, _ in event.parts] if isinstance(event, ev.Composed) else []
-    return isinstance(event, ev.PoissonSampled | ev.FixedSizeSampled) or any(map(has_samples, inside))
+    """Whether the event is run on a part of the units, or made of events that are.
+
+    >>> has_samples(2 * ev.PoissonSampled(ev.PureLoss(1), "0.5")), has_samples(2 * ev.PureLoss(1))
+    (True, False)
+    """
+    if isinstance(event, ev.Composed):
+        return any(has_samples(part) for part, _ in event.parts)
+    return hasattr(event, "event") or (isinstance(event, ev.Parallel) and any(map(has_samples, event.parts)))
 
 
 def _gone(x: Fraction) -> float:

@@ -16,7 +16,7 @@ from curador.accounting.pld.pairs import Pair, Points
 from curador.accounting.pld.rules import Orders, orders
 from curador.accounting.precise import nearest, upper_log
 from curador.accounting.rules.groups import for_group
-from curador.accounting.rules.profiles import log_delta_rule, pure_epsilon
+from curador.accounting.rules.profiles import has_samples, log_delta_rule, pure_epsilon
 from curador.accounting.rules.renyi_rules import renyi_rule
 from curador.accounting.theorems.allocation import allocated_renyi
 from curador.accounting.theorems.blends import Blend
@@ -32,6 +32,10 @@ _BINS = np.linspace(-4.0, 12.0, 129)  # of the largest of some noisy numbers, in
 def _inner(event: Event) -> Event:
     if not isinstance(event, Event):
         raise InvalidParameter(f"A batch runs an event, got {event!r}.", fix="Pass the event of one step.")
+    if has_samples(event):
+        raise InvalidParameter(
+            "No theorem here covers a sample inside a batch.", fix="Let a step be run on all units of its batch."
+        )
     return event
 
 
@@ -42,8 +46,8 @@ class ShuffledBatches(Event, kind="shuffled-batches"):
     No amplification is promised: an epoch costs what one run costs if the unit's batch is known.  With shuffled batches
     the true cost can be far above that of Poisson samples [CGKKMSZ24], and the lower end of a bracket is theirs.
 
-    Assumes: under add-remove, blanks fill a public number of places, so that a new unit takes the place of a blank and
-        the batches keep their sizes; under replace nothing more.
+    Assumes: where the number of units may differ (under add-remove, or in a part of the data), blanks fill a public
+        number of places, so that a new unit takes the place of a blank and the batches keep their sizes.
 
     >>> from curador import accounting as acc
     >>> from curador.accounting.events import GaussianNoise
@@ -123,14 +127,12 @@ class TruncatedPoissonSampled(Event, kind="truncated-poisson-sampled"):
 
     @property
     def overflow(self) -> Fraction:
-        """The probability that the others fill the batch, from above; 0 under replace, where a unit pushes none out.
+        """The probability that the others fill the batch, from above.
 
         >>> from curador.accounting.events import GaussianNoise
         >>> float(TruncatedPoissonSampled(GaussianNoise(1, 1), "0.01", 180, 10_000).overflow) < 1e-12
         True
         """
-        if self.neighbors is Neighbors.REPLACE:
-            return Fraction(0)
         return upper_tail(self.population - 1, self.rate, self.cap)
 
 

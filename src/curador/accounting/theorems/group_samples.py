@@ -57,9 +57,10 @@ class GroupSampled(Event, kind="group-sampled"):
 
     def __post_init__(self) -> None:
         size = whole(self.size, "size", 1)
-        if not isinstance(self.event, Event) or size > MOST:
+        if not isinstance(self.event, Event) or has_samples(self.event) or size > MOST:
             raise InvalidParameter(
-                f"A group in a sample has an event and at most {MOST} members.", fix="Use for_group() for more."
+                f"A group in a sample has an event that is not sampled again, and at most {MOST} members.",
+                fix="Use for_group() of the sample.",
             )
         set_fields(self, rate=probability(self.rate, "rate"), size=size, neighbors=self.event.neighbors)
 
