@@ -19,6 +19,7 @@ from curador.accounting.rules.profiles import delta as single_delta
 from curador.accounting.rules.profiles import pure_epsilon
 from curador.accounting.rules.renyi import ORDERS, renyi_curve
 from curador.accounting.rules.tradeoffs import Curve, Tradeoff
+from curador.accounting.rules.unpaired import unpaired_delta, unpaired_epsilon
 from curador.errors import InvalidParameter, NotPromised
 from curador.numbers import Number, probability, up
 from curador.privacy import ApproxDP, PureDP
@@ -34,7 +35,8 @@ def epsilon(event: Event, delta: Number, method: str = "pld", tolerance: float =
     """The epsilon of an event at a delta, by one of the accountants.
 
     * ``pld``: bounds from both sides by privacy-loss distributions, usually within ``tolerance``; where it is not
-      tight, and Rényi orders give less, that;
+      tight, and Rényi orders give less, that; where no distribution is known, the Rényi curve from above and some
+      mechanism that the event describes from below;
     * ``renyi``: the best conversion over a grid of Rényi orders [Mir17, CKS20];
     * ``moments``: the same at integer orders only, as the moments accountant does [ACGMMTZ16];
     * ``basic``: the sum of epsilons; delta is not used [DMNS06];
@@ -59,7 +61,10 @@ def epsilon(event: Event, delta: Number, method: str = "pld", tolerance: float =
 def _pld(event: Event, delta: Number, tolerance: float) -> Bracket:
     from curador.accounting import pld
 
-    found = pld.epsilon(event, delta, tolerance)
+    try:
+        found = pld.epsilon(event, delta, tolerance)
+    except NotPromised:  # no pair of laws is known to dominate it
+        return unpaired_epsilon(event, delta, tolerance)
     if found.upper - found.lower <= 10 * tolerance * max(1.0, found.lower):
         return found
     # The bounds are about different pairs: of choices by score, say, no one pair is the worst.  Both theorems hold.
@@ -121,7 +126,10 @@ def delta(event: Event, epsilon: Number, tolerance: float = 1e-4) -> Bracket:
     """
     from curador.accounting import pld
 
-    return pld.delta(event, epsilon, tolerance)
+    try:
+        return pld.delta(event, epsilon, tolerance)
+    except NotPromised:  # no pair of laws is known to dominate it
+        return unpaired_delta(event, epsilon, tolerance)
 
 
 def _upper_delta(event: Event) -> Callable[[float], float]:

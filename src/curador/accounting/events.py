@@ -280,7 +280,10 @@ class PoissonSampled(Event, kind="poisson-sampled"):
 
 @dataclass(frozen=True)
 class FixedSizeSampled(Event, kind="fixed-size-sampled"):
-    """The event run on ``batch`` units drawn without replacement from ``population`` units."""
+    """The event run on ``batch`` units drawn without replacement from ``population`` units, or more.
+
+    Under add-remove the larger of two neighbours has at least ``population`` units.
+    """
 
     event: Event
     batch: int

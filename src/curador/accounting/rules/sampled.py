@@ -19,8 +19,9 @@ from numpy.typing import NDArray
 
 from curador.accounting import events as ev
 from curador.accounting.precise import dec, digits, lost_digits, nearest
+from curador.accounting.rules.central import gaussian_square, log_central
 from curador.accounting.rules.divergences import log_mean_power, worst_pure_renyi
-from curador.accounting.rules.profiles import fixed_rate, pure_epsilon
+from curador.accounting.rules.profiles import as_poisson, fixed_rate, pure_epsilon
 from curador.accounting.rules.renyi_rules import renyi_rule
 from curador.numbers import above
 from curador.privacy import Neighbors
@@ -52,16 +53,19 @@ def poisson(event: ev.PoissonSampled, alpha: Fraction) -> float:
 
 
 def fixed_size(event: ev.FixedSizeSampled, alpha: Fraction) -> float:
-    """The curve of an event run on a sample of fixed size without replacement, for replace neighbours.
+    """The curve of an event run on a sample of fixed size without replacement.
 
     Guarantee: [WBK19, Theorem 9] at integer orders, their Corollary 10 between them; for pure events also the curve of
         the diluted epsilon [BBG18, Theorem 9]; the smallest of these and of mixing alone.
+        Under add-remove that of the Poisson sample which costs the same.
 
     >>> from curador.accounting.rules.renyi import renyi
     >>> e = ev.FixedSizeSampled(ev.GaussianNoise(4, 1, Neighbors.REPLACE), batch=10, population=1000)
     >>> renyi(e, 8) < renyi(e.event, 8) / 50
     True
     """
+    if event.neighbors is Neighbors.ADD_REMOVE:
+        return poisson(as_poisson(event), alpha)
     q, inner = fixed_rate(event), event.event
     whole = renyi_rule(inner, alpha)
     if q == 1 or whole == 0:
@@ -104,21 +108,10 @@ def _(event: ev.GaussianNoise, q: Fraction, alpha: Fraction) -> float:
 
 @poisson_rule.register
 def _(event: ev.Composed, q: Fraction, alpha: Fraction) -> float:
-    squares = [_gaussian_square(part) for part, _ in event.parts]
-    if all(s is not None for s in squares):  # Gaussian releases about one sample are one Gaussian release
-        total = sum(count * (s or 0) for s, (_, count) in zip(squares, event.parts, strict=True))
+    total = gaussian_square(event)
+    if total is not None:  # Gaussian releases about one sample are one Gaussian release
         return _sampled_gaussian(math.sqrt(nearest(total)), q, alpha)
     return _best(event, q, alpha, factor=3)
-
-
-@singledispatch
-def _gaussian_square(event: ev.Event) -> Fraction | None:
-    return None
-
-
-@_gaussian_square.register
-def _(event: ev.GaussianNoise) -> Fraction | None:
-    return (event.sensitivity / event.sigma) ** 2
 
 
 @poisson_rule.register
@@ -194,7 +187,7 @@ def _binomial(event: ev.Event, q: Fraction, a: int, factor: int) -> float:
 
 
 def _without_replacement(event: ev.Event, q: Fraction, a: int) -> float:
-    """(a - 1) times the bound of [WBK19, Theorem 9] at an integer order."""
+    """(a - 1) times the bound of [WBK19, Theorem 9] at an integer order, for Gaussian noise with its own moments."""
     pure = nearest(Fraction(p)) if (p := pure_epsilon(event)) != math.inf else math.inf
     terms = []
     for k in range(2, a + 1):
@@ -204,6 +197,7 @@ def _without_replacement(event: ev.Event, q: Fraction, a: int) -> float:
         cap = min(math.log(2), k * _log_expm1(pure)) + (k - 1) * d
         if k == 2:
             cap = min(cap, math.log(4) + _log_expm1(d))
+        cap = min(cap, math.log(4) + log_central(event, k))
         terms.append((_log_choose(a, k), k * _log(q), cap))
     return _log1p_sum(terms)
 
