@@ -69,10 +69,11 @@ def events_made_of(inner: st.SearchStrategy[ev.Event]) -> Events:
     """One strategy for each class of event that is made of other events."""
     sizes = st.tuples(_whole, _whole).map(sorted)
     counted = st.lists(st.tuples(inner, st.integers(1, 5)), max_size=3)
+    free = inner.filter(lambda e: "FixedSizeSampled" not in repr(e))  # of these there are samples and parts
     return {
-        ev.PoissonSampled: st.builds(ev.PoissonSampled, inner, probabilities),
-        ev.FixedSizeSampled: st.builds(lambda e, s: ev.FixedSizeSampled(e, *s), inner, sizes),
-        ev.Parallel: st.lists(inner, max_size=3).map(lambda es: ev.Parallel(tuple(es))),
+        ev.PoissonSampled: st.builds(ev.PoissonSampled, free, probabilities),
+        ev.FixedSizeSampled: st.builds(lambda e, s: ev.FixedSizeSampled(e, *s), free, sizes),
+        ev.Parallel: st.lists(free, max_size=3).map(lambda es: ev.Parallel(tuple(es))),
         ev.Composed: counted.map(lambda parts: ev.Composed.of(*parts)),
     }
 

@@ -7,25 +7,32 @@ people know them, compare with them, and because some hold where the tight one d
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from curador.accounting import convert, meaning
 from curador.accounting.bracket import Bracket
 from curador.accounting.composition import advanced_counted
-from curador.accounting.events import NOTHING, Composed, Event
+from curador.accounting.events import NOTHING, Composed, Event, FixedSizeSampled, PoissonSampled
+from curador.accounting.precise import nearest
 from curador.accounting.rules.profiles import delta as single_delta
 from curador.accounting.rules.profiles import pure_epsilon
 from curador.accounting.rules.renyi import ORDERS, renyi_curve
 from curador.accounting.rules.tradeoffs import Curve, Tradeoff
 from curador.accounting.rules.unpaired import unpaired_delta, unpaired_epsilon
 from curador.errors import InvalidParameter, NotPromised
-from curador.numbers import Number, probability, up
+from curador.numbers import Number, down, nonnegative, probability, up
 from curador.privacy import ApproxDP, PureDP
 
 if TYPE_CHECKING:
     from curador.accounting.meaning import MembershipGuess, Posterior
+
+MOST_POINTS = 1000
+"""The most epsilons at which a profile is found."""
+
+MANY_SAMPLES = 32
+"""More different samples than this are not tried by their Rényi curves where a bracket came out wide."""
 
 INTEGER_ORDERS = tuple(range(2, 257))
 """The orders of the moments accountant: the paper's 1 … 32 and more, one higher as Rényi orders."""
@@ -65,7 +72,7 @@ def _pld(event: Event, delta: Number, tolerance: float) -> Bracket:
         found = pld.epsilon(event, delta, tolerance)
     except NotPromised:  # no pair of laws is known to dominate it
         return unpaired_epsilon(event, delta, tolerance)
-    if found.upper - found.lower <= 10 * tolerance * max(1.0, found.lower):
+    if found.upper - found.lower <= 10 * tolerance * max(1.0, found.lower) or _samples(event) > MANY_SAMPLES:
         return found
     # The bounds are about different pairs: of choices by score, say, no one pair is the worst.  Both theorems hold.
     try:
@@ -73,6 +80,11 @@ def _pld(event: Event, delta: Number, tolerance: float) -> Bracket:
     except (NotPromised, InvalidParameter):
         return found
     return Bracket(min(found.lower, other), min(found.upper, other))
+
+
+def _samples(event: Event) -> int:
+    """How many different samples are drawn: each would need a curve of its own."""
+    return sum(isinstance(part, PoissonSampled | FixedSizeSampled) for part, _ in Composed.of((event, 1)).parts)
 
 
 def _renyi(orders: Iterable[float]) -> Callable[[Event, Number, float], Bracket]:
@@ -132,16 +144,24 @@ def delta(event: Event, epsilon: Number, tolerance: float = 1e-4) -> Bracket:
         return unpaired_delta(event, epsilon, tolerance)
 
 
-def _upper_delta(event: Event) -> Callable[[float], float]:
-    """An upper bound on delta as a function of epsilon: exact for single events, by distributions for the rest."""
+def _upper_deltas(event: Event, epsilons: Sequence[float]) -> list[float]:
+    """An upper bound on delta at each epsilon: exact for single events, by distributions for the rest."""
+    if len(epsilons) > MOST_POINTS:
+        raise InvalidParameter(
+            f"A curve of {len(epsilons)} points is not drawn; at most {MOST_POINTS} are.", fix="Give fewer epsilons."
+        )
+    try:
+        return [single_delta(event, e) for e in epsilons]
+    except NotPromised:
+        pass
+    from curador.accounting import pld
 
-    def at(e: float) -> float:
-        try:
-            return single_delta(event, e)
-        except NotPromised:
-            return delta(event, e).upper
-
-    return at
+    order = sorted(range(len(epsilons)), key=epsilons.__getitem__)
+    try:
+        found = pld.upper_deltas(event, [epsilons[i] for i in order])
+    except NotPromised:
+        return [delta(event, e).upper for e in epsilons]
+    return [x for _, x in sorted(zip(order, found, strict=True))]
 
 
 def profile(event: Event, epsilons: Iterable[Number] | None = None) -> Curve:
@@ -152,14 +172,13 @@ def profile(event: Event, epsilons: Iterable[Number] | None = None) -> Curve:
     >>> [round(y, 4) for y in curve.lines[0][1]]
     [0.3935, 0.2212, 0.0]
     """
-    at = _upper_delta(event)
-    x = _epsilons(event) if epsilons is None else tuple(float(e) for e in epsilons)
-    return Curve(x, (("δ(ε)", tuple(at(e) for e in x)),), "ε", "δ")
+    x = _epsilons(event) if epsilons is None else tuple(down(nonnegative(e, "epsilon")) for e in epsilons)
+    return Curve(x, (("δ(ε)", tuple(_upper_deltas(event, x))),), "ε", "δ")
 
 
 def _epsilons(event: Event, points: int = 101) -> tuple[float, ...]:
     """From 0 to where delta is a billionth, or to the pure epsilon if that comes first."""
-    ends = [float(pure_epsilon(event))]
+    ends = [nearest(Fraction(pure)) if (pure := pure_epsilon(event)) != math.inf else math.inf]
     if ends[0] == math.inf or event == NOTHING:
         ends = [epsilon(event, "1e-9").upper]
     top = min(ends)
@@ -175,7 +194,7 @@ def tradeoff(event: Event) -> Tradeoff:
     >>> round(tradeoff(LaplaceNoise(scale=1, sensitivity=1)).fnr(0.1), 4)
     0.7282
     """
-    return Tradeoff.from_profile(_upper_delta(event), _epsilons(event))
+    return Tradeoff(tuple(_points(event)))
 
 
 def posterior(event: Event, prior: Number = Fraction(1, 2), failure: Number | None = None) -> Posterior:
@@ -202,5 +221,9 @@ def _promise(event: Event, failure: Number | None) -> PureDP | list[ApproxDP]:
     pure = pure_epsilon(event)
     if pure != math.inf:
         return PureDP(up(pure) if isinstance(pure, Fraction) else pure)
-    at = _upper_delta(event)
-    return [ApproxDP(e, at(e)) for e in _epsilons(event)]
+    return _points(event)
+
+
+def _points(event: Event) -> list[ApproxDP]:
+    x = _epsilons(event)
+    return [ApproxDP(e, min(1.0, d)) for e, d in zip(x, _upper_deltas(event, x), strict=True)]

@@ -10,15 +10,16 @@ import inspect
 import math
 from collections.abc import Callable
 from fractions import Fraction
+from functools import partial
 from typing import Any, Protocol, TypeVar
 
 from curador.accounting import filters
-from curador.accounting.convert import renyi_epsilon
 from curador.accounting.events import Event, PoissonSampled
-from curador.accounting.rules.profiles import pure_epsilon
-from curador.accounting.rules.renyi import renyi_curve
+from curador.accounting.rules.costs import losses
+from curador.accounting.rules.profiles import delta as profile_delta
+from curador.accounting.rules.unpaired import unpaired_upper
 from curador.errors import InvalidParameter, NotPromised
-from curador.numbers import Number, positive, probability, whole
+from curador.numbers import Number, positive, probability, rational, whole
 from curador.privacy import ApproxDP, Guarantee
 
 REACH = 200
@@ -53,21 +54,40 @@ def keeps(event: Event, target: Guarantee) -> bool:
     >>> keeps(10 * LaplaceNoise(scale=10, sensitivity=1), PureDP(1)), keeps(11 * LaplaceNoise(10, 1), PureDP(1))
     (True, False)
     """
-    if not isinstance(target, ApproxDP):
-        try:
-            return filters.fits(filters.open_filter(target, event.neighbors), event)
-        except NotPromised:  # this currency cannot express the event at all
-            return False
-    if pure_epsilon(event) <= target.epsilon:
-        return True
-    if target.delta == 0:
+    # The cheapest first, and what mechanisms are calibrated by before what only brackets it: a bracket's upper end is
+    # a little above the truth, so that noise which just keeps a promise would not keep it by the bracket.
+    return any(_known(partial(way, event, target)) for way in (_by_sums, _by_profile, _by_distribution))
+
+
+def _known(check: Callable[[], bool]) -> bool:
+    try:
+        return check()
+    except NotPromised:  # no theorem of this kind is about the event
         return False
+
+
+def _by_sums(event: Event, target: Guarantee) -> bool:
+    """By epsilons and deltas, rhos or Rényi divergences that add up, in exact fractions."""
+    currency, ceiling = filters.exact_ceiling(target)
+    spent = losses(event, currency, None)
+    return all(most == math.inf or x <= rational(most) for x, most in zip(spent, ceiling, strict=True))
+
+
+def _by_profile(event: Event, target: Guarantee) -> bool:
+    """By the exact profile of a single event."""
+    return isinstance(target, ApproxDP) and profile_delta(event, target.epsilon) <= target.delta
+
+
+def _by_distribution(event: Event, target: Guarantee) -> bool:
+    """By privacy-loss distributions, or the Rényi curve where there are none."""
     from curador.accounting import pld
 
+    if not isinstance(target, ApproxDP) or target.delta < pld.LEAST_DELTA:
+        return False
     try:
         return pld.upper_epsilon(event, target.delta) <= target.epsilon
-    except NotPromised:  # no distribution is known of it, but a Rényi curve may be
-        return renyi_epsilon(dict(renyi_curve(event).curve), target.delta).value <= target.epsilon
+    except NotPromised:
+        return unpaired_upper(event, target.delta) <= target.epsilon
 
 
 def calibrate(

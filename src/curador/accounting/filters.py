@@ -116,6 +116,15 @@ def open_filter(
     return Filter(currency, budget, Neighbors(neighbors), floors, (0,) * len(floors))
 
 
+def exact_ceiling(budget: Guarantee) -> OpenedFilter:
+    """The currency of a budget and its ceiling in that currency, before anything is rounded to whole units.
+
+    >>> exact_ceiling(ZCDP("1/3"))[1]
+    (0.3333333333333334, 0.0)
+    """
+    return _opened(budget, None, Fraction(0), ())
+
+
 def _named(rule: Rule | str) -> Rule:
     try:
         return Rule(rule)

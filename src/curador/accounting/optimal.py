@@ -18,6 +18,12 @@ from curador.errors import InvalidParameter, NotPromised
 from curador.numbers import Number, nonnegative, probability, rational, up, whole
 from curador.privacy import ApproxDP, Guarantee, PureDP
 
+MOST = 10**6
+"""The most promises whose losses are gone through one by one, in about a second."""
+
+MOST_CORNERS = 10**4
+"""The most promises whose corners are listed."""
+
 _HUGE = 10**6  # keeps e**(k eps) inside the range of decimals for any k that can be enumerated
 _SLACK = Decimal("1e-45")  # far above what 60 digits lose over 10**8 products and sums, far below any delta in use
 
@@ -59,6 +65,16 @@ def exact_pair(guarantee: Guarantee) -> tuple[Fraction, Fraction]:
     return rational(g.epsilon), rational(g.delta)
 
 
+def _count(x: object, most: int, least: int = 0) -> int:
+    count = whole(x, "count", least)
+    if count > most:
+        raise InvalidParameter(
+            f"The optimal theorem goes through every loss of {count} promises; at most {most} are allowed here.",
+            fix="Account for count * PureLoss(epsilon), or ApproxLoss, by epsilon(): as tight, at any count.",
+        )
+    return count
+
+
 def _up(x: Decimal) -> float:
     return up(Fraction(x))
 
@@ -92,7 +108,7 @@ def optimal_delta(each: Guarantee, count: int, epsilon: Number) -> float:
     >>> optimal_delta(PureDP(0.5), 1000, 151.7)
     0.0241...
     """
-    (eps, delta), k, target = exact_pair(each), whole(count, "count"), nonnegative(epsilon, "epsilon")
+    (eps, delta), k, target = exact_pair(each), _count(count, MOST), nonnegative(epsilon, "epsilon")
     with digits():
         lost = _given_away(delta, k)
         seen = Decimal(0)
@@ -114,7 +130,7 @@ def optimal_epsilon(each: Guarantee, count: int, delta: Number) -> float:
     >>> optimal_epsilon(PureDP("0.01"), 10_000, 1e-6)
     4.8855...
     """
-    (eps, d), k, wanted = exact_pair(each), whole(count, "count"), probability(delta, "delta")
+    (eps, d), k, wanted = exact_pair(each), _count(count, MOST), probability(delta, "delta")
     if wanted == 1 or (k * eps == 0 and k * d <= wanted):
         return 0.0
     with digits():
@@ -149,7 +165,7 @@ def optimal_corners(each: Guarantee, count: int) -> tuple[ApproxDP, ...]:
     >>> optimal_corners(PureDP(1), 2)
     (ApproxDP(epsilon=2.0, delta=0.0), ApproxDP(epsilon=0.0, delta=0.462...))
     """
-    (eps, delta), k = exact_pair(each), whole(count, "count", 1)
+    (eps, delta), k = exact_pair(each), _count(count, MOST_CORNERS, 1)
     with digits():
         lost = _given_away(delta, k)
         corners = [ApproxDP(up(k * eps), min(1.0, _up(lost)))]

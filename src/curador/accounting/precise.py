@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import decimal
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
 from decimal import Decimal
 from fractions import Fraction
@@ -17,6 +17,9 @@ from curador.errors import InvalidParameter, NotPromised
 from curador.numbers import above, down, log2_floor, rational, up
 
 DIGITS = 60
+NEXT_TO_1 = Fraction(1, 10**100)
+"""The least distance of a Rényi order from 1, and the inverse of the largest."""
+
 TINY = Fraction(1, 10**40)
 """Set aside for round-off: a sum of fewer than 10**15 terms, each off by a few units of digit 60, stays below it."""
 
@@ -106,6 +109,32 @@ def nearest(x: Fraction | int) -> float:
         return math.nextafter(math.inf if x > 0 else -math.inf, 0)
 
 
+_EXACT = 64  # different denominators that are brought to a common one
+_KEPT = 256  # bits of a longer sum
+
+
+def sum_above(terms: Iterable[tuple[int, Fraction | float]]) -> Fraction | float:
+    """The sum of count times number: exact, or above by less than a part in 2**200 where the denominators are too many.
+
+    >>> sum_above([(2, Fraction(1, 3)), (1, Fraction(1, 3))]), sum_above([(1, math.inf)])
+    (Fraction(1, 1), inf)
+    """
+    numerators: dict[int, int] = {}
+    for count, x in terms:
+        if not isinstance(x, Fraction):
+            if x == math.inf:
+                return math.inf
+            x = rational(x)
+        numerators[x.denominator] = numerators.get(x.denominator, 0) + count * x.numerator
+    if len(numerators) > _EXACT:  # a common denominator would have as many digits as all of them together
+        size = max((n.bit_length() - d.bit_length() for d, n in numerators.items() if n), default=0)
+        shift = _KEPT - size
+        up_, down_ = max(shift, 0), max(-shift, 0)
+        whole = sum(-((-n << up_) // (d << down_)) for d, n in numerators.items())
+        return Fraction(whole << down_, 1 << up_)
+    return sum((Fraction(n, d) for d, n in numerators.items()), start=Fraction(0))
+
+
 def open_order(x: object) -> Fraction:
     """Read a Rényi order, strictly above 1.
 
@@ -115,6 +144,10 @@ def open_order(x: object) -> Fraction:
     order = rational(x, "order")
     if order <= 1:
         raise InvalidParameter(f"A Rényi order must be above 1, got {x}.", fix="Choose orders such as 2, 8, 32.")
+    if not NEXT_TO_1 <= order - 1 <= 1 / NEXT_TO_1:
+        raise InvalidParameter(
+            "A Rényi order this close to 1, or this large, says nothing.", fix="Choose orders such as 2, 8, 32."
+        )
     return order
 
 

@@ -199,7 +199,7 @@ def test_both_orders_of_a_sample_count() -> None:
         ev.PoissonSampled(ev.ZCDPLoss(1), "0.1"),
         ev.Parallel((ev.PureLoss(1), ev.GaussianNoise(1, 1))),
         ev.Parallel((ev.DiscreteLaplaceNoise(1, 1), ev.DiscreteLaplaceNoise(2, 1))),
-        ev.FixedSizeSampled(ev.FixedSizeSampled(ev.PureLoss(1, "replace"), 5, 10), 1, 10),
+        ev.FixedSizeSampled(ev.FixedSizeSampled(ev.PureLoss(1, "replace"), 1, 5), 5, 10),
     ],
 )
 def test_what_no_theorem_covers_is_refused(event: Event) -> None:

@@ -19,6 +19,6 @@ Reading order:
 from curador.accounting.bracket import Bracket
 from curador.accounting.pld.calibration import calibrate
 from curador.accounting.pld.incremental import IncrementalPLD
-from curador.accounting.pld.solve import delta, epsilon, upper_epsilon
+from curador.accounting.pld.solve import LEAST_DELTA, delta, epsilon, upper_deltas, upper_epsilon
 
-__all__ = ["Bracket", "IncrementalPLD", "calibrate", "delta", "epsilon", "upper_epsilon"]
+__all__ = ["LEAST_DELTA", "Bracket", "IncrementalPLD", "calibrate", "delta", "epsilon", "upper_deltas", "upper_epsilon"]

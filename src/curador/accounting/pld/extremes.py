@@ -3,42 +3,99 @@
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import NDArray
+
 from curador.accounting.bracket import Bracket
 from curador.accounting.events import Event
+from curador.accounting.pld.cells import Floats
 from curador.accounting.pld.noise_pairs import Normal
-from curador.accounting.pld.pairs import Pair
-from curador.accounting.pld.rules import orders, parts
-from curador.accounting.pld.spectrum import log_rest
+from curador.accounting.pld.pairs import Ends, Pair, stacked
+from curador.accounting.pld.rules import Orders, bounded, orders, parts
+from curador.errors import InvalidParameter
 from curador.numbers import above, below
 
+Ints = NDArray[np.int64]
+Numbers = float | Floats
 
-@dataclass(frozen=True)
+
+_ROWS = 64  # pairs that are evaluated together: enough to forget the cost of a call, few enough for a cache
+_MOST = 512  # different pairs without a formula
+_OFTEN = 2**20  # counts up to this are exact in sums of floats
+
+
+@dataclass(frozen=True, eq=False)
 class CountedPair:
-    """A pair that dominates an event, a pair that it attains, and how often it occurs."""
+    """A pair that dominates an event, a pair that it attains, and how often it occurs; or several, stacked."""
 
     above: Pair
     below: Pair
-    count: int
+    count: int | Ints
+
+    @property
+    def total(self) -> int:
+        return self.count if isinstance(self.count, int) else int(self.count.sum())
+
+    def summed(self, x: Numbers) -> Floats:
+        """The sum over the pairs of count times what is given for each: rows of numbers, or one row for all."""
+        if isinstance(self.count, int):
+            return np.asarray(self.count * np.asarray(x))
+        rows = np.asarray(x)
+        return np.asarray(self.count @ rows if rows.ndim > 1 else self.total * rows)
 
 
 def in_both_orders(event: Event) -> list[list[CountedPair]]:
     """The pairs that are composed, for each order of two neighbours; a single list if the orders look alike."""
-    found = [(orders(e), n) for e, n in parts(event)]
-    many = max((len(o) for o, _ in found), default=1)
-    return [_gathered([CountedPair(*o[min(i, len(o) - 1)], n) for o, n in found]) for i in range(many)]
+    found = []
+    for high, low, n in bounded(parts(event)):
+        first = orders(high)
+        found.append((first, first if low is high else orders(low), n))
+    many = max((len(o) for o, _, _ in found), default=1)
+    made = [[_bounds(high, low, i, n) for high, low, n in found] for i in range(many)]
+    costly = sum(not item.above.closed for item in made[0])
+    if costly > _MOST:
+        raise InvalidParameter(
+            f"Of more than {_MOST} different events the laws would have to be laid out one by one.",
+            fix="Describe those that are alike by the one that costs most.",
+        )
+    return [_gathered(items) for items in made]
+
+
+def _bounds(high: Orders, low: Orders, i: int, count: int) -> CountedPair:
+    return CountedPair(high[min(i, len(high) - 1)][0], low[min(i, len(low) - 1)][1], count)
 
 
 def _gathered(items: list[CountedPair]) -> list[CountedPair]:
-    """The same with all Gaussian noise as one: normal losses add up to a normal loss."""
-    normal = [item for item in items if item.above.variance and item.above is item.below]
-    variance = sum(item.count * item.above.variance for item in normal)
-    if len(normal) < 2 or not variance < math.inf:
+    """The same with all Gaussian noise as one, since normal losses add up to a normal loss, and like pairs stacked."""
+    if len(items) < 2:
         return items
-    whole = Normal(math.sqrt(variance))
-    return [*(item for item in items if item not in normal), CountedPair(whole, whole, 1)]
+    normal, like, rest = [], defaultdict[object, list[CountedPair]](list), []
+    for item in items:
+        if item.above.variance and item.above is item.below:
+            normal.append(item)
+        elif item.above.formula is not None and item.below.formula is not None and item.total <= _OFTEN:
+            like[type(item.above), item.above.formula, type(item.below), item.below.formula].append(item)
+        else:
+            rest.append(item)
+    variance = math.fsum(item.total * item.above.variance for item in normal)
+    if len(normal) > 1 and variance < math.inf:
+        whole = Normal(math.sqrt(variance))
+        normal = [CountedPair(whole, whole, 1)]
+    groups = (group[i : i + _ROWS] for group in like.values() for i in range(0, len(group), _ROWS))
+    return [*rest, *normal, *map(_stacked, groups)]
+
+
+def _stacked(items: list[CountedPair]) -> CountedPair:
+    if len(items) == 1:
+        return items[0]
+    above = stacked([item.above for item in items])
+    tight = all(item.above is item.below for item in items)
+    below = above if tight else stacked([item.below for item in items])
+    return CountedPair(above, below, np.array([item.total for item in items]))
 
 
 @dataclass(frozen=True)
@@ -52,7 +109,7 @@ class Extremes:
 
     @classmethod
     def of(cls, items: Iterable[CountedPair]) -> Extremes:
-        return sum((_one(item).times(item.count) for item in items), cls())
+        return sum((_extremes(item) for item in items), cls())
 
     def __add__(self, other: Extremes) -> Extremes:
         return Extremes(
@@ -93,13 +150,20 @@ class Extremes:
         return max(0.0, above(self.ceiling)) if delta >= self.infinite.upper else math.inf
 
 
-def _one(item: CountedPair) -> Extremes:
+def _extremes(item: CountedPair) -> Extremes:
     most = item.above.ends()
     least = most if item.below is item.above else item.below.ends()
-    slack = max(item.above.error, item.below.error)
-    return Extremes(
-        most.top + slack,
-        least.top - slack,
-        math.log(least.mass) - slack if least.mass else -math.inf,
-        (log_rest(least.infinite), log_rest(most.infinite)),
-    )
+    slack = np.maximum(item.above.error, item.below.error)
+    found = (most.top + slack, least.top - slack, _log(least.mass) - slack, _rest(least), _rest(most))
+    ceiling, top, mass, low, high = (float(item.summed(x).sum()) for x in found)
+    return Extremes(ceiling, top, mass, (low, high))
+
+
+@np.errstate(divide="ignore")
+def _log(x: float | Floats) -> Floats:
+    return np.asarray(np.log(x))
+
+
+@np.errstate(divide="ignore")
+def _rest(ends: Ends) -> Floats:
+    return np.asarray(np.log1p(-np.asarray(ends.infinite)))

@@ -14,7 +14,17 @@ from curador.accounting.bracket import Bracket
 from curador.accounting.events import Composed, Event
 from curador.accounting.pld.cells import Floats
 from curador.accounting.pld.extremes import CountedPair, Extremes, in_both_orders
-from curador.accounting.pld.solve import ROOT, finish, leaf, read_delta, read_tolerance, solve_lower, solve_upper, worst
+from curador.accounting.pld.solve import (
+    ROOT,
+    around,
+    finish,
+    read_delta,
+    read_tolerance,
+    solve_lower,
+    solve_upper,
+    summed,
+    worst,
+)
 from curador.accounting.pld.spectrum import Band, Spectrum, nothing
 from curador.accounting.pld.window import THETAS, Window, for_delta, look_for_epsilon, plan_for, rough
 from curador.errors import InvalidParameter
@@ -35,9 +45,14 @@ class _Sum(NamedTuple):
     extremes: Extremes
 
     def plus(self, other: _Sum, count: int, plan: Window) -> _Sum:
+        more = self.above + other.above.times(count)
+        # Where one pair bounds from both sides, so far and now, the two sums are one.
+        one = self.below is self.above and other.below is other.above
+        less = more if one else self.below + other.below.times(count)
+        trimmed = more.trimmed(plan.band)
         return _Sum(
-            (self.above + other.above.times(count)).trimmed(plan.band),
-            (self.below + other.below.times(count)).trimmed(plan.band),
+            trimmed,
+            trimmed if one else less.trimmed(plan.band),
             self.table + count * other.table,
             self.extremes + other.extremes.times(count),
         )
@@ -52,10 +67,10 @@ class _Order:
     kept: dict[Event, list[_Sum]] = field(default_factory=dict)
 
 
-def _single(item: CountedPair, plan: Window) -> _Sum:
-    one = replace(item, count=1)
-    more, less = leaf(one, plan)
-    return _Sum(more, less, rough(one.above, plan.tail).cumulants(THETAS), Extremes.of([one]))
+def _sum(item: CountedPair, plan: Window) -> _Sum:
+    more, less = summed(item, plan)
+    table = item.summed(rough(item.above, plan.tail).cumulants(THETAS))
+    return _Sum(more, less, table, Extremes.of([item]))
 
 
 _LOOSE = 10
@@ -122,12 +137,12 @@ class IncrementalPLD:
             singles = order.kept.get(event)
             items = found[min(i, len(found) - 1)]
             if singles is None:
-                singles = [_single(item, order.plan) for item in items]
+                singles = [_sum(item, order.plan) for item in items]
                 if len(order.kept) < _KEPT:
                     order.kept[event] = singles
             total = order.total
-            for item, single in zip(items, singles, strict=True):
-                total = total.plus(single, count * item.count, order.plan)
+            for single in singles:
+                total = total.plus(single, count, order.plan)
             aim = for_delta(total.table, math.log(read_delta(self.delta)))
             if THETAS[aim.at] * _OUTGROWN < order.plan.band.theta:
                 return None
@@ -147,7 +162,7 @@ class IncrementalPLD:
             start = nothing(plan.band)
             total = _Sum(start, start, np.zeros_like(THETAS), Extremes())
             for item in items:
-                total = total.plus(_single(item, plan), item.count, plan)
+                total = total.plus(_sum(item, plan), 1, plan)
             made.append(_Order(plan, total))
         return tuple(made)
 
@@ -155,10 +170,11 @@ class IncrementalPLD:
 @np.errstate(all="ignore")
 def _read(order: _Order, delta: float, tolerance: float, attained: float) -> Bracket:
     total = order.total
-    low, high = total.extremes.epsilon_floor(delta), total.extremes.epsilon_ceiling(delta)
+    less, more = around(delta)
+    low, high = total.extremes.epsilon_floor(more), total.extremes.epsilon_ceiling(less)
     if high - low > tolerance and high > attained and delta > 0:
         profile = finish(order.plan, total.above, total.below)
         start = min(high, for_delta(total.table, math.log(delta)).epsilon)
-        high = min(high, solve_upper(profile, delta, start, tolerance * ROOT))
-        low = max(low, solve_lower(profile, delta, high, tolerance * ROOT))
+        high = min(high, solve_upper(profile, less, start, tolerance * ROOT))
+        low = max(low, solve_lower(profile, more, high, tolerance * ROOT))
     return Bracket(min(low, high), high)

@@ -7,15 +7,18 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from statistics import NormalDist
 
 import numpy as np
 
 from curador.accounting.pld.cells import Cells, Complexes, Floats, atoms, join
-from curador.accounting.pld.pairs import ERROR, Ends, Pair, log_sum
+from curador.accounting.pld.pairs import ERROR, Ends, Pair
 
 _ONE_BY_ONE = 2.0**20  # variances below this have few enough integers for a cell each
 _NARROW = 0.5  # cells narrower than this, in units of the noise, are summed by Taylor's series
 _ROOT_TAU = math.sqrt(2 * math.pi)
+_BY_ONE = 2**14  # probabilities that are found one by one
+_TAIL = 30.0
 _SMOOTH = 25.0  # variances from here have the moments of the continuous Gaussian, period by period
 
 
@@ -27,14 +30,11 @@ class Ramp:
     level: float
     step: float = 0.0
 
-    def log_moment(self, s: Complexes) -> Complexes:
-        z = s + 0.5
-        z = np.where(z.real < 0, -z, z)  # the integral is even in z
-        z = np.where(z == 0, 1e-300, z)
-        gaps = np.expm1(-z * self.step) if self.step else -z
-        with np.errstate(divide="ignore"):
-            total = np.log(np.expm1(-z * (2 * self.reach + self.step)) / gaps)
-        return np.asarray(self.level + z * self.reach + total)
+    def moment(self, z: Complexes, edge: float) -> Complexes:
+        """The integral of exp(z * loss - loss/2) over exp((z - 1/2) edge), for z not 0 and of real part >= 0."""
+        gaps = np.expm1(-z * self.step) if np.any(self.step) else -z
+        whole = np.expm1(-z * (2 * self.reach + self.step)) / gaps
+        return np.asarray(np.exp(self.level + edge / 2 + z * (self.reach - edge)) * whole)
 
     def cells(self, count: int) -> Cells:
         if not self.step:
@@ -66,11 +66,16 @@ class Laplacian(Pair):
     def error(self) -> float:
         return ERROR * (1 + self.edge)
 
+    @property
+    def formula(self) -> tuple[object, ...]:
+        kind = self.ramp and (self.ramp.reach == self.edge, bool(self.ramp.reach), bool(self.ramp.step))
+        return bool(self.edge_mass), bool(self.infinite), kind
+
     def extent(self, theta: float) -> float:
         return self.edge
 
     def ends(self) -> Ends:
-        if self.edge_mass or not self.ramp:
+        if np.any(self.edge_mass) or not self.ramp:
             return Ends(self.edge, self.edge_mass, self.infinite)
         return Ends(self.ramp.reach, 0.0, self.infinite)
 
@@ -80,16 +85,35 @@ class Laplacian(Pair):
         return join(ends, self.ramp.cells(count)) if self.ramp else ends
 
     def log_moment(self, s: Complexes) -> Complexes:
-        logs = [self.ramp.log_moment(s)] if self.ramp else []
-        if self.edge_mass:
-            m = math.log(self.edge_mass)
-            logs += [m + s * self.edge, m - (1 + s) * self.edge]
-        return log_sum(*logs)
+        z = s + 0.5
+        z = np.where(z.real < 0, -z, z)  # masses are exp(loss/2) times an even law, so moments are even in z
+        z = np.where(z == 0, 1e-300, z)
+        with np.errstate(divide="ignore"):
+            return np.asarray((z - 0.5) * self.phase + np.log(self._rest(z)))
+
+    def _rest(self, z: Complexes) -> Complexes:
+        """The moment over exp((z - 1/2) phase), z = s + 1/2 of real part >= 0: no term is larger than its mass."""
+        if not self.ramp:
+            return np.asarray(self.edge_mass * (1 + np.exp(-2 * z * self.edge)))
+        if np.any(self.ramp.step) or not np.all(self.ramp.reach == self.edge):
+            ends = self.edge_mass * (1 + np.exp(-2 * z * self.edge)) if np.any(self.edge_mass) else 0.0
+            return np.asarray(ends + self.ramp.moment(z, self.phase))
+        gone = -np.expm1(-2 * z * self.edge)  # one exponential for both
+        return np.asarray(self.edge_mass * (2 - gone) + np.exp(self.ramp.level + self.edge / 2) * gone / z)
+
+    @property
+    def phase(self) -> float:
+        return self.ramp.reach if self.ramp and not np.any(self.edge_mass) else self.edge
+
+    def tilted(self, theta: float, omega: Floats) -> Complexes:
+        z = np.empty(len(omega), np.complex128)
+        z.real, z.imag = theta + 0.5, omega
+        return np.asarray(self._rest(z) / self._rest(np.array([theta + 0.5])))
 
     def log_decay(self, theta: float, omega: Floats, tail: float) -> Floats:
-        if not self.ramp or self.ramp.step:
+        if not self.ramp or np.any(self.ramp.step):
             return np.zeros_like(omega)
-        log_m = float(self.log_moment(np.array([theta + 0j]))[0].real)
+        log_m = self.log_moment(np.array([theta]))
         # Atoms keep their size; the integral of exp(z l) over an interval is at most the sum of its ends over |z|.
         with np.errstate(divide="ignore"):
             atoms = np.log(self.edge_mass) + np.logaddexp(theta * self.edge, -(1 + theta) * self.edge)
@@ -137,10 +161,17 @@ class IntegerNormal(Pair):
 
     @property
     def closed(self) -> bool:
-        return self.spread >= _SMOOTH
+        return bool(np.all(self.spread >= _SMOOTH))
+
+    @property
+    def formula(self) -> tuple[object, ...] | None:
+        return () if self.closed else None
 
     def extent(self, theta: float) -> float:
-        return Normal(self.shift / math.sqrt(self.spread)).extent(theta)
+        return Normal(self.shift / np.sqrt(self.spread)).extent(theta)
+
+    def ends(self) -> Ends:
+        return Ends(math.inf, 0.0, 0.0)
 
     def cells(self, count: int, tail: float) -> Cells:
         v, d = self.spread, self.shift
@@ -166,6 +197,11 @@ class IntegerNormal(Pair):
         near = s - 2j * math.pi / a * turns
         return np.asarray((near * (near + 1) * a + 2j * math.pi * turns) * (self.shift / 2))
 
+    def tilted(self, theta: float, omega: Floats) -> Complexes:
+        logs = self.log_moment((theta + 1j * omega).astype(np.complex128))
+        start = self.log_moment(np.array([theta + 0j]))
+        return np.asarray(np.exp(logs - start))  # type: ignore[operator]  # both are formulas here
+
 
 # ---- probabilities of noise between given edges, each to a relative error below 2**-40 --------------------------
 
@@ -176,9 +212,45 @@ def reach(tail: float) -> float:
     >>> round(reach(1e-20), 2)
     9.26
     """
-    from scipy.special import ndtri_exp
+    return -NormalDist().inv_cdf(max(tail, math.exp(-680.0)))
 
-    return float(-ndtri_exp(max(math.log(tail), -680.0)))
+
+_ROOT_2 = math.sqrt(2)
+
+
+def ndtr(x: Floats) -> Floats:
+    """The standard normal distribution function; by the C library, since scipy takes a quarter of a second to load.
+
+    >>> ndtr(np.array([-40.0, 0.0])).tolist()
+    [0.0, 0.5]
+    """
+    if x.size > _BY_ONE:
+        from scipy import special
+
+        return np.asarray(special.ndtr(x))
+    return np.array([math.erfc(y) for y in (x / -_ROOT_2).ravel().tolist()]).reshape(x.shape) / 2
+
+
+def log_ndtr(x: Floats) -> Floats:
+    """Its logarithm, to a few units in the last place of 1 or of itself, whichever is larger.
+
+    >>> log_ndtr(np.array([-40.0, 0.0, 40.0])).round(6).tolist()
+    [-804.608442, -0.693147, 0.0]
+    """
+    found = np.zeros_like(x)
+    found[np.isnan(x)] = math.nan
+    middle, low = np.abs(x) <= _TAIL, x < -_TAIL
+    if middle.any():
+        near = x[middle]
+        other = ndtr(-np.abs(near))
+        found[middle] = np.where(near > 0, np.log1p(-other), np.log(other))
+    if low.any():
+        # Mills' ratio by its asymptotic series, whose next term is below 2**-54 from here on.
+        far = x[low]
+        t = 1 / (far * far)
+        series = -t * (1 - 3 * t * (1 - 5 * t * (1 - 7 * t * (1 - 9 * t * (1 - 11 * t)))))
+        found[low] = np.log1p(series) - far * far / 2 - np.log(-far) - 0.5 * math.log(2 * math.pi)
+    return found
 
 
 def normal_masses(x: Floats) -> Floats:
@@ -190,8 +262,6 @@ def normal_masses(x: Floats) -> Floats:
     >>> normal_masses(np.array([0.0]))
     array([0.5, 0.5])
     """
-    from scipy.special import ndtr
-
     width, m = np.diff(x), (x[1:] + x[:-1]) / 2
     below = ndtr(-np.abs(x))
     wide = np.where(

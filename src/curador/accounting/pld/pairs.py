@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from fractions import Fraction
 from functools import reduce
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar, cast
 
 import numpy as np
 
@@ -52,6 +52,16 @@ class Pair(ABC):
         """The variance of an independent normal part of the loss: its moments fall off as a normal law's."""
         return 0.0
 
+    @property
+    def phase(self) -> float:
+        """The phase per frequency that :meth:`tilted` leaves out."""
+        return 0.0
+
+    @property
+    def formula(self) -> tuple[object, ...] | None:
+        """Pairs of one class and formula are evaluated together (:func:`stacked`); None for none."""
+        return None
+
     @abstractmethod
     def extent(self, theta: float) -> float:
         """The size of the losses that matter after tilting by exp(theta * loss)."""
@@ -86,6 +96,29 @@ class Pair(ABC):
         """For each omega, a bound on log |E exp((theta + i w) L) / E exp(theta L)| that holds for all w >= omega."""
         return np.zeros_like(omega)
 
+    def tilted(self, theta: float, omega: Floats) -> Complexes:
+        """E exp((theta + i w) L) / E exp(theta L) for each omega but for the phase exp(i w edge), of stacked pairs."""
+        raise NotImplementedError  # pragma: no cover - every formula has one
+
+
+P = TypeVar("P", bound=Pair)
+
+
+def stacked(pairs: Sequence[P]) -> P:
+    """Pairs of one formula as one whose numbers are columns, so that each formula gives one row for each pair."""
+    return cast(P, _column(pairs))
+
+
+def _column(values: Sequence[object]) -> object:
+    first = values[0]
+    if isinstance(first, tuple):
+        return tuple(_column(x) for x in zip(*cast(Sequence[tuple[object, ...]], values), strict=True))
+    if is_dataclass(first) and not isinstance(first, type):
+        return type(first)(**{f.name: _column([getattr(v, f.name) for v in values]) for f in fields(first)})
+    if first is None or not any(cast(Sequence[float], values)):
+        return first  # no ramp, no step, no mass: what the formula says
+    return np.array(values, np.float64)[:, None]
+
 
 def log_sum(*logs: Complexes) -> Complexes:
     """log(exp(a) + exp(b) + ...), for complex logarithms of any size."""
@@ -112,11 +145,15 @@ class Points(Pair):
     def error(self) -> float:
         return ERROR * (1 + self.loss)
 
+    @property
+    def formula(self) -> tuple[object, ...] | None:
+        return (bool(self.masses[1]), bool(self.infinite)) if self.loss and self.masses[0] else None
+
     def extent(self, theta: float) -> float:
         return self.loss
 
     def ends(self) -> Ends:
-        top = (self.loss, self.masses[0]) if self.masses[0] else (0.0, self.masses[1])
+        top = (self.loss, self.masses[0]) if np.any(self.masses[0]) else (0.0, self.masses[1])
         return Ends(*top, self.infinite)
 
     def cells(self, count: int, tail: float) -> Cells:
@@ -125,8 +162,18 @@ class Points(Pair):
 
     def log_moment(self, s: Complexes) -> Complexes:
         losses = (self.loss, 0.0, -self.loss)
-        logs = [math.log(m) + s * x for x, m in zip(losses, self.masses, strict=True) if m]
+        logs = [np.log(m) + s * x for x, m in zip(losses, self.masses, strict=True) if np.any(m)]
         return log_sum(*logs) if logs else np.full(s.shape, -math.inf + 0j)
+
+    @property
+    def phase(self) -> float:
+        return self.loss
+
+    def tilted(self, theta: float, omega: Floats) -> Complexes:
+        turn = np.exp(-1j * omega * self.loss)
+        shrink = np.exp(-theta * self.loss)
+        first, middle, last = self.masses[0], self.masses[1] * shrink, self.masses[2] * shrink**2
+        return np.asarray((first + turn * (middle + turn * last)) / (first + middle + last))
 
 
 @dataclass(frozen=True)

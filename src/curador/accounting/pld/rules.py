@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from fractions import Fraction
 from functools import singledispatch
 from typing import TypeVar
@@ -97,6 +97,57 @@ def _(event: ev.LaplaceNoise | ev.ExponentialChoice | ev.PureLoss) -> Fraction:
 @strength.register
 def _(event: ev.GaussianNoise) -> Fraction:
     return event.sensitivity / event.sigma
+
+
+# ---- many different samples ------------------------------------------------------------------------------------
+
+MANY = 128
+"""Different samples that are laid out one by one; of more, those nearly alike are bounded together."""
+
+Bounded = tuple[ev.Event, ev.Event, int]
+"""An event that dominates some others, one that they dominate, and how many they are."""
+
+
+def bounded(found: Iterable[tuple[ev.Event, int]]) -> list[Bounded]:
+    """The events with their counts, and of more than :data:`MANY` samples those nearly alike taken together.
+
+    A higher rate, and a stronger event of one type, dominate in both orders of the neighbours (docs/proofs/pld.md, 7).
+    """
+    alone: list[Bounded] = []
+    samples: list[tuple[ev.Event, int, ev.Event, Fraction, Fraction]] = []
+    for event, count in found:
+        base, rate = taken(event)
+        size = strength(base)
+        if base is event or rate in (0, 1) or not size:
+            alone.append((event, event, count))
+        else:
+            samples.append((event, count, base, rate, size))
+    if len(samples) <= MANY:
+        return [*alone, *((e, e, n) for e, n, *_ in samples)]
+    places = [(_log2(rate), _log2(size)) for *_, rate, size in samples]
+    width, cells = 2.0**-14, dict[object, list[int]]()
+    while not cells or len(cells) > MANY:
+        width, cells = 2 * width, {}
+        for i, (x, y) in enumerate(places):
+            kind = type(samples[i][0]), type(samples[i][2]), samples[i][0].neighbors
+            cells.setdefault((kind, math.floor(x / width), math.floor(y / width)), []).append(i)
+    return [*alone, *(_together([samples[i] for i in cell]) for cell in cells.values())]
+
+
+def _together(samples: list[tuple[ev.Event, int, ev.Event, Fraction, Fraction]]) -> Bounded:
+    ends: list[ev.Event] = []
+    for most in (max, min):
+        base = most(samples, key=lambda sample: sample[4])[2]
+        rate = most(sample[3] for sample in samples)
+        if isinstance(samples[0][0], ev.FixedSizeSampled):
+            ends.append(ev.FixedSizeSampled(base, rate.numerator, rate.denominator))
+        else:
+            ends.append(ev.PoissonSampled(base, rate))
+    return ends[0], ends[1], sum(sample[1] for sample in samples)
+
+
+def _log2(x: Fraction) -> float:
+    return math.log2(x.numerator) - math.log2(x.denominator)
 
 
 # ---- noise -----------------------------------------------------------------------------------------------------
@@ -258,6 +309,11 @@ def taken(event: ev.Event) -> tuple[ev.Event, Fraction]:
 def _(event: ev.PoissonSampled) -> tuple[ev.Event, Fraction]:
     inner, rate = taken(event.event)
     return inner, rate * event.rate
+
+
+@taken.register
+def _(event: ev.FixedSizeSampled) -> tuple[ev.Event, Fraction]:
+    return event.event, fixed_rate(event)
 
 
 def _added(cells: Cells, rate: Fraction) -> Cells:

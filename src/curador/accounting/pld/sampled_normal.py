@@ -20,7 +20,7 @@ from itertools import product
 import numpy as np
 
 from curador.accounting.pld.cells import Atoms, Cells, Floats, diluted, sampled, swapped
-from curador.accounting.pld.noise_pairs import Normal, reach
+from curador.accounting.pld.noise_pairs import Normal, log_ndtr, reach
 from curador.accounting.pld.pairs import Ends, Pair
 
 _SURE = 40.0  # -log of what the rule and its ends may leave out
@@ -80,8 +80,6 @@ class SampledNormal(Pair):
 
     def _laws(self, z: Floats, tail: float) -> tuple[Floats, Floats, Floats]:
         """log A, the log-density of P, and the log-probability that the answer is no."""
-        from scipy.special import log_ndtr
-
         c = self._cut(tail)
         log_a = diluted(self.mu * z - self.mu**2 / 2, self.rate)
         log_no = log_ndtr((c - z) / _SOFT) + log_ndtr((c + z) / _SOFT)
@@ -95,15 +93,13 @@ class SampledNormal(Pair):
         return self._atoms(self._cut(tail) + 1, 0.04, tail)
 
     def _atoms(self, end: float, h: float, tail: float) -> Atoms:
-        from scipy.special import ndtr
-
         z = _nodes(end, h)
         log_a, log_p, log_no = self._laws(z, tail)
         mass = np.exp(log_p + log_no) * (h / _ROOT_TAU)
         losses, keep = -log_a if self.added else log_a, mass > 0
         # z plus w times a normal number is normal; beyond c the unit's presence shows, below -c nearly nothing does.
         c, spread = self._cut(tail), math.hypot(1, _SOFT)
-        out, shown = float(ndtr(-c / spread)), float(ndtr((self.mu - c) / spread))
+        out, shown = (math.erfc(y / spread / math.sqrt(2)) / 2 for y in (c, c - self.mu))
         if self.added:
             return Atoms(losses[keep], mass[keep], 0.0, lost=2 * out)
         infinite = float(self.rate) * shown + float(1 - self.rate) * out

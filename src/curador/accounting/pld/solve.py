@@ -3,24 +3,37 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from fractions import Fraction
 from functools import partial
+from numbers import Real
 
 import numpy as np
 
 from curador.accounting.bracket import Bracket
 from curador.accounting.events import Event
-from curador.accounting.pld.cells import connect, merge
+from curador.accounting.pld.cells import Atoms, Cells, connect, merge
 from curador.accounting.pld.extremes import CountedPair, Extremes, in_both_orders
 from curador.accounting.pld.noise_pairs import Normal
+from curador.accounting.pld.pairs import Pair
 from curador.accounting.pld.profile import Profile
-from curador.accounting.pld.spectrum import Spectrum, nothing, of_pair
+from curador.accounting.pld.spectrum import Spectrum, nothing, of_pair, of_stack
 from curador.accounting.pld.window import THETAS, Window, for_epsilon, look_at_epsilon, look_for_epsilon, plan_for
+from curador.accounting.rules.costs import plain_sum
 from curador.errors import CuradorError, InvalidParameter
-from curador.numbers import Number, above, below, nonnegative, rational, up
+from curador.numbers import Number, above, below, down, nonnegative, rational, up
 
+LEAST_DELTA = 1e-290
+"""The least delta, except 0, that an epsilon is found for: below it, what underflow may lose is not small."""
+
+_MOST = 10**300
+APART = 8
+"""How many epsilons of a curve share a distribution."""
+
+_PLAIN = 1e-6  # a delta for which a first look is good enough
 _TRIES = 3  # how often a bracket that came out too wide is tried again with a finer plan
 _FAR = 1e6
+_LARGEST = 1e6  # a loss beyond which nothing is promised
 ROOT = 1e-5  # how close to its root a bound is followed, as a share of the tolerance
 _SURELY = 1 - 2.0**-30
 _DECIMAL = 2.0**-51  # relative: a float stands for the decimal that it prints as
@@ -41,7 +54,9 @@ def epsilon(event: Event, delta: Number, tolerance: float = 1e-4) -> Bracket:
     Bracket(lower=6.187712..., upper=6.187712...)
     """
     target, fine = read_delta(delta), read_tolerance(tolerance)
-    return worst(partial(_epsilon, items, target, fine) for items in in_both_orders(event))
+    found = worst(partial(_epsilon, items, target, fine) for items in in_both_orders(event))
+    most = min(found.upper, _plain(event, delta))
+    return Bracket(min(found.lower, most), most)
 
 
 def upper_epsilon(event: Event, delta: Number, tolerance: float = 1e-4) -> float:
@@ -52,7 +67,14 @@ def upper_epsilon(event: Event, delta: Number, tolerance: float = 1e-4) -> float
     4.3772
     """
     target, fine = read_delta(delta), read_tolerance(tolerance)
-    return worst(partial(_epsilon, items, target, fine, lower=False) for items in in_both_orders(event)).upper
+    found = worst(partial(_epsilon, items, target, fine, lower=False) for items in in_both_orders(event)).upper
+    return min(found, _plain(event, delta))
+
+
+def _plain(event: Event, delta: Number) -> float:
+    """The sum of epsilons, where the sum of deltas is at most this: exact, where a bracket would be just above."""
+    total, lost = plain_sum(event)
+    return up(total) if isinstance(total, Fraction) and lost <= rational(delta) else math.inf
 
 
 def delta(event: Event, epsilon: Number, tolerance: float = 1e-3) -> Bracket:
@@ -65,9 +87,50 @@ def delta(event: Event, epsilon: Number, tolerance: float = 1e-3) -> Bracket:
     >>> round(bracket.lower, 6), round(bracket.upper, 6)
     (0.048071, 0.048071)
     """
-    e, fine = up(nonnegative(epsilon, "epsilon")), min(1.0, read_tolerance(tolerance))
-    found = worst(partial(_delta_at, items, e, fine) for items in in_both_orders(event))
+    exact, fine = nonnegative(epsilon, "epsilon"), min(1.0, read_tolerance(tolerance))
+    if exact > _MOST:
+        raise InvalidParameter("An epsilon above 1e300 promises nothing.", fix="Choose epsilon <= 10.")
+    found = worst(partial(_delta_at, items, down(exact), fine) for items in in_both_orders(event))
     return Bracket(min(1.0, found.lower), min(1.0, found.upper))
+
+
+def upper_deltas(event: Event, epsilons: Sequence[float], tolerance: float = 1e-3) -> list[float]:
+    """An upper bound on delta at each of many epsilons, in rising order.
+
+    A distribution made for one epsilon bounds delta at every other, and nearly as tightly at those close by: one is
+    made for every :data:`APART` of them.
+
+    >>> from curador.accounting.events import PureLoss
+    >>> [round(d, 4) for d in upper_deltas(30 * PureLoss(1), [19.0, 21.0])]
+    [0.1166, 0.0481]
+    """
+    found = np.zeros(len(epsilons))
+    for items in in_both_orders(event):
+        known = Extremes.of(items)
+        top = known.epsilon_ceiling(known.infinite.upper)
+        best = np.where(np.array([around(e)[0] for e in epsilons]) >= top, known.infinite.upper, 1.0)
+        for i in sorted({*range(0, len(epsilons), APART), len(epsilons) - 1}):
+            for profile in _profiles(items, epsilons[i], float(best[i]), tolerance) if best[i] == 1 else ():
+                for j in range(max(0, i - APART), min(len(epsilons), i + APART)):
+                    best[j] = min(best[j], profile.upper(around(epsilons[j])[0]))
+        found = np.maximum(found, np.minimum.accumulate(best))
+    return [float(x) for x in found]
+
+
+@np.errstate(all="ignore")
+def _profiles(items: list[CountedPair], epsilon: float, high: float, tolerance: float) -> list[Profile]:
+    """Distributions for delta at one epsilon, the later ones aimed better."""
+    made: list[Profile] = []
+    for _ in range(_TRIES - 1):
+        looked = None if _hopeless(items) else look_at_epsilon(items, epsilon, high * 1e-10)
+        if not looked:
+            break
+        slope = float(THETAS[looked[1].at])
+        made.append(build(items, plan_for(items, *looked, tolerance / (1 + slope), slope), False))
+        high = min(high, made[-1].upper(epsilon))
+        if high > _PLAIN:
+            break
+    return made
 
 
 def worst(orders: Iterable[Callable[[float], Bracket]]) -> Bracket:
@@ -88,16 +151,28 @@ def worst(orders: Iterable[Callable[[float], Bracket]]) -> Bracket:
 
 
 def read_delta(x: Number) -> float:
-    """A delta in [0, 1), or a refusal."""
+    """A delta that is 0 or in [LEAST_DELTA, 1), rounded down, or a refusal."""
     value = rational(x, "delta")
     if not 0 <= value < 1:
         raise InvalidParameter(f"delta must lie in [0, 1), got {x}.", fix="Choose delta well below 1/n, such as 1e-6.")
-    return float(value)
+    if 0 < value < rational(LEAST_DELTA):
+        raise InvalidParameter(
+            f"A delta below {LEAST_DELTA:g} is smaller than what floats leave uncounted.",
+            fix="Choose a larger delta, or 0 for the pure epsilon.",
+        )
+    return down(value)
+
+
+def around(x: float) -> tuple[float, float]:
+    """Floats below and above every number whose largest float below is ``x``, as decimals or as doubles."""
+    if x == 0:
+        return 0.0, 0.0
+    return math.nextafter(x, 0.0), math.nextafter(math.nextafter(x, math.inf), math.inf)
 
 
 def read_tolerance(x: float) -> float:
     """A tolerance above 0, or a refusal; below 1e-9 nothing is gained."""
-    if not 0 < x < math.inf:
+    if isinstance(x, bool) or not isinstance(x, Real) or not 0 < x < math.inf:
         raise InvalidParameter(f"tolerance must be above 0, got {x}.", fix="Choose a tolerance such as 1e-4.")
     return max(float(x), 1e-9)
 
@@ -108,8 +183,9 @@ def read_tolerance(x: float) -> float:
 @np.errstate(all="ignore")  # what overflows makes the bracket wide, by the rules of Profile
 def _epsilon(items: list[CountedPair], delta: float, tolerance: float, attained: float, lower: bool = True) -> Bracket:
     known = Extremes.of(items)
-    low, high = known.epsilon_floor(delta), known.epsilon_ceiling(delta)
-    if min(delta, _SURELY) <= known.infinite.lower or high - low <= tolerance or high <= attained:
+    less, more = around(delta)
+    low, high = known.epsilon_floor(more), known.epsilon_ceiling(less)
+    if min(delta, _SURELY) <= known.infinite.lower or high - low <= tolerance or high <= attained or _hopeless(items):
         return Bracket(min(low, high), high)
     found = look_for_epsilon(items, delta)
     if not found:
@@ -120,16 +196,21 @@ def _epsilon(items: list[CountedPair], delta: float, tolerance: float, attained:
         wanted = tolerance * max(1.0, aim.epsilon)
         profile = build(items, plan_for(items, sketch, aim, wanted, slope), lower)
         start = min(high, aim.epsilon)
-        high = min(high, solve_upper(profile, delta, start, wanted * ROOT))
+        high = min(high, solve_upper(profile, less, start, wanted * ROOT))
         if not lower:
             break
-        low = max(low, solve_lower(profile, delta, high, wanted * ROOT))
+        low = max(low, solve_lower(profile, more, high, wanted * ROOT))
         if high - low <= tolerance * max(1.0, low) or high <= attained or high == math.inf or _loose(items):
             break
         # The answer is at an atom, or not where the moments predicted: aim again, at the slope found or more.
         aim = for_epsilon(sketch.table, high)
         slope = max(profile.slope(high), 16 * max(slope, profile.band.theta))
     return Bracket(min(low, high), high)
+
+
+def _hopeless(items: list[CountedPair]) -> bool:
+    """Whether some loss is so large that it promises nothing, while its law would need very many frequencies."""
+    return any(np.max(item.above.extent(0.0)) > _LARGEST for item in items)
 
 
 def _loose(items: list[CountedPair]) -> bool:
@@ -140,19 +221,24 @@ def _loose(items: list[CountedPair]) -> bool:
 @np.errstate(all="ignore")
 def _delta_at(items: list[CountedPair], epsilon: float, tolerance: float, attained: float) -> Bracket:
     known = Extremes.of(items)
-    low = known.delta_floor(epsilon)
-    if epsilon >= known.epsilon_ceiling(known.infinite.upper):
+    less, more = around(epsilon)  # delta falls
+    low = known.delta_floor(more)
+    if less >= known.epsilon_ceiling(known.infinite.upper):
         return Bracket(low, known.infinite.upper)
     high, slope = 1.0, 0.0
     for _ in range(_TRIES):
-        if known.infinite.lower > _SURELY or not (found := look_at_epsilon(items, epsilon, max(low, high * 1e-10))):
+        if (
+            known.infinite.lower > _SURELY
+            or _hopeless(items)
+            or not (found := look_at_epsilon(items, epsilon, max(low, high * 1e-10)))
+        ):
             break
         sketch, aim = found
         slope = max(slope, float(THETAS[aim.at]))
         profile = build(items, plan_for(items, sketch, aim, tolerance / (1 + slope), slope), True)
-        high = min(high, profile.upper(epsilon))
+        high = min(high, profile.upper(less))
         # Far below the mean loss rounding hides how near delta is to 1, but delta is larger there than further up.
-        low = max(low, *(profile.lower(e) for e in np.linspace(epsilon, max(epsilon, sketch.mean()), 9).tolist()))
+        low = max(low, *(profile.lower(e) for e in np.linspace(more, max(more, sketch.mean()), 9).tolist()))
         if high - low <= tolerance * high or high <= attained or _loose(items):
             break
         slope = max(profile.slope(epsilon), 16 * slope)
@@ -163,17 +249,27 @@ def build(items: list[CountedPair], plan: Window, lower: bool) -> Profile:
     """The profile of a composition."""
     more = less = nothing(plan.band)
     for item in items:
-        up_to, down_to = leaf(item, plan, lower)
-        more, less = more + up_to.times(item.count), less + down_to.times(item.count)
+        # Frequencies of which nothing is left need not be found for the rest.
+        kept = max(len(more.phi), len(less.phi))
+        up_to, down_to = summed(item, plan, lower, kept)
+        one = more is less and up_to is down_to
+        more = (more + up_to).trimmed(plan.band)
+        less = more if one else (less + down_to).trimmed(plan.band)
     return finish(plan, more, less)
 
 
-def leaf(item: CountedPair, plan: Window, lower: bool = True) -> tuple[Spectrum, Spectrum]:
-    """The spectra of one event: of a pair that dominates it, and of a pair that it dominates."""
-    more = of_pair(item.above, plan.band, plan.cells, plan.tail, connect)
+def summed(item: CountedPair, plan: Window, lower: bool = True, kept: int | None = None) -> tuple[Spectrum, Spectrum]:
+    """The spectra of an event as often as it occurs: of a pair that dominates it, and of a pair that it dominates."""
+    more = _summed(item.above, item, plan, connect, kept)
     if not lower or (item.above is item.below and item.above.exact(plan.band.tilts, plan.band.end, plan.tail)):
         return more, more
-    return more, of_pair(item.below, plan.band, plan.cells, plan.tail, merge)
+    return more, _summed(item.below, item, plan, merge, kept)
+
+
+def _summed(pair: Pair, item: CountedPair, plan: Window, form: Callable[[Cells], Atoms], kept: int | None) -> Spectrum:
+    if not isinstance(item.count, int):
+        return of_stack(pair, item.count, plan.band, plan.tail, kept)
+    return of_pair(pair, plan.band, plan.cells, plan.tail, form, kept).times(item.count)
 
 
 def finish(plan: Window, more: Spectrum, less: Spectrum) -> Profile:

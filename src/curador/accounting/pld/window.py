@@ -45,7 +45,7 @@ def rough(pair: Pair, tail: float) -> Rough:
 
 
 def _by_formula(pair: Pair, thetas: Floats) -> Floats:
-    logs = pair.log_moment(thetas.astype(np.complex128))
+    logs = pair.log_moment(thetas)  # type: ignore[arg-type]  # formulas take real numbers too, and are faster then
     return np.full(thetas.shape, math.nan) if logs is None else logs.real
 
 
@@ -62,13 +62,14 @@ class WindowSketch:
 
     def __init__(self, items: Iterable[CountedPair], tail: float) -> None:
         self.tail = tail
-        self._parts = [(rough(item.above, tail), item.count) for item in items]
-        log_finite = sum(n * math.log1p(-min(part.infinite, 1 - 1e-16)) for part, n in self._parts)
+        self._parts = [(rough(item.above, tail), item) for item in items]
+        finite = (item.summed(np.log1p(-np.minimum(part.infinite, 1 - 1e-16))) for part, item in self._parts)
+        log_finite = float(sum(x.sum() for x in finite))
         self.infinite = -math.expm1(log_finite)  # the probability of what counts as infinite
         self.table = self(THETAS)
 
     def __call__(self, thetas: Floats) -> Floats:
-        return np.asarray(sum(n * part.cumulants(thetas) for part, n in self._parts))
+        return np.asarray(sum(item.summed(part.cumulants(thetas)) for part, item in self._parts))
 
     def mean(self) -> float:
         """The mean loss."""
@@ -96,7 +97,7 @@ def for_epsilon(table: Floats, epsilon: float) -> Aim:
 
 def look_for_epsilon(items: list[CountedPair], delta: float) -> tuple[WindowSketch, Aim] | None:
     """A sketch, and where to aim, with as long a tail counted as infinite as hardly changes delta."""
-    share = delta * SHARE / sum(item.count for item in items)
+    share = delta * SHARE / sum(item.total for item in items)
     tail = max(_LEAST_TAIL, share)
     while True:
         sketch = WindowSketch(items, tail)
@@ -118,7 +119,7 @@ def look_for_epsilon(items: list[CountedPair], delta: float) -> tuple[WindowSket
 
 def look_at_epsilon(items: list[CountedPair], epsilon: float, delta: float) -> tuple[WindowSketch, Aim] | None:
     """A sketch, and the tilt, for delta at a given epsilon, where delta is about the value aimed at."""
-    share = SHARE / sum(item.count for item in items) * math.exp(-min(600.0, epsilon))
+    share = SHARE / sum(item.total for item in items) * math.exp(-min(600.0, epsilon))
     sketch = WindowSketch(items, max(_LEAST_TAIL, delta * share))
     aim = for_epsilon(sketch.table, epsilon)
     return (sketch, aim) if np.isfinite(sketch.table[aim.at]) else None
@@ -172,7 +173,7 @@ def _decay(items: list[CountedPair], theta: float, omegas: Floats, tail: float) 
         slowest = item.above.log_decay(theta, omegas, tail)
         if item.below is not item.above:
             slowest = np.maximum(slowest, item.below.log_decay(theta, omegas, tail))
-        total += item.count * slowest
+        total += item.summed(slowest)
     return total
 
 
@@ -186,5 +187,5 @@ def cells_needed(items: Iterable[CountedPair], band: Band, tail: float, toleranc
         if not item.above.exact(band.tilts, band.end, tail):
             cells = item.above.cells(_ROUGH, tail)
             up, down = (_of_atoms(a, np.array([band.theta]))[0] for a in (connect(cells), merge(cells)))
-            gap += item.count * float(up - down) / band.theta
+            gap += item.total * float(up - down) / band.theta
     return int(min(_MOST_CELLS, max(_ROUGH, _ROUGH * math.sqrt(max(0.0, gap) / (tolerance / 2)))))

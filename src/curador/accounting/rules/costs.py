@@ -15,6 +15,7 @@ from functools import singledispatch
 
 from curador.accounting import events as ev
 from curador.accounting.convert import pure_to_zcdp_tight
+from curador.accounting.precise import sum_above
 from curador.accounting.rules.profiles import delta as profile_delta
 from curador.accounting.rules.profiles import pure_epsilon
 from curador.accounting.rules.renyi import renyi
@@ -94,52 +95,53 @@ def cost(charged: ev.Event | Guarantee, currency: Currency, delta: Number | None
     if delta is not None and currency.rule is not Rule.APPROXIMATE:
         raise InvalidParameter("Only the approximate currency pays at a chosen delta.", fix="Leave delta out.")
     at = None if delta is None else probability(delta, "delta")
-    losses = _losses(charged, currency, at)
-    if any(x == math.inf for x in losses):
+    found = losses(charged, currency, at)
+    if any(x == math.inf for x in found):
         raise NotPromised(
             f"The {currency.rule.value} currency cannot express {charged!r}.",
             fix="Use a filter with another rule, or an event with a finite cost in this one.",
         )
-    return tuple(math.ceil(rational(x) * unit) for x, unit in zip(losses, currency.units, strict=True))
+    return tuple(math.ceil(rational(x) * unit) for x, unit in zip(found, currency.units, strict=True))
 
 
 Losses = tuple[Fraction | float, ...]
 
 
 @singledispatch
-def _losses(charged: object, currency: Currency, delta: Fraction | None) -> Losses:
+def losses(charged: object, currency: Currency, delta: Fraction | None) -> Losses:
+    """What :func:`cost` counts, before it is rounded up to whole units; infinite where it cannot be expressed."""
     raise InvalidParameter(f"{charged!r} is neither an event nor a guarantee.", fix="Charge one of the two.")
 
 
-@_losses.register
+@losses.register
 def _(charged: ev.Event, currency: Currency, delta: Fraction | None) -> Losses:
     return _RULES[currency.rule](charged, currency, delta)
 
 
-@_losses.register
+@losses.register
 def _(charged: PureDP, currency: Currency, delta: Fraction | None) -> Losses:
     if charged.epsilon in (0, math.inf):
         return (charged.epsilon,) * len(currency.names)
-    return _losses(ev.PureLoss(rational(charged.epsilon)), currency, delta)
+    return losses(ev.PureLoss(rational(charged.epsilon)), currency, delta)
 
 
-@_losses.register
+@losses.register
 def _(charged: ApproxDP, currency: Currency, delta: Fraction | None) -> Losses:
     if charged.epsilon == math.inf:
         return (math.inf,) * len(currency.names)
-    return _losses(ev.ApproxLoss(rational(charged.epsilon), rational(charged.delta)), currency, delta)
+    return losses(ev.ApproxLoss(rational(charged.epsilon), rational(charged.delta)), currency, delta)
 
 
-@_losses.register
+@losses.register
 def _(charged: ZCDP, currency: Currency, delta: Fraction | None) -> Losses:
     if currency.rule is Rule.ZCDP:
         return charged.rho, charged.delta
     if charged.delta or charged.rho == math.inf:
         return (math.inf,) * len(currency.names)
-    return _losses(ev.ZCDPLoss(rational(charged.rho)), currency, delta) if charged.rho else (0.0,) * len(currency.names)
+    return losses(ev.ZCDPLoss(rational(charged.rho)), currency, delta) if charged.rho else (0.0,) * len(currency.names)
 
 
-@_losses.register
+@losses.register
 def _(charged: RenyiDP, currency: Currency, delta: Fraction | None) -> Losses:
     # Divergences grow with the order, so a promise at a larger order serves a smaller one.
     return tuple(min((e for a, e in charged.curve if a >= order), default=math.inf) for order in currency.orders) or (
@@ -153,7 +155,7 @@ def _pure(event: ev.Event, currency: Currency, delta: Fraction | None) -> Losses
 
 def _approximate(event: ev.Event, currency: Currency, delta: Fraction | None) -> Losses:
     if delta is None:
-        return _pair(event)
+        return plain_sum(event)
     return Fraction(_cheapest(event, delta), LOSS_UNIT), delta
 
 
@@ -171,24 +173,28 @@ def _cheapest(event: ev.Event, delta: Fraction) -> int:
 
 
 @singledispatch
-def _pair(event: ev.Event) -> Losses:
-    """The one (epsilon, delta) that an event names by itself."""
+def plain_sum(event: ev.Event) -> Losses:
+    """The one (epsilon, delta) that an event names by itself: under composition epsilons and deltas add up [DKMMN06].
+
+    >>> plain_sum(10 * ev.ApproxLoss("0.1", "1e-7"))
+    (Fraction(1, 1), Fraction(1, 1000000))
+    """
     return pure_epsilon(event), Fraction(0)
 
 
-@_pair.register
+@plain_sum.register
 def _(event: ev.ApproxLoss) -> Losses:
     return event.epsilon, event.delta
 
 
-@_pair.register
+@plain_sum.register
 def _(event: ev.Composed) -> Losses:
-    return _sum(event, _pair)
+    return _sum(event, plain_sum)
 
 
-@_pair.register
+@plain_sum.register
 def _(event: ev.Parallel) -> Losses:
-    return _largest(event, _pair)
+    return _largest(event, plain_sum)
 
 
 def _zcdp(event: ev.Event, currency: Currency, delta: Fraction | None) -> Losses:
@@ -245,10 +251,8 @@ def _renyi(event: ev.Event, currency: Currency, delta: Fraction | None) -> Losse
 
 
 def _sum(event: ev.Composed, rule: Callable[[ev.Event], Losses]) -> Losses:
-    total: Losses = (Fraction(0), Fraction(0))
-    for part, count in event.parts:
-        total = tuple(t + count * x for t, x in zip(total, rule(part), strict=True))
-    return total
+    found = [(count, rule(part)) for part, count in event.parts]
+    return tuple(sum_above((count, pair[i]) for count, pair in found) for i in range(2))
 
 
 def _largest(event: ev.Parallel, rule: Callable[[ev.Event], Losses]) -> Losses:

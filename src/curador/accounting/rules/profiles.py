@@ -15,7 +15,17 @@ from functools import singledispatch
 
 from curador.accounting import events as ev
 from curador.accounting.convert import zcdp_log_delta
-from curador.accounting.precise import TINY, dec, digits, exp_upper, float_above, fraction_above, nearest, upper_log
+from curador.accounting.precise import (
+    TINY,
+    dec,
+    digits,
+    exp_upper,
+    float_above,
+    fraction_above,
+    nearest,
+    sum_above,
+    upper_log,
+)
 from curador.accounting.rules.gaussian import discrete_gaussian_log_delta, gaussian_log_delta
 from curador.accounting.rules.groups import for_group
 from curador.errors import NotPromised
@@ -264,7 +274,7 @@ def _(event: ev.Parallel) -> Fraction | float:
 
 @pure_epsilon.register
 def _(event: ev.Composed) -> Fraction | float:
-    return sum((count * pure_epsilon(part) for part, count in event.parts), start=Fraction(0))
+    return sum_above((count, pure_epsilon(part)) for part, count in event.parts)
 
 
 # ---- shared by the rules ---------------------------------------------------------------------------------------

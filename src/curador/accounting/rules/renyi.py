@@ -9,16 +9,20 @@ import math
 from collections.abc import Iterable
 from fractions import Fraction
 
+import numpy as np
+
 from curador.accounting import events as ev
 from curador.accounting.precise import open_order
 from curador.accounting.rules.profiles import pure_epsilon
-from curador.accounting.rules.renyi_rules import renyi_rule
-from curador.accounting.rules.sampled import fixed_size, poisson
-from curador.numbers import Number, up
+from curador.accounting.rules.renyi_rules import curve_rule, renyi_rule, renyi_values
+from curador.accounting.rules.sampled import fixed_size, poisson, sampled_curve
+from curador.numbers import Number, down, up
 from curador.privacy import RenyiDP
 
 renyi_rule.register(ev.PoissonSampled, poisson)
 renyi_rule.register(ev.FixedSizeSampled, fixed_size)
+curve_rule.register(ev.PoissonSampled, sampled_curve)
+curve_rule.register(ev.FixedSizeSampled, sampled_curve)
 
 ORDERS: tuple[float, ...] = (
     *(1 + x / 100 for x in (1, 2, 5)),
@@ -52,4 +56,7 @@ def renyi_curve(event: ev.Event, orders: Iterable[Number] = ORDERS) -> RenyiDP:
     >>> renyi_curve(ev.GaussianNoise(sigma=1, sensitivity=1), [2, 4])
     RenyiDP(curve=((2.0, 1.0), (4.0, 2.0)))
     """
-    return RenyiDP([(a, renyi(event, a)) for a in orders])
+    given = list(orders)
+    finite = np.array([down(open_order(a)) for a in given if a != math.inf])
+    found = iter(renyi_values(event, finite).tolist())
+    return RenyiDP([(a, renyi(event, a) if a == math.inf else next(found)) for a in given])

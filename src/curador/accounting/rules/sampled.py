@@ -10,7 +10,7 @@ Where some map swaps P0 and P1, which holds for every symmetric noise, this dire
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from fractions import Fraction
 from functools import lru_cache, singledispatch
 
@@ -22,17 +22,26 @@ from curador.accounting.precise import dec, digits, lost_digits, nearest
 from curador.accounting.rules.central import gaussian_square, log_central
 from curador.accounting.rules.divergences import log_mean_power, worst_pure_renyi
 from curador.accounting.rules.profiles import as_poisson, fixed_rate, pure_epsilon
-from curador.accounting.rules.renyi_rules import renyi_rule
-from curador.numbers import above
+from curador.accounting.rules.renyi_rules import renyi_rule, renyi_values
+from curador.numbers import above, rational
 from curador.privacy import Neighbors
 
 _Array = NDArray[np.float64]
 _ATOMS = 2**16  # of a discrete law
 _NODES = 2**21  # of a quadrature
+_BLOCK = 2**8  # integer orders that are found together
 _ORDER = 2**11  # up to which bounds at integer orders are summed
 
 
-def poisson(event: ev.PoissonSampled, alpha: Fraction) -> float:
+def sampled_curve(event: ev.PoissonSampled | ev.FixedSizeSampled, orders: _Array) -> _Array:
+    """The curve at many orders; that of the event inside is found once."""
+    pairs = zip(map(rational, orders.tolist()), renyi_values(event.event, orders).tolist(), strict=True)
+    if isinstance(event, ev.PoissonSampled):
+        return np.array([poisson(event, a, d) for a, d in pairs])
+    return np.array([fixed_size(event, a, d) for a, d in pairs])
+
+
+def poisson(event: ev.PoissonSampled, alpha: Fraction, inside: float | None = None) -> float:
     """The curve of an event run on units taken independently with probability q.
 
     Guarantee: exact for Gaussian [MTZ19] and Laplace noise and for the worst pure event; for the rest the binomial
@@ -43,7 +52,7 @@ def poisson(event: ev.PoissonSampled, alpha: Fraction) -> float:
     '3.631540e-04'
     """
     q, inner = event.rate, event.event
-    whole = renyi_rule(inner, alpha)
+    whole = renyi_rule(inner, alpha) if inside is None else inside
     if q == 0 or q == 1 or whole == 0:
         return whole if q == 1 else 0.0
     bounds = [whole, _mixed(whole, q, alpha)]
@@ -52,7 +61,7 @@ def poisson(event: ev.PoissonSampled, alpha: Fraction) -> float:
     return min(bounds)
 
 
-def fixed_size(event: ev.FixedSizeSampled, alpha: Fraction) -> float:
+def fixed_size(event: ev.FixedSizeSampled, alpha: Fraction, inside: float | None = None) -> float:
     """The curve of an event run on a sample of fixed size without replacement.
 
     Guarantee: [WBK19, Theorem 9] at integer orders, their Corollary 10 between them; for pure events also the curve of
@@ -67,7 +76,7 @@ def fixed_size(event: ev.FixedSizeSampled, alpha: Fraction) -> float:
     if event.neighbors is Neighbors.ADD_REMOVE:
         return poisson(as_poisson(event), alpha)
     q, inner = fixed_rate(event), event.event
-    whole = renyi_rule(inner, alpha)
+    whole = renyi_rule(inner, alpha) if inside is None else inside
     if q == 1 or whole == 0:
         return whole
     bounds = [whole, _mixed(whole, q, alpha)]
@@ -176,35 +185,33 @@ def _worst_pure(epsilon: Fraction, q: Fraction, alpha: Fraction) -> float:
 
 def _binomial(event: ev.Event, q: Fraction, a: int, factor: int) -> float:
     """(a - 1) times the bound at an integer order: E[(1 - q + q r)**a] term by term, r**k by the event's own curve."""
-    terms = []
-    for k in range(2, a + 1):
-        d = _integer_order(event, k)
-        if d == math.inf:
-            return math.inf
-        grown = _log_expm1((k - 1) * d + (math.log(factor) if k > 2 else 0.0))
-        terms.append((_log_choose(a, k), k * _log(q), (a - k) * _log(1 - q), grown))
-    return _log1p_sum(terms)
+    k, d = np.arange(2.0, a + 1), _integer_orders(event, a)
+    if not np.isfinite(d).all():
+        return math.inf
+    grown = _log_expm1((k - 1) * d + np.where(k > 2, math.log(factor), 0.0))
+    return _log1p_sum(_log_choose(a), k * _log(q), (a - k) * _log(1 - q), grown)
 
 
 def _without_replacement(event: ev.Event, q: Fraction, a: int) -> float:
     """(a - 1) times the bound of [WBK19, Theorem 9] at an integer order, for Gaussian noise with its own moments."""
-    pure = nearest(Fraction(p)) if (p := pure_epsilon(event)) != math.inf else math.inf
-    terms = []
-    for k in range(2, a + 1):
-        d = _integer_order(event, k)
-        if d == math.inf:
-            return math.inf
-        cap = min(math.log(2), k * _log_expm1(pure)) + (k - 1) * d
-        if k == 2:
-            cap = min(cap, math.log(4) + _log_expm1(d))
-        cap = min(cap, math.log(4) + log_central(event, k))
-        terms.append((_log_choose(a, k), k * _log(q), cap))
-    return _log1p_sum(terms)
+    k, d = np.arange(2.0, a + 1), _integer_orders(event, a)
+    if not np.isfinite(d).all():
+        return math.inf
+    pure = np.array(nearest(Fraction(p)) if (p := pure_epsilon(event)) != math.inf else math.inf)
+    cap = np.minimum(math.log(2), k * _log_expm1(pure)) + (k - 1) * d
+    cap[0] = min(cap[0], math.log(4) + float(_log_expm1(d[:1])[0]))
+    central = np.array([log_central(event, i) for i in range(2, a + 1)])
+    return _log1p_sum(_log_choose(a), k * _log(q), np.minimum(cap, math.log(4) + central))
 
 
-@lru_cache(maxsize=2**14)
-def _integer_order(event: ev.Event, k: int) -> float:
-    return renyi_rule(event, Fraction(k))
+def _integer_orders(event: ev.Event, a: int) -> _Array:
+    """The divergences at the orders 2, 3, ..., a."""
+    return _integer_blocks(event, 1 + (a - 2) // _BLOCK)[: a - 1]
+
+
+@lru_cache(maxsize=16)
+def _integer_blocks(event: ev.Event, blocks: int) -> _Array:
+    return renyi_values(event, np.arange(2.0, _BLOCK * blocks + 2))
 
 
 def _between_integers(scaled: Callable[[int], float], alpha: Fraction) -> float:
@@ -286,25 +293,25 @@ def _log_sum(x: _Array, size: _Array) -> float:
     return top + math.log(float(np.sum(np.exp(x - top)))) + 2.0**-51 * worst
 
 
-def _log1p_sum(terms: Sequence[tuple[float, ...]]) -> float:
+def _log1p_sum(*parts: _Array) -> float:
     """log(1 + the sum of exp(sum of parts)) over the terms."""
-    parts = np.array(terms)
-    return _log1p_exp(_log_sum(parts.sum(axis=1), np.abs(parts).sum(axis=1)))
+    return _log1p_exp(_log_sum(np.sum(parts, axis=0), np.sum(np.abs(parts), axis=0)))
 
 
 def _log1p_exp(x: float) -> float:
     return math.log1p(math.exp(x)) if x < 0 else x + math.log1p(math.exp(-x))
 
 
-def _log_expm1(x: float) -> float:
-    if x == math.inf:
-        return math.inf
-    return math.log(math.expm1(x)) if x < 30 else x + math.log1p(-math.exp(-x))
+def _log_expm1(x: _Array) -> _Array:
+    with np.errstate(over="ignore"):
+        return np.where(x < 30, _safe_log(np.expm1(np.minimum(x, 30.0))), x + np.log1p(-np.exp(-x)))
 
 
 def _log(x: Fraction) -> float:
     return math.log1p(-nearest(1 - x)) if 2 * x > 1 else math.log(nearest(x))
 
 
-def _log_choose(n: int, k: int) -> float:
-    return math.log(math.comb(n, k))
+@lru_cache(maxsize=512)
+def _log_choose(n: int) -> _Array:
+    """The logarithms of the binomial coefficients of n and 2, 3, ..., n."""
+    return np.array([math.log(math.comb(n, k)) for k in range(2, n + 1)])

@@ -33,12 +33,21 @@ def unpaired_epsilon(event: ev.Event, delta: Number, tolerance: float) -> Bracke
     """
     from curador.accounting import pld
 
+    upper = unpaired_upper(event, delta)
+    return Bracket(min(pld.epsilon(attained(event), delta, tolerance).lower, upper), upper)
+
+
+def unpaired_upper(event: ev.Event, delta: Number) -> float:
+    """The upper end of :func:`unpaired_epsilon` alone, which is cheaper.
+
+    >>> round(unpaired_upper(ev.ZCDPLoss("0.5") + ev.ApproxLoss(0, "1e-6"), 1e-5), 3)
+    4.75
+    """
     rest, lost = _split(event)
     left = probability(delta, "delta") - lost
-    upper = _pure(event)
-    if left > 0:
-        upper = min(upper, convert.renyi_epsilon(dict(renyi_curve(rest).curve), left).value)
-    return Bracket(min(pld.epsilon(attained(event), delta, tolerance).lower, upper), upper)
+    if left <= 0:
+        return _pure(event)
+    return min(_pure(event), convert.renyi_epsilon(dict(renyi_curve(rest).curve), left).value)
 
 
 def unpaired_delta(event: ev.Event, epsilon: Number, tolerance: float) -> Bracket:

@@ -11,7 +11,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from curador.accounting.events import Event, PoissonSampled
+from curador.accounting.events import Event, PoissonSampled, set_made_of
 from curador.accounting.pld.pairs import Pair, Points
 from curador.accounting.pld.rules import Orders, orders
 from curador.accounting.precise import nearest, upper_log
@@ -22,7 +22,7 @@ from curador.accounting.theorems.allocation import allocated_renyi
 from curador.accounting.theorems.blends import Blend
 from curador.accounting.theorems.law_pair import FinitePair
 from curador.errors import InvalidParameter, NotPromised
-from curador.numbers import above, probability, rational, set_fields, whole
+from curador.numbers import above, probability, rational, whole
 from curador.privacy import Neighbors
 
 _SILENT = Points(0.0, (0.0, 1.0, 0.0))
@@ -61,7 +61,7 @@ class ShuffledBatches(Event, kind="shuffled-batches"):
     neighbors: Neighbors = field(init=False)
 
     def __post_init__(self) -> None:
-        set_fields(self, batches=whole(self.batches, "batches", 1), neighbors=_inner(self.event).neighbors)
+        set_made_of(self, [_inner(self.event)], batches=whole(self.batches, "batches", 1))
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ class BallsInBins(Event, kind="balls-in-bins"):
     neighbors: Neighbors = field(init=False)
 
     def __post_init__(self) -> None:
-        set_fields(self, batches=whole(self.batches, "batches", 1), neighbors=_inner(self.event).neighbors)
+        set_made_of(self, [_inner(self.event)], batches=whole(self.batches, "batches", 1))
 
 
 @dataclass(frozen=True)
@@ -107,12 +107,12 @@ class TruncatedPoissonSampled(Event, kind="truncated-poisson-sampled"):
     neighbors: Neighbors = field(init=False)
 
     def __post_init__(self) -> None:
-        set_fields(
+        set_made_of(
             self,
+            [_inner(self.event)],
             rate=probability(self.rate, "rate"),
             cap=whole(self.cap, "cap", 1),
             population=whole(self.population, "population", 1),
-            neighbors=_inner(self.event).neighbors,
         )
 
     @property

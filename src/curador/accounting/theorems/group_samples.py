@@ -14,7 +14,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from curador.accounting.events import Event, PoissonSampled
+from curador.accounting.events import Event, PoissonSampled, set_made_of
 from curador.accounting.pld.cells import Cells, Floats
 from curador.accounting.pld.noise_pairs import Normal, normal_masses, reach
 from curador.accounting.pld.pairs import ERROR, Ends, Pair, Points
@@ -25,7 +25,7 @@ from curador.accounting.rules.profiles import has_samples, pure_epsilon
 from curador.accounting.rules.renyi_rules import renyi_rule
 from curador.accounting.theorems.blends import Blend
 from curador.errors import InvalidParameter, NotPromised
-from curador.numbers import above, probability, rational, set_fields, up, whole
+from curador.numbers import above, probability, rational, up, whole
 from curador.privacy import Neighbors
 
 MOST = 64
@@ -62,7 +62,7 @@ class GroupSampled(Event, kind="group-sampled"):
                 f"A group in a sample has an event that is not sampled again, and at most {MOST} members.",
                 fix="Use for_group() of the sample.",
             )
-        set_fields(self, rate=probability(self.rate, "rate"), size=size, neighbors=self.event.neighbors)
+        set_made_of(self, [self.event], rate=probability(self.rate, "rate"), size=size)
 
     @property
     def weights(self) -> tuple[Fraction, ...]:

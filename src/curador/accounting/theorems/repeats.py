@@ -12,20 +12,14 @@ from fractions import Fraction
 from functools import lru_cache
 
 from curador.accounting import convert
-from curador.accounting.events import Event
+from curador.accounting.events import Event, set_made_of
 from curador.accounting.precise import exp_upper, nearest
 from curador.accounting.rules.profiles import log_delta_rule, pure_epsilon
 from curador.accounting.rules.renyi import ORDERS
 from curador.accounting.rules.renyi_rules import renyi_rule
 from curador.errors import InvalidParameter, NotPromised
-from curador.numbers import above, below, positive, probability, rational, set_fields, up
+from curador.numbers import above, below, positive, probability, rational, up
 from curador.privacy import Neighbors
-
-
-def _ran(event: Event) -> Event:
-    if not isinstance(event, Event):
-        raise InvalidParameter(f"A run is an event, got {event!r}.", fix="Pass the event of one run.")
-    return event
 
 
 @dataclass(frozen=True)
@@ -57,7 +51,7 @@ class RepeatAndSelect(Event, kind="repeat-and-select"):
                 f"shape must be above -1 and gamma between 0 and 1, got {self.shape} and {self.gamma}.",
                 fix="Use shape=1 and gamma = 1 / mean for a geometric number of runs.",
             )
-        set_fields(self, shape=shape, gamma=gamma, neighbors=_ran(self.event).neighbors)
+        set_made_of(self, [self.event], shape=shape, gamma=gamma)
 
     @property
     def mean(self) -> float:
@@ -90,7 +84,7 @@ class PoissonRepeatAndSelect(Event, kind="poisson-repeat-and-select"):
     neighbors: Neighbors = field(init=False)
 
     def __post_init__(self) -> None:
-        set_fields(self, mean=positive(self.mean, "mean"), neighbors=_ran(self.event).neighbors)
+        set_made_of(self, [self.event], mean=positive(self.mean, "mean"))
 
 
 # ---- rules -------------------------------------------------------------------------------------------------------
