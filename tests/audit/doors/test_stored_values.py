@@ -284,7 +284,7 @@ def test_frames_of_pandas(what: str) -> None:
     compared(pair[0], pair[1])
 
 
-@pytest.mark.parametrize("value", [2**63, 2**70, "a\udcff", object()], ids=str)
+@pytest.mark.parametrize("value", [2**63, 2**70, "a\udcff", object()], ids=["word", "wide", "surrogate", "object"])
 def test_a_frame_that_arrow_cannot_hold_is_refused_when_it_is_opened(value: Any) -> None:
     """As SECURITY.md says: by an error of ours that does not quote the value."""
     import pandas as pd

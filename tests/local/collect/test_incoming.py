@@ -81,7 +81,9 @@ def test_a_small_stream_that_unpacks_to_a_large_one_takes_little_memory() -> Non
 
 
 @pytest.mark.parametrize("read", [by_file, by_pipe])
-@pytest.mark.parametrize("broken", [gzip.compress(TEXT)[:-12], gzip.compress(TEXT)[:40] + b"\xff" * 40])
+@pytest.mark.parametrize(
+    "broken", [gzip.compress(TEXT)[:-12], gzip.compress(TEXT)[:40] + b"\xff" * 40], ids=["short", "spoilt"]
+)
 def test_what_is_broken_off_is_told(read: Callable[[bytes], list[Any]], broken: bytes, tmp_path: Path) -> None:
     if read is by_file:
         with pytest.raises(CollectorFailed, match="cannot be read"):
