@@ -120,22 +120,21 @@ def counted(ledger: Book) -> Iterator[dict[str, int]]:
     """How often a ledger commits and moves its anchor; each is a sync (checkpoints, one in a hundred, aside)."""
     store: Any = ledger._store
     calls = {"commit": 0, "mark": 0}
-    commit, advance = store._commit, store.anchor.advance
+    commit, mark = store._commit, store.anchor.mark
 
     def committing() -> None:
         calls["commit"] += 1
         commit()
 
-    def marking(mark: Any) -> bool:
-        wrote = bool(advance(mark))
-        calls["mark"] += wrote
-        return wrote
+    def marking(*what: Any) -> None:
+        mark(*what)
+        calls["mark"] += 1
 
-    store._commit, store.anchor.advance = committing, marking
+    store._commit, store.anchor.mark = committing, marking
     try:
         yield calls
     finally:
-        store._commit, store.anchor.advance = commit, advance
+        store._commit, store.anchor.mark = commit, mark
 
 
 def work(count: int = 500) -> float:
@@ -154,17 +153,17 @@ def work(count: int = 500) -> float:
 def slowed(ledger: Book, seconds: float) -> Book:
     """The same ledger, with every commit and every mark made to take so much longer: a disk of another kind."""
     store: Any = ledger._store
-    commit, advance = store._commit, store.anchor.advance
+    commit, mark = store._commit, store.anchor.mark
 
     def slow_commit() -> None:
         commit()
         time.sleep(seconds)
 
-    def slow_advance(mark: Any) -> bool:
+    def slow_mark(*what: Any) -> None:
         time.sleep(seconds)
-        return bool(advance(mark))
+        mark(*what)
 
-    store._commit, store.anchor.advance, store._sync = slow_commit, slow_advance, seconds
+    store._commit, store.anchor.mark, store._sync = slow_commit, slow_mark, seconds
     return ledger
 
 

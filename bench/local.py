@@ -10,7 +10,7 @@ The functions here run in the process of the library they are about, so each imp
 
 from __future__ import annotations
 
-import resource
+import re
 import subprocess
 import sys
 import time
@@ -59,14 +59,14 @@ def server(made: str, keys: int, n: int) -> Job:
 
 def one(made: str, keys: int) -> Job:
     task = getattr(import_module("curador.local"), made)(keys, 1)
-    return lambda: task.randomize([5])
+    return lambda: task.answer(5)
 
 
 def one_on_device(made: str, keys: int) -> Job:
     """By the client for devices, which has no NumPy and reads the system's entropy anew for each report."""
     device = import_module("curador.local.devices.curador_device")
     publish = import_module("curador.local.collect.wire").publish_task
-    task = device.read_task(publish(getattr(import_module("curador.local"), made)(keys, 1)))
+    task = device.read_task(publish(getattr(import_module("curador.local"), made)(keys, 1).named("bench")))
     return lambda: device.report(task, 5)
 
 
@@ -99,7 +99,11 @@ def collected(n: int) -> Path:
 
     folder = HOME / f"reports-{n}"
     if not folder.exists():
-        task, rng, part = Hadamard(1000, 1), np.random.default_rng(1), folder.with_suffix(f".{time.time_ns()}")
+        task, rng, part = (
+            Hadamard(1000, 1).named("bench"),
+            np.random.default_rng(1),
+            folder.with_suffix(f".{time.time_ns()}"),
+        )
         collector = Collector.create(part, task)
         for start in range(0, n, MANY // 4):
             many = min(MANY // 4, n - start)
@@ -230,7 +234,7 @@ def compiled(made: str, keys: int, ours: int, theirs: int) -> Case:
 
 
 def latency(made: str, keys: int) -> list[Case]:
-    """A single report, in a program that has NumPy and on a device that has not."""
+    """A single report, in a program that has the library, and on a device that has one file."""
     peers = {"pure-ldp": f"pure_client({made!r}, {keys}, 1)", "multi-freq-ldpy": f"multi_client({made!r}, {keys}, 1)"}
     theirs = {peer: job(call) for peer, call in peers.items()}
     name = f"{NAMES[made]}, {keys:,} keys, a single report"
@@ -273,4 +277,6 @@ CASES = [
 
 if __name__ == "__main__":  # so many reports, with a bar, and the most memory that was held
     estimate(int(sys.argv[1]))()
-    print(1024.0 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+    # Not ru_maxrss, which begins with that of the process that started this one.
+    [held] = re.findall(r"VmHWM:\s+(\d+) kB", Path("/proc/self/status").read_text())
+    print(1024.0 * int(held))

@@ -7,7 +7,7 @@ from collections.abc import Generator
 
 import pytest
 
-from tests.real_engines import engine_name, opened, postgres_url, spark_session  # noqa: F401  fixtures, by name
+from tests.real_engines import engine_name, opened, pooled_url, postgres_url, spark_session  # noqa: F401  fixtures
 
 
 class NoSkips:

@@ -89,6 +89,53 @@ def postgres_url() -> Iterator[str]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
+@pytest.fixture(scope="session")
+def pooled_url(postgres_url: str) -> Iterator[str]:
+    """The same server behind a pooler in transaction mode, with one session for all clients; sockets only."""
+    program = shutil.which("pgbouncer", path=f"{os.environ.get('PATH', '')}:/usr/sbin")
+    if program is None:
+        pytest.skip("no pgbouncer is installed")
+    import psycopg
+
+    who = unprivileged()
+    server = postgres_url.split("host=")[1]
+    folder = tempfile.mkdtemp(prefix="curador-pool-")
+    try:
+        os.chmod(folder, 0o711)
+        settings = f"""[databases]
+postgres = host={server} dbname=postgres user=postgres
+[pgbouncer]
+listen_addr =
+unix_socket_dir = {folder}
+listen_port = 6432
+auth_type = any
+pool_mode = transaction
+default_pool_size = 1
+"""
+        Path(folder, "pool.ini").write_text(settings)
+        if who:
+            for path in (folder, f"{folder}/pool.ini"):
+                os.chown(path, who["user"], who["group"])
+        quiet: dict[str, Any] = {"cwd": "/", "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, **who}
+        pooler = subprocess.Popen([program, f"{folder}/pool.ini"], **quiet)
+        try:
+            url = f"postgresql://postgres@/postgres?host={folder}&port=6432"
+            for _ in range(600):
+                try:
+                    psycopg.connect(url).close()
+                    break
+                except psycopg.OperationalError:
+                    time.sleep(0.05)
+            else:
+                pytest.fail("pgbouncer did not start within 30 seconds")
+            yield url
+        finally:
+            pooler.terminate()
+            pooler.wait(30)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
 _POSTGRES_TYPES: list[tuple[Callable[[pa.DataType], bool], str]] = [
     (pa.types.is_boolean, "boolean"),
     (pa.types.is_integer, "bigint"),

@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 
 from curador.accounting import events as ev
 from curador.accounting.events import Event
+from curador.accounting.rules.groups import for_group
 from curador.numbers import rational
 from curador.privacy import Neighbors
 from tests import strategies
@@ -163,7 +164,12 @@ def _(event: ev.PoissonSampled) -> list[Atoms]:
 
 @pairs.register
 def _(event: ev.FixedSizeSampled) -> list[Atoms]:
-    return mixed(pairs(event.event)[0], real(Fraction(event.batch, event.population)))
+    return mixed(pairs(_moved(event))[0], real(Fraction(event.batch, event.population)))
+
+
+def _moved(event: ev.FixedSizeSampled) -> Event:
+    """What is run on the batch: under add-remove a unit more takes the place of another, and the batch moves by two."""
+    return for_group(event.event, 2) if event.neighbors is Neighbors.ADD_REMOVE else event.event
 
 
 def mixed(inner: Atoms, rate: Real) -> list[Atoms]:
@@ -292,7 +298,7 @@ def _(event: ev.PoissonSampled) -> tuple[Event, Real, Real]:
 
 @sampling.register
 def _(event: ev.FixedSizeSampled) -> tuple[Event, Real, Real]:
-    return event.event, real(Fraction(event.batch, event.population)), MP.one
+    return _moved(event), real(Fraction(event.batch, event.population)), MP.one
 
 
 def exact_renyi(event: Event, alpha: Fraction) -> Real:

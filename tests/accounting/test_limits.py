@@ -13,7 +13,7 @@ import pytest
 
 import curador.accounting as acc
 from curador.accounting import events, optimal
-from curador.accounting.events import Event, event_from_json
+from curador.accounting.events import Event, event_from_json, made
 from curador.accounting.pld import extremes
 from curador.accounting.pld.extremes import in_both_orders
 from curador.accounting.pld.noise_pairs import log_ndtr, ndtr
@@ -97,20 +97,20 @@ def test_more_laws_than_can_be_laid_out_are_refused() -> None:
 
 
 def test_additions_one_by_one_are_linear(monkeypatch: pytest.MonkeyPatch) -> None:
-    made: list[int] = []
-    real = events._canonical
+    taken_apart: list[int] = []
+    real = made._canonical
 
     def counting(terms: Any) -> Any:
-        made.append(len(terms))
+        taken_apart.append(len(terms))
         return real(terms)
 
-    monkeypatch.setattr(events, "_canonical", counting)
+    monkeypatch.setattr(made, "_canonical", counting)
     total: Event = events.NOTHING
     for i in range(2000):
         total = total + ev.LaplaceNoise(i + 1, 1)
-    assert made == []  # nothing is taken apart on the way,
+    assert taken_apart == []  # nothing is taken apart on the way,
     assert total == acc.compose(*(ev.LaplaceNoise(i + 1, 1) for i in range(2000)))
-    assert len(made) == 2  # and each sum once at the end
+    assert len(taken_apart) == 2  # and each sum once at the end
 
 
 def test_shared_sums_are_taken_apart_once() -> None:

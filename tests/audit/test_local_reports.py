@@ -76,7 +76,7 @@ def test_what_a_broken_rappor_remembers_is_refuted() -> None:
 
 
 def test_reports_of_a_device_are_judged_by_the_same_rule() -> None:
-    task = KRR(3, 1)
+    task = KRR(3, 1).named("q")
     read = curador_device.read_task(publish_task(task))
     own, other = (
         np.frombuffer(b"".join(curador_device.report(read, value) for _ in range(20_000)), np.uint8).reshape(-1, 1)

@@ -120,9 +120,8 @@ def test_a_running_count_ends_when_the_table_is_about_new_people(tmp_path: Path)
 
 def test_limits_belong_to_a_question_of_a_prepared_copy() -> None:
     rows = [(u, g) for u in range(50) for g in "abcdef" for _ in range(6)]
-    keys = {"type": "text", "keys": list("abcdef")}
     frame = pa.table({"id": [u for u, _ in rows], "g": [g for _, g in rows]})
-    table = Table(frame, unit="id", columns={"id": "integer", "g": keys}, contribution=(2, 3))
+    table = Table(frame, unit="id", columns={"id": "integer", "g": "text"}, contribution=(2, 3))
     curator = Curator({"t": table}, budget=PureDP(1000))
     curator.prepare("t", ["g"])
     asked = [curator.table("t").where("g = 'a'").bounded(*limits).aggregate(n=count()) for limits in ((2, 3), (6, 1))]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -350,3 +351,27 @@ def test_whoever_cannot_pay_learns_from_no_refusal_what_others_asked(left: str, 
     assert told[0] == told[1]
     assert told[0][1] is None
     assert "'population'" not in told[0][0]
+
+
+def test_a_name_too_long_for_the_ledger_opens_nothing(study: Invoke) -> None:
+    for length in (181, 193, 200, 201):
+        with pytest.raises(InvalidParameter, match="at most 180 characters"):
+            study("grant", "a" * length, "--epsilon", "0.1")
+    study("grant", "a" * 180, "--epsilon", "0.1")
+    assert set(spent(study)) == {"population", "people", "health", "ana", "a" * 180}
+
+
+def test_a_renewal_lost_with_a_backup_is_back_and_the_new_people_pay_for_themselves(study: Invoke) -> None:
+    """Also a table that was declared after the copy: it does not begin anew."""
+    study("ask", COUNT, "--epsilon", "0.1")
+    shutil.copy("study.ledger", "backup")
+    study("renew", "people", "--epsilon", "1", "--because", WHO)
+    study("ask", COUNT, "--epsilon", "1")
+    before = spent(study)
+    assert before[NEW] == 1
+    for _ in range(2):
+        shutil.copy("backup", "study.ledger")
+        study("ledger", "restore", "--because", "the disk failed")
+        assert spent(study) == before
+        with pytest.raises(BudgetExceeded):
+            study("ask", COUNT, "--epsilon", "0.1")

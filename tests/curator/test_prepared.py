@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
+import pyarrow as pa
 import pytest
 
 from curador.curator.curator import Curator
 from curador.curator.prepared import StoredCopies, prepare_stored
-from curador.errors import InvalidParameter
+from curador.errors import InvalidParameter, QuestionRefused
 from curador.privacy import PureDP
+from curador.query.aggregates.counts import count
+from curador.query.tables.table import Table
 
 STUDY = """
 [budget]
@@ -108,3 +112,43 @@ def test_a_list_that_cannot_be_read(study: Path, text: str) -> None:
     (study.parent / "study.prepared.json").write_text(text)
     with pytest.raises(InvalidParameter, match=r"study\.prepared\.json cannot be read"):
         StoredCopies(study, lambda table: (1, 1)).for_table("a")
+
+
+def people(keys: list[str] | None = None) -> Curator:
+    """A hundred people, each once: half in 'F', a quarter each in 'M' and 'other'; k is 1 for every other one."""
+    rows = {"id": range(100), "s": (["F", "M", "F", "other"] * 25), "k": [0, 1] * 50}
+    columns = {"id": "integer", "s": {"type": "text", "keys": keys} if keys else "text"}
+    own = {"columns": {**columns, "k": {"type": "integer", "keys": [1]}}, "contribution": (2, 1), "unit": "id"}
+    return Curator({"t": Table(pa.table({n: list(x) for n, x in rows.items()}), **own)}, PureDP(10**6))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("keys", [["other", "F"], ["F"], ["M", "F"], ["nobody"]])
+def test_keys_given_with_a_question_are_answered_as_without_a_copy(keys: list[str]) -> None:
+    """A copy holds the rows of the declared keys alone: it is not used for others, nor left to count them as none."""
+    curator = people(["F", "M"])
+    asked = curator.table("t").group_by("s", keys={"s": keys}).aggregate(n=count())
+    loud: dict[str, Any] = {"epsilon": 1000, "because": "a test", "override": True}
+    before = asked.ask(**loud)["n"]
+    curator.prepare("t", ["s"])
+    assert asked.ask(fresh=True, **loud)["n"] == before
+    if set(keys) <= {"F", "M"}:
+        assert asked.ask(prepared=True, fresh=True, **loud)["n"] == before
+        assert any("more groups" in note for note in asked.ask(prepared=True, **loud).notes) is (len(keys) == 1)
+    else:
+        with pytest.raises(QuestionRefused, match="holds all rows that these groups need"):
+            asked.plan(prepared=True, epsilon=1)
+    curator.close()
+
+
+def test_a_copy_without_all_rows_answers_for_no_coarser_groups() -> None:
+    """Prepared by (s, k), where half of the rows have no key of k: 50 of 100 is no answer."""
+    curator = people(["F", "M", "other"])
+    curator.prepare("t", ["s", "k"])
+    with pytest.raises(QuestionRefused, match="holds all rows that these groups need"):
+        curator.plan("SELECT COUNT(*) AS n FROM t", epsilon=1, prepared=True)
+    curator.close()
+    unlisted = people()
+    unlisted.prepare("t", ["s", "k"])
+    found = unlisted.ask("SELECT COUNT(*) AS n FROM t", epsilon=1000, because="x", override=True, prepared=True)
+    assert found.value == 100
+    unlisted.close()

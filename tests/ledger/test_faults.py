@@ -120,10 +120,35 @@ def test_a_folder_that_is_not_there(quick: Path) -> None:
         open_ledger(quick / "nowhere" / "x.db", keep=quick / "keep")
 
 
+def test_an_anchor_that_is_gone(opener: Opener, address: dict[str, Any]) -> None:
+    """A volume that is not mounted: nothing is sold or told until it is back, and no new anchor is made."""
+    ledger = opener()
+    ledger.open("people", PureDP(1))
+    told = ledger.reserve("people", THOUSANDTH)
+    ledger.settle(told.id, b"x")
+    charge = ledger.reserve("people", THOUSANDTH)
+    keep = Path(address["keep"])
+    shutil.move(keep, keep.with_name("away"))
+    for made in (False, True):  # a folder without an anchor is no better than none
+        if made:
+            keep.mkdir()
+        for ask in (
+            lambda: ledger.reserve("people", THOUSANDTH),
+            lambda: ledger.settle(charge.id, b"x"),
+            lambda: ledger.answer(told.id),
+        ):
+            with pytest.raises(LedgerFailed, match="anchor beside the ledger"):
+                ask()
+    assert list(keep.iterdir()) == []
+    keep.rmdir()
+    shutil.move(keep.with_name("away"), keep)
+    assert ledger.settle(charge.id, b"x") == b"x"
+    assert ledger.balance("people").state.spent == (2 * 10**9,)
+    ledger.verify()
+
+
 @pytest.mark.parametrize("beside", [True, False])
-def test_an_anchor_that_cannot_be_written(
-    opener: Opener, address: dict[str, Any], beside: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_anchor_that_cannot_be_written(opener: Opener, beside: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """Marked beside the commit, the answer is stored by then: it is still not told, nor by whoever reads next.
 
     Marked before it, the answer is not stored.
@@ -132,16 +157,19 @@ def test_an_anchor_that_cannot_be_written(
     ledger = opener()
     ledger.open("people", PureDP(1))
     charge = ledger.reserve("people", THOUSANDTH)
-    keep = Path(address["keep"])
-    shutil.move(keep, keep.with_name("away"))
-    with pytest.raises(LedgerFailed, match="anchor beside the ledger"):
-        ledger.settle(charge.id, b"x")
-    if beside:
-        with pytest.raises(LedgerFailed, match="anchor beside the ledger"):
-            ledger.answer(charge.id)
-    else:
-        assert ledger.answer(charge.id) is None
-    shutil.move(keep.with_name("away"), keep)
+
+    def fails(*arguments: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as full:
+        full.setattr(os, "fdatasync", fails)
+        with pytest.raises(LedgerFailed):
+            ledger.settle(charge.id, b"x")
+        if beside:
+            with pytest.raises(LedgerFailed, match="anchor beside the ledger"):
+                ledger.answer(charge.id)
+        else:
+            assert ledger.answer(charge.id) is None
     assert (ledger.answer(charge.id) if beside else ledger.settle(charge.id, b"x")) == b"x"
     ledger.verify()
 
@@ -172,7 +200,7 @@ def test_a_connection_that_is_cut_fails_once_and_is_made_again(server: dict[str,
         ledger.settle(charge.id, b"x")
     assert ledger.settle(charge.id, b"x") == b"x"
     with pytest.raises(LedgerFailed, match="cannot be read or written"):
-        ledger.verify()  # reads have a connection of their own
+        ledger.balance("people")  # reads have a connection of their own, and long ones a new one
     assert ledger.balance("people").state.spent == (10**9,)
     ledger.verify()
     ledger.close()

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import threading
+import uuid
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,6 +14,7 @@ from curador.accounting.events import PureLoss
 from curador.errors import InvalidParameter
 from curador.ledger.opening import open_ledger
 from curador.ledger.records import Charges
+from curador.ledger.stores.rows import ENTRY, Rows
 from curador.privacy import PureDP
 from tests.ledger.conftest import Opener
 from tests.ledger.stores.test_work import instructions
@@ -90,7 +94,7 @@ def test_sqlite_reads_the_newest_charges_without_the_others(quick: Path) -> None
         works = (lambda: ledger.history(last=10), lambda: ledger.history("people", last=10))
         steps.append([instructions(ledger, work) for work in works])
     assert steps[0] == steps[1]
-    assert instructions(ledger, ledger.history) > 50 * max(steps[1])
+    assert instructions(ledger, lambda: ledger.history(last=None)) > 50 * max(steps[1])
     ledger.close()
 
 
@@ -120,3 +124,97 @@ def test_charges_are_a_tuple_that_shows_itself(fresh: Opener) -> None:
     assert list(frame["guarantee"]) == ["epsilon 0.1212625", "", ""]
     assert list(frame["settled"]) == [False, False, True]
     assert list(Charges().to_pandas().columns) == list(frame.columns)
+
+
+# ---- pages ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_history_comes_in_pages(fresh: Opener, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By default the newest; a page before a page; all, if all are asked for, read page by page."""
+    ledger = fresh()
+    ledger.open("people", PureDP(10))
+    for name in ("ana", "bea"):
+        ledger.open(name, PureDP(5), parent="people")
+    for n in range(25):
+        charge = ledger.reserve("people", THOUSANDTH, fingerprint=f"q{n}", receiver="ana")
+        if n % 3:
+            ledger.settle(charge.id, b"x")
+    for n in (1, 4, 2, 22):
+        ledger.reserve("people", THOUSANDTH, fingerprint=f"q{n}", receiver="bea")
+    assert [ledger.count(scope) for scope in (None, "people", "ana", "bea")] == [25, 25, 25, 4]
+    wholes = {scope: ledger.history(scope, last=None) for scope in (None, "people", "ana", "bea")}
+    assert [c.id for c in wholes["bea"]] == ["2", "3", "5", "23"]
+    assert [c.id for c in wholes[None]][-5:] == ["25", "2", "5", "3", "23"]
+    monkeypatch.setattr("curador.ledger.history.PAGE", 4)
+    for scope, whole in wholes.items():
+        assert ledger.history(scope, last=None) == whole
+        assert ledger.history(scope, last=7) == whole[-7:]
+        pages = [ledger.history(scope, last=3)]
+        while pages[-1]:
+            pages.append(ledger.history(scope, last=3, before=pages[-1][0]))
+        assert [c for page in reversed(pages) for c in page] == list(whole)
+    with pytest.raises(InvalidParameter, match="eva"):
+        ledger.count("eva")
+
+
+def test_the_default_is_a_thousand(quick: Path) -> None:
+    ledger = open_ledger("memory:")
+    ledger.open("people", PureDP(1000))
+    for _ in range(1001):
+        ledger.reserve("people", THOUSANDTH)
+    for scope in (None, "people"):
+        assert [c.id for c in ledger.history(scope)] == [str(n) for n in range(2, 1002)]
+        assert len(ledger.history(scope, last=None)) == ledger.count(scope) == 1001
+
+
+def test_postgresql_reads_a_history_in_two_statements(
+    postgres_url: str, quick: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Apart from the beginning, the head and the end of every read; however many charges there are."""
+    from curador.ledger.stores import postgres
+
+    ledger = open_ledger(postgres_url, keep=quick / "keep", schema=f"h{uuid.uuid4().hex[:12]}")
+    ledger.open("people", PureDP(1))
+    ledger.open("bea", PureDP(1), parent="people")
+    for n in range(20):
+        ledger.settle(ledger.reserve("people", THOUSANDTH, fingerprint=f"q{n}").id, b"x")
+    ledger.reserve("people", THOUSANDTH, fingerprint="q3", receiver="bea")
+    seen: list[str] = []
+    plain = postgres._Database.execute
+
+    def spying(self: Any, statement: str, values: Any) -> Any:
+        seen.append(statement)
+        return plain(self, statement, values)
+
+    monkeypatch.setattr(postgres._Database, "execute", spying)
+    for scope, charges in (("people", 20), ("bea", 1), (None, 21)):
+        seen.clear()
+        assert len(ledger.history(scope)) == charges
+        assert len([s for s in seen if "head" not in s]) == 2
+    ledger.close()
+
+
+def test_nobody_waits_for_one_who_reads_much(opener: Opener) -> None:
+    """A balance is read, and a charge is bought, while another thread is in the midst of a long read."""
+    ledger = opener()
+    ledger.open("people", PureDP(1))
+    inside, leave = threading.Event(), threading.Event()
+
+    def look(rows: Rows) -> int:
+        found = rows.scan(ENTRY)
+        next(found)
+        inside.set()
+        leave.wait(30)
+        return 1 + len(list(found))
+
+    seen: list[int] = []
+    thread = threading.Thread(target=lambda: seen.append(ledger._store.read(look, long=True)))
+    thread.start()
+    inside.wait(30)
+    ledger.settle(ledger.reserve("people", THOUSANDTH).id, b"x")
+    assert ledger.balance("people").state.spent == (10**9,)
+    assert len(ledger.history()) == 1
+    assert thread.is_alive()
+    leave.set()
+    thread.join()
+    assert seen == [1]  # of the moment at which it began

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from hypothesis import HealthCheck, Phase, settings
@@ -26,7 +26,7 @@ from hypothesis.stateful import (
 
 from curador.accounting.events import PureLoss
 from curador.errors import BudgetExceeded, CuradorError, InvalidParameter
-from curador.ledger import book, history
+from curador.ledger import book, history, pricing
 from curador.ledger.book import Book
 from curador.ledger.opening import open_ledger
 from curador.ledger.stores.rows import CHARGE, QUESTION
@@ -324,7 +324,10 @@ def lets_a_key_have_two_answers(patch: pytest.MonkeyPatch) -> None:
 
 
 def checks_only_the_leaves(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(book, "lineage", lambda scopes, parent: (scopes,) if isinstance(scopes, str) else tuple(set(scopes)))
+    def leaves(scopes: object, parent: object) -> tuple[str, ...]:
+        return (scopes,) if isinstance(scopes, str) else tuple(set(cast("list[str]", scopes)))
+
+    patch.setattr(pricing, "lineage", leaves)
 
 
 @pytest.mark.parametrize(

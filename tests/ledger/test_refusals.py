@@ -177,9 +177,7 @@ def test_a_ledger_that_was_changed_by_another_program(file: Path) -> None:
     with sqlite3.connect(file) as connection:
         connection.execute("UPDATE balance SET spent = 0")
     connection.close()
-    ledger = open_ledger(file)
-    assert refusal(LedgerBroken, ledger.verify) == ("ledger-tampered", {"table": "balance"})
-    ledger.close()
+    assert refusal(LedgerBroken, open_ledger, file) == ("ledger-tampered", {"table": "balance"})
 
 
 def test_a_database_of_another_format(file: Path) -> None:

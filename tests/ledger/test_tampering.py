@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import random
 import shutil
 import sqlite3
 from collections.abc import Callable
+from datetime import UTC, datetime
 from fractions import Fraction
 from pathlib import Path
 
@@ -14,12 +14,11 @@ import pytest
 
 from curador.accounting.events import PureLoss
 from curador.errors import BudgetExceeded, InvalidParameter, LedgerBroken, LedgerFailed
-from curador.ledger.anchor import MOST_REMEMBERED, SLOT, Anchor, Mark
+from curador.ledger.anchor import Anchor
 from curador.ledger.book import Book
 from curador.ledger.opening import open_ledger, restore_ledger
-from curador.ledger.stores.rows import TABLES, Head
-from curador.privacy import PureDP
-from tests.ledger.conftest import Opener
+from curador.ledger.stores.rows import TABLES
+from curador.privacy import ApproxDP, PureDP
 
 TENTH = PureLoss(Fraction(1, 10))
 
@@ -118,27 +117,7 @@ def test_a_restore_without_an_anchor_closes_everything(rolled_back: Path) -> Non
     ledger.close()
 
 
-def test_a_restore_closes_what_lost_its_grant_and_keeps_lost_names_taken(file: Path) -> None:
-    shutil.copy(file, file.with_suffix(".copy"))
-    ledger = open_ledger(file)
-    ledger.grant("people", PureDP(1))
-    ledger.grant("visits", PureDP(1))
-    ledger.open("later", PureDP(1))
-    buy(ledger, times=10)
-    ledger.close()
-    shutil.copy(file.with_suffix(".copy"), file)
-    ledger = restore_ledger(file, because="the disk failed")
-    assert ledger.balance("people").closed  # 1.1 was spent, of which the old ceiling of 1 cannot tell
-    with pytest.raises(LedgerBroken, match="lost"):
-        ledger.balance("later")
-    with pytest.raises(InvalidParameter, match="already"):
-        ledger.open("later", PureDP(1))
-    ledger.verify()
-    ledger.close()
-
-
-@pytest.mark.parametrize("times", [1, 2, 3])
-def test_a_copy_brings_nothing_back_however_often_it_is_restored(file: Path, times: int) -> None:
+def test_a_restore_brings_back_grants_scopes_and_closures(file: Path) -> None:
     ledger = open_ledger(file)
     ledger.open("left", PureDP(1))
     ledger.close()
@@ -146,40 +125,162 @@ def test_a_copy_brings_nothing_back_however_often_it_is_restored(file: Path, tim
     ledger = open_ledger(file)
     ledger.grant("people", PureDP(1))
     ledger.grant("visits", PureDP(1))
-    ledger.open("later", PureDP(1))
+    ledger.open("later", PureDP(1), parent="people", expires=datetime(2100, 1, 1, tzinfo=UTC))
     ledger.revoke("left")
     buy(ledger, times=10)
+    buy(ledger, "later", times=3)
+    scopes = ("people", "visits", "left", "later")
+    before = [ledger.balance(scope) for scope in scopes]
     ledger.close()
-    for _ in range(times):
+    for _ in range(3):  # however often
         shutil.copy(file.with_suffix(".copy"), file)
         ledger = restore_ledger(file, because="the disk failed")
-        assert ledger.balance("people").closed
-        assert ledger.balance("left").closed
+        assert [ledger.balance(scope) for scope in scopes] == before
+        assert ledger.balance("people").spent == PureDP(1.4)
         with pytest.raises(InvalidParameter, match="already"):
             ledger.open("later", PureDP(1))
         ledger.verify()
         ledger.close()
+    open_ledger(file).close()
 
 
-def test_a_history_that_went_another_way_is_refused_and_both_are_paid(rolled_back: Path, quick: Path) -> None:
-    """The copy was used elsewhere with another anchor until it is longer than the one we knew."""
-    elsewhere = quick / "elsewhere"
-    elsewhere.mkdir()
-    shutil.copy(rolled_back, elsewhere / "x.db")
-    (elsewhere / "keep").mkdir()
-    shutil.copy(quick / "x.db.keep" / "key", elsewhere / "keep" / "key")
-    ledger = restore_ledger(elsewhere / "x.db", keep=elsewhere / "keep", because="test")
-    ledger.open("people 2", PureDP(1))
-    buy(ledger, "people 2", times=9)
-    ledger.close()
-    shutil.copy(elsewhere / "x.db", rolled_back)
-    with pytest.raises(LedgerBroken, match="another one"):
-        open_ledger(rolled_back)
-    ledger = restore_ledger(rolled_back, because="test")
-    assert ledger.balance("people").state.spent == (5 * 10**11,)  # 0.1 here and 0.4 there; the common 0.1 twice
-    assert ledger.balance("people 2").closed
+def test_without_any_copy_the_anchor_is_enough(file: Path) -> None:
+    """The file is gone, or was changed and nothing older verifies: balances go on, charges and answers are lost."""
+    for path in file.parent.glob("x.db*"):
+        if path.is_file():
+            path.unlink()
+    with pytest.raises(LedgerBroken, match="ends with entry 0"):
+        open_ledger(file)
+    ledger = restore_ledger(file, because="no copy was made")
+    assert ledger.balance("visits").spent == ledger.balance("people").spent == PureDP(0.1)
+    assert ledger.history() == ()
+    assert ledger.reserve("visits", TENTH).id == "2"
     ledger.verify()
     ledger.close()
+
+
+@pytest.mark.parametrize("scopes", [3, 400])
+def test_a_restore_knows_any_number_of_scopes(quick: Path, scopes: int) -> None:
+    file = quick / "x.db"
+    ledger = open_ledger(file)
+    ledger.open("people", ApproxDP(9, 1e-6))
+    ledger.close()
+    shutil.copy(file, quick / "copy")
+    ledger = open_ledger(file)
+    for n in range(scopes):
+        ledger.open(f"t{n}", ApproxDP(1, 1e-6))
+    buy(ledger, f"t{scopes - 1}", times=10)
+    ledger.close()
+    for _ in range(2):
+        shutil.copy(quick / "copy", file)
+        ledger = restore_ledger(file, because="test")
+        assert len(ledger.scopes()) == scopes + 1
+        with pytest.raises(BudgetExceeded, match="does not cover"):
+            ledger.reserve(f"t{scopes - 1}", TENTH)
+        with pytest.raises(InvalidParameter, match="already"):
+            ledger.open("t0", ApproxDP(1, 1e-6))
+        ledger.verify()
+        ledger.close()
+
+
+def test_a_restore_brings_back_registrations_and_renewals(file: Path) -> None:
+    """New people are not sold from the old people's budget, nor a table twice under another name."""
+    ledger = open_ledger(file)
+    ledger.register("visits", "visits.csv", scope="visits")
+    ledger.close()
+    shutil.copy(file, file.with_suffix(".copy"))
+    ledger = open_ledger(file)
+    ledger.open("visits, renewed 1", PureDP(1))
+    renewed = ledger.renew("visits", "visits, renewed 1", because="new people")
+    ledger.open("later", PureDP(1))
+    ledger.register("later", "later.csv", scope="later")
+    moved = ledger.register("later", "moved.csv")
+    buy(ledger, "visits, renewed 1", times=10)
+    ledger.close()
+    for _ in range(2):
+        shutil.copy(file.with_suffix(".copy"), file)
+        ledger = restore_ledger(file, because="the disk failed")
+        assert ledger.registered("visits", "visits.csv") == renewed
+        assert ledger.registered("later", "moved.csv") == moved
+        found = ledger.registered("elsewhere", "later.csv")
+        assert found is not None
+        assert found.scope == "later"
+        assert ledger.scopes_of("visits") == ("visits", "visits, renewed 1")
+        assert ledger.ever_promised(["visits, renewed 1"], PureDP(1))
+        with pytest.raises(BudgetExceeded):
+            ledger.reserve(renewed.scope, TENTH)
+        ledger.verify()
+        ledger.close()
+
+
+def test_a_restore_that_was_cut_off_before_its_anchor_was_written(
+    rolled_back: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The entry is there, and says whose place it takes: it is not done twice."""
+
+    def cut_off(*arguments: object, **options: object) -> None:
+        raise OSError("the power was cut")
+
+    with monkeypatch.context() as cut:
+        cut.setattr(Anchor, "start", cut_off)
+        with pytest.raises(OSError, match="power"):
+            restore_ledger(rolled_back, because="test")
+    with pytest.raises(InvalidParameter, match="not older"):
+        restore_ledger(rolled_back, because="test")
+    ledger = open_ledger(rolled_back)
+    assert ledger.balance("people").spent == PureDP(0.4)
+    ledger.verify()
+    ledger.close()
+    open_ledger(rolled_back).close()
+
+
+def test_without_an_anchor_nothing_new_is_opened_either(rolled_back: Path) -> None:
+    """What was opened after the copy is not known: under a new name its people would be sold again."""
+    (rolled_back.with_name("x.db.keep") / "anchor").unlink()
+    ledger = restore_ledger(rolled_back, because="the disk failed")
+    with pytest.raises(LedgerBroken, match="without its anchor"):
+        ledger.open("later", PureDP(1))
+    assert ledger.scopes() == ("people", "visits")
+    assert ledger.answer("1") == b"the answer of 1"
+    ledger.verify()
+    ledger.close()
+    open_ledger(rolled_back).close()
+
+
+def test_a_history_that_went_another_way_is_refused_and_both_are_paid(file: Path, quick: Path) -> None:
+    """The copy was used elsewhere with an anchor of its own until it is longer than the one we knew."""
+    elsewhere = quick / "elsewhere"
+    elsewhere.mkdir()
+    ledger = open_ledger(file)
+    ledger.open("here", PureDP(1))
+    ledger.register("t", "t.csv", scope="visits")
+    ledger.close()
+    shutil.copy(file, elsewhere / "x.db")
+    shutil.copytree(quick / "x.db.keep", elsewhere / "keep")
+    ledger = open_ledger(file)
+    ledger.open("only here", PureDP(1))
+    ledger.register("u", "u.csv", scope="here")
+    buy(ledger, times=3)
+    ledger.close()
+    ledger = open_ledger(elsewhere / "x.db", keep=elsewhere / "keep")
+    ledger.open("people 2", PureDP(1))
+    ledger.register("u", "v.csv", scope="people 2")
+    buy(ledger, "people 2", times=9)
+    ledger.close()
+    shutil.copy(elsewhere / "x.db", file)
+    with pytest.raises(LedgerBroken, match="another one"):
+        open_ledger(file)
+    ledger = restore_ledger(file, because="test")
+    assert ledger.balance("people").state.spent == (5 * 10**11,)  # 0.1 here and 0.4 there; the common 0.1 twice
+    assert ledger.balance("people 2").closed
+    assert ledger.balance("here").closed  # the table u is tied to either: nobody can say whose rows it has
+    assert ledger.balance("only here").remaining == PureDP(1)
+    known = ledger.registered("t", "t.csv")
+    assert known is not None
+    assert known.version == 2  # no answer about the one history's rows is given for the other's
+    ledger.verify()
+    ledger.close()
+    open_ledger(file).close()
 
 
 @pytest.mark.parametrize("address", [".", "/", "sqlite:///."])
@@ -204,14 +305,6 @@ def test_a_file_replaced_while_it_is_open_is_seen(file: Path) -> None:
     with pytest.raises(LedgerBroken, match="another file"):
         ledger.reserve("visits", TENTH)
     ledger.close()
-
-
-def test_a_schema_put_back_while_it_is_open_is_seen(opener: Opener) -> None:
-    """As when a server is restored under a running curator."""
-    ledger = started(opener())
-    ledger._store._seen += 5  # type: ignore[attr-defined]  # it has seen more than there is now
-    with pytest.raises(LedgerBroken, match="lost entries"):
-        ledger.reserve("visits", TENTH)
 
 
 # ---- keys --------------------------------------------------------------------------------------------------------
@@ -287,7 +380,7 @@ def by_hand(file: Path, *statements: str) -> None:
         "DELETE FROM paid WHERE scope = 'people'",
         "UPDATE charge SET entry = 1",
         "INSERT INTO request VALUES ('k', 'q0', 1)",
-        "INSERT INTO data VALUES (1, 'people', 1)",
+        "INSERT INTO data VALUES (1, 'people', 1, 'row')",
         "UPDATE head SET charges = 0",
         "UPDATE head SET sequence = sequence - 1",
     ],
@@ -357,51 +450,3 @@ def test_flipped_bytes_are_seen_unless_they_change_nothing(file: Path) -> None:
             harmless += 1
     assert len(inside) == 48
     assert harmless < 48
-
-
-# ---- the anchor itself -------------------------------------------------------------------------------------------
-
-
-def test_a_power_cut_while_the_anchor_is_written_spoils_only_the_newer_mark(file: Path) -> None:
-    path = file.with_name("x.db.keep") / "anchor"
-    key = bytes.fromhex((path.parent / "key").read_text())
-    newest = Anchor(path.parent, key).read()
-    assert newest is not None
-    content_ = path.read_bytes()
-    slots = [content_[:SLOT], content_[SLOT:]]
-    newer = max((0, 1), key=lambda n: int(json.loads(slots[n].split(b"\t")[0])["sequence"]))
-    slots[newer] = slots[newer][:40] + b"\0" * (SLOT - 40)
-    path.write_bytes(b"".join(slots))
-    older = Anchor(path.parent, key).read()
-    assert older is not None
-    assert older.head.sequence < newest.head.sequence
-    open_ledger(file).close()  # the database is ahead of it, as after a crash
-    assert Anchor(path.parent, key).read() is not None
-
-
-def test_an_anchor_never_goes_back_whoever_writes(file: Path) -> None:
-    folder = file.with_name("x.db.keep")
-    one, two = (Anchor(folder, bytes.fromhex((folder / "key").read_text())) for _ in range(2))
-    one.advance(Mark(Head(100, 50, b"new"), {}))
-    two.advance(Mark(Head(99, 50, b"old"), {}))
-    found = two.read()
-    assert found is not None
-    assert found.head.sequence == 100
-
-
-def test_of_too_many_scopes_an_anchor_remembers_none_and_a_restore_closes_all(quick: Path) -> None:
-    ledger = open_ledger(quick / "x.db")
-    ledger.open("people", PureDP(1))
-    for n in range(MOST_REMEMBERED):
-        ledger.open(f"analyst {n}", PureDP(1), parent="people")
-    ledger.close()
-    shutil.copy(quick / "x.db", quick / "copy")
-    ledger = open_ledger(quick / "x.db")
-    buy(ledger, "people")
-    ledger.close()
-    shutil.copy(quick / "copy", quick / "x.db")
-    ledger = restore_ledger(quick / "x.db", because="test")
-    assert ledger.balance("analyst 7").closed
-    with pytest.raises(BudgetExceeded, match="closed"):
-        ledger.reserve("people", TENTH)
-    ledger.close()

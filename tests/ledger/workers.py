@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import gc
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
@@ -51,15 +51,13 @@ def waiter(address: dict[str, Any], times: int, told: int) -> None:
     """Buy so many times, and tell the number drawn in the queue and the charge bought with it."""
     ledger = open_ledger(**address)
     queue: Any = ledger._store._queue  # type: ignore[attr-defined]
-    plain, drawn = queue.turn, [0]
+    plain, drawn = queue.wait, [0]
 
-    @contextlib.contextmanager
-    def watched() -> Iterator[int]:
-        with plain() as number:
-            drawn[0] = number
-            yield number
+    def watched() -> int:
+        drawn[0] = plain()
+        return drawn[0]
 
-    queue.turn = watched
+    queue.wait = watched
     for _ in range(times):
         charge = ledger.reserve("people", THOUSANDTH)
         os.write(told, f"{drawn[0]}:{charge.id}\n".encode())

@@ -35,7 +35,7 @@ REALS = np.linspace(-1.5, 1.5, 300)
 MIXED: dict[str, Any] = {"age": Range(0, 100), "drink": WORDS, "smokes": 2}
 COLUMNS = {"age": [float(i % 90) for i in range(300)], "drink": MANY, "smokes": [i % 2 for i in range(300)]}
 
-EVERY_TASK: list[tuple[Any, Any]] = [
+_TASKS: list[tuple[Any, Any]] = [
     (KRR(WORDS, 1), MANY),
     (KRR(300, 1, bits=16), [i % 300 for i in range(300)]),
     (SUE(WORDS, 1), MANY),
@@ -53,11 +53,12 @@ EVERY_TASK: list[tuple[Any, Any]] = [
     (Record(MIXED, 6), COLUMNS),
     (SquareWave(-1, 1, 1, buckets=40), REALS),
     (DBitFlip(WORDS, 1, 2), MANY),
-    (Rappor(4, salt="x", bloom=32, cohorts=300), MANY),
+    (Rappor(4, bloom=32, cohorts=300), MANY),
     (CountMean(4, rows=300, places=32), MANY),
-    (HadamardCountMean(4, salt="y", rows=16, places=512), MANY),
+    (HadamardCountMean(4, rows=16, places=512), MANY),
     (HeavyHitters(2, length=4, rows=8, places=31), MANY),
     (HeavyHitters(3, kind="integers", length=2, rows=4, places=13), [i * i - 9 for i in range(300)]),
     (Longitudinal(WORDS, 2, values=1, first=1), MANY),
 ]
+EVERY_TASK: list[tuple[Any, Any]] = [(task.named("q"), values) for task, values in _TASKS]
 """(task, values)"""

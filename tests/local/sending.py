@@ -11,7 +11,7 @@ from curador.local import OUE
 from curador.local.collect.wire import messages, read_message
 from curador.local.task.tally import Tally
 
-TASK = OUE(["a", "b", "c"], 1)
+TASK = OUE(["a", "b", "c"], 1).named("letters")
 
 
 def sent(n: int, task: Any = TASK) -> list[dict[str, str]]:

@@ -21,7 +21,26 @@ Row = Mapping[ex.Name, object]
 
 
 def read(raw: object, t: Type) -> Cell:
-    """A raw value of a row as a plan reads it: out of type, NaN and infinite are NULL; bounds clip."""
+    """A raw value of a row as a plan reads it: out of type, NaN and infinite are NULL; bounds clip.
+
+    Where the column is never NULL, its substitute stands for NULL.
+    """
+    found = _read(raw, t)
+    return found if found is not None or t.nullable else instead(t)
+
+
+def instead(t: Type) -> Cell:
+    """The lower bound, the first key, or False."""
+    if t.kind.counted and t.grid_bounds is not None:
+        return t.grid_bounds[0]
+    if t.keys:
+        first = t.keys[0]
+        return days(first) if isinstance(first, date) else first
+    assert t.kind is Kind.BOOLEAN
+    return False
+
+
+def _read(raw: object, t: Type) -> Cell:
     if t.kind is Kind.TEXT:
         return raw if isinstance(raw, str) else None
     if t.kind is Kind.BOOLEAN:

@@ -23,11 +23,12 @@ from curador.engines.registry import ENGINES
 SRC = Path(__file__).parents[2] / "src" / "curador"
 LONGEST = 450  # lines; a file that outgrows it holds two ideas
 
-BASE = {"errors", "numbers", "privacy"}
+BASE = {"errors", "forks", "numbers", "privacy"}
 CORE = BASE | {"noise", "accounting", "mechanisms"}
 # For each room, the rooms it may import. A new room is a decision: it gets its line here and in ARCHITECTURE.md.
 ARROWS: dict[str, set[str]] = {
     "errors": set(),
+    "forks": {"errors"},
     "numbers": {"errors"},
     "privacy": {"errors", "numbers"},
     "noise": BASE,
@@ -61,7 +62,7 @@ DRIVERS = {
 PARSER, PARSER_ROOM = "sqlglot", "query/ask/sql/"  # a question built in Python never needs it
 ENTROPY = {"secrets", "os.urandom", "os.getrandom", "ssl.RAND_bytes", "ssl.RAND_priv_bytes"}
 ALONE = "local/devices/curador_device.py"  # copied to devices as one file: it may import nothing of ours, and be longer
-LONGEST_ALONE = 1000
+LONGEST_ALONE = 1200
 ENTROPY_ROOMS = ("noise/entropy.py", "server/auth.py", ALONE)
 RANDOM = {"random", "numpy.random"}
 RANDOM_ROOMS = ("curator/study/samples.py", "audit/", "learn/torch/")

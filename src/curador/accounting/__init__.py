@@ -7,6 +7,7 @@ Reading order:
 * account — epsilon, delta, profile and trade-off of events fixed in advance, by any of five accountants
 * rules — one rule per event for each kind of account
 * pld — privacy-loss distributions, the tight accountant
+* theorems — events that rest on a theorem of their own: batches as trained, pairs of laws, repetitions
 * composition — sums of guarantees: basic, advanced, parallel
 * optimal — the best composition theorem for equal guarantees
 * convert — conversions between kinds of guarantee
@@ -26,12 +27,30 @@ from curador.accounting.events import NOTHING, Event, compose, event_from_json
 from curador.accounting.finite import FiniteMechanism
 from curador.accounting.rules.groups import for_group, group
 from curador.accounting.rules.renyi import renyi
+from curador.accounting.theorems import (
+    BallsInBins,
+    LawPair,
+    PoissonRepeatAndSelect,
+    RepeatAndSelect,
+    ShuffledBatches,
+    TruncatedPoissonSampled,
+    banded_event,
+    matrix_event,
+    tree_encoder,
+)
 
 __all__ = [
     "NOTHING",
+    "BallsInBins",
     "Bracket",
     "Event",
     "FiniteMechanism",
+    "LawPair",
+    "PoissonRepeatAndSelect",
+    "RepeatAndSelect",
+    "ShuffledBatches",
+    "TruncatedPoissonSampled",
+    "banded_event",
     "basic",
     "calibrate",
     "compose",
@@ -44,10 +63,12 @@ __all__ = [
     "group",
     "how_many",
     "keeps",
+    "matrix_event",
     "parallel",
     "post_process",
     "posterior",
     "profile",
     "renyi",
     "tradeoff",
+    "tree_encoder",
 ]

@@ -14,7 +14,7 @@ from curador.cli.budgets import budget, grant, renew, revoke
 from curador.cli.demo import demo
 from curador.cli.hints import with_hint
 from curador.cli.histories import history
-from curador.cli.ledgers import restore, verify
+from curador.cli.ledgers import redeclare, restore, verify
 from curador.cli.local.commands import local
 from curador.cli.screen import console, print_refusal
 from curador.cli.studies import check, init, prepare, reload
@@ -55,6 +55,7 @@ for _command in _ALL:
     app.command()(_command)
 app.command("sql", help='The same as ask.\n\nExample: curador sql "SELECT COUNT(*) FROM adult" --epsilon 0.1')(ask)
 ledger.command()(verify)
+ledger.command()(redeclare)
 ledger.command()(restore)
 app.add_typer(ledger, name="ledger")
 app.add_typer(local, name="local")

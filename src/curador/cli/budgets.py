@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Annotated, Any
@@ -12,7 +13,6 @@ from rich.text import Text
 from curador.cli.opening import open_study
 from curador.cli.options import STUDY, Delta, Json, Paid, Study
 from curador.cli.screen import amount, console, emit, grid, say
-from curador.errors import LedgerBroken
 
 if TYPE_CHECKING:
     from curador import Balance, Ledger
@@ -28,24 +28,16 @@ def budget(scope: Some = None, study: Study = STUDY, as_json: Json = False) -> N
     Example: curador budget
     """
     with open_study(study) as curator:
-        found, lost = standing(curator.ledger) if scope is None else ([curator.budget(scope)], [])
+        found = standing(curator.ledger) if scope is None else [curator.budget(scope)]
     if as_json:
         emit([_plain(b) for b in found])
         return
     show(found)
-    if lost:
-        say(f"Lost when the ledger was restored, and closed for ever: {', '.join(lost)}.", "yellow")
 
 
-def standing(ledger: Ledger) -> tuple[list[Balance], list[str]]:
-    """Every budget as it stands, and the names of those that an older copy of the ledger did not know."""
-    found, lost = [], []
-    for name in ledger.scopes():
-        try:
-            found.append(ledger.balance(name))
-        except LedgerBroken:
-            lost.append(name)
-    return found, lost
+def standing(ledger: Ledger) -> list[Balance]:
+    """Every budget as it stands."""
+    return [ledger.balance(name) for name in ledger.scopes()]
 
 
 def show(found: list[Balance]) -> None:
@@ -127,7 +119,8 @@ def grant(
     """
     from curador.curator.study.document import read_study_document
 
-    with open_study(study) as curator:
+    with warnings.catch_warnings(record=True) as warned, open_study(study) as curator:
+        warnings.simplefilter("always")
         end = None if expires is None else expires.replace(tzinfo=UTC) + timedelta(days=1)
         amount = Paid(epsilon, delta, rho).granted()
         found = curator.grant(scope, because=because, group=group, expires=end, **amount)
@@ -136,6 +129,8 @@ def grant(
         emit(_plain(found))
         return
     show([found])
+    for warning in warned:
+        say(str(warning.message), "yellow")
     if end is not None:
         say("It promises for this period alone: a person in the data of several periods loses the sum.", "yellow")
     if section:

@@ -4,38 +4,55 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
+import typer
 from rich.text import Text
 
 from curador.cli.budgets import Some
 from curador.cli.opening import open_study
 from curador.cli.options import STUDY, Json, Study
 from curador.cli.screen import amount, console, emit, grid, say, worded
+from curador.curator.holder import PAGE
 
 if TYPE_CHECKING:
     from curador import Charge, Decision
 
 
-def history(scope: Some = None, study: Study = STUDY, as_json: Json = False) -> None:
-    """Show the charges so far, oldest first: when, for whom, what they cost, what was asked.
+Last = Annotated[int, typer.Option(min=0, help="How many of the newest charges.")]
+All = Annotated[bool, typer.Option("--all", help="Every charge, however many there are.")]
+
+
+def history(
+    scope: Some = None, last: Last = PAGE, every: All = False, study: Study = STUDY, as_json: Json = False
+) -> None:
+    """Show the newest charges, oldest first: when, for whom, what they cost, what was asked.
 
     Then the decisions about budgets: opened, raised, renewed, closed, restored, and why.
 
     Example: curador history ana
     """
     with open_study(study) as curator:
-        found, decided = curator.history(scope), curator.decisions(scope)
+        found, decided = curator.history(scope, last=None if every else last), curator.decisions(scope)
+        earlier = 0 if every or len(found) < last else max(0, curator.charge_count(scope) - _own(found, scope))
         implied = set(curator.scopes.of(curator.scopes.registered)) - set(curator.scopes.roots())
     if as_json:
-        emit({"charges": [_record(c) for c in found], "decisions": [d.to_json() for d in decided]})
+        charges = [_record(c) for c in found]
+        emit({"charges": charges, "earlier": earlier, "decisions": [d.to_json() for d in decided]})
         return
-    if found:
+    if earlier:
+        say(f"{earlier} earlier charge{'s are' if earlier > 1 else ' is'} not shown; --all shows every one.", "dim")
+    if found or earlier:
         _print_charges(found)
     else:
         say("Nothing was bought yet.")
     # A table that shares the population's budget is opened and raised with it.
     _print_decisions([d for d in decided if d.scope not in implied or d.kind == "closed"])
+
+
+def _own(found: Sequence[Charge], scope: str | None) -> int:
+    """How many of these the ledger counts: of all charges together, it counts each once, when it is bought."""
+    return len(found) if scope is not None else sum(not charge.repeated for charge in found)
 
 
 def _print_charges(found: Sequence[Charge]) -> None:

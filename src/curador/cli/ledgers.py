@@ -1,33 +1,96 @@
-"""Commands about the ledger itself: ledger verify, ledger restore."""
+"""Commands about the ledger itself: ledger verify, ledger redeclare, ledger restore."""
 
 from __future__ import annotations
 
+import json
 from contextlib import closing
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from curador.cli.budgets import show, standing
-from curador.cli.options import STUDY, Json, Study
+from curador.cli.options import STUDY, Json, Language, Study
 from curador.cli.screen import emit, say, whole
 from curador.errors import InvalidParameter
+from curador.show.words.say import say as worded
+
+if TYPE_CHECKING:
+    from curador import Ledger
 
 
-def verify(study: Study = STUDY, as_json: Json = False) -> None:
+def verify(
+    release: Annotated[
+        Path | None, typer.Argument(metavar="RELEASE", help="A release or publication as JSON, to be verified instead.")
+    ] = None,
+    study: Study = STUDY,
+    language: Language = "en",
+    as_json: Json = False,
+) -> None:
     """Read the whole ledger again: every entry, balance and answer must be as it was written.
 
-    Example: curador ledger verify
+    With RELEASE: verify that this release is as the ledger's curator made it. A changed or foreign one ends with exit
+    code 1.
+
+    Example: curador ledger verify release.json
     """
     from curador import open_ledger
 
     address, keep = _where(study)
     with closing(open_ledger(address, keep=keep)) as ledger:
+        if release is not None:
+            _verify_release(ledger, release, language, as_json)
+            return
         entries = ledger.verify()
     if as_json:
         emit({"ledger": _named(address), "entries": entries, "sound": True})
         return
     whole(f"{_named(address)}: {entries} entries, all as they were written.", "green")
+
+
+def _verify_release(ledger: Ledger, path: Path, language: str, as_json: bool) -> None:
+    from curador.curator.batch import verify_release
+
+    try:
+        stated = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        raise InvalidParameter(f"{path.name} is not JSON that can be read.", fix="Name a release's file.") from None
+    if not isinstance(stated, dict):
+        raise InvalidParameter(f"{path.name} is not a release.", fix="Name a file that ask --json or publish wrote.")
+    found = verify_release(ledger, stated)
+    if as_json:
+        emit({"release": str(path), "charge": found.charge, "genuine": True})
+        return
+    whole(worded("release-genuine", language, file=path.name, charge=found.charge), "green")
+
+
+def redeclare(
+    table: Annotated[str, typer.Argument(metavar="TABLE", help="The table whose unit the study file now states anew.")],
+    because: Annotated[str, typer.Option(help="The reason; it is recorded.")],
+    study: Study = STUDY,
+    as_json: Json = False,
+) -> None:
+    """Decide that a table's budget protects another unit, or that it is public now, or private; the budget is kept.
+
+    What was spent before was spent for the old unit: an id that has ten rows has lost up to ten times what was spent
+    for rows.
+
+    Example: curador ledger redeclare visits --because "a row is a person since 2027"
+    """
+    from curador import open_ledger
+    from curador.curator.naming import unit_of
+    from curador.curator.study.file import read_study
+
+    declared = read_study(study).tables
+    if table not in declared:
+        raise InvalidParameter(f"{study.name} has no table {table!r}.", fix=f"It has {', '.join(declared)}.")
+    address, keep = _where(study)
+    with closing(open_ledger(address, keep=keep)) as ledger:
+        made = ledger.redeclare(table, unit_of(declared[table]), because=because)
+    if as_json:
+        emit({"table": table, "unit": made.unit, "scope": made.scope, "version": made.version})
+        return
+    whole(f"From now on the unit of {table} is: {made.unit}.", "green")
 
 
 def restore(
@@ -45,17 +108,15 @@ def restore(
 
     address, keep = _where(study)
     with closing(restore_ledger(address, because=because, keep=keep)) as ledger:
-        found, lost = standing(ledger)
+        found = standing(ledger)
     if as_json:
-        emit({"ledger": _named(address), "closed": [b.scope for b in found if b.closed], "lost": lost})
+        emit({"ledger": _named(address), "closed": [b.scope for b in found if b.closed]})
         return
     whole(f"{_named(address)} is in use again.")
     say("What was released since the copy was made stays paid for. Back it up now, and throw the copy away.")
     show(found)
     if any(b.closed for b in found):
-        say("Closed budgets had spent what this copy does not know; open new ones under other names.", "yellow")
-    if lost:
-        say(f"Opened since the copy was made, and lost: {', '.join(lost)}. Their names stay taken.", "yellow")
+        say("From a closed budget nothing can be bought again.", "yellow")
 
 
 def _where(study: Path) -> tuple[str, Path | None]:

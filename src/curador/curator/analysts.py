@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import warnings
+from collections.abc import Iterable, Mapping
 from dataclasses import fields, replace
 from datetime import UTC, datetime
-from typing import Any
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
 
-from curador.curator.budgets import POPULATION, TableScopes, root_of
-from curador.curator.naming import ANALYST, RENEWED, first, refuse_reserved
+from curador.curator.budgets import POPULATION, Budget, TableScopes, root_of
+from curador.curator.naming import ANALYST, RENEWED, ConfusableName, first, normal, refuse_reserved, skeleton
 from curador.errors import InvalidParameter
-from curador.ledger.contract import Balance, Decision
+from curador.ledger.contract import Balance, Decision, Ledger, Registration
 from curador.privacy import ApproxDP, Guarantee, PureDP
+from curador.query.tables.table import Table
+
+if TYPE_CHECKING:
+    from curador.curator.study.file import Analyst
 
 
 class Scopes(TableScopes):
@@ -20,6 +26,29 @@ class Scopes(TableScopes):
     Analysts and groups have scopes of their own, below the population where there is one: what they get is charged to
     them and to the population.
     """
+
+    def __init__(
+        self,
+        ledger: Ledger,
+        tables: Mapping[str, Table],
+        budget: Budget | None,
+        analysts: Mapping[str, Analyst] = MappingProxyType({}),
+    ) -> None:
+        super().__init__(ledger, tables, budget)
+        for name in analysts:
+            refuse_reserved(normal(name))
+
+        def open_all(book: Ledger) -> tuple[Mapping[str, Registration], list[str]]:
+            view, twins = self._over(book), list[str]()
+            looks = {skeleton(first(scope)): scope for scope in book.scopes()}
+            view._open_tables()
+            view._opening = ()
+            for name, who in analysts.items():
+                view._analyst(normal(name), who.budget, who.group, who.expires, "", looks, twins)
+            return view.registered, twins
+
+        self.registered, twins = ledger.at_once(open_all)
+        _warn(twins)
 
     def analyst(
         self,
@@ -30,22 +59,45 @@ class Scopes(TableScopes):
         because: str = "",
     ) -> Balance:
         """Give an analyst, or a group of them, a budget of their own; found again if the ledger knows it."""
+
+        def open_one(book: Ledger) -> tuple[Balance, list[str]]:
+            view, twins = self._over(book), list[str]()
+            looks = {skeleton(first(scope)): scope for scope in book.scopes()}
+            return view._analyst(normal(name), budget, group, expires, because, looks, twins), twins
+
+        found, twins = self.ledger.at_once(open_one)
+        _warn(twins)
+        return found
+
+    def _analyst(
+        self,
+        name: str,
+        budget: Guarantee,
+        group: str | None,
+        expires: datetime | None,
+        because: str,
+        looks: dict[str, str],
+        twins: list[str],
+    ) -> Balance:
         refuse_reserved(name)
+        group = None if group is None else normal(group)
         tied = self._tied(name)
         if name in self._private or name == POPULATION or (tied is None and self._was_table(name)):
             raise InvalidParameter(f"{name!r} is a table, not an analyst.", fix="Choose another name.")
-        kinds = {table.neighbors for table in self._private.values()}
+        kinds = self._kinds
         if len(kinds) > 1:
             raise InvalidParameter(
                 "The tables are about different neighbours.", fix="Give analysts a study of their own."
             )
         scope, parent = tied or name, self._above(group)
-        if parent is not None and scope not in self.ledger.scopes() and self._retired(parent):
+        if scope not in self.ledger and (other := looks.setdefault(skeleton(name), name)) != name:
+            twins.append(f"{name!r} looks like {other!r}, and is another analyst with another budget.")
+        if parent is not None and scope not in self.ledger and self._retired(parent):
             raise InvalidParameter(
                 f"{name!r} would have a budget below {parent!r}, and no table is about those people any more.",
                 fix=f"Say below which budget instead, as its group: {', '.join(map(repr, self.roots()))}.",
             )
-        how: dict[str, Any] = {"parent": parent} if parent else {"neighbors": kinds.pop()}
+        how: dict[str, Any] = {"parent": parent} if parent else {"neighbors": next(iter(kinds))}
 
         def accepts(above: str | None) -> bool:
             """Below an older scope of the group, or an older population."""
@@ -53,15 +105,14 @@ class Scopes(TableScopes):
                 return above is not None and first(above) == group
             return self.shared and self._of_tables(above)
 
-        self._open(scope, budget, names=ANALYST + name, accepts_parent=accepts, **how, expires=expires)
-        found = self.ledger.balance(scope)
+        found = self._open(scope, budget, names=ANALYST + name, accepts_parent=accepts, **how, expires=expires)
         if expires is not None and found.expires != expires:
             raise InvalidParameter(
                 f"The budget of {name!r} has another end in the ledger.",
                 fix="State the same end; give a new analyst a new name.",
             )
         if tied is None:
-            self._tie(name, scope, because)
+            self._tie(name, scope, because, known=False)
         return found
 
     def _above(self, group: str | None) -> str | None:
@@ -70,7 +121,7 @@ class Scopes(TableScopes):
             return self._tied(group) or group
         if not self.shared:
             return None
-        roots = self.roots(self._private)
+        roots = self._all_roots()
         return roots[0] if len(roots) == 1 else POPULATION
 
     def _anew(self, name: str, scope: str, budget: Guarantee, because: str) -> Balance:
@@ -83,28 +134,36 @@ class Scopes(TableScopes):
                 f"{name!r} has a budget for people that no table is about any more.",
                 fix=f"Give the group a new one first: {group!r}." if group else "Give a new analyst a new name.",
             )
-        fresh = self._unused(name)
-        self.ledger.open(fresh, budget, parent=above)
-        self._tie(name, fresh, because or "new people")
-        return self.ledger.balance(fresh)
 
-    def _tie(self, name: str, scope: str, because: str) -> None:
+        def open_anew(book: Ledger) -> Balance:
+            view = self._over(book)
+            fresh = view._unused(name)
+            book.open(fresh, budget, parent=above)
+            view._tie(name, fresh, because or "new people")
+            return book.balance(fresh)
+
+        return self.ledger.at_once(open_anew)
+
+    def _tie(self, name: str, scope: str, because: str, known: bool = True) -> None:
         key = ANALYST + name
-        if self._tied(name) is None:
+        if not known:
             self.ledger.register(key, key, scope=scope)
         if because:
             self.ledger.renew(key, scope, because=because)
 
     def _retired(self, scope: str) -> bool:
         """Whether a scope is below people that no table is about any more."""
+        if self._opening is not None and scope in self._opening:  # a root of the tables that were just opened
+            return False
         root = root_of(self.ledger.balance(scope))
-        return self._of_tables(root) and root not in self.roots(self._private)
+        return self._of_tables(root) and root not in self._all_roots()
 
     def receiver(self, name: str, tables: Iterable[str]) -> str:
         """The scope of an analyst who asks about tables; refused where it is below other people than theirs.
 
         Otherwise the charge would go to people whom the answer is not about.
         """
+        name = normal(name)
         tied = self._tied(name)
         scope = tied or name
         root = root_of(self.ledger.balance(scope))
@@ -128,9 +187,10 @@ class Scopes(TableScopes):
     ) -> Balance:
         """Raise a budget, or give an analyst one.  Where tables share the population's, theirs are raised before it."""
         scope = self.named(name)
+        name = name if name in self._private else normal(name)
         if expires is not None and expires <= datetime.now(UTC):
             raise InvalidParameter("This budget would have ended already.", fix="Let it end on a later day.")
-        if scope not in self.ledger.scopes():
+        if scope not in self.ledger:
             return self.analyst(name, more, group, expires, because)
         if group is not None or expires is not None:
             raise InvalidParameter(
@@ -143,24 +203,21 @@ class Scopes(TableScopes):
             raise InvalidParameter(f"{name!r} shares the budget of all tables.", fix=f"Raise {POPULATION!r}.")
         if self._tied(name) is not None and self._retired(scope):
             return self._anew(name, scope, more, because)
-        if scope == POPULATION:
-            # Cut off between two of these, a table may have a ceiling above the population's, which bounds it anyway.
-            for table in sharing:
-                self.ledger.grant(table, more, because=because)
-        return self.ledger.grant(scope, more, because=because)
+        raised = [*(sharing if scope == POPULATION else ()), scope]
+        return self.ledger.at_once(lambda book: [book.grant(s, more, because=because) for s in raised][-1])
 
     def named(self, name: str) -> str:
         """The scope of a table, an analyst or a group as it stands now; any other scope by its own name."""
         if name in self._private:
             return self.of([name])[0]
-        return self._tied(name) or name
+        return self._tied(normal(name)) or normal(name)
 
     def ever(self, name: str) -> tuple[str, ...]:
         """The scopes that a table, an analyst or a group has had, oldest first."""
         scope = self.named(name)
         if not RENEWED.fullmatch(scope) or scope == name:
             return (scope,)
-        return self.ledger.scopes_of(name if name in self._private else ANALYST + name)
+        return self.ledger.scopes_of(name if name in self._private else ANALYST + normal(name))
 
     def decisions(self) -> tuple[Decision, ...]:
         """The decisions about budgets; the reason for an analyst's budget is recorded with its opening."""
@@ -175,6 +232,11 @@ class Scopes(TableScopes):
                 opened[decision.scope] = len(found)
             found.append(decision)
         return tuple(found)
+
+
+def _warn(twins: list[str]) -> None:
+    for text in twins:
+        warnings.warn(text, ConfusableName, stacklevel=5)
 
 
 def _alike(more: Guarantee, budget: Guarantee, name: str) -> Guarantee:

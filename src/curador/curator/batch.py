@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hmac
 import html
 import json
 import math
@@ -14,10 +15,11 @@ from typing import Any
 
 from curador.accounting.events import ApproxLoss, Event, compose
 from curador.curator.purchase import storable
-from curador.curator.release import Note, Release
+from curador.curator.release import Note, Release, sealed_part
 from curador.engines.engine import Progress
 from curador.engines.pool import EnginePool
 from curador.errors import BudgetExceeded, InvalidParameter, NotPromised, QuestionRefused
+from curador.ledger.contract import Ledger
 from curador.numbers import Number, down, positive, rational, set_fields, up
 from curador.privacy import ZCDP, ApproxDP, Guarantee, Neighbors, PureDP, guarantee_from_json, total
 from curador.query.answer.noisy import not_a_measurement
@@ -28,6 +30,9 @@ from curador.query.plan.planner import Planner
 from curador.query.tables.table import Table
 from curador.show.explain import error_text, note_text
 from curador.show.release import publication_statement
+
+LEDGER_DIGITS = 16
+"""The digits of a seal that name its ledger."""
 
 READ_AT = "1e-6"
 """The delta of a batch's tight guarantee, unless it has one of its own."""
@@ -276,6 +281,7 @@ class Publication:
     remarks: tuple[Note, ...] = ()
     language: str = "en"
     repeated: bool = field(default=False, compare=False)
+    seal: str = field(default="", compare=False)
 
     def __post_init__(self) -> None:
         set_fields(self, releases=MappingProxyType(dict(self.releases)))
@@ -319,7 +325,14 @@ class Publication:
             "charge": self.charge,
             "notes": [{**note, "text": text} for note, text in zip(self.remarks, self.notes, strict=True)],
             "language": self.language,
+            "seal": self.seal,
         }
+
+    @property
+    def content(self) -> str:
+        """All that is sealed: the sealed parts of its releases, and what they guarantee together."""
+        releases = {name: release.content for name, release in self.releases.items()}
+        return sealed_part({**self.to_dict(), "releases": releases})
 
     def to_json(self) -> str:
         """One line of JSON; equal publications make equal text."""
@@ -339,8 +352,47 @@ class Publication:
                 data["charge"],
                 tuple({k: v for k, v in note.items() if k != "text"} for note in data["notes"]),
                 data["language"],
+                seal=str(data.get("seal", "")),
             )
         except (KeyError, TypeError, AttributeError):
             raise InvalidParameter(
                 "These are not the values of a publication.", fix="Pass what to_dict() made."
             ) from None
+
+
+def verify_release(ledger: Ledger, given: Release | Publication | Mapping[str, Any]) -> Release | Publication:
+    """The release or publication, if it is as this ledger's curator made it; the data is not needed.
+
+    Guarantee: a value, interval, column, note, guarantee or charge that was changed is refused (code
+    ``release-changed``), and so is a release of another ledger (``release-of-another-ledger``), one without a seal
+    (``release-unsealed``), and one whose charge this copy of the ledger has not answered (``release-unknown``).
+    """
+    found = given
+    if not isinstance(found, Release | Publication):
+        found = Publication.from_dict(found) if "releases" in found else Release.from_dict(found)
+    own = ledger.seal("")
+    if not found.seal or not own:
+        raise InvalidParameter(
+            "This has no seal, or the ledger makes none.",
+            fix="Verify what a durable ledger's curator released.",
+            code="release-unsealed",
+        )
+    if found.seal[:LEDGER_DIGITS] != own[:LEDGER_DIGITS]:
+        raise InvalidParameter(
+            "This was released from another ledger.", fix="Verify it there.", code="release-of-another-ledger"
+        )
+    if not hmac.compare_digest(found.seal.encode(), ledger.seal(found.content).encode()):
+        raise InvalidParameter(
+            "This is not as it was released: something in it was changed.",
+            fix="Trust nothing in it; ask for it again.",
+            code="release-changed",
+            facts={"charge": found.charge},
+        )
+    if ledger.answer(found.charge) is None:
+        raise InvalidParameter(
+            "This ledger has not answered that charge.",
+            fix="It may be an older copy; verify the release with the ledger in use.",
+            code="release-unknown",
+            facts={"charge": found.charge},
+        )
+    return found

@@ -3,11 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from copy import copy
 from itertools import count
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Self
 
-from curador.curator.naming import ANALYST, RENEWED, address, addresses, first, frame_address, refuse_reserved
+from curador.curator.naming import (
+    ANALYST,
+    PUBLIC,
+    RENEWED,
+    address,
+    addresses,
+    first,
+    frame_address,
+    identities,
+    refuse_reserved,
+    unit_of,
+)
 from curador.errors import InvalidParameter
 from curador.ledger.contract import Balance, Ledger, Registration
 from curador.privacy import Guarantee
@@ -35,29 +47,86 @@ class TableScopes:
     def __init__(self, ledger: Ledger, tables: Mapping[str, Table], budget: Budget | None) -> None:
         self.ledger = ledger
         self._private = {name: table for name, table in tables.items() if not table.public}
-        self._addresses = addresses(self._private)
+        self._public = {name: table for name, table in tables.items() if table.public}
+        self._addresses = addresses({**self._private, **self._public})
+        self._kinds = frozenset(table.neighbors for table in self._private.values())
+        self._budget = budget
+        self._opening: tuple[str, ...] | None = None
+        self.registered: Mapping[str, Registration] = {}
         self.shared = not isinstance(budget, Mapping)
         if budget is None:
             raise InvalidParameter(
                 "A curator needs a budget.", fix="Pass one, such as budget=PureDP(1), or state it in the study file."
             )
-        for name in self._private:
+        for name in tables:
             refuse_reserved(name)
-        if isinstance(budget, Mapping):
-            self._apart(budget)
+        units = {address(name, table): table for name, table in self._private.items()}
+        for name, table in self._private.items():
+            if unit_of(other := units[address(name, table)]) != unit_of(table):
+                raise InvalidParameter(
+                    f"{name!r} reads what another table reads, as {unit_of(table)!r} and as {unit_of(other)!r}.",
+                    fix="Protect the same rows as one unit.",
+                    code="unit-differs",
+                )
+
+    def _over(self, ledger: Ledger) -> Self:
+        """The same budgets, read and written through another view of the ledger: a transaction that is open."""
+        other = copy(self)
+        other.ledger = ledger
+        return other
+
+    def _open_tables(self) -> None:
+        """Open the scopes of all tables or find them again, and register the tables."""
+        self._alike = self._other_addresses()
+        if isinstance(self._budget, Mapping):
+            self._apart(self._budget)
         else:
-            self._together(budget, tables)
+            assert self._budget is not None
+            self._together(self._budget)
         self.registered = MappingProxyType({name: self._registered(name) for name in self._private})
+        for name in self._public:
+            self.ledger.register(name, self._addresses[name], scope="", unit=PUBLIC, alike=self._alike[name])
+
+    def _other_addresses(self) -> dict[str, tuple[str, ...]]:
+        """Other addresses of each table's source by which it may be known, under a name that is gone.
+
+        One that belongs to a table that is declared here is left out: either both are declared, or the disk gave the
+        number of a file that is gone to another one.
+        """
+        found = {name: identities(table) for name, table in {**self._private, **self._public}.items()}
+        own = {name: self.ledger.registered(name, self._addresses[name]) for name in found}
+        declared = {known.data: name for name, known in own.items() if known is not None}
+        seen: set[str] = set()
+        for name, all_ in found.items():
+            owners = {i: known.data for i in all_ if (known := self.ledger.registered("", i)) is not None}
+            mine = [i for i in all_ if i not in seen and declared.get(owners.get(i, -1), name) == name]
+            seen.update(all_)
+            found[name] = tuple(mine)
+        return found
 
     def _registered(self, name: str) -> Registration:
         # Whether a frame in memory still holds the rows it held before cannot be known.
-        anew = not isinstance(self._private[name].source, EngineTable | Files)
-        return self.ledger.register(name, self._addresses[name], scope=self._scope(name), reloaded=anew)
+        table = self._private[name]
+        anew = not isinstance(table.source, EngineTable | Files)
+        return self.ledger.register(
+            name,
+            self._addresses[name],
+            scope=self._scope(name),
+            reloaded=anew,
+            unit=unit_of(table),
+            alike=self._alike[name],
+        )
+
+    def _known(self, name: str) -> Registration | None:
+        """The registration of a table's name or source, or of the same source at another address."""
+        found = self.ledger.registered(name, self._addresses[name])
+        alike = (self.ledger.registered("", other) for other in self._alike[name])
+        return found if found is not None else next((known for known in alike if known is not None), None)
 
     def _scope(self, name: str) -> str:
         """The scope that a table charges: the one it always did, whatever it was called then."""
-        known = self.ledger.registered(name, self._addresses[name])
-        return name if known is None else known.scope
+        known = self._known(name)
+        return name if known is None or not known.scope else known.scope
 
     def _apart(self, budget: Mapping[str, Guarantee]) -> None:
         missing = sorted(set(self._private) ^ set(budget))
@@ -66,42 +135,63 @@ class TableScopes:
                 f"{missing[0]!r} has a budget and is not a private table, or the other way round.",
                 fix="Give every private table its budget, and nothing else.",
             )
-        if twice := [name for name, table in self._private.items() if self._addresses[name] != address(name, table)]:
+        if twice := self._read_twice():
             raise InvalidParameter(
-                f"{twice[0]!r} reads what another table reads: people in it would lose both budgets.",
+                f"{twice!r} reads what another table reads: people in it would lose both budgets.",
                 fix="Give all tables one budget.",
+                code="table-read-twice",
             )
         self._refuse_renamed_frames()
         for name, table in self._private.items():
             self._table(name, budget[name], neighbors=table.neighbors)
 
+    def _read_twice(self) -> str | None:
+        """A table whose rows another one reads too, as far as can be seen: the same source, file or frame."""
+        taken: set[object] = set()
+        for name, table in self._private.items():
+            held = [id(table.source.data)] if isinstance(table.source, Frame) else []
+            mine = {address(name, table), *identities(table), *held}
+            if mine & taken:
+                return name
+            taken |= mine
+        return None
+
     def _refuse_renamed_frames(self) -> None:
-        """Refuse a frame under a new name: its name is its only address, so it would silently start another budget."""
-        new = [
-            name
-            for name, table in self._private.items()
-            if isinstance(table.source, Frame) and self.ledger.registered(name, self._addresses[name]) is None
-        ]
+        """Refuse a new table that may be one that is gone: a frame's name is its only address.
+
+        It would silently start another budget for the same people, as would a file that was read into a frame.
+        """
+        new = {name: table for name, table in self._private.items() if self._known(name) is None}
         if not new:
             return
-        known = self.ledger.scopes()
-        if gone := [
-            s for s in known if s not in self._private and self.ledger.registered("", frame_address(s)) is not None
-        ]:
+        frames = any(isinstance(table.source, Frame) for table in new.values())
+        gone = [
+            s
+            for s in self.ledger.scopes()
+            if s not in self._private
+            and not RENEWED.fullmatch(s)
+            and (self.ledger.registered("", frame_address(s)) is not None or (frames and self._gone(s)))
+        ]
+        if gone:
             raise InvalidParameter(
-                f"{new[0]!r} is new here and {gone[0]!r} is gone: they may be the same people.",
+                f"{next(iter(new))!r} is new here and {gone[0]!r} is gone: they may be the same people.",
                 fix=f"Call it {gone[0]!r} as before; if both are there, declare both; for other people, renew() it.",
             )
 
-    def _together(self, budget: Guarantee, tables: Mapping[str, Table]) -> None:
+    def _gone(self, scope: str) -> bool:
+        """Whether a scope was a table's, and none of the tables here is tied to it."""
+        known = self.ledger.registered(scope, "")
+        return known is not None and known.scope not in {"", *(self._scope(name) for name in self._private)}
+
+    def _together(self, budget: Guarantee) -> None:
         kinds = {table.neighbors for table in self._private.values()}
-        if len(kinds) != 1 or POPULATION in tables:
+        if len(kinds) != 1 or POPULATION in self._private or POPULATION in self._public:
             raise InvalidParameter(
                 f"One budget is for private tables about the same neighbours, none called {POPULATION!r}.",
                 fix="Declare the same neighbours for all, or give every table a budget of its own.",
             )
         known = any(self.ledger.registered(name, self._addresses[name]) for name in self._private)
-        if known and POPULATION not in self.ledger.scopes():
+        if known and POPULATION not in self.ledger:
             raise _elsewhere(next(iter(self._private)))
         self._open(POPULATION, budget, neighbors=kinds.pop())
         whole = self.ledger.balance(POPULATION).budget
@@ -113,7 +203,7 @@ class TableScopes:
     def _table(self, name: str, budget: Guarantee, **how: Any) -> None:
         """Open a table's scope, or find it; never one that belongs to something else."""
         scope = self._scope(name)
-        if scope == name and name in self.ledger.scopes() and not self._tables_own(name, budget):
+        if scope == name and name in self.ledger and not self._tables_own(name, budget):
             raise InvalidParameter(
                 f"The ledger holds a budget called {name!r} that does not belong to this table.",
                 fix="Give the table another name: that one belongs, or belonged, to an analyst.",
@@ -137,15 +227,10 @@ class TableScopes:
         parent: str | None = None,
         accepts_parent: Callable[[str | None], bool] | None = None,
         **how: Any,
-    ) -> None:
+    ) -> Balance:
         """Open a scope, or find it; ``accepts_parent(p)``: whether an existing one may keep another parent, p."""
-        if scope not in self.ledger.scopes():
-            try:
-                self.ledger.open(scope, budget, parent=parent, **how)
-                return
-            except InvalidParameter as refusal:
-                if refusal.code != "budget-exists":  # else another process opened it meanwhile
-                    raise
+        if scope not in self.ledger:
+            return self.ledger.open(scope, budget, parent=parent, **how)
         there = self.ledger.balance(scope)
         if stated and there.budget != budget:
             past = self.ledger.scopes_of(names) if RENEWED.fullmatch(scope) else (scope,)
@@ -158,6 +243,7 @@ class TableScopes:
         above = None if there.parent is None else there.parent.scope
         if above != parent and not (accepts_parent is not None and accepts_parent(above)):
             raise _elsewhere(scope)
+        return there
 
     def renew(self, tables: Sequence[str], budget: Guarantee, because: str) -> Balance:
         """Decide that the rows of these tables are new people: from now on they charge one new root.
@@ -171,20 +257,26 @@ class TableScopes:
                 "A new budget is for named tables, and needs a reason: who the new people are.",
                 fix="Say it in because=.",
             )
-        plain = {name: address(name, table) for name, table in self._private.items()}
-        also = [name for name in plain if plain[name] in {plain[t] for t in tables}]
+        read = {name: {address(name, table), *identities(table)} for name, table in self._private.items()}
+        renewed = set().union(*(read[name] for name in tables))
+        also = [name for name in read if read[name] & renewed]
         kinds = {self._private[name].neighbors for name in also}
         if len(kinds) > 1:
             raise InvalidParameter("These tables are about different neighbours.", fix="Renew them one by one.")
-        scope = self._unused(tables[0])
-        self.ledger.open(scope, budget, neighbors=kinds.pop())
-        made = {name: self.ledger.renew(name, scope, because=because) for name in also}
+        neighbors = kinds.pop()
+
+        def renew_all(ledger: Ledger) -> tuple[str, dict[str, Registration]]:
+            scope = self._over(ledger)._unused(tables[0])
+            ledger.open(scope, budget, neighbors=neighbors)
+            mine = {name: identities(self._private[name]) for name in also}
+            return scope, {name: ledger.renew(name, scope, because=because, alike=mine[name]) for name in also}
+
+        scope, made = self.ledger.at_once(renew_all)
         self.registered = MappingProxyType({**self.registered, **made})
         return self.ledger.balance(scope)
 
     def _unused(self, name: str) -> str:
-        taken = set(self.ledger.scopes())
-        return next(s for n in count(1) if (s := f"{name}, renewed {n}") not in taken)
+        return next(s for n in count(1) if (s := f"{name}, renewed {n}") not in self.ledger)
 
     def reload(self, table: str) -> int:
         """Record that a table's content changed: answers about the old content are not given for the new."""
@@ -210,9 +302,21 @@ class TableScopes:
         named = self._private if tables is None else tables
         return tuple(dict.fromkeys(root_of(self.ledger.balance(scope)) for scope in self.of(named)))
 
-    def versions(self, tables: Iterable[str]) -> list[tuple[int, int]]:
-        """The versions of the data in tables: numbers that the ledger gave, never anything of the content."""
-        return [(known.data, known.version) for known in map(self.registration, tables)]
+    def _all_roots(self) -> tuple[str, ...]:
+        """All roots; looked up once for many analysts, while they are opened in one transaction."""
+        if self._opening is None:
+            return self.roots()
+        if not self._opening:
+            self._opening = self.roots()
+        return self._opening
+
+    def held(self, tables: Iterable[str]) -> dict[str, Registration]:
+        """What tables stand for now: whom they charge, and the version of their data."""
+        return {name: self.registration(name) for name in tables}
+
+    def live(self, held: Mapping[str, Registration]) -> list[Registration]:
+        """Those whose rows are read when they are asked about, so that they may be others by then; not frames."""
+        return [known for name, known in held.items() if not isinstance(self._private[name].source, Frame)]
 
     def registration(self, name: str) -> Registration:
         """The registration of the rows that would be read now.
@@ -230,11 +334,36 @@ class TableScopes:
         return None if found is None else found.scope
 
     def _was_table(self, name: str) -> bool:
-        return self.ledger.registered(name, "") is not None
+        known = self.ledger.registered(name, "")
+        return known is not None and bool(known.scope)
 
     def _of_tables(self, scope: str) -> bool:
         """Whether a scope is the population's or a table's, now or formerly, rather than an analyst's."""
         return scope == POPULATION or self._was_table(first(scope))
+
+    def recognise(self, found: Mapping[str, Sequence[str]]) -> None:
+        """Remember the addresses that a server gives its tables, also of those that views read; before any charge.
+
+        Fails: refused where tables have budgets apart, and two of them, now or formerly, read the same rows.
+        """
+        private = {name: list(alike) for name, alike in found.items() if name in self._private and alike}
+
+        def bind(ledger: Ledger) -> None:
+            for name, alike in private.items():
+                own = self.registered[name].data
+                owners = {i: known.data for i in alike if (known := ledger.registered("", i)) is not None}
+                if not self.shared and set(owners.values()) - {own}:
+                    raise InvalidParameter(
+                        f"{name!r} reads what another table reads: people in it would lose both budgets.",
+                        fix="Give all tables one budget.",
+                        code="table-read-twice",
+                    )
+                new = [i for i in alike if i not in owners]
+                if new:
+                    ledger.register(name, self._addresses[name], alike=new)
+
+        if private:
+            self.ledger.at_once(bind)
 
 
 def _elsewhere(scope: str) -> InvalidParameter:

@@ -13,22 +13,23 @@ from pathlib import Path
 from shutil import rmtree
 from tempfile import mkdtemp
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Never
+from typing import TYPE_CHECKING, Any, Never, TypeVar
 from weakref import finalize
 
 from curador.curator.analysts import Scopes
-from curador.curator.batch import Batch, Publication, split
+from curador.curator.batch import Batch, Publication, split, verify_release
 from curador.curator.budgets import Budget
-from curador.curator.holder import BudgetHolder
+from curador.curator.holder import BudgetHolder, how_many
 from curador.curator.policy import Policy
 from curador.curator.prepared import CopyHolder
-from curador.curator.purchase import Bought, Buyer, Purchase, Request, how_many
+from curador.curator.purchase import Bought, Buyer, Purchase, Request
 from curador.curator.release import Explanation, Release, bought_notes, bought_remarks, present, shared_notes
 from curador.curator.study.file import Analyst, Study, read_study
 from curador.curator.table import CuratorTable, described, refuse_unknown
 from curador.engines.engine import Engine, Progress
 from curador.engines.pool import EnginePool
 from curador.errors import InvalidParameter, QuestionRefused
+from curador.forks import after_fork
 from curador.ledger.contract import Ledger, Registration
 from curador.ledger.opening import open_ledger
 from curador.numbers import Number
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
     from curador.curator.running import Stream
     from curador.query.sql_plan.prepared import Prepared
 
+Sealed = TypeVar("Sealed", Release, Publication)
 Asked = Question | TableQuery | str
 """A question, built or as SQL."""
 
@@ -97,14 +99,14 @@ class Curator(BudgetHolder, CopyHolder):
         self._copied: dict[Prepared, Registration] = {}
         self._attached: set[str] = set()
         self._study = Path(tables) if isinstance(tables, str | Path) else None
-        self._made_up: finalize[..., Any] | None = None  # of a rehearsal: what removes its tables
+        self._made_up = None
+        after_fork(self)
         address = study.ledger if ledger is None else ledger
         self._own_ledger = isinstance(address, str | Path)
         self.ledger: Ledger = open_ledger(address, keep=study.keep) if isinstance(address, str | Path) else address
         try:
-            self.scopes = Scopes(self.ledger, self.tables, self._budget)
-            for name, who in self._analysts.items():
-                self.scopes.analyst(name, who.budget, who.group, who.expires)
+            self.scopes = Scopes(self.ledger, self.tables, self._budget, self._analysts)
+            self._engines.recognise = self.scopes.recognise
             self._buyer = Buyer(self.ledger, self.scopes, self.policy, self._engines, on_error)
         except BaseException:
             self.close()
@@ -145,8 +147,8 @@ class Curator(BudgetHolder, CopyHolder):
             weights: how much each output's error counts against the others'.
             confidence: of intervals and expected errors.
             rows: a number of rows that the asker knows or has paid for; serves only to say what error to expect.
-            prepared: a table prepared for the same groups is used unless False; one for finer groups, where noise
-                grows, only if True.
+            prepared: a table prepared for the same groups and keys is used unless False; one for finer groups, where
+                noise grows, or for more keys, only if True.  A copy that lacks rows of the question is never used.
         """
         refuse_unknown(unknown, Curator.ask)
         return self._plan(question, (epsilon, delta, rho), accuracy, noise, weights, confidence, rows, prepared)
@@ -260,7 +262,7 @@ class Curator(BudgetHolder, CopyHolder):
         if not isinstance(plan, Plan):
             raise InvalidParameter("This is not a plan.", fix="Use publish() for a batch, buy() for anything else.")
         shown = checked_language(language or self.language)
-        return present(plan, self.buy(plan, request), rehearsal=self._made_up is not None, language=shown)
+        return self._sealed(present(plan, self.buy(plan, request), rehearsal=self._made_up is not None, language=shown))
 
     def buy(self, purchase: Purchase, request: Request | None = None) -> Bought:
         """Buy anything that can be bought: the one way anything leaves.
@@ -271,10 +273,7 @@ class Curator(BudgetHolder, CopyHolder):
         """
         if getattr(purchase, "declared", None) is not self.tables:
             raise InvalidParameter("This was not planned by this curator.", fix="Plan it with this curator.")
-        for part in purchase.parts or (purchase,):
-            if isinstance(part, Plan) and part.prepared is not None:
-                self._refuse_outdated(part.prepared)
-        return self._buyer.buy(purchase, request or Request())
+        return self._buyer.buy(purchase, request or Request(), partial(self._refuse_outdated, purchase))
 
     # -- several at once
 
@@ -321,11 +320,14 @@ class Curator(BudgetHolder, CopyHolder):
         bought = self.buy(batch, Request(because, override, analyst, key, fresh, progress))
         rehearsal, found = self._made_up is not None, batch.measurements(bought.measurement)
         releases = {
-            name: present(plan, replace(bought, measurement=found[name]), rehearsal=rehearsal, language=shown)
+            name: self._sealed(
+                present(plan, replace(bought, measurement=found[name]), rehearsal=rehearsal, language=shown)
+            )
             for name, plan in batch.plans.items()
         }
         remarks = bought_remarks(bought, batch.guarantee)
-        return Publication(releases, batch.guarantee, tight, bought.charge.id, remarks, shown, repeated=bought.repeated)
+        charge, repeated = bought.charge.id, bought.repeated
+        return self._sealed(Publication(releases, batch.guarantee, tight, charge, remarks, shown, repeated))
 
     def running_count(
         self,
@@ -342,27 +344,21 @@ class Curator(BudgetHolder, CopyHolder):
         analyst: str | None = None,
     ) -> Stream:
         """A running count of a table's rows, released day by day; its whole cost, epsilon or rho, is charged now."""
-        from curador.curator.running import DailyCount, Stream, count_exactly
+        from curador.curator.running import DailyCount, Stream, counting
 
         if query.tables is not self.tables:
             raise InvalidParameter("This is a table of another curator.", fix="Start from curator.table(name).")
         counted = DailyCount(query, by, first, days, budget_of(epsilon=epsilon, rho=rho))
         counted.mechanism.error(confidence, 1)  # refuses a confidence before anything is charged
-        bought, paying = self.buy(counted, Request(because, override, analyst)), self.scopes.of(counted.tables)
+        bought = self.buy(counted, Request(because, override, analyst))
 
         def exact(question: Question) -> ExactHalf:
-            if self.scopes.of(counted.tables) != paying:
-                raise InvalidParameter(
-                    f"{query.table!r} is about new people since this running count was opened.",
-                    fix="Open a new one, which is paid for by the new budget.",
-                    cost="the whole cost was spent at opening",
-                    code="data-changed",
-                )
             return self._planner(question).exact_half()  # no price: what is counted is noised by the tree
 
-        count = partial(count_exactly, exact, self._engines, self._buyer.attempt)
+        count = counting(counted, bought.charge, self.scopes, exact, self._engines, self._buyer.attempt)
         remarks = bought_remarks(bought, counted.guarantee)
-        return Stream(counted, bought.charge.id, confidence, remarks, self._made_up is not None, count, self.language)
+        rehearsal, language = self._made_up is not None, self.language
+        return Stream(counted, bought.charge.id, confidence, remarks, rehearsal, count, self._sealed, language)
 
     def rehearse(self, rows: int | None = None, seed: int = 0) -> Curator:
         """A curator like this one over made-up tables, to try questions on for free; its releases say so.
@@ -426,6 +422,13 @@ class Curator(BudgetHolder, CopyHolder):
 
     def _repr_html_(self) -> str:
         return self.describe()._repr_html_()
+
+    def _sealed(self, made: Sealed) -> Sealed:
+        return replace(made, seal=self.ledger.seal(made.content))
+
+    def verify_release(self, release: Release | Publication | Mapping[str, Any]) -> Release | Publication:
+        """The release, if it is as this ledger's curator made it: see :func:`curador.curator.batch.verify_release`."""
+        return verify_release(self.ledger, release)
 
     def _read(self, question: Asked) -> Question:
         if isinstance(question, Question):

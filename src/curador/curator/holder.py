@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from collections.abc import Iterable
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from curador.accounting.events import Event
 from curador.curator.analysts import Scopes
-from curador.errors import InvalidParameter
-from curador.ledger.contract import Balance, Charges, Ledger
+from curador.errors import BudgetExceeded, InvalidParameter, NotPromised
+from curador.ledger.contract import PAGE as PAGE  # for doors, which import no ledger
+from curador.ledger.contract import Balance, Charge, Charges, Ledger
+from curador.ledger.pricing import charged, left, price
 from curador.numbers import Number
+from curador.privacy import Guarantee
 from curador.query.plan.budget import budget_of
 
 if TYPE_CHECKING:
@@ -36,11 +41,24 @@ class BudgetHolder:
         """The root budgets that these tables charge: one for each set of people."""
         return tuple(self.ledger.balance(scope) for scope in self.scopes.roots())
 
-    def history(self, scope: str | None = None) -> Charges:
-        """The charges so far, oldest first; of a table that was renewed, also those from before."""
+    def history(self, scope: str | None = None, *, last: int | None = PAGE, before: Charge | None = None) -> Charges:
+        """The newest charges, oldest first: ``last`` of them, or with None all; of a renewed table also those before.
+
+        ``before`` is the first charge of a page, for the page before it.
+        """
         if scope is None:
-            return self.ledger.history()
-        return Charges(charge for name in self.scopes.ever(scope) for charge in self.ledger.history(name))
+            return self.ledger.history(last=last, before=before)
+        found = Charges()
+        for name in reversed(self.scopes.ever(scope)):
+            if before is None or name in before.scopes:
+                left = None if last is None else last - len(found)
+                found = Charges((*self.ledger.history(name, last=left, before=before), *found))
+                before = None
+        return found
+
+    def charge_count(self, scope: str | None = None) -> int:
+        """How many charges there are so far."""
+        return sum(map(self.ledger.count, (None,) if scope is None else self.scopes.ever(scope)))
 
     def decisions(self, scope: str | None = None) -> tuple[Decision, ...]:
         """The decisions about budgets, and their reasons: opened, raised, closed, renewed, restored; oldest first."""
@@ -90,3 +108,46 @@ class BudgetHolder:
         found = self.scopes.renew(tables, budget_of(epsilon, delta, rho), because)
         self._prepared = [p for p in self._prepared if p.table not in self.scopes.charging(found.scope)]
         return found
+
+
+def shortage(ledger: Ledger, receiver: str, event: Event, guarantee: Guarantee) -> BudgetExceeded | None:
+    """The refusal by the nearest budget of a receiver that does not cover an event, whatever is short above it.
+
+    A question that was answered before is charged to fewer budgets than a new one, so that a receiver who cannot
+    pay for either would learn from the first that is short which of the two it is.
+    """
+    balance: Balance | None = ledger.balance(receiver)
+    while balance is not None:
+        if balance.closed:
+            end = balance.expires
+            expired = end is not None and datetime.now(UTC) >= end
+            ended = f"ended before {end:%Y-%m-%d}, UTC" if expired else "was closed"
+            return BudgetExceeded(
+                f"The budget of {balance.scope!r} {ended}.",
+                fix="Ask the holder of the budget for another.",
+                code="budget-expired" if expired else "budget-closed",
+                facts={"scope": balance.scope},
+            )
+        try:
+            charged(balance.scope, balance.state, price(balance.state, event, guarantee))
+        except BudgetExceeded as refusal:
+            return refusal
+        balance = balance.parent
+    return None
+
+
+def how_many(ledger: Ledger, scopes: Iterable[str], event: Event, guarantee: Guarantee | None) -> int:
+    """How often an event can still be bought in these scopes and all above them."""
+    most: int | None = None
+    for name in scopes:
+        balance: Balance | None = ledger.balance(name)
+        while balance is not None:
+            costs = price(balance.state, event, guarantee)
+            fits = [have // cost for have, cost in zip(left(balance.state), costs, strict=True) if cost]
+            if balance.closed:
+                fits.append(0)
+            most = min([*fits, *([] if most is None else [most])], default=most)
+            balance = balance.parent
+    if most is None:
+        raise NotPromised("This costs nothing here, so any number fits.", fix="Ask as often as you like.")
+    return most

@@ -1,15 +1,23 @@
-"""Names of tables and analysts in a ledger, made of nothing that was read from rows."""
+"""Names of tables and analysts, and addresses of sources, in a ledger: made of nothing that was read from rows."""
 
 from __future__ import annotations
 
+import getpass
+import glob
 import hashlib
 import os
 import re
+import unicodedata
 from collections.abc import Mapping
+from urllib.parse import parse_qs, unquote, urlsplit
 
+from curador.engines.registry import engine_entry, in_file
 from curador.errors import InvalidParameter
-from curador.query.tables.sources import EngineTable, Files
+from curador.query.tables.sources import EngineTable, Files, Frame
 from curador.query.tables.table import Table
+
+ROOM = 20
+"""Characters that the ledger may put before or behind a name."""
 
 ANALYST = "analyst:"
 """Prefix of an analyst's or group's registry key.  Table names may not start with it."""
@@ -17,14 +25,68 @@ ANALYST = "analyst:"
 RENEWED = re.compile(r"(.+), renewed \d+")
 """The names of scopes that began with a decision to renew; no other scope may have such a name."""
 
+LONGEST = 180
+"""Characters of a name: the ledger has room for 200, and adds its prefix or the number of a renewal."""
+
+PUBLIC = "public"
+"""The unit of a public table in the ledger: nothing is protected."""
+
+MOST_FILES = 1000
+"""Of a glob over more files than this, the folders are remembered instead."""
+
+
+class ConfusableName(UserWarning):
+    """A new analyst has a name that looks like one that is taken."""
+
+
+# ---- names ---------------------------------------------------------------------------------------------------------
+
 
 def refuse_reserved(name: str) -> None:
-    """Refuse a name for a table, a group or an analyst that is reserved for the ledger.
+    """Refuse a name for a table, a group or an analyst that is reserved for the ledger, or too long for it.
 
     >>> refuse_reserved("people")
     """
     if name.startswith(ANALYST) or RENEWED.fullmatch(name):
         raise InvalidParameter(f"{name!r} is a name that only the ledger gives.", fix="Rename it.")
+    if len(name) > LONGEST:
+        raise InvalidParameter(
+            f"A name has at most {LONGEST} characters, and {name[:40]!r}… has {len(name)}.",
+            fix="Rename it.",
+            code="name-too-long",
+        )
+
+
+def normal(name: str) -> str:
+    """The name of an analyst or a group, in the one form in which its characters are composed (NFC).
+
+    >>> normal("Jose" + chr(0x301)) == "Jos" + chr(0xE9)
+    True
+    """
+    if name != name.strip():
+        raise InvalidParameter(f"The name {name!r} begins or ends with a space.", fix="Leave it out.")
+    return unicodedata.normalize("NFC", name)
+
+
+_LOOKS = str.maketrans(
+    {
+        **dict(zip("аеорсухіјѕһԁԛԝвкмнтгпг", "aeopcyxijshdqwbkmhtrnr", strict=True)),
+        **dict(zip("αβγεηικνορτυχω", "abyenikvoptuxw", strict=True)),
+        **dict(zip("01|!", "olll", strict=True)),
+    }
+)
+"""Letters, digits and signs, and the Latin letters that they are taken for."""
+
+
+def skeleton(name: str) -> str:
+    """What is left of a name for a quick eye: names with one skeleton are taken for each other.
+
+    >>> skeleton("Ana") == skeleton(chr(0x430) + "na") == skeleton("a na"), skeleton("ana") == skeleton("bob")
+    (True, False)
+    """
+    plain = unicodedata.normalize("NFKC", name).casefold().translate(_LOOKS)
+    marks = unicodedata.normalize("NFD", plain)
+    return "".join(c for c in marks if not unicodedata.combining(c) and c.isalnum())
 
 
 def first(scope: str) -> str:
@@ -37,17 +99,35 @@ def first(scope: str) -> str:
     return scope if found is None else found[1]
 
 
+def unit_of(table: Table) -> str:
+    """What a table's budget protects, as the ledger records it.
+
+    >>> columns = {"id": "integer"}
+    >>> unit_of(Table("t.csv", columns=columns, unit="id")), unit_of(Table("t.csv", columns=columns))
+    ('id: id', 'row')
+    """
+    return PUBLIC if table.public else "row" if table.unit.id is None else f"id: {table.unit.id}"
+
+
+# ---- addresses -----------------------------------------------------------------------------------------------------
+
+
 def addresses(tables: Mapping[str, Table]) -> dict[str, str]:
     """The address of every table's source; a source that is declared twice is two tables, each with its name."""
     found: dict[str, str] = {}
+    taken: set[str] = set()
     for name, table in tables.items():
         plain = address(name, table)
-        found[name] = plain if plain not in found.values() else f"{plain} as {name}"
+        found[name] = plain if plain not in taken else f"{plain} as {name}"
+        taken.add(plain)
     return found
 
 
 def address(name: str, table: Table) -> str:
     """The address of a table's source in the ledger: without a password, and no longer than the ledger accepts.
+
+    It is the same however the source is written: a path from any folder and through links, a server with or without
+    its default port, its role or ``postgres://``.
 
     >>> import pyarrow
     >>> address("people", Table(pyarrow.table({"age": [30]}), columns={"age": "integer"}))
@@ -55,7 +135,10 @@ def address(name: str, table: Table) -> str:
     """
     source = table.source
     if isinstance(source, EngineTable):
-        text = f"{source.scheme}:{hashlib.sha256(source.url.encode()).hexdigest()[:16]}#{source.schema}.{source.table}"
+        engine = engine_entry(source).name
+        place = os.path.realpath(source.path) if in_file(source) else _server(source.url, engine)
+        schema = source.schema or ("main" if in_file(source) else None)
+        text = f"{engine}:{hashlib.sha256(place.encode()).hexdigest()[:16]}#{schema}.{source.table}"
     elif isinstance(source, Files):
         text = f"file:{os.path.realpath(source.pattern)}"  # the same from whatever folder it is named
     else:
@@ -66,6 +149,52 @@ def address(name: str, table: Table) -> str:
 def frame_address(name: str) -> str:
     """The address of a frame: all that is known of it is the name that it was given."""
     return _short(f"frame:{name}")
+
+
+def identities(table: Table) -> tuple[str, ...]:
+    """Other addresses of a table's source, which two names of the same rows share; empty where nothing can be seen.
+
+    For files these are the numbers that the disk gave them: the same through hard links, globs and moves.
+    """
+    source = table.source
+    if isinstance(source, Frame):
+        return ()
+    if isinstance(source, EngineTable):
+        if not in_file(source):
+            return ()
+        of = f"#{source.schema or 'main'}.{source.table}"
+        return tuple(f"{number}{of}" for number in _numbers([source.path]))
+    files = glob.glob(source.pattern, recursive=True) if glob.has_magic(source.pattern) else [source.pattern]
+    many = len(files) > MOST_FILES
+    return _numbers(sorted({os.path.dirname(f) or "." for f in files}) if many else files)
+
+
+def _numbers(paths: list[str]) -> tuple[str, ...]:
+    found: dict[str, None] = {}
+    for path in paths:
+        try:
+            about = os.stat(path)
+        except OSError:  # a file that is not there is the engine's to report
+            continue
+        found[f"inode:{about.st_dev}:{about.st_ino}"] = None
+    return tuple(found)
+
+
+def _server(url: str, engine: str) -> str:
+    """A server's database, however its address is written: host, port and name, without role, password and options."""
+    if engine != "postgresql":
+        return url
+    try:
+        parts = urlsplit(url)
+        given = {name: values[-1] for name, values in parse_qs(parts.query).items()}
+        user = given.get("user") or unquote(parts.username or "") or os.environ.get("PGUSER") or getpass.getuser()
+        host = given.get("host") or unquote(parts.hostname or "") or os.environ.get("PGHOST", "")
+        port = given.get("port") or str(parts.port or "") or os.environ.get("PGPORT") or "5432"
+        name = given.get("dbname") or unquote(parts.path[1:]) or os.environ.get("PGDATABASE") or user
+    except (ValueError, OSError, KeyError):
+        return url
+    here = host.lower() if host.lower() not in ("", "127.0.0.1", "::1") else "localhost"
+    return f"{here}:{port}/{name}"
 
 
 def _short(text: str) -> str:

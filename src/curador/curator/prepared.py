@@ -15,15 +15,17 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from shutil import rmtree
 from typing import TYPE_CHECKING, Any
+from weakref import finalize
 
 from curador.curator.analysts import Scopes
-from curador.curator.purchase import Buyer
+from curador.curator.purchase import Buyer, Purchase
 from curador.engines.engine import failed
 from curador.engines.pool import EnginePool
 from curador.engines.registry import engine_class, engine_entry
 from curador.errors import CuradorError, InvalidParameter
 from curador.ledger.contract import Registration
 from curador.query.ask.builder import TableQuery
+from curador.query.plan.plan import Plan
 from curador.query.tables.sources import Source
 from curador.query.tables.table import Table
 from curador.show.files import write_atomically
@@ -155,6 +157,7 @@ class CopyHolder:
     _prepared: list[Prepared]
     _copied: dict[Prepared, Registration]
     _attached: set[str]
+    _made_up: finalize[..., Any] | None  # of a rehearsal: what removes its tables
 
     def prepare(self, table: str, group_by: Sequence[str] = (), *, path: str | Path | None = None) -> Prepared:
         """Choose the rows of every unit once, so that later questions in these groups cost about a plain GROUP BY.
@@ -181,7 +184,11 @@ class CopyHolder:
     @property
     def copies(self) -> StoredCopies | None:
         """The prepared copies that are kept next to the study file, if the tables come from one."""
-        return None if self._study is None else StoredCopies(self._study, lambda t: self.scopes.versions([t])[0])
+        return None if self._study is None else StoredCopies(self._study, self._version)
+
+    def _version(self, table: str) -> Version:
+        known = self.scopes.registration(table)
+        return known.data, known.version
 
     def _attach_stored(self, table: str) -> None:
         """Attach a table's stored copies when it is first asked about: attaching reads a copy once."""
@@ -200,14 +207,22 @@ class CopyHolder:
         self._prepared.append(prepared)
         self._copied[prepared] = self.scopes.registration(prepared.table)
 
-    def _refuse_outdated(self, prepared: Prepared) -> None:
+    def _refuse_outdated(self, purchase: Purchase, held: Mapping[str, Registration]) -> None:
         """Refuse a copy of rows that were reloaded or renewed since: it would charge other people than it is about."""
-        if self._copied.get(prepared) != self.scopes.registration(prepared.table):
-            raise InvalidParameter(
-                f"The prepared copy of {prepared.table!r} is of older rows.",
-                fix="Plan the question again; prepare the table again for the new rows.",
-                code="data-changed",
-            )
+        for part in purchase.parts or (purchase,):
+            copy = part.prepared if isinstance(part, Plan) else None
+            if copy is not None and self._copied.get(copy) != held[copy.table]:
+                raise InvalidParameter(
+                    f"The prepared copy of {copy.table!r} is of older rows.",
+                    fix="Plan the question again; prepare the table again for the new rows.",
+                    code="data-changed",
+                )
+
+    def made_anew(self) -> None:
+        """In a forked child copies are attached again when needed, and made-up tables are the parent's to remove."""
+        self._prepared, self._copied, self._attached = [], {}, set()
+        if self._made_up is not None:
+            self._made_up.detach()
 
 
 def prepare_stored(curator: Curator, table: str, group_by: Sequence[str] = ()) -> StoredCopy:

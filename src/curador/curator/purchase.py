@@ -8,21 +8,25 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from threading import Condition
-from typing import Protocol
+from itertools import count
+from threading import Lock
+from time import monotonic, sleep
+from typing import Any, Protocol
+from weakref import WeakValueDictionary
 
 from curador.accounting.events import Event
 from curador.curator.analysts import Scopes
+from curador.curator.holder import shortage
+from curador.curator.naming import normal
 from curador.curator.policy import Policy
-from curador.engines.engine import Progress, failed
+from curador.engines.engine import LONGEST_WAIT, Progress, failed
 from curador.engines.pool import EnginePool
-from curador.errors import BudgetExceeded, EngineFailed, InvalidParameter, NotPromised
-from curador.ledger.contract import Balance, Charge, Ledger
-from curador.ledger.pricing import charged, left, price
+from curador.errors import BudgetExceeded, CuradorError, EngineFailed, InvalidParameter
+from curador.forks import after_fork, has_ended, process_name
+from curador.ledger.contract import Charge, Ledger, Registration
 from curador.privacy import Guarantee
 from curador.query.plan.identity import digest
 from curador.query.tables.table import Table
@@ -30,6 +34,14 @@ from curador.show.progress import watched
 
 LOOKED_BACK = 200
 """How many of the newest charges are searched for measures that a purchase measures again."""
+
+TRIES = 3
+"""How often a purchase is made for the registrations as they are, where another process changes them meanwhile."""
+
+_NUMBERS = count(1)
+
+Registered = Mapping[str, Registration]
+"""The tables of a purchase, and what they stand for in the ledger."""
 
 LOOKED_AGAIN = 3
 """How often a charge that has no answer yet is looked at again."""
@@ -141,7 +153,8 @@ class Request:
         """The name of the request in the ledger: analysts do not share their keys."""
         if self.key is None:
             return None
-        return hashlib.sha256(json.dumps([self.analyst, self.key]).encode()).hexdigest()
+        who = None if self.analyst is None else normal(self.analyst)
+        return hashlib.sha256(json.dumps([who, self.key]).encode()).hexdigest()
 
 
 def storable(text: str) -> bool:
@@ -170,38 +183,93 @@ class Buyer:
     ) -> None:
         self._ledger, self._scopes, self._policy, self._engines = ledger, scopes, policy, engines
         self._on_error, self._flights = on_error, SingleFlight()
-        self._known = KnownPurchases(ledger)
+        self._known, self._number = KnownPurchases(ledger), next(_NUMBERS)
+        after_fork(self)
 
-    def buy(self, purchase: Purchase, request: Request) -> Bought:
+    def made_anew(self) -> None:
+        """In a forked child nobody else is asking."""
+        self._flights, self._known = SingleFlight(), KnownPurchases(self._ledger)
+
+    def buy(self, purchase: Purchase, request: Request, check: Callable[[Registered], None]) -> Bought:
         """Reserve, run, settle; or find the measurement that was bought before.
+
+        ``check`` refuses registrations that the purchase was not made for.  Where a table is renewed or reloaded before
+        the charge, the purchase is made again for what is registered then; after the charge, nothing is released.
 
         Fails: refused, at no cost, if the policy or a budget does not allow it or a table cannot be opened.
         """
-        self._policy.review(purchase, request.because, request.override)
-        purchase.prepare(self._engines)
-        named = None if request.fresh or purchase.identity is None else self._fingerprint(purchase)
+        for left in reversed(range(TRIES)):
+            check(held := self._scopes.held(purchase.tables))
+            self._policy.review(purchase, request.because, request.override)
+            purchase.prepare(self._engines)
+            try:
+                return self._bought(purchase, request, held)
+            except InvalidParameter as error:
+                if error.code != "planned-for-other-data" or not left:
+                    raise
+        raise AssertionError("the last try returns or raises")
+
+    def _bought(self, purchase: Purchase, request: Request, held: Registered) -> Bought:
+        named = None if request.fresh or purchase.identity is None else fingerprint(purchase, held)
         who = None if request.analyst is None else self._scopes.receiver(request.analyst, purchase.tables)
+        planned = self._scopes.live(held)
         with self._flights.of(named), watched(request.progress) as progress:
-            charge = self._reserve(purchase, request, who, named)
+            charge = self._reserve_in_turn(purchase, request, who, named, held)
             if charge.repeated:
                 content = self._ledger.answer(charge.id) or b""
                 return Bought(content, charge, True, request.because, _shared(charge, who))
-            found = self.attempt(lambda: purchase.run(self._engines, progress))
-            if found is None:
-                same = failed()  # the engine's own words, so that what failed, and where, is not seen
-                raise EngineFailed(same.what, fix=same.fix, cost=f"charge {charge.id} is kept, as for an answer")
-            content = self._ledger.settle(charge.id, found)
+            try:
+                found = self.attempt(lambda: purchase.run(self._engines, progress))
+                if found is None:
+                    same = failed()  # the engine's own words, so that what failed, and where, is not seen
+                    raise EngineFailed(same.what, fix=same.fix, cost=f"charge {charge.id} is kept, as for an answer")
+                content = self._ledger.settle(charge.id, found, planned=planned)
+            except BaseException:
+                if named is not None:
+                    with suppress(CuradorError):  # others then wait a little longer
+                        self._ledger.fail(charge.id)
+                raise
             return Bought(content, charge, False, request.because, _shared(charge, who))
 
-    def _fingerprint(self, purchase: Purchase) -> str:
-        """A digest by which two purchases are the same: measurement, price and the data's versions."""
-        return digest([purchase.identity, purchase.event.to_json(), self._versions(purchase)])
+    def _reserve_in_turn(
+        self, purchase: Purchase, request: Request, who: str | None, named: str | None, held: Registered
+    ) -> Charge:
+        """Spend the event; while another process is answering the same, wait for that answer instead."""
+        ended: str | None = None
+        while True:
+            try:
+                return self._reserve(purchase, request, who, named, held, ended)
+            except InvalidParameter as error:
+                if error.code != "being-answered" or named is None:
+                    raise
+                ended = self._wait(named, str(error.facts["charge"]), str(error.facts["owner"]))
 
-    def _versions(self, purchase: Purchase) -> list[list[int]]:
-        """The versions of its tables, in an order that does not depend on how they were listed."""
-        return [list(pair) for pair in self._scopes.versions(sorted(purchase.tables))]
+    def _wait(self, named: str, charge: str, owner: str) -> str | None:
+        """Wait until a charge is answered or failed, and return None; or the charge, if its owner has ended.
 
-    def _reserve(self, purchase: Purchase, request: Request, who: str | None, named: str | None) -> Charge:
+        An owner on another machine counts as ended once its engine would have given up.
+        """
+        pause, end = 0.005, monotonic() + LONGEST_WAIT + 10
+        while self._ledger.running(named) == charge:
+            if owner == self._owner or has_ended(owner) or monotonic() > end:
+                return charge
+            sleep(pause)
+            pause = min(2 * pause, 0.25)
+        return None
+
+    @property
+    def _owner(self) -> str:
+        return f"{process_name()}:{self._number}"
+
+    def _reserve(
+        self,
+        purchase: Purchase,
+        request: Request,
+        who: str | None,
+        named: str | None,
+        held: Registered,
+        ended: str | None,
+    ) -> Charge:
         """Spend the event; or refuse, naming the nearest budget that is short."""
         note: dict[str, object] = {
             **purchase.note,
@@ -212,14 +280,23 @@ class Buyer:
         if purchase.ran != purchase.event:
             note["ran"] = purchase.ran.to_json()  # charged otherwise; kept for better accountants
         note["receiver"] = who
-        if measured := self._measured(purchase):
+        if measured := _measured(purchase, held):
             note["measures"] = list(measured)
-            if shared := self.measured_before(purchase, who):
+            if shared := self._measured_before(purchase, who, held):
                 note["shared"] = shared
-        scopes, event, guarantee = self._scopes.of(purchase.tables), purchase.event, purchase.guarantee
+        event, guarantee = purchase.event, purchase.guarantee
         try:
             return self._ledger.reserve(
-                scopes, event, guarantee=guarantee, receiver=who, note=note, key=request.digest, fingerprint=named
+                _charged(held),
+                event,
+                guarantee=guarantee,
+                receiver=who,
+                note=note,
+                key=request.digest,
+                fingerprint=named,
+                planned=self._scopes.live(held),
+                owner=None if named is None else self._owner,
+                ended=ended,
             )
         except InvalidParameter as error:
             if error.code != "key-reused":
@@ -230,28 +307,27 @@ class Buyer:
         except BudgetExceeded as error:
             refusal = error
         # Out here, so that the nearest does not carry the other as its context.
-        nearest = None if who is None else _short(self._ledger, who, event, guarantee)
+        nearest = None if who is None else shortage(self._ledger, who, event, guarantee)
         raise nearest or refusal
-
-    def _measured(self, purchase: Purchase) -> dict[str, str]:
-        """Digests of the exact numbers behind a purchase, for these versions of the data."""
-        versions = self._versions(purchase)
-        return {digest([code, versions])[:32]: label for code, label in purchase.measured.items()}
 
     def bought_before(self, purchase: Purchase, receiver: str | None = None) -> str | None:
         """The charge by which the receiver bought exactly this before, if it is among the newest; it is free again."""
         if purchase.identity is None:
             return None
-        return self._known.of(self._scopes.of(purchase.tables)[0], receiver).get(self._fingerprint(purchase))
+        held = self._scopes.held(purchase.tables)
+        return self._known.of(_charged(held)[0], receiver).get(fingerprint(purchase, held))
 
     def measured_before(self, purchase: Purchase, receiver: str | None = None) -> list[dict[str, object]]:
         """Which of its measures the same receiver bought before, by which charge.
 
         Such a measure is drawn again and paid for again: nothing is reused silently.
         """
+        return self._measured_before(purchase, receiver, self._scopes.held(purchase.tables))
+
+    def _measured_before(self, purchase: Purchase, receiver: str | None, held: Registered) -> list[dict[str, object]]:
         found: dict[str, list[str]] = {}
-        known = self._known.of(self._scopes.of(purchase.tables)[0], receiver)
-        for code, label in self._measured(purchase).items():
+        known = self._known.of(_charged(held)[0], receiver)
+        for code, label in _measured(purchase, held).items():
             if code in known:
                 found.setdefault(known[code], []).append(label)
         return [{"charge": charge, "measures": labels} for charge, labels in found.items()]
@@ -269,6 +345,27 @@ class Buyer:
         if self._on_error is not None:
             with suppress(Exception):  # an error of the log may not reach the asker
                 self._on_error(error)
+
+
+def _charged(held: Registered) -> tuple[str, ...]:
+    """The scopes that a purchase charges."""
+    return tuple(dict.fromkeys(known.scope for known in held.values()))
+
+
+def _versions(held: Registered) -> list[list[int]]:
+    """The versions of the tables, in an order that does not depend on how they were listed."""
+    return [[held[name].data, held[name].version] for name in sorted(held)]
+
+
+def fingerprint(purchase: Purchase, held: Registered) -> str:
+    """A digest by which two purchases are the same: measurement, price and the data's versions."""
+    return digest([purchase.identity, purchase.event.to_json(), _versions(held)])
+
+
+def _measured(purchase: Purchase, held: Registered) -> dict[str, str]:
+    """Digests of the exact numbers behind a purchase, for these versions of the data."""
+    versions = _versions(held)
+    return {digest([code, versions])[:32]: label for code, label in purchase.measured.items()}
 
 
 class KnownPurchases:
@@ -309,72 +406,28 @@ class KnownPurchases:
 
 
 class SingleFlight:
-    """Single flight: of equal purchases at the same time the second waits, and finds the measurement in the ledger."""
+    """Single flight: of equal purchases at the same time the second waits, and finds the measurement in the ledger.
+
+    A flight is a lock of its own, held by ``with``: no interrupt can come between taking it and the promise to release
+    it.
+    """
 
     def __init__(self) -> None:
-        self._lock, self._busy = Condition(), set[str]()
+        self._guard = Lock()
+        self._flights: WeakValueDictionary[str, Lock] = WeakValueDictionary()  # those that somebody holds or waits for
 
-    @contextmanager
-    def of(self, name: str | None) -> Iterator[None]:
-        """Hold the lock of one purchase; without a name there is nothing to wait for."""
+    def of(self, name: str | None) -> AbstractContextManager[Any]:
+        """The lock of one purchase; without a name there is nothing to wait for."""
         if name is None:
-            yield
-            return
-        with self._lock:
-            self._lock.wait_for(lambda: name not in self._busy)
-            self._busy.add(name)
-        try:
-            yield
-        finally:
-            with self._lock:
-                self._busy.remove(name)
-                self._lock.notify_all()
+            return nullcontext()
+        with self._guard:
+            found = self._flights.get(name)
+            if found is None:
+                self._flights[name] = found = Lock()
+            return found
 
 
 def _shared(charge: Charge, receiver: str | None) -> tuple[Mapping[str, object], ...]:
     """Notes of a charge on measures that were bought before it; empty unless this receiver bought the charge first."""
     found = charge.note.get("shared")
     return tuple(found) if isinstance(found, list) and charge.note.get("receiver") == receiver else ()
-
-
-def _short(ledger: Ledger, receiver: str, event: Event, guarantee: Guarantee) -> BudgetExceeded | None:
-    """The refusal by the nearest budget of a receiver that does not cover an event, whatever is short above it.
-
-    A question that was answered before is charged to fewer budgets than a new one, so that a receiver who cannot
-    pay for either would learn from the first that is short which of the two it is.
-    """
-    balance: Balance | None = ledger.balance(receiver)
-    while balance is not None:
-        if balance.closed:
-            end = balance.expires
-            expired = end is not None and datetime.now(UTC) >= end
-            ended = f"ended before {end:%Y-%m-%d}, UTC" if expired else "was closed"
-            return BudgetExceeded(
-                f"The budget of {balance.scope!r} {ended}.",
-                fix="Ask the holder of the budget for another.",
-                code="budget-expired" if expired else "budget-closed",
-                facts={"scope": balance.scope},
-            )
-        try:
-            charged(balance.scope, balance.state, price(balance.state, event, guarantee))
-        except BudgetExceeded as refusal:
-            return refusal
-        balance = balance.parent
-    return None
-
-
-def how_many(ledger: Ledger, scopes: Iterable[str], event: Event, guarantee: Guarantee | None) -> int:
-    """How often an event can still be bought in these scopes and all above them."""
-    most: int | None = None
-    for name in scopes:
-        balance: Balance | None = ledger.balance(name)
-        while balance is not None:
-            costs = price(balance.state, event, guarantee)
-            fits = [have // cost for have, cost in zip(left(balance.state), costs, strict=True) if cost]
-            if balance.closed:
-                fits.append(0)
-            most = min([*fits, *([] if most is None else [most])], default=most)
-            balance = balance.parent
-    if most is None:
-        raise NotPromised("This costs nothing here, so any number fits.", fix="Ask as often as you like.")
-    return most

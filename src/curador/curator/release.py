@@ -45,7 +45,8 @@ class Release:
     ``groups`` names the columns that identify groups.  ``intervals`` has one interval per row for each output that
     has them, ``ranks`` the error of quantiles, in ranks.  ``unit`` is the id of what is protected, None for a row.
     ``remarks`` are notes for the reader, as codes; :attr:`notes` are their texts.  A ``rehearsal`` is about
-    made-up rows.  ``repeated``: its measurement was bought before, and this presentation of it was free.
+    made-up rows.  ``repeated``: its measurement was bought before, and this presentation of it was free.  ``seal`` is
+    the ledger's: whoever holds the ledger can verify by it that nothing was changed; empty for a ledger in memory.
 
     >>> from curador.privacy import PureDP
     >>> r = Release({"n": (1203,)}, (), {"n": ((1180.0, 1226.0),)}, {}, 0.95, PureDP(0.1), "7")
@@ -74,6 +75,7 @@ class Release:
     language: str = "en"
     facts: Mapping[str, Any] | None = field(default=None, compare=False)
     repeated: bool = field(default=False, compare=False)
+    seal: str = field(default="", compare=False)
 
     def __post_init__(self) -> None:
         for name in ("columns", "intervals", "ranks", "question"):
@@ -166,7 +168,13 @@ class Release:
             "notes": [{**note, "text": text} for note, text in zip(self.remarks, texts, strict=True)],
             "rehearsal": self.rehearsal,
             "language": self.language,
+            "seal": self.seal,
         }
+
+    @property
+    def content(self) -> str:
+        """All that is sealed: everything but the words, which a language and a version may choose."""
+        return sealed_part(self.to_dict())
 
     def to_json(self) -> str:
         """One line of JSON; equal releases make equal text."""
@@ -191,6 +199,7 @@ class Release:
                 tuple({k: v for k, v in note.items() if k != "text"} for note in data["notes"]),
                 data["rehearsal"],
                 data["language"],
+                seal=str(data.get("seal", "")),
             )
         except (KeyError, TypeError, ValueError, AttributeError):
             raise InvalidParameter("These are not the values of a release.", fix="Pass what to_dict() made.") from None
@@ -296,6 +305,13 @@ def present(plan: Plan, bought: Bought, *, rehearsal: bool = False, language: st
         plan.facts,
         bought.repeated,
     )
+
+
+def sealed_part(data: Mapping[str, Any]) -> str:
+    """Canonical JSON of a release or a publication without its seal, its language and the texts of its notes."""
+    notes = [{name: x for name, x in note.items() if name != "text"} for note in data["notes"]]
+    kept = {name: x for name, x in data.items() if name not in ("seal", "language", "notes")}
+    return json.dumps({**kept, "notes": notes}, sort_keys=True, allow_nan=False, separators=(",", ":"))
 
 
 def bought_remarks(bought: Bought, guarantee: Guarantee) -> tuple[Note, ...]:

@@ -7,13 +7,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import date, timedelta
 from threading import Lock
-from typing import NoReturn
 
 from curador.accounting.events import Event
+from curador.curator.analysts import Scopes
 from curador.curator.release import Note, Release
 from curador.engines.engine import Progress, failed
 from curador.engines.pool import EnginePool
 from curador.errors import InvalidParameter, NotPromised, QuestionRefused
+from curador.forks import OneProcess
+from curador.ledger.contract import Charge
 from curador.mechanisms.tree import ContinualCount, RunningCount
 from curador.privacy import ZCDP, Guarantee, PureDP
 from curador.query.aggregates.counts import count
@@ -140,11 +142,12 @@ class DailyCount:
         return json.dumps({"running": self.question(1).to_json(), "days": self.days}).encode()
 
 
-@dataclass
-class Stream:
+@dataclass(eq=False)
+class Stream(OneProcess):
     """An open running count: every :meth:`next` releases the total up to one more day.
 
-    Guarantee: all it ever releases is one event, charged at opening; a day that fails ends it, and the charge stays.
+    Guarantee: all it ever releases is one event, charged at opening; a day that fails ends it, and the charge stays.  A
+        forked child is refused, and it cannot be copied.
     """
 
     counted: DailyCount
@@ -153,6 +156,7 @@ class Stream:
     remarks: tuple[Note, ...]
     rehearsal: bool
     _count: Callable[[Question], int] = field(repr=False)
+    _sealed: Callable[[Release], Release] = field(repr=False)
     language: str = "en"
     _running: RunningCount | None = field(default=None, repr=False)
     _lock: Lock = field(default_factory=Lock, repr=False)
@@ -163,11 +167,12 @@ class Stream:
         """The guarantee of everything it releases together."""
         return self.counted.guarantee
 
-    def __reduce__(self) -> NoReturn:
-        raise TypeError("an open running count is not copied: each copy would draw the same days again")
+    def __post_init__(self) -> None:
+        super().__init__()
 
     def next(self) -> Release:
         """The noised total of all days so far and one more."""
+        self.require_home()
         with self._lock:
             if not self._open:
                 raise NotPromised(
@@ -180,10 +185,11 @@ class Stream:
             self._open = False  # stays so if the engine fails
             total = self._running.add(self._count(self.counted.question(step)))
             self._open = step < self.counted.days
-            return self._release(step, total)
+            return self._sealed(self._release(step, total))
 
     def close(self) -> None:
         """End it; what was not used stays spent."""
+        self.require_home()
         with self._lock:
             self._open = False
 
@@ -206,15 +212,35 @@ class Stream:
         )
 
 
-def count_exactly(
+def counting(
+    counted: DailyCount,
+    charge: Charge,
+    scopes: Scopes,
     exact: Callable[[Question], ExactHalf],
     engines: EnginePool,
     attempt: Callable[[Callable[[], bytes]], bytes | None],
-    question: Question,
-) -> int:
-    """The exact count of one day, to be noised at once; any failure is the engines' one error."""
-    plan = exact(question)
-    found = attempt(lambda: str(engines.of(plan.reads).run(plan.exact).column(plan.measures[0])[0]).encode())
-    if found is None:
-        raise failed()
-    return int(found)
+) -> Callable[[Question], int]:
+    """What counts the rows of a day exactly, to be noised at once; any failure is the engines' one error.
+
+    Guarantee: refused, before the rows are read and after it, once the table is about people who did not pay.
+    """
+
+    def require_same_people() -> None:
+        if not set(scopes.of(counted.tables)) <= set(charge.scopes):
+            raise InvalidParameter(
+                f"{counted.query.table!r} is about new people since this running count was opened.",
+                fix="Open a new one, which is paid for by the new budget.",
+                cost="the whole cost was spent at opening",
+                code="data-changed",
+            )
+
+    def count_day(question: Question) -> int:
+        require_same_people()
+        plan = exact(question)
+        found = attempt(lambda: str(engines.of(plan.reads).run(plan.exact).column(plan.measures[0])[0]).encode())
+        require_same_people()
+        if found is None:
+            raise failed()
+        return int(found)
+
+    return count_day

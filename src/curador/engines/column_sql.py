@@ -1,6 +1,8 @@
 """SQL that reads a stored column as its declared type.
 
-Guarantee: reading cannot fail.  A value that does not fit becomes NULL, and bounds clip.  Every cast stands behind a
+Guarantee: reading cannot fail.  A value that does not fit becomes NULL, and bounds clip; in a column declared never
+NULL, what is or became NULL is the substitute that its declaration implies.  So every value has its declared type:
+bounds rest on nothing else (docs/proofs/plans.md, section 0).  Every cast stands behind a
 CASE that checks its argument (engines do not define the order in which AND is evaluated), and an expression that is
 needed several times is evaluated once, in a subquery below.  Reals become doubles first: exact numbers and texts by
 rounding to the nearest, so that floor(x * 2**bits) is the same on every engine.
@@ -24,6 +26,9 @@ DATE_TEXT = "[0-9]{4}-[0-9]{2}-[0-9]{2}"
 TRUE_TEXTS = ("true", "True", "TRUE", "t", "T", "yes", "Yes", "YES", "y", "Y", "1")
 FALSE_TEXTS = ("false", "False", "FALSE", "f", "F", "no", "No", "NO", "n", "N", "0")
 """Patterns and lists of the texts that are read as a number, a date or a truth value."""
+
+LONGEST_NUMBER = 400
+"""The most bytes of a text that is read as a number, a date or a truth value: patterns of longer ones may fail."""
 
 LARGEST = sys.float_info.max
 ALL_WHOLE = float(1 << 53)
@@ -50,7 +55,7 @@ def read_columns(scan: Scan, dialect: Dialect, source: str, types: Mapping[str, 
     if not all(cheap for _, cheap in found):
         below = ", ".join(f"{text} AS {name}" for text, name in zip(texts, names, strict=True))
         source, texts = f"(SELECT {below} FROM {source}{fence}) AS {dialect.quoted('a')}", names
-    shown = [_clipped(r, dialect, types, text) for r, text in zip(scan.reads, texts, strict=True)]
+    shown = [_filled(r, dialect, _clipped(r, dialect, types, text)) for r, text in zip(scan.reads, texts, strict=True)]
     return f"(SELECT {', '.join(f'{x} AS {name}' for x, name in zip(shown, names, strict=True))} FROM {source}{fence})"
 
 
@@ -68,7 +73,9 @@ def named_columns(scan: Scan, dialect: Dialect, source: str) -> str:
     return f"(SELECT {columns} FROM {source})"
 
 
-def check_column(column: str, kind: Kind, dialect: Dialect, types: Mapping[str, str]) -> Stored:
+def check_column(
+    column: str, kind: Kind, dialect: Dialect, types: Mapping[str, str], way: ReadAs = ReadAs.DECLARED
+) -> Stored:
     """The class of the column's stored type; a column that is missing, or cannot be read as ``kind``, is refused."""
     if column not in types:
         raise InvalidParameter(f"There is no column {column!r} in the source.", fix="Fix its name, or remove it.")
@@ -78,6 +85,11 @@ def check_column(column: str, kind: Kind, dialect: Dialect, types: Mapping[str, 
             f"Column {column!r} is stored as {types[column]}, which cannot be read as {kind}.",
             fix="Declare another type for it, or change how it is stored.",
         )
+    if way is ReadAs.ID and dialect.loose(types[column]):
+        raise InvalidParameter(
+            f"The id {column!r} is stored as {types[column]}, where different texts are one value to the database.",
+            fix="Take another id, or store this one in one spelling, as text that is compared exactly.",
+        )
     return stored
 
 
@@ -86,8 +98,10 @@ def _converted(r: Read, d: Dialect, types: Mapping[str, str]) -> tuple[str, bool
     column = d.quoted(r.column)
     if r.way is ReadAs.STORED:
         return column, True
-    convert = _CONVERSIONS[r.type.kind, check_column(r.column, r.type.kind, d, types)]
-    text, cheap = _recast(convert, d, column, types[r.column])
+    stored = check_column(r.column, r.type.kind, d, types, r.way)
+    if stored is Stored.DECIMAL:
+        column = d.sound_decimal(column, types[r.column])
+    text, cheap = _recast(_CONVERSIONS[r.type.kind, stored], d, column, types[r.column])
     return (d.text_identity(text), False) if r.way is ReadAs.ID and r.type.kind is Kind.TEXT else (text, cheap)
 
 
@@ -117,6 +131,16 @@ def _clipped(r: Read, d: Dialect, types: Mapping[str, str], x: str) -> str:
         return x if types[r.column] in d.narrow else f"CASE WHEN {x} BETWEEN {least} AND {most} THEN {inside} END"
     below, above = d.constant(str(low)), d.constant(str(high))
     return f"CASE WHEN {x} < {least} THEN {below} WHEN {x} > {most} THEN {above} ELSE {inside} END"
+
+
+def _filled(r: Read, d: Dialect, x: str) -> str:
+    """The value, with the declared substitute for NULL; an id stays NULL, and its row is dropped."""
+    if r.way is not ReadAs.DECLARED or r.type.nullable:
+        return x
+    other = r.type.substitute
+    if isinstance(other, bool):
+        return f"COALESCE({x}, {'TRUE' if other else 'FALSE'})"
+    return f"COALESCE({x}, {d.string(other) if isinstance(other, str) else d.constant(str(other))})"
 
 
 def _on_grid(r: Read, d: Dialect, x: str) -> str:
@@ -169,6 +193,10 @@ def _double(d: Dialect, c: str) -> tuple[str, bool]:
     return d.cast(c, d.real), True
 
 
+def _matched(d: Dialect, x: str, pattern: str) -> str:
+    return f"CASE WHEN {d.octets(x)} <= {LONGEST_NUMBER} THEN {d.matches(x, pattern)} END"
+
+
 def _whole_decimal(d: Dialect, c: str) -> tuple[str, bool]:
     return f"CASE WHEN {d.whole_decimal(c)} THEN {d.cast(c, d.wide)} END", False
 
@@ -181,7 +209,7 @@ def _whole_double(d: Dialect, c: str) -> tuple[str, bool]:
 
 def _text_integer(d: Dialect, c: str) -> tuple[str, bool]:
     x = d.text(c)
-    return f"CASE WHEN {d.matches(x, INTEGER_TEXT)} THEN {d.cast(f'TRIM({x})', d.wide)} END", False
+    return f"CASE WHEN {_matched(d, x, INTEGER_TEXT)} THEN {d.cast(f'TRIM({x})', d.wide)} END", False
 
 
 def _exact_double(d: Dialect, c: str) -> tuple[str, bool]:
@@ -190,7 +218,7 @@ def _exact_double(d: Dialect, c: str) -> tuple[str, bool]:
 
 def _text_double(d: Dialect, c: str) -> tuple[str, bool]:
     x = d.text(c)
-    return f"CASE WHEN {d.matches(x, REAL_TEXT)} THEN {d.text_to_double(f'TRIM({x})')} END", False
+    return f"CASE WHEN {_matched(d, x, REAL_TEXT)} THEN {d.text_to_double(f'TRIM({x})')} END", False
 
 
 def _days(d: Dialect, c: str) -> tuple[str, bool]:
@@ -203,17 +231,29 @@ def _timestamp_days(d: Dialect, c: str) -> tuple[str, bool]:
 
 def _text_days(d: Dialect, c: str) -> tuple[str, bool]:
     x = d.text(c)
-    return f"CASE WHEN {d.matches(x, DATE_TEXT)} THEN {d.text_to_days(x)} END", False
+    return f"CASE WHEN {_matched(d, x, DATE_TEXT)} THEN {d.text_to_days(x)} END", False
 
 
 def _number_truth(d: Dialect, c: str) -> tuple[str, bool]:
     return f"CASE WHEN {c} = 1 THEN TRUE WHEN {c} = 0 THEN FALSE END", True
 
 
+def _decimal_truth(d: Dialect, c: str) -> tuple[str, bool]:
+    return _number_truth(d, _whole_decimal(d, c)[0])[0], False  # 1 may not fit the type itself
+
+
 def _text_truth(d: Dialect, c: str) -> tuple[str, bool]:
     x = d.text(c)
     true, false = (", ".join(map(d.string, texts)) for texts in (TRUE_TEXTS, FALSE_TEXTS))
-    return f"CASE WHEN {x} IN ({true}) THEN TRUE WHEN {x} IN ({false}) THEN FALSE END", True
+    either = f"CASE WHEN {x} IN ({true}) THEN TRUE WHEN {x} IN ({false}) THEN FALSE END"
+    return f"CASE WHEN {d.octets(x)} <= {LONGEST_NUMBER} THEN {either} END", True
+
+
+def _whole_text(d: Dialect, c: str) -> tuple[str, bool]:
+    # Frames hold integers as floats where one is missing; read alike, whether one is missing decides nothing.
+    x, most = d.cast(c, d.real), d.double(ALL_WHOLE)
+    inside = f"CASE WHEN {x} = FLOOR({x}) THEN {d.text(d.cast(x, d.integer))} END"
+    return f"CASE WHEN {x} BETWEEN -{most} AND {most} THEN {inside} END", False
 
 
 def _text(d: Dialect, c: str) -> tuple[str, bool]:
@@ -237,11 +277,12 @@ _CONVERSIONS: dict[tuple[Kind, Stored], Conversion] = {
     (Kind.BOOLEAN, Stored.BOOLEAN): _bare,
     (Kind.BOOLEAN, Stored.INTEGER): _number_truth,
     (Kind.BOOLEAN, Stored.WIDE): _number_truth,
-    (Kind.BOOLEAN, Stored.DECIMAL): _number_truth,
+    (Kind.BOOLEAN, Stored.DECIMAL): _decimal_truth,
     (Kind.BOOLEAN, Stored.FLOAT): _number_truth,
     (Kind.BOOLEAN, Stored.TEXT): _text_truth,
     (Kind.TEXT, Stored.TEXT): _text,
     (Kind.TEXT, Stored.INTEGER): _text,
     (Kind.TEXT, Stored.WIDE): _text,
+    (Kind.TEXT, Stored.FLOAT): _whole_text,
 }
 """The conversion for every declared type that can be read from a stored one."""

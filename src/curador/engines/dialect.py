@@ -62,6 +62,10 @@ class Dialect(ABC):
     def stored(self, type_name: str) -> Stored | None:
         """The class of a stored type, by the engine's name for it; None where no declared type can be read from it."""
 
+    def loose(self, type_name: str) -> bool:
+        """Whether the database takes different texts of a stored type for the same."""
+        return False
+
     def quoted(self, name: str) -> str:
         """An identifier, whatever its characters."""
         return '"' + _whole(name).replace('"', '""') + '"'
@@ -99,6 +103,14 @@ class Dialect(ABC):
     def cast(self, x: str, type_name: str) -> str:
         """A cast that cannot fail, provided that the caller has checked the value."""
         return f"CAST({x} AS {type_name})"
+
+    def octets(self, x: str) -> str:
+        """The number of bytes of a text."""
+        return f"OCTET_LENGTH({x})"
+
+    def sound_decimal(self, x: str, type_name: str) -> str:
+        """An exact number; NULL where files could hold one that its own type cannot."""
+        return x
 
     @abstractmethod
     def matches(self, x: str, pattern: str) -> str:

@@ -108,6 +108,10 @@ class Engine(Protocol):
         """Use a table that was prepared before."""
         ...
 
+    def reopen(self) -> None:
+        """Open again what was opened before a fork; called before a charge, so that a refusal costs nothing."""
+        ...
+
     def close(self) -> None:
         """Close connections and release the data."""
         ...

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from threading import Lock
 
 from curador.engines.engine import Engine
 from curador.engines.registry import engine_entry, open_engine, shared_engine
 from curador.errors import InvalidParameter
+from curador.forks import after_fork
 from curador.query.tables.table import Table
 
 
@@ -15,23 +16,30 @@ class EnginePool:
     """Opens the engines that tables live in; one engine for all of them may be ``given`` instead.
 
     Guarantee: an engine is opened once, also when threads ask for it together, and is handed out only after the
-    declared columns were checked against the stored ones.
-    Fails: a source that no engine can read is refused at once.
+    declared columns were checked against the stored ones.  A forked child gets it opened again, or is refused.
+    Fails: a source that no engine can read is refused at once.  ``recognise`` may refuse an engine when it is opened,
+    by the addresses that it knows its tables by.
     """
 
     def __init__(
-        self, tables: Mapping[str, Table], given: Engine | None, on_error: Callable[[Exception], None] | None
+        self,
+        tables: Mapping[str, Table],
+        given: Engine | None,
+        on_error: Callable[[Exception], None] | None,
     ) -> None:
         self._tables, self._given, self._on_error = tables, given, on_error
+        self.recognise: Callable[[Mapping[str, Sequence[str]]], None] | None = None
         self._names = {} if given is not None else {n: engine_entry(t.source).name for n, t in tables.items()}
         self._open: dict[str, Engine] = {}
         self._opening, self._closed = Lock(), False
+        after_fork(self)
 
     def of(self, used: Collection[str]) -> Engine:
         """The one engine that these tables live in."""
         if self._closed:
             raise InvalidParameter("This curator was closed.", fix="Open it again.")
         if self._given is not None:
+            self._given.reopen()
             return self._given
         with self._opening:
             home = shared_engine(self._tables[name].source for name in used).name
@@ -40,11 +48,18 @@ class EnginePool:
                 opened = open_engine(sources, self._on_error)
                 try:
                     opened.check({n: self._tables[n] for n in sources})
+                    if self.recognise is not None:
+                        self.recognise({n: opened.identities(n) for n in sources})
                 except BaseException:
                     opened.close()
                     raise
                 self._open[home] = opened
+            self._open[home].reopen()
             return self._open[home]
+
+    def made_anew(self) -> None:
+        """In a forked child another thread of the parent's may have been opening an engine."""
+        self._opening = Lock()
 
     def close(self) -> None:
         """Close every engine that was opened here; the pool refuses questions from now on."""

@@ -17,6 +17,7 @@ from curador.engines.engine import LONGEST_WAIT, Progress, ResultRows
 from curador.engines.registry import engine_entry
 from curador.engines.sql_engine import OnError, SqlEngine
 from curador.errors import InvalidParameter
+from curador.forks import keep_for_ever
 from curador.query.sql_plan.exact import Exact
 from curador.query.sql_plan.prepared import Preparation, Prepared
 from curador.query.tables.sources import EngineTable, Source
@@ -27,6 +28,9 @@ INFINITE = 2**1024 - 2**970
 with localcontext(prec=800):
     ZERO = f"{Decimal(1) / 2**1075:.210e}"
 """The largest number that rounds to zero, as far as texts of 201 digits can tell: half the smallest double."""
+
+LOOSE = " with a nondeterministic collation"
+"""Follows the name of a type whose different texts are the same to the database."""
 
 SCHEMA = "curador"
 """The schema in which prepared copies are stored."""
@@ -56,7 +60,10 @@ class PostgresDialect(Dialect):
     }
 
     def stored(self, type_name: str) -> Stored | None:
-        return self._STORED.get(type_name)
+        return self._STORED.get(type_name.removesuffix(LOOSE))
+
+    def loose(self, type_name: str) -> bool:
+        return type_name == "citext" or type_name.endswith(LOOSE)
 
     def double(self, x: float) -> str:
         return f"CAST('{x!r}' AS double precision)"
@@ -113,12 +120,37 @@ class PostgresDialect(Dialect):
 
 POSTGRES = PostgresDialect()
 
-_DESCRIBE = """
+_DESCRIBE = f"""
 SELECT a.attname, CASE WHEN b.typtype = 'e' THEN 'enum' ELSE format_type(b.oid, NULL) END
+    || CASE WHEN NOT c.collisdeterministic THEN '{LOOSE}' ELSE '' END
 FROM pg_catalog.pg_attribute AS a
+LEFT JOIN pg_catalog.pg_collation AS c ON c.oid = a.attcollation
 JOIN pg_catalog.pg_type AS t ON t.oid = a.atttypid
 JOIN pg_catalog.pg_type AS b ON b.oid = CASE WHEN t.typtype = 'd' THEN t.typbasetype ELSE t.oid END
 WHERE a.attrelid = %s AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum
+"""
+
+
+_STORED_ROWS = """
+WITH RECURSIVE read (oid) AS (
+  SELECT CAST(%s AS oid)
+  UNION
+  SELECT below.oid FROM read, LATERAL (
+    SELECT d.refobjid FROM pg_catalog.pg_rewrite AS r JOIN pg_catalog.pg_depend AS d ON d.objid = r.oid
+    WHERE r.ev_class = read.oid AND d.classid = 'pg_catalog.pg_rewrite'::regclass
+      AND d.refclassid = 'pg_catalog.pg_class'::regclass
+    UNION
+    SELECT i.inhrelid FROM pg_catalog.pg_inherits AS i WHERE i.inhparent = read.oid
+  ) AS below (oid)
+)
+SELECT c.oid FROM read JOIN pg_catalog.pg_class AS c ON c.oid = read.oid WHERE c.relkind IN ('r', 'm', 'f') ORDER BY 1
+"""
+"""The tables that a relation reads: itself, those below a view, and partitions."""
+
+_SYSTEM = """
+SELECT CASE WHEN has_function_privilege('pg_catalog.pg_control_system()', 'execute')
+  THEN (SELECT CAST(system_identifier AS text) FROM pg_catalog.pg_control_system()) END,
+  (SELECT oid FROM pg_catalog.pg_database WHERE datname = pg_catalog.current_database())
 """
 
 
@@ -154,13 +186,14 @@ class Postgres(SqlEngine):
         self._url = next(iter(tables.values())).url
         self._settings = {
             "search_path": "pg_catalog",
+            "client_encoding": "UTF8",
             "TimeZone": "UTC",
             "standard_conforming_strings": "on",
             "statement_timeout": f"{max(1, round(1000 * timeout))}ms",
             "work_mem": memory,
             "jit": "off",  # compiling takes longer than most plans run
         }
-        self._connection = self._connect()
+        self._held: psycopg.Connection[Any] | None = self._connect()
         try:
             self._relations = {name: self._found(t.schema, t.table) for name, t in tables.items()}
             self._types = {name: dict(self._described(oid)) for name, (oid, _) in self._relations.items()}
@@ -188,7 +221,8 @@ class Postgres(SqlEngine):
 
     def _connect(self) -> psycopg.Connection[Any]:
         try:
-            return psycopg.connect(self._url, autocommit=True)
+            # Neither address nor role nor environment chooses the encoding: another could not hold all texts.
+            return psycopg.connect(self._url, autocommit=True, client_encoding="UTF8")
         except psycopg.Error:
             raise _unopened() from None
 
@@ -202,6 +236,14 @@ class Postgres(SqlEngine):
         if row is None or row[0] != "UTF8":
             raise InvalidParameter("The database is not encoded in UTF8.", fix="Use a database that is.")
 
+    def identities(self, table: str) -> tuple[str, ...]:
+        """The numbers that the server gave the tables whose rows are read: the same through any address or view."""
+        system, database = self._connection.execute(_SYSTEM).fetchone() or (None, None)
+        if system is None:  # the role may not see which server this is
+            return ()
+        found = self._connection.execute(_STORED_ROWS, [self._relations[table][0]]).fetchall()
+        return tuple(f"postgresql:{system}:{database}:{oid}" for (oid,) in found)
+
     # ---- asking ------------------------------------------------------------------------------------------------
 
     def _described(self, oid: int) -> list[tuple[str, str]]:
@@ -212,10 +254,29 @@ class Postgres(SqlEngine):
 
     def _results(self, exact: Exact, texts: tuple[str, ...], progress: Progress | None) -> list[ResultRows]:
         with self._one_plan:
-            if self._connection.closed:  # the server was restarted, or closed it
-                self._connection = self._connect()
-                self._make_read_only(self._connection)
+            self._reconnect()
             return self._run_in_transaction(self._connection, texts, progress)
+
+    @property
+    def _connection(self) -> psycopg.Connection[Any]:
+        assert self._held is not None
+        return self._held
+
+    def _reconnect(self) -> None:
+        if self._held is None or self._held.closed:  # after a fork, or where the server closed it
+            made = self._connect()
+            self._make_read_only(made)
+            self._held = made
+
+    def made_anew(self) -> None:
+        if self._held is not None:
+            keep_for_ever(self._held)  # closing it would end the parent's session
+        self._held, self._one_plan = None, threading.Lock()
+
+    def reopen(self) -> None:
+        if self._held is None:
+            with self._one_plan:
+                self._reconnect()
 
     def _run_in_transaction(
         self, connection: psycopg.Connection[Any], texts: tuple[str, ...], progress: Progress | None
@@ -223,13 +284,17 @@ class Postgres(SqlEngine):
         with watched(self._timeout, connection.cancel, progress, lambda: -1.0):
             connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
             try:
+                # Once more, for this transaction: behind a pooler it may run in another session than the one before.
+                local = ", ".join(["pg_catalog.set_config(%s, %s, true)"] * len(self._settings))
+                connection.execute(f"SELECT {local}".encode(), [x for pair in self._settings.items() for x in pair])
                 # Binary results go by the extended protocol, which takes one statement at a time and never two.
                 return [connection.execute(text.encode(), binary=True).fetchall() for text in texts]
             finally:
                 connection.execute("ROLLBACK")
 
     def close(self) -> None:
-        self._connection.close()
+        if self._held is not None:
+            self._held.close()
 
     # ---- preparing ---------------------------------------------------------------------------------------------
 
@@ -247,7 +312,7 @@ class Postgres(SqlEngine):
 
     def _write(self, preparation: Preparation, made: Prepared) -> None:
         schema, table = POSTGRES.quoted(SCHEMA), POSTGRES.quoted(made.place)
-        with psycopg.connect(self._url) as connection:
+        with psycopg.connect(self._url, client_encoding="UTF8") as connection:
             self._configure(connection, self._settings)
             connection.execute(f"CREATE SCHEMA IF NOT EXISTS {schema}".encode())
             connection.execute(f"CREATE TABLE {schema}.{table} AS {self._stored_text(preparation)}".encode())

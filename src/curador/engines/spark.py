@@ -49,6 +49,9 @@ class SparkDialect(Dialect):
     def stored(self, type_name: str) -> Stored | None:
         return self._STORED.get(re.split(r"[( ]", type_name)[0])
 
+    def loose(self, type_name: str) -> bool:
+        return " collate " in type_name and not type_name.endswith(" UTF8_BINARY")
+
     def quoted(self, name: str) -> str:
         return "`" + super().quoted(name)[1:-1].replace('""', '"').replace("`", "``") + "`"
 
@@ -97,7 +100,8 @@ class SparkDialect(Dialect):
         return self.days(f"TRY_CAST({x} AS DATE)")
 
     def text(self, x: str) -> str:
-        return f"CAST({x} AS STRING) COLLATE UTF8_BINARY"
+        # Two texts that are not UTF-8 would be one key when they are handed out, and one count would hide the other.
+        return f"TRY_VALIDATE_UTF8(CAST({x} AS STRING)) COLLATE UTF8_BINARY"
 
 
 def _escaped(c: str) -> str:
@@ -148,6 +152,7 @@ class Spark(SqlEngine):
         for name, value in SETTINGS.items():
             self._session.conf.set(name, value)
         self._views: dict[str, str] = {}
+        self._elsewhere = False
         try:
             for name, source in sources.items():
                 self._create_view(name, self._frame(name, source, given))
@@ -178,6 +183,7 @@ class Spark(SqlEngine):
         return SPARK.quoted(table)
 
     def _results(self, exact: Exact, texts: tuple[str, ...], progress: Progress | None) -> list[ResultRows]:
+        self.reopen()
         context, group = self._session.sparkContext, f"curador-{uuid.uuid4().hex}"
         context.setJobGroup(group, "curador", interruptOnCancel=True)
         with watched(self._timeout, lambda: context.cancelJobGroup(group), progress, lambda: -1.0):
@@ -205,6 +211,20 @@ class Spark(SqlEngine):
         """Use a table that was prepared before."""
         self._create_view(prepared.relation, self._session.read.parquet(prepared.place))
 
+    def made_anew(self) -> None:
+        self._elsewhere = True
+
+    def reopen(self) -> None:
+        """Refuse in a forked child: it shares the one connection to Spark's own process with its parent."""
+        if self._elsewhere:
+            raise InvalidParameter(
+                "A Spark session does not go on in a forked child.",
+                fix="Start a session and open the curator there.",
+                code="opened-before-fork",
+            )
+
     def close(self) -> None:
+        if self._elsewhere:
+            return
         for view in self._views.values():
             self._session.catalog.dropGlobalTempView(view)

@@ -13,7 +13,8 @@ from curador.engines.dialect import Dialect
 from curador.engines.engine import ExactCounts, Progress, ResultRows, exact_counts, failed
 from curador.engines.render import render
 from curador.errors import InvalidParameter
-from curador.query.sql_plan.exact import Exact
+from curador.forks import after_fork
+from curador.query.sql_plan.exact import Exact, ReadAs
 from curador.query.sql_plan.prepared import Preparation, Prepared
 from curador.query.sql_plan.truncate import GROUP_RANK, ROW_RANK
 from curador.query.tables.columns import Key
@@ -39,7 +40,8 @@ class SqlEngine(ABC):
     def __init__(self, timeout: float, on_error: OnError | None) -> None:
         self._timeout, self._on_error = timeout, on_error
         self._types: dict[str, dict[str, str]] = {}
-        self._guessed: set[str] = set()  # tables whose types were guessed from their rows
+        self._guessed: set[str] = set()  # tables whose types may have been guessed from their rows
+        after_fork(self)
 
     @abstractmethod
     def _relation(self, table: str) -> str:
@@ -62,6 +64,14 @@ class SqlEngine(ABC):
         """Use a table that was prepared before."""
 
     @abstractmethod
+    def made_anew(self) -> None:
+        """In a forked child: leave the parent's connections alone, and have none."""
+
+    @abstractmethod
+    def reopen(self) -> None:
+        """Open again what was opened before a fork, or refuse; nothing to do in the process that opened it."""
+
+    @abstractmethod
     def close(self) -> None:
         """Close connections and release the data."""
 
@@ -69,17 +79,23 @@ class SqlEngine(ABC):
         """The columns of a table, and their types by the engine's names; no row is read."""
         return list(self._types[table].items())
 
+    def identities(self, table: str) -> tuple[str, ...]:
+        """Addresses that the database itself gives the stored rows of a table; two names of the same rows share one."""
+        return ()
+
     def check(self, tables: Mapping[str, Table]) -> None:
         """Refuse a table whose declared columns are not there, or cannot be read as they are declared."""
         for name, table in tables.items():
             for column, declared in table.columns.items():
-                check_column(column, declared.kind, self.dialect, self._types[name])
+                way = ReadAs.ID if column == table.unit.id else ReadAs.DECLARED
+                check_column(column, declared.kind, self.dialect, self._types[name], way)
 
     def sql(self, exact: Exact) -> tuple[str, ...]:
         """The statements as this engine runs them, for people to read.
 
-        Guarantee: nothing of it depends on rows.  The types of a frame were guessed from its rows, so its conversions
-        are left out; the name of a prepared copy holds a digest of the rows, so another name is shown.
+        Guarantee: nothing of it depends on rows.  The types of a frame, and of a Parquet file written from one, may
+        have been guessed from its rows, so their conversions are left out; the name of a prepared copy holds a
+        digest of the rows, so another name is shown.
         """
         return self._texts(exact, self._public_relation, self._guessed)
 

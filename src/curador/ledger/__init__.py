@@ -5,12 +5,15 @@ Reading order:
 * contract — what every ledger does
 * records — the values it returns: charges, balances, decisions, registrations
 * book — the ledger: what may be written, decided within one transaction
+* registry — which data a table stands for, whom it charges, what its budget protects
 * pricing — whom a charge falls on, what it costs there, whether it fits
 * entries — what is written, and the seals that chain it
 * posting — from entries to balances
 * history — charges and decisions, read back from the entries
-* verify — the whole history, read again and compared
-* anchor — the key and the anchor, which are kept outside the database
+* verify — the history, read again and compared
+* keep — the folder outside the database: the key, and files made whole or not at all
+* summary — what a history comes to without its charges, and how an older copy is brought to it
+* anchor — the log of how far it had come, kept in that folder
 * opening — a ledger by its address, and an older copy taken into use again
 * stores — where rows are kept: in memory, in SQLite, in PostgreSQL.
 """

@@ -1,9 +1,13 @@
-"""The key of a ledger's seals, and its anchor: a mark of how far it had come, both kept outside the database.
+"""The anchor of a ledger: a log of how far it had come, kept outside the database.
 
 A chain of seals shows that nothing in it was changed, but not that its end was cut off, as by an old copy of the file.
-The anchor does: it is written before an answer leaves, and a ledger that does not reach it is refused.  It also records
-what every scope had spent, so that a restore can burn what the copy has forgotten.  It protects against those who can
-write to the database and not to the folder, so the folder belongs on another volume, outside the database's backups.
+The anchor does: a mark is written before an answer leaves, and a database that lacks a marked entry is refused.  It
+also records what the entries did, so that a restore can bring back what the copy has forgotten.  It protects against
+those who can write to the database and not to the folder, so the folder belongs on another volume, outside the
+database's backups.
+
+A mark is a sealed line that names the seal of the line before.  The file is filled with zeros ahead: writing over them
+changes no length, so that a sync writes nothing else.  When it is full, its lines are added up to one, in a new file.
 """
 
 from __future__ import annotations
@@ -13,223 +17,317 @@ import hashlib
 import hmac
 import json
 import os
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
+from typing import Any
 
-from curador.accounting.rules.costs import Cost
-from curador.errors import LedgerBroken, LedgerFailed
+from curador.errors import LedgerBroken
 from curador.ledger.entries import plain
-from curador.ledger.pricing import LARGEST
+from curador.ledger.keep import create, sync_folder, translated_errors
+from curador.ledger.stores.memory_rows import MemoryRows
 from curador.ledger.stores.reopened_file import ReopenedFile
-from curador.ledger.stores.rows import BALANCE, SCOPE, UNSURE, Head, Rows
-from curador.noise.entropy import SYSTEM
+from curador.ledger.stores.rows import DbRow, Head
+from curador.ledger.summary import Change, StateRows, apply, chained, changed, from_state, state_rows
 
-SLOT = 32 * 1024
-"""Bytes of a slot; marks go to two slots in turn, so that a power cut spoils at most the newer."""
+SIZE = 64 * 1024
+"""Bytes of a log, unless its first line is long: some two hundred marks."""
 
-USUAL = 1024
-"""Bytes that are read first: the mark of a ledger with a few scopes fits."""
+ROOM = 4
+"""A log has room for so many times its first line."""
 
-MOST_REMEMBERED = 256
-"""The most balances that a mark records; of a ledger with more it records none."""
+_START = b'{"after":'
+"""How a line begins: its keys are sorted."""
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
-    """How far a ledger had come, and what each scope had spent; None if they are too many to record."""
+class _Place:
+    """The end of a log: the file it is in, the newest mark, and where the next one goes.
 
+    ``synced`` is the place up to which the file is known to be on the disk; ``torn``, whether anything follows the end.
+    """
+
+    file: tuple[int, int, int] | None
     head: Head
-    spent: Mapping[str, Cost] | None
-
-    def to_json(self) -> dict[str, object]:
-        head = self.head
-        return {
-            "sequence": head.sequence,
-            "charges": head.charges,
-            "head": head.mac.hex(),
-            "spent": None if self.spent is None else {scope: list(cost) for scope, cost in self.spent.items()},
-        }
-
-
-def totals(rows: Rows) -> Mapping[str, Cost] | None:
-    """The spent amounts of all scopes; None if there are more than ``MOST_REMEMBERED``.
-
-    A closed or lost scope counts as spent beyond any ceiling: an older copy, in which it is open or does not exist,
-    must not bring it back, however often it is restored.
-    """
-    found: dict[str, Cost] = {}
-    parts = list(rows.scan(BALANCE, most=MOST_REMEMBERED + 1))
-    for scope, _, spent, _, _ in parts:
-        found[scope] = (*found.get(scope, ()), spent)
-    for scope, _, _, _, closed in rows.scan(SCOPE, most=MOST_REMEMBERED + 1):
-        if closed:
-            found[scope] = (LARGEST,) * len(found.get(scope, (0,)))
-    return found if max(len(parts), len(found)) <= MOST_REMEMBERED else None
-
-
-@contextmanager
-def _translated_errors(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        raise LedgerFailed(
-            f"{path.name} beside the ledger cannot be read or written: {error.strerror or error}.",
-            fix="Make its folder writable, with room.",
-            cost=UNSURE,
-            code="ledger-keep-unavailable",
-            facts={"file": path.name},
-        ) from None
-
-
-def key_of(folder: Path, *, make: bool) -> bytes:
-    """The key in a folder, with ``make`` created there if it is missing; only its owner may read it.
-
-    Fails: LedgerBroken if the key is missing, LedgerFailed if others can read it.
-    """
-    path = folder / "key"
-    with _translated_errors(path):
-        if make and not path.exists():
-            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-            _create(path, f"{SYSTEM.bits(256):064x}\n".encode())
-        if not path.exists():
-            raise LedgerBroken(
-                "The key of this ledger is missing.",
-                fix="Bring its folder back; see keep=.",
-                code="ledger-key-missing",
-            )
-        if path.stat().st_mode & 0o077:
-            raise LedgerFailed(
-                "Others can read the key of this ledger.", fix="chmod 600 its key.", code="ledger-key-exposed"
-            )
-        return bytes.fromhex(path.read_text())
-
-
-def _create(path: Path, content: bytes) -> None:
-    """Create a file atomically with its content, durably; if another process was first, its file stays."""
-    temporary = path.with_name(f"{path.name}.{os.getpid()}.new")
-    with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-    with suppress(FileExistsError):
-        os.link(temporary, path)
-    temporary.unlink()
-    sync_folder(path.parent)
-
-
-def sync_folder(folder: Path) -> None:
-    """Make the names in a folder durable."""
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+    seal: str
+    end: int
+    synced: int
+    torn: bool
 
 
 class Anchor:
-    """The mark of a ledger, in a file of its own; it only moves forward.
+    """The marks of a ledger, in a file of their own; they only move forward.
 
     ``reached`` is the last entry that this process knows to be covered durably.
 
     >>> import tempfile
+    >>> from curador.ledger.entries import seal
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     anchor = Anchor(Path(folder), b"key")
-    ...     _ = anchor.advance(Mark(Head(7, 3, b"head"), {"people": (5,)}))
-    ...     _ = anchor.advance(Mark(Head(6, 3, b"older"), {}))
-    ...     Anchor(Path(folder), b"key").read()
-    Mark(head=Head(sequence=7, charges=3, mac=b'head'), spent={'people': (5,)})
+    ...     anchor.start(Head(0, 0, b""), {})
+    ...     mac = seal(b"key", b"", 1, '{"kind":"settle"}')
+    ...     anchor.mark(Head(1, 0, mac), [(1, '{"kind":"settle"}', mac)])
+    ...     found = Anchor(Path(folder), b"key").newest()
+    >>> found == Head(1, 0, mac)
+    True
     """
 
     def __init__(self, folder: Path, key: bytes) -> None:
-        self._path, self._key = folder / "anchor", hmac.digest(key, b"anchor", hashlib.sha256)
-        self._file = ReopenedFile(self._path, os.O_RDWR)
-        self._lock = Lock()
+        self._path = Path(folder).absolute() / "anchor"  # wherever this process goes later
+        self._ledger_key, self._key = key, hmac.digest(key, b"anchor", hashlib.sha256)
+        self._file = ReopenedFile(self._path, os.O_RDONLY)  # for looking, without a lock
+        self._held = ReopenedFile(self._path, os.O_RDWR)  # for writing, by the one thread whose turn it is
+        self._place: _Place | None = None
+        self._pin = -1
         self.reached = -1
-        self._slots: list[tuple[bytes, Mark | None]] = [(b"", None)] * 2  # as last seen
+        self.after_fork()
 
-    def read(self) -> Mark | None:
-        """The mark; None if there is no file.
+    def after_fork(self) -> None:
+        """Share neither files nor locks with the parent of this process."""
+        self._lock, self._turn = Lock(), Lock()
+        if self._pin >= 0:  # another thread of the parent was marking, whose lock the child must not keep
+            os.close(self._pin)
+            self._pin = -1
+        self._file.close()
+        self._held.close()
 
-        Fails: LedgerBroken for a file without a readable mark.
+    def close(self) -> None:
+        """Release the files; the next use opens them again."""
+        with self._turn, self._lock:
+            self._file.close()
+            self._held.close()
+
+    # -- reading
+
+    def newest(self) -> Head | None:
+        """The head that was marked last; None before there is a file.
+
+        It waits for nobody: a mark that is being written may not be seen yet.
+
+        Fails: LedgerFailed if the file was there and is gone; LedgerBroken if it is an older one or another ledger's.
         """
-        with self._lock, _translated_errors(self._path):
+        with translated_errors(self._path), self._lock:
+            try:
+                file = self._file.descriptor()
+            except FileNotFoundError:
+                if self._place is None:
+                    return None
+                raise
+            return self._look(file, self._file.identity).head
+
+    def read(self) -> tuple[Head, MemoryRows] | None:
+        """The newest mark, and what the history up to it comes to; None if there is no file.
+
+        Fails: LedgerBroken for a damaged file.
+        """
+        with translated_errors(self._path):
             try:
                 file = os.open(self._path, os.O_RDONLY | os.O_CLOEXEC)
             except FileNotFoundError:
                 return None
             try:
-                found = self._newest(file)
+                fcntl.flock(file, fcntl.LOCK_SH)
+                content = _content(file)
             finally:
                 os.close(file)
-        if found is None:
+        marks, _, _ = self._marks(content)
+        return _head(marks[-1][0]), _sum(marks)
+
+    def verified(self) -> Head | None:
+        """The head up to which the history was verified, as noted beside the anchor; None if that is not known."""
+        with translated_errors(self._path):
+            try:
+                found = self._opened((self._path.parent / "verified").read_bytes().rstrip(b"\n"))
+            except FileNotFoundError:
+                return None
+        return None if found is None or "verified" not in found[0] else _head(found[0]["verified"])
+
+    # -- writing
+
+    def note_verified(self, head: Head) -> None:
+        """Note that the history was verified up to a head."""
+        with translated_errors(self._path):
+            line, _ = self._sealed({"verified": _header(head, "", 0)})
+            create(self._path.parent / "verified", line, over=True)
+
+    def start(self, head: Head, state: StateRows, *, over: bool = False) -> None:
+        """Begin a new log with a history's state; ``over`` an older log, which this history takes the place of."""
+        with translated_errors(self._path):
+            self._write_new(head, state, over=over)
+            with self._lock:
+                self._place = None
+        self.reached = head.sequence
+
+    def mark(self, head: Head, entries: Iterable[DbRow]) -> None:
+        """Mark a head durably, with the entries since an earlier mark; nothing but a sync where it is marked already.
+
+        Fails: LedgerBroken if the entries do not follow the newest mark.
+        """
+        with translated_errors(self._path), self._turn:
+            self._mark_now(head, entries)
+        self.reached = max(self.reached, head.sequence)
+
+    def _mark_now(self, head: Head, entries: Iterable[DbRow]) -> None:
+        while not self._mark_in(self._held.held(), self._held.identity, head, entries):
+            pass  # another process has begun a new file
+
+    def _mark_in(self, file: int, identity: tuple[int, int, int] | None, head: Head, entries: Iterable[DbRow]) -> bool:
+        """Mark a head in an open file, unless it is no longer the anchor."""
+        self._pin = pin = os.dup(file)  # open until the end, though the anchor may become another file meanwhile
+        try:  # an interrupt may come as soon as the lock is there
+            fcntl.flock(pin, fcntl.LOCK_EX)  # released by the system when its process is killed
+            self._held.descriptor()
+            if self._held.identity != identity:
+                return False
+            with self._lock:
+                if self._place is None or self._place.file != identity:
+                    sync_folder(self._path.parent)  # whoever began this file may not have come so far
+                place = self._look(file, identity)
+            if head.sequence > place.head.sequence:
+                self._append(file, place, head, entries)
+            else:
+                os.fdatasync(file)  # whoever wrote it may have been killed before
+            return True
+        finally:
+            fcntl.flock(pin, fcntl.LOCK_UN)  # built in, so that no interrupt comes before it
+            self._pin = -1
+            os.close(pin)
+
+    def _append(self, file: int, place: _Place, head: Head, entries: Iterable[DbRow]) -> None:
+        newer = (entry for entry in entries if entry[0] > place.head.sequence)
+        change = changed(chained(newer, self._ledger_key, place.head.mac))
+        line, seal = self._sealed(
+            {**_header(head, place.seal, place.synced), "decisions": change.decisions, "paid": change.paid}
+        )
+        end = place.end + len(line)
+        if place.torn or end > os.fstat(file).st_size:
+            self._add_up(file, head, change)
+            return
+        if os.pwrite(file, line, place.end) != len(line):
+            raise OSError("it was cut short")
+        os.fdatasync(file)
+        with self._lock:
+            self._place = _Place(place.file, head, seal, end, end, False)
+
+    def _add_up(self, file: int, head: Head, change: Change) -> None:
+        """Begin a new file with the sum of all lines, and a change."""
+        marks, _, _ = self._marks(_content(file))
+        rows = _sum(marks)
+        apply(change, rows)
+        self._write_new(head, state_rows(rows), over=True)
+
+    def _write_new(self, head: Head, state: StateRows, *, over: bool) -> None:
+        line, _ = self._sealed({**_header(head, "", 0), "state": state})
+        create(self._path, line.ljust(-(-max(SIZE, ROOM * len(line)) // 4096) * 4096, b"\0"), over=over)
+
+    # -- lines
+
+    def _sealed(self, body: Mapping[str, object]) -> tuple[bytes, str]:
+        text = plain(body).encode()
+        seal = hmac.digest(self._key, text, hashlib.sha256).hex()
+        return text + b"\t" + seal.encode() + b"\n", seal
+
+    def _opened(self, line: bytes) -> tuple[dict[str, Any], str] | None:
+        """What a line says, and its seal; None if it does not carry the right one."""
+        text, _, seal = line.rpartition(b"\t")
+        if not hmac.compare_digest(hmac.digest(self._key, text, hashlib.sha256).hex().encode(), seal):
+            return None
+        return json.loads(text), seal.decode()
+
+    def _marks(self, content: bytes) -> tuple[list[tuple[dict[str, Any], str]], int, bool]:
+        """All lines, where they end, and whether something torn follows: a power cut spoils what was not synced.
+
+        Fails: LedgerBroken where a later line was written when this one was known to be on the disk.
+        """
+        marks: list[tuple[dict[str, Any], str]] = []
+        place, before = 0, ""
+        while (end := content.find(b"\n", place)) >= 0:
+            mark = self._opened(content[place:end])
+            if mark is None or mark[0]["after"] != before:
+                break
+            marks.append(mark)
+            place, before = end + 1, mark[1]
+        rest = content[place:]
+        torn = bool(rest.strip(b"\0"))
+        if not marks:
             raise LedgerBroken(
-                "The anchor of this ledger is unreadable.",
+                "The anchor of this ledger is unreadable, or another ledger's.",
                 fix="Bring its folder back; see keep=.",
                 code="ledger-anchor-unreadable",
             )
-        return found[1]
+        for piece in rest.split(b"\n") if torn else ():
+            later = self._opened(piece[piece.rfind(_START) :])
+            if later is not None and later[0]["synced"] > place:
+                raise LedgerBroken(
+                    f"The anchor of this ledger is damaged after entry {marks[-1][0]['sequence']}.",
+                    fix="Bring its folder back; see keep=.",
+                    code="ledger-anchor-damaged",
+                )
+        return marks, place, torn
 
-    def advance(self, mark: Mark) -> bool:
-        """Write a mark durably, unless the file already has one as far; whether anything was synced."""
-        with self._lock, _translated_errors(self._path):
-            if mark.head.sequence <= self.reached:
-                return False
-            file = self._opened(mark)
-            fcntl.flock(file, fcntl.LOCK_EX)  # released by the system when its process is killed
-            try:
-                found = self._newest(file)
-                slot, old = found if found is not None else (1, None)
-                if old is None or old.head.sequence < mark.head.sequence:
-                    self._slots[1 - slot] = record = self._record(mark)
-                    os.pwrite(file, record[0] + b"\n", (1 - slot) * SLOT)
-                os.fdatasync(file)  # another process may have written it and not synced it yet
-            finally:
-                fcntl.flock(file, fcntl.LOCK_UN)
-            self.reached = mark.head.sequence
-            return True
+    def _look(self, file: int, identity: tuple[int, int, int] | None) -> _Place:
+        """The end of the log as it is now; of lines that others wrote, only the last is opened."""
+        place = self._place
+        if place is None or place.file != identity:
+            marks, end, torn = self._marks(_content(file))
+            last, seal = marks[-1]
+            place = self._further(_Place(identity, _head(last), seal, end, last["synced"], torn))
+        elif os.pread(file, 1, place.end) not in (b"", b"\0"):
+            rest = _content(file, place.end).split(b"\0", 1)[0]
+            place = _Place(place.file, place.head, place.seal, place.end, place.synced, True)
+            for piece in reversed(rest.split(b"\n")[:-1]):
+                if (mark := self._opened(piece)) is not None:
+                    end = place.end + rest.rfind(piece) + len(piece) + 1
+                    torn = end < place.end + len(rest)
+                    place = self._further(_Place(identity, _head(mark[0]), mark[1], end, mark[0]["synced"], torn))
+                    break
+        self._place = place
+        return place
 
-    def close(self) -> None:
-        """Release the file; the next mark opens it again."""
-        with self._lock:
-            self._file.close()
+    def _further(self, place: _Place) -> _Place:
+        """Refuse a log that ends before the mark that was seen here."""
+        known = self._place
+        if known is not None and (
+            place.head.sequence < known.head.sequence
+            or (place.head.sequence == known.head.sequence and place.head.mac != known.head.mac)
+        ):
+            raise LedgerBroken(
+                f"The anchor of this ledger ends with entry {place.head.sequence}, and entry {known.head.sequence} was "
+                "marked before: it is an older one, or another ledger's.",
+                fix="Bring its folder back; see keep=.",
+                code="ledger-anchor-replaced",
+                facts={"anchored": place.head.sequence, "seen": known.head.sequence},
+            )
+        return place
 
-    def _opened(self, mark: Mark) -> int:
-        try:
-            return self._file.descriptor()
-        except FileNotFoundError:
-            _create(self._path, (self._record(mark)[0] + b"\n").ljust(2 * SLOT, b"\0"))
-            return self._file.descriptor()
 
-    def _record(self, mark: Mark) -> tuple[bytes, Mark]:
-        """A mark as its line; without the balances if they do not fit a slot."""
-        body = plain(mark.to_json()).encode()
-        if len(body) > SLOT - 100:
-            return self._record(Mark(mark.head, None))
-        return body + b"\t" + hmac.digest(self._key, body, hashlib.sha256).hex().encode(), mark
+def _header(head: Head, after: str, synced: int) -> dict[str, object]:
+    return {
+        "after": after,
+        "at": head.at,
+        "charges": head.charges,
+        "head": head.mac.hex(),
+        "sequence": head.sequence,
+        "synced": synced,
+    }
 
-    def _newest(self, file: int) -> tuple[int, Mark] | None:
-        newest = None
-        for slot in (0, 1):
-            line, end, _ = os.pread(file, USUAL, slot * SLOT).partition(b"\n")
-            if not end:
-                line = os.pread(file, SLOT, slot * SLOT).partition(b"\n")[0]
-            if line != self._slots[slot][0]:
-                self._slots[slot] = line, self._mark(line)
-            mark = self._slots[slot][1]
-            if mark is not None and (newest is None or mark.head.sequence > newest[1].head.sequence):
-                newest = slot, mark
-        return newest
 
-    def _mark(self, line: bytes) -> Mark | None:
-        body, _, mac = line.partition(b"\t")
-        if not hmac.compare_digest(hmac.digest(self._key, body, hashlib.sha256).hex().encode(), mac):
-            return None
-        data = json.loads(body)
-        spent = data["spent"]
-        return Mark(
-            Head(data["sequence"], data["charges"], bytes.fromhex(data["head"])),
-            None if spent is None else {scope: tuple(cost) for scope, cost in spent.items()},
-        )
+def _head(body: Mapping[str, Any]) -> Head:
+    return Head(body["sequence"], body["charges"], bytes.fromhex(body["head"]), body["at"])
+
+
+def _sum(marks: Iterable[tuple[Mapping[str, Any], str]]) -> MemoryRows:
+    """What a history comes to, from the lines of a log."""
+    rows: MemoryRows | None = None
+    for body, _ in marks:
+        if rows is None:
+            rows = from_state(body["state"])
+        else:
+            apply(Change(tuple(map(tuple, body["decisions"])), body["paid"]), rows)
+    assert rows is not None
+    return rows
+
+
+def _content(file: int, start: int = 0) -> bytes:
+    return os.pread(file, os.fstat(file).st_size - start, start)

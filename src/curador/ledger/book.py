@@ -4,41 +4,44 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
-from types import MappingProxyType
+from itertools import chain
 
 from curador.accounting.events import Event, event_from_json
 from curador.accounting.filters import Filter
 from curador.accounting.rules.costs import Cost, Rule
 from curador.errors import BudgetExceeded, InvalidParameter, LedgerBroken
 from curador.ledger import history as past
+from curador.ledger.contract import Ledger
 from curador.ledger.entries import (
     Entry,
+    Failed,
     Granted,
     Opened,
-    Registered,
     Repeated,
     Reserved,
     Revoked,
     Settled,
     digest,
+    instant,
     plain,
+    release_seal,
 )
-from curador.ledger.posting import LOST, Definition, append, check, definition, opened, state
-from curador.ledger.pricing import lineage, name_of, prices
+from curador.ledger.posting import EVERYTHING, Definition, append, check, definition, described, opened, state
+from curador.ledger.pricing import PriceList, name_of
 from curador.ledger.records import EMPTY, Balance, Charge, Charges, Decision, Registration
+from curador.ledger.registry import Registry, refuse_other_data
+from curador.ledger.stores.one_transaction import Look, MustWrite, OneTransaction
 from curador.ledger.stores.rows import (
     ANSWER,
     CHARGE,
-    DATA,
-    NAMED,
     PAID,
     REQUEST,
     RESTORE,
     SCOPE,
-    SOURCED,
     AnchorNeed,
     LedgerStore,
     Rows,
+    T,
 )
 from curador.ledger.verify import verify_rows
 from curador.numbers import Number, probability, whole
@@ -48,16 +51,13 @@ Clock = Callable[[], datetime]
 
 ANOTHER = "Ask the owner of the budget for another."
 
-LONGEST_SOURCE = 2000
-"""Characters of a source: an address may be longer than a name."""
-
 
 def now() -> datetime:
     """The time, in UTC."""
     return datetime.now(UTC)
 
 
-class Book:
+class Book(Registry):
     """A ledger over a store; :class:`curador.ledger.contract.Ledger` documents its methods.
 
     Guarantee: in every scope, the sum of all charges is within the ceiling, under any requests, any concurrency and any
@@ -69,6 +69,7 @@ class Book:
         self._store, self._key, self._clock = store, key, clock
         # Parents and currencies never change: read once, they price charges before the transaction begins.
         self._fixed: dict[str, tuple[str | None, Filter]] = {}
+        self._prices = PriceList(self._parent_and_filter)
 
     # -- scopes
 
@@ -96,10 +97,16 @@ class Book:
             )
         reserved = probability(reserved_delta, "reserved_delta")
         fresh = opened(budget, about, rule, reserved, tuple(orders))
-        until = None if expires is None else _instant(expires)
-        entry = Opened(name, parent, Definition.of(fresh, reserved).to_json(), fresh.ceiling, until)
+        until = None if expires is None else instant(expires)
+        entry = Opened(name, parent, described(fresh, reserved), fresh.ceiling, until)
 
         def append_opening(rows: Rows) -> None:
+            if rows.get(SCOPE, EVERYTHING) is not None:
+                raise LedgerBroken(
+                    "This ledger was restored without its anchor: nothing can be bought from it any more.",
+                    fix="Open a new ledger, and decide what budget each table may still have.",
+                    code="ledger-closed",
+                )
             if rows.get(SCOPE, name) is not None:
                 raise InvalidParameter(
                     f"There is a budget called {name!r} already.",
@@ -135,6 +142,9 @@ class Book:
         self._store.write(append_revocation)
         return self.balance(scope)
 
+    def __contains__(self, scope: str) -> bool:
+        return self._store.read(lambda rows: rows.get(SCOPE, scope) is not None)
+
     def balance(self, scope: str) -> Balance:
         def read_balance(rows: Rows) -> Balance:
             path = [self._row(rows, scope)]
@@ -143,7 +153,7 @@ class Book:
             found: Balance | None = None
             for name, _, text, expires, closed in reversed(path):
                 end = None if expires is None else datetime.fromisoformat(expires)
-                shut = bool(closed) or (end is not None and self._clock() >= end)
+                shut = bool(closed) or (expires is not None and self._time(rows) >= expires)
                 found = Balance(name, state(rows, name, text), found, shut, end)
             assert found is not None
             return found
@@ -151,13 +161,13 @@ class Book:
         return self._store.read(read_balance)
 
     def scopes(self) -> tuple[str, ...]:
-        return self._store.read(lambda rows: tuple(row[0] for row in rows.scan(SCOPE)))
+        return self._store.read(lambda rows: tuple(row[0] for row in rows.scan(SCOPE) if row[0] != EVERYTHING))
 
     def decisions(self) -> tuple[Decision, ...]:
-        return self._store.read(lambda rows: tuple(past.decisions(rows)))
+        return self._store.read(lambda rows: tuple(past.decisions(rows)), long=True)
 
     def ever_promised(self, scopes: Collection[str], budget: Guarantee) -> bool:
-        return self._store.read(lambda rows: past.ever_promised(rows, scopes, budget))
+        return self._store.read(lambda rows: past.ever_promised(rows, scopes, budget), long=True)
 
     # -- charges
 
@@ -171,36 +181,43 @@ class Book:
         key: str | None = None,
         fingerprint: str | None = None,
         receiver: str | None = None,
+        planned: Sequence[Registration] = (),
+        owner: str | None = None,
+        ended: str | None = None,
     ) -> Charge:
         if key is not None and fingerprint is None:
             raise InvalidParameter("A key belongs to a question.", fix="Pass the question's fingerprint with it.")
         for text, what in ((key, "key"), (fingerprint, "fingerprint")):
             if text is not None:
                 name_of(text, what)
-        named = [scopes] if isinstance(scopes, str) else list(scopes)
-        path = self._path(named if receiver is None else [*named, receiver])
-        costs = prices({scope: self._parent_and_filter(scope)[1] for scope in path}, event, guarantee)
-        promised = guarantee.to_json() if guarantee is not None else None
+        named = (scopes,) if isinstance(scopes, str) else tuple(scopes)
+        path = self._path(named if receiver is None else (*named, receiver))
+        terms = self._prices.terms(path, event, guarantee)
+        costs = terms.costs
         if note:
             plain(note)  # a note that is not JSON is refused before the transaction begins
-        at = _instant(self._clock())
 
         def reserve_or_repeat(rows: Rows) -> Charge:
+            at = self._time(rows)
+            refuse_other_data(rows, planned)
             answered = past.answered_charge(rows, key, fingerprint)
             if answered is not None:
                 # One key, one answer: another charge of this key that is not settled yet must not give a second one.
                 bound = key is None or (rows.get(REQUEST, key) or (None, None, None))[2] is not None
                 again = (None, None) if bound else (key, fingerprint)
                 return self._repeat(rows, answered, event, costs, receiver, again, at)
+            if owner is not None and (running := past.running(rows, fingerprint)) not in (None, ended):
+                for scope in () if receiver is None else self._path(receiver):
+                    check(rows, scope, self._open_definition(rows, scope), costs[scope])
+                raise past.being_answered(rows, fingerprint, running)
             for scope in path:
                 check(rows, scope, self._open_definition(rows, scope), costs[scope])
-            paid = [costs[scope] for scope in path]
-            number = rows.head.charges + 1
-            entry = Reserved(number, path, paid, event.to_json(), promised, dict(note), key, fingerprint, receiver)
-            append(rows, self._key, entry, at)
-            return Charge(
-                str(number), path, tuple(paid), event, guarantee, MappingProxyType(entry.note), receiver=receiver, at=at
+            number, paid = rows.head.charges + 1, tuple(costs.values())
+            entry = Reserved(
+                number, path, paid, terms.event, terms.promised, dict(note), key, fingerprint, receiver, owner
             )
+            append(rows, self._key, entry, at)
+            return past.charge_of(entry, at, None, False, rows.head.sequence, event, guarantee)
 
         return self._store.write(reserve_or_repeat)  # no anchor write yet: nothing leaves before it is settled
 
@@ -233,10 +250,11 @@ class Book:
         rows.require(AnchorNeed.AFTER)  # the answer leaves now
         return past.charge_of(first, at, entry, True)
 
-    def settle(self, charge: str, answer: bytes) -> bytes:
+    def settle(self, charge: str, answer: bytes, *, planned: Sequence[Registration] = ()) -> bytes:
         number, content = past.number_of(charge), bytes(answer)
 
         def store_answer(rows: Rows) -> bytes:
+            refuse_other_data(rows, planned, charge)
             found = rows.get(CHARGE, number)
             if found is None:
                 raise past.unknown_charge(charge)
@@ -251,11 +269,30 @@ class Book:
             if request is not None and request[2] is not None:  # a retry was faster: one key, one answer
                 return past.stored_answer(rows, request[2])
             rows.put(ANSWER, number, content)
-            append(rows, self._key, Settled(number, digest(content)), _instant(self._clock()))
+            append(rows, self._key, Settled(number, digest(content)), self._time(rows))
             return content
 
         # The anchor then covers the charge: if the history is cut off before it, opening the ledger notices.
         return self._store.write(store_answer, AnchorNeed.BEFORE)
+
+    def fail(self, charge: str) -> None:
+        number = past.number_of(charge)
+
+        def end_without_answer(rows: Rows) -> None:
+            found = rows.get(CHARGE, number)
+            if found is None:
+                raise past.unknown_charge(charge)
+            if past.running(rows, found[3]) == charge and rows.get(ANSWER, number) is None:
+                append(rows, self._key, Failed(number), self._time(rows))
+
+        self._store.write(end_without_answer)
+
+    def running(self, fingerprint: str) -> str | None:
+        def read_running(rows: Rows) -> str | None:
+            answered = past.answered_charge(rows, None, fingerprint)
+            return past.running(rows, fingerprint) if answered is None else None
+
+        return self._store.read(read_running)
 
     def answer(self, charge: str) -> bytes | None:
         number = past.number_of(charge)
@@ -271,100 +308,67 @@ class Book:
 
         return self._store.read(read_answer)
 
-    def history(self, scope: str | None = None, *, last: int | None = None) -> Charges:
-        most = None if last is None else whole(last, "last")
+    def history(
+        self, scope: str | None = None, *, last: int | None = past.PAGE, before: Charge | None = None
+    ) -> Charges:
+        left = None if last is None else whole(last, "last")
+        pages: list[Charges] = []  # each read by itself, so that nobody waits long; what was written does not change
+        while True:
+            most = past.PAGE if left is None else min(left, past.PAGE)
+            pages.append(self._page(scope, most, before).charges())
+            left = None if left is None else left - most
+            if left == 0 or len(pages[-1]) < most:
+                return Charges(chain.from_iterable(reversed(pages)))
+            before = pages[-1][0]
 
-        def read_charges(rows: Rows) -> Charges:
-            if scope is not None:
-                self._row(rows, scope)
-            return past.charges(rows, scope, most)
+    def _page(self, scope: str | None, most: int, before: Charge | None) -> past.Page:
+        def read_page(rows: Rows) -> past.Page:
+            found = past.page(rows, scope, most, before)
+            if scope is not None and not found.entries:
+                self._row(rows, scope)  # refused if it was never opened
+            return found
 
-        return self._store.read(read_charges)
+        return self._store.read(read_page)
 
-    # -- tables
-
-    def register(self, table: str, source: str, *, scope: str | None = None, reloaded: bool = False) -> Registration:
-        name_of(table, "table"), name_of(source, "source", LONGEST_SOURCE)
-
-        def find_or_tie(rows: Rows) -> Registration:
-            named, sourced = rows.get(NAMED, table), rows.get(SOURCED, source)
-            if named is not None and sourced is not None and named[1] != sourced[1]:
-                raise InvalidParameter(
-                    f"The name {table!r} and its source are registered as different data.",
-                    fix="Decide with renew() which budget it charges from now on.",
-                    code="table-ambiguous",
-                    facts={"table": table},
-                )
-            known = named or sourced
-            if known is None:
-                if scope is None:
-                    raise _unknown_table(table, "Name the scope it charges.")
-                self._row(rows, scope)
-                return self._register(rows, Registered(table, source, rows.head.sequence + 1, scope, 1))
-            data, bound, version = rows.get(DATA, known[1]) or ()
-            if scope not in (None, bound):
-                raise InvalidParameter(
-                    f"{table!r} charges {bound!r}; registering it again does not change that.",
-                    fix="Decide with renew() to start anew.",
-                    code="table-bound",
-                    facts={"table": table, "scope": bound},
-                )
-            if named == (table, data, source) and not reloaded:
-                return Registration(table, source, bound, version, data)
-            return self._register(rows, Registered(table, source, data, bound, version + 1))
-
-        return self._store.write(find_or_tie)
-
-    def registered(self, table: str, source: str) -> Registration | None:
-        def read_registration(rows: Rows) -> Registration | None:
-            known = rows.get(NAMED, table) or rows.get(SOURCED, source)
-            if known is None:
-                return None
-            data, bound, version = rows.get(DATA, known[1]) or ()
-            return Registration(table, source, bound, version, data)
-
-        return self._store.read(read_registration)
-
-    def renew(self, table: str, scope: str, *, because: str) -> Registration:
-        if not because.strip():
-            raise InvalidParameter("A new budget for a registered table needs a reason.", fix="Give it in because=.")
-
-        def tie_anew(rows: Rows) -> Registration:
-            self._row(rows, scope)
-            named = rows.get(NAMED, table)
-            if named is None:
-                raise _unknown_table(table, "Register it first.")
-            _, _, version = rows.get(DATA, named[1]) or ()
-            entry = Registered(table, named[2], rows.head.sequence + 1, scope, version + 1, because)
-            return self._register(rows, entry)
-
-        return self._store.write(tie_anew)
-
-    def scopes_of(self, table: str) -> tuple[str, ...]:
-        return self._store.read(lambda rows: past.scopes_of(rows, table))
+    def count(self, scope: str | None = None) -> int:
+        return self._store.read(
+            lambda rows: rows.head.charges if scope is None else rows.count(PAID, self._row(rows, scope)[0])
+        )
 
     # -- the whole
+
+    def seal(self, content: str) -> str:
+        return release_seal(self._key, content)
+
+    def at_once(self, work: Callable[[Ledger], T]) -> T:
+        def run(rows: Rows) -> T:
+            return work(Book(OneTransaction(rows), self._key, self._clock))
+
+        try:
+            return self._store.read(lambda rows: run(Look(rows)))
+        except MustWrite:
+            return self._store.write(run)
 
     def verify(self) -> int:
         if damage := self._store.damage():
             raise LedgerBroken(damage, fix=RESTORE, code="ledger-damaged")
-        return self._store.read(lambda rows: verify_rows(rows, self._key))
+        return self._store.read(lambda rows: verify_rows(rows, self._key), long=True)
 
     def close(self) -> None:
         self._store.close()
 
     # -- within a transaction
 
+    def _time(self, rows: Rows) -> str:
+        """The time now, or that of the last entry if the clock was set back since: it revives nothing."""
+        return max(instant(self._clock()), rows.head.at)
+
     def _decide(self, rows: Rows, entry: Entry) -> None:
         rows.require(AnchorNeed.AFTER)
-        append(rows, self._key, entry, _instant(self._clock()))
-
-    def _register(self, rows: Rows, entry: Registered) -> Registration:
-        self._decide(rows, entry)
-        return Registration(entry.name, entry.source, entry.scope, entry.version, entry.data)
+        append(rows, self._key, entry, self._time(rows))
 
     def _path(self, scopes: str | Sequence[str]) -> tuple[str, ...]:
-        return lineage(scopes, lambda scope: self._parent_and_filter(scope)[0])
+        return self._prices.path((scopes,) if isinstance(scopes, str) else tuple(scopes))
 
     def _parent_and_filter(self, scope: str) -> tuple[str | None, Filter]:
         """A scope's parent, and a filter of which only what never changes may be used: currency and neighbours."""
@@ -375,7 +379,7 @@ class Book:
 
     def _row(self, rows: Rows, scope: str) -> tuple[str, str | None, str, str | None, int]:
         row = rows.get(SCOPE, scope)
-        if row is None:
+        if row is None or scope == EVERYTHING:
             raise InvalidParameter(
                 f"No budget is called {scope!r}.",
                 fix="Open it first, or check the name.",
@@ -383,13 +387,6 @@ class Book:
                 facts={"scope": scope},
             )
         name, parent, text, expires, closed = row
-        if text == LOST:
-            raise LedgerBroken(
-                f"{scope!r} was opened after the copy that this ledger was restored from, and is lost.",
-                fix="Open a budget of another name, as a decision.",
-                code="budget-lost",
-                facts={"scope": scope},
-            )
         return name, parent, text, expires, closed
 
     def _open_definition(self, rows: Rows, scope: str) -> str:
@@ -399,7 +396,7 @@ class Book:
             raise BudgetExceeded(
                 f"The budget of {scope!r} was closed.", fix=ANOTHER, code="budget-closed", facts={"scope": scope}
             )
-        if expires is not None and self._clock() >= datetime.fromisoformat(expires):
+        if expires is not None and self._time(rows) >= expires:
             raise BudgetExceeded(
                 f"The budget of {scope!r} ended on {expires}.",
                 fix=ANOTHER,
@@ -407,15 +404,3 @@ class Book:
                 facts={"scope": scope, "expires": expires},
             )
         return text
-
-
-def _unknown_table(table: str, fix: str) -> InvalidParameter:
-    return InvalidParameter(
-        f"No table is registered as {table!r}.", fix=fix, code="table-unknown", facts={"table": table}
-    )
-
-
-def _instant(time: datetime) -> str:
-    if time.tzinfo is None:
-        raise InvalidParameter("A time without a zone is not an instant.", fix="Use datetime.now(UTC) or similar.")
-    return time.astimezone(UTC).isoformat()

@@ -8,17 +8,20 @@ scope's own currency, rounded up; a balance never goes down.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from curador.accounting.events import Event
 from curador.accounting.rules.costs import Rule
+from curador.ledger.history import PAGE
 from curador.ledger.records import Balance, Charge, Charges, Decision, Registration
 from curador.numbers import Number
 from curador.privacy import Guarantee, Neighbors
 
-__all__ = ["Balance", "Charge", "Charges", "Decision", "Ledger", "Registration"]
+T = TypeVar("T")
+
+__all__ = ["PAGE", "Balance", "Charge", "Charges", "Decision", "Ledger", "Registration"]
 
 
 class Ledger(Protocol):
@@ -62,6 +65,10 @@ class Ledger(Protocol):
         """Close a scope and all below it, for ever; charges to it stay spent above it."""
         ...
 
+    def __contains__(self, scope: str) -> bool:
+        """Whether a scope's name is taken."""
+        ...
+
     def balance(self, scope: str) -> Balance:
         """The balance of a scope: spent and remaining."""
         ...
@@ -90,6 +97,9 @@ class Ledger(Protocol):
         key: str | None = None,
         fingerprint: str | None = None,
         receiver: str | None = None,
+        planned: Sequence[Registration] = (),
+        owner: str | None = None,
+        ended: str | None = None,
     ) -> Charge:
         """Spend an event in these scopes and in all their ancestors, durably; or refuse, and spend nothing.
 
@@ -100,36 +110,73 @@ class Ledger(Protocol):
         ``key`` identifies one request: sent again with the same fingerprint it gets the same answer, with another
         fingerprint it is refused.  A charge that was never settled answers nothing: asking again is a new charge.
 
+        ``planned`` are the registrations of the tables it will read.  They are compared within the transaction: a table
+        that was renewed or reloaded since is refused (code ``planned-for-other-data``), so that no charge falls on
+        people whom the answer is not about.
+
+        ``owner`` names the process that will answer, and asks for the question to be bought once: while another charge
+        for it is being answered, this one is refused (code ``being-answered``, with that charge and its owner in the
+        facts).  ``ended`` is a charge whose owner is known to have ended: it is bought again, never given for free.
+
         Fails: BudgetExceeded, with code ``budget-exceeded``, ``budget-closed`` or ``budget-expired``; InvalidParameter
         for a key of another question (code ``key-reused``).
         """
         ...
 
-    def settle(self, charge: str, answer: bytes) -> bytes:
+    def settle(self, charge: str, answer: bytes, *, planned: Sequence[Registration] = ()) -> bytes:
         """Store the noised answer of a reserved charge, once.
 
         Returns the bytes to release: these, or those that another charge under the same key was settled with before.
+        With ``planned``, refused (code ``data-changed-while-read``) where a table was renewed or reloaded since: what
+        was read may be rows of people who were not charged.
         """
+        ...
+
+    def fail(self, charge: str) -> None:
+        """Record that a charge will not be answered, so that others need not wait for it; it stays spent."""
+        ...
+
+    def running(self, fingerprint: str) -> str | None:
+        """The charge with which a question is being answered; None if it was answered, or nobody is at it."""
         ...
 
     def answer(self, charge: str) -> bytes | None:
         """The bytes that a charge was settled with; None if it never was."""
         ...
 
-    def history(self, scope: str | None = None, *, last: int | None = None) -> Charges:
-        """The charges of a scope, or all of them, oldest first; with ``last`` only that many of the newest.
+    def history(self, scope: str | None = None, *, last: int | None = PAGE, before: Charge | None = None) -> Charges:
+        """The newest charges of a scope, or of all, oldest first: ``last`` of them, or with None all there are.
 
-        Those of a scope are in the order of their ids.  The time taken grows with ``last``, not with the history.
+        ``before`` is a charge of that history: those that stand before it, as for the page before a page that begins
+        with it.  Those of a scope are in the order of their ids.  The time taken grows with ``last``, not with the
+        history, and nobody waits for it.
         """
+        ...
+
+    def count(self, scope: str | None = None) -> int:
+        """How many charges fell on a scope, or on all together."""
         ...
 
     # -- tables
 
-    def register(self, table: str, source: str, *, scope: str | None = None, reloaded: bool = False) -> Registration:
+    def register(
+        self,
+        table: str,
+        source: str,
+        *,
+        scope: str | None = None,
+        reloaded: bool = False,
+        unit: str = "",
+        alike: Sequence[str] = (),
+    ) -> Registration:
         """Tie a table's name and source to a scope, or find the scope they are tied to.
 
         A known name with another source was reloaded, a known source with another name renamed: the budget is kept.
         The version grows with each of these, and with each ``reloaded=True``, which states that the content changed.
+
+        ``unit`` is what the table's budget protects, in the curator's words; another one than before is refused (code
+        ``unit-changed``).  ``alike`` are other addresses of the same source: a new name and source with a known one of
+        these is known.  The ``scope`` of a public table, which charges nothing, is empty.
         """
         ...
 
@@ -137,10 +184,18 @@ class Ledger(Protocol):
         """The registration of a name or a source; None if both are new.  Changes nothing."""
         ...
 
-    def renew(self, table: str, scope: str, *, because: str) -> Registration:
+    def renew(self, table: str, scope: str, *, because: str, alike: Sequence[str] = ()) -> Registration:
         """Decide that a table's data is new people, under another scope from now on; the reason is kept.
 
         Assumes: no unit of the old data is in the new data; otherwise it has lost the sum of both.
+        """
+        ...
+
+    def redeclare(self, table: str, unit: str, *, because: str) -> Registration:
+        """Decide that a table's budget protects another unit from now on; the budget is kept, and so is the reason.
+
+        Assumes: what was spent before was spent for the old unit.  A unit of the new kind may have lost more than that:
+        an id that has ten rows has lost up to ten times what was spent for rows.
         """
         ...
 
@@ -149,6 +204,17 @@ class Ledger(Protocol):
         ...
 
     # -- the whole
+
+    def seal(self, content: str) -> str:
+        """A seal that only this ledger's key makes, over the content of a release; empty for a ledger in memory."""
+        ...
+
+    def at_once(self, work: Callable[[Ledger], T]) -> T:
+        """Do several things in one transaction: all are written, or none is; the ledger given to ``work`` is for them.
+
+        ``work`` may be called twice, the first time only to see whether there is anything to write.
+        """
+        ...
 
     def verify(self) -> int:
         """Read everything again; the number of entries.

@@ -11,6 +11,7 @@ import hmac
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import Any, ClassVar
 
 from curador.errors import InvalidParameter, LedgerBroken
@@ -73,6 +74,7 @@ class Reserved(Entry, kind="reserve"):
     request: str | None = None
     fingerprint: str | None = None
     receiver: str | None = None
+    owner: str | None = None
 
 
 @dataclass(frozen=True)
@@ -96,8 +98,19 @@ class Settled(Entry, kind="settle"):
 
 
 @dataclass(frozen=True)
+class Failed(Entry, kind="fail"):
+    """A purchase ended without an answer; its charge stays."""
+
+    charge: int
+
+
+@dataclass(frozen=True)
 class Registered(Entry, kind="register"):
-    """A table's name and source were tied to data, and that data to a scope and a version."""
+    """A table's name and source were tied to data, and that data to a scope, a version and a unit.
+
+    ``alike`` are other addresses of the same source that were not known yet.  A ``decided`` entry changes what a known
+    name stands for: renewed, about new people; redeclared, with another unit.
+    """
 
     name: str
     source: str
@@ -105,20 +118,23 @@ class Registered(Entry, kind="register"):
     scope: str
     version: int
     because: str = ""
+    unit: str = ""
+    alike: Sequence[str] = ()
+    decided: str = ""
 
 
 @dataclass(frozen=True)
 class Restored(Entry, kind="restore"):
-    """An older copy was taken into use again: what it had forgotten was spent, or its scope closed.
+    """An older copy was taken into use again: ``rows`` of derived tables, as the anchor says they were, or closed.
 
-    The entry's number follows the anchor's, so that lost numbers are not used twice.
+    ``over`` is the number and the seal of the anchor's newest mark, whose place this entry takes.  The entry's number
+    follows the mark's, so that lost numbers are not used twice.
     """
 
     because: str
     charges: int
-    spent: Mapping[str, Sequence[int]]
-    closed: Sequence[str]
-    lost: Sequence[str]
+    rows: Mapping[str, Sequence[Sequence[Any]]]
+    over: Sequence[Any] | None = None
 
 
 def written(entry: Entry, at: str) -> str:
@@ -168,9 +184,16 @@ def read(line: str) -> tuple[Entry, str]:
     return _KINDS[kind](**body), at
 
 
+def instant(time: datetime) -> str:
+    """A time as the text that entries carry; texts have the order of their times."""
+    if time.tzinfo is None:
+        raise InvalidParameter("A time without a zone is not an instant.", fix="Use datetime.now(UTC) or similar.")
+    return time.astimezone(UTC).isoformat()
+
+
 def genesis(key: bytes) -> bytes:
     """The seal before the first entry; it depends on the key alone."""
-    return hmac.digest(key, b"curador ledger 1", hashlib.sha256)
+    return hmac.digest(key, b"curador ledger 2", hashlib.sha256)
 
 
 def seal(key: bytes, before: bytes, sequence: int, line: str) -> bytes:
@@ -180,6 +203,21 @@ def seal(key: bytes, before: bytes, sequence: int, line: str) -> bytes:
     False
     """
     return hmac.digest(key, before + sequence.to_bytes(8, "big") + line.encode(), hashlib.sha256)
+
+
+def release_seal(key: bytes, content: str) -> str:
+    """The seal of a release: 16 digits that name the ledger, and 64 that cover the content.
+
+    Empty without a key, as for a ledger in memory.
+
+    >>> one, other = release_seal(b"k", "{}"), release_seal(b"k", "[]")
+    >>> one[:16] == other[:16], one == other
+    (True, False)
+    """
+    if not key:
+        return ""
+    own = hmac.digest(key, b"curador release 1", hashlib.sha256)  # entries are sealed with another
+    return hmac.digest(own, b"", hashlib.sha256).hex()[:16] + hmac.digest(own, content.encode(), hashlib.sha256).hex()
 
 
 def digest(answer: bytes) -> str:

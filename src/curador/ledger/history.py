@@ -3,15 +3,41 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import singledispatch
 from types import MappingProxyType
 
-from curador.accounting.events import event_from_json
+from curador.accounting.events import Event, event_from_json
 from curador.errors import InvalidParameter
-from curador.ledger.entries import Entry, Granted, Json, Opened, Registered, Repeated, Reserved, Restored, Revoked, read
+from curador.ledger.entries import (
+    Entry,
+    Granted,
+    Json,
+    Opened,
+    Registered,
+    Repeated,
+    Reserved,
+    Restored,
+    Revoked,
+    plain,
+    read,
+)
 from curador.ledger.records import Charge, Charges, Decision
-from curador.ledger.stores.rows import ANSWER, CHARGE, ENTRY, PAID, QUESTION, REQUEST, Rows
+from curador.ledger.stores.rows import (
+    ANSWER,
+    CHARGE,
+    DATA,
+    ENTRY,
+    FORMER,
+    NAMED,
+    PROMISED,
+    QUESTION,
+    REQUEST,
+    RUNNING,
+    Rows,
+    row_of,
+)
 from curador.privacy import Guarantee, guarantee_from_json
 
 # ---- one charge --------------------------------------------------------------------------------------------------
@@ -34,34 +60,66 @@ def answered_charge(rows: Rows, key: str | None, fingerprint: str | None) -> int
     return None if question is None else int(question[1])
 
 
+def running(rows: Rows, fingerprint: str | None) -> str | None:
+    """The id of the charge that this question is being answered with, unless that has failed."""
+    found = None if fingerprint is None else rows.get(RUNNING, fingerprint)
+    return None if found is None or found[2] is None else str(found[1])
+
+
+def being_answered(rows: Rows, fingerprint: str | None, charge: str | None) -> InvalidParameter:
+    """The refusal of a question that another process is buying."""
+    found = rows.get(RUNNING, fingerprint) or ()
+    return InvalidParameter(
+        "Another process is answering this question.",
+        fix="Wait until it has, and ask again: it is then paid for.",
+        code="being-answered",
+        facts={"charge": charge, "owner": found[2]},
+    )
+
+
 def reserved(rows: Rows, number: int) -> Reserved:
     """The entry that bought a charge."""
-    _, sequence, _, _ = rows.get(CHARGE, number) or ()
-    entry, _ = read((rows.get(ENTRY, sequence) or ())[1])
+    _, sequence, _, _ = row_of(rows, CHARGE, number)
+    entry, _ = read(row_of(rows, ENTRY, sequence)[1])
     assert isinstance(entry, Reserved)
     return entry
 
 
-def charge_of(entry: Reserved, at: str, again: Repeated | None, settled: bool) -> Charge:
-    """The charge that an entry bought; with ``again``, as a later entry paid for it once more."""
+def charge_of(
+    entry: Reserved,
+    at: str,
+    again: Repeated | None,
+    settled: bool,
+    sequence: int = 0,
+    event: Event | None = None,
+    guarantee: Guarantee | None = None,
+) -> Charge:
+    """The charge that an entry bought; with ``again``, as a later entry paid for it once more.
+
+    ``event`` and its ``guarantee`` are read from the entry, unless they are at hand.
+    """
     paid = entry if again is None else again
+    if event is None:
+        event = event_from_json(entry.event)
+        guarantee = None if entry.guarantee is None else guarantee_from_json(entry.guarantee)
     return Charge(
         str(entry.charge),
         tuple(paid.scopes),
         tuple(tuple(cost) for cost in paid.costs),
-        event_from_json(entry.event),
-        None if entry.guarantee is None else guarantee_from_json(entry.guarantee),
+        event,
+        guarantee,
         MappingProxyType(dict(entry.note)),
         settled,
         again is not None,
         paid.receiver,
         at,
+        sequence,
     )
 
 
 def stored_answer(rows: Rows, number: int) -> bytes:
     """The answer of a charge that has one."""
-    return bytes((rows.get(ANSWER, number) or ())[1])
+    return bytes(row_of(rows, ANSWER, number)[1])
 
 
 def number_of(charge: str) -> int:
@@ -87,35 +145,52 @@ def unknown_charge(charge: str) -> InvalidParameter:
 
 # ---- many charges ------------------------------------------------------------------------------------------------
 
+PAGE = 1000
+"""The most charges that are read at once, and as many as are shown unless more are asked for."""
 
-def charges(rows: Rows, scope: str | None, last: int | None) -> Charges:
-    """The charges and repeats of a scope, or all of them, oldest first; with ``last`` only the newest."""
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Charges as they were read, oldest first: their entries, and by number how each was bought and if it is settled.
+
+    They are read in two statements and made into charges afterwards, so that no others wait for that.
+    """
+
+    entries: Sequence[tuple[int, str]]
+    bought: Mapping[int, tuple[str, bool]]
+
+    def charges(self) -> Charges:
+        return Charges(self._charge(number, *read(line)) for number, line in self.entries)
+
+    def _charge(self, sequence: int, entry: Entry, at: str) -> Charge:
+        assert isinstance(entry, Reserved | Repeated)
+        line, settled = self.bought[entry.charge]
+        if isinstance(entry, Reserved):
+            return charge_of(entry, at, None, settled, sequence)
+        first, _ = read(line)
+        assert isinstance(first, Reserved)
+        return charge_of(first, at, entry, settled, sequence)
+
+
+def page(rows: Rows, scope: str | None, most: int, before: Charge | None) -> Page:
+    """The newest charges and repeats of a scope, or of all; with ``before`` those that stand before it."""
     if scope is None:
-        lines = (line for _, line, _ in rows.scan(ENTRY)) if last is None else _last_charge_lines(rows, last)
+        found = _last_charges(rows, most, None if before is None else before.entry)
     else:
-        paid = rows.scan(PAID, scope) if last is None else rows.tail(PAID, scope, most=last)
-        lines = ((rows.get(ENTRY, sequence) or ())[1] for _, _, sequence in paid)
-    return Charges(
-        [_charge(rows, entry, at) for entry, at in map(read, lines) if isinstance(entry, Reserved | Repeated)]
-    )
+        found = [(row[0], row[1]) for row in rows.payments(scope, most, None if before is None else int(before.id))]
+    numbers = {json.loads(line)["charge"] for _, line in found}
+    return Page(found, {number: (row[0], row[1]) for number, row in rows.charges(sorted(numbers)).items()})
 
 
-def _last_charge_lines(rows: Rows, last: int) -> Iterator[str]:
-    """The lines of the newest charges and repeats: ever longer ends of the history are read until they hold enough."""
-    most = 2 * last + 8  # a charge is mostly two entries: reserved and settled
+def _last_charges(rows: Rows, most: int, before: int | None) -> list[tuple[int, str]]:
+    """The newest charges and repeats: ever longer ends of the history are read until they hold enough."""
+    wanted = 2 * most + 8  # a charge is mostly two entries: reserved and settled
     while True:
-        found = [line for _, line, _ in rows.tail(ENTRY, most=most)]
-        buying = [line for line in found if isinstance(read(line)[0], Reserved | Repeated)]
-        if len(buying) >= last or len(found) < most:
-            return iter(buying[max(0, len(buying) - last) :])
-        most *= 2
-
-
-def _charge(rows: Rows, entry: Reserved | Repeated, at: str) -> Charge:
-    settled = rows.get(ANSWER, entry.charge) is not None
-    if isinstance(entry, Repeated):
-        return charge_of(reserved(rows, entry.charge), at, entry, settled)
-    return charge_of(entry, at, None, settled)
+        lines = rows.tail(ENTRY, most=wanted, before=before)
+        found = [(number, line) for number, line, _ in lines if isinstance(read(line)[0], Reserved | Repeated)]
+        if len(found) >= most or len(lines) < wanted:
+            return found[max(0, len(found) - most) :]
+        wanted *= 2
 
 
 # ---- decisions ---------------------------------------------------------------------------------------------------
@@ -129,19 +204,20 @@ def decisions(rows: Rows) -> Iterator[Decision]:
 
 
 def ever_promised(rows: Rows, scopes: Collection[str], budget: Guarantee) -> bool:
-    """Whether the budget of one of these scopes was ever exactly this one.
-
-    It stops at the first match, which is mostly near the beginning, however long the history is.
-    """
-    found = (_decision(*read(line)) for _, line, _ in rows.scan(ENTRY) if '"definition":' in line)
-    return any(d is not None and d.scope in scopes and d.budget == budget for d in found)
+    """Whether the budget of one of these scopes was ever exactly this one."""
+    return any(rows.get(PROMISED, scope, plain(budget.to_json())) is not None for scope in scopes)
 
 
 def scopes_of(rows: Rows, table: str) -> tuple[str, ...]:
     """Every scope that a table's name was ever tied to, oldest first."""
-    part = f'"name":{json.dumps(table)}'  # most lines are charges, and parsing JSON is slow
-    tied = (read(line)[0] for _, line, _ in rows.scan(ENTRY) if part in line)
-    return tuple(dict.fromkeys(e.scope for e in tied if isinstance(e, Registered) and e.name == table))
+    named = rows.get(NAMED, table)
+    scope = None if named is None else row_of(rows, DATA, named[1])[1]
+    found: list[str] = []
+    while scope and scope not in found:
+        found.append(scope)
+        former = rows.get(FORMER, table, scope)
+        scope = None if former is None else former[2]
+    return tuple(reversed(found))
 
 
 @singledispatch
@@ -167,7 +243,7 @@ def _(entry: Revoked, at: str) -> Decision:
 @_decision.register
 def _(entry: Registered, at: str) -> Decision | None:
     # Without a reason it was found again, renamed or reloaded, and kept its budget.
-    return Decision(at, "renewed", entry.scope, None, entry.because, entry.name) if entry.because else None
+    return Decision(at, entry.decided, entry.scope, None, entry.because, entry.name) if entry.decided else None
 
 
 @_decision.register

@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 import re
-from operator import add
 from pathlib import Path
 from urllib.parse import unquote
 
-from curador.accounting.rules.costs import Cost
 from curador.errors import InvalidParameter, LedgerBroken
-from curador.ledger.anchor import Anchor, Mark, key_of
+from curador.ledger.anchor import Anchor
 from curador.ledger.book import Book, Clock, now
-from curador.ledger.entries import Restored, genesis
-from curador.ledger.posting import LOST, append, state
-from curador.ledger.pricing import covers, name_of
+from curador.ledger.entries import Restored, genesis, instant, read
+from curador.ledger.keep import key_of
+from curador.ledger.posting import append
+from curador.ledger.pricing import name_of
 from curador.ledger.stores.memory import MemoryLedger
-from curador.ledger.stores.rows import ENTRY, RESTORE, SCOPE, AnchorNeed, Rows
-from curador.ledger.stores.sql import SqlStore
-from curador.ledger.verify import verify_rows
+from curador.ledger.stores.rows import ENTRY, RESTORE, AnchorNeed, Head, Rows, paged
+from curador.ledger.stores.sql import SqlStore, contains
+from curador.ledger.summary import restored, state_rows
+from curador.ledger.verify import compare_state, verify_new, verify_rows
+
+MOST_AT_OPENING = 2000
+"""The most entries that an opening verifies, so that it takes no longer than a fraction of a second."""
+
+WORTH_NOTING = 100
+"""Entries from which on it is noted how far the history was verified; fewer are sooner verified again."""
 
 
 def open_ledger(
@@ -52,11 +58,11 @@ def restore_ledger(
 ) -> Book:
     """Take a ledger that is older than its anchor into use again, and burn what it has forgotten.
 
-    Every scope is charged up to what it had spent according to the anchor.  A scope is closed if the anchor has no
-    balance of it, or one above the ceiling in the old copy; the names of scopes that the copy lacks stay taken.  All of
-    it is one entry.
+    The anchor knows every scope with what it had spent, and every table's registration, and brings them back: those
+    that the copy lacks, too, and grants, closures and renewals.  Without a readable anchor nothing is known, and
+    nothing can be bought from the ledger again.  All of it is one entry.  Charges and answers since the copy are gone.
 
-    Guarantee: all releases since the copy was made stay paid for.
+    Guarantee: all releases since the copy was made stay paid for, by the people they were about.
     Assumes: the copy's own history is sound, which is verified first, and it was not in use elsewhere meanwhile.
 
     >>> import shutil, tempfile
@@ -82,68 +88,40 @@ def restore_ledger(
     store, key = _store(address, keep, schema, make=False)
     try:
         store.create(genesis(key))
-        store.read(lambda rows: verify_rows(rows, key))
+        store.read(lambda rows: verify_rows(rows, key), long=True)
         try:
-            mark = store.anchor.read()
+            known = store.anchor.read()
         except LedgerBroken:
-            mark = None
-        at = clock().isoformat()
+            known = None
+        at = instant(clock())
 
         def append_restore(rows: Rows) -> None:
-            if mark is not None and _reaches(rows, mark):
+            if known is not None and (contains(rows, known[0]) or _superseded(rows, known[0])):
                 raise InvalidParameter(
                     "This ledger is not older than its anchor.", fix="Open it.", code="ledger-not-behind"
                 )
-            entry, skip = _burnt(rows, mark, because)
-            append(rows, key, entry, at, skip)
-            rows.require(AnchorNeed.AFTER)
+            entry = restored(rows, known, because)
+            head = known[0] if known is not None else rows.head
+            append(rows, key, entry, max(at, head.at), max(0, head.sequence - rows.head.sequence))
 
         store.write(append_restore)
+        _anchor_anew(store)
     except BaseException:
         store.close()
         raise
     return Book(store, key, clock)
 
 
-def _burnt(rows: Rows, mark: Mark | None, because: str) -> tuple[Restored, int]:
-    """The entry that spends or closes what an older copy has forgotten, and how many lost numbers it skips."""
-    known = mark.spent if mark is not None and mark.spent is not None else {}
-    ahead = mark is not None and mark.head.sequence > rows.head.sequence
-    spent: dict[str, Cost] = {}
-    closed: list[str] = []
-    names = [(row[0], row[2]) for row in rows.scan(SCOPE)]
-    for name, text in names:
-        if text == LOST:
-            continue
-        now, then = state(rows, name, text), known.get(name, ())
-        # A copy cut off at its end is part of what the anchor counted; one that went its own way is paid on top.
-        after = tuple(map(max if ahead else add, now.spent, then))
-        known_here = len(then) == len(now.spent)
-        if known_here and covers(now.currency.rule, now.ceiling, after, (0,) * len(after)):
-            spent[name] = after
-        else:
-            closed.append(name)
-    lost = sorted(known.keys() - {name for name, _ in names})
-    sequence, charges = (mark.head.sequence, mark.head.charges) if mark is not None else (0, 0)
-    entry = Restored(because, max(charges, rows.head.charges), spent, closed, lost)
-    return entry, max(0, sequence - rows.head.sequence)
-
-
-def _reaches(rows: Rows, mark: Mark) -> bool:
-    """Whether the history contains the entry that the anchor marks."""
-    if mark.head.sequence == 0:
-        return True
-    seen = rows.get(ENTRY, mark.head.sequence)
-    return seen is not None and bytes(seen[2]) == mark.head.mac
-
-
 def _check(store: SqlStore, key: bytes) -> None:
-    def check_anchor(rows: Rows) -> None:
+    """Compare a ledger with its anchor: that it has come as far, and what each scope has spent."""
+
+    def check_mark(rows: Rows) -> bool:
         # The mark is sealed, so that a wrong key is detected here.  It is read within the transaction: before, it may
         # not have existed yet, and another process may have made it and the first entry since.
-        mark = store.anchor.read()
+        mark = store.anchor.newest()
         last = rows.get(ENTRY, rows.head.sequence)
-        if rows.head.mac != (genesis(key) if last is None else bytes(last[2])):
+        end = (genesis(key), "") if last is None else (bytes(last[2]), read(last[1])[1])
+        if (rows.head.mac, rows.head.at) != end:
             raise LedgerBroken(
                 "The head of this ledger does not match its last entry, or its key is another ledger's.",
                 fix=RESTORE,
@@ -151,17 +129,49 @@ def _check(store: SqlStore, key: bytes) -> None:
             )
         if mark is None and rows.head.sequence:
             raise LedgerBroken("The anchor of this ledger is missing.", fix=RESTORE, code="ledger-anchor-missing")
-        if mark is not None and not _reaches(rows, mark):
+        if mark is None:
+            store.anchor.start(rows.head, {})
+        elif not contains(rows, mark):
+            if _superseded(rows, mark):
+                return False
             raise LedgerBroken(
-                f"This ledger ends with entry {rows.head.sequence}, and its anchor has seen entry "
-                f"{mark.head.sequence}: it is an older copy, or another one.",
+                f"This ledger ends with entry {rows.head.sequence}, and its anchor has seen entry {mark.sequence}: "
+                "it is an older copy, or another one.",
                 fix=RESTORE,
                 code="ledger-behind-anchor",
-                facts={"entries": rows.head.sequence, "anchored": mark.head.sequence},
+                facts={"entries": rows.head.sequence, "anchored": mark.sequence},
             )
         rows.require(AnchorNeed.AFTER)  # a process may have died between a commit and its mark
+        return True
 
-    store.write(check_anchor)
+    if not store.write(check_mark):
+        _anchor_anew(store)  # a restore was cut off before it came so far
+    store.checking = True
+    anchored = store.anchor.read()
+    assert anchored is not None
+    noted = store.anchor.verified() or Head(0, 0, genesis(key))
+
+    def check_rows(rows: Rows) -> tuple[Head, Head]:
+        compare_state(rows, key, *anchored)
+        since = noted if contains(rows, noted) else Head(0, 0, genesis(key))
+        return since, verify_new(rows, key, since, MOST_AT_OPENING)
+
+    since, end = store.read(check_rows, long=True)
+    if end.sequence - since.sequence >= WORTH_NOTING:
+        store.anchor.note_verified(end)
+
+
+def _superseded(rows: Rows, mark: Head) -> bool:
+    """Whether a restore of this history took the place of a mark."""
+    later = (line for _, line, _ in paged(rows, ENTRY, (mark.sequence,)) if '"kind":"restore"' in line)
+    over = [mark.sequence, mark.mac.hex()]
+    return any(isinstance(entry, Restored) and entry.over == over for entry, _ in map(read, later))
+
+
+def _anchor_anew(store: SqlStore) -> None:
+    """Let an anchor begin with a history that was taken into use again; nobody else can write to it yet."""
+    store.anchor.start(*store.read(lambda rows: (rows.head, state_rows(rows)), long=True), over=True)
+    store.checking = True
 
 
 def _store(address: str | Path, keep: str | Path | None, schema: str, *, make: bool) -> tuple[SqlStore, bytes]:
@@ -173,13 +183,14 @@ def _store(address: str | Path, keep: str | Path | None, schema: str, *, make: b
             raise InvalidParameter(
                 "A ledger in PostgreSQL keeps its key and its anchor elsewhere.", fix="Name a folder: keep='…'."
             )
-        folder = Path(keep)
+        folder = Path(keep).absolute()
         key = key_of(folder, make=make and not exists(text, name_of(schema, "schema")))
         return PostgresStore(text, schema, Anchor(folder, key)), key
     path = _path(text)
     if path.is_dir() or not path.name:
         raise InvalidParameter(f"{text!r} is a folder.", fix="Name a file in it for the ledger, such as ledger.db.")
-    folder = Path(keep) if keep is not None else path.with_name(path.name + ".keep")
+    path = path.absolute()  # wherever this process goes later
+    folder = Path(keep).absolute() if keep is not None else path.with_name(path.name + ".keep")
     from curador.ledger.stores.sqlite import SqliteStore
 
     there = path.is_file() and path.stat().st_size > 0

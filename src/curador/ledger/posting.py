@@ -16,7 +16,9 @@ from curador.accounting.rules.costs import Cost, Currency, Rule
 from curador.errors import InvalidParameter
 from curador.ledger.entries import (
     Entry,
+    Failed,
     Granted,
+    Json,
     Opened,
     Registered,
     Repeated,
@@ -34,19 +36,26 @@ from curador.ledger.stores.rows import (
     CHARGE,
     DATA,
     ENTRY,
+    FORMER,
     NAMED,
     PAID,
+    PROMISED,
     QUESTION,
     REQUEST,
+    RUNNING,
     SCOPE,
     SOURCED,
     Head,
     Rows,
+    row_of,
 )
 from curador.privacy import Guarantee, Neighbors, guarantee_from_json
 
-LOST = ""
-"""The definition of a scope that a restore lost: its name stays taken, and nothing can be bought there."""
+STATE = (SCOPE, BALANCE, NAMED, SOURCED, DATA, FORMER, PROMISED)
+"""The tables that do not grow with the number of charges: what a history comes to."""
+
+EVERYTHING = ""
+"""The name of no scope: its row is there, and closed, if no scope can be opened here any more."""
 
 
 # ---- definitions and balances of scopes ----------------------------------------------------------------------------
@@ -89,8 +98,13 @@ class Definition:
         return opened(self.guarantee + more, self.neighbors, rule, self.reserved_delta, orders)
 
 
+@lru_cache(maxsize=256)
 def opened(
-    budget: Guarantee, neighbors: Neighbors, rule: Rule | str | None, reserved_delta: Fraction, orders: Sequence[float]
+    budget: Guarantee,
+    neighbors: Neighbors,
+    rule: Rule | str | None,
+    reserved_delta: Fraction,
+    orders: tuple[float, ...],
 ) -> Filter:
     """A fresh filter whose ceiling a database can hold."""
     state = open_filter(budget, neighbors, rule=rule, reserved_delta=reserved_delta, orders=orders)
@@ -99,6 +113,12 @@ def opened(
             f"{budget!r} is too large for a budget.", fix="A loss of millions promises nothing; choose less."
         )
     return state
+
+
+@lru_cache(maxsize=256)
+def described(state: Filter, reserved_delta: Fraction) -> Json:
+    """The definition of a fresh filter as a plain dictionary; many scopes have the same."""
+    return Definition.of(state, reserved_delta).to_json()
 
 
 @lru_cache(maxsize=1024)
@@ -126,13 +146,19 @@ def state(rows: Rows, scope: str, text: str) -> Filter:
 
 def check(rows: Rows, scope: str, text: str, amount: Cost) -> None:
     """Refuse a charge that a scope does not cover."""
+    for part, more in enumerate(amount):
+        row = rows.get(BALANCE, scope, part)
+        if row is None or row[2] + more > row[3]:
+            break
+    else:
+        return  # within every ceiling: that is enough by every rule, and ceilings fit a database
     spent, ceiling = _balance(rows, scope, len(amount))
     if not covers(definition(text).currency.rule, ceiling, spent, amount):
         raise exceeded(scope, state(rows, scope, text), amount)
 
 
 def _balance(rows: Rows, scope: str, width: int) -> tuple[Cost, Cost]:
-    parts = [rows.get(BALANCE, scope, part) or () for part in range(width)]
+    parts = [row_of(rows, BALANCE, scope, part) for part in range(width)]
     return tuple(row[2] for row in parts), tuple(row[3] for row in parts)
 
 
@@ -142,10 +168,11 @@ def _balance(rows: Rows, scope: str, width: int) -> tuple[Cost, Cost]:
 def append(rows: Rows, key: bytes, entry: Entry, at: str, skip: int = 0) -> int:
     """Write a sealed entry and post it; ``skip`` leaves out numbers that were lost."""
     sequence = rows.head.sequence + 1 + skip
+    at = max(at, rows.head.at)  # a clock that is set back takes nothing back
     line = written(entry, at)
     mac = seal(key, rows.head.mac, sequence, line)
     rows.put(ENTRY, sequence, line, mac)
-    rows.head = Head(sequence, rows.head.charges, mac)
+    rows.head = Head(sequence, rows.head.charges, mac, at)
     post(entry, rows)
     return sequence
 
@@ -160,6 +187,7 @@ def post(entry: Entry, rows: Rows) -> None:
 def _(entry: Opened, rows: Rows) -> None:
     text = plain(entry.definition)
     rows.put(SCOPE, entry.scope, entry.parent, text, entry.expires, 0)
+    _promise(rows, entry)
     for part, ceiling in enumerate(entry.ceiling):
         rows.put(BALANCE, entry.scope, part, 0, ceiling, int(definition(text).every))
 
@@ -168,8 +196,9 @@ def _(entry: Opened, rows: Rows) -> None:
 def _(entry: Granted, rows: Rows) -> None:
     _, parent, _, expires, closed = _scope(rows, entry.scope)
     rows.put(SCOPE, entry.scope, parent, plain(entry.definition), expires, closed)
+    _promise(rows, entry)
     for part, ceiling in enumerate(entry.ceiling):
-        _, _, spent, _, every = rows.get(BALANCE, entry.scope, part) or ()
+        _, _, spent, _, every = row_of(rows, BALANCE, entry.scope, part)
         rows.put(BALANCE, entry.scope, part, spent, ceiling, every)
 
 
@@ -181,10 +210,12 @@ def _(entry: Revoked, rows: Rows) -> None:
 @post.register
 def _(entry: Reserved, rows: Rows) -> None:
     sequence = rows.head.sequence
-    rows.head = Head(sequence, entry.charge, rows.head.mac)
+    rows.head = rows.head._replace(charges=entry.charge)
     rows.put(CHARGE, entry.charge, sequence, entry.request, entry.fingerprint)
     if entry.request is not None and rows.get(REQUEST, entry.request) is None:
         rows.put(REQUEST, entry.request, entry.fingerprint, None)
+    if entry.owner is not None:
+        rows.put(RUNNING, entry.fingerprint, entry.charge, entry.owner)
     _pay(rows, entry.charge, entry.scopes, entry.costs)
 
 
@@ -197,7 +228,7 @@ def _(entry: Repeated, rows: Rows) -> None:
 
 @post.register
 def _(entry: Settled, rows: Rows) -> None:
-    _, _, request, fingerprint = rows.get(CHARGE, entry.charge) or ()
+    _, _, request, fingerprint = row_of(rows, CHARGE, entry.charge)
     if fingerprint is not None and rows.get(QUESTION, fingerprint) is None:
         rows.put(QUESTION, fingerprint, entry.charge)
     if request is not None:
@@ -205,27 +236,38 @@ def _(entry: Settled, rows: Rows) -> None:
 
 
 @post.register
+def _(entry: Failed, rows: Rows) -> None:
+    _, _, _, fingerprint = rows.get(CHARGE, entry.charge) or ()
+    running = None if fingerprint is None else rows.get(RUNNING, fingerprint)
+    if running is not None and running[1] == entry.charge:
+        rows.put(RUNNING, fingerprint, entry.charge, None)
+
+
+@post.register
 def _(entry: Registered, rows: Rows) -> None:
+    before = rows.get(DATA, named[1]) if (named := rows.get(NAMED, entry.name)) is not None else None
+    if before is not None and before[1] not in ("", entry.scope) and rows.get(FORMER, entry.name, entry.scope) is None:
+        rows.put(FORMER, entry.name, entry.scope, before[1])
     rows.put(NAMED, entry.name, entry.data, entry.source)
-    rows.put(SOURCED, entry.source, entry.data)
-    rows.put(DATA, entry.data, entry.scope, entry.version)
+    for source in (entry.source, *entry.alike):
+        rows.put(SOURCED, source, entry.data)
+    rows.put(DATA, entry.data, entry.scope, entry.version, entry.unit)
 
 
 @post.register
 def _(entry: Restored, rows: Rows) -> None:
-    rows.head = Head(rows.head.sequence, entry.charges, rows.head.mac)
-    for scope, spent in entry.spent.items():
-        for part, amount in enumerate(spent):
-            _, _, _, ceiling, every = rows.get(BALANCE, scope, part) or ()
-            rows.put(BALANCE, scope, part, amount, ceiling, every)
-    for scope in entry.closed:
-        _close(rows, scope)
-    for scope in entry.lost:
-        rows.put(SCOPE, scope, None, LOST, None, 1)
+    rows.head = rows.head._replace(charges=entry.charges)
+    for table in STATE:
+        for row in entry.rows.get(table.name, ()):
+            rows.put(table, *row)
+
+
+def _promise(rows: Rows, entry: Opened | Granted) -> None:
+    rows.put(PROMISED, entry.scope, plain(entry.definition["guarantee"]), rows.head.sequence)
 
 
 def _scope(rows: Rows, scope: str) -> tuple[str, str | None, str, str | None, int]:
-    name, parent, text, expires, closed = rows.get(SCOPE, scope) or ()
+    name, parent, text, expires, closed = row_of(rows, SCOPE, scope)
     return name, parent, text, expires, closed
 
 
@@ -237,6 +279,6 @@ def _close(rows: Rows, scope: str) -> None:
 def _pay(rows: Rows, charge: int, scopes: Sequence[str], costs: Sequence[Sequence[int]]) -> None:
     for scope, cost in zip(scopes, costs, strict=True):
         for part, amount in enumerate(cost):
-            _, _, spent, ceiling, every = rows.get(BALANCE, scope, part) or ()
+            _, _, spent, ceiling, every = row_of(rows, BALANCE, scope, part)
             rows.put(BALANCE, scope, part, spent + amount, ceiling, every)
         rows.put(PAID, scope, charge, rows.head.sequence)

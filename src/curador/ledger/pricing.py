@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 
@@ -15,6 +16,9 @@ from curador.numbers import up
 from curador.privacy import Guarantee, Neighbors
 
 LONGEST_NAME = 200
+
+MOST_REMEMBERED = 10_000
+"""The most paths, and the most prices, that a ledger remembers."""
 
 LARGEST = 2**63 - 1
 """The largest number in a balance: the largest 64-bit integer of a database."""
@@ -104,6 +108,55 @@ def prices(states: Mapping[str, Filter], event: Event, guarantee: Guarantee | No
         if kind not in found:
             found[kind] = price(state, event, guarantee)
     return {scope: found[state.currency, state.neighbors] for scope, state in states.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What an event costs in each scope of a path, and how the event and its promise are written down."""
+
+    costs: Mapping[str, Cost]
+    event: Mapping[str, object]
+    promised: Mapping[str, object] | None
+
+
+class PriceList:
+    """Paths and prices, remembered: the same things are bought again and again.
+
+    ``fixed`` gives what never changes about a scope: its parent, and a filter with its currency and neighbours.
+
+    >>> from curador.accounting.events import PureLoss
+    >>> from curador.privacy import PureDP
+    >>> above = {"visits": "people", "people": None}
+    >>> known = PriceList(lambda scope: (above[scope], filters.open_filter(PureDP(1))))
+    >>> known.terms(known.path(("visits",)), PureLoss("0.25"), None).costs
+    {'people': (250000000000,), 'visits': (250000000000,)}
+    """
+
+    def __init__(self, fixed: Callable[[str], tuple[str | None, Filter]]) -> None:
+        self._fixed = fixed
+        self._paths: dict[tuple[str, ...], tuple[str, ...]] = {}
+        self._terms: dict[tuple[tuple[str, ...], Event, Guarantee | None], Terms] = {}
+
+    def path(self, scopes: tuple[str, ...]) -> tuple[str, ...]:
+        """Every scope that a charge to these falls on."""
+        found = self._paths.get(scopes)
+        if found is None:
+            found = lineage(scopes, lambda scope: self._fixed(scope)[0])
+            if len(self._paths) >= MOST_REMEMBERED:
+                self._paths.clear()
+            self._paths[scopes] = found
+        return found
+
+    def terms(self, path: tuple[str, ...], event: Event, guarantee: Guarantee | None) -> Terms:
+        """What an event costs along a path."""
+        found = self._terms.get((path, event, guarantee))
+        if found is None:
+            costs = prices({scope: self._fixed(scope)[1] for scope in path}, event, guarantee)
+            found = Terms(costs, event.to_json(), None if guarantee is None else guarantee.to_json())
+            if len(self._terms) >= MOST_REMEMBERED:
+                self._terms.clear()
+            self._terms[path, event, guarantee] = found
+        return found
 
 
 _FIXES = {

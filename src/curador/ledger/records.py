@@ -35,7 +35,7 @@ class Charge:
     is free for the buyer, who finds the question there again; it never holds anything read from data.
 
     A ``repeated`` charge was answered before: its answer is stored, no data is to be read, and ``scopes`` are only
-    those that had not paid for it yet.
+    those that had not paid for it yet.  ``entry`` is its place in the ledger.
 
     >>> from curador.ledger.stores.memory import MemoryLedger
     >>> from curador.accounting.events import PureLoss
@@ -59,6 +59,7 @@ class Charge:
     repeated: bool = False
     receiver: str | None = None
     at: str = ""
+    entry: int = field(default=0, compare=False)
 
     @property
     def asked(self) -> str:
@@ -237,8 +238,8 @@ class Balance:
 class Decision:
     """A decision about a budget, as opposed to a charge to it.
 
-    ``kind`` is opened, raised, closed, renewed or restored; ``budget`` is the scope's promise from then on, and
-    ``name`` the name that was tied to the scope anew.  A restore is about all scopes, and its ``scope`` is empty.
+    ``kind`` is opened, raised, closed, renewed, redeclared or restored; ``budget`` is the scope's promise from then on,
+    and ``name`` the name that was tied to the scope anew.  A restore is about all scopes, and its ``scope`` is empty.
 
     >>> from curador.ledger.stores.memory import MemoryLedger
     >>> from curador.privacy import PureDP
@@ -274,6 +275,7 @@ class Registration:
 
     The version is a number that the ledger counts up, never a digest of the content: equal digests would be a fact
     about the data.  It belongs in the fingerprint of a question: an answer is repeated only for the same version.
+    ``unit`` is what the table's budget protects, in the curator's words; empty where nothing was stated.
 
     >>> from curador.ledger.stores.memory import MemoryLedger
     >>> from curador.privacy import PureDP
@@ -290,3 +292,4 @@ class Registration:
     scope: str
     version: int
     data: int
+    unit: str = ""

@@ -1,64 +1,227 @@
-"""The whole history of a ledger, read again and compared, trusting nothing but the key."""
+"""The history of a ledger, read again and compared, trusting nothing but the key."""
 
 from __future__ import annotations
 
-import hmac
-from itertools import zip_longest
+import hashlib
+from collections.abc import Iterable, Iterator
+from itertools import islice, zip_longest
 
 from curador.accounting.events import event_from_json
 from curador.errors import CuradorError, LedgerBroken
-from curador.ledger.entries import Entry, Reserved, Restored, Settled, digest, genesis, read, seal
-from curador.ledger.posting import LOST, post, state
+from curador.ledger.entries import Entry, Repeated, Reserved, Restored, Settled, digest, genesis, read
+from curador.ledger.posting import EVERYTHING, STATE, post, state
 from curador.ledger.stores.memory_rows import MemoryRows
-from curador.ledger.stores.rows import ANSWER, DERIVED, ENTRY, RESTORE, SCOPE, Head, Rows
+from curador.ledger.stores.rows import (
+    ANSWER,
+    CHARGE,
+    ENTRY,
+    PAID,
+    QUESTION,
+    REQUEST,
+    RESTORE,
+    SCOPE,
+    DbRow,
+    DbValue,
+    Head,
+    Rows,
+    RowTable,
+    paged,
+)
+from curador.ledger.summary import apply, chained, changed, from_state, state_rows
+
+LONG = (CHARGE, PAID, QUESTION, REQUEST, ANSWER)
+"""The tables that grow with the number of charges, of which only sums are kept in memory."""
+
+
+# ---- everything ------------------------------------------------------------------------------------------------------
 
 
 def verify_rows(rows: Rows, key: bytes) -> int:
     """Raise LedgerBroken unless chain, balances, ceilings and answers are as they were written; the number of entries.
 
-    The history is replayed into empty rows, each step within the ceilings, and the derived tables are compared with
-    the stored ones.
+    The history is replayed, each step within the ceilings, and what it makes of the derived tables is compared with the
+    stored ones.  Memory grows with the scopes, the open charges and some bytes for each question, not with answers.
 
     Guarantee: any change made without the key is detected, except for a history cut off at its end, which the anchor
     detects.
     """
-    replayed = MemoryRows(genesis(key))
-    digests: dict[int, str] = {}
+    replayed = _Replayed(key)
     entries = 0
-    for sequence, line, mac in rows.scan(ENTRY):
+    for sequence, line, mac in chained(paged(rows, ENTRY), key, genesis(key)):
         entries += 1
-        if not hmac.compare_digest(seal(key, replayed.head.mac, sequence, line), bytes(mac)):
-            raise _broken(f"entry {sequence} does not carry its seal", entry=sequence)
         try:
-            entry = read(line)[0]
-            _in_order(entry, sequence, replayed.head)
-            replayed.head = Head(sequence, replayed.head.charges, bytes(mac))
-            post(entry, replayed)
+            replayed.follow(sequence, line, mac)
         except (CuradorError, ValueError, TypeError, LookupError) as error:
             raise _broken(f"entry {sequence} cannot follow the entries before it ({error})", entry=sequence) from None
-        if isinstance(entry, Settled):
-            digests[entry.charge] = entry.digest
-        replayed.savepoint()
     if rows.head != replayed.head:
         claimed, found = rows.head.sequence, replayed.head.sequence
         raise _broken(f"its head is entry {claimed}, and its last entry is {found}", entry=found)
-    for table in DERIVED:
-        for stored, right in zip_longest(rows.scan(table), replayed.scan(table)):
-            if stored != right:
-                raise _broken(
-                    f"the table {table.name} has {stored!r} where its entries make {right!r}", table=table.name
-                )
-    stored_answers = {number: digest(bytes(answer)) for number, answer in rows.scan(ANSWER)}
-    for number in sorted(stored_answers.keys() | digests.keys()):
-        if stored_answers.get(number) != digests.get(number):
-            raise _broken(f"the answer of charge {number} is not the one that was settled", charge=str(number))
+    for table in STATE:
+        _compare(table, paged(rows, table), replayed.scan(table))
+    stored = _Sums(key)
+    for table in LONG:
+        for row in paged(rows, table):
+            stored.add(table, row if table is not ANSWER else (row[0], digest(bytes(row[1]))))
+        if stored.of(table) != replayed.sums.of(table):
+            raise _other_answers(rows) if table is ANSWER else _other_rows(table)
     for name, _, text, _, _ in replayed.scan(SCOPE):
-        if text != LOST:
+        if name != EVERYTHING:
             state(replayed, name, text)  # a filter above its ceiling cannot be made
     return entries
 
 
-def _in_order(entry: Entry, sequence: int, before: Head) -> None:
+class _Sums:
+    """For each table the sum of its rows' hashes under a key: equal sums are equal sets of rows [Clarke03]."""
+
+    def __init__(self, key: bytes) -> None:
+        self._key = hashlib.blake2b(key, digest_size=32, person=b"curador verify").digest()
+        self._sums = {table.name: 0 for table in LONG}
+
+    def add(self, table: RowTable, row: DbRow, times: int = 1) -> None:
+        found = hashlib.blake2b(repr(row).encode(), digest_size=32, key=self._key, person=table.name.encode())
+        self._sums[table.name] += times * int.from_bytes(found.digest(), "big")
+
+    def of(self, table: RowTable) -> int:
+        return self._sums[table.name] % 2**256
+
+
+class _Replayed(MemoryRows):
+    """Rows as entries make them; of long tables the sums, and those rows that a later entry may need."""
+
+    def __init__(self, key: bytes) -> None:
+        super().__init__(genesis(key))
+        self.sums = _Sums(key)
+        self._asked: set[bytes] = set()
+
+    def follow(self, sequence: int, line: str, mac: bytes) -> None:
+        entry, at = read(line)
+        _in_order(entry, sequence, at, self.head)
+        self.head = Head(sequence, self.head.charges, mac, at)
+        post(entry, self)
+        if isinstance(entry, Settled):
+            self.sums.add(ANSWER, (entry.charge, entry.digest))
+            self._forget(CHARGE, entry.charge)
+        self.savepoint()
+
+    def get(self, table: RowTable, *key: DbValue) -> DbRow | None:
+        if table is QUESTION:
+            return (key[0], 0) if _short(key[0]) in self._asked else None
+        return super().get(table, *key)
+
+    def put(self, table: RowTable, *row: DbValue) -> None:
+        if table not in LONG:
+            super().put(table, *row)
+            return
+        old = None if table in (QUESTION, PAID) else super().get(table, *row[: table.key])
+        if old is not None:
+            self.sums.add(table, old, -1)
+        self.sums.add(table, row)
+        if table is QUESTION:
+            self._asked.add(_short(row[0]))
+        elif table is CHARGE or (table is REQUEST and row[2] is None):
+            super().put(table, *row)
+        elif table is REQUEST:
+            self._forget(table, row[0])  # a key that has its answer is never bound again
+
+    def _forget(self, table: RowTable, key: DbValue) -> None:
+        if super().get(table, key) is not None:
+            self.savepoint()
+            self.drop(table, key)
+
+
+def _short(fingerprint: DbValue) -> bytes:
+    return hashlib.blake2b(str(fingerprint).encode(), digest_size=16).digest()
+
+
+def _other_rows(table: RowTable) -> LedgerBroken:
+    return _broken(f"the table {table.name} has other rows than its entries make", table=table.name)
+
+
+def _other_answers(rows: Rows) -> LedgerBroken:
+    """Which answer is another; this is looked for only once it is known that there is one."""
+    stored = {number: digest(bytes(answer)) for number, answer in paged(rows, ANSWER)}
+    for _, line, _ in paged(rows, ENTRY):
+        entry, _ = read(line)
+        if isinstance(entry, Settled) and stored.pop(entry.charge, None) != entry.digest:
+            return _another_answer(entry.charge)
+    return _another_answer(min(stored))
+
+
+def _another_answer(number: int) -> LedgerBroken:
+    return _broken(f"the answer of charge {number} is not the one that was settled", charge=str(number))
+
+
+# ---- what is new -----------------------------------------------------------------------------------------------------
+
+
+def verify_new(rows: Rows, key: bytes, since: Head, most: int | None = None) -> Head:
+    """Verify the entries after one that was verified before, at most so many; the head up to which they are sound.
+
+    Raises LedgerBroken unless they are chained and in order, and every payment, key and answer they made is there.
+    """
+    head = since
+    for sequence, line, mac in islice(chained(paged(rows, ENTRY, (since.sequence,)), key, since.mac), most):
+        entry, at = read(line)
+        try:
+            _in_order(entry, sequence, at, head)
+        except (CuradorError, ValueError) as error:
+            raise _broken(f"entry {sequence} cannot follow the entries before it ({error})", entry=sequence) from None
+        for table, right in _made(entry, sequence):
+            found = rows.get(table, *right[: table.key])
+            if found is None or any(a != b for a, b in zip(found, right, strict=True) if b is not ...):
+                raise _other_rows(table)
+        if isinstance(entry, Settled):
+            answer = rows.get(ANSWER, entry.charge)
+            if answer is None or digest(bytes(answer[1])) != entry.digest:
+                raise _another_answer(entry.charge)
+        charges = entry.charge if isinstance(entry, Reserved) else head.charges
+        head = Head(sequence, entry.charges if isinstance(entry, Restored) else charges, mac, at)
+    return head
+
+
+def _made(entry: Entry, sequence: int) -> Iterator[tuple[RowTable, DbRow]]:
+    """The rows that an entry made and no later one changes; ... where one may have."""
+    if isinstance(entry, Reserved):
+        yield CHARGE, (entry.charge, sequence, entry.request, entry.fingerprint)
+        if entry.request is not None:
+            yield REQUEST, (entry.request, entry.fingerprint, ...)
+    if isinstance(entry, Repeated) and entry.request is not None:
+        yield REQUEST, (entry.request, entry.fingerprint, entry.charge)
+    if isinstance(entry, Reserved | Repeated):
+        for scope in entry.scopes:
+            yield PAID, (scope, entry.charge, sequence)
+
+
+def compare_state(rows: Rows, key: bytes, mark: Head, known: MemoryRows) -> None:
+    """Raise LedgerBroken unless scopes, balances and registrations are what the anchor and the entries since say.
+
+    ``known`` is what the history up to ``mark`` comes to.
+    """
+    last = mark.mac
+    now = from_state(state_rows(known))
+
+    def since() -> Iterator[DbRow]:
+        nonlocal last
+        for entry in chained(paged(rows, ENTRY, (mark.sequence,)), key, mark.mac):
+            last = entry[2]
+            yield entry
+
+    apply(changed(since()), now)
+    if last != rows.head.mac:
+        raise _broken("its head is not its last entry", entry=rows.head.sequence)
+    for table in STATE:
+        _compare(table, paged(rows, table), now.scan(table))
+
+
+def _compare(table: RowTable, found: Iterable[DbRow], right: Iterable[DbRow]) -> None:
+    for stored, made in zip_longest(found, right):
+        if stored != made:
+            raise _broken(f"the table {table.name} has {stored!r} where its entries make {made!r}", table=table.name)
+
+
+def _in_order(entry: Entry, sequence: int, at: str, before: Head) -> None:
+    if at < before.at:
+        raise ValueError("it is older than the entry before it")
     if sequence != before.sequence + 1 and not isinstance(entry, Restored):
         raise ValueError("entries are missing before it")
     if isinstance(entry, Reserved):

@@ -1,5 +1,7 @@
 """The public names of local privacy, each with the file it lives in; read by type checkers and by the lazy loader."""
 
+from .collect.comparison import Difference as Difference
+from .collect.comparison import compare as compare
 from .frequency.dbitflip import DBitFlip as DBitFlip
 from .frequency.dbitflip import PartFrequencies as PartFrequencies
 from .frequency.estimates import Frequencies as Frequencies

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from fractions import Fraction
@@ -24,6 +25,9 @@ further apart, and noise beyond 2**62 ends at the clamp, so that a machine word 
 
 LARGEST_EPSILON = 1 << 64
 """An epsilon above this is taken for a mistake; machine floats would overflow."""
+
+Exact = dict[int, Fraction]
+"""Numbers of a flattened array that no double holds, by place."""
 
 KINDS = frozenset(
     {
@@ -94,7 +98,7 @@ class RealNoise(AdditiveNoise):
     def _noised(self, value: Fraction, entropy: Entropy) -> float: ...
 
     @abstractmethod
-    def _noised_array(self, values: NDArray[np.float64], entropy: Entropy) -> NDArray[np.float64]: ...
+    def _noised_array(self, values: NDArray[np.float64], exact: Exact, entropy: Entropy) -> NDArray[np.float64]: ...
 
     @overload
     def release(self, value: float | Fraction, *, entropy: Entropy = ...) -> float: ...
@@ -104,7 +108,7 @@ class RealNoise(AdditiveNoise):
         """The value, or each coordinate of the vector, with noise."""
         if is_scalar(value):
             return self._noised(real_scalar(value), entropy)
-        return self._noised_array(real_array(value, self.coordinates), entropy)
+        return self._noised_array(*real_array(value, self.coordinates), entropy)
 
 
 class IntegerNoise(AdditiveNoise):
@@ -123,8 +127,9 @@ class IntegerNoise(AdditiveNoise):
         if is_scalar(value):
             return integer_scalar(value) + self._sampler(1).draw(entropy)
         values = integer_array(value)
-        noise = self._sampler(values.size).sample(values.size, entropy)
-        return clamp(values + noise.reshape(values.shape))
+        out = self._sampler(values.size).sample(values.size, entropy).reshape(values.shape)
+        out += values  # in place: a fresh array of a million numbers costs as much as drawing them
+        return clamp(out)
 
 
 def checked_confidence(confidence: object) -> float:
@@ -158,32 +163,69 @@ def is_scalar(value: object) -> bool:
 
 
 def real_scalar(value: object) -> Fraction:
-    """One finite real number, exactly."""
+    """One finite real number, exactly, whatever type carries it.
+
+    >>> real_scalar(2**62 + 1), real_scalar(0.5)
+    (Fraction(4611686018427387905, 1), Fraction(1, 2))
+    """
     if isinstance(value, np.ndarray):
-        value = value.item()
+        value = value[()]
     if isinstance(value, bool | np.bool_) or not isinstance(value, Real):
         raise InvalidValue(f"Expected a number, got {type(value).__name__}.", fix="Pass an int or a float.")
-    if isinstance(value, Fraction | Integral):
-        return Fraction(value)
-    if not math.isfinite(value):
+    if isinstance(value, Integral):
+        return Fraction(int(value))  # of a NumPy integer Fraction would keep the word, which wraps around
+    if isinstance(value, Fraction):
+        return Fraction(int(value.numerator), int(value.denominator))
+    if not np.isfinite(value):  # type: ignore[call-overload]
         raise InvalidValue(f"Expected a finite number, got {value}.", fix="Clip or drop it before the release.")
-    return Fraction(float(value))
+    return Fraction(*value.as_integer_ratio()) if isinstance(value, float | np.floating) else Fraction(float(value))
 
 
-def real_array(value: Any, coordinates: int) -> NDArray[np.float64]:
-    """Finite real numbers, at most ``coordinates`` of them, as doubles."""
+def real_array(value: Any, coordinates: int) -> tuple[NDArray[np.float64], Exact]:
+    """Finite real numbers, at most ``coordinates`` of them, as doubles; and exactly, by place, those that are none.
+
+    Rounding to doubles before the noise would part two neighbours by more than the sensitivity: from 2**53 on, not
+    every integer is a double.
+
+    >>> values, exact = real_array([2**62 + 1, 0.5], 2)
+    >>> values[1], exact
+    (np.float64(0.5), {0: Fraction(4611686018427387905, 1)})
+    """
     found = _array(value)
-    if found.dtype.kind not in "iuf":
+    if isinstance(value, Sequence) and found.dtype.kind == "f":  # of mixed numbers NumPy has made doubles already
+        found = _unless_doubles(np.array(value, object), found)
+    if found.dtype.kind not in "iufO":
         raise InvalidValue(f"Expected numbers, got {found.dtype}.", fix="Pass an array of ints or floats.")
     if found.size > coordinates:
         raise InvalidValue(
             f"This mechanism was made for at most {coordinates} coordinates, got {found.size}.",
             fix=f"Make it with coordinates={found.size}; the sensitivity must be that of the whole vector.",
         )
-    out = found.astype(np.float64)
-    if not np.isfinite(out).all():
+    if found.dtype.kind == "O":
+        numbers = [real_scalar(x) for x in found.flat]
+        doubles = [_double(x) for x in numbers]
+        exact = {i: x for i, (x, near) in enumerate(zip(numbers, doubles, strict=True)) if x != near}
+        return np.array(doubles).reshape(found.shape), exact
+    if not np.isfinite(found).all():
         raise InvalidValue("Expected finite numbers, got NaN or infinity.", fix="Clip or drop them before the release.")
-    return out
+    with np.errstate(over="ignore"):
+        out = found.astype(np.float64)
+    if found.dtype.kind == "f" and found.dtype.itemsize <= 8:
+        return out, {}
+    doubtful = np.flatnonzero(np.abs(out) >= 2.0**53 if found.dtype.kind in "iu" else out != found)
+    return out, {int(i): real_scalar(found.flat[i]) for i in doubtful}
+
+
+def _unless_doubles(objects: NDArray[Any], found: NDArray[Any]) -> NDArray[Any]:
+    return found if all(type(x) in (float, np.float64) for x in objects.flat) else objects
+
+
+def _double(x: Fraction) -> float:
+    """The nearest double, held at the largest."""
+    try:
+        return float(x)
+    except OverflowError:
+        return math.copysign(sys.float_info.max, x)
 
 
 def coordinates_of(value: Any) -> int:
@@ -207,6 +249,8 @@ def integer_array(value: Any) -> NDArray[np.int64]:
     found = _array(value)
     if not found.size:
         return np.empty(found.shape, np.int64)
+    if isinstance(value, Sequence) and found.dtype.kind == "f":  # of mixed integers NumPy has made doubles
+        found = np.array(value, object)
     if found.dtype.kind == "O" and all(isinstance(x, Integral) for x in found.flat):
         found = np.array([max(-LARGEST, min(LARGEST, int(x))) for x in found.flat], np.int64).reshape(found.shape)
     if found.dtype.kind not in "iu":
@@ -218,11 +262,13 @@ def integer_array(value: Any) -> NDArray[np.int64]:
 
 
 def clamp(x: NDArray[Any]) -> NDArray[np.int64]:
-    """Integers held at plus or minus 2**61."""
-    if x.dtype.kind == "u":
+    """Integers held at plus or minus 2**61; the array itself if it is one of 64-bit words and all are within."""
+    if x.dtype.kind == "u" and x.dtype.itemsize == 8:
         x = np.minimum(x, np.uint64(LARGEST))
-    out: NDArray[np.int64] = np.clip(x.astype(np.int64), -LARGEST, LARGEST)
-    return out
+    words = x.astype(np.int64, copy=False)
+    if words.size and (words.max() > LARGEST or words.min() < -LARGEST):
+        return np.clip(words, -LARGEST, LARGEST)
+    return words
 
 
 def _array(value: Any) -> NDArray[Any]:

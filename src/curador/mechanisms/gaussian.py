@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from curador.accounting.events import DiscreteGaussianNoise, GaussianNoise
 from curador.errors import InvalidParameter, InvalidValue
-from curador.mechanisms.base import IntegerNoise, RealNoise, checked_confidence, coordinates_of, exactly_one
+from curador.mechanisms.base import Exact, IntegerNoise, RealNoise, checked_confidence, coordinates_of, exactly_one
 from curador.noise import DiscreteGaussian, Entropy, grid_exponent, real_gaussian, real_gaussian_one
 from curador.noise.gaussian import discrete_gaussian
 from curador.noise.real import COORDINATES
@@ -105,8 +105,8 @@ class Gaussian(RealNoise):
     def _noised(self, value: Fraction, entropy: Entropy) -> float:
         return real_gaussian_one(value, self.sigma, self.grid, entropy)
 
-    def _noised_array(self, values: NDArray[np.float64], entropy: Entropy) -> NDArray[np.float64]:
-        return real_gaussian(values, self.sigma, self.grid, entropy)
+    def _noised_array(self, values: NDArray[np.float64], exact: Exact, entropy: Entropy) -> NDArray[np.float64]:
+        return real_gaussian(values, self.sigma, self.grid, entropy, exact)
 
 
 def _moved(sensitivity: Fraction, grid: int, coordinates: int) -> Fraction:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from curador.accounting.events import DiscreteLaplaceNoise, LaplaceNoise
 from curador.errors import InvalidParameter
 from curador.mechanisms.base import (
+    Exact,
     IntegerNoise,
     RealNoise,
     checked_confidence,
@@ -97,8 +98,8 @@ class Laplace(RealNoise):
     def _noised(self, value: Fraction, entropy: Entropy) -> float:
         return real_laplace_one(value, self.scale, self.grid, entropy)
 
-    def _noised_array(self, values: NDArray[np.float64], entropy: Entropy) -> NDArray[np.float64]:
-        return real_laplace(values, self.scale, self.grid, entropy)
+    def _noised_array(self, values: NDArray[np.float64], exact: Exact, entropy: Entropy) -> NDArray[np.float64]:
+        return real_laplace(values, self.scale, self.grid, entropy, exact)
 
 
 @dataclass(frozen=True, init=False)

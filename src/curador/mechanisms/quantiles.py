@@ -166,7 +166,7 @@ class Quantiles(Mechanism):
 
     def _on_grid(self, values: Any) -> NDArray[np.int64]:
         """Each value as its nearest point's number; doubles all along, so that the type of the data does not matter."""
-        given = real_array(values, sys.maxsize)
+        given, _ = real_array(values, sys.maxsize)
         if given.ndim != 1:
             raise InvalidValue("Expected one value per unit.", fix="Pass a list or an array of one dimension.")
         low, high = float(self.lower), float(self.upper)

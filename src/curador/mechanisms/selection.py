@@ -82,7 +82,7 @@ class ScoreGrid:
             raise InvalidValue("There is nothing to choose from.", fix="Pass at least one score.")
         if given is not None and given.dtype.kind in "iu":
             return self._of_integers(given)
-        if given is not None and given.dtype.kind == "f":
+        if given is not None and given.dtype.kind == "f" and given.dtype.itemsize <= 8:
             return self._of_floats(given.astype(np.float64))
         return self._exactly([real_scalar(x) for x in scores])
 

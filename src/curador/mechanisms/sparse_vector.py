@@ -11,6 +11,7 @@ from typing import ClassVar
 
 from curador.accounting.events import PureLoss
 from curador.errors import NotPromised
+from curador.forks import OneProcess
 from curador.mechanisms.base import Mechanism, checked_confidence, checked_epsilon
 from curador.mechanisms.selection import ScoreGrid
 from curador.noise import SYSTEM, Entropy
@@ -130,10 +131,10 @@ def _crossing(wide: float, miss: float) -> float:
     return high
 
 
-class Watch:
+class Watch(OneProcess):
     """An open :class:`AboveThreshold`: it holds the noisy threshold, so it must not be shown to an analyst.
 
-    Guarantee: what it answers is one event of its mechanism; threads may share it.
+    Guarantee: what it answers is one event of its mechanism; threads may share it, forked children and copies not.
 
     >>> watch = AboveThreshold(0, epsilon=1, sensitivity=1).open()
     >>> watch.ask(10**6)
@@ -146,6 +147,7 @@ class Watch:
     __slots__ = ("_against", "_entropy", "_left", "_lock", "_mechanism")
 
     def __init__(self, mechanism: AboveThreshold, entropy: Entropy) -> None:
+        super().__init__()
         self._mechanism, self._entropy, self._lock = mechanism, entropy, Lock()
         self._left = mechanism.cutoff
         noise = discrete_laplace(mechanism.threshold_scale).draw(entropy)
@@ -161,6 +163,7 @@ class Watch:
         return self._answer(self._mechanism.grid.floor(value))
 
     def _answer(self, steps: int) -> bool:
+        self.require_home()
         with self._lock:
             if not self._left:
                 raise NotPromised(

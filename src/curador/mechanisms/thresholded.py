@@ -1,4 +1,8 @@
-"""Noisy counts of groups, shown only where they reach a threshold, when the keys come from the data."""
+"""Noisy counts of groups, shown only where they reach a threshold, when the keys come from the data.
+
+The noise that shows a group is the noise of the number that is shown.  Of the groups that are shown it is no longer
+the law that was drawn from, but that law given that the threshold was reached, and intervals are made from that one.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +11,7 @@ from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from statistics import NormalDist
 from typing import Any, ClassVar
 
@@ -14,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from curador.accounting.events import ApproxLoss, DiscreteGaussianNoise, DiscreteLaplaceNoise, Event
-from curador.mechanisms.base import checked_confidence, checked_epsilon, clamp, exactly_one
+from curador.mechanisms.base import checked_confidence, checked_epsilon, clamp, exactly_one, integer_array
 from curador.mechanisms.keys import GroupSelection, checked_delta, checked_units, groups_moved, sorted_keys
 from curador.noise import SYSTEM, Entropy
 from curador.noise.arrays import checked_count
@@ -23,6 +28,18 @@ from curador.noise.gaussian import discrete_gaussian
 from curador.noise.laplace import discrete_laplace
 from curador.numbers import Number, positive, rational, set_fields, whole
 from curador.privacy import Neighbors
+
+SLACK = 1 + 2.0**-30
+"""Chances are worked out in doubles, to far less than 2**-30 of themselves, and taken to be larger by this factor."""
+
+SUMMED = 64
+"""Up to this deviation tails of the integer Gaussian are summed term by term; above it, integrals enclose them."""
+
+KNOWN, REACH = 35, 37
+"""Tails are known up to so many deviations; the sums for them go on to the second, with weights above 1e-300."""
+
+Chance = NDArray[np.float64]
+Integers = NDArray[np.int64]
 
 
 class Thresholded(GroupSelection):
@@ -43,6 +60,14 @@ class Thresholded(GroupSelection):
 
     @abstractmethod
     def _sample(self, n: int, entropy: Entropy) -> NDArray[np.int64]: ...
+
+    @abstractmethod
+    def _reaches(self, a: Integers, b: Integers) -> Chance:
+        """At least P(noise >= a, given noise >= b), for a >= 0 and b <= a."""
+
+    @abstractmethod
+    def _stays(self, a: Integers, b: Integers) -> Chance:
+        """At least P(noise <= a, given noise >= b), for b <= a <= 0."""
 
     @property
     def event(self) -> Event:
@@ -67,6 +92,35 @@ class Thresholded(GroupSelection):
         found, order = sorted_keys(keys, units)
         kept, noisy = self.noisy(units[order], entropy=entropy)
         return found[kept], noisy[kept]
+
+    def interval(self, noisy: Any, confidence: float = 0.95) -> tuple[Integers, Integers]:
+        """Where the counts of shown groups lie, each given that its group was shown; the noisy count lies there too.
+
+        A noisy count hardly above the threshold says little: its interval goes down to 1, the least that is shown.
+
+        Guarantee: of the groups that are shown, each interval covers with probability at least ``confidence``, however
+        large or small its count is [WFB13]; both tails are those of the exact law, rounded up (docs/proofs/keys.md).
+
+        >>> low, high = ThresholdedLaplace(epsilon=1, delta=1e-6).interval([15, 18, 19, 1000])
+        >>> list(zip(low.tolist(), high.tolist()))
+        [(1, 17), (1, 21), (16, 22), (997, 1003)]
+        """
+        miss = (1 - checked_confidence(confidence)) / 2
+        shown, back = np.unique(integer_array(noisy), return_inverse=True)
+
+        def too_few(n: Integers) -> NDArray[np.bool_]:
+            return self._reaches(shown - n, self.threshold - n) * SLACK <= miss
+
+        def too_many(n: Integers) -> NDArray[np.bool_]:
+            return self._stays(shown - n, self.threshold - n) * SLACK <= miss
+
+        # The more units, the likelier a high noisy count; so one search finds each end (docs/proofs/keys.md).
+        low = _edge(too_few, np.zeros_like(shown), shown)
+        beyond, pace = shown + 1, 1
+        while not (far := too_many(beyond)).all():
+            beyond, pace = np.where(far, beyond, beyond + pace), 2 * pace
+        high = _edge(too_many, beyond, shown)
+        return low[back], high[back]
 
     def _one_unit(self) -> int:
         """The least threshold that a group of one unit reaches so rarely that delta covers all that can differ."""
@@ -116,6 +170,19 @@ class ThresholdedLaplace(Thresholded):
 
     def _sample(self, n: int, entropy: Entropy) -> NDArray[np.int64]:
         return discrete_laplace(self.scale).sample(n, entropy)
+
+    def _reaches(self, a: Integers, b: Integers) -> Chance:
+        rate = float(1 / self.scale)
+        q = math.exp(-rate)
+        # Above the middle the law has no memory: what was reached before does not count.
+        sure = 1 - np.exp(-rate * np.maximum(1 - b, 0)) / (1 + q)
+        return np.asarray(np.where(b >= 0, np.exp(-rate * (a - b)), np.exp(-rate * a) / (1 + q) / sure))
+
+    def _stays(self, a: Integers, b: Integers) -> Chance:
+        rate = float(1 / self.scale)
+        q = math.exp(-rate)
+        inside = np.exp(rate * a) * -np.expm1(-rate * (1 + a - b)) / (1 + q)
+        return np.asarray(inside / (1 - np.exp(-rate * (1 - b)) / (1 + q)))
 
 
 @dataclass(frozen=True, init=False)
@@ -175,6 +242,61 @@ class ThresholdedGaussian(Thresholded):
 
     def _sample(self, n: int, entropy: Entropy) -> NDArray[np.int64]:
         return discrete_gaussian(self.variance).sample(n, entropy)
+
+    def _reaches(self, a: Integers, b: Integers) -> Chance:
+        sigma = math.sqrt(self.variance)
+        if sigma <= SUMMED:
+            most = int(KNOWN * sigma)
+            with np.errstate(divide="ignore", invalid="ignore"):
+                found = self._from(np.minimum(a, most)) / self._from(b)
+            return np.where(b > most, 1.0, found)
+        # Weights fall from 0 on: the sum from a on is below the integral from a - 1, and that from b above the one
+        # from b, also for b < 0, since all weights together are above their integral (Poisson's formula).
+        found = _normal_tail((a - 1) / sigma) / np.maximum(_normal_tail(b / sigma), 1e-300)
+        return np.where((a < 1) | (b > KNOWN * sigma), 1.0, np.minimum(found, 1.0))
+
+    def _stays(self, a: Integers, b: Integers) -> Chance:
+        sigma = math.sqrt(self.variance)
+        if sigma <= SUMMED:
+            inside = self._from(-a) - self._from(1 - b)  # of numbers that are not alike, unless both are small
+            return np.asarray((inside + 2.0**-40 * self._from(-a)) / self._from(b))
+        first = _normal_tail(np.maximum(-a - 1, 0) / sigma)
+        between = first - _normal_tail(-b / sigma) + 2.0**-40 * first
+        highest = (1.0 + a - b) * np.exp(-((a / sigma) ** 2) / 2) / (sigma * math.sqrt(2 * math.pi))
+        return np.where(a > -1, 1.0, np.minimum(between, highest) / _normal_tail(b / sigma))
+
+    def _from(self, k: Integers) -> Chance:
+        """The weights from k on."""
+        tail = _weights_from(self.variance)
+        above = tail[np.minimum(np.abs(k), len(tail) - 1)]
+        below = tail[0] + tail[1] - tail[np.minimum(np.abs(1 - k), len(tail) - 1)]
+        return np.where(k >= 0, above, below)
+
+
+def _edge(outside: Callable[[Integers], NDArray[np.bool_]], far: Integers, near: Integers) -> Integers:
+    """The integer next to the last that is outside, on the way from ``far``, which is, to ``near``, which is not."""
+    while (np.abs(near - far) > 1).any():
+        middle = (near + far) // 2
+        out = outside(middle)
+        stop = np.abs(near - far) <= 1
+        far, near = np.where(out & ~stop, middle, far), np.where(out | stop, near, middle)
+    return near
+
+
+@lru_cache(8)
+def _weights_from(variance: Fraction) -> Chance:
+    """For each k >= 0 the sum of exp(-j**2 / (2 variance)) over j >= k; the last is 0."""
+    j = np.arange(math.ceil(REACH * math.sqrt(variance)) + 2, dtype=np.float64)
+    weights = np.exp(-(j**2) / float(2 * variance))
+    tail = np.append(np.cumsum(weights[::-1])[::-1], 0.0)
+    tail.flags.writeable = False  # cached, so shared between callers
+    return tail
+
+
+def _normal_tail(x: NDArray[np.float64]) -> Chance:
+    from scipy.special import ndtr  # loaded where deviations are large
+
+    return np.asarray(ndtr(-x))
 
 
 def _least(tail: Callable[[int, int], Fraction], most: Fraction, guess: float) -> int:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from curador.accounting.events import DiscreteGaussianNoise, DiscreteLaplaceNoise
 from curador.errors import InvalidParameter, InvalidValue, NotPromised
+from curador.forks import OneProcess
 from curador.mechanisms.base import Mechanism, checked_confidence, exactly_one, integer_array, integer_scalar
 from curador.noise import SYSTEM, DiscreteGaussian, DiscreteLaplace, Entropy
 from curador.noise.arrays import checked_count
@@ -163,10 +164,10 @@ class ContinualCount(Mechanism):
         return out
 
 
-class RunningCount:
+class RunningCount(OneProcess):
     """An open :class:`ContinualCount`: it holds exact sums, so it must not be shown to an analyst.
 
-    Guarantee: all it releases is one event of its mechanism; threads may share it.
+    Guarantee: all it releases is one event of its mechanism; threads may share it, forked children and copies not.
 
     >>> running = ContinualCount(horizon=2, epsilon=1000).open()
     >>> running.add(3), running.add(4)
@@ -179,6 +180,7 @@ class RunningCount:
     __slots__ = ("_entropy", "_exact", "_lock", "_mechanism", "_noisy", "_step")
 
     def __init__(self, mechanism: ContinualCount, entropy: Entropy) -> None:
+        super().__init__()
         self._mechanism, self._entropy, self._lock = mechanism, entropy, Lock()
         # For each length of interval, the last one that the total still uses: its exact and its noisy sum.
         self._exact, self._noisy = [0] * mechanism.levels, [0] * mechanism.levels
@@ -192,6 +194,7 @@ class RunningCount:
     def add(self, increment: int) -> int:
         """Take one step and release the noisy total so far."""
         value = integer_scalar(increment)
+        self.require_home()
         with self._lock:
             if self._step == self._mechanism.horizon:
                 raise NotPromised(

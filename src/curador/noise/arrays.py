@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from curador.errors import InvalidParameter
 
-CHUNK = 1 << 14
-"""Samples are drawn in chunks of this size, which stay in the processor's cache."""
+CHUNK = 1 << 16
+"""Samples are drawn in chunks of this size: large enough that calls to NumPy cost little, small enough for a cache."""
 
 EXP_ERROR = 2.0**-40
 """Assumed bound on the error of numpy.exp and the operations around it, 4096 units in the last place: a filter that

@@ -12,8 +12,11 @@ from __future__ import annotations
 
 import math
 import sys
+from bisect import bisect_left
+from collections.abc import Mapping
 from fractions import Fraction
 from functools import lru_cache
+from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +33,8 @@ STEPS_BITS = 42
 """Up to 2**42 steps of scale, all noise but the outliers stays below 2**53 steps: an exact double."""
 COORDINATES = 1 << 10
 """How many coordinates a grid of 2**-40 of the scale serves at a charge below 2**-30 of the scale."""
+
+LARGEST = sys.float_info.max
 
 EXTREME = 900
 """Scales are kept within 2**-900 … 2**900, so that every step and every noise value is a normal double."""
@@ -70,19 +75,29 @@ def step(scale: Fraction) -> Fraction:
 
 
 def real_laplace(
-    values: NDArray[np.float64], scale: Fraction, e: int, entropy: Entropy = SYSTEM
+    values: NDArray[np.float64],
+    scale: Fraction,
+    e: int,
+    entropy: Entropy = SYSTEM,
+    exact: Mapping[int, Fraction] = MappingProxyType({}),
 ) -> NDArray[np.float64]:
     """Values on the grid 2**e, plus independent Laplace noise of the given scale.
+
+    ``exact`` has, by place, the values that no double holds.
 
     >>> scale = Fraction(1, 10**6)
     >>> real_laplace(np.array([1.0, 2.0]), scale, grid_exponent(scale)).round(3)
     array([1., 2.])
     """
-    return _released(values, _laplace(scale, e), e, entropy)
+    return _released(values, exact, _laplace(scale, e), e, entropy)
 
 
 def real_gaussian(
-    values: NDArray[np.float64], sigma: Fraction, e: int, entropy: Entropy = SYSTEM
+    values: NDArray[np.float64],
+    sigma: Fraction,
+    e: int,
+    entropy: Entropy = SYSTEM,
+    exact: Mapping[int, Fraction] = MappingProxyType({}),
 ) -> NDArray[np.float64]:
     """Values on the grid 2**e, plus independent Gaussian noise of the given standard deviation.
 
@@ -90,7 +105,7 @@ def real_gaussian(
     >>> real_gaussian(np.array([1.0, 2.0]), sigma, grid_exponent(sigma)).round(3)
     array([1., 2.])
     """
-    return _released(values, _gaussian(sigma, e), e, entropy)
+    return _released(values, exact, _gaussian(sigma, e), e, entropy)
 
 
 def real_laplace_one(value: Fraction, scale: Fraction, e: int, entropy: Entropy = SYSTEM) -> float:
@@ -104,13 +119,21 @@ def real_gaussian_one(value: Fraction, sigma: Fraction, e: int, entropy: Entropy
 
 
 def _released(
-    values: NDArray[np.float64], noise: RoundedLaplace | RoundedGaussian, e: int, entropy: Entropy
+    values: NDArray[np.float64],
+    exact: Mapping[int, Fraction],
+    noise: RoundedLaplace | RoundedGaussian,
+    e: int,
+    entropy: Entropy,
 ) -> NDArray[np.float64]:
     flat = values.reshape(-1)
     out = np.empty(flat.size)
+    places = sorted(exact)
     for i in range(0, flat.size, CHUNK):
         part = flat[i : i + CHUNK]
-        out[i : i + CHUNK] = _add(part, *noise.sample_with_outliers(part.size, entropy), e)
+        steps, outliers = noise.sample_with_outliers(part.size, entropy)
+        out[i : i + CHUNK] = _add(part, steps, outliers, e)
+        for place in places[bisect_left(places, i) : bisect_left(places, i + CHUNK)]:
+            out[place] = _nearest(exact[place], outliers.get(place - i, int(steps[place - i])), e)
     return out.reshape(values.shape)
 
 
@@ -127,21 +150,25 @@ def _steps(scale: Fraction, e: int) -> Fraction:
 def _on_grid(values: NDArray[np.float64], e: int) -> NDArray[np.float64]:
     # From 2**(52 + e) on, every double is a multiple of 2**e already, and scaling it could overflow.
     fine = np.abs(values) < 2.0 ** (52 + e)
-    if fine.all():
-        return np.rint(values * 2.0**-e) * 2.0**e
     return np.where(fine, np.rint(np.where(fine, values, 0.0) * 2.0**-e) * 2.0**e, values)
 
 
 def _add(
     values: NDArray[np.float64], noise: NDArray[np.int64], outliers: dict[int, int], e: int
 ) -> NDArray[np.float64]:
-    # Below 2**53 steps the noise is an exact double, so this addition rounds the exact sum once.
+    # Below 2**53 steps the noise is an exact double, so either addition rounds the exact sum once.
     with np.errstate(over="ignore"):
-        out = _on_grid(values, e) + noise.astype(np.float64) * 2.0**e
+        out = values * 2.0**-e
+        if out.max(initial=0.0) < 2.0**52 and out.min(initial=0.0) > -(2.0**52):
+            np.rint(out, out=out)
+            out += noise
+            out *= 2.0**e  # below 2**54 steps: exact, and far from the largest double
+        else:
+            out = _on_grid(values, e) + noise.astype(np.float64) * 2.0**e
+            np.clip(out, -LARGEST, LARGEST, out=out)
     for i, steps in outliers.items():
         out[i] = _nearest(Fraction(float(values[i])), steps, e)
-    largest = np.finfo(np.float64).max
-    return np.clip(out, -largest, largest, out=out)
+    return out
 
 
 def _nearest(value: Fraction, steps: int, e: int) -> float:
@@ -150,7 +177,7 @@ def _nearest(value: Fraction, steps: int, e: int) -> float:
     try:
         return math.ldexp(total, e) if total.bit_length() <= 1000 else float(total * Fraction(2) ** e)
     except OverflowError:
-        return math.copysign(sys.float_info.max, 1 if total > 0 else -1)
+        return math.copysign(LARGEST, 1 if total > 0 else -1)
 
 
 def _whole_steps(value: Fraction, e: int) -> int:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 import html
+import io
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -113,6 +115,35 @@ class Summary:
 
     def _number(self, value: float) -> str:
         return f"{value:z.2%}" if self.kind == "frequencies" else f"{value:z.6g}"
+
+
+def flat(summaries: Sequence[Summary]) -> dict[str, list[Any]]:
+    """Columns of a table with a row for each value; the first names the attribute, if there are several.
+
+    >>> flat([Summary("frequencies", ("a", 1), (0.7, 0.3), 10)])
+    {'key': ['a', '1'], 'value': [0.7, 0.3]}
+    """
+    named = any(one.name for one in summaries)
+    rows = [{"attribute": one.name, **row} if named else row for one in summaries for row in one.rows()]
+    columns = {name: [row.get(name) for row in rows] for name in dict.fromkeys(name for row in rows for name in row)}
+    for name, cells in columns.items():
+        kinds = {type(cell) for cell in cells if cell is not None}
+        if str in kinds and len(kinds) > 1:  # other programs want one type in a column
+            columns[name] = [None if cell is None else str(cell) for cell in cells]
+    return columns
+
+
+def csv_text(summaries: Sequence[Summary]) -> str:
+    """The same as CSV.
+
+    >>> csv_text([Summary("frequencies", ("tea, iced",), (0.7,), 10)])
+    'key,value\\r\\n"tea, iced",0.7\\r\\n'
+    """
+    columns, out = flat(summaries), io.StringIO(newline="")
+    writer = csv.writer(out)
+    writer.writerow(columns)
+    writer.writerows(zip(*columns.values(), strict=True))
+    return out.getvalue()
 
 
 def as_percent(share: float) -> str:

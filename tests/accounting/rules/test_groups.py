@@ -162,7 +162,6 @@ def test_the_group_of_an_event_is_never_dearer_than_the_group_of_its_guarantee()
 @pytest.mark.parametrize(
     "event",
     [
-        events.PoissonSampled(events.GaussianNoise(Fraction(1), Fraction(1)), Fraction(1, 10)),
         events.FixedSizeSampled(events.GaussianNoise(Fraction(1), Fraction(1)), 1, 10),
         events.Parallel((events.PureLoss(Fraction(1)), events.PureLoss(Fraction(2)))),
     ],

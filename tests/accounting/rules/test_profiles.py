@@ -262,8 +262,7 @@ def test_parts_and_compositions() -> None:
     for event in (2 * one, ev.Parallel((ev.LaplaceNoise(1, 1, REPLACE), ev.LaplaceNoise(2, 1, REPLACE)))):
         with pytest.raises(NotPromised, match="compos"):
             delta(event, 1)
-    with pytest.raises(NotPromised, match="same size"):
-        delta(ev.FixedSizeSampled(one, 1, 10), 1)
+    assert delta(ev.FixedSizeSampled(one, 1, 10), 1) == delta(ev.PoissonSampled(ev.LaplaceNoise(1, 2), "0.1"), 1)
 
 
 # ---- pure epsilon ----------------------------------------------------------------------------------------------

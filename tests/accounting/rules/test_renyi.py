@@ -228,7 +228,7 @@ def test_an_unknown_event_is_refused() -> None:
         with pytest.raises(NotPromised, match="Odd"):
             renyi(Odd(), 2)
     finally:
-        events._KINDS.pop("odd-renyi")
+        events.KINDS.pop("odd-renyi")
 
 
 # ---- laws over every event -------------------------------------------------------------------------------------

@@ -274,7 +274,7 @@ def test_replace_neighbours_under_poisson_and_fixed_size_sampling(
 
 
 def test_without_replacement_is_the_formula_of_its_theorem() -> None:
-    event = ev.FixedSizeSampled(ev.GaussianNoise(5, 1, REPLACE), 1, 100)
+    event = ev.FixedSizeSampled(ev.ZCDPLoss("0.02", REPLACE), 1, 100)  # the curve of Gaussian noise, and no more
 
     def scaled(alpha: int) -> float:
         q, total = 0.01, 1.0
@@ -301,9 +301,13 @@ def test_sampling_never_costs_more_than_the_whole() -> None:
             assert renyi(ev.FixedSizeSampled(inner, 10, 10), alpha) == renyi(inner, alpha)
 
 
-def test_a_fixed_size_sample_under_add_remove_is_refused() -> None:
-    with pytest.raises(NotPromised, match="same size"):
-        renyi(ev.FixedSizeSampled(ev.GaussianNoise(1, 1), 1, 10), 2)
+def test_a_fixed_size_sample_under_add_remove_moves_by_two_units() -> None:
+    event = ev.FixedSizeSampled(ev.GaussianNoise(1, 1), 1, 10)
+    assert renyi(event, 2) == renyi(ev.PoissonSampled(ev.GaussianNoise(1, 2), "0.1"), 2)
+    with pytest.raises(NotPromised, match="too few"):
+        renyi(ev.FixedSizeSampled(ev.GaussianNoise(1, 1), 10, 10), 2)
+    with pytest.raises(NotPromised, match="inside"):
+        renyi(ev.FixedSizeSampled(ev.PoissonSampled(ev.GaussianNoise(1, 1), "0.5"), 1, 10), 2)
 
 
 @given(st.fractions(F(1, 100), 100), st.fractions(0, 1), st.fractions(F(11, 10), 20))

@@ -230,9 +230,9 @@ def test_whoever_asks_the_same_waits_until_the_answer_is_kept(monkeypatch: pytes
     curator = Curator({"t": table}, PureDP(1))
     settle = curator.ledger.settle
 
-    def slowly(charge: str, answer: bytes) -> bytes:
+    def slowly(charge: str, answer: bytes, **named: Any) -> bytes:
         time.sleep(0.2)
-        return settle(charge, answer)
+        return settle(charge, answer, **named)
 
     monkeypatch.setattr(curator.ledger, "settle", slowly)
     threads = [

@@ -42,10 +42,10 @@ MADE: dict[str, str] = {
     "square-wave": "--low 0 --high 10 --buckets 32",
     "duchi-vector": "--low 0 --high 1 --dimension 3",
     "record": "--attribute age=0:100 --attribute drink=tea,coffee --attribute stars=5 --sampled 2",
-    "rappor": "--salt x --bloom 64 --hashes 2 --cohorts 8",
-    "count-mean": "--salt x --rows 32 --places 64",
+    "rappor": "--bloom 64 --hashes 2 --cohorts 8",
+    "count-mean": "--rows 32 --places 64",
     "hadamard-count-mean": "--rows 32 --places 64",
-    "heavy-hitters": "--length 8 --salt x",
+    "heavy-hitters": "--length 8",
 }
 ASKS = {"rappor", "count-mean", "hadamard-count-mean"}
 
@@ -71,7 +71,7 @@ def invoke(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Invoke:
 @pytest.fixture
 def drinks(invoke: Invoke) -> Invoke:
     """The same, where 600 people have reported on three drinks."""
-    invoke("new-task krr --keys tea,coffee,water --epsilon 2")
+    invoke("new-task q krr --keys tea,coffee,water --epsilon 2")
     invoke("simulate task.json --users 600")
     invoke("collect drinks messages.ndjson --task task.json")
     return invoke
@@ -86,7 +86,7 @@ def test_every_mechanism_is_tried() -> None:
 
 @pytest.mark.parametrize("mechanism", MADE)
 def test_every_mechanism_from_the_task_to_the_estimate(mechanism: str, invoke: Invoke) -> None:
-    told = json.loads(invoke(f"new-task {mechanism} --epsilon 3 {MADE[mechanism]} --json"))
+    told = json.loads(invoke(f"new-task q {mechanism} --epsilon 3 {MADE[mechanism]} --json"))
     assert told["delivered"] <= 3
     assert "e^3 times" in told["promise"]
     task = read_task(json.loads(Path("task.json").read_text()))
@@ -112,7 +112,7 @@ def test_every_mechanism_from_the_task_to_the_estimate(mechanism: str, invoke: I
 
 def test_intervals_cover_what_is_known(invoke: Invoke) -> None:
     """The made-up people's shares are 6, 3 and 2 of 11; intervals of such confidence never miss in a lifetime."""
-    invoke("new-task oue --keys a,b,c --epsilon 1")
+    invoke("new-task q oue --keys a,b,c --epsilon 1")
     invoke("simulate task.json --users 22000")
     invoke("collect r messages.ndjson --task task.json")
     (found,) = json.loads(invoke("estimate r --confidence 0.999999999 --json"))["findings"]
@@ -125,9 +125,9 @@ def test_values_of_a_file(invoke: Invoke) -> None:
     Path("people.csv").write_text("drink,age,stars\n" + "tea,30,4\ncoffee,200,0\n" * 50)
     table = {"drink": ["tea", "coffee"] * 50, "age": [30.5, 200.0] * 50, "stars": [4, 0] * 50}
     parquet.write_table(pyarrow.table(table), "people.parquet")
-    invoke("new-task record --attribute age=0:100 --attribute drink=tea,coffee --attribute stars=5 --epsilon 2")
-    invoke("new-task krr --size 5 --epsilon 20 --out stars.json")
-    invoke("new-task duchi-vector --low 0 --high 100 --dimension 2 --epsilon 2 --out both.json")
+    invoke("new-task q record --attribute age=0:100 --attribute drink=tea,coffee --attribute stars=5 --epsilon 2")
+    invoke("new-task q krr --size 5 --epsilon 20 --out stars.json")
+    invoke("new-task q duchi-vector --low 0 --high 100 --dimension 2 --epsilon 2 --out both.json")
     for kind in ("csv", "parquet"):
         asked = f"--values people.{kind} --out {kind}"
         assert json.loads(invoke(f"simulate task.json {asked} --json"))["messages"] == 100
@@ -159,40 +159,70 @@ def test_values_of_a_file(invoke: Invoke) -> None:
 
 
 def test_a_new_task_says_what_it_promises_and_what_it_takes(invoke: Invoke) -> None:
-    shown = " ".join(invoke("new-task krr --keys a,b --epsilon 1/2 --within 0.05 --users 1000").split())
-    assert "task.json: krr, ε = 1/2" in shown
+    shown = " ".join(invoke("new-task q krr --keys a,b --epsilon 1/2 --within 0.05 --users 1000").split())
+    assert "task.json: q, krr, ε = 1/2" in shown
     assert "no report is more than e^(1/2) times as likely" in shown
     assert "62.3% sure" in shown  # e^½/(1 + e^½) = 0.62246, rounded up
     assert "A report has 1 bit, on its way 1 byte." in shown
-    task = KRR(["a", "b"], "1/2")
+    task = KRR(["a", "b"], "1/2").named("q")
     assert f"±{task.error(1000):.3g}" in shown
-    told = json.loads(invoke("new-task krr --keys a,b --epsilon 1/2 --within 0.05 --out b.json --json"))
+    told = json.loads(invoke("new-task q krr --keys a,b --epsilon 1/2 --within 0.05 --out b.json --json"))
     assert task.error(told["users_needed"]) <= 0.05
     assert json.loads(Path("task.json").read_text()) == publish_task(task)
-    hunted = json.loads(invoke("new-task heavy-hitters --epsilon 4 --length 3 --within 0.1 --out h.json --json"))
+    hunted = json.loads(invoke("new-task q heavy-hitters --epsilon 4 --length 3 --within 0.1 --out h.json --json"))
     assert hunted["users_needed"] == HeavyHitters(4, length=3).users_needed("0.1")
 
 
+@pytest.mark.parametrize("mechanism", [name for name in MADE if name != "best"])
+def test_a_plan_never_keeps_the_task_from_being_written(mechanism: str, invoke: Invoke) -> None:
+    line = f"new-task q {mechanism} --epsilon 3 {MADE[mechanism]} --users 50000"
+    shown = " ".join(invoke(line).split())
+    assert Path("task.json").exists()
+    told = json.loads(invoke(f"{line} --out b.json --json"))
+    assert "50,000 people" in shown or "not known beforehand" in shown
+    if mechanism == "record":
+        assert set(told["errors"]) == {"age", "drink", "stars"}
+        assert "age ±" in shown
+    if mechanism == "heavy-hitters":
+        assert told["chances"]["0.2"] > 0.99 > 0.01 > told["chances"]["0.001"]
+        assert "20%: 100%" in shown
+
+
+def test_what_default_devices_do_with_several_values_is_said(invoke: Invoke) -> None:
+    line = "new-task q longitudinal --keys tea,coffee --epsilon 3 --first 1/2"
+    assert "Devices refuse this task by default" in " ".join(invoke(f"{line} --values 3").split())
+    assert "by default" not in invoke(f"{line} --values 1 --out one.json")
+
+
+def test_tables_are_exported(drinks: Invoke) -> None:
+    drinks("estimate drinks --csv table.csv")
+    rows = Path("table.csv").read_text().splitlines()
+    assert rows[0] == "key,value,low,high,standard_error"
+    assert [row.split(",")[0] for row in rows[1:]] == ["tea", "coffee", "water"]
+
+
 def test_the_best_oracle_depends_on_the_keys(invoke: Invoke) -> None:
-    few = json.loads(invoke("new-task best --size 2 --epsilon 1 --users 100000 --out few.json --json"))
-    many = json.loads(invoke("new-task best --size 1024 --epsilon 1 --users 100000 --out many.json --json"))
+    few = json.loads(invoke("new-task q best --size 2 --epsilon 1 --users 100000 --out few.json --json"))
+    many = json.loads(invoke("new-task q best --size 1024 --epsilon 1 --users 100000 --out many.json --json"))
     assert (few["mechanism"], many["mechanism"]) == ("krr", "olh")
 
 
 def test_spaces_around_keys_are_no_part_of_them(invoke: Invoke) -> None:
-    invoke("new-task krr --epsilon 1 --keys", "tea, iced coffee ,water", "--rest", "water")
-    assert read_task(json.loads(Path("task.json").read_text())) == KRR(["tea", "iced coffee", "water"], 1, rest="water")
+    invoke("new-task q krr --epsilon 1 --keys", "tea, iced coffee ,water", "--rest", "water")
+    assert read_task(json.loads(Path("task.json").read_text())) == KRR(
+        ["tea", "iced coffee", "water"], 1, rest="water"
+    ).named("q")
 
 
 def test_keys_may_stand_in_a_file(invoke: Invoke) -> None:
     Path("k.txt").write_text("té\n水, iced\n")
-    invoke("new-task krr --keys-file k.txt --epsilon 1")
-    assert read_task(json.loads(Path("task.json").read_text())) == KRR(["té", "水, iced"], 1)
-    invoke("new-task krr --size 3 --rest 2 --epsilon 1 --out three.json")
-    assert read_task(json.loads(Path("three.json").read_text())) == KRR(3, 1, rest=2)
+    invoke("new-task q krr --keys-file k.txt --epsilon 1")
+    assert read_task(json.loads(Path("task.json").read_text())) == KRR(["té", "水, iced"], 1).named("q")
+    invoke("new-task q krr --size 3 --rest 2 --epsilon 1 --out three.json")
+    assert read_task(json.loads(Path("three.json").read_text())) == KRR(3, 1, rest=2).named("q")
     Path("k.json").write_text('[1, "1"]')
-    invoke("new-task krr --keys-file k.json --epsilon 1 --out two.json")
-    assert read_task(json.loads(Path("two.json").read_text())) == KRR([1, "1"], 1)
+    invoke("new-task q krr --keys-file k.json --epsilon 1 --out two.json")
+    assert read_task(json.loads(Path("two.json").read_text())) == KRR([1, "1"], 1).named("q")
 
 
 @pytest.mark.parametrize(
@@ -215,7 +245,6 @@ def test_keys_may_stand_in_a_file(invoke: Invoke) -> None:
         ("record --attribute age --epsilon 1", "is not the description of a further attribute"),
         ("record --attribute a=2 --attribute a=3 --epsilon 1", "is not the description of a further attribute"),
         ("record --attribute a=2 --epsilon 1 --within 0.1", "not known beforehand"),
-        ("record --attribute a=2 --epsilon 1 --users 10", "not known beforehand"),
         ("krr --keys tea,,coffee --epsilon 1", "A key in 'tea,,coffee' is empty"),
         ("krr --keys tea,coffee, --epsilon 1", "is empty"),
         ("record --attribute drink=tea, --epsilon 1", "A key in 'tea,' is empty"),
@@ -228,7 +257,7 @@ def test_a_wrong_task_is_one_clear_refusal(line: str, said: str, invoke: Invoke)
     Path("there").write_text("mine")
     Path("k.json").write_text('{"a": 1}')
     with pytest.raises(CuradorError, match=said):
-        invoke(f"new-task {line}")
+        invoke(f"new-task q {line}")
     assert Path("there").read_text() == "mine"
     assert not Path("task.json").exists()
 
@@ -258,7 +287,7 @@ def test_what_collect_refuses(drinks: Invoke) -> None:
         drinks("collect drinks gone")
     with pytest.raises(CollectorFailed, match="is not a collector"):
         drinks("collect other messages.ndjson")
-    drinks("new-task krr --keys tea,coffee --epsilon 2 --out two.json")
+    drinks("new-task q krr --keys tea,coffee --epsilon 2 --out two.json")
     with pytest.raises(CollectorFailed, match="another task"):
         drinks("collect drinks messages.ndjson --task two.json")
     document = json.loads(Path("task.json").read_text())
@@ -291,7 +320,7 @@ def test_shards_are_estimated_as_one(drinks: Invoke) -> None:
         drinks("estimate north.json south.json")
     with pytest.raises(InvalidParameter, match="named twice"):
         drinks("estimate north ./north")
-    drinks("new-task krr --keys a,b,c --epsilon 2 --out other.json")
+    drinks("new-task q krr --keys a,b,c --epsilon 2 --out other.json")
     with pytest.raises(InvalidValue, match="of another task"):
         drinks("estimate north.json --task other.json")
     with pytest.raises(CollectorFailed, match="another task"):
@@ -355,7 +384,7 @@ def test_a_figure_that_fails_leaves_the_one_before(drinks: Invoke, monkeypatch: 
 
 
 def test_heavy_hitters_that_are_not_there(invoke: Invoke) -> None:
-    invoke("new-task heavy-hitters --length 12 --epsilon 1")
+    invoke("new-task q heavy-hitters --length 12 --epsilon 1")
     invoke("simulate task.json --users 200")
     invoke("collect r messages.ndjson --task task.json")
     assert "Nothing was found." in invoke("estimate r --confidence 0.9999999 --plot p.svg")
@@ -364,7 +393,7 @@ def test_heavy_hitters_that_are_not_there(invoke: Invoke) -> None:
 
 
 def test_what_is_said_of_an_attribute_that_nobody_reported_on(invoke: Invoke) -> None:
-    invoke("new-task record --attribute age=0:9 --attribute drink=tea,coffee --epsilon 1")
+    invoke("new-task q record --attribute age=0:9 --attribute drink=tea,coffee --epsilon 1")
     invoke("simulate task.json --users 1")
     invoke("collect r messages.ndjson --task task.json")
     shown = invoke("estimate r --plot p.svg")
@@ -377,16 +406,16 @@ def test_what_is_said_of_an_attribute_that_nobody_reported_on(invoke: Invoke) ->
 @pytest.mark.parametrize("mechanism", ["longitudinal", "rappor"])
 def test_tasks_that_are_answered_again_are_collected_a_period_at_a_time(mechanism: str, invoke: Invoke) -> None:
     def said(text: str) -> bool:
-        return "A folder is for one period, with one report of each person." in " ".join(text.split()).replace("* ", "")
+        return "A folder is for one period, with one report of each person:" in " ".join(text.split()).replace("* ", "")
 
-    assert said(invoke(f"new-task {mechanism} --epsilon 3 {MADE[mechanism]}"))
+    assert said(invoke(f"new-task q {mechanism} --epsilon 3 {MADE[mechanism]}"))
     invoke("simulate task.json --users 300")
     assert said(invoke("collect r messages.ndjson --task task.json"))
     assert said(json.loads(invoke("collect r messages.ndjson --json"))["caution"])
     asked = "--candidates word-1" if mechanism in ASKS else ""
     assert said(invoke(f"estimate r {asked}"))
     assert said(json.loads(invoke(f"estimate r {asked} --json"))["findings"][0]["note"])
-    assert not said(invoke("new-task krr --size 3 --epsilon 1 --out once.json"))
+    assert not said(invoke("new-task q krr --size 3 --epsilon 1 --out once.json"))
 
 
 def test_a_name_that_stands_twice_is_refused(drinks: Invoke) -> None:
@@ -408,7 +437,7 @@ def test_no_name_can_command_the_terminal(invoke: Invoke, capsys: pytest.Capture
     out = f"{HOSTILE}.json"
     texts = [
         invoke(
-            "new-task record --attribute drink=tea,coffee --epsilon 1", "--attribute", f"{HOSTILE}=0:9", "--out", out
+            "new-task q record --attribute drink=tea,coffee --epsilon 1", "--attribute", f"{HOSTILE}=0:9", "--out", out
         )
     ]
     texts.append(invoke("simulate --users 60", out))
@@ -441,12 +470,12 @@ def test_a_list_of_candidates_may_be_longer_than_a_file_name(invoke: Invoke) -> 
 
 
 def test_what_only_some_tasks_can_do(invoke: Invoke) -> None:
-    invoke("new-task hybrid --low 0 --high 1 --epsilon 1")
+    invoke("new-task q hybrid --low 0 --high 1 --epsilon 1")
     invoke("simulate task.json --users 100")
     invoke("collect r messages.ndjson --task task.json")
     with pytest.raises(InvalidParameter, match=r"Only frequencies can be projected.*Leave out --projected"):
         invoke("estimate r --projected")
-    invoke("new-task count-mean --epsilon 4 --rows 16 --places 16 --out cm.json")
+    invoke("new-task q count-mean --epsilon 4 --rows 16 --places 16 --out cm.json")
     invoke("simulate cm.json --users 100 --out cm.ndjson")
     invoke("collect cm cm.ndjson --task cm.json")
     with pytest.raises(InvalidParameter, match=r"does not list its keys.*--candidates"):
@@ -568,7 +597,7 @@ def test_the_real_command_from_end_to_end(tmp_path: Path) -> None:
         assert "Traceback" not in done.stderr
         return done.stdout if code == 0 else done.stderr
 
-    run("new-task", "krr", "--keys", "tea,coffee", "--epsilon", "2")
+    run("new-task", "q", "krr", "--keys", "tea,coffee", "--epsilon", "2")
     run("client")
     answer = (
         "import json, curador_device as d\n"

@@ -53,7 +53,7 @@ def test_every_task_is_collected_and_counted_exactly(task: Any, values: Any, tmp
 
 
 def test_estimates_are_the_tasks_own(tmp_path: Path) -> None:
-    task = SquareWave(0, 1, 1, buckets=8)
+    task = SquareWave(0, 1, 1, buckets=8).named("q")
     collector = Collector.create(tmp_path / "c", task)
     reports = task.randomize(np.linspace(0, 1, 500))
     collector.collect(messages(task, reports))
@@ -63,7 +63,7 @@ def test_estimates_are_the_tasks_own(tmp_path: Path) -> None:
 
 
 def test_heavy_hitters_are_found_in_what_was_collected(tmp_path: Path) -> None:
-    task = HeavyHitters(6, length=2, rows=32, places=251)
+    task = HeavyHitters(6, length=2, rows=32, places=251).named("q")
     collector = Collector.create(tmp_path / "c", task)
     reports = task.randomize(["ox"] * 2000 + ["ka"] * 1000)
     collector.collect(messages(task, reports))
@@ -331,7 +331,7 @@ def test_shards_add_up_to_the_whole_exactly(task: Any, values: Any) -> None:
 
 
 def test_a_tally_of_another_task_is_refused() -> None:
-    mine, other = KRR(3, 1), KRR(3, 2)
+    mine, other = KRR(3, 1).named("q"), KRR(3, 2).named("q")
     document = publish_tally(other, other.tally([0, 1]))
     with pytest.raises(InvalidValue, match="of another task"):
         read_tally(mine, document)
@@ -343,7 +343,7 @@ def test_a_tally_of_another_task_is_refused() -> None:
 
 
 def test_people_who_cannot_be_that_many() -> None:
-    task = KRR(3, 1)
+    task = KRR(3, 1).named("q")
     most = Tally((1 << 53) - 1, np.array([(1 << 53) - 1, 0, 0]))
     document = publish_tally(task, most)
     assert same(total(task, [read_tally(task, document)]), most)
@@ -381,7 +381,7 @@ from itertools import islice
 from curador.local import KRR
 from curador.local.collect.collector import Collector
 from curador.local.collect.wire import messages
-task = KRR(8, 1)
+task = KRR(8, 1).named("q")
 def stream(n):
     for _ in range(0, n, 10_000):
         yield from messages(task, task.randomize(range(8)).repeat(1250))

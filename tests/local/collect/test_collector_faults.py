@@ -252,7 +252,7 @@ def test_a_folder_left_half_made_is_finished(step: int, tmp_path: Path, monkeypa
         Collector.open(tmp_path / "c")
     if step > 1:
         with pytest.raises(CollectorFailed, match="on another task"):
-            Collector.create(tmp_path / "c", KRR(3, 1))
+            Collector.create(tmp_path / "c", KRR(3, 1).named("q"))
     assert Collector.create(tmp_path / "c", TASK).collect(sent(3)).accepted == 3
     assert sorted(path.name for path in (tmp_path / "c").iterdir()) == ["reports.duckdb", "reports.lock", "task.json"]
 
@@ -289,7 +289,7 @@ def test_a_folder_may_be_where_one_stands(tmp_path: Path, monkeypatch: pytest.Mo
 
 def test_another_task_is_refused(collector: Collector) -> None:
     with pytest.raises(CollectorFailed, match="collects on another task"):
-        Collector.open(collector.folder, KRR(3, 1))
+        Collector.open(collector.folder, KRR(3, 1).named("q"))
 
 
 def test_what_is_no_collector(collector: Collector, tmp_path: Path) -> None:
@@ -305,7 +305,7 @@ def test_what_is_no_collector(collector: Collector, tmp_path: Path) -> None:
 
 
 def test_a_store_of_another_task(collector: Collector, tmp_path: Path) -> None:
-    other = Collector.create(tmp_path / "other", KRR(3, 1))
+    other = Collector.create(tmp_path / "other", KRR(3, 1).named("q"))
     shutil.copy(other.store.path, collector.store.path)
     for use in (lambda: collector.collect(sent(1)), collector.tally, collector.totals):
         with pytest.raises(CollectorFailed, match="on another task"):

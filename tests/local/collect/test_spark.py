@@ -49,7 +49,7 @@ def test_spark_counts_what_the_library_counts(task: Any, values: Any, spark_sess
 def test_every_bad_row_is_counted(spark_session: Any) -> None:
     from curador.local.collect.spark import spark_tally
 
-    task = OUE(["a", "b", "c"], 1)
+    task = OUE(["a", "b", "c"], 1).named("q")
     good = [(b"\x80", bytes([i]) * 16) for i in range(40)]
     bad: list[tuple[bytes | None, ...]] = [
         *[(None, bytes(16)), (b"", b"1" * 16), (b"\x80\x80", b"2" * 16)],  # malformed
@@ -72,7 +72,7 @@ def test_every_bad_row_is_counted(spark_session: Any) -> None:
 def test_no_rows_and_more_partitions_than_rows(spark_session: Any) -> None:
     from curador.local.collect.spark import spark_tally
 
-    task = KRR(3, 1)
+    task = KRR(3, 1).named("q")
     assert same(spark_tally(task, frame(spark_session, [])).tally, Tally(0, np.zeros(3, np.int64)))
     assert spark_tally(task, frame(spark_session, [(b"\x02", bytes(16))], 5)).tally.support.tolist() == [0, 0, 1]
 
@@ -86,4 +86,4 @@ def test_a_job_that_fails_is_told(spark_session: Any) -> None:
         "report", F.when(F.raise_error(F.lit("no")).isNull(), F.col("report"))
     )
     with pytest.raises(InvalidParameter, match="Spark could not count"):
-        spark_tally(KRR(3, 1), broken)
+        spark_tally(KRR(3, 1).named("q"), broken)

@@ -20,12 +20,11 @@ from curador.local.collect.wire import (
     read_task,
     reason_of,
     sound_reports,
-    task_id,
 )
 from curador.local.task.task import Task
 from tests.local.every_task import EVERY_TASK
 
-TASK = KRR(["a", "b", "c"], 1)
+TASK = KRR(["a", "b", "c"], 1).named("letters")
 
 
 @pytest.mark.parametrize(("task", "values"), EVERY_TASK, ids=lambda x: x.mechanism if isinstance(x, Task) else "")
@@ -42,7 +41,7 @@ def test_messages_carry_every_report(task: Any, values: Any) -> None:
 
 
 def test_ids_tell_tasks_apart() -> None:
-    ids = [task_id(task) for task, _ in EVERY_TASK]
+    ids = [task.id for task, _ in EVERY_TASK]
     assert len(set(ids)) == len(ids)
 
 
@@ -71,7 +70,7 @@ def test_what_is_no_task_at_all() -> None:
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
-        ({"task": task_id(OUE(3, 1))}, "another task"),
+        ({"task": OUE(3, 1).id}, "another task"),
         ({"epsilon": "2"}, "another epsilon"),
         ({"epsilon": 1}, "malformed"),
         ({"token": "00"}, "malformed"),
@@ -133,4 +132,4 @@ def test_what_would_take_for_ever_or_hide_costs_is_refused() -> None:
 @pytest.mark.parametrize("task", [KRR([1, 1 << 53], 1), KRR(3, Fraction(10**500 + 1, 10**500))])
 def test_a_task_that_devices_cannot_read_is_not_published(task: Any) -> None:
     with pytest.raises(InvalidParameter, match="No device"):
-        publish_task(task)
+        publish_task(task.named("q"))

@@ -46,6 +46,18 @@ const jobs = {
 
   read: ({ document }) => or(() => ({ id: curador.readTask(document).id })),
 
+  checks: ({ document, values }) => {
+    const task = curador.readTask(document);
+    const plain = (x) => (typeof x === "bigint" ? { $integer: `${x}` } : x);
+    return values.map((value) => JSON.parse(JSON.stringify(curador.check(task, revived(value)), (_, x) => plain(x))));
+  },
+
+  coins({ threshold, bits, n, script }) {
+    const source = scripted(script);
+    const found = source.coins(threshold, bits, n);
+    return { coins: Buffer.from(found).toString("hex"), next: source.take(4) };
+  },
+
   messages({ document, values, script }) {
     const task = curador.readTask(document);
     const source = scripted(script);

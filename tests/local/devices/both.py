@@ -26,9 +26,13 @@ def in_node(jobs: list[dict[str, Any]]) -> list[Any]:
     return found
 
 
+def named(task: Any) -> Any:
+    return task if task.name else task.named("q")
+
+
 def document(task: Any) -> dict[str, Any]:
-    """A task as a device gets it."""
-    found: dict[str, Any] = json.loads(json.dumps(publish_task(task)))
+    """A task as a device gets it; one that has no name is given one."""
+    found: dict[str, Any] = json.loads(json.dumps(publish_task(named(task))))
     return found
 
 

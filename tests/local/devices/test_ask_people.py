@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import re
 import shlex
+import socket
+import struct
 import subprocess
 import sys
 from pathlib import Path
@@ -105,6 +107,10 @@ def from_page(folder: Path) -> list[str]:
     [program] = [part for part in re.findall(r"<script>(.*?)</script>", blocks("html")[0], re.DOTALL) if part.strip()]
     end = """
     (async () => {
+      kept.curador = "{broken";  // a device that cannot be read is refused, and kept as it is
+      await answer("tea");
+      said.push(told.textContent);
+      delete kept.curador;
       for (const value of ["tea", "tea", "tea", "water"]) {
         await answer(value);
         said.push(told.textContent);
@@ -114,6 +120,7 @@ def from_page(folder: Path) -> list[str]:
     (folder / "page.cjs").write_text(f'{BROWSER}\nrequire("./curador_device.js");\n{program}\n{end}')
     posted, said, kept = json.loads(run(["node", "page.cjs"], folder))
     assert said == [
+        "Not answered: This is not a device's state.",
         "Not sent: No network. Please press again.",
         "Not sent: The server says 503. Please press again.",
         "Thank you.",
@@ -130,23 +137,45 @@ def through_server(folder: Path, message: str) -> None:
     """The server of the page takes a message, gives the page, and hides everything else."""
     program = (folder / "serve.py").read_text()
     assert '("localhost", 8000)' in program
-    port = 'import sys\nserver = HTTPServer(("localhost", 0), Collector)\nprint(server.server_port, flush=True)\n'
-    tried = program.replace('HTTPServer(("localhost", 8000), Collector)', f"{port}server")
+    port = 'import sys\nserver = Server(("localhost", 0), Collector)\nprint(server.server_port, flush=True)\n'
+    tried = program.replace('Server(("localhost", 8000), Collector)', f"{port}server")
     command = [sys.executable, "-c", tried]
     with subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as server:
         try:
             assert server.stdout is not None
-            address = f"http://localhost:{server.stdout.readline().strip()}"
+            number = int(server.stdout.readline())
+            address = f"http://localhost:{number}"
+            stalled = [socket.create_connection(("localhost", number)) for _ in range(3)]
+            stalled[0].sendall(b"POST /reports HTTP/1.1\r\nContent-Length: 100\r\n\r\nhalf")  # and then nothing
+            stalled[1].sendall(b"GET /pa")
+            for head in (b"", b"Content-Length: x\r\n", b"Content-Length: -1\r\n", b"Content-Length: 99999999999\r\n"):
+                with socket.create_connection(("localhost", number)) as odd:
+                    odd.sendall(b"POST /reports HTTP/1.1\r\n" + head + b"\r\n")
+                    assert odd.recv(12)[9:] in (b"411", b"413")
+            with socket.create_connection(("localhost", number)) as rude:  # gone before it is answered
+                rude.sendall(b"POST /reports HTTP/1.1\r\nContent-Length: 5\r\n\r\nab")
+                rude.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
             with urlopen(f"{address}/page.html", timeout=60) as page:
                 assert page.read().decode() == blocks("html")[0]
             with urlopen(Request(f"{address}/reports", message.encode()), timeout=60) as reply:
                 assert reply.status == 204
             with pytest.raises(HTTPError, match="404"):
                 urlopen(f"{address}/messages.ndjson", timeout=60)
+            for one in stalled:
+                one.close()
         finally:
             server.terminate()
         assert server.stderr is not None
         assert server.stderr.read() == ""
+
+
+def test_the_page_is_a_whole_document() -> None:
+    [page] = blocks("html")
+    for part in ('<html lang="en">', 'charset="utf-8"', "<title>", 'name="viewport"', "answer('water')"):
+        assert part in page
+    keys = re.search(r"--keys ([a-z,]+)", blocks("sh")[0])
+    assert keys
+    assert re.findall(r"answer\('(\w+)'\)", page) == keys[1].split(",")
 
 
 def test_the_page_works(asked: Path) -> None:

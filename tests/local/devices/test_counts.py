@@ -29,7 +29,10 @@ pytestmark = pytest.mark.xdist_group("counts")  # one Node for the whole file
 USERS = 20_000
 FEWER = 6_000
 SURE = 1 - 1e-6
-ALL: list[tuple[Any, Any]] = [*EVERY_TASK, (HeavyHitters(4, length=6), ["tea", "tea", "tea", "coffee", "coffee"])]
+ALL: list[tuple[Any, Any]] = [
+    *EVERY_TASK,
+    (HeavyHitters(4, length=6).named("q"), ["tea", "tea", "tea", "coffee", "coffee"]),
+]
 
 
 def people(values: Any, users: int = USERS) -> list[Any]:

@@ -12,15 +12,16 @@ from typing import Any
 import pytest
 
 from curador.local import KRR, Duchi, Longitudinal, Rappor
-from curador.local.collect.wire import canonical, read_message
+from curador.local.collect.wire import read_message
 from curador.local.devices import curador_device as client
+from curador.local.task.identity import canonical
 from tests.local.devices.both import Scripted, document, in_node, or_refused, script_for, to_text
 
-TEA = KRR(["tea", "water"], "1/2")
-AGE = Duchi(0, 100, "1/3")
-AGAIN = Longitudinal(["a", "b", "c"], 2, values=1, first=1)
-CHANGING = Longitudinal(["a", "b", "c", "d"], 2, values=2, first="1/2")
-PAGES = Rappor(1, bloom=16, hashes=2, cohorts=8)
+TEA = KRR(["tea", "water"], "1/2").named("tea")
+AGE = Duchi(0, 100, "1/3").named("age")
+AGAIN = Longitudinal(["a", "b", "c"], 2, values=1, first=1).named("again")
+CHANGING = Longitudinal(["a", "b", "c", "d"], 2, values=2, first="1/2").named("changing")
+PAGES = Rappor(1, bloom=16, hashes=2, cohorts=8).named("pages")
 STEPS: list[tuple[Any, Any]] = [
     (TEA, "tea"),
     (TEA, "tea"),
@@ -41,10 +42,10 @@ def nothing(state: dict[str, Any]) -> None:
     """Saves nothing."""
 
 
-def answered(task: Any) -> dict[str, str]:
+def answered(task: Any) -> dict[str, Any]:
     """What a state says of a task that was answered."""
     read = client.read_task(document(task))
-    return {"task": read.id, "digest": read.digest, "epsilon": str(task.epsilon)}
+    return {"task": read.series, "digest": read.digest, "epsilon": str(task.epsilon), "periods": []}
 
 
 class NoBytes(client.Source):
@@ -168,14 +169,17 @@ def test_what_cannot_be_saved_is_not_given_and_counts() -> None:
 
 
 def test_two_at_once_do_not_both_spend_what_is_left() -> None:
-    tasks = [KRR(2, 1), KRR(3, 1)]
+    tasks = [KRR(2, 1).named("two"), KRR(3, 1).named("three")]
     [theirs] = in_node([{"do": "race", "limit": "1", "documents": [document(task) for task in tasks], "value": 0}])
     assert sorted(theirs) == ["This task costs 1, more than remains.", "sent"]
     device, sent = client.Device("1", nothing), list[Any]()
 
     def one(keys: int) -> None:
-        body = {name: x for name, x in KRR(keys, 1).to_json().items() if name != "mechanism"}
-        sent.append(or_refused(lambda: device.message(Slow(body), 0)))
+        body = {name: x for name, x in KRR(keys, 1).part_json().items() if name != "mechanism"}
+        task = Slow(body)
+        task.id = task.series = f"{keys:032x}"
+        task.digest, task.period = f"{task.id}{task.id}", None
+        sent.append(or_refused(lambda: device.message(task, 0)))
 
     threads = [threading.Thread(target=one, args=(keys,)) for keys in (2, 3)]
     for thread in threads:

@@ -19,7 +19,7 @@ from curador.local.devices.clients import FILES, source
 from tests.local.devices.both import document
 
 PYTHON, JS = source("python"), source("js")
-TASK = KRR(["tea", "water"], 1)
+TASK = KRR(["tea", "water"], 1).named("drinks")
 
 
 def code_of(js: str) -> str:

@@ -54,6 +54,9 @@ class Ways(client.Source):
     def coin(self, threshold: int, bits: int) -> bool:
         return bool(self.tree.coins(min(threshold, 1 << bits), bits, 1)[0])
 
+    def coins(self, threshold: int, bits: int, n: int) -> int:
+        return sum(self.coin(threshold, bits) << i for i in range(n))
+
     def uniform(self, n: int) -> int:
         return int(self.tree.take([Fraction(1, n)] * n))
 
@@ -106,7 +109,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
 ENDS = [0.0, 1.0, 0.5]
 KEYS = ["a", "b", "c", "d", 1]
 STEPS = [0.0, 1 / 65536, 2 / 65536, 3 / 65536, 4 / 65536]
-CASES: list[tuple[Any, list[Any]]] = [
+_CASES: list[tuple[Any, list[Any]]] = [
     (KRR(3, 1), [0, 1, 2]),
     (KRR(["a", "b"], "1/100", bits=16), ["a", "b"]),
     (SUE(3, 1), [0, 1, 2]),
@@ -129,6 +132,7 @@ CASES: list[tuple[Any, list[Any]]] = [
     (Longitudinal(3, 2, values=1, first=1), [0, 1, 2]),
     (HeavyHitters(1, length=3, rows=2, places=3, hash_bits=1), ["", "abc", "abd", "tea", "teapot", "é"]),
 ]
+CASES = [(task.named("q"), values) for task, values in _CASES]
 RECORD = Record({"x": 2, "y": ["a", "b"]}, 2, sampled=1)
 
 
@@ -251,7 +255,7 @@ class NeverClearsAFilter(client.Rappor):
 
     def remember(self, own: Any, kept: Any, source: client.Source) -> dict[str, Any]:
         row = bytearray.fromhex(super().remember(own, kept, source)["row"])
-        mine = client._place(self.salt, (row[0] * 256 + row[1]) * self.hashes, own, self.bloom)
+        mine = client._place(self.series, (row[0] * 256 + row[1]) * self.hashes, own, self.bloom)
         row[2 + mine // 8] |= 128 >> mine % 8
         return {"row": row.hex()}
 
@@ -288,15 +292,17 @@ def test_a_broken_client_is_caught(broken: Any, task: Any, values: list[Any]) ->
     assert not keeps_its_word(task, [client_law(broken(body), value) for value in values])
 
 
-def remembered(read: Any, key: Any, tree: Tree) -> Any:
+def remembered(read: Any, series: str, key: Any, tree: Tree) -> Any:
+    read.series = series
     return read.remember(read.seen(key), None, Ways(tree))["row"]
 
 
 def test_a_filter_that_is_never_cleared_is_caught() -> None:
     task = Rappor(1, bloom=4, hashes=1, cohorts=1)
-    body = {name: x for name, x in task.to_json().items() if name != "mechanism"}
+    body = {name: x for name, x in task.part_json().items() if name != "mechanism"}
+    salted = client._identified(task.to_json()).series
     laws = {
-        kind: [followed(partial(remembered, kind(body), key)) for key in KEYS]
+        kind: [followed(partial(remembered, kind(body), salted, key)) for key in KEYS]
         for kind in (client.Rappor, NeverClearsAFilter)
     }
     assert keeps_its_word(task, laws[client.Rappor])

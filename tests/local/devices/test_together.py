@@ -108,13 +108,13 @@ FURTHER: list[tuple[Any, Any]] = [
     (DBitFlip(300, 3, 300), [0, 299]),
     (DBitFlip(ODD, 3, 1), ANY),
     (Rappor(2, bloom=2, hashes=1, cohorts=1), ANY),
-    (Rappor(2, salt="é\n😀", bloom=4, hashes=16, cohorts=65_536), ANY),
-    (CountMean(1, salt="\ud800", rows=1, places=2), ANY),
+    (Rappor(2, bloom=4, hashes=16, cohorts=65_536), ANY),
+    (CountMean(1, rows=1, places=2), ANY),
     (HadamardCountMean(1, rows=65_536, places=1 << 17), ANY),
     (HadamardCountMean(1, rows=2, places=2), ANY),
     (Longitudinal(ODD, 3, values=3, first="1/2", bits=16), ANY),
     (
-        HeavyHitters(4, salt="\ud800é"),
+        HeavyHitters(4),
         [*ANY, "coffee" * 9, "teé" * 9, "a" * 11 + "😀", "a" * 12, "a" * 13, "x\udc00\ud800"],
     ),
     (HeavyHitters(2, length=1, rows=1, places=2, last=64), ["", "a", "é", "水", "ab"]),
@@ -184,7 +184,8 @@ KEYED = [KRR(["a", 1, "z"], 1, rest="z"), KRR(["a", 1, "z"], 1), KRR(3, 1, rest=
         ("a", [0, 0, 2, 0]),
         (1, [1, 1, 1, 1]),
         (1.0, [1, 1, 1, 1]),
-        ("1", [2, 0, 2, 0]),
+        ("1", [1, 1, 1, 1]),  # as an HTML input gives it
+        ("one", [2, 0, 2, 0]),
         (0, [2, 0, 0, 0]),
         (2, [2, 0, 2, 2]),
         *((other, [2, 0, 2, 0]) for other in NO_KEYS),
@@ -201,7 +202,7 @@ LAST = 2**32
     ("value", "place"),
     [
         *((-1, 0), (5, LAST // 2), (99, LAST), (math.inf, LAST), (-math.inf, 0), (10**400, LAST), (-(10**400), 0)),
-        *((math.nan, 0), ("5", 0), (None, 0), (True, 0), ([5], 0), ({}, 0)),
+        *((math.nan, 0), ("5", LAST // 2), ("five", 0), (None, 0), (True, 0), ([5], 0), ({}, 0)),
     ],
 )
 def test_what_is_no_number_counts_as_low(value: Any, place: int) -> None:
@@ -222,7 +223,7 @@ def test_what_heavy_hitters_make_of_anything() -> None:
     others: list[Any] = [None, 1, True, [], ""]
     assert {client.read_task(document(words)).seen(x) for x in others} == {b"\xff\xff"}
     read = client.read_task(document(numbers))
-    assert {read.seen(x) for x in (None, "7", True, math.nan, 0, 0.9, -0.9)} == {b"\x80\x00"}
+    assert {read.seen(x) for x in (None, "seven", True, math.nan, 0, 0.9, -0.9)} == {b"\x80\x00"}
     assert {read.seen(x) for x in (10**400, math.inf, 2**15 - 1, 32767.5, 1e300)} == {b"\xff\xff"}
     assert {read.seen(x) for x in (-(10**400), -math.inf, -(2**15), -1e300)} == {b"\0\0"}
     assert read.seen(-1.5) == read.seen(-1) == b"\x7f\xff"

@@ -16,6 +16,7 @@ from curador.errors import InvalidParameter, InvalidValue, NotPromised
 from curador.local import KRR, OLH, OUE, SUE, Hadamard, SubsetSelection, Tally, task_from_json
 from curador.local.frequency.oracle import Oracle
 from curador.local.frequency.walsh import parity, walsh_hadamard
+from curador.local.task.identity import LABELS
 from curador.numbers import set_fields
 from tests.local.exact_law import keeps_its_word, law, within, worst_ratio
 from tests.mutants import local as mutants
@@ -197,7 +198,7 @@ def test_a_task_is_a_small_document(made: type[Any]) -> None:
     text = json.dumps(task.to_json())
     again: Any = task_from_json(json.loads(text))
     assert again == task
-    assert len(text) < 200
+    assert len(text) < 250
     assert again.keys == ("a", "b", "c", "rest")
     reports = task.randomize(["a", "?", None, "rest", 7])
     assert again.estimate(reports).users == 5
@@ -209,7 +210,7 @@ def test_a_task_that_costs_more_than_it_says_is_refused(made: type[Any]) -> None
     with pytest.raises(NotPromised):
         task_from_json({**document, "epsilon": "0.9"})
     for name in document:
-        if name not in ("keys", "epsilon", "mechanism", "rest", "bits"):
+        if name not in ("keys", "epsilon", "mechanism", "rest", "bits", *LABELS):
             for bad in (0, 1 << 32, -1, 0.5, True, "1", None):
                 with pytest.raises(InvalidParameter):
                     task_from_json({**document, name: bad})

@@ -16,6 +16,7 @@ from curador.errors import InvalidParameter, InvalidValue, NotPromised
 from curador.local import Duchi, Hybrid, LocalLaplace, Mean, Piecewise, task_from_json
 from curador.local.numeric.base import LEVELS
 from curador.local.task.limits import bernstein
+from curador.local.task.tally import Tally
 from curador.numbers import set_fields
 from tests.local.exact_law import MP, Law, keeps_its_word, level_law, within, worst_ratio
 from tests.local.task.test_draw import Words
@@ -178,6 +179,27 @@ def test_bernsteins_bound_covers_exactly_computed_tails() -> None:
     assert bernstein(1.0, 1.0, 10**6, 0.05) < 1.5 * 1.96e-3
 
 
+@pytest.mark.parametrize("users", [1, 7, 60, 1000])
+def test_duchis_interval_is_that_of_coins_and_covers_exactly(users: int) -> None:
+    """By the binomial law of people with one value, which is the worst: the interval of every count, summed."""
+    task, yes = Duchi(-1, 1, 1), np.arange(users + 1)
+    ends = [task.estimate(Tally(users, np.array([k]))).interval(0.9) for k in yes.tolist()]
+    low, high = np.array(ends).T
+    for unit in (-1.0, -0.4, 0.0, 0.77, 1.0):
+        weight = stats.binom.pmf(yes, users, 0.5 + float(task.lean) * unit / 2)
+        assert weight[(low <= unit) & (unit <= high)].sum() >= 0.9 - 1e-12
+        assert weight[np.abs((2 * yes / users - 1) / float(task.lean) - unit) <= task.error(users, 0.9)].sum() >= 0.9
+
+
+def test_duchi_needs_half_of_the_people_that_bernsteins_bound_asked_for() -> None:
+    task = Duchi(-1, 1, 1)
+    needed = task.users_needed("0.05")
+    assert needed == 7282  # an outsider's table: 7,322 by Clopper and Pearson's interval, 13,976 by Bernstein's
+    miss = 0.05
+    assert bernstein(task.worst_variance, task.tail, 13_900, miss) > 0.05 > task.error(needed)
+    assert Hybrid(-1, 1, "1/2").users_needed("0.1") == Duchi(-1, 1, "1/2").users_needed("0.1")  # mix is 0
+
+
 def test_an_estimate_in_the_units_of_the_data() -> None:
     for made in MEANS:
         task = made(100, 300, 2)
@@ -192,8 +214,8 @@ def test_an_estimate_in_the_units_of_the_data() -> None:
 @pytest.mark.parametrize("made", MEANS)
 def test_an_interval_beside_the_bounds_is_empty_not_inverted(made: type[Any]) -> None:
     task = made(0, 1, 1)
-    assert Mean(50.0, 10**6, 0.0, task).interval() == (1.0, 1.0)
-    assert Mean(-50.0, 10**6, 0.0, task).interval() == (0.0, 0.0)
+    assert Mean(50.0, 10**6, 0.0, task, sums=(10**6,)).interval() == (1.0, 1.0)
+    assert Mean(-50.0, 10**6, 0.0, task, sums=(0,)).interval() == (0.0, 0.0)
 
 
 @pytest.mark.parametrize("made", MEANS)

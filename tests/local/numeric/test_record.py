@@ -16,7 +16,9 @@ import pytest
 from scipy import stats
 
 from curador.errors import InvalidParameter, InvalidValue, NotPromised
-from curador.local import KRR, Frequencies, LocalLaplace, Mean, Range, Record, Tally, task_from_json
+from curador.local import KRR, OUE, Frequencies, LocalLaplace, Mean, Range, Record, Tally, task_from_json
+from curador.local.frequency.estimates import oracle_variance
+from curador.local.frequency.planning import ORACLES
 from tests.local.exact_law import Law, Tree, within, worst_ratio
 
 
@@ -24,7 +26,7 @@ def law(task: Record, record: dict[str, Any]) -> Law:
     """The probability of each report on one record."""
     tree, found = Tree(), dict[Any, Fraction]()
     with ExitStack() as stack:
-        for module, name in (("subset", "uniform"), ("unary", "coins")):
+        for module, name in (("subset", "uniform"), ("unary", "coins"), ("krr", "coins"), ("krr", "uniform")):
             where = importlib.import_module(f"curador.local.frequency.{module}")
             stack.enter_context(patch.object(where, name, getattr(tree, name)))
         while True:
@@ -160,7 +162,7 @@ def test_refusals() -> None:
         good[:, :-1],
         good.astype(np.int64),
         np.full_like(good, 255),  # no such attribute
-        drew_a | np.array([0, 0, 1, 0, 0, 0], np.uint8),  # a bit to spare
+        drew_a | np.array([0, 0, 2, 0, 0, 0], np.uint8),  # no such key
         drew_a | np.array([0, 0, 0, 0, 0, 1], np.uint8),  # a byte after the end
         drew_b | np.array([0, 0, 255, 0, 0, 0], np.uint8),  # no such answer
     ):
@@ -180,3 +182,31 @@ def test_refusals() -> None:
         Record({"a": 2}, 1, sampled=2)
     with pytest.raises(InvalidParameter):
         Record({"a": Range(1, 0)}, 1)
+
+
+def mean_variance(task: Any) -> float:
+    """The variance of an estimated frequency, in the mean over keys that are equally frequent: the exact formula."""
+    return float(oracle_variance(task.p, task.q, 1 / task.size, 1))
+
+
+@pytest.mark.parametrize(
+    ("keys", "worse"), [(2, (4.5, 6.7, 30.0)), (3, (2.7, 4.0, 16.0)), (6, (1.4, 2.3, 7.3)), (40, (1.06, 1.1, 2.0))]
+)
+def test_categories_are_reported_by_the_best_oracle(keys: int, worse: tuple[float, ...]) -> None:
+    """Reported by OUE, yes or no would cost 4.5 to 30 times the variance."""
+    for epsilon, least in zip((1, 2, 4), worse, strict=True):
+        task = Record({"x": keys}, epsilon, sampled=1)
+        [part] = task.parts
+        assert mean_variance(OUE(keys, epsilon)) >= least * mean_variance(part)
+        for other in ORACLES:
+            assert mean_variance(part) <= 1.03 * mean_variance(other(keys, epsilon))
+        assert task_from_json(task.to_json()) == task
+
+
+def test_a_record_says_how_far_its_estimates_reach() -> None:
+    task = Record({"age": Range(0, 100), "smokes": 2}, 1)
+    errors = task.errors(20_000)
+    columns = {"age": np.full(20_000, 40.0), "smokes": np.arange(20_000) % 2}
+    age, smokes = task.estimate(task.randomize(columns)).summaries()
+    assert (age.high[0] - age.low[0]) / 2 == pytest.approx(errors["age"], rel=0.03)
+    assert (smokes.high[0] - smokes.low[0]) / 2 == pytest.approx(errors["smokes"], rel=0.03)

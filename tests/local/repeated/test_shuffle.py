@@ -285,6 +285,6 @@ def test_refuses_what_no_theorem_covers() -> None:
     with pytest.raises(NotPromised):
         shuffled(Longitudinal(3, epsilon=2, values=1, first=1), 10, 1e-6)
     with pytest.raises(NotPromised):
-        shuffled(Rappor(2, salt="x"), 10, 1e-6)
+        shuffled(Rappor(2), 10, 1e-6)
     with pytest.raises(InvalidParameter):
         shuffled_delta(1, 10, -1)

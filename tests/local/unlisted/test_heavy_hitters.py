@@ -116,7 +116,7 @@ def test_the_table_is_what_a_loop_counts() -> None:
     tally = task.tally(reports)
     codes, _ = coded(WORDS, 4, text=True)
     for level, width in enumerate(task.widths):
-        table = list(all_places(coefficients(codes[:, :width], "", 13), 5, 13))
+        table = list(all_places(coefficients(codes[:, :width], task.salt, 13), 5, 13))
         slow = np.zeros(len(codes), int)
         for drawn, row, *masks, answer in reports.astype(int).tolist():
             if drawn == level:
@@ -147,7 +147,7 @@ def zipf(users: int, words: int = 20_000, seed: int = 1) -> tuple[dict[str, floa
 def test_frequent_words_are_found_and_none_is_made_up(epsilon: int, surely: int, promise: float) -> None:
     """Of 20,000 words, by 200,000 people; at 4 some 14 are found, at 2 some 6."""
     true, values = zipf(200_000)
-    task = HeavyHitters(epsilon, salt="words")
+    task = HeavyHitters(epsilon).named("words")
     found = task.find(task.randomize(values, entropy=Stream(epsilon)))
     assert set(list(true)[:surely]) <= set(found.keys)
     assert all(key in true for key in found.keys)
@@ -166,7 +166,7 @@ def test_longer_hashes_find_more_than_single_bits() -> None:
     _, values = zipf(100_000)
     found = []
     for hash_bits in (1, None):
-        task = HeavyHitters(4, salt="words", hash_bits=hash_bits)
+        task = HeavyHitters(4, hash_bits=hash_bits).named("words")
         found.append(task.find(task.randomize(values, entropy=Stream(7)), at_least=0.01, beam=256))
     assert len(found[0].keys) < len(found[1].keys)
     assert found[1].complete_above < 0.5 * found[0].complete_above
@@ -258,7 +258,7 @@ def made_up(found: Hitters, values: list[str], length: int) -> list[LocalKey]:
 @pytest.mark.parametrize("length", [12, 16])
 def test_a_prefix_that_nearly_all_share_makes_nothing_up(length: int, run: int) -> None:
     """A suspect that meets "https://www." in one row of 32 has 3% more support than others."""
-    task = HeavyHitters(4, length=length, salt=f"run{run}", rows=32, places=127)
+    task = HeavyHitters(4, length=length, rows=32, places=127).named(f"run{run}")
     values = shared_prefix(150_000, run, often=0.12)
     found = task.find(task.randomize(values, entropy=Stream(run)), beam=64)
     assert made_up(found, values, length) == []
@@ -270,7 +270,7 @@ def test_a_prefix_that_nearly_all_share_makes_nothing_up(length: int, run: int) 
 @pytest.mark.slow
 @pytest.mark.parametrize(("run", "often"), [(0, 0), (1, 0), (2, 0), (3, 0.02)])
 def test_a_prefix_that_nearly_all_share_makes_nothing_up_at_the_default_sizes(run: int, often: float) -> None:
-    task = HeavyHitters(4, length=16, salt=f"run{run}")
+    task = HeavyHitters(4, length=16).named(f"run{run}")
     values = shared_prefix(1_000_000, run, often)
     found = task.find(task.randomize(values, entropy=Stream(run)))
     assert made_up(found, values, 16) == []
@@ -280,11 +280,12 @@ def test_a_prefix_that_nearly_all_share_makes_nothing_up_at_the_default_sizes(ru
 
 def test_of_twins_neither_is_named() -> None:
     """All of one's coefficients are the other's, so all that one's people report supports both."""
-    salt, codes = "381", np.array([[*b"aa"], [*b"kl"]], np.uint8)  # the first such salt
-    assert coefficients(codes, salt, 127).tolist() == [[63, 50, 55]] * 2
-    task = HeavyHitters(4, length=2, rows=32, places=127, salt=salt)
-    values = ["aa"] * 5000 + ["zz"] * 5000
-    for some in (values, [*values, *["kl"] * 2000]):
+    task = HeavyHitters(4, length=2, rows=32, places=127).named("twins 7")  # the first such name
+    codes = np.array([[*b"px"], [*b"xb"]], np.uint8)
+    one, other = coefficients(codes, task.salt, 127).tolist()
+    assert one == other
+    values = ["px"] * 5000 + ["zz"] * 5000
+    for some in (values, [*values, *["xb"] * 2000]):
         found = task.find(task.randomize(some, entropy=Stream(1)))
         assert found.keys == ("zz",)
         assert found.complete_above > 0.4
@@ -296,7 +297,7 @@ def test_the_variance_is_the_formulas(epsilon: int) -> None:
     users, runs, errors, formula = 1000, 150, [], []
     values = ["a"] * 400 + ["b"] * 300 + [f"c{i}" for i in range(300)]
     for run in range(runs):
-        task = HeavyHitters(epsilon, length=3, last=1, salt=f"{run}", rows=32, places=127)
+        task = HeavyHitters(epsilon, length=3, last=1, rows=32, places=127).named(f"{run}")
         found = task.find(task.randomize(values, entropy=Stream(run)), at_least=0.2, beam=16)
         assert set(found.keys[:2]) == {"a", "b"}
         a = found.keys.index("a")
@@ -309,7 +310,7 @@ def test_the_variance_is_the_formulas(epsilon: int) -> None:
 
 def test_a_small_beam_says_what_it_may_miss() -> None:
     true, values = zipf(60_000, words=300)
-    task = HeavyHitters(4, length=10, salt="beam")
+    task = HeavyHitters(4, length=10).named("beam")
     tally = task.tally(task.randomize(values, entropy=Stream(5)))
     few, many = task.find(tally, beam=4), task.find(tally, beam=256)
     assert few.crowded
@@ -353,7 +354,7 @@ def test_enough_people_are_enough() -> None:
 
 
 def test_parts_add_up_and_a_task_is_a_small_document(monkeypatch: pytest.MonkeyPatch) -> None:
-    task = HeavyHitters("2.5", salt="ü", length=4, rows=16, places=61)
+    task = HeavyHitters("2.5", length=4, rows=16, places=61).named("ü")
     again: Any = task_from_json(json.loads(json.dumps(task.to_json())))
     assert again == task
     monkeypatch.setattr("curador.local.unlisted.heavy_hitters.CELLS", 64)
@@ -386,7 +387,7 @@ def test_refusals() -> None:
         for bad in (0, 1 << 33, -1, 0.5, True, "1", None):
             with pytest.raises(InvalidParameter):
                 task_from_json({**task.to_json(), name: bad})
-    for bad_task in ({"places": 9}, {"rows": 6}, {"kind": "bytes"}, {"kind": ["text"]}, {"salt": 5}):
+    for bad_task in ({"places": 9}, {"rows": 6}, {"kind": "bytes"}, {"kind": ["text"]}):
         with pytest.raises(InvalidParameter):
             task_from_json({**task.to_json(), **bad_task})
     good = task.randomize(["a"] * 100)

@@ -167,7 +167,7 @@ def test_least_squares_are_those_of_the_textbook() -> None:
 
 
 def test_many_candidates_are_found() -> None:
-    task = Rappor(8, salt="words", high=(1 << 32) - 1, low=1)
+    task = Rappor(8, high=(1 << 32) - 1, low=1).named("words")
     words = [f"word {i}" for i in range(40)]
     values = np.random.default_rng(1).choice(5, 20_000, p=[0.4, 0.3, 0.15, 0.1, 0.05])
     found = task.estimate(task.randomize([words[v] for v in values]), words)
@@ -180,7 +180,7 @@ def test_many_candidates_are_found() -> None:
 
 
 def test_parts_add_up_and_a_task_is_a_small_document(monkeypatch: pytest.MonkeyPatch) -> None:
-    task = Rappor("1.5", salt="ü", bloom=16, cohorts=300)
+    task = Rappor("1.5", bloom=16, cohorts=300).named("ü")
     text = json.dumps(task.to_json())
     again: Any = task_from_json(json.loads(text))
     assert again == task
@@ -204,7 +204,7 @@ def test_refusals() -> None:
         for bad in (0, 1 << 32, -1, 0.5, True, "1", None):
             with pytest.raises(InvalidParameter):
                 task_from_json({**task.to_json(), name: bad})
-    for bad_task in ({"bloom": 12}, {"salt": 5}, {"low": task.high}, {"true": 5}):
+    for bad_task in ({"bloom": 12}, {"low": task.high}, {"true": 5}):
         with pytest.raises(InvalidParameter):
             task_from_json({**task.to_json(), **bad_task})
     values: list[Any] = [[1.5], [None], [True], [b"a"]]

@@ -19,6 +19,7 @@ from curador.query.aggregates.moments import mean, variance
 from curador.query.aggregates.ranks import median
 from curador.query.aggregates.sums import sum_
 from curador.query.ask.builder import TableQuery
+from curador.query.ask.sql.expressions import parse_expression
 from curador.query.plan.checked import check
 from curador.query.plan.plan import Plan
 from curador.query.plan.planner import plan
@@ -39,6 +40,8 @@ COLUMNS: dict[str, object] = {
     "g": "text",
     "x": {"type": "integer", "bounds": [-7, 20]},
     "y": {"type": "real", "bounds": [-1, 1], "step": 0.125},
+    "sx": {"type": "integer", "bounds": [-2, 3], "nullable": False},
+    "sy": {"type": "real", "bounds": [0, 1], "step": 0.125, "nullable": False},
 }
 
 
@@ -46,7 +49,7 @@ def frame(rows: list[Row]) -> pyarrow.Table:
     columns = list(zip(*rows, strict=True)) or [(), (), (), ()]
     kinds = [pyarrow.int64(), pyarrow.string(), pyarrow.int64(), pyarrow.float64()]
     ids, keys, x, y = (pyarrow.array(c, kind) for c, kind in zip(columns, kinds, strict=True))
-    return pyarrow.table({"id": ids, "k": keys, "g": keys, "x": x, "y": y})
+    return pyarrow.table({"id": ids, "k": keys, "g": keys, "x": x, "y": y, "sx": x, "sy": y})
 
 
 def found(made: Plan, rows: list[Row]) -> ExactCounts:
@@ -100,7 +103,9 @@ def planned(unit: str | None, neighbors: str, group: str | None, filtered: bool,
     query = TableQuery.of("t", {"t": table}).aggregate(
         n=count(), u=count_distinct(), p=count("x"), s=sum_("x"), m=mean("y"), v=variance("x"), d=count_distinct("k")
     )
-    query = query.aggregate(q=median("x"))
+    query = query.aggregate(
+        q=median("x"), b=sum_(parse_expression("LEAST(y, sy)")), c=sum_(parse_expression("GREATEST(sx, x) // 30"))
+    )
     query = query.group_by(group) if group else query
     query = query.where("x > 0 OR y < 0.5") if filtered else query
     return plan(check(query.question, {"t": table}), ApproxDP(1, 1e-6))

@@ -14,7 +14,7 @@ from curador.accounting.pld.noise_pairs import IntegerNormal, Laplacian, Normal,
 from curador.accounting.pld.pairs import Mixed, Pair, Points, Thinned
 from curador.accounting.pld.sampled_normal import SampledNormal
 from curador.accounting.precise import nearest
-from curador.accounting.rules.profiles import fixed_rate
+from curador.accounting.rules.profiles import as_poisson, fixed_rate
 from curador.errors import NotPromised
 from curador.privacy import Neighbors
 
@@ -322,6 +322,10 @@ def _added(cells: Cells, rate: Fraction) -> Cells:
 
 @orders.register
 def _(event: ev.FixedSizeSampled) -> Orders:
+    if event.neighbors is Neighbors.ADD_REMOVE:
+        known = isinstance(event.event, ev.LaplaceNoise | ev.GaussianNoise | ev.DiscreteLaplaceNoise)
+        # A sum attains it: all others have values at one end, and the unit at the other.
+        return tuple((worst, low if known else _SILENT) for worst, low in orders(as_poisson(event)))
     rate = fixed_rate(event)
     if rate == 1:
         return orders(event.event)

@@ -127,8 +127,9 @@ def for_group(event: ev.Event, k: int) -> ev.Event:
     Gaussian noise.
 
     Assumes: the sensitivity is that of one person; k people move the statistic by at most k times as much.
-    Fails: for sampled and parallel events, where the number of the group's members that take part, or the parts they
-        are in, matters; refused.
+        In a Poisson sample a random number of them takes part (curador.accounting.theorems.group_samples); there they
+        are a group that joins or leaves as a whole, such as all records of a person.
+    Fails: for fixed-size samples and parallel events, where the parts that members are in matter; refused.
 
     >>> for_group(ev.GaussianNoise(sigma=2, sensitivity=1), 3)
     GaussianNoise(sigma=Fraction(2, 1), sensitivity=Fraction(3, 1), neighbors=<Neighbors.ADD_REMOVE: 'add-remove'>)

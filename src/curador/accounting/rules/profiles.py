@@ -27,6 +27,7 @@ from curador.accounting.precise import (
     upper_log,
 )
 from curador.accounting.rules.gaussian import discrete_gaussian_log_delta, gaussian_log_delta
+from curador.accounting.rules.groups import for_group
 from curador.errors import NotPromised
 from curador.numbers import Number, rational
 from curador.privacy import Neighbors
@@ -170,6 +171,8 @@ def _(event: ev.PoissonSampled, epsilon: Fraction) -> float:
 
 @log_delta_rule.register
 def _(event: ev.FixedSizeSampled, epsilon: Fraction) -> float:
+    if event.neighbors is Neighbors.ADD_REMOVE:
+        return log_delta_rule(as_poisson(event), epsilon)
     return _amplified(event.event, fixed_rate(event), epsilon)  # [BBG18, Theorem 9]
 
 
@@ -258,6 +261,8 @@ def _(event: ev.PoissonSampled) -> Fraction | float:
 
 @pure_epsilon.register
 def _(event: ev.FixedSizeSampled) -> Fraction | float:
+    if event.neighbors is Neighbors.ADD_REMOVE:
+        return pure_epsilon(as_poisson(event))
     return _diluted(pure_epsilon(event.event), fixed_rate(event))
 
 
@@ -276,17 +281,44 @@ def _(event: ev.Composed) -> Fraction | float:
 
 
 def fixed_rate(event: ev.FixedSizeSampled) -> Fraction:
-    """The share of the population in a sample, or a refusal where no theorem uses it.
+    """The share of the population in a sample.
 
     >>> fixed_rate(ev.FixedSizeSampled(ev.LaplaceNoise(1, 1, Neighbors.REPLACE), 10, 1000))
     Fraction(1, 100)
     """
-    if event.neighbors is not Neighbors.REPLACE:
-        raise NotPromised(
-            "Sampling a fixed number of units is analysed for neighbours of the same size only.",
-            fix="State the event for replace neighbours, or sample each unit independently (PoissonSampled).",
-        )
     return Fraction(event.batch, event.population)
+
+
+def as_poisson(event: ev.FixedSizeSampled) -> ev.PoissonSampled:
+    """A fixed-size sample under add-remove, as the Poisson sample that costs the same.
+
+    A unit more is in the batch with chance batch / population, and takes the place of another there: the batch moves by
+    two units (docs/proofs/batches.md, 4).
+
+    >>> as_poisson(ev.FixedSizeSampled(ev.GaussianNoise(1, 1), 10, 1000))
+    PoissonSampled(event=GaussianNoise(sigma=..., sensitivity=Fraction(2, 1), ...), rate=Fraction(1, 100), ...)
+    """
+    if event.batch == event.population:
+        raise NotPromised(
+            "Under add-remove the smaller of two neighbours has too few units for this batch.",
+            fix="Choose a batch smaller than the population.",
+        )
+    if has_samples(event.event):
+        raise NotPromised(
+            "No theorem here covers a sample inside a fixed-size sample.", fix="Sample the innermost event only."
+        )
+    return ev.PoissonSampled(for_group(event.event, 2), fixed_rate(event))
+
+
+def has_samples(event: ev.Event) -> bool:
+    """Whether the event is run on a part of the units, or made of events that are.
+
+    >>> has_samples(2 * ev.PoissonSampled(ev.PureLoss(1), "0.5")), has_samples(2 * ev.PureLoss(1))
+    (True, False)
+    """
+    if isinstance(event, ev.Composed):
+        return any(has_samples(part) for part, _ in event.parts)
+    return hasattr(event, "event") or (isinstance(event, ev.Parallel) and any(map(has_samples, event.parts)))
 
 
 def _gone(x: Fraction) -> float:

@@ -19,8 +19,9 @@ from numpy.typing import NDArray
 
 from curador.accounting import events as ev
 from curador.accounting.precise import dec, digits, lost_digits, nearest
+from curador.accounting.rules.central import gaussian_square, log_central
 from curador.accounting.rules.divergences import log_mean_power, worst_pure_renyi
-from curador.accounting.rules.profiles import fixed_rate, pure_epsilon
+from curador.accounting.rules.profiles import as_poisson, fixed_rate, pure_epsilon
 from curador.accounting.rules.renyi_rules import renyi_rule, renyi_values
 from curador.numbers import above, rational
 from curador.privacy import Neighbors
@@ -61,16 +62,19 @@ def poisson(event: ev.PoissonSampled, alpha: Fraction, inside: float | None = No
 
 
 def fixed_size(event: ev.FixedSizeSampled, alpha: Fraction, inside: float | None = None) -> float:
-    """The curve of an event run on a sample of fixed size without replacement, for replace neighbours.
+    """The curve of an event run on a sample of fixed size without replacement.
 
     Guarantee: [WBK19, Theorem 9] at integer orders, their Corollary 10 between them; for pure events also the curve of
         the diluted epsilon [BBG18, Theorem 9]; the smallest of these and of mixing alone.
+        Under add-remove that of the Poisson sample which costs the same.
 
     >>> from curador.accounting.rules.renyi import renyi
     >>> e = ev.FixedSizeSampled(ev.GaussianNoise(4, 1, Neighbors.REPLACE), batch=10, population=1000)
     >>> renyi(e, 8) < renyi(e.event, 8) / 50
     True
     """
+    if event.neighbors is Neighbors.ADD_REMOVE:
+        return poisson(as_poisson(event), alpha)
     q, inner = fixed_rate(event), event.event
     whole = renyi_rule(inner, alpha) if inside is None else inside
     if q == 1 or whole == 0:
@@ -113,21 +117,10 @@ def _(event: ev.GaussianNoise, q: Fraction, alpha: Fraction) -> float:
 
 @poisson_rule.register
 def _(event: ev.Composed, q: Fraction, alpha: Fraction) -> float:
-    squares = [_gaussian_square(part) for part, _ in event.parts]
-    if all(s is not None for s in squares):  # Gaussian releases about one sample are one Gaussian release
-        total = sum(count * (s or 0) for s, (_, count) in zip(squares, event.parts, strict=True))
+    total = gaussian_square(event)
+    if total is not None:  # Gaussian releases about one sample are one Gaussian release
         return _sampled_gaussian(math.sqrt(nearest(total)), q, alpha)
     return _best(event, q, alpha, factor=3)
-
-
-@singledispatch
-def _gaussian_square(event: ev.Event) -> Fraction | None:
-    return None
-
-
-@_gaussian_square.register
-def _(event: ev.GaussianNoise) -> Fraction | None:
-    return (event.sensitivity / event.sigma) ** 2
 
 
 @poisson_rule.register
@@ -200,14 +193,15 @@ def _binomial(event: ev.Event, q: Fraction, a: int, factor: int) -> float:
 
 
 def _without_replacement(event: ev.Event, q: Fraction, a: int) -> float:
-    """(a - 1) times the bound of [WBK19, Theorem 9] at an integer order."""
+    """(a - 1) times the bound of [WBK19, Theorem 9] at an integer order, for Gaussian noise with its own moments."""
     k, d = np.arange(2.0, a + 1), _integer_orders(event, a)
     if not np.isfinite(d).all():
         return math.inf
     pure = np.array(nearest(Fraction(p)) if (p := pure_epsilon(event)) != math.inf else math.inf)
     cap = np.minimum(math.log(2), k * _log_expm1(pure)) + (k - 1) * d
     cap[0] = min(cap[0], math.log(4) + float(_log_expm1(d[:1])[0]))
-    return _log1p_sum(_log_choose(a), k * _log(q), cap)
+    central = np.array([log_central(event, i) for i in range(2, a + 1)])
+    return _log1p_sum(_log_choose(a), k * _log(q), np.minimum(cap, math.log(4) + central))
 
 
 def _integer_orders(event: ev.Event, a: int) -> _Array:

@@ -81,7 +81,8 @@ def _split(event: ev.Event) -> tuple[ev.Event, Fraction]:
     An (epsilon, delta)-DP release gives everything away with probability delta, and is epsilon-DP else [KOV15]; the
     union bound adds the deltas up.
     """
-    kept, lost = [], Fraction(0)
+    kept: list[tuple[ev.Event, int]] = []
+    lost = Fraction(0)
     for part, count in ev.Composed.of((event, 1)).parts:
         if isinstance(part, ev.ApproxLoss) and part.delta:
             lost += count * part.delta
@@ -120,13 +121,14 @@ def attained_rule(event: ev.Event) -> ev.Event:
 
 @attained_rule.register
 def _(event: ev.ZCDPLoss) -> ev.Event:
-    return ev.GaussianNoise(sqrt_up(1 / (2 * event.rho)), 1, event.neighbors)
+    return ev.GaussianNoise(sqrt_up(1 / (2 * event.rho)), Fraction(1), event.neighbors)
 
 
 @attained_rule.register
 def _(event: ev.DiscreteGaussianNoise) -> ev.Event:
     """A shift of several coordinates, whole numbers whose squares add up to at most the sensitivity's."""
-    left, shifts = event.sensitivity_squared, []
+    left = event.sensitivity_squared
+    shifts: list[int] = []
     while left and len(shifts) < event.dimension:
         shifts.append(math.isqrt(left))
         left -= shifts[-1] ** 2

@@ -77,7 +77,7 @@ class Library:
             release = curator.ask(request.sql, because="an attack", override=True, fresh=True, **request.budget)
         except Exception as error:  # noqa: BLE001  an attacker sees whatever comes, ours or not
             status, text = type(error).__name__, error_chain(error)
-        charges = [(c.id, c.scopes, c.costs, c.settled, str(c.note)) for c in curator.history()]
+        charges = [(c.id, c.scopes, c.costs, c.settled, str(c.note)) for c in curator.history(last=None)]
         balance = f"{curator.budget(self._scope)} {charges}"
         if release is None:
             return Observation(status, text, (0, ()), (), balance, explain)

@@ -1,4 +1,4 @@
-"""Commands about local privacy: new-task, simulate, collect, estimate, client."""
+"""Commands about local privacy: new-task, simulate, collect, estimate, compare, client."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 local = typer.Typer(
     help="Local privacy: people randomise their answers, the collector estimates."
-    "\n\nExample: curador local new-task krr --keys tea,coffee --epsilon 1",
+    "\n\nExample: curador local new-task drinks krr --keys tea,coffee --epsilon 1",
     no_args_is_help=True,
 )
 
@@ -55,7 +55,6 @@ def simulate(
     from curador.local.collect.files import read_task_file
     from curador.local.collect.rehearsal import made_up, people, simulated_messages
     from curador.local.collect.table import read_columns
-    from curador.local.collect.wire import task_id
     from curador.show.files import create
 
     asked = read_task_file(task)
@@ -78,7 +77,7 @@ def simulate(
 
     create(out, lines())
     if as_json:
-        emit({"simulated": True, "file": str(out), "task": task_id(asked), "messages": sent})
+        emit({"simulated": True, "file": str(out), "task": asked.id, "messages": sent})
         return
     whole(f"{out}: {sent:,} simulated {'message' if sent == 1 else 'messages'}, by {asked.mechanism}.")
     say("Real devices randomise by themselves, and send nothing else.")
@@ -95,13 +94,17 @@ def collect(
         Path, typer.Argument(metavar="MESSAGES", help="A file with a message a line; - reads standard input.")
     ],
     task: Annotated[Path | None, typer.Option(help="The task, for a new folder; an old one must be for it.")] = None,
+    acknowledge: Annotated[
+        bool, typer.Option("--acknowledge", help="Print how many lines are safe whenever some are written.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Accept messages: each counts once, or is refused and counted as such.
 
     Token and report are kept: no address, no time, no order within a batch.
 
-    Messages from a pipe are written every few seconds; at Ctrl-C those that arrived are written and counted.
+    Messages from a pipe are written every second; at Ctrl-C those that arrived are written and counted. A sender that
+    keeps its lines until they are acknowledged loses none, whatever happens.
 
     Example: curador local collect reports messages.ndjson --task task.json
     """
@@ -131,12 +134,13 @@ def collect(
             if tell is not None:
                 tell(file.tell() / size if size else -1.0)
 
-        receipt = collector.collect(incoming(file, collector.task, stop), progress=progress)
+        safe = _acknowledge if acknowledge else None
+        receipt = collector.collect(incoming(file, collector.task, stop), progress=progress, acknowledge=safe)
     totals, known = collector.totals(), collector.task.caution
     if as_json:
         done = {"now": _plain(receipt), "in_all": _plain(totals), "stopped": bool(stop.signal)}
         emit({"folder": str(folder), **done, "caution": known})
-        raise typer.Exit(stop.code)
+        raise typer.Exit(stop.code or _nothing(receipt))
     table = grid()
     for heading in ("", "now", "in all"):
         table.add_column(heading, justify="left" if not heading else "right")
@@ -149,7 +153,29 @@ def collect(
     if stop.signal:
         say("Stopped: what arrived before is in; collect the rest again.", "yellow")
         raise typer.Exit(stop.code)
+    if _nothing(receipt):
+        say(_why(receipt, collector.task.title), "red")
+        raise typer.Exit(1)
     whole(f"Then: curador local estimate {folder}")
+
+
+def _acknowledge(receipt: Receipt) -> None:
+    typer.echo(f"acknowledged {receipt.messages}")
+    sys.stdout.flush()
+
+
+def _nothing(receipt: Receipt) -> int:
+    """1 if there were messages, and none of them is or was one on this task: the file or the task is the wrong one."""
+    return int(bool(receipt.messages) and not receipt.accepted and not receipt.refused.get("replayed"))
+
+
+def _why(receipt: Receipt, title: str) -> str:
+    most = max(receipt.refused, key=lambda reason: receipt.refused[reason])
+    if most == "another task":
+        return f"None of them is on {title}: another name, period, segment or altered task has another id."
+    return (
+        f"None of them is a message on {title}. A file has a JSON message on each line; it may be compressed by gzip."
+    )
 
 
 def _notice(text: str) -> None:
@@ -187,6 +213,7 @@ def estimate(
     top: Annotated[int, typer.Option(min=1, help="How many keys to print at most; the largest.")] = 20,
     task: Annotated[Path | None, typer.Option(help="The task, where only tallies are given.")] = None,
     plot: Annotated[Path | None, typer.Option(help="Draw it, too: a PNG or SVG file.")] = None,
+    csv: Annotated[Path | None, typer.Option(help="Write the table, too: a CSV file.")] = None,
     save_tally: Annotated[
         Path | None, typer.Option(help="Write what was counted, to be added to others' counts.")
     ] = None,
@@ -200,9 +227,9 @@ def estimate(
     from curador.local.collect.files import read_task_file
     from curador.local.collect.summaries import summarize
     from curador.local.collect.tallies import count_sources, publish_tally
-    from curador.local.collect.wire import task_id
     from curador.show.estimates import write_plot
     from curador.show.files import create
+    from curador.show.summary import csv_text
 
     wanted = None if task is None else read_task_file(task)
     asked, tally = count_sources(sources, wanted, progress=True, notice=_notice)
@@ -210,16 +237,62 @@ def estimate(
     if save_tally is not None:
         create(save_tally, [json.dumps(publish_tally(asked, tally)), "\n"])
     found = summarize(asked, tally, candidates=named, confidence=confidence, projected=projected)
-    title = f"{asked.mechanism}, ε = {asked.epsilon}, n = {tally.users:,}"
+    title = f"{asked.title}, {asked.mechanism}, ε = {asked.epsilon}, n = {tally.users:,}"
     if plot is not None:
         write_plot(found, plot, title=title)
+    if csv is not None:
+        create(csv, [csv_text(found)])
     if as_json:
-        what = {"task": task_id(asked), "mechanism": asked.mechanism, "epsilon": str(asked.epsilon)}
+        labels = {"name": asked.name, "period": asked.period, "segment": asked.segment}
+        what = {"task": asked.id, **labels, "mechanism": asked.mechanism, "epsilon": str(asked.epsilon)}
         emit({**what, "users": tally.users, "confidence": confidence, "findings": [one.to_json() for one in found]})
         return
     say(title, "bold")
     print_summaries(found, top)
-    for file in filter(None, (plot, save_tally)):
+    for file in filter(None, (plot, csv, save_tally)):
+        whole(f"Written: {file}")
+
+
+@local.command()
+def compare(
+    first: Annotated[Path, typer.Argument(metavar="FIRST", help="The collector of one period or segment.")],
+    second: Annotated[Path, typer.Argument(metavar="SECOND", help="That of another.")],
+    candidates: Annotated[
+        str | None, typer.Option(help="The keys to ask a sketch or RAPPOR about: a file, or separated by commas.")
+    ] = None,
+    confidence: Confidence = 0.95,
+    top: Annotated[int, typer.Option(min=1, help="How many keys to print at most; the largest.")] = 20,
+    plot: Annotated[Path | None, typer.Option(help="Draw it, too: a PNG or SVG file.")] = None,
+    csv: Annotated[Path | None, typer.Option(help="Write the table, too: a CSV file.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Say how much the second of two periods or segments of a question is above the first, with intervals.
+
+    Example: curador local compare reports-2026-10 reports-2026-11
+    """
+    from curador.cli.local.tables import print_summaries
+    from curador.local.collect.collector import Collector
+    from curador.local.collect.comparison import compare as compared
+    from curador.show.estimates import write_plot
+    from curador.show.files import create
+    from curador.show.summary import csv_text
+
+    named = None if candidates is None else _candidates(candidates)
+    both = [Collector.open(folder).noticing(_notice) for folder in (first, second)]
+    found = [one.estimate(named, confidence=confidence) for one in both]
+    shown = compared(both[0].task, both[1].task, found[0], found[1]).summaries(confidence)
+    title = f"{both[1].task.title} less {both[0].task.title}"
+    if plot is not None:
+        write_plot(shown, plot, title=title)
+    if csv is not None:
+        create(csv, [csv_text(shown)])
+    if as_json:
+        of = {"first": both[0].task.id, "second": both[1].task.id}
+        emit({**of, "confidence": confidence, "findings": [one.to_json() for one in shown]})
+        return
+    say(title, "bold")
+    print_summaries(shown, top, bars=False)
+    for file in filter(None, (plot, csv)):
         whole(f"Written: {file}")
 
 

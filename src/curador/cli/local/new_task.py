@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,6 +14,12 @@ from curador.errors import InvalidParameter
 
 if TYPE_CHECKING:
     from curador.local.task.keys import LocalKey
+    from curador.local.task.task import Task
+
+CHANGES = (
+    "Devices refuse this task by default: its epsilon does not cover that a value changed. They answer it if they are "
+    "made with changes=True, in JavaScript { changes: true }; with --values 1 all do."
+)
 
 MECHANISMS = (
     "krr, sue, oue, olh, hadamard, subset, best, dbitflip, longitudinal, laplace, duchi, piecewise, hybrid, "
@@ -25,6 +31,7 @@ Out = Annotated[Path, typer.Option(help="The file to write; it must not exist.")
 
 
 def new_task(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="What is asked, in a word: part of the task's identity.")],
     mechanism: Annotated[str, typer.Argument(metavar="MECHANISM", help=f"One of {MECHANISMS}.")],
     epsilon: Annotated[str, typer.Option(help="What one report may cost, as a decimal or a fraction.")],
     keys: Annotated[str | None, typer.Option(help="The possible answers, separated by commas.")] = None,
@@ -41,7 +48,6 @@ def new_task(
     sampled: Annotated[int | None, typer.Option(help="On how many keys or attributes each person reports.")] = None,
     values: Annotated[int | None, typer.Option(help="How many different values of a person are protected.")] = None,
     first: Annotated[str | None, typer.Option(help="What the first of many reports may cost alone.")] = None,
-    salt: Annotated[str | None, typer.Option(help="Makes the hash functions of this task its own.")] = None,
     rows: Annotated[int | None, typer.Option(help="How many hash functions a sketch has.")] = None,
     places: Annotated[int | None, typer.Option(help="How many places each of them has.")] = None,
     bloom: Annotated[int | None, typer.Option(help="How many bits RAPPOR's filter has.")] = None,
@@ -49,6 +55,8 @@ def new_task(
     cohorts: Annotated[int | None, typer.Option(help="How many sets of hash functions RAPPOR has.")] = None,
     kind: Annotated[str | None, typer.Option(help="Heavy hitters: text or integers.")] = None,
     length: Annotated[int | None, typer.Option(help="Heavy hitters: how many bytes a value has at most.")] = None,
+    period: Annotated[str | None, typer.Option(help="When it is asked, if it is asked again: 2026-11, say.")] = None,
+    segment: Annotated[str | None, typer.Option(help="Which public part of the people is asked.")] = None,
     users: Annotated[
         int | None, typer.Option(help="How many people will report: says the error, chooses best.")
     ] = None,
@@ -61,10 +69,12 @@ def new_task(
 
     best chooses the frequency oracle with the least error for that many --users.
 
-    Example: curador local new-task krr --keys tea,coffee,water --epsilon 1 --within 0.01
+    A task with another name, period or segment is another task: devices answer and pay it anew, but for the periods of
+    longitudinal and rappor, which share one permanent answer and its epsilon.
+
+    Example: curador local new-task drinks krr --keys tea,coffee,water --epsilon 1 --within 0.01
     """
     from curador.local.collect.files import write_task
-    from curador.local.collect.wire import task_id
     from curador.local.task.build import build_task
     from curador.show.summary import as_percent, people
 
@@ -79,7 +89,6 @@ def new_task(
         "sampled": sampled,
         "values": values,
         "first": first,
-        "salt": salt,
         "rows": rows,
         "places": places,
         "bloom": bloom,
@@ -88,38 +97,77 @@ def new_task(
         "kind": kind,
         "length": length,
     }
-    task = build_task(mechanism, epsilon, options, users=users)
+    task = build_task(mechanism, epsilon, options, users=users).named(name, period=period, segment=segment)
     needed = None if within is None else task.users_needed(within, confidence)
-    error = None if users is None else task.error(users, confidence)
+    errors, chances = ({}, {}) if users is None else _planned(task, users, confidence)
     write_task(out, task)
     facts = {
         "file": str(out),
-        "id": task_id(task),
+        "id": task.id,
+        "name": task.name,
+        "period": task.period,
+        "segment": task.segment,
         "mechanism": task.mechanism,
         "epsilon": str(task.epsilon),
         "delivered": task.delivered,
         "report_bits": task.report_bits,
         "report_bytes": task.layout.size,
     }
-    planned = {"users": users, "error": error, "within": within, "users_needed": needed, "confidence": confidence}
+    expected = {"error": max(errors.values(), default=None), "errors": errors, "chances": chances}
+    planned = {"users": users, **expected, "within": within, "users_needed": needed, "confidence": confidence}
     if as_json:
         emit({**facts, **planned, "promise": task.statement(), "caution": task.caution})
         return
-    whole(f"{out}: {task.mechanism}, ε = {task.epsilon}")
+    whole(f"{out}: {task.title}, {task.mechanism}, ε = {task.epsilon}")
     bullet(task.statement())
     bullet(f"The integers in it deliver ε = {task.delivered}, rounded up.")
     bullet(f"A report has {_many(task.report_bits, 'bit')}, on its way {_many(task.layout.size, 'byte')}.")
     how = f"with {as_percent(confidence)} confidence"
-    if users is not None and error is not None:
-        bullet(f"From {people(users)} every estimate is within ±{error:.3g}, {how}.")
+    if users is not None:
+        for line in _expected(task.mechanism, users, errors, chances, how):
+            bullet(line)
     if needed is not None:
         goal = f"every estimate to be within ±{within}"
         if task.mechanism == "heavy-hitters":
-            goal = f"every value that a share of {within} of the people have to be found"
+            goal = f"every value that a share of {within} of the people have to be found in the worst case"
         bullet(f"For {goal}, {how}, {people(needed)} must report.")
+    if getattr(task, "values", 1) > 1:
+        bullet(CHANGES, "yellow")
     if task.caution:
         bullet(task.caution)
     whole(f"Then: curador local simulate {out} --users 10000")
+
+
+def _planned(task: Task, users: int, confidence: float) -> tuple[dict[str, float], dict[float, float]]:
+    """The errors by attribute and the chances by frequency, as far as they are known beforehand."""
+    from curador.local import HeavyHitters
+
+    if isinstance(task, HeavyHitters):
+        return {}, task.chances(users, confidence)
+    try:
+        return task.errors(users, confidence), {}
+    except InvalidParameter as refusal:
+        if refusal.code != "error-not-known":
+            raise
+        return {}, {}
+
+
+def _expected(
+    mechanism: str, users: int, errors: dict[str, float], chances: dict[float, float], how: str
+) -> Iterator[str]:
+    from curador.show.summary import as_percent, one_line, people
+
+    if chances:
+        found = ", ".join(f"{as_percent(f)}: {chance:.0%}" for f, chance in chances.items())
+        yield f"From {people(users)} a value is found with about this chance, by the share who have it: {found}."
+        yield "Texts that are shorter than the length are found more often than that."
+    elif not errors:
+        yield f"How far estimates of {mechanism} are off is not known beforehand: simulate it."
+    elif mechanism == "record":
+        found = ", ".join(f"{one_line(name)} ±{error:.3g}" for name, error in errors.items())
+        yield f"From {people(users)} every estimate is within these, together, {how}: {found}."
+    else:
+        yield f"From {people(users)} every estimate is within ±{max(errors.values()):.3g}, {how}."
 
 
 def _many(number: int, thing: str) -> str:

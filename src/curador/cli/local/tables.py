@@ -13,23 +13,26 @@ WIDE = 24  # characters of a bar
 STEPS = 24  # of a distribution, which has too many buckets for a terminal
 
 
-def print_summaries(found: Sequence[Summary], top: int) -> None:
-    """Print the largest values of each summary, and its note."""
+def print_summaries(found: Sequence[Summary], top: int, *, bars: bool = True) -> None:
+    """Print the largest values of each summary, with bars for frequencies, and its note."""
     for one in found:
         if one.name:
             say(f"\n{one_line(one.name)} ({people(one.users)})", "bold")
         if not one.values and one.users:
             say("Nothing was found.")
         elif one.values:
-            (_distribution if one.kind == "distribution" else _rows)(one, top)
+            if one.kind == "distribution":
+                _distribution(one)
+            else:
+                _rows(one, top, bars and one.kind == "frequencies")
         if one.note:
             bullet(one.note, "yellow" if one.biased else "dim")
 
 
-def _rows(one: Summary, top: int) -> None:
+def _rows(one: Summary, top: int, barred: bool) -> None:
     headings, *cells = one.table(top)
     rows, scale = one.largest(top), max(0.0, *one.values, *one.high)
-    bars = [_bar(one, i, scale) for i in rows] if one.kind == "frequencies" else None
+    bars = [_bar(one, i, scale) for i in rows] if barred else None
     _print(headings, cells, bars)
     if len(rows) < len(one.values):
         say(f"… and {len(one.values) - len(rows):,} more; --top shows them.", "dim")
@@ -47,7 +50,7 @@ def _bar(one: Summary, i: int, scale: float) -> Text:
     return Text.assemble(("█" * low, "cyan"), ("▓" * (value - low), "cyan"), ("░" * (high - value), "cyan"))
 
 
-def _distribution(one: Summary, top: int) -> None:
+def _distribution(one: Summary) -> None:
     coarse = one.merged(STEPS)
     headings, *cells = coarse.table()
     most = max(coarse.values)

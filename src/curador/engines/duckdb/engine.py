@@ -6,8 +6,10 @@ import hashlib
 import os
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from datetime import date
 from pathlib import Path
+from threading import RLock
 from typing import Any
 
 import duckdb
@@ -15,18 +17,29 @@ import numpy as np
 
 from curador.engines.deadline import watched
 from curador.engines.dialect import Dialect, Stored
-from curador.engines.duckdb.files import MILLISECONDS, MIXED, milliseconds, paths, reader
+from curador.engines.duckdb.describe import Columns, described, described_parquet, described_table
+from curador.engines.duckdb.files import Stamp, lenient_csv, may_end_in_quotes, paths, reader, stamps, unreadable_csv
 from curador.engines.duckdb.frames import arrow
 from curador.engines.engine import LONGEST_WAIT, Progress, ResultRows
 from curador.engines.registry import engine_entry
 from curador.engines.sql_engine import OnError, SqlEngine
 from curador.errors import InvalidParameter
+from curador.forks import keep_for_ever, process
 from curador.query.sql_plan.exact import Exact
 from curador.query.sql_plan.prepared import Preparation, Prepared
 from curador.query.tables.sources import Files, Frame, Source
+from curador.query.tables.table import Table
 
 WRITTEN, PREPARED = "written", "prepared"
 """The names under which a file that is being prepared is attached, and of the table in it."""
+
+NOT_OPTIMIZED = ("statistics_propagation", "filter_pushdown", "join_filter_pushdown")
+"""What DuckDB may not do with a plan, because it trusts statistics of what is stored, and reading changes values.
+
+Statistics of Parquet files leave NaN out, and rules drawn from them would drop the tests for it.  A filter in a scan,
+whatever its expression, skips row groups by their raw minimum and maximum: whether other people's rows are read would
+depend on one row's bytes that are not UTF-8.
+"""
 
 
 class DuckDBDialect(Dialect):
@@ -45,7 +58,7 @@ class DuckDBDialect(Dialect):
         **dict.fromkeys((*narrow, "BIGINT"), Stored.INTEGER),
         **dict.fromkeys(("UBIGINT", "HUGEINT"), Stored.WIDE),
         **dict.fromkeys(("FLOAT", "DOUBLE"), Stored.FLOAT),
-        **dict.fromkeys(("VARCHAR", "UUID", "ENUM"), Stored.TEXT),
+        **dict.fromkeys(("VARCHAR", "UUID", "ENUM", '"NULL"'), Stored.TEXT),
         **dict.fromkeys(
             ("TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS", "TIMESTAMP WITH TIME ZONE", "TIMESTAMPTZ_NS"),
             Stored.TIMESTAMP,
@@ -77,6 +90,18 @@ class DuckDBDialect(Dialect):
 
     def matches(self, x: str, pattern: str) -> str:
         return f"REGEXP_FULL_MATCH({x}, {self.string(pattern)})"
+
+    def octets(self, x: str) -> str:
+        return f"STRLEN({x})"
+
+    def sound_decimal(self, x: str, type_name: str) -> str:
+        # Parquet and Arrow may hold a number of more digits; casting the least to text would end the whole instance.
+        width, scale = map(int, type_name.removeprefix("DECIMAL(").removesuffix(")").split(","))
+        most = f"{'9' * (width - scale)}.{'9' * scale}"
+        return f"CASE WHEN {x} BETWEEN CAST('-{most}' AS {type_name}) AND CAST('{most}' AS {type_name}) THEN {x} END"
+
+    def whole_decimal(self, x: str) -> str:
+        return f"{x} = TRUNC({x})"  # a floor may lie below the least of the type
 
     def floor(self, x: str) -> str:
         return f"CAST(FLOOR({x}) AS BIGINT)"
@@ -119,7 +144,7 @@ class DuckDB(SqlEngine):
     fit (without one, such a plan fails).  ``timeout`` is in seconds, for all statements of a plan together.
 
     Guarantee: after the tables are opened no other file can be read or written, no extension loaded, no setting
-    changed.  A plan on files that change while it runs fails.
+    changed.  A plan on files that change while it runs fails.  A forked child reads through a database of its own.
 
     >>> import pyarrow
     >>> engine = DuckDB({"people": Frame(pyarrow.table({"age": [30, 40]}))})
@@ -155,10 +180,12 @@ class DuckDB(SqlEngine):
         self._databases: dict[str, str] = {}
         self._views: dict[str, str] = {}
         self._parquet: set[str] = set()
-        self._in_memory = False
+        self._csv: dict[str, list[Stamp]] = {}
+        self._in_memory: dict[str, Preparation] = {}
         for name, source in sources.items():
             self._resolve(name, source)
-        self._connection = self._connect()
+        self._reopening = RLock()
+        self._held: duckdb.DuckDBPyConnection | None = self._connect()
         self._types = {name: dict(self._described(name)) for name in sources}
 
     # ---- opening -----------------------------------------------------------------------------------------------
@@ -166,6 +193,12 @@ class DuckDB(SqlEngine):
     def _resolve(self, name: str, source: Source) -> None:
         """Note where a table's rows are: in a frame, in files, or in a table of a database file."""
         if isinstance(source, Frame):
+            if source.made != process() and type(source.data).__module__.partition(".")[0] == "polars":
+                raise InvalidParameter(
+                    f"The table {name!r} is a Polars frame from before a fork, and Polars hangs there.",
+                    fix="Open the curator and ask once before the fork, or make the frame after it.",
+                    code="frame-before-fork",
+                )
             self._frames[name] = arrow(source.data)
             self._guessed.add(name)
         elif isinstance(source, Files):
@@ -173,6 +206,9 @@ class DuckDB(SqlEngine):
             self._views[name] = reader(source.format, self._files[name], DUCKDB)
             if source.format == "parquet":
                 self._parquet.add(name)
+                self._guessed.add(name)
+            else:
+                self._csv[name] = []
         elif (home := engine_entry(source).name) == self.name:
             catalog = self._add_database(source.path)
             self._files[name] = [self._databases[catalog]]
@@ -201,9 +237,9 @@ class DuckDB(SqlEngine):
                 connection.execute(f"ATTACH {DUCKDB.string(written)} AS {DUCKDB.quoted(WRITTEN)}")
             for name, relation in self._views.items():
                 connection.execute(f"CREATE VIEW {self._relation(name)} AS SELECT * FROM {relation}")
-            connection.execute("SET TimeZone = 'UTC'")
-            # Statistics of Parquet files leave NaN out, and rules drawn from them would drop the tests for it.
-            connection.execute("SET disabled_optimizers = 'statistics_propagation'")
+            # For the whole instance: a cursor is a connection of its own, and does not inherit what is set for another.
+            connection.execute("SET GLOBAL TimeZone = 'UTC'")
+            connection.execute(f"SET GLOBAL disabled_optimizers = '{','.join(NOT_OPTIMIZED)}'")
             if written is None:
                 allowed = sorted(set(self._databases.values()).union(*self._files.values()))
                 connection.execute(f"SET allowed_paths = [{', '.join(map(DUCKDB.string, allowed))}]")
@@ -214,6 +250,28 @@ class DuckDB(SqlEngine):
             raise InvalidParameter("DuckDB could not open a table.", fix="Check its source and its format.") from None
         return connection
 
+    def check(self, tables: Mapping[str, Table]) -> None:
+        """Refuse a table whose declared columns cannot be read, and CSV files that are no table: all is read once."""
+        super().check(tables)
+        if not self._attempt(lambda: self._verify(tables)):
+            raise unreadable_csv()
+
+    def _verify(self, tables: Iterable[str]) -> None:
+        """Read every field of CSV files that are new or changed; an error if one of them is no table.
+
+        Rows would otherwise appear and vanish with the columns that a question reads.
+        """
+        for name in self._csv.keys() & set(tables):
+            if self._csv[name] != (now := stamps(self._files[name])):
+                with self._connection.cursor() as cursor:
+                    read = f"SELECT COUNT(*), COUNT(COLUMNS(*)) FROM {self._relation(name)}"
+                    ((rows, *_),) = cursor.execute(read).fetchall()
+                    if any(map(may_end_in_quotes, self._files[name])):
+                        every = f"SELECT COUNT(*) FROM {lenient_csv(self._files[name], DUCKDB)}"
+                        if cursor.execute(every).fetchall() != [(rows,)]:
+                            raise ValueError("a quote is open at the end of a file")
+                self._csv[name] = now
+
     def _cursor(self, tables: Iterable[str]) -> duckdb.DuckDBPyConnection:
         """A connection for one thread, with the frames registered: a frame is visible only to its own connection."""
         return self._register(self._connection.cursor(), tables)
@@ -223,21 +281,16 @@ class DuckDB(SqlEngine):
             cursor.register(name, self._frames[name])
         return cursor
 
-    def _described(self, table: str) -> list[tuple[str, str]]:
-        with self._cursor([table]) as cursor:
-            found = cursor.execute(f"DESCRIBE {self._relation(table)}").fetchall()
-            coarse: set[str] = set()
-            if table in self._parquet and any(str(row[1]).startswith("TIMESTAMP") for row in found):
-                coarse = {row[0] for row in cursor.execute(milliseconds(self._files[table], DUCKDB)).fetchall()}
-            alike = self._alike(cursor, table) if table in self._parquet else {row[:2] for row in found}
-        types = [MIXED if row[:2] not in alike else MILLISECONDS if row[0] in coarse else str(row[1]) for row in found]
-        return [(str(row[0]), kind) for row, kind in zip(found, types, strict=True)]
-
-    def _alike(self, cursor: duckdb.DuckDBPyConnection, table: str) -> set[tuple[str, str]]:
-        """The columns that all Parquet files of a table hold, with the same type, as their footers say."""
-        each = [f"DESCRIBE SELECT * FROM {reader('parquet', [file], DUCKDB)}" for file in self._files[table]]
+    def _described(self, table: str) -> Columns:
+        relation = self._relation(table)
         try:
-            return set.intersection(*({row[:2] for row in cursor.execute(text).fetchall()} for text in each))
+            with self._cursor([table]) as cursor:
+                run = lambda text: cursor.execute(text).fetchall()  # noqa: E731
+                if table in self._parquet:
+                    return described_parquet(run, relation, self._files[table], DUCKDB)
+                if table in self._frames or table in self._csv:
+                    return described(run, relation)
+                return described_table(run, relation, DUCKDB)
         except duckdb.Error:
             raise InvalidParameter("DuckDB could not open a table.", fix="Check its source and its format.") from None
 
@@ -250,23 +303,58 @@ class DuckDB(SqlEngine):
         return PARQUET if table in self._parquet else DUCKDB
 
     def _results(self, exact: Exact, texts: tuple[str, ...], progress: Progress | None) -> list[ResultRows]:
-        before, cursor = self._stamps(exact), self._cursor(scan.table for scan in exact.scans)
+        tables = [scan.table for scan in exact.scans]
+        self._verify(tables)
+        before, used, cursor = self._stamps(exact), self._connection, self._cursor(tables)
         pairs = list(zip(texts, exact.statements, strict=True))
-        with cursor, watched(self._timeout, cursor.interrupt, progress, cursor.query_progress):
-            cursor.execute("BEGIN TRANSACTION")
-            results = [_fetched(cursor.execute(text), s.listed and exact.keys is not None) for text, s in pairs]
-            cursor.execute("ROLLBACK")
+        try:
+            with cursor, watched(self._timeout, cursor.interrupt, progress, cursor.query_progress):
+                cursor.execute("BEGIN TRANSACTION")
+                results = [_fetched(cursor.execute(text), s.listed and exact.keys is not None) for text, s in pairs]
+                cursor.execute("ROLLBACK")
+        except (duckdb.FatalException, duckdb.InternalException):
+            self._reopen(used)
+            raise
         if self._stamps(exact) != before:
             raise OSError("a file changed while it was read")
         return results
 
-    def _stamps(self, exact: Exact) -> list[tuple[int, int, int]]:
+    def _stamps(self, exact: Exact) -> list[Stamp]:
         """The inode, size and modification time of every file that a plan reads."""
-        paths = [p for scan in exact.scans for p in self._files.get(scan.table, [])]
-        return [(s.st_ino, s.st_size, s.st_mtime_ns) for s in map(os.stat, paths)]
+        return stamps([p for scan in exact.scans for p in self._files.get(scan.table, [])])
+
+    def _reopen(self, dead: duckdb.DuckDBPyConnection) -> None:
+        """Open a new database: an error inside DuckDB ends a whole one, and later questions would fail, and pay."""
+        with self._reopening:
+            if self._held is dead:  # and no other question did
+                self._open()
+
+    def _open(self) -> None:
+        self._held = self._connect()
+        for relation, preparation in self._in_memory.items():
+            with suppress(duckdb.Error):  # a question that needs it fails, as one about a lost file does
+                self._keep(preparation, relation)
+
+    def made_anew(self) -> None:
+        if self._held is not None:
+            keep_for_ever(self._held)
+        self._reopening, self._held, self._in_memory = RLock(), None, {}
+
+    def reopen(self) -> None:
+        """In a forked child DuckDB's threads are gone: the same tables are opened anew, frames as they were read."""
+        with self._reopening:
+            if self._held is None:
+                self._open()
+
+    @property
+    def _connection(self) -> duckdb.DuckDBPyConnection:
+        self.reopen()
+        assert self._held is not None
+        return self._held
 
     def close(self) -> None:
-        self._connection.close()
+        if self._held is not None:
+            self._held.close()
 
     # ---- preparing ---------------------------------------------------------------------------------------------
 
@@ -283,19 +371,21 @@ class DuckDB(SqlEngine):
             self.attach(made)
             return made
         made = preparation.at("", uuid.uuid4().hex)
-        self._guarded(lambda: self._keep(preparation, made))
+        self._guarded(lambda: self._keep(preparation, made.relation))
+        self._types[made.relation] = {}
+        self._in_memory[made.relation] = preparation
         return made
 
     def _write(self, preparation: Preparation, path: str) -> None:
+        self._verify([preparation.table])
         with self._connect(path) as connection:
             self._register(connection, [preparation.table])
             connection.execute(f"CREATE TABLE {_named(WRITTEN, 'main', PREPARED)} AS {self._stored_text(preparation)}")
 
-    def _keep(self, preparation: Preparation, made: Prepared) -> None:
+    def _keep(self, preparation: Preparation, relation: str) -> None:
+        self._verify([preparation.table])
         with self._cursor([preparation.table]) as cursor:
-            cursor.execute(f"CREATE TABLE {self._relation(made.relation)} AS {self._stored_text(preparation)}")
-        self._types[made.relation] = {}
-        self._in_memory = True
+            cursor.execute(f"CREATE TABLE {self._relation(relation)} AS {self._stored_text(preparation)}")
 
     def attach(self, prepared: Prepared) -> None:
         """Use a table that was prepared before; refused if the file is not the one that was stored."""
@@ -312,7 +402,7 @@ class DuckDB(SqlEngine):
         self._views[name] = _named(catalog, "main", PREPARED)
         self._files[name], self._types[name] = [self._databases[catalog]], {}
         # A locked database cannot attach anything, so a new one is opened; running plans keep the old one.
-        self._connection = self._connect()
+        self._held = self._connect()
 
 
 def _named(*parts: str) -> str:

@@ -6,6 +6,7 @@ they do not.  A frame is in memory, so its values are checked once, when it is o
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 from curador.errors import InvalidParameter
@@ -24,23 +25,23 @@ def arrow(data: object) -> Any:
     >>> arrow(pa.table({"t": far}))["t"].null_count
     1
     """
-    import narwhals
-
-    given: Any = data
     try:
-        table = narwhals.from_native(given, eager_only=True).to_arrow()
-        for i, field in enumerate(table.schema):
-            table = table.set_column(i, field.name, _readable(table.column(i)))
+        import narwhals
+        import pyarrow  # noqa: F401  narwhals needs it
     except ImportError:
         raise InvalidParameter(
             "Frames are read through Arrow.", fix="Install pyarrow.", code="driver-missing"
         ) from None
-    except (TypeError, ValueError):  # Arrow's own error would quote the value it failed on
-        raise InvalidParameter(
-            f"{type(data).__qualname__} is not a frame that DuckDB can read.",
-            fix="Pass a pandas, Polars or Arrow frame, or open it with its own engine.",
-        ) from None
-    return table
+    given: Any = data
+    with suppress(Exception):  # whatever it is, it may quote a value
+        table = narwhals.from_native(given, eager_only=True).to_arrow()
+        for i, field in enumerate(table.schema):
+            table = table.set_column(i, field.name, _readable(table.column(i)))
+        return table
+    raise InvalidParameter(
+        f"{type(data).__qualname__} is not a frame that DuckDB can read.",
+        fix="Pass a pandas, Polars or Arrow frame, or open it with its own engine.",
+    )
 
 
 def _readable(column: Any) -> Any:
@@ -48,7 +49,11 @@ def _readable(column: Any) -> Any:
     import pyarrow as pa
 
     kind = column.type
-    if pa.types.is_null(kind):  # nothing but NULL: a type that one value would change
+    if pa.types.is_null(kind) or _is_empty(column):  # nothing but NULL: a type that one value would change
+        return pa.chunked_array([pa.nulls(len(column), pa.large_string())])
+    if pa.types.is_float16(kind):
+        return column.cast(pa.float32())
+    if pa.types.is_decimal256(kind):  # of more digits than DuckDB has: read as their text
         return column.cast(pa.large_string())
     if pa.types.is_timestamp(kind) and kind.unit in PER_MICROSECOND:
         return _in_microseconds(column, PER_MICROSECOND[kind.unit])
@@ -58,6 +63,16 @@ def _readable(column: Any) -> Any:
         return column
     raw = {pa.large_string(): pa.large_binary(), pa.string_view(): pa.binary_view()}.get(kind, pa.binary())
     return pa.chunked_array([pa.array([_decoded(x.as_py()) for x in column.cast(raw)], pa.large_string())])
+
+
+def _is_empty(column: Any) -> bool:
+    """Whether a column of floats holds no number: what pandas makes of a column of any type that is all missing."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not pa.types.is_floating(column.type) or pa.types.is_float16(column.type):
+        return False
+    return not pc.any(pc.invert(pc.is_null(column, nan_is_null=True)), min_count=0).as_py()
 
 
 def _is_text(kind: Any) -> bool:

@@ -6,6 +6,7 @@ Reading order:
 * memory_rows — rows in dictionaries, with rollback
 * memory — a ledger that lives as long as its process
 * unit_of_work — the rows of a batch of transactions, cached and written once
+* one_transaction — one that is open already, as a store: many decisions at once
 * group_commit — threads that share one transaction, and so one sync
 * sql — the store that both databases share: batches, anchor writes, fork safety
 * reopened_file — a file kept open across uses

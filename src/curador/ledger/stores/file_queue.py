@@ -10,15 +10,28 @@ from __future__ import annotations
 import fcntl
 import os
 import struct
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from curador.ledger.stores.reopened_file import ReopenedFile
 
 # Locks of an open file, not of a process: two ledgers of one process queue like those of two.  Linux only.
 _WAIT: int | None = getattr(fcntl, "F_OFD_SETLKW", None)
-_DISPENSER = 0  # the byte locked while a number is drawn; number n is byte n + 1
+_TRY: int | None = getattr(fcntl, "F_OFD_SETLK", None)
+
+
+def _range(kind: int, start: int, length: int = 1) -> bytes:
+    """A lock on bytes of a file; a length of 0 goes on for ever."""
+    return struct.pack("hhqqixxxx", kind, os.SEEK_SET, start, length, 0)
+
+
+# Byte 0 is the dispenser, locked while a number is drawn; number n is byte n + 1.
+_DISPENSER, _DRAWN, _NONE = _range(fcntl.F_WRLCK, 0), _range(fcntl.F_UNLCK, 0), _range(fcntl.F_UNLCK, 0, 0)
+
+
+LAST = 2**62
+"""A number below which all tickets are: the system's locks end at twice this."""
 
 
 class FileQueue:
@@ -27,40 +40,45 @@ class FileQueue:
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     queue = FileQueue(Path(folder) / "queue")
-    ...     with queue.turn() as first:
-    ...         pass
-    ...     with queue.turn() as second:
-    ...         second - first
+    ...     for _ in range(2):
+    ...         leave = queue.leaving()
+    ...         try:
+    ...             print(queue.wait())
+    ...         finally:
+    ...             _ = leave()
+    0
     1
     """
 
     def __init__(self, path: Path) -> None:
         self._reopened = ReopenedFile(path, os.O_RDWR | os.O_CREAT)
+        self._file = -1
 
-    @contextmanager
-    def turn(self) -> Iterator[int]:
-        """Wait for this writer's turn, and hold it until the end of the block; the ticket number."""
-        if _WAIT is None:
-            yield 0
-            return
-        file = self._reopened.descriptor()
-        try:
-            _lock(file, fcntl.F_WRLCK, _DISPENSER)
-            number = int.from_bytes(os.pread(file, 8, 0), "little")
-            _lock(file, fcntl.F_WRLCK, number + 1)
-            os.pwrite(file, (number + 1).to_bytes(8, "little"), 0)
-            _lock(file, fcntl.F_UNLCK, _DISPENSER)
-            if number:
-                _lock(file, fcntl.F_RDLCK, 1, number)  # granted when all lower numbers are free
-            yield number
-        finally:
-            _lock(file, fcntl.F_UNLCK, 0, 0)
+    def leaving(self) -> Callable[[], object]:
+        """What ends a turn, to be called first thing in ``finally``.
+
+        It is a built-in call: Python would raise a signal's exception at the beginning of a function of ours, and the
+        lock would never be released.
+        """
+        if _TRY is None:
+            return int
+        self._file = self._reopened.held()  # if its name meant another file by now, only fairness would suffer
+        return partial(fcntl.fcntl, self._file, _TRY, _NONE)
+
+    def wait(self) -> int:
+        """Wait for this writer's turn, which lasts until it leaves; the ticket number."""
+        if _TRY is None or _WAIT is None:
+            return 0
+        file = self._file
+        fcntl.fcntl(file, _WAIT, _DISPENSER)
+        number = int.from_bytes(os.pread(file, 8, 0), "little") % LAST  # a damaged number costs fairness alone
+        fcntl.fcntl(file, _WAIT, _range(fcntl.F_WRLCK, number + 1))
+        os.pwrite(file, (number + 1).to_bytes(8, "little"), 0)
+        fcntl.fcntl(file, _TRY, _DRAWN)
+        if number:
+            fcntl.fcntl(file, _WAIT, _range(fcntl.F_RDLCK, 1, number))  # granted when all lower numbers are free
+        return number
 
     def close(self) -> None:
         """Release the file; the next turn opens it again."""
         self._reopened.close()
-
-
-def _lock(file: int, kind: int, start: int, length: int = 1) -> None:
-    assert _WAIT is not None
-    fcntl.fcntl(file, _WAIT, struct.pack("hhqqixxxx", kind, os.SEEK_SET, start, length, 0))

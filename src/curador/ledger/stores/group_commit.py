@@ -1,42 +1,61 @@
 """Group commit: threads that wait for the disk share one transaction, and so one sync.
 
-There is no writer thread that could die or be lost in a fork.  A thread that finds no leader leads: it takes all
-waiting jobs, runs them in one transaction, and makes the first job that arrived meanwhile the next leader.
+There is no writer thread that could die or be lost in a fork, and no role that an interrupt could lose: whoever holds
+the lock leads, and a lock that is held by ``with`` is released whatever is raised, at whatever instant (Python raises
+the exceptions of signal handlers between built-in calls, never within one that takes or releases a lock).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from threading import Lock
 from typing import Any
 
 from curador.errors import LedgerFailed
 from curador.ledger.stores.rows import UNSURE
 
-MOST = 256
-"""The most jobs in one transaction, so that a job's wait is bounded."""
+PATIENCE = 0.1
+"""Seconds after which a thread that was not woken looks for itself: its leader may have been interrupted."""
 
 
 class Job:
     """A transaction that waits to be run, and then its outcome."""
 
-    __slots__ = ("done", "error", "leads", "need", "result", "transaction", "wake")
+    __slots__ = ("_wake", "done", "error", "need", "result", "transaction")
 
     def __init__(self, transaction: Callable[[Any], Any], need: Any = None) -> None:
         self.transaction, self.need = transaction, need
-        self.wake = Lock()
-        self.wake.acquire()
-        self.leads = self.done = False
+        self.done = False
         self.error: BaseException | None = None
         self.result: Any = None
+        self._wake: Lock | None = None
 
     def finish(self, result: Any = None, error: BaseException | None = None) -> None:
         self.result, self.error, self.done = result, error, True
+
+    def wait(self, lead: Lock, first: bool) -> None:
+        """Sleep until woken, though not for ever: a wake-up that is lost costs time and nothing else.
+
+        Whoever holds the lock wakes the first once it is released; the first runs all others, and wakes them.
+        """
+        wake = Lock()
+        wake.acquire()
+        self._wake = wake
+        if not self.done and (lead.locked() or not first):
+            wake.acquire(timeout=PATIENCE)
+
+    def wake(self) -> None:
+        if self._wake is not None and self._wake.locked():
+            with suppress(RuntimeError):  # another was faster
+                self._wake.release()
 
 
 class GroupCommit:
     """Runs the jobs of many threads in shared transactions, in the order of arrival.
 
+    A thread queues its job and takes the lock; with the lock it finds its job done, or runs all that are queued.  All
+    but the first in the queue sleep before, so that many share a transaction.
     ``perform`` runs a batch in one transaction; what it raises is the outcome of every job it did not finish.
 
     >>> def perform(batch):
@@ -48,61 +67,55 @@ class GroupCommit:
 
     def __init__(self, perform: Callable[[Sequence[Job]], None]) -> None:
         self._perform = perform
+        self.lead = Lock()
+        """Whoever holds it runs transactions."""
         self._guard = Lock()
         self._waiting: list[Job] = []
-        self._busy = False
 
     def run(self, transaction: Callable[[Any], Any], need: Any = None) -> Any:
         job = Job(transaction, need)
         with self._guard:
             self._waiting.append(job)
-            job.leads, self._busy = not self._busy, True
-        if not job.leads:
-            self._wait(job)
-        if job.leads:
-            self._lead()
+            first = len(self._waiting) == 1
+        try:
+            if not first or self.lead.locked():
+                job.wait(self.lead, first)
+            if not job.done:
+                with self.lead:
+                    if not job.done:
+                        self._perform_all()
+        except BaseException:  # interrupted: a job that nobody has begun is taken back
+            with self._guard:
+                if job in self._waiting:
+                    self._waiting.remove(job)
+            raise
+        finally:
+            self._wake_next()
+        if not job.done:  # taken by a leader that was interrupted, perhaps after its commit
+            raise LedgerFailed(
+                "The ledger stopped midway.", fix="Look at the history.", cost=UNSURE, code="ledger-interrupted"
+            )
         if job.error is not None:
             raise job.error
         return job.result
 
-    def _wait(self, job: Job) -> None:
-        try:
-            job.wake.acquire()
-        except BaseException:  # interrupted: a chosen leader that left would block all others
-            with self._guard:
-                if job in self._waiting:
-                    self._waiting.remove(job)
-            if job.leads and not job.done:
-                self._hand_over()
-            raise
-
-    def _lead(self) -> None:
+    def _perform_all(self) -> None:
+        """Run all that are queued; with the lock held.  A job that is queued no more and not done was lost."""
         with self._guard:
-            batch = self._waiting[:MOST]
-            del self._waiting[:MOST]
+            batch, self._waiting = self._waiting, []
         try:
-            self._perform(batch)
+            if batch:
+                self._perform(batch)
         except Exception as error:  # noqa: BLE001  every waiter raises it
             for job in batch:
-                job.finish(error=error)
-        finally:  # an interrupt is raised in this thread alone; the others get LedgerFailed
-            self._hand_over()
-            for job in batch:
                 if not job.done:
-                    job.finish(
-                        error=LedgerFailed(
-                            "The ledger stopped midway.",
-                            fix="Look at the history.",
-                            cost=UNSURE,
-                            code="ledger-interrupted",
-                        )
-                    )
-                if not job.leads:
-                    job.wake.release()
+                    job.finish(error=error)
+        finally:
+            for job in batch:
+                job.wake()
 
-    def _hand_over(self) -> None:
-        with self._guard:
-            self._busy = bool(self._waiting)
-            if self._busy:
-                self._waiting[0].leads = True
-                self._waiting[0].wake.release()
+    def _wake_next(self) -> None:
+        """Let the first that waits lead; after the lock is released, so that none can fall asleep unseen."""
+        if self._waiting and not self.lead.locked():
+            for job in self._waiting[:1]:
+                job.wake()

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from threading import Lock
 
+from curador.errors import LedgerFailed
+from curador.forks import process
 from curador.ledger.book import Book, Clock, now
 from curador.ledger.entries import genesis
 from curador.ledger.stores.memory_rows import MemoryRows
@@ -15,25 +17,38 @@ KEY = b""
 
 
 class MemoryStore:
-    """Rows in memory, behind one lock."""
+    """Rows in memory, behind one lock.
+
+    What a transaction wrote and did not keep is undone when the rows are next used, so that it does not matter at
+    which instant it was interrupted.
+    """
 
     def __init__(self) -> None:
-        self._lock = Lock()
+        self._lock, self._home = Lock(), process()
         self._rows = MemoryRows(genesis(KEY))
 
     def write(self, transaction: Callable[[Rows], T], need: AnchorNeed | None = None) -> T:
+        self._require_home()
         with self._lock:
-            try:
-                result = transaction(self._rows)
-            except BaseException:
-                self._rows.rollback()
-                raise
+            self._rows.rollback()
+            result = transaction(self._rows)
             self._rows.savepoint()
             return result
 
-    def read(self, query: Callable[[Rows], T]) -> T:
+    def read(self, query: Callable[[Rows], T], long: bool = False) -> T:
+        self._require_home()
         with self._lock:
+            self._rows.rollback()
             return query(self._rows)
+
+    def _require_home(self) -> None:
+        """Refuse a forked child: it would spend the same budget again, from a copy of the balances."""
+        if self._home != process():
+            raise LedgerFailed(
+                "A ledger in memory belongs to the process that made it, and this is a forked child.",
+                fix="Keep the ledger in a file or a database, which processes share.",
+                code="opened-before-fork",
+            )
 
     def damage(self) -> str | None:
         return None

@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from curador.errors import LedgerBroken
-from curador.ledger.stores.rows import TABLES, AnchorNeed, DbRow, DbValue, Head, RowTable
+from curador.ledger.stores.rows import (
+    ANSWER,
+    CHARGE,
+    ENTRY,
+    PAID,
+    TABLES,
+    AnchorNeed,
+    DbRow,
+    DbValue,
+    Head,
+    RowTable,
+)
 
 
 class MemoryRows:
@@ -43,15 +55,29 @@ class MemoryRows:
             self._keys[table.name][key[:-1]].append(key[-1])
         self._tables[table.name][key] = row
 
-    def scan(self, table: RowTable, *prefix: DbValue, most: int | None = None) -> Iterator[DbRow]:
+    def scan(self, table: RowTable, *prefix: DbValue, most: int | None = None, after: DbRow = ()) -> Iterator[DbRow]:
         rows, groups = self._tables[table.name], self._keys[table.name]
         starts = sorted(start for start in groups if start[: len(prefix)] == prefix)
         found = [(*start, end) for start in starts for end in _sort(groups[start])]
+        if after:
+            found = found[bisect_right(found, (*prefix, *after)) :]
         yield from (rows[key] for key in found[:most])
 
-    def tail(self, table: RowTable, *prefix: DbValue, most: int) -> Sequence[DbRow]:
+    def tail(self, table: RowTable, *prefix: DbValue, most: int, before: DbValue = None) -> Sequence[DbRow]:
         rows, ends = self._tables[table.name], _sort(self._keys[table.name][prefix])
-        return [rows[*prefix, end] for end in ends[max(0, len(ends) - most) :]]
+        last = len(ends) if before is None else bisect_left(ends, before)
+        return [rows[*prefix, end] for end in ends[max(0, last - most) : last]]
+
+    def count(self, table: RowTable, *prefix: DbValue) -> int:
+        return sum(len(ends) for start, ends in self._keys[table.name].items() if start[: len(prefix)] == prefix)
+
+    def payments(self, scope: str, most: int, before: int | None) -> Sequence[DbRow]:
+        entries = self._tables[ENTRY.name]
+        return [entries[sequence,][:2] for _, _, sequence in self.tail(PAID, scope, most=most, before=before)]
+
+    def charges(self, numbers: Sequence[int]) -> Mapping[int, DbRow]:
+        bought, entries, answers = (self._tables[table.name] for table in (CHARGE, ENTRY, ANSWER))
+        return {n: (entries[bought[n,][1],][1], (n,) in answers) for n in numbers}
 
     def require(self, need: AnchorNeed) -> None:
         pass  # these rows do not outlive the process
@@ -59,19 +85,26 @@ class MemoryRows:
     def depends_on(self, entry: int) -> None:
         pass
 
+    def drop(self, table: RowTable, *key: DbValue) -> None:
+        """Forget a row for good, where only its sum matters any more."""
+        del self._tables[table.name][key]
+        self._keys[table.name][key[:-1]].remove(key[-1])
+
     def savepoint(self) -> None:
         """Keep every write so far."""
         self._undo: list[tuple[str, DbRow, DbRow | None]] = []
         self._head = self.head
 
     def rollback(self) -> None:
-        """Undo every write since the last savepoint."""
+        """Undo every write since the last savepoint; also one that was begun and not finished, and also twice."""
         for name, key, old in reversed(self._undo):
-            if old is None:
-                del self._tables[name][key]
-                self._keys[name][key[:-1]].remove(key[-1])
-            else:
+            if old is not None:
                 self._tables[name][key] = old
+                continue
+            self._tables[name].pop(key, None)
+            ends = self._keys[name][key[:-1]]
+            if key[-1] in ends:
+                ends.remove(key[-1])
         self.head = self._head
         self._undo.clear()
 

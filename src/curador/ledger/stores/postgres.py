@@ -1,32 +1,65 @@
-"""A ledger in a PostgreSQL schema: shared by machines."""
+"""A ledger in a PostgreSQL schema: shared by machines, also behind a pooler that shares sessions among clients.
+
+Behind a pooler in transaction mode every transaction may run in another session, and every session in turn serves other
+clients.  So nothing is assumed of a session or left in it: each statement names its schema, settings are of one
+transaction, nothing is prepared on the server, and locks end with the transaction.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+import re
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import ExitStack
 from typing import Any
 
 import psycopg
-from psycopg import sql
 
-from curador.errors import LedgerFailed
+from curador.errors import InvalidParameter, LedgerFailed
 from curador.ledger.anchor import Anchor
-from curador.ledger.stores.rows import HEAD, TABLES, UNSURE, DbRow, DbValue
+from curador.ledger.stores.rows import HEAD, TABLES, UNSURE, DbRow, DbValue, T
 from curador.ledger.stores.sql import SqlStore, TranslatedErrors, create_tables
 from curador.ledger.stores.unit_of_work import Database, select
 
 TYPES = {int: "bigint", str: 'text COLLATE "C"', bytes: "bytea"}  # keys in the order of their bytes, as in Python
+
+LONGEST_SCHEMA = 63
+"""Bytes of a name; a server cuts longer ones off, and two schemas would be one."""
+
+_BEGIN = (b"BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE", b"SET LOCAL synchronous_commit = on")
+_BEGIN_READING = b"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 _REFUSE_CHANGES = """
-CREATE FUNCTION refuse_changes() RETURNS trigger LANGUAGE plpgsql AS
-$$ BEGIN RAISE EXCEPTION '% is append-only', TG_TABLE_NAME; END $$
+CREATE FUNCTION {}refuse_changes() RETURNS trigger LANGUAGE plpgsql AS
+$$ BEGIN RAISE EXCEPTION '%% is append-only', TG_TABLE_NAME; END $$
 """
 
 
 def exists(url: str, schema: str) -> bool:
     """Whether a schema holds a ledger."""
-    with TranslatedErrors(translated), psycopg.connect(url) as connection:
-        found = connection.execute("SELECT 1 FROM pg_tables WHERE schemaname = %s LIMIT 1", (schema,)).fetchone()
-        return found is not None
+    quoted(schema)
+    with TranslatedErrors(translated), _connect(url) as connection:
+        return _has_tables(_Database(connection), schema)
+
+
+def quoted(schema: str) -> str:
+    """What stands before a table's name: the schema as an identifier.
+
+    >>> quoted("curador")
+    '"curador".'
+    """
+    if not re.fullmatch(r"\w[\w -]*", schema) or len(schema.encode()) > LONGEST_SCHEMA:
+        raise InvalidParameter(
+            f"A schema of a ledger is named by letters, digits, _ and -, at most {LONGEST_SCHEMA} bytes of them, "
+            f"got {schema[:80]!r}.",
+            fix="Rename it.",
+            code="schema-name",
+            facts={"schema": schema},
+        )
+    return f'"{schema}".'
+
+
+def _has_tables(database: Database, schema: str) -> bool:
+    found = database.execute("SELECT 1 FROM pg_catalog.pg_tables WHERE schemaname = ? LIMIT 1", (schema,)).fetchone()
+    return found is not None
 
 
 class PostgresStore(SqlStore):
@@ -40,66 +73,70 @@ class PostgresStore(SqlStore):
     """
 
     def __init__(self, url: str, schema: str, anchor: Anchor) -> None:
-        self._url, self._schema = url, schema
+        self._url, self._schema, self.prefix = url, schema, quoted(schema)
+        self._locking = f"{select(HEAD, 0, prefix=self.prefix)} FOR UPDATE".encode()
         self._connections: dict[str, psycopg.Connection[Any]] = {}
         super().__init__(anchor)
 
     def create(self, genesis: bytes) -> None:
         """Create the schema and its tables, unless they exist."""
-        with self._writing, self._translating:
-            connection = self._connection("write")
-            with connection.transaction():
-                database = _Database(connection)
-                database.execute("SELECT pg_advisory_xact_lock(hashtextextended(?, 0))", (f"curador {self._schema}",))
-                if database.execute("SELECT 1 FROM pg_tables WHERE schemaname = ? LIMIT 1", (self._schema,)).fetchone():
-                    return
-                connection.execute(sql.SQL("CREATE SCHEMA IF NOT EXISTS {}").format(sql.Identifier(self._schema)))
-                create_tables(database, TYPES, lambda _: "", genesis)
-                connection.execute(_REFUSE_CHANGES)
+
+        def create_unless_there(database: Database) -> None:
+            lock = "SELECT pg_catalog.pg_advisory_xact_lock(pg_catalog.hashtextextended(?, 0))"
+            database.execute(lock, (f"curador {self._schema}",))
+            if not _has_tables(database, self._schema):
+                database.execute(f"CREATE SCHEMA IF NOT EXISTS {self.prefix.removesuffix('.')}", ())
+                create_tables(database, TYPES, lambda _: "", genesis, self.prefix)
+                database.execute(_REFUSE_CHANGES.format(self.prefix), ())
                 for table in (t for t in TABLES if t.append_only):
                     database.execute(
-                        f"CREATE TRIGGER append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON {table.name} "
-                        "FOR EACH STATEMENT EXECUTE FUNCTION refuse_changes()",
+                        f"CREATE TRIGGER append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON {self.prefix}{table.name} "
+                        f"FOR EACH STATEMENT EXECUTE FUNCTION {self.prefix}refuse_changes()",
                         (),
                     )
+            self._commit()
+
+        with self._group.lead, self._translating:
+            self._in_write(create_unless_there, new=True)
 
     def damage(self) -> str | None:
         return None
 
-    @contextmanager
-    def _writer(self) -> Iterator[Database]:
-        connection = self._connection("write")
-        connection.execute("BEGIN")
-        try:
-            with ExitStack() as self._pipeline:
-                self._pipeline.enter_context(connection.pipeline())  # only reads wait for the server's reply
-                connection.execute(f"{select(HEAD, 0)} FOR UPDATE".encode())
-                yield _Database(connection)
-        finally:
-            if not connection.closed and connection.info.transaction_status != psycopg.pq.TransactionStatus.IDLE:
-                connection.execute("ROLLBACK")
+    def _in_write(self, work: Callable[[Database], T], new: bool = False) -> T:
+        with self._writing:
+            connection = self._connection("write")
+            server = connection.pgconn
+            try:
+                with ExitStack() as self._pipeline:
+                    self._pipeline.enter_context(connection.pipeline())  # only reads wait for the server's reply
+                    try:
+                        for statement in _BEGIN if new else (*_BEGIN, self._locking):
+                            connection.execute(statement)
+                        return work(_Database(connection))
+                    except BaseException:
+                        server.finish()  # built in, so that no interrupt comes before it; the server rolls back
+                        raise
+            except BaseException:
+                server.finish()
+                raise
 
     def _commit(self) -> None:
+        done = self._connections["write"].execute(b"COMMIT")
         self._pipeline.close()  # every statement has succeeded, or this raises
-        self._connections["write"].execute("COMMIT")
+        if done.statusmessage != "COMMIT":
+            raise psycopg.OperationalError(f"the server answered {done.statusmessage} to a COMMIT")
 
-    @contextmanager
-    def _reader(self) -> Iterator[Database]:
-        connection = self._connection("read")
-        with connection.transaction():
-            connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
-            yield _Database(connection)
-
-    def _turn(self) -> AbstractContextManager[Any]:
-        return nullcontext()  # the server queues waiters for a row in the order of arrival
+    def _in_read(self, work: Callable[[Database], T], long: bool = False) -> T:
+        if long:  # on a connection of its own
+            with _connect(self._url) as connection:
+                return _read(connection, work)
+        with self._reading:
+            return _read(self._connection("read"), work)
 
     def _connection(self, use: str) -> psycopg.Connection[Any]:
         held = self._connections.get(use)
         if held is None or held.closed:
-            held = psycopg.connect(self._url, autocommit=True)
-            held.execute("SELECT set_config('search_path', %s, false)", (f'"{self._schema}"',))
-            held.execute("SET synchronous_commit = on")
-            self._connections[use] = held
+            self._connections[use] = held = _connect(self._url)
         return held
 
     def _disconnect(self) -> None:
@@ -108,6 +145,26 @@ class PostgresStore(SqlStore):
 
     def _translated(self, error: Exception) -> LedgerFailed | None:
         return translated(error)
+
+    def made_anew(self) -> None:
+        super().made_anew()
+        self._connections = {}  # psycopg closes none that another process made
+
+
+def _connect(url: str) -> psycopg.Connection[Any]:
+    return psycopg.connect(url, autocommit=True, prepare_threshold=None)
+
+
+def _read(connection: psycopg.Connection[Any], work: Callable[[Database], T]) -> T:
+    server = connection.pgconn
+    try:
+        connection.execute(_BEGIN_READING)
+        result = work(_Database(connection))
+        connection.execute(b"COMMIT")
+        return result
+    except BaseException:
+        server.finish()
+        raise
 
 
 def translated(error: Exception) -> LedgerFailed | None:

@@ -25,18 +25,23 @@ class ReopenedFile:
 
     def __init__(self, path: Path, flags: int) -> None:
         self._path, self._flags = os.fspath(path), flags | os.O_CLOEXEC
-        self._file: tuple[int, int, int] | None = None
+        self.identity: tuple[int, int, int] | None = None
+        """This process, and the device and number of the file that is open."""
         self._open = -1
         self._closing: weakref.finalize[..., Any] = weakref.finalize(self, int)  # nothing yet
 
     def descriptor(self) -> int:
         """The open file; FileNotFoundError if there is none and the flags do not create one."""
-        if self._file is None or self._file != self._named():
+        if self.identity is None or self.identity != self._named():
             self.close()
             self._open = os.open(self._path, self._flags, 0o600)
             self._closing = weakref.finalize(self, os.close, self._open)
-            self._file = _identity(os.fstat(self._open))
+            self.identity = _identity(os.fstat(self._open))
         return self._open
+
+    def held(self) -> int:
+        """The open file, whatever its name means now; it is opened if it is not open."""
+        return self.descriptor() if self.identity is None or self.identity[0] != os.getpid() else self._open
 
     def _named(self) -> tuple[int, int, int] | None:
         try:
@@ -47,7 +52,7 @@ class ReopenedFile:
     def close(self) -> None:
         """Close it; the next use opens it again."""
         self._closing()
-        self._file = None
+        self.identity = None
 
 
 def _identity(found: os.stat_result) -> tuple[int, int, int]:

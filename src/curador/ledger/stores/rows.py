@@ -6,16 +6,21 @@ that a charge reads a few rows, however long the history is.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any, NamedTuple, Protocol, TypeVar
+
+from curador.errors import LedgerBroken
 
 UNSURE = "nothing was drawn; a charge that was already written stays spent"
 """The cost of a failed write: it may have been committed before it failed."""
 
 RESTORE = "Find out why; then restore it as docs/how-to/restore-a-ledger.md says."
 """The fix for a ledger that is not as it was written."""
+
+PAGE = 1000
+"""Rows that are read at once."""
 
 DbValue = int | str | bytes | None
 DbRow = tuple[Any, ...]
@@ -64,7 +69,7 @@ def _within_ceiling(balance: DbRow) -> bool:
 
 ENTRY = _table("entry", append_only=True, sequence=int, body=str, mac=bytes)
 ANSWER = _table("answer", append_only=True, charge=int, bytes=bytes)
-HEAD = _table("head", one=int, format=int, sequence=int, charges=int, mac=bytes)
+HEAD = _table("head", one=int, format=int, sequence=int, charges=int, mac=bytes, at=str)
 SCOPE = _table("scope", name=str, parent=str, definition=str, expires=str, closed=int)
 BALANCE = _table(
     "balance",
@@ -80,25 +85,29 @@ BALANCE = _table(
 CHARGE = _table("charge", number=int, entry=int, request=str, fingerprint=str)
 PAID = _table("paid", key=2, scope=str, charge=int, entry=int)
 QUESTION = _table("question", fingerprint=str, charge=int)
+RUNNING = _table("running", fingerprint=str, charge=int, owner=str)
 REQUEST = _table("request", request=str, fingerprint=str, charge=int)
 NAMED = _table("named", name=str, data=int, source=str)
 SOURCED = _table("sourced", source=str, data=int)
-DATA = _table("data", number=int, scope=str, version=int)
+DATA = _table("data", number=int, scope=str, version=int, unit=str)
+FORMER = _table("former", key=2, name=str, scope=str, before=str)
+PROMISED = _table("promised", key=2, scope=str, budget=str, entry=int)
 
-DERIVED = (SCOPE, BALANCE, CHARGE, PAID, QUESTION, REQUEST, NAMED, SOURCED, DATA)
+DERIVED = (SCOPE, BALANCE, CHARGE, PAID, QUESTION, RUNNING, REQUEST, NAMED, SOURCED, DATA, FORMER, PROMISED)
 """Tables that can be computed again from the entries."""
 
 TABLES = (ENTRY, ANSWER, HEAD, *DERIVED)
 
-FORMAT = 1
+FORMAT = 2
 
 
 class Head(NamedTuple):
-    """The end of the history: the last entry's number and seal, and the number of charges so far."""
+    """The end of the history: the last entry's number, seal and time, and the number of charges so far."""
 
     sequence: int
     charges: int
     mac: bytes
+    at: str = ""
 
 
 class AnchorNeed(Enum):
@@ -126,12 +135,30 @@ class Rows(Protocol):
         """Write a row; over the one with its key, unless the table is append-only."""
         ...
 
-    def scan(self, table: RowTable, *prefix: DbValue, most: int | None = None) -> Iterator[DbRow]:
-        """The rows whose key has this prefix, in the order of their keys; with ``most`` only the first."""
+    def scan(self, table: RowTable, *prefix: DbValue, most: int | None = None, after: DbRow = ()) -> Iterator[DbRow]:
+        """The rows whose key has this prefix, in the order of their keys; with ``most`` only the first.
+
+        ``after`` is the rest of a key: only rows behind it.
+        """
         ...
 
-    def tail(self, table: RowTable, *prefix: DbValue, most: int) -> Sequence[DbRow]:
-        """The last rows whose key has this prefix, in the order of their keys, without reading those before."""
+    def tail(self, table: RowTable, *prefix: DbValue, most: int, before: DbValue = None) -> Sequence[DbRow]:
+        """The last rows whose key has this prefix, in the order of their keys, without reading those before.
+
+        With ``before`` the last of those whose key goes on with something lower.
+        """
+        ...
+
+    def count(self, table: RowTable, *prefix: DbValue) -> int:
+        """How many rows have a key with this prefix."""
+        ...
+
+    def payments(self, scope: str, most: int, before: int | None) -> Sequence[DbRow]:
+        """The number and body of the entries by which a scope paid, for its last charges (below one), oldest first."""
+        ...
+
+    def charges(self, numbers: Sequence[int]) -> Mapping[int, DbRow]:
+        """By number of a charge: the body of the entry that bought it, and whether it has an answer."""
         ...
 
     def require(self, need: AnchorNeed) -> None:
@@ -143,6 +170,32 @@ class Rows(Protocol):
         ...
 
 
+def row_of(rows: Rows, table: RowTable, *key: DbValue) -> DbRow:
+    """A row that must be there.
+
+    Fails: LedgerBroken if it is not: another program has removed it.
+    """
+    row = rows.get(table, *key)
+    if row is None:
+        raise LedgerBroken(
+            f"This ledger was changed by another program: the table {table.name} lacks the row of {key[0]!r}.",
+            fix=RESTORE,
+            code="ledger-tampered",
+            facts={"table": table.name},
+        )
+    return row
+
+
+def paged(rows: Rows, table: RowTable, after: DbRow = ()) -> Iterator[DbRow]:
+    """All rows of a table behind a key, in order, a page at a time: of a long table only a page is in memory."""
+    while True:
+        page = list(rows.scan(table, most=PAGE, after=after))
+        yield from page
+        if len(page) < PAGE:
+            return
+        after = page[-1][: table.key]
+
+
 class LedgerStore(Protocol):
     """Serial transactions on a ledger's rows."""
 
@@ -150,8 +203,11 @@ class LedgerStore(Protocol):
         """Run a transaction: committed durably as a whole, or not at all."""
         ...
 
-    def read(self, query: Callable[[Rows], T]) -> T:
-        """Run a query on one snapshot."""
+    def read(self, query: Callable[[Rows], T], long: bool = False) -> T:
+        """Run a query on one snapshot; a ``long`` one, which reads much, lets others read meanwhile.
+
+        A query may be run again from the beginning.
+        """
         ...
 
     def damage(self) -> str | None:

@@ -2,20 +2,32 @@
 
 from __future__ import annotations
 
-import os
 import time
-import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, contextmanager, nullcontext
-from threading import Lock
+from contextlib import contextmanager, nullcontext
+from threading import RLock
 from typing import Any
 
 from curador.errors import CuradorError, LedgerBroken, LedgerFailed
-from curador.ledger.anchor import Anchor, Mark, totals
+from curador.forks import after_fork
+from curador.ledger.anchor import Anchor
 from curador.ledger.stores.group_commit import GroupCommit, Job
-from curador.ledger.stores.rows import FORMAT, HEAD, RESTORE, TABLES, AnchorNeed, Head, Rows, RowTable, T
+from curador.ledger.stores.rows import (
+    ENTRY,
+    FORMAT,
+    HEAD,
+    RESTORE,
+    TABLES,
+    AnchorNeed,
+    DbRow,
+    Head,
+    Rows,
+    RowTable,
+    T,
+    paged,
+)
 from curador.ledger.stores.unit_of_work import (
     CachedRows,
     Database,
@@ -27,11 +39,14 @@ from curador.ledger.stores.unit_of_work import (
     select,
 )
 
+MOST_UNMARKED = 1000
+"""The most entries that are kept for the next mark; if there are more, it reads them."""
+
 WORTH_A_THREAD = 0.0003
 """Seconds an anchor write must take to be worth another thread: a hand-over takes about as long as a quick sync."""
 
 
-def create(table: RowTable, types: Mapping[type, str], options: str = "") -> str:
+def create(table: RowTable, types: Mapping[type, str], options: str = "", prefix: str = "") -> str:
     """The statement that creates a table, with the database's own options behind it.
 
     >>> from curador.ledger.stores.rows import QUESTION
@@ -41,7 +56,7 @@ def create(table: RowTable, types: Mapping[type, str], options: str = "") -> str
     columns = [f"{name} {types[kind]}" for name, kind in table.columns]
     keys = ", ".join(table.names[: table.key])
     check = [] if table.check is None else [f"CHECK ({table.check.sql})"]
-    return f"CREATE TABLE {table.name} ({', '.join([*columns, f'PRIMARY KEY ({keys})', *check])}){options}"
+    return f"CREATE TABLE {prefix}{table.name} ({', '.join([*columns, f'PRIMARY KEY ({keys})', *check])}){options}"
 
 
 # ---- transactions ------------------------------------------------------------------------------------------------
@@ -50,7 +65,7 @@ def create(table: RowTable, types: Mapping[type, str], options: str = "") -> str
 class TranslatedErrors:
     """Raises a driver's errors as LedgerFailed."""
 
-    def __init__(self, translated: Callable[[Exception], LedgerFailed | None]) -> None:
+    def __init__(self, translated: Callable[[Exception], LedgerFailed | LedgerBroken | None]) -> None:
         self._translated = translated
 
     def __enter__(self) -> None: ...
@@ -63,46 +78,49 @@ class TranslatedErrors:
 class SqlStore(ABC):
     """A database as a store: each batch of jobs is one transaction, and an anchor is written beside it.
 
-    Connections are closed before this process forks and opened again when they are next needed: neither database
-    survives a connection that two processes share.
+    A child of this process has connections, files and locks of its own: neither database survives a connection that
+    two processes share.
 
-    Guarantee: the anchor covers every entry that a returned result reveals.
+    Guarantee: the anchor covers every entry that a returned result reveals.  An exception raised at any instant, as by
+    a signal, ends the transaction, and leaves this process and all others able to go on.
     """
+
+    prefix = ""
+    """What stands before the name of a table in every statement."""
 
     def __init__(self, anchor: Anchor) -> None:
         self.anchor = anchor
-        self._seen = -1
+        self.checking = False  # until its opening has compared it with the anchor, or taken an older copy into use
+        # The last head seen here, and the newest mark that its history is known to contain.
+        self._known: tuple[Head | None, Head | None] = None, None
         self._translating = TranslatedErrors(self._translated)
         self._sync = 0.0
-        self._memory: tuple[Head | None, CachedRows] = None, empty_cache()
-        self._helper: ThreadPoolExecutor | None = None
-        self._fresh()
-        os.register_at_fork(
-            before=_weakly(self._before_fork),
-            after_in_parent=_weakly(self._after_fork),
-            after_in_child=_weakly(self._fresh),
-        )
+        self._helper: ThreadPoolExecutor | None
+        self._memory: tuple[Head | None, CachedRows]
+        # Entries of this process up to the head that its last batch left, and the number of the entry before them.
+        self._unmarked: tuple[int, list[DbRow]]
+        self.made_anew()
+        after_fork(self)
 
     # -- what each database implements
 
     @abstractmethod
-    def _writer(self) -> AbstractContextManager[Database]:
-        """An exclusive write transaction; rolled back at the end unless :meth:`_commit` was called."""
+    def _in_write(self, work: Callable[[Database], T]) -> T:
+        """Run work in an exclusive transaction, when it is this process's turn.
+
+        It is committed by :meth:`_commit`, and rolled back if anything is raised before that, at whatever instant.
+        """
 
     @abstractmethod
     def _commit(self) -> None: ...
 
     @abstractmethod
-    def _reader(self) -> AbstractContextManager[Database]:
-        """A read transaction on one snapshot."""
+    def _in_read(self, work: Callable[[Database], T], long: bool = False) -> T:
+        """Run work in a read transaction on one snapshot; ``long``, on a connection that no other work waits for."""
 
     @abstractmethod
-    def _translated(self, error: Exception) -> LedgerFailed | None:
+    def _translated(self, error: Exception) -> LedgerFailed | LedgerBroken | None:
         """A driver's error as ours; None for any other."""
-
-    @abstractmethod
-    def _turn(self) -> AbstractContextManager[Any]:
-        """Waits until it is this process's turn to write."""
 
     @abstractmethod
     def _disconnect(self) -> None: ...
@@ -120,16 +138,24 @@ class SqlStore(ABC):
         result: T = self._group.run(transaction, need)
         return result
 
-    def read(self, query: Callable[[Rows], T]) -> T:
-        with self._reading, self._translating, self._reader() as database:
-            rows = ReadView(database, _head(database))
+    def read(self, query: Callable[[Rows], T], long: bool = False) -> T:
+        known, mark = self._known, self._newest()  # older than the snapshot, which must contain both
+
+        def answer(database: Database) -> T:
+            rows = ReadView(database, _head(database, self.prefix), self.prefix)
+            self._require_continued(rows, known, mark)
             result = query(rows)
-            if rows.depends > self.anchor.reached:
-                self.anchor.advance(Mark(rows.head, totals(rows)))
+            if rows.depends > self.anchor.reached and mark is not None:
+                # It may have been settled by a process that has not marked it yet.
+                newer = rows.depends > mark.sequence
+                self.anchor.mark(*((rows.head, paged(rows, ENTRY, (mark.sequence,))) if newer else (mark, ())))
             return result
 
+        with self._translating:
+            return self._in_read(answer, long)
+
     def close(self) -> None:
-        with self._writing, self._reading:
+        with self._group.lead, self._writing, self._reading:
             self._disconnect()
             self.anchor.close()
             if self._helper is not None:
@@ -137,32 +163,69 @@ class SqlStore(ABC):
                 self._helper = None
 
     def _perform(self, batch: Sequence[Job]) -> None:
-        with self._writing, self._translating, self._turn():
-            with self._writer() as database:
-                before = _head(database)
-                if before.sequence < self._seen:
-                    raise LedgerBroken(
-                        "This ledger has lost entries since it was opened.",
-                        fix=RESTORE,
-                        code="ledger-lost-entries",
-                        facts={"entries": before.sequence, "seen": self._seen},
-                    )
-                cache = self._recall(before)
-                rows = UnitOfWork(database, before, cache)
-                answers = any(job.need is AnchorNeed.BEFORE for job in batch)
-                with self._marking(Mark(before, totals(rows))) if answers else nullcontext():
-                    outcomes = [_attempt(job, rows) for job in batch]
-                    rows.flush()
-                    spent = totals(rows) if rows.needs else None
-                    if rows.head != before:
-                        database.execute(insert(HEAD), (1, FORMAT, *rows.head))
-                    self._commit()
-            self._seen = rows.head.sequence
+        with self._translating:
+            rows, cache, mark, after, outcomes = self._in_write(lambda database: self._transact(database, batch))
+            self._known = rows.head, mark
             self._memory = rows.head, carry_over(cache)
-            if AnchorNeed.AFTER in rows.needs:
-                self._mark(Mark(rows.head, spent))
+            if after is not None:
+                self._mark(rows.head, after)
+                self._known, self._unmarked = (rows.head, rows.head), (rows.head.sequence, [])
         for job, (result, error) in zip(batch, outcomes, strict=True):
             job.finish(result, error)
+
+    def _transact(
+        self, database: Database, batch: Sequence[Job]
+    ) -> tuple[UnitOfWork, CachedRows, Head | None, list[DbRow] | None, list[Outcome]]:
+        before = _head(database, self.prefix)
+        mark = self._newest()  # of a committed head, so that it is never ahead of this one
+        if self._memory[0] != before:  # others have written, or it is not known what this process did last
+            self._unmarked = before.sequence, []
+        cache = self._recall(before)
+        rows = UnitOfWork(database, before, cache, self.prefix)
+        self._require_continued(rows, self._known, mark)
+        answers = any(job.need is AnchorNeed.BEFORE for job in batch) and before.sequence > self.anchor.reached
+        with self._marking(before, self._since(rows, mark)) if answers else nullcontext():
+            outcomes = [_attempt(job, rows) for job in batch]
+            rows.flush()
+            if answers:
+                mark, self._unmarked = before, (before.sequence, [])
+            later = AnchorNeed.AFTER in rows.needs and rows.head.sequence > self.anchor.reached
+            after = self._since(rows, mark) if later else None
+            self._unmarked[1].extend(rows.appended)
+            if len(self._unmarked[1]) > MOST_UNMARKED:
+                self._unmarked = rows.head.sequence, []
+            if rows.head != before:
+                database.execute(insert(HEAD, self.prefix), (1, FORMAT, *rows.head))
+            self._commit()
+        return rows, cache, mark, after, outcomes
+
+    def _newest(self) -> Head | None:
+        return self.anchor.newest() if self.checking else None
+
+    def _since(self, rows: UnitOfWork, mark: Head | None) -> list[DbRow]:
+        """The entries since a mark; they are read, unless this process has written all of them."""
+        end = mark or self.anchor.newest()
+        assert end is not None
+        first, known = self._unmarked
+        if first <= end.sequence:
+            return [entry for entry in (*known, *rows.appended) if entry[0] > end.sequence]
+        return list(paged(rows, ENTRY, (end.sequence,)))
+
+    def _require_continued(self, rows: ReadView, known: tuple[Head | None, Head | None], mark: Head | None) -> None:
+        """Refuse a history that lacks the last head seen here or the anchor's mark: the database was put back.
+
+        A head's seal stands for all entries before it.  So nothing is looked up where nobody else has written.
+        """
+        seen, contained = known
+        for head in (seen, None if mark == contained else mark):
+            if head is not None and head != rows.head and not contains(rows, head):
+                raise LedgerBroken(
+                    f"This ledger ends with entry {rows.head.sequence} and lacks entry {head.sequence}, which was seen "
+                    "before: it was put back while it was in use.",
+                    fix=RESTORE,
+                    code="ledger-lost-entries",
+                    facts={"entries": rows.head.sequence, "seen": head.sequence},
+                )
 
     def _recall(self, head: Head) -> CachedRows:
         """The last batch's cache, if the history still ends where that batch left it: every writer moves the head.
@@ -175,18 +238,18 @@ class SqlStore(ABC):
         return cache if left == head else empty_cache()
 
     @contextmanager
-    def _marking(self, mark: Mark) -> Iterator[None]:
-        """Writes the anchor while the block runs, since concurrent syncs overlap; before it where syncs are quick."""
+    def _marking(self, head: Head, entries: list[DbRow]) -> Iterator[None]:
+        """Marks a head while the block runs, since concurrent syncs overlap; before it where syncs are quick."""
         if self._sync < WORTH_A_THREAD:
-            self._mark(mark)
+            self._mark(head, entries)
             yield
             return
         if self._helper is None:
             self._helper = ThreadPoolExecutor(1, "curador anchor")
         try:
-            marked = self._helper.submit(self._mark, mark)
+            marked = self._helper.submit(self._mark, head, entries)
         except RuntimeError:  # this process is exiting, and no thread can be started
-            self._mark(mark)
+            self._mark(head, entries)
             yield
             return
         try:
@@ -196,51 +259,41 @@ class SqlStore(ABC):
         if failure is not None:
             raise failure
 
-    def _mark(self, mark: Mark) -> None:
+    def _mark(self, head: Head, entries: list[DbRow]) -> None:
         start = time.perf_counter()
-        if self.anchor.advance(mark):
-            self._sync = time.perf_counter() - start
+        self.anchor.mark(head, entries)
+        self._sync = time.perf_counter() - start
 
-    # -- forks
-
-    def _fresh(self) -> None:
-        self._writing, self._reading = Lock(), Lock()
+    def made_anew(self) -> None:
+        """Make anew what a process cannot have in common with its parent; of a batch that was cut off, nothing."""
+        self._writing, self._reading = RLock(), RLock()
         self._group = GroupCommit(self._perform)
+        self._memory, self._unmarked = (None, empty_cache()), (0, [])
         self._helper = None
-
-    def _before_fork(self) -> None:
-        self._writing.acquire()
-        self._reading.acquire()
-        self._disconnect()
-
-    def _after_fork(self) -> None:
-        self._reading.release()
-        self._writing.release()
+        self.anchor.after_fork()
 
 
-def _weakly(method: Callable[[], None]) -> Callable[[], None]:
-    """A call to a method that does not keep its object alive."""
-    found = weakref.WeakMethod(method)
-
-    def call() -> None:
-        if (alive := found()) is not None:
-            alive()
-
-    return call
-
-
-def _head(database: Database) -> Head:
-    row = database.execute(select(HEAD, 1), (1,)).fetchone()
+def _head(database: Database, prefix: str) -> Head:
+    row = database.execute(select(HEAD, 1, prefix=prefix), (1,)).fetchone()
     if row is None or row[1] != FORMAT:
         raise LedgerBroken(
             "This database is not a ledger that this version can read.",
             fix="Check its address.",
             code="ledger-format-unknown",
         )
-    return Head(row[2], row[3], bytes(row[4]))
+    return Head(row[2], row[3], bytes(row[4]), row[5])
 
 
-def _attempt(job: Job, rows: UnitOfWork) -> tuple[Any, CuradorError | None]:
+def contains(rows: Rows, head: Head) -> bool:
+    """Whether a history has this entry, by its seal; the beginning is in every history."""
+    entry = rows.get(ENTRY, head.sequence)
+    return head.sequence == 0 or (entry is not None and bytes(entry[2]) == head.mac)
+
+
+Outcome = tuple[Any, CuradorError | None]
+
+
+def _attempt(job: Job, rows: UnitOfWork) -> Outcome:
     """The outcome of one job; a refused one leaves nothing behind and does not stop the others of its batch."""
     try:
         result = job.transaction(rows)
@@ -252,9 +305,9 @@ def _attempt(job: Job, rows: UnitOfWork) -> tuple[Any, CuradorError | None]:
 
 
 def create_tables(
-    database: Database, types: Mapping[type, str], options: Callable[[RowTable], str], genesis: bytes
+    database: Database, types: Mapping[type, str], options: Callable[[RowTable], str], genesis: bytes, prefix: str = ""
 ) -> None:
     """Create the tables of a new ledger."""
     for table in TABLES:
-        database.execute(create(table, types, options(table)), ())
-    database.execute(insert(HEAD), (1, FORMAT, 0, 0, genesis))
+        database.execute(create(table, types, options(table), prefix), ())
+    database.execute(insert(HEAD, prefix), (1, FORMAT, 0, 0, genesis, ""))

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from contextlib import AbstractContextManager
+import time
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from threading import RLock
+from weakref import WeakMethod
 
 from curador.errors import LedgerBroken, LedgerFailed
-from curador.ledger.anchor import Anchor, sync_folder
+from curador.ledger.anchor import Anchor
+from curador.ledger.keep import sync_folder
 from curador.ledger.stores.file_queue import FileQueue
-from curador.ledger.stores.rows import TABLES, UNSURE, RowTable
+from curador.ledger.stores.rows import RESTORE, TABLES, UNSURE, DbRow, DbValue, RowTable, T
 from curador.ledger.stores.sql import SqlStore, create_tables
 from curador.ledger.stores.unit_of_work import Database
 
@@ -20,6 +24,9 @@ TYPES = {int: "INTEGER", str: "TEXT", bytes: "BLOB"}
 PATIENCE = 60
 """Seconds to wait for another program's lock, such as a backup's; among ledgers the queue decides."""
 
+BUSY = 250
+"""Milliseconds of that in which nobody can interrupt a writer, nor this process fork."""
+
 
 def _options(table: RowTable) -> str:
     """STRICT, so that no float is stored in an integer column; WITHOUT ROWID, so that a lookup reads one B-tree."""
@@ -27,19 +34,23 @@ def _options(table: RowTable) -> str:
     return " STRICT" if numbered else " STRICT, WITHOUT ROWID"
 
 
-class _Transaction:
-    """A transaction, rolled back at the end unless it was committed."""
+class _Interrupted(Exception):
+    """A long read stops, because its process wants to fork."""
 
-    def __init__(self, connection: sqlite3.Connection, begin: str) -> None:
-        self._connection, self._begin = connection, begin
 
-    def __enter__(self) -> sqlite3.Connection:
-        self._connection.execute(self._begin)
-        return self._connection
+class _Interruptible:
+    """A connection for a long read, which stops between two statements; SQLite itself stops in the midst of one."""
 
-    def __exit__(self, *failure: object) -> None:
-        if self._connection.in_transaction:
-            self._connection.execute("ROLLBACK")
+    def __init__(self, connection: sqlite3.Connection, store: SqliteStore) -> None:
+        self._connection, self._store = connection, store
+
+    def execute(self, statement: str, values: Sequence[DbValue], /) -> sqlite3.Cursor:
+        if self._store.interrupting:
+            raise _Interrupted
+        return self._connection.execute(statement, values)
+
+    def executemany(self, statement: str, rows: Iterable[DbRow], /) -> None:
+        raise TypeError("a read-only view cannot write")
 
 
 class SqliteStore(SqlStore):
@@ -56,40 +67,84 @@ class SqliteStore(SqlStore):
         self._queue = FileQueue(path.with_name(path.name + "-queue"))
         self._file: tuple[int, int] | None = None
         super().__init__(anchor)
+        os.register_at_fork(before=_weakly(self._before_fork), after_in_parent=_weakly(self._after_fork))
 
     def create(self, genesis: bytes) -> None:
         """Create the tables, unless they exist."""
-        with self._writing, self._translating, self._turn():
-            with _Transaction(self._connection("write", fresh=True), "BEGIN IMMEDIATE") as connection:
-                if not connection.execute("SELECT 1 FROM sqlite_schema LIMIT 1").fetchone():
-                    create_tables(connection, TYPES, _options, genesis)
-                    for table in (t for t in TABLES if t.append_only):
-                        for act in ("UPDATE", "DELETE"):
-                            connection.execute(
-                                f"CREATE TRIGGER {table.name}_{act.lower()} BEFORE {act} ON {table.name} "
-                                f"BEGIN SELECT RAISE(ABORT, '{table.name} is append-only'); END"
-                            )
-                connection.execute("COMMIT")
+
+        def create_unless_there(database: Database) -> None:
+            if not database.execute("SELECT 1 FROM sqlite_schema LIMIT 1", ()).fetchone():
+                create_tables(database, TYPES, _options, genesis)
+                for table in (t for t in TABLES if t.append_only):
+                    for act in ("UPDATE", "DELETE"):
+                        database.execute(
+                            f"CREATE TRIGGER {table.name}_{act.lower()} BEFORE {act} ON {table.name} "
+                            f"BEGIN SELECT RAISE(ABORT, '{table.name} is append-only'); END",
+                            (),
+                        )
+
+        with self._group.lead, self._translating:
+            # Its owner's alone, and so are the log and the index that SQLite makes beside it.
+            os.close(os.open(self._name, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+            self._in_write(create_unless_there, fresh=True)
             sync_folder(self.path.parent)
 
     def damage(self) -> str | None:
-        with self._reading, self._translating, self._reader() as database:
-            found = database.execute("PRAGMA integrity_check(1)", ()).fetchone()[0]
+        def check_pages(database: Database) -> str:
+            return str(database.execute("PRAGMA integrity_check(1)", ()).fetchone()[0])
+
+        with self._translating:
+            found = self._in_read(check_pages, long=True)
         return None if found == "ok" else f"The file of this ledger is damaged: {found}."
 
-    def _writer(self) -> AbstractContextManager[Database]:
-        return _Transaction(self._connection("write"), "BEGIN IMMEDIATE")
+    def _in_write(self, work: Callable[[Database], T], fresh: bool = False) -> T:
+        leave = self._queue.leaving()
+        try:
+            self._queue.wait()
+            end = time.monotonic() + PATIENCE
+            while True:
+                # A connection is built in: its exit rolls back, whatever was raised and at whatever instant, also
+                # between a BEGIN that succeeded and the next line.
+                with self._writing, self._connection("write", fresh) as connection:
+                    try:
+                        connection.execute("BEGIN IMMEDIATE")
+                    except sqlite3.OperationalError as error:
+                        if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > end:
+                            raise
+                    else:
+                        return work(connection)
+        finally:
+            leave()
 
     def _commit(self) -> None:
         self._connections["write"].execute("COMMIT")
 
-    def _reader(self) -> AbstractContextManager[Database]:
-        return _Transaction(self._connection("read"), "BEGIN")
-
-    def _turn(self) -> AbstractContextManager[Any]:
-        return self._queue.turn()
+    def _in_read(self, work: Callable[[Database], T], long: bool = False) -> T:
+        if not long:
+            with self._reading, self._connection("read") as connection:
+                connection.execute("BEGIN")
+                return work(connection)
+        while True:
+            with self._forking:  # not held while it works: a process that wants to fork interrupts it
+                pass
+            with self._reading_long:
+                try:
+                    with self._connection("long") as connection:
+                        connection.execute("BEGIN")
+                        return work(_Interruptible(connection, self))
+                except sqlite3.OperationalError as error:
+                    if error.sqlite_errorcode != sqlite3.SQLITE_INTERRUPT:
+                        raise
+                except _Interrupted:
+                    pass
 
     def _connection(self, use: str, fresh: bool = False) -> sqlite3.Connection:
+        if self._process != os.getpid():
+            raise LedgerFailed(
+                "This process was forked while the ledger was in use, and its connections cannot be told apart.",
+                fix="Fork from a thread that is not interrupted, or open the ledger in a new process.",
+                code="ledger-forked",
+            )
         self._same_file(fresh)
         if use not in self._connections:
             mode = "rwc" if fresh else "rw"
@@ -100,11 +155,13 @@ class SqliteStore(SqlStore):
                 isolation_level=None,  # no transaction is begun or ended but by this class
                 check_same_thread=False,  # one thread at a time, by the locks above
             )
-            self._connections[use] = made
             if made.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
                 made.execute("PRAGMA journal_mode = WAL")
             made.execute("PRAGMA synchronous = FULL")
+            if use == "write":
+                made.execute(f"PRAGMA busy_timeout = {BUSY}")
             self._same_file()
+            self._connections[use] = made
         return self._connections[use]
 
     def _same_file(self, fresh: bool = False) -> None:
@@ -132,16 +189,58 @@ class SqliteStore(SqlStore):
             )
 
     def _disconnect(self) -> None:
-        while self._connections:
-            self._connections.popitem()[1].close()
+        with self._reading_long:
+            while self._connections:
+                self._connections.popitem()[1].close()
         self._queue.close()
 
-    def _translated(self, error: Exception) -> LedgerFailed | None:
+    # -- forks: SQLite counts its locks by process, so that no connection may be open when a process forks
+
+    def _before_fork(self) -> None:
+        for lock in (self._forking, self._writing, self._reading):
+            lock.acquire()
+        self.interrupting = True
+        while not self._reading_long.acquire(timeout=0.01):
+            if "long" in self._connections:
+                self._connections["long"].interrupt()  # it begins anew afterwards
+        while self._connections:
+            self._connections.popitem()[1].close()
+
+    def _after_fork(self) -> None:
+        """Release what this thread holds: less than all if it was interrupted above."""
+        self.interrupting = False
+        for lock in (self._reading_long, self._reading, self._writing, self._forking):
+            with suppress(RuntimeError):
+                lock.release()
+
+    def made_anew(self) -> None:
+        super().made_anew()
+        self._forking, self._reading_long, self.interrupting = RLock(), RLock(), False
+        self._queue.close()  # a child must not keep its parent's place
+        if not self._connections:  # else the child cannot use the file, see _connection
+            self._process = os.getpid()
+
+    def _translated(self, error: Exception) -> LedgerFailed | LedgerBroken | None:
         if not isinstance(error, sqlite3.Error | OSError):
             return None
+        if getattr(error, "sqlite_errorcode", 0) & 0xFF in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+            return LedgerBroken(
+                f"The file of this ledger is damaged: {error}.", fix=RESTORE, cost=UNSURE, code="ledger-damaged"
+            )
         return LedgerFailed(
             f"The ledger {self.path.name} cannot be read or written: {error}.",
             fix="Check the disk, the file's permissions and its folder; then ask again.",
             cost=UNSURE,
             code="ledger-unavailable",
         )
+
+
+def _weakly(method: Callable[[], None]) -> Callable[[], None]:
+    """A call to a method that does not keep its object alive."""
+    found = WeakMethod(method)
+
+    def call() -> None:
+        if (alive := found()) is not None:
+            alive()
+
+    return call

@@ -8,12 +8,12 @@ reach the database.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Protocol
 
 from curador.errors import LedgerBroken
-from curador.ledger.stores.rows import TABLES, AnchorNeed, DbRow, DbValue, Head, RowTable
+from curador.ledger.stores.rows import ENTRY, TABLES, AnchorNeed, DbRow, DbValue, Head, RowTable
 
 CachedRows = defaultdict[RowTable, dict[DbRow, DbRow | None]]
 """Rows by their keys, as they are in the database; None where there is none."""
@@ -33,57 +33,104 @@ class Database(Protocol):
 
 
 @lru_cache
-def select(table: RowTable, given: int, limited: bool = False, newest: bool = False) -> str:
+def select(
+    table: RowTable,
+    given: int,
+    limited: bool = False,
+    newest: bool = False,
+    below: bool = False,
+    after: bool = False,
+    prefix: str = "",
+) -> str:
     """The statement that reads the rows whose key begins with ``given`` values; ``newest`` from the last key on.
 
-    >>> from curador.ledger.stores.rows import PAID, QUESTION
+    ``below``: only rows whose key goes on with something lower than a value; ``after``: only rows behind the rest of a
+    key.
+
+    >>> from curador.ledger.stores.rows import ENTRY, PAID, QUESTION
     >>> select(QUESTION, 1)
     'SELECT fingerprint, charge FROM question WHERE fingerprint = ?'
     >>> select(PAID, 1, limited=True, newest=True)
     'SELECT scope, charge, entry FROM paid WHERE scope = ? ORDER BY scope DESC, charge DESC LIMIT ?'
+    >>> select(PAID, 0, after=True)
+    'SELECT scope, charge, entry FROM paid WHERE (scope, charge) > (?, ?) ORDER BY scope, charge'
     """
-    where = " AND ".join(f"{name} = ?" for name in table.names[:given])
+    tests = [f"{name} = ?" for name in table.names[:given]] + [f"{table.names[given]} < ?"] * below
+    if after:
+        rest = table.names[given : table.key]
+        tests.append(f"({', '.join(rest)}) > ({', '.join('?' * len(rest))})" if rest[1:] else f"{rest[0]} > ?")
+    where = " AND ".join(tests)
     down = " DESC" if newest else ""
     order = "" if given == table.key else f" ORDER BY {', '.join(n + down for n in table.names[: table.key])}"
     limit = " LIMIT ?" if limited else ""
-    return f"SELECT {', '.join(table.names)} FROM {table.name}{' WHERE ' * bool(given)}{where}{order}{limit}"
+    return f"SELECT {', '.join(table.names)} FROM {prefix}{table.name}{' WHERE ' * bool(tests)}{where}{order}{limit}"
 
 
 @lru_cache
-def insert(table: RowTable) -> str:
+def insert(table: RowTable, prefix: str = "") -> str:
     """The statement that writes a row, over the one with its key unless the table is append-only.
 
-    >>> from curador.ledger.stores.rows import ANSWER
+    >>> from curador.ledger.stores.rows import ENTRY, ANSWER
     >>> insert(ANSWER)
     'INSERT INTO answer (charge, bytes) VALUES (?, ?)'
     """
     marks = ", ".join("?" * len(table.names))
     keys, rest = ", ".join(table.names[: table.key]), table.names[table.key :]
     over = f" ON CONFLICT ({keys}) DO UPDATE SET {', '.join(f'{n} = excluded.{n}' for n in rest)}"
-    return f"INSERT INTO {table.name} ({', '.join(table.names)}) VALUES ({marks}){'' if table.append_only else over}"
+    into = f"{prefix}{table.name} ({', '.join(table.names)})"
+    return f"INSERT INTO {into} VALUES ({marks}){'' if table.append_only else over}"
+
+
+_PAYMENTS = (
+    "SELECT sequence, body FROM (SELECT charge, entry FROM {0}paid WHERE scope = ? {1}ORDER BY charge DESC LIMIT ?) "
+    "AS payment JOIN {0}entry ON sequence = entry ORDER BY charge DESC"
+)
+_CHARGES = (
+    "SELECT number, body, answer.charge IS NOT NULL FROM {0}charge JOIN {0}entry ON sequence = entry "
+    "LEFT JOIN {0}answer ON answer.charge = number WHERE number IN ({1})"
+)
 
 
 class ReadView:
     """The rows of a database within a read-only transaction; ``depends`` is the newest entry its result reveals."""
 
-    def __init__(self, database: Database, head: Head) -> None:
+    def __init__(self, database: Database, head: Head, prefix: str = "") -> None:
         self.head, self.depends = head, -1  # on none
-        self._database = database
+        self._database, self._prefix = database, prefix
 
     def get(self, table: RowTable, *key: DbValue) -> DbRow | None:
-        row: DbRow | None = self._database.execute(select(table, len(key)), key).fetchone()
+        row: DbRow | None = self._database.execute(select(table, len(key), prefix=self._prefix), key).fetchone()
         return row
 
     def put(self, table: RowTable, *row: DbValue) -> None:
         raise TypeError("a read-only view cannot write")
 
-    def scan(self, table: RowTable, *prefix: DbValue, most: int | None = None) -> Iterator[DbRow]:
+    def scan(self, table: RowTable, *prefix: DbValue, most: int | None = None, after: DbRow = ()) -> Iterator[DbRow]:
         limit = () if most is None else (most,)
-        yield from self._database.execute(select(table, len(prefix), bool(limit)), (*prefix, *limit))
+        statement = select(table, len(prefix), bool(limit), after=bool(after), prefix=self._prefix)
+        yield from self._database.execute(statement, (*prefix, *after, *limit))
 
-    def tail(self, table: RowTable, *prefix: DbValue, most: int) -> Sequence[DbRow]:
-        statement = select(table, len(prefix), limited=True, newest=True)
-        return list(self._database.execute(statement, (*prefix, most)))[::-1]
+    def tail(self, table: RowTable, *prefix: DbValue, most: int, before: DbValue = None) -> Sequence[DbRow]:
+        below = () if before is None else (before,)
+        statement = select(table, len(prefix), limited=True, newest=True, below=bool(below), prefix=self._prefix)
+        return list(self._database.execute(statement, (*prefix, *below, most)))[::-1]
+
+    def count(self, table: RowTable, *prefix: DbValue) -> int:
+        where = " AND ".join(f"{name} = ?" for name in table.names[: len(prefix)])
+        statement = f"SELECT count(*) FROM {self._prefix}{table.name}{' WHERE ' * bool(prefix)}{where}"
+        return int(self._database.execute(statement, prefix).fetchone()[0])
+
+    def payments(self, scope: str, most: int, before: int | None) -> Sequence[DbRow]:
+        statement = _PAYMENTS.format(self._prefix, "" if before is None else "AND charge < ? ")
+        values = (scope, most) if before is None else (scope, before, most)
+        return list(self._database.execute(statement, values))[::-1]
+
+    def charges(self, numbers: Sequence[int]) -> Mapping[int, DbRow]:
+        if not numbers:
+            return {}
+        statement = _CHARGES.format(self._prefix, ", ".join("?" * len(numbers)))
+        found = self._database.execute(statement, numbers)
+        return {number: (line, bool(answered)) for number, line, answered in found}
 
     def require(self, need: AnchorNeed) -> None:
         raise TypeError("a read-only view cannot require an anchor write")
@@ -99,9 +146,11 @@ class UnitOfWork(ReadView):
     added to it, so that it agrees with the database again once the transaction is committed, and only then.
     """
 
-    def __init__(self, database: Database, head: Head, cache: CachedRows) -> None:
-        super().__init__(database, head)
+    def __init__(self, database: Database, head: Head, cache: CachedRows, prefix: str = "") -> None:
+        super().__init__(database, head, prefix)
         self.needs: set[AnchorNeed] = set()
+        self.appended: list[DbRow] = []
+        """The entries that were sent to the database so far."""
         self._start = head
         self._cache = cache
         self._written: defaultdict[RowTable, dict[DbRow, DbRow]] = defaultdict(dict)
@@ -109,11 +158,10 @@ class UnitOfWork(ReadView):
 
     def get(self, table: RowTable, *key: DbValue) -> DbRow | None:
         cached = self._cache[table]
-        try:
+        if key in cached:
             return cached[key]
-        except KeyError:
-            cached[key] = row = super().get(table, *key)
-            return row
+        cached[key] = row = super().get(table, *key)
+        return row
 
     def put(self, table: RowTable, *row: DbValue) -> None:
         key = row[: table.key]
@@ -125,13 +173,13 @@ class UnitOfWork(ReadView):
         self._undo.append((table, key, key in cached, cached.get(key), written.get(key)))
         cached[key] = written[key] = row
 
-    def scan(self, table: RowTable, *prefix: DbValue, most: int | None = None) -> Iterator[DbRow]:
+    def scan(self, table: RowTable, *prefix: DbValue, most: int | None = None, after: DbRow = ()) -> Iterator[DbRow]:
         self._flush_before_scan()
-        return super().scan(table, *prefix, most=most)
+        return super().scan(table, *prefix, most=most, after=after)
 
-    def tail(self, table: RowTable, *prefix: DbValue, most: int) -> Sequence[DbRow]:
+    def tail(self, table: RowTable, *prefix: DbValue, most: int, before: DbValue = None) -> Sequence[DbRow]:
         self._flush_before_scan()
-        return super().tail(table, *prefix, most=most)
+        return super().tail(table, *prefix, most=most, before=before)
 
     def _flush_before_scan(self) -> None:
         if self._undo:
@@ -172,8 +220,9 @@ class UnitOfWork(ReadView):
         """
         if self._written and self.head == self._start:
             raise LedgerBroken("Rows would be written without an entry.", fix="Report this.", code="ledger-defect")
+        self.appended += self._written.get(ENTRY, {}).values()
         for table, rows in self._written.items():
-            self._database.executemany(insert(table), rows.values())
+            self._database.executemany(insert(table, self._prefix), rows.values())
         self._written.clear()
 
 
@@ -187,7 +236,7 @@ def carry_over(cache: CachedRows) -> CachedRows:
 
     Answers and entries are dropped, and everything if it is more than ``MOST_CACHED`` rows.
 
-    >>> from curador.ledger.stores.rows import ENTRY, QUESTION
+    >>> from curador.ledger.stores.rows import ENTRY, ENTRY, QUESTION
     >>> cache = empty_cache()
     >>> cache[QUESTION]["f",], cache[ENTRY][1,] = ("f", 1), (1, "{}", b"")
     >>> carry_over(cache)[QUESTION], carry_over(cache)[ENTRY]

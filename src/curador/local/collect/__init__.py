@@ -8,6 +8,7 @@
 * files — files of tasks and keys
 * tallies — tallies as documents, and their sums
 * summaries — the estimate as plain values
+* comparison — the difference between two periods or segments
 * table — columns of a file, for simulations
 * rehearsal — simulated reports
 * spark — counting as a Spark job

@@ -14,7 +14,7 @@ from typing import Any
 from curador.errors import CollectorFailed, InvalidParameter
 from curador.local.collect.intake import Intake, Pause, strict_json
 from curador.local.collect.store import ReportStore
-from curador.local.collect.wire import Reason, publish_task, read_task, task_id
+from curador.local.collect.wire import Reason, publish_task, read_task
 from curador.local.task.estimate import LocalEstimate
 from curador.local.task.keys import LocalKey
 from curador.local.task.tally import Tally
@@ -92,7 +92,7 @@ class Collector:
         try:
             target.mkdir(parents=True, exist_ok=True)
             with _locked(target):
-                _fill(target, task_id(task), json.dumps(document, indent=1) + "\n")
+                _fill(target, task.id, json.dumps(document, indent=1) + "\n")
         except OSError as error:
             if new:
                 with suppress(OSError):
@@ -128,7 +128,7 @@ class Collector:
             raise CollectorFailed(f"{TASK} is not a task.", fix="Restore the folder from a copy.") from None
         if task is not None and task != found:
             raise CollectorFailed(f"{place.name} collects on another task.", fix="Choose another folder for each task.")
-        return cls(place, found, ReportStore(place / REPORTS, task_id(found)))
+        return cls(place, found, ReportStore(place / REPORTS, found.id))
 
     @classmethod
     def open_or_create(cls, folder: str | Path, task: Task | None = None) -> Collector:
@@ -149,10 +149,18 @@ class Collector:
     def _rows(self) -> int:
         return max(1, min(BATCH_ROWS, BATCH_BYTES // max(1, self.task.layout.size)))
 
-    def collect(self, messages: Iterable[Any], *, progress: Callback = False) -> Receipt:
+    def collect(
+        self,
+        messages: Iterable[Any],
+        *,
+        progress: Callback = False,
+        acknowledge: Callable[[Receipt], None] | None = None,
+    ) -> Receipt:
         """Accept messages: mappings, or JSON as text or bytes, such as the lines of a file.
 
-        At a :data:`curador.local.collect.intake.PAUSE` the messages before it are written.
+        At a :data:`curador.local.collect.intake.PAUSE` the messages before it are written.  ``acknowledge`` is called
+        with the receipt of all messages so far whenever they are written: a crash loses none of these.  A sender that
+        keeps what is not acknowledged, and sends it again after a crash, loses nothing, and no message counts twice.
 
         Fails: with :class:`CollectorFailed` if the folder cannot be written or the rest of the messages cannot be read;
             the error states how many were processed before, and these are kept.
@@ -172,6 +180,8 @@ class Collector:
                     raise
                 here: Mapping[Reason, int] = {"replayed": replayed} if replayed else {}
                 receipt += Receipt(len(batch.tokens) - replayed, batch.refused) + Receipt(0, here)
+                if acknowledge is not None:
+                    acknowledge(receipt)
                 if tell is not None:
                     tell(receipt.messages / many if many else -1.0)
         if source.failure is not None:

@@ -7,17 +7,20 @@ the task needs, or is dropped without a count.
 from __future__ import annotations
 
 import base64
+import errno
+import gzip
 import json
 import os
 import re
 import select
 import time
+import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import takewhile
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,7 +34,6 @@ from curador.local.collect.wire import (
     reason_of,
     refused,
     sound_reports,
-    task_id,
     to_base64,
 )
 from curador.local.task.task import Task
@@ -39,8 +41,10 @@ from curador.local.task.task import Task
 SPARE = 1024
 """How many bytes a message may have beside its epsilon and report: names, token, and spaces that some write."""
 CHUNK = 1 << 16
-SECONDS = 5.0
-"""The longest that messages from a pipe wait to be written."""
+SECONDS = 1.0
+"""The longest that messages from a pipe wait to be written: what arrives together is written together, in no order."""
+GZIP, MARK = b"\x1f\x8b", b"\xef\xbb\xbf"
+"""How compressed files begin, and how some programs begin a text."""
 _TOKEN = f"[0-9a-f]{{{2 * TOKEN_BYTES}}}"
 
 
@@ -82,10 +86,6 @@ class Intake:
 
     task: Task
 
-    @cached_property
-    def named(self) -> str:
-        return task_id(self.task)
-
     @property
     def longest(self) -> int:
         """How many bytes a line may have."""
@@ -104,7 +104,7 @@ class Intake:
     def _usual(self) -> re.Pattern[bytes]:
         """A line as our own clients write it, which needs no JSON parser."""
         parts = {
-            "task": re.escape(self.named),
+            "task": re.escape(self.task.id),
             "epsilon": re.escape(str(self.task.epsilon)),
             "token": f"({_TOKEN})",
             "report": f"({self._report})",
@@ -137,7 +137,7 @@ class Intake:
         """The texts of the token and the report of any message, refused if it is not one on this task."""
         if isinstance(message, str | bytes | bytearray):
             message = self._document(message)
-        token, report = message_parts(self.task, self.named, message)
+        token, report = message_parts(self.task, message)
         if not re.fullmatch(_TOKEN, token) or not re.fullmatch(self._report, report):
             raise refused("malformed", f"A token has {TOKEN_BYTES} bytes, a report {self.task.layout.size}.")
         return token.encode(), report.encode()
@@ -173,15 +173,33 @@ class Intake:
 def incoming(file: BinaryIO, task: Task, stop: Stop) -> Iterator[bytes | Pause]:
     """The lines of a file up to its end or to the stop; of a pipe with pauses, at which what arrived is written.
 
+    Either may be compressed by gzip, which its first bytes tell, and may begin with a byte order mark.
+
     >>> from io import BytesIO
     >>> from curador.local import KRR
     >>> list(incoming(BytesIO(b"ab\\ncd"), KRR(keys=2, epsilon=1), Stop(reader=0)))
     [b'ab\\n', b'cd']
     """
     longest = Intake(task).longest
-    if file.seekable():
-        return takewhile(lambda _: not stop.signal, lines(file, longest))
-    return arriving(file.fileno(), longest, SECONDS, stop.reader)
+    if not file.seekable():
+        return _unmarked(arriving(file.fileno(), longest, SECONDS, stop.reader))
+    start = file.tell()
+    begins = file.read(len(GZIP))
+    file.seek(start)
+    opened = cast(BinaryIO, gzip.GzipFile(fileobj=file)) if begins == GZIP else file
+    return takewhile(lambda _: not stop.signal, _unmarked(lines(opened, longest)))
+
+
+def _unmarked(messages: Iterator[Any]) -> Iterator[Any]:
+    """The same without a byte order mark; a compressed file that is broken is one that cannot be read on."""
+    try:
+        for first in messages:
+            yield first.removeprefix(MARK) if isinstance(first, bytes) else first
+            if isinstance(first, bytes):
+                break
+        yield from messages
+    except (EOFError, zlib.error):
+        raise OSError(errno.EIO, "the compressed data is broken") from None
 
 
 def lines(file: BinaryIO, longest: int) -> Iterator[bytes]:
@@ -213,7 +231,7 @@ def arriving(source: int, longest: int, seconds: float, stop: int | None = None)
     [b'cd']
     >>> os.close(reader)
     """
-    line, ends = bytearray(), time.monotonic() + seconds
+    line, ends, unpack = bytearray(), time.monotonic() + seconds, _Unpack()
     watched = [source] if stop is None else [source, stop]
     while True:
         ready, _, _ = select.select(watched, [], [], max(0.0, ends - time.monotonic()))
@@ -222,17 +240,52 @@ def arriving(source: int, longest: int, seconds: float, stop: int | None = None)
         if source in ready:
             data = os.read(source, CHUNK)
             if not data:
+                line += unpack.end()
                 break
-            for i, part in enumerate(data.split(b"\n")):
-                if i:
-                    yield bytes(line)
-                    line.clear()
-                line += part[: longest + 1 - len(line)]
+            for piece in unpack(data):
+                for i, part in enumerate(piece.split(b"\n")):
+                    if i:
+                        yield bytes(line)
+                        line.clear()
+                    line += part[: longest + 1 - len(line)]
         if time.monotonic() >= ends:
             yield PAUSE
             ends = time.monotonic() + seconds
     if line:
         yield bytes(line)
+
+
+class _Unpack:
+    """Pieces of a stream as they are, or unpacked if the stream begins like a compressed one."""
+
+    def __init__(self) -> None:
+        self.kept, self.plain, self.inside = b"", False, False
+        self.unzip = zlib.decompressobj(31)
+
+    def __call__(self, data: bytes) -> Iterator[bytes]:
+        data, self.kept = self.kept + data, b""
+        if not self.plain and not self.inside and len(data) < len(GZIP):
+            self.kept = data  # one byte does not tell
+            return
+        self.plain = self.plain or not (self.inside or data.startswith(GZIP))
+        if self.plain:
+            yield data
+            return
+        more = True
+        while more:
+            piece = self.unzip.decompress(data, CHUNK)
+            yield piece
+            data, self.inside = self.unzip.unconsumed_tail, True
+            more = bool(data) or len(piece) == CHUNK
+            if self.unzip.eof:  # several may follow each other
+                data, self.unzip = self.unzip.unused_data, zlib.decompressobj(31)
+                self.inside = more = bool(data)
+
+    def end(self) -> bytes:
+        """What is left at the end of the stream."""
+        if self.inside:
+            raise EOFError
+        return self.kept
 
 
 def strict_json(text: str) -> Any:

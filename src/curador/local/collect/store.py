@@ -59,7 +59,7 @@ class ReportStore:
     >>> task = KRR(keys=["a", "b"], epsilon=1)
     >>> batch = Intake(task).read(messages(task, task.randomize(["a", "b"])))
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     store = ReportStore.create(Path(folder) / "reports.duckdb", Intake(task).named)
+    ...     store = ReportStore.create(Path(folder) / "reports.duckdb", task.id)
     ...     store.add(batch), store.add(batch), store.totals()
     (0, 2, (2, {'replayed': 2}))
     """

@@ -9,7 +9,7 @@ from typing import Any
 from curador.errors import InvalidParameter, InvalidValue
 from curador.local.collect.collector import Collector
 from curador.local.collect.files import read_document
-from curador.local.collect.wire import VERSION, task_id
+from curador.local.collect.wire import VERSION
 from curador.local.task.tally import MOST_USERS, Tally
 from curador.local.task.task import Task
 
@@ -22,7 +22,7 @@ def publish_tally(task: Task, tally: Tally) -> dict[str, object]:
     >>> read_tally(task, publish_tally(task, task.tally([0, 2, 2]))).support.tolist()
     [1, 0, 2]
     """
-    return {"curador": VERSION, "task": task_id(task), "tally": tally.to_json()}
+    return {"curador": VERSION, "task": task.id, "tally": tally.to_json()}
 
 
 def read_tally(task: Task, document: Mapping[str, Any]) -> Tally:
@@ -31,7 +31,7 @@ def read_tally(task: Task, document: Mapping[str, Any]) -> Tally:
         raise InvalidValue("This is not a tally of a task.", fix="Read what publish_tally() made.")
     if document["curador"] != VERSION:
         raise InvalidValue("This tally is of another version.", fix="Upgrade Curador.")
-    if document["task"] != task_id(task):
+    if document["task"] != task.id:
         raise InvalidValue("This tally is of another task.", fix="Add tallies of one task only.")
     found = Tally.from_json(document["tally"])
     if found.support.shape != task.empty_tally().support.shape:

@@ -12,7 +12,6 @@ import binascii
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from hashlib import sha256
 from typing import Any, Literal, cast
 
 import numpy as np
@@ -20,12 +19,12 @@ from numpy.typing import NDArray
 
 from curador.errors import InvalidParameter, InvalidValue, MessageRefused
 from curador.local.devices import curador_device
+from curador.local.task.identity import canonical
 from curador.local.task.task import Task, task_from_json
 from curador.noise import SYSTEM, Entropy
 
 VERSION = 1
 TOKEN_BYTES = 16
-ID_BYTES = 16
 
 Reason = Literal["malformed", "another task", "another epsilon", "not a report", "replayed"]
 """Why a message is refused."""
@@ -46,37 +45,24 @@ def reason_of(refusal: MessageRefused) -> Reason:
     return cast(Reason, refusal.facts["reason"])
 
 
-def canonical(document: object) -> bytes:
-    """The canonical text of a JSON document: keys sorted, no spaces, everything beyond ASCII escaped.
-
-    >>> canonical({"b": 1, "a": "é"})
-    b'{"a":"\\\\u00e9","b":1}'
-    """
-    return json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False).encode()
-
-
-def task_id(task: Task) -> str:
-    """The id of a task: the first 16 bytes of the SHA-256 of its canonical text, in hexadecimal.
-
-    >>> from curador.local import KRR
-    >>> len(task_id(KRR(keys=2, epsilon=1))), task_id(KRR(keys=2, epsilon=1)) == task_id(KRR(keys=2, epsilon=2))
-    (32, False)
-    """
-    return sha256(canonical(task.to_json())).digest()[:ID_BYTES].hex()
-
-
 def publish_task(task: Task) -> dict[str, object]:
-    """The document to hand out to devices.
+    """The document to hand out to devices, of a task that has a name.
 
     >>> from curador.local import KRR
-    >>> task = KRR(keys=["a", "b"], epsilon=1)
+    >>> task = KRR(keys=["a", "b"], epsilon=1).named("letters")
     >>> read_task(publish_task(task)) == task
     True
-    >>> publish_task(KRR(keys=[1, 2**60], epsilon=1))
+    >>> publish_task(KRR(keys=[1, 2**60], epsilon=1).named("numbers"))
     Traceback (most recent call last):
     curador.errors.InvalidParameter: No device would answer this task: ...
     """
-    document = {"curador": VERSION, "id": task_id(task), "task": task.to_json()}
+    if not task.name:
+        raise InvalidParameter(
+            "A task is published under a name, by which devices tell it from others with the same answers.",
+            fix='Name it: task.named("drinks").',
+            code="task-unnamed",
+        )
+    document = {"curador": VERSION, "id": task.id, "task": task.to_json()}
     try:
         curador_device.read_task(json.loads(canonical(document)))
     except curador_device.Refused as refusal:
@@ -93,7 +79,7 @@ def read_task(document: Mapping[str, Any]) -> Task:
     if type(version) is not int or version != VERSION or not isinstance(body, Mapping):
         raise InvalidParameter("This task is of another version.", fix="Upgrade Curador.")
     task = task_from_json(body)
-    if document["id"] != task_id(task):
+    if document["id"] != task.id:
         raise InvalidParameter("This task was altered after it was published.", fix="Fetch it again.")
     return task
 
@@ -121,7 +107,7 @@ def messages(task: Task, reports: Any, *, entropy: Entropy = SYSTEM) -> list[dic
     """
     rows = task.to_bytes(reports)
     tokens = entropy.words(TOKEN_BYTES * len(rows), np.uint8).reshape(len(rows), TOKEN_BYTES)
-    named, kept = task_id(task), str(task.epsilon)
+    named, kept = task.id, str(task.epsilon)
     return [
         {"task": named, "epsilon": kept, "token": token.tobytes().hex(), "report": to_base64(row.tobytes())}
         for token, row in zip(tokens, rows, strict=True)
@@ -133,26 +119,26 @@ def read_message(task: Task, message: Any) -> Message:
 
     Whether its bytes can be a report is checked by :func:`sound_reports`, for many at once.
     """
-    token, report = message_parts(task, task_id(task), message)
+    token, report = message_parts(task, message)
     found = Message(_from_hex(token), _from_base64(report))
     if len(found.token) != TOKEN_BYTES or len(found.report) != task.layout.size:
         raise refused("malformed", f"A token has {TOKEN_BYTES} bytes, a report on this task {task.layout.size}.")
     return found
 
 
-def message_parts(task: Task, named: str, message: Any) -> tuple[str, str]:
-    """The texts of a message's token and report, refused unless it is on this task, whose id is ``named``.
+def message_parts(task: Task, message: Any) -> tuple[str, str]:
+    """The texts of a message's token and report, refused unless it is on this task.
 
     >>> from curador.local import KRR
     >>> task = KRR(keys=["a", "b"], epsilon=1)
-    >>> message_parts(task, task_id(task), {"task": task_id(task), "epsilon": "1", "token": "00", "report": "AQ"})
+    >>> message_parts(task, {"task": task.id, "epsilon": "1", "token": "00", "report": "AQ"})
     ('00', 'AQ')
     """
     if not isinstance(message, Mapping) or set(message) != {"task", "epsilon", "token", "report"}:
         raise refused("malformed", "A message has a task, an epsilon, a token and a report.")
     if not all(isinstance(part, str) for part in message.values()):
         raise refused("malformed", "A message's parts are strings.")
-    if message["task"] != named:
+    if message["task"] != task.id:
         raise refused("another task", "This message is on another task.")
     if message["epsilon"] != str(task.epsilon):
         raise refused("another epsilon", f"This task is answered with epsilon = {task.epsilon}.")

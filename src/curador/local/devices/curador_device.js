@@ -20,6 +20,13 @@
   const KEPT_MOST = 2 ** 12; // bits
   const LISTED_MOST = 2 ** 16; // keys
   const NAMES_MOST = 2 ** 10; // attributes of a record
+  const LABEL_MOST = 2 ** 8; // bytes of a name, a period or a segment
+  const PERIODS_MOST = 2 ** 12; // of one task that remembers
+  const LABELS = ["name", "period", "segment"];
+  const FETCH = 64; // bytes are asked for in at least this many
+  const PLANES = 12; // and for many coins in about as many planes as they mostly need
+  const NUMERAL_MOST = 64; // characters of a number that is given as text
+  const NUMERAL = /^[ \t\n\f\r]*([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)[ \t\n\f\r]*$/;
   const FINEST = 2n ** 40n; // bounds are at least this part of their size apart: doubles tell the steps between them
 
   /** A task that is not to be answered, or a report that would cost too much: never because of a value. */
@@ -51,14 +58,22 @@
       this.at = 0;
     }
 
-    byte() {
-      if (this.at === this.bytes.length) {
-        const fetched = this.fetch(64);
-        const right = fetched instanceof Uint8Array && fetched.length === 64;
-        must(right, "The source did not give the bytes that it was asked for.");
-        this.bytes = fetched;
-        this.at = 0;
+    more(wanted) {
+      const fetched = this.fetch(wanted);
+      const right = fetched instanceof Uint8Array && fetched.length === wanted;
+      must(right, "The source did not give the bytes that it was asked for.");
+      const left = this.bytes.subarray(this.at);
+      this.bytes = fetched;
+      if (left.length) {
+        this.bytes = new Uint8Array(left.length + wanted);
+        this.bytes.set(left);
+        this.bytes.set(fetched, left.length);
       }
+      this.at = 0;
+    }
+
+    byte() {
+      if (this.at === this.bytes.length) this.more(FETCH);
       return this.bytes[this.at++];
     }
 
@@ -67,6 +82,37 @@
       let x = 0;
       for (let i = 0; i < n; i++) x = x * 256 + this.byte();
       return x;
+    }
+
+    /** `n` independent coins as packed bits, each 1 with probability threshold / 2**bits.
+     *
+     * Each compares a uniform number with the threshold, and all do so at once, a binary digit after another from the
+     * highest: the digits of all numbers are a plane of n bits, in ⌈n/8⌉ bytes.  It ends when no number ties.
+     */
+    coins(threshold, bits, n) {
+      const size = Math.ceil(n / 8);
+      const tied = new Uint8Array(size).fill(255);
+      tied[size - 1] = 255 << (8 * size - n);
+      if (threshold >= 2 ** bits) return tied;
+      if (this.bytes.length - this.at < size * PLANES) this.more(Math.max(size * PLANES, FETCH));
+      const ones = new Uint8Array(size);
+      for (let left = 1; left && threshold; ) {
+        const unit = 2 ** --bits;
+        const below = threshold >= unit; // where a 0 is below; elsewhere a 1 is above
+        if (below) threshold -= unit;
+        left = 0;
+        for (let i = 0; i < size; i++) {
+          const high = tied[i] & this.byte();
+          if (below) {
+            ones[i] |= tied[i] ^ high;
+            tied[i] = high;
+          } else {
+            tied[i] ^= high;
+          }
+          left |= tied[i];
+        }
+      }
+      return ones;
     }
 
     /** True with probability threshold / 2**bits: the lower half of the bits is drawn only if the upper ties. */
@@ -209,6 +255,12 @@
     return x;
   }
 
+  function label(x, name) {
+    const size = typeof x === "string" ? utf8(x).length : 0;
+    must(0 < size && size <= LABEL_MOST, `${name} is not a text of 1 to ${LABEL_MOST} bytes.`);
+    return x;
+  }
+
   const any = (x) => x;
 
   /** Whether n/d <= e**epsilon is shown: by a partial sum of the series with every term rounded down. */
@@ -333,15 +385,30 @@
   // A person may have any value, and a task may be anybody's.  Whatever the value is, it makes one report: a device
   // that refused some values would tell by its silence, for nothing, which ones.
 
-  /** Whether this is a number, of either kind; NaN is none, nor is a truth value, nor are digits in a string. */
-  const isNumber = (value) => typeof value === "bigint" || (typeof value === "number" && !Number.isNaN(value));
+  /** The value as a number, of either kind, or its decimals in a short text; NaN and truth values are none. */
+  function numberOf(value) {
+    if (typeof value === "bigint") return value;
+    if (typeof value === "number") return Number.isNaN(value) ? null : value;
+    const found = typeof value === "string" && value.length <= NUMERAL_MOST ? NUMERAL.exec(value) : null;
+    return found ? Number(found[1]) : null;
+  }
+
+  /** The value as a BigInt if it is an integer, such as 1 or 1.0, between -2**63 and 2**63. */
+  function integerOf(value) {
+    const number = numberOf(value);
+    const integer = typeof number === "bigint" || Number.isInteger(number) ? BigInt(number) : null;
+    return integer !== null && abs(integer) < 1n << 63n ? integer : null;
+  }
 
   /** A string or an integer between -2**63 and 2**63 as bytes; everything else counts as the empty string. */
   function keyCode(value) {
     if (typeof value === "string") return utf8(`s${value}`);
-    const integer = typeof value === "bigint" || Number.isInteger(value) ? BigInt(value) : null;
-    return utf8(integer !== null && abs(integer) < 1n << 63n ? `i${integer}` : "s");
+    const integer = integerOf(value);
+    return utf8(integer === null ? "s" : `i${integer}`);
   }
+
+  const double = ({ n, d }) => Number(n) / Number(d);
+  const told = (counts_as, note = "") => ({ counts_as, note });
 
   // ---- the mechanisms -----------------------------------------------------------------------------------------------
 
@@ -386,18 +453,31 @@
       must(this.bits === 16 || this.bits === 32, "bits is not 16 or 32.");
       this.unit = 2 ** this.bits;
       this.reportBytes = bytesFor(this.size);
-      const found = isKey(this.rest) ? this.number(this.rest) : null;
+      const found = isKey(this.rest) ? this.listed(this.rest) : null;
       must(this.rest === null || found !== null, "rest is none of the keys.");
       this.otherNumber = found ?? 0; // without a rest the first key, as numbers are clamped to their bounds
     }
 
+    listed(key) {
+      if (this.keys instanceof Map) return this.keys.get(key) ?? null;
+      return Number.isInteger(key) && 0 <= key && key < this.size ? key + 0 : null; // -0 is 0
+    }
+
     number(value) {
-      if (this.keys instanceof Map) return this.keys.get(value) ?? null;
-      return Number.isInteger(value) && 0 <= value && value < this.size ? value + 0 : null; // -0 is 0
+      const found = typeof value === "string" || typeof value === "number" ? this.listed(value) : null;
+      if (found !== null) return found;
+      const integer = integerOf(value); // a text may be that of an integer key
+      return integer !== null && Number.isSafeInteger(Number(integer)) ? this.listed(Number(integer)) : null;
     }
 
     seen(value) {
       return this.number(value) ?? this.otherNumber;
+    }
+
+    told(value) {
+      const own = this.seen(value);
+      const key = this.keys instanceof Map ? [...this.keys.keys()][own] : own;
+      return told(key, this.number(value) === null ? "It is not among the keys." : "");
     }
 
     kept(own, keep, size, source) {
@@ -436,9 +516,11 @@
     }
 
     draw(own, source) {
-      const cells = [];
-      for (let v = 0; v < this.size; v++) cells.push(source.coin(v === own ? this.own : this.other, this.bits));
-      return packed(cells);
+      const cells = source.coins(this.other, this.bits, this.size);
+      const place = 128 >> (own & 7);
+      cells[own >> 3] |= place;
+      if (!source.coin(this.own, this.bits)) cells[own >> 3] ^= place;
+      return cells;
     }
   }
 
@@ -575,6 +657,13 @@
     }
   }
 
+  /** A finite number as a fraction of BigInts. */
+  function ratio(value) {
+    let twos = 0n;
+    for (; typeof value === "number" && !Number.isInteger(value); value *= 2) twos += 1n; // exact
+    return [BigInt(value), 1n << twos];
+  }
+
   /** A task about numbers between bounds. */
   class Bounded extends Task {
     static fields = { ...Task.fields, low: fraction, high: fraction };
@@ -593,13 +682,21 @@
       return Number((2n * n + d) / (2n * d)); // to the nearest; halves go up
     }
 
+    told(value) {
+      const number = numberOf(value);
+      if (number === null) return told(double(this.low), "It is no number.");
+      const [n, d] = Number.isFinite(number) || typeof number === "bigint" ? ratio(number) : [number > 0 ? 1n : -1n, 0n]; // infinite
+      if (n * this.low.d < this.low.n * d) return told(double(this.low), "It is beyond the bounds.");
+      if (n * this.high.d > this.high.n * d) return told(double(this.high), "It is beyond the bounds.");
+      return told(Number(number));
+    }
+
     /** The fraction of `steps` that the value is above low, clamped: exact, so the same in every language. */
-    share(value, steps) {
-      if (!isNumber(value)) return [0n, 1n]; // it counts as low
+    share(given, steps) {
+      const value = numberOf(given);
+      if (value === null) return [0n, 1n]; // it counts as low
       if (value === Infinity || value === -Infinity) return [value > 0 ? BigInt(steps) : 0n, 1n];
-      let twos = 0n;
-      for (; typeof value === "number" && !Number.isInteger(value); value *= 2) twos += 1n; // exact
-      const [n, d] = [BigInt(value), 1n << twos];
+      const [n, d] = ratio(value);
       const above = (n * this.low.d - this.low.n * d) * this.across.d;
       const width = this.across.n * this.low.d * d;
       const held = above < 0n ? 0n : least(above, width);
@@ -727,8 +824,19 @@
     }
 
     seen(value) {
+      return this.given(value).map((x) => super.seen(x));
+    }
+
+    told(value) {
+      const each = this.given(value).map((x) => super.told(x));
+      const odd = each.filter((one) => one.note).length;
+      const note = `${odd} of its coordinates are no numbers, or beyond the bounds.`;
+      return told(each.map((one) => one.counts_as), odd ? note : "");
+    }
+
+    given(value) {
       const given = Array.isArray(value) || ArrayBuffer.isView(value) ? value : [];
-      return Array.from({ length: this.dimension }, (_, i) => super.seen(given[i]));
+      return Array.from({ length: this.dimension }, (_, i) => given[i]);
     }
 
     draw(own, source) {
@@ -742,10 +850,17 @@
 
   /** A task about strings or integers that nobody lists. */
   class Hashed extends Task {
-    static fields = { ...Task.fields, salt: text, true: whole };
+    static fields = { ...Task.fields, true: whole };
 
     seen(value) {
       return keyCode(value);
+    }
+
+    told(value) {
+      if (typeof value === "string") return told(value);
+      const integer = integerOf(value);
+      if (integer === null) return told("", "It is neither a string nor an integer.");
+      return told(Number.isSafeInteger(Number(integer)) ? Number(integer) : integer);
     }
 
     checkPlaces(name, most, times) {
@@ -780,18 +895,16 @@
       if (kept) return kept;
       const cohort = source.uniform(this.cohorts);
       const mine = new Set();
-      for (let j = 0; j < this.hashes; j++) mine.add(place(this.salt, cohort * this.hashes + j, own, this.bloom));
-      const cells = [];
-      for (let i = 0; i < this.bloom; i++) cells.push(mine.has(i) === source.coin(this.true, 32));
-      return { row: hex([...words([cohort], 2), ...packed(cells)]) };
+      for (let j = 0; j < this.hashes; j++) mine.add(place(this.series, cohort * this.hashes + j, own, this.bloom));
+      const cells = flips(source, this.true, this.bloom);
+      for (const place of mine) cells[place >> 3] ^= 128 >> (place & 7);
+      return { row: hex([...words([cohort], 2), ...cells]) };
     }
 
     reportOn(kept, source) {
       const row = unhex(kept.row);
-      const cells = [];
-      for (let i = 0; i < this.bloom; i++)
-        cells.push(source.coin((row[2 + (i >> 3)] >> (7 - (i & 7))) & 1 ? this.high : this.low, 32));
-      return [...row.slice(0, 2), ...packed(cells)];
+      const [high, low] = [this.high, this.low].map((threshold) => source.coins(threshold, 32, this.bloom));
+      return row.map((ones, i) => (i < 2 ? ones : low[i - 2] ^ (ones & (low[i - 2] ^ high[i - 2]))));
     }
 
     /** Whether this is what `remember` gave. */
@@ -804,6 +917,12 @@
     }
   }
 
+  /** Which of `n` bits are flipped, packed: those that are not kept, with probability threshold / 2**32 each. */
+  function flips(source, threshold, n) {
+    const kept = source.coins(threshold, 32, n);
+    return kept.map((x, i) => ~x & (i === kept.length - 1 ? 255 << (8 * kept.length - n) : 255));
+  }
+
   class CountMean extends Hashed {
     static fields = { ...Hashed.fields, rows: whole, places: whole };
 
@@ -814,10 +933,10 @@
 
     draw(own, source) {
       const row = source.uniform(this.rows);
-      const mine = place(this.salt, row, own, this.places);
-      const cells = [];
-      for (let i = 0; i < this.places; i++) cells.push((i === mine) === source.coin(this.true, 32));
-      return [...words([row], 2), ...packed(cells)];
+      const mine = place(this.series, row, own, this.places);
+      const cells = flips(source, this.true, this.places);
+      cells[mine >> 3] ^= 128 >> (mine & 7);
+      return [...words([row], 2), ...cells];
     }
   }
 
@@ -834,7 +953,7 @@
     draw(own, source) {
       const row = source.uniform(this.rows);
       const column = source.uniform(this.places);
-      const minus = odd(column & place(this.salt, row, own, this.places));
+      const minus = odd(column & place(this.series, row, own, this.places));
       return words([row, column, Number(source.coin(this.true, 32) !== Boolean(minus))], this.word);
     }
   }
@@ -842,7 +961,7 @@
   class HeavyHitters extends Task {
     static fields = {
       ...Task.fields,
-      ...{ kind: text, length: whole, last: whole, salt: text },
+      ...{ kind: text, length: whole, last: whole },
       ...{ rows: whole, places: whole, hash_bits: whole, keep: whole },
     };
 
@@ -864,10 +983,26 @@
       this.reportBytes = this.word * (this.hash_bits + 3);
     }
 
+    told(value) {
+      const code = this.seen(value);
+      if (this.kind === "text") {
+        const text = typeof value === "string" ? value : "";
+        const note = typeof value === "string" ? "" : "It is no text.";
+        const end = code.findIndex((byte) => byte >= 0xfe);
+        const kept = new TextDecoder().decode(Uint8Array.from(end < 0 ? code : code.slice(0, end)));
+        const changed = text === kept ? "" : "Half a character is replaced.";
+        return told(kept, code[end] === 0xfe ? "It is cut." : note || changed);
+      }
+      const number = numberOf(value);
+      const held = BigInt(`0x${hex(code)}`) - (1n << BigInt(8 * this.length - 1));
+      const shown = Number.isSafeInteger(Number(held)) ? Number(held) : held;
+      return told(shown, number === null ? "It is no number." : number == held ? "" : "It is cut.");
+    }
+
     seen(value) {
       if (this.kind === "text") return textCode(typeof value === "string" ? value : "", this.length);
       const half = 1n << BigInt(8 * this.length - 1);
-      const number = isNumber(value) ? value : 0;
+      const number = numberOf(value) ?? 0;
       const beyond = number < -half ? -half : number >= half ? half - 1n : null;
       const held = beyond ?? BigInt(typeof number === "number" ? Math.trunc(number) : number); // towards 0
       return unhex((held + half).toString(16).padStart(2 * this.length, "0"));
@@ -876,7 +1011,7 @@
     draw(own, source) {
       const level = Math.min(source.uniform(this.levels - 1 + this.last), this.levels - 1);
       const row = source.uniform(this.rows);
-      const bytes = sha256([...utf8(`${this.salt}\n`), ...own.slice(0, this.first + level)]);
+      const bytes = sha256([...utf8(`${this.series}\n`), ...own.slice(0, this.first + level)]);
       const word = (i) => bytes.slice(i, i + 4).reduce((x, byte) => x * 256 + byte, 0) % this.places;
       const place = (word(0) + word(4) * row + word(8) * row * row) % this.places; // below 2**49 before
       return words([level, row, ...this.oracle.hashed(place, source)], this.word);
@@ -894,6 +1029,8 @@
     while (code.length < length) code.push(0xff);
     return code;
   }
+
+  const given = (value, name) => (isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined);
 
   class Record extends Task {
     static fields = { ...Task.fields, names: any, parts: any, sampled: whole };
@@ -916,8 +1053,12 @@
     }
 
     seen(value) {
-      const given = (name) => (isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined);
-      return this.each.map((part, j) => part.seen(given(this.names[j])));
+      return this.each.map((part, j) => part.seen(given(value, this.names[j])));
+    }
+
+    told(value) {
+      const each = this.each.map((part, j) => [this.names[j], part.told(given(value, this.names[j]))]);
+      return told(Object.fromEntries(each), isObject(value) ? "" : "It is no record.");
     }
 
     draw(own, source) {
@@ -974,11 +1115,29 @@
     const named = isObject(document) && sameNames(document, ["curador", "id", "task"]);
     must(named, "This is not a task.");
     must(document.curador === VERSION, "This task is of another version.");
-    const task = read(document.task, KINDS);
-    task.digest = hex(sha256(utf8(canonical(document.task))));
-    task.id = task.digest.slice(0, 32);
+    const body = document.task;
+    const labelled = isObject(body) && LABELS.every((part) => Object.hasOwn(body, part));
+    const own = (x) => Object.fromEntries(Object.entries(x).filter(([part]) => !LABELS.includes(part)));
+    const task = read(labelled ? own(body) : body, KINDS);
+    must(labelled, "This task has no name, period and segment.");
+    task.name = label(body.name, "name");
+    for (const part of ["period", "segment"]) task[part] = body[part] === null ? null : label(body[part], part);
+    task.id = digestOf(body).slice(0, 32);
     must(document.id === task.id, "This task was altered after it was published.");
+    // A task that remembers is one for all periods: they share the permanent answer, its cost and its hash functions.
+    task.digest = digestOf(task.remembers ? { ...body, period: null } : body);
+    task.series = task.digest.slice(0, 32);
     return Object.freeze(task);
+  }
+
+  const digestOf = (body) => hex(sha256(utf8(canonical(body))));
+
+  /** For developers: what a value counts as on this task, and a note if that is not what it is.
+   *
+   * Nothing is drawn.  It is the value itself, so it must never be sent.
+   */
+  function check(task, value) {
+    return task.told(value);
   }
 
   /** One report on a value, as bytes. */
@@ -1058,10 +1217,13 @@
       this.#answered = new Map();
       this.#spent = new Fraction(0n);
       for (const one of state.answered) {
-        must(isObject(one) && sameNames(one, ["task", "digest", "epsilon"]), broken);
+        must(isObject(one) && sameNames(one, ["task", "digest", "epsilon", "periods"]), broken);
         const [digest, epsilon] = [text(one.digest, "digest"), fraction(one.epsilon, "epsilon")];
         must(/^[0-9a-f]{64}$/.test(digest) && one.task === digest.slice(0, 32) && epsilon.n > 0n, broken);
-        this.#charge(digest, epsilon);
+        const periods = one.periods;
+        must(Array.isArray(periods) && periods.length <= PERIODS_MOST, broken);
+        must(periods.every((x) => typeof x === "string") && new Set(periods).size === periods.length, broken);
+        this.#charge(digest, epsilon, periods);
       }
       must(this.#answered.size === state.answered.length, broken);
       this.#kept = new Map(Object.entries(structuredClone(state.kept)));
@@ -1069,8 +1231,8 @@
       this.#save = save;
     }
 
-    #charge(digest, epsilon) {
-      this.#answered.set(digest.slice(0, 32), { digest, epsilon });
+    #charge(digest, epsilon, periods) {
+      this.#answered.set(digest.slice(0, 32), { digest, epsilon, periods: [...periods] });
       this.#spent = sum(this.#spent, epsilon);
     }
 
@@ -1086,13 +1248,18 @@
 
     /** The state; `fromJSON` reads it, in any language. */
     toJSON() {
-      const written = ([task, { digest, epsilon }]) => ({ task, digest, epsilon: `${epsilon}` });
+      const written = ([task, { digest, epsilon, periods }]) =>
+        ({ task, digest, epsilon: `${epsilon}`, periods: [...periods] });
       const answered = [...this.#answered].map(written);
       const kept = structuredClone(Object.fromEntries(this.#kept));
       return { curador: VERSION, limit: `${this.#limit}`, changes: this.#changes, answered, kept };
     }
 
-    /** A promise of a message: a first one is charged and saved, later ones only where the task remembers. */
+    /** A promise of a message: a first one is charged and saved, later ones only where the task remembers.
+     *
+     * Of a task that remembers, all periods are charged once, and each is answered once; other tasks are new ones in
+     * every period.
+     */
     async message(task, value, source = new Source()) {
       let kept = this.#checked(task); // before the value is looked at
       const own = task.seen(value);
@@ -1106,8 +1273,9 @@
       const made = toMessage(task, bytes, source);
       // A source that fails before this has cost nothing, since nothing of the value has left.  Nothing was awaited
       // since the check, so that two at once do not both see what is left.
-      if (!this.#answered.has(task.id)) this.#charge(task.digest, task.epsilon);
-      if (task.remembers) this.#kept.set(task.id, kept);
+      if (!this.#answered.has(task.series)) this.#charge(task.digest, task.epsilon, []);
+      if (task.remembers) this.#kept.set(task.series, kept);
+      if (task.remembers && task.period !== null) this.#answered.get(task.series).periods.push(task.period);
       await this.#saved();
       return made;
     }
@@ -1122,11 +1290,12 @@
     /** What is kept of a task that may be answered now; the others are refused, before anything is drawn. */
     #checked(task) {
       if (!(task instanceof Task)) throw new TypeError("This is not a task that was read.");
-      if (this.#answered.has(task.id)) {
-        const same = this.#answered.get(task.id).digest === task.digest;
-        must(same, "This device answered another task of the same id.");
-        must(task.remembers, "This task was answered.");
-        const kept = this.#kept.get(task.id);
+      if (this.#answered.has(task.series)) {
+        const { digest, periods } = this.#answered.get(task.series);
+        must(digest === task.digest, "This device answered another task of the same id.");
+        must(task.remembers && !periods.includes(task.period), "This task was answered.");
+        must(periods.length < PERIODS_MOST, `This device answered ${PERIODS_MOST} periods of this task.`);
+        const kept = this.#kept.get(task.series);
         must(task.isKept(kept), "What this device kept of the task is lost or broken.");
         return kept;
       }
@@ -1138,7 +1307,7 @@
     }
   }
 
-  const curador = Object.freeze({ readTask, report, message, Device, Source, Refused });
+  const curador = Object.freeze({ readTask, check, report, message, Device, Source, Refused });
   globalThis.curador = curador;
   if (typeof module === "object" && module.exports) module.exports = curador;
 })();

@@ -17,11 +17,13 @@ import threading
 from abc import ABC, abstractmethod
 from base64 import urlsafe_b64encode
 from collections.abc import Callable
+from decimal import Decimal
 from fractions import Fraction
 from math import ceil, gcd, isqrt
+from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar, Union
 
-__all__ = ["Device", "Refused", "Source", "message", "read_task", "report"]
+__all__ = ["Device", "Refused", "Source", "check", "message", "read_task", "report"]
 
 VERSION = 1
 LEVELS = 1 << 16  # steps between the bounds of a number
@@ -32,10 +34,17 @@ REPORT_MOST = 1 << 16  # bytes
 KEPT_MOST = 1 << 12  # bits
 LISTED_MOST = 1 << 16  # keys
 NAMES_MOST = 1 << 10  # attributes of a record
+LABEL_MOST = 1 << 8  # bytes of a name, a period or a segment
+PERIODS_MOST = 1 << 12  # of one task that remembers
+LABELS = ("name", "period", "segment")
 FINEST = 1 << 40  # bounds are at least this part of their size apart, so that doubles tell the steps between them
 PRECISION = 192  # bits after the point when e**epsilon is bounded from below
 INFINITE = float("inf")
 ENOUGH = 64  # no threshold of 32 bits makes a ratio of e**64
+FETCH = 64  # bytes are asked for in at least this many
+PLANES = 12  # and for many coins in about as many planes as they mostly need
+NUMERAL_MOST = 64  # characters of a number that is given as text
+NUMERAL = re.compile(r"[ \t\n\f\r]*([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)[ \t\n\f\r]*")
 Number = Union[int, float]  # noqa: UP007 (Python 3.9)
 
 
@@ -64,31 +73,69 @@ class Source:
     (0, True)
     """
 
+    __slots__ = ("_at", "_bytes", "_end", "_fetch")
+
     def __init__(self, fetch: Callable[[int], bytes] = os.urandom) -> None:
-        self._fetch, self._bytes, self._at = fetch, b"", 0
+        self._fetch = fetch
+        self._bytes = b""
+        self._at = self._end = 0
+
+    def _more(self, wanted: int) -> None:
+        fetched = self._fetch(wanted)
+        if len(fetched) != wanted:
+            raise Refused("The source did not give the bytes that it was asked for.")
+        self._bytes = self._bytes[self._at :] + fetched
+        self._at, self._end = 0, len(self._bytes)
 
     def take(self, n: int) -> int:
         """The next ``n`` bytes as one integer, the highest first."""
-        if self._at + n > len(self._bytes):
-            wanted = max(n, 64)
-            fetched = self._fetch(wanted)
-            _must(len(fetched) == wanted, "The source did not give the bytes that it was asked for.")
-            self._bytes, self._at = self._bytes[self._at :] + fetched, 0
-        self._at += n
-        return int.from_bytes(self._bytes[self._at - n : self._at], "big")
+        at = self._at
+        if at + n > self._end:
+            self._more(n if n > FETCH else FETCH)
+            at = 0
+        self._at = at + n
+        return self._bytes[at] if n == 1 else int.from_bytes(self._bytes[at : at + n], "big")
+
+    def coins(self, threshold: int, bits: int, n: int) -> int:
+        """``n`` independent coins in as many bits, the first the highest; each is 1 with chance threshold / 2**bits.
+
+        Each compares a uniform number with the threshold, and all do so at once, a binary digit after another from the
+        highest: the digits of all numbers are a plane of n bits, in ⌈n/8⌉ bytes.  It ends when no number ties.
+        """
+        ones, tied = 0, (1 << n) - 1
+        if threshold >= 1 << bits:
+            return tied
+        size = (n + 7) // 8
+        spare = 8 * size - n
+        if self._end - self._at < size * PLANES:
+            self._more(max(size * PLANES, FETCH))
+        while tied and threshold:
+            bits -= 1
+            high = tied & (self.take(size) >> spare)
+            if threshold >> bits:  # a 0 here is below
+                ones |= tied ^ high
+                tied = high
+                threshold -= 1 << bits
+            else:  # a 1 here is above
+                tied ^= high
+        return ones
 
     def coin(self, threshold: int, bits: int) -> bool:
         """True with probability threshold / 2**bits: the lower half of the bits is drawn only if the upper ties."""
         if threshold >= 1 << bits:
             return True
-        high, low = divmod(threshold, 1 << bits // 2)
-        first = self.take(bits // 16)
-        return first < high or (first == high and low > 0 and self.take(bits // 16) < low)
+        half = bits >> 1
+        high, first = threshold >> half, self.take(bits >> 4)
+        if first != high:
+            return first < high
+        low = threshold - (high << half)
+        return low > 0 and self.take(bits >> 4) < low
 
     def uniform(self, n: int) -> int:
         """A uniform integer below ``n``: what is out of range is thrown away whole."""
         bits = (n - 1).bit_length()
-        while (drawn := self.take((bits + 7) // 8) & ((1 << bits) - 1)) >= n:
+        size, mask = (bits + 7) >> 3, (1 << bits) - 1
+        while (drawn := self.take(size) & mask) >= n:
             pass
         return drawn
 
@@ -164,6 +211,12 @@ def _text(x: Any, name: str) -> str:
     return str(x)
 
 
+def _label(x: Any, name: str) -> str:
+    fits = isinstance(x, str) and 0 < len(x.encode("utf-8", "surrogatepass")) <= LABEL_MOST
+    _must(fits, f"{name} is not a text of 1 to {LABEL_MOST} bytes.")
+    return str(x)
+
+
 def _any(x: Any, name: str) -> Any:
     return x
 
@@ -188,17 +241,20 @@ def _words(numbers: list[int], size: int) -> bytes:
     return b"".join(int(x).to_bytes(size, "big") for x in numbers)
 
 
+def _packed(cells: int, n: int) -> bytes:
+    """The lowest ``n`` bits, from the highest of the first byte on, with zeros to spare at the end."""
+    size = (n + 7) // 8
+    return (cells << (8 * size - n)).to_bytes(size, "big")
+
+
 def _bits(cells: list[bool]) -> bytes:
     """Packed bits, the first the highest of the first byte."""
-    size = (len(cells) + 7) // 8
-    text = "".join("1" if cell else "0" for cell in cells)
-    return int(text.ljust(8 * size, "0"), 2).to_bytes(size, "big")
+    return _packed(int("".join("1" if cell else "0" for cell in cells), 2), len(cells))
 
 
 def _place(salt: str, row: int, code: bytes, places: int) -> int:
     """Where the hash function of this row sends a key's code: the lowest bits of the first eight bytes of a SHA-256."""
-    head = f"{salt}\n{row}\n".encode("utf-8", "surrogatepass")
-    return int.from_bytes(hashlib.sha256(head + code).digest()[:8], "big") % places
+    return int.from_bytes(hashlib.sha256(f"{salt}\n{row}\n".encode() + code).digest()[:8], "big") % places
 
 
 # ---- values ----------------------------------------------------------------------------------------------------------
@@ -207,9 +263,29 @@ def _place(salt: str, row: int, code: bytes, places: int) -> int:
 
 
 def _number_of(value: object) -> Number | None:
-    """The value if it is a number; NaN is none, nor is a truth value, nor are digits in a string."""
-    number = isinstance(value, (int, float)) and not isinstance(value, bool) and value == value
-    return value if number else None  # type: ignore[return-value]
+    """The value as a number: any that Python knows, or its decimals in a short text; NaN and truth values are none."""
+    if type(value) is int or type(value) is float:
+        return value if value == value else None
+    try:
+        if isinstance(value, str):
+            text = str.__str__(value)
+            found = NUMERAL.fullmatch(text) if len(text) <= NUMERAL_MOST else None
+            return float(found[1]) if found else None
+        if isinstance(value, Integral) and not isinstance(value, bool):
+            return int(value)
+        if isinstance(value, (Real, Decimal)) and not isinstance(value, bool):
+            number = _as_double(value)
+            return number if number == number else None
+    except Exception:  # noqa: BLE001 (a value may be of any class, and silence would tell which)
+        return None
+    return None
+
+
+def _as_double(value: Any) -> float:
+    try:
+        return float(value)
+    except OverflowError:  # a fraction beyond all doubles
+        return INFINITE if value > 0 else -INFINITE
 
 
 def _integer_of(value: object) -> int | None:
@@ -226,6 +302,14 @@ def _key_code(value: object) -> bytes:
     return b"s" if integer is None else b"i%d" % integer
 
 
+def _double(x: Fraction) -> float:
+    return float(x.numerator) / float(x.denominator)
+
+
+def _told(counts_as: Any, note: str = "") -> dict[str, Any]:
+    return {"counts_as": counts_as, "note": note}
+
+
 # ---- the mechanisms --------------------------------------------------------------------------------------------------
 
 
@@ -237,8 +321,12 @@ class Task(ABC):
     """
 
     fields: ClassVar[dict[str, Callable[[Any, str], Any]]] = {"epsilon": _fraction}
+    name: str
+    period: str | None
+    segment: str | None
     id: str
-    digest: str  # all 32 bytes, of which the id is the first 16
+    digest: str  # what a device answers once: all 32 bytes, without the period if the task remembers
+    series: str  # the first 16 of them, which are the id of a task that does not
     report_bytes: int  # how many a report has
     remembers = False
 
@@ -266,6 +354,10 @@ class Task(ABC):
         """What of a value the coins see.  There is something for every value, of any type."""
 
     @abstractmethod
+    def told(self, value: Any) -> dict[str, Any]:
+        """What a value counts as, and a note if that is not what it is; see :func:`check`."""
+
+    @abstractmethod
     def draw(self, own: Any, source: Source) -> bytes:
         """The report on what :meth:`seen` gave."""
 
@@ -287,19 +379,27 @@ class Keyed(Task, keys=_keys, rest=_any, bits=_whole):
         _must(2 <= self.size <= 1 << 24, "There are not 2 to 2**24 keys.")
         _must(self.bits in (16, 32), "bits is not 16 or 32.")
         self.unit, self.report_bytes = 1 << self.bits, _bytes_for(self.size)
-        found = self._number(self.rest) if _is_key(self.rest) else None
+        found = self._listed(self.rest) if _is_key(self.rest) else None
         _must(self.rest is None or found is not None, "rest is none of the keys.")
         self.other_number: int = found or 0  # without a rest the first key, as numbers are clamped to their bounds
 
-    def _number(self, value: Any) -> int | None:
-        key = value if isinstance(value, str) else _integer_of(value)
+    def _listed(self, key: str | int | None) -> int | None:
         if isinstance(self.keys, dict):
             return self.keys.get(key)
         return key if isinstance(key, int) and 0 <= key < self.size else None
 
+    def _number(self, value: Any) -> int | None:
+        found = self._listed(str.__str__(value)) if isinstance(value, str) else None
+        return self._listed(_integer_of(value)) if found is None else found  # a text may be that of an integer key
+
     def seen(self, value: Any) -> int:
-        found = self._number(value)
+        found = self._listed(value) if type(value) is int else self._number(value)
         return self.other_number if found is None else found
+
+    def told(self, value: Any) -> dict[str, Any]:
+        names = list(self.keys) if isinstance(self.keys, dict) else range(self.size)
+        note = "It is not among the keys." if self._number(value) is None else ""
+        return _told(names[self.seen(value)], note)
 
     def _kept(self, own: int, keep: int, size: int, source: Source) -> int:
         other = source.uniform(size)  # drawn in any case
@@ -331,7 +431,9 @@ class Unary(Keyed, own=_whole, other=_whole):
         self.report_bytes = (self.size + 7) // 8
 
     def draw(self, own: int, source: Source) -> bytes:
-        return _bits([source.coin(self.own if v == own else self.other, self.bits) for v in range(self.size)])
+        cells, place = source.coins(self.other, self.bits, self.size), 1 << (self.size - 1 - own)
+        cells |= place
+        return _packed(cells if source.coin(self.own, self.bits) else cells ^ place, self.size)
 
 
 class Olh(Krr, hash_bits=_whole):
@@ -463,6 +565,14 @@ class Bounded(Task, low=_fraction, high=_fraction):
         n, d = self._share(value, LEVELS << 16)
         return (2 * n + d) // (2 * d)  # to the nearest; halves go up
 
+    def told(self, value: Any) -> dict[str, Any]:
+        number = _number_of(value)
+        if number is None:
+            return _told(_double(self.low), "It is no number.")
+        if number < self.low or number > self.high:
+            return _told(_double(self.low if number < self.low else self.high), "It is beyond the bounds.")
+        return _told(float(number))
+
     def _share(self, value: Any, steps: int) -> tuple[int, int]:
         """The fraction of ``steps`` that the value is above low, clamped: exact, so the same in every language."""
         number = _number_of(value)
@@ -579,9 +689,21 @@ class DuchiVector(Bounded, dimension=_whole, true=_whole):
         self.report_bytes = (self.dimension + 7) // 8
 
     def seen(self, value: Any) -> list[int]:
+        return [super(DuchiVector, self).seen(x) for x in self._each(value)]
+
+    def told(self, value: Any) -> dict[str, Any]:
+        each = [super(DuchiVector, self).told(x) for x in self._each(value)]
+        note = f"{sum(1 for one in each if one['note'])} of its coordinates are no numbers, or beyond the bounds."
+        return _told([one["counts_as"] for one in each], note if any(one["note"] for one in each) else "")
+
+    def _each(self, value: Any) -> list[Any]:
+        if not isinstance(value, (list, tuple)):
+            try:
+                value = value.tolist()  # an array
+            except Exception:  # noqa: BLE001 (a value may be of any class)
+                value = None
         given = list(value[: self.dimension]) if isinstance(value, (list, tuple)) else []
-        given += [None] * (self.dimension - len(given))
-        return [super(DuchiVector, self).seen(x) for x in given]
+        return given + [None] * (self.dimension - len(given))
 
     def draw(self, own: list[int], source: Source) -> bytes:
         corner = [source.coin(source.level(x), 16) for x in own]
@@ -591,11 +713,17 @@ class DuchiVector(Bounded, dimension=_whole, true=_whole):
         return _bits([bit != wrong for bit in drawn])
 
 
-class Hashed(Task, salt=_text, true=_whole):
+class Hashed(Task, true=_whole):
     """A task about strings or integers that nobody lists."""
 
     def seen(self, value: Any) -> bytes:
         return _key_code(value)
+
+    def told(self, value: Any) -> dict[str, Any]:
+        if isinstance(value, str):
+            return _told(str.__str__(value))
+        integer = _integer_of(value)
+        return _told("", "It is neither a string nor an integer.") if integer is None else _told(integer)
 
     def _check_places(self, name: str, most: int, times: int) -> None:
         places = getattr(self, name)
@@ -625,14 +753,17 @@ class Rappor(Hashed, bloom=_whole, hashes=_whole, cohorts=_whole, high=_whole, l
         if kept:
             return dict(kept)
         cohort = source.uniform(self.cohorts)
-        mine = {_place(self.salt, cohort * self.hashes + j, own, self.bloom) for j in range(self.hashes)}
-        cells = [(i in mine) == source.coin(self.true, 32) for i in range(self.bloom)]
-        return {"row": (cohort.to_bytes(2, "big") + _bits(cells)).hex()}
+        mine = {_place(self.series, cohort * self.hashes + j, own, self.bloom) for j in range(self.hashes)}
+        cells = (1 << self.bloom) - 1 ^ source.coins(self.true, 32, self.bloom)  # which of the bits are flipped
+        for place in mine:
+            cells ^= 1 << (self.bloom - 1 - place)
+        return {"row": (cohort.to_bytes(2, "big") + _packed(cells, self.bloom)).hex()}
 
     def report_on(self, kept: dict[str, Any], source: Source) -> bytes:
         row = bytes.fromhex(kept["row"])
-        ones = [row[2 + i // 8] >> (7 - i % 8) & 1 for i in range(self.bloom)]
-        return row[:2] + _bits([source.coin(self.high if one else self.low, 32) for one in ones])
+        ones = int.from_bytes(row[2:], "big") >> -self.bloom % 8
+        high, low = source.coins(self.high, 32, self.bloom), source.coins(self.low, 32, self.bloom)
+        return row[:2] + _packed(low ^ (ones & (low ^ high)), self.bloom)
 
     def is_kept(self, kept: Any) -> bool:
         """Whether this is what :meth:`remember` gave."""
@@ -654,9 +785,9 @@ class CountMean(Hashed, rows=_whole, places=_whole):
 
     def draw(self, own: bytes, source: Source) -> bytes:
         row = source.uniform(self.rows)
-        mine = _place(self.salt, row, own, self.places)
-        cells = [(i == mine) == source.coin(self.true, 32) for i in range(self.places)]
-        return row.to_bytes(2, "big") + _bits(cells)
+        mine = _place(self.series, row, own, self.places)
+        cells = (1 << self.places) - 1 ^ source.coins(self.true, 32, self.places)  # which of the bits are flipped
+        return row.to_bytes(2, "big") + _packed(cells ^ 1 << (self.places - 1 - mine), self.places)
 
 
 class HadamardCountMean(CountMean):
@@ -671,13 +802,13 @@ class HadamardCountMean(CountMean):
 
     def draw(self, own: bytes, source: Source) -> bytes:
         row, column = source.uniform(self.rows), source.uniform(self.places)
-        minus = _odd(column & _place(self.salt, row, own, self.places))
+        minus = _odd(column & _place(self.series, row, own, self.places))
         said = source.coin(self.true, 32) != bool(minus)
         return _words([row, column, said], self.word)
 
 
 class HeavyHitters(
-    Task, kind=_text, length=_whole, last=_whole, salt=_text, rows=_whole, places=_whole, hash_bits=_whole, keep=_whole
+    Task, kind=_text, length=_whole, last=_whole, rows=_whole, places=_whole, hash_bits=_whole, keep=_whole
 ):
     """Of a uniform level and row, the place of the value's prefix, reported as by Olh."""
 
@@ -695,9 +826,20 @@ class HeavyHitters(
         self.word = _bytes_for(max(len(self.widths), self.rows, self.oracle.masks, 1 << self.hash_bits))
         self.report_bytes = self.word * (self.hash_bits + 3)
 
+    def told(self, value: Any) -> dict[str, Any]:
+        if self.kind == "text":
+            text = str.__str__(value) if isinstance(value, str) else ""
+            note = "" if isinstance(value, str) else "It is no text."
+            code = self.seen(value).rstrip(b"\xff")
+            kept = code.rstrip(b"\xfe").decode()
+            return _told(kept, "It is cut." if code.endswith(b"\xfe") else note or _changed(text, kept))
+        number = _number_of(value)
+        held = int.from_bytes(self.seen(value), "big") - (1 << (8 * self.length - 1))
+        return _told(held, "It is no number." if number is None else "" if number == held else "It is cut.")
+
     def seen(self, value: Any) -> bytes:
         if self.kind == "text":
-            return _text_code(value if isinstance(value, str) else "", self.length)
+            return _text_code(str.__str__(value) if isinstance(value, str) else "", self.length)
         half: int = 1 << (8 * self.length - 1)
         held = int(min(max(_number_of(value) or 0, -half), half - 1))  # towards 0
         return (held + half).to_bytes(self.length, "big")
@@ -705,11 +847,14 @@ class HeavyHitters(
     def draw(self, own: bytes, source: Source) -> bytes:
         level = min(source.uniform(len(self.widths) - 1 + self.last), len(self.widths) - 1)
         row = source.uniform(self.rows)
-        head = f"{self.salt}\n".encode("utf-8", "surrogatepass")
-        digest = hashlib.sha256(head + own[: self.widths[level]]).digest()
+        digest = hashlib.sha256(f"{self.series}\n".encode() + own[: self.widths[level]]).digest()
         a, b, c = (int.from_bytes(digest[i : i + 4], "big") % self.places for i in (0, 4, 8))
         place = (a + b * row + c * row * row) % self.places
         return _words([level, row, *self.oracle.hashed(place, source)], self.word)
+
+
+def _changed(text: str, kept: str) -> str:
+    return "" if text == kept else "Half a character is replaced."
 
 
 def _text_code(value: str, length: int) -> bytes:
@@ -741,6 +886,11 @@ class Record(Task, names=_any, parts=_any, sampled=_whole):
     def seen(self, value: Any) -> list[Any]:
         given = value if isinstance(value, dict) else {}
         return [part.seen(given.get(name)) for name, part in zip(self.names, self.each)]  # noqa: B905 (Python 3.9)
+
+    def told(self, value: Any) -> dict[str, Any]:
+        given = value if isinstance(value, dict) else {}
+        each = {name: part.told(given.get(name)) for name, part in zip(self.names, self.each)}  # noqa: B905
+        return _told(each, "" if isinstance(value, dict) else "It is no record.")
 
     def draw(self, own: list[Any], source: Source) -> bytes:
         report = b""
@@ -791,19 +941,51 @@ def read_task(document: Any) -> Task:
     Assumes: fair bytes from the operating system; one report per person and task, or a Device.
 
     >>> duchi = {"mechanism": "duchi", "low": "0", "high": "10", "epsilon": "1", "slope": 30284}
-    >>> read_task({"curador": 1, "id": "5f1dbc4d6b3f3a2b3f1c7f0d4c9d2b11", "task": duchi})
+    >>> named = {"name": "ages", "period": None, "segment": None, **duchi}
+    >>> read_task({"curador": 1, "id": "5f1dbc4d6b3f3a2b3f1c7f0d4c9d2b11", "task": named})
     Traceback (most recent call last):
     curador.local.devices.curador_device.Refused: This task was altered after it was published.
     """
     _must(isinstance(document, dict) and set(document) == {"curador", "id", "task"}, "This is not a task.")
     version = document["curador"]
     _must(type(version) is int and version == VERSION, "This task is of another version.")
-    task = _read(document["task"], KINDS)
-    text = json.dumps(document["task"], sort_keys=True, separators=(",", ":"))
-    task.digest = hashlib.sha256(text.encode()).hexdigest()
-    task.id = task.digest[:32]
+    body = document["task"]
+    task = _identified(body)
+    _label(body["name"], "name")
+    for part in ("period", "segment"):
+        _must(body[part] is None or _label(body[part], part), part)
     _must(document["id"] == task.id, "This task was altered after it was published.")
     return task
+
+
+def _identified(body: Any) -> Task:
+    """The task of a document's body, with its identity; the labels are not checked."""
+    labelled = isinstance(body, dict) and set(LABELS) <= set(body)
+    task = _read({name: x for name, x in body.items() if name not in LABELS} if labelled else body, KINDS)
+    _must(labelled, "This task has no name, period and segment.")
+    task.name, task.period, task.segment = (body[part] for part in LABELS)
+    task.id = _digest(body)[:32]
+    # A task that remembers is one for all periods: they share the permanent answer, its cost and its hash functions.
+    task.digest = _digest({**body, "period": None} if task.remembers else body)
+    task.series = task.digest[:32]
+    return task
+
+
+def _digest(body: Any) -> str:
+    text = json.dumps(body, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def check(task: Task, value: Any) -> dict[str, Any]:
+    """For developers: what a value counts as on this task, and a note if that is not what it is.
+
+    Nothing is drawn.  It is the value itself, so it must never be sent.
+
+    >>> duchi = Duchi({"low": "0", "high": "10", "epsilon": "1", "slope": 30284})
+    >>> check(duchi, "7.5"), check(duchi, 11)
+    ({'counts_as': 7.5, 'note': ''}, {'counts_as': 10.0, 'note': 'It is beyond the bounds.'})
+    """
+    return task.told(value)
 
 
 def report(task: Task, value: Any, source: Source | None = None) -> bytes:
@@ -873,18 +1055,21 @@ class Device:
         self._limit, self._changes = _fraction(state["limit"], "limit"), state["changes"]
         answered, kept = state["answered"], state["kept"]
         _must(isinstance(self._changes, bool) and isinstance(answered, list) and isinstance(kept, dict), broken)
-        self._answered: dict[str, tuple[str, Fraction]] = {}
+        self._answered: dict[str, tuple[str, Fraction, list[str]]] = {}
         self._spent = Fraction(0)
         for one in answered:
-            _must(isinstance(one, dict) and set(one) == {"task", "digest", "epsilon"}, broken)
+            _must(isinstance(one, dict) and set(one) == {"task", "digest", "epsilon", "periods"}, broken)
             digest, epsilon = _text(one["digest"], "digest"), _fraction(one["epsilon"], "epsilon")
             _must(re.fullmatch("[0-9a-f]{64}", digest) and one["task"] == digest[:32] and epsilon > 0, broken)
-            self._charge(digest, epsilon)
+            periods = one["periods"]
+            _must(isinstance(periods, list) and len(periods) <= PERIODS_MOST, broken)
+            _must(all(isinstance(x, str) for x in periods) and len(set(periods)) == len(periods), broken)
+            self._charge(digest, epsilon, periods)
         _must(len(self._answered) == len(answered) and set(kept) <= set(self._answered), broken)
         self._kept, self._save, self._turn, self._busy = dict(kept), save, threading.RLock(), False
 
-    def _charge(self, digest: str, epsilon: Fraction) -> None:
-        self._answered[digest[:32]] = digest, epsilon
+    def _charge(self, digest: str, epsilon: Fraction, periods: list[str]) -> None:
+        self._answered[digest[:32]] = digest, epsilon, [*periods]
         self._spent = _sum(self._spent, epsilon)
 
     @property
@@ -902,15 +1087,19 @@ class Device:
         """The state; :meth:`from_json` reads it, in any language."""
         with self._turn:
             answered = [
-                {"task": name, "digest": digest, "epsilon": str(epsilon)}
-                for name, (digest, epsilon) in self._answered.items()
+                {"task": name, "digest": digest, "epsilon": str(epsilon), "periods": [*periods]}
+                for name, (digest, epsilon, periods) in self._answered.items()
             ]
             kept = json.loads(json.dumps(self._kept))
         parts = {"curador": VERSION, "limit": str(self._limit), "changes": self._changes}
         return {**parts, "answered": answered, "kept": kept}
 
     def message(self, task: Task, value: Any, source: Source | None = None) -> dict[str, str]:
-        """A message on the task: a first one is charged and saved, later ones only where the task remembers."""
+        """A message on the task: a first one is charged and saved, later ones only where the task remembers.
+
+        Of a task that remembers, all periods are charged once, and each is answered once; other tasks are new ones in
+        every period.
+        """
         with self._turn:  # two at once must not both see what is left
             if self._busy:  # the state that is being saved would be the older one, and be written last
                 raise RuntimeError("save must not answer with the device that it saves.")
@@ -930,10 +1119,12 @@ class Device:
             bytes_ = task.draw(own, source)
         made = _message(task, bytes_, source)
         # A source that fails before this has cost nothing, since nothing of the value has left.
-        if task.id not in self._answered:
-            self._charge(task.digest, task.epsilon)
+        if task.series not in self._answered:
+            self._charge(task.digest, task.epsilon, [])
         if task.remembers:
-            self._kept[task.id] = kept
+            self._kept[task.series] = kept
+            if task.period is not None:
+                self._answered[task.series][2].append(task.period)
         done = self._save(self.to_json())
         if hasattr(done, "__await__"):
             getattr(done, "close", lambda: None)()
@@ -944,10 +1135,12 @@ class Device:
         """What is kept of a task that may be answered now; the others are refused, before anything is drawn."""
         if not isinstance(task, Task):
             raise TypeError("This is not a task that was read.")
-        if task.id in self._answered:
-            _must(self._answered[task.id][0] == task.digest, "This device answered another task of the same id.")
-            _must(task.remembers, "This task was answered.")
-            kept = self._kept.get(task.id)
+        if task.series in self._answered:
+            digest, _, periods = self._answered[task.series]
+            _must(digest == task.digest, "This device answered another task of the same id.")
+            _must(task.remembers and task.period not in periods, "This task was answered.")
+            _must(len(periods) < PERIODS_MOST, f"This device answered {PERIODS_MOST} periods of this task.")
+            kept = self._kept.get(task.series)
             _must(task.is_kept(kept), "What this device kept of the task is lost or broken.")
             return kept
         changes = "Epsilon of this task does not cover that a value changed, and this device answers no such task."

@@ -5,6 +5,7 @@
 * reading — parameters and people's numbers, checked
 * randomizers — gradients in, reports out
 * schedule — the people of each round and their epsilon
+* expected — what noise is expected to cost, and a warning
 * rounds — one round, and the descent over all rounds
 * participant — what a device remembers of a study
 * checking — arrays of scikit-learn's interface, checked

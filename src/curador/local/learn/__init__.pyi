@@ -1,5 +1,7 @@
 """The public names of local learning, each with the file it lives in; read by type checkers and by the lazy loader."""
 
+from .expected import NoisyModelWarning as NoisyModelWarning
+from .expected import noise_loss as noise_loss
 from .models import LocalLinearRegression as LocalLinearRegression
 from .models import LocalLinearSVC as LocalLinearSVC
 from .models import LocalLogisticRegression as LocalLogisticRegression

@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from curador.local.learn.checking import Bounds, anew, declared_classes, pairs, signs, validated
+from curador.local.learn.expected import warn_of_noise
 from curador.local.learn.losses import Hinge, Logistic, Loss, Squared, chance
 from curador.local.learn.randomizers import GradientRandomizer, gradient_randomizer
 from curador.local.learn.reading import sized
@@ -52,6 +53,7 @@ class _LocalModel(BaseEstimator):  # type: ignore[misc]
             return gradient_randomizer(self.mechanism, share, features + 1, clip)
 
         plan = make_schedule(self.participation, users, self.rounds, epsilon, way)
+        warn_of_noise(self._loss, plan, step, self.average)
         first = Round(self._loss, scale, answer, plan.randomizer)
         path, people = descend(first, plan, values, answers, step=step, alpha=alpha, entropy=entropy)
         beta = settled(path) if self.average else path[-1]
@@ -82,6 +84,9 @@ class LocalLinearRegression(RegressorMixin, _LocalModel):  # type: ignore[misc]
 
     Guarantee: every person's reports together are epsilon-locally DP, though what is asked of later people depends on
         what earlier ones reported [DJW18]; ``event_`` says what one person's reports are.
+    A fit whose noise is expected to cost more than features often explain warns before anybody reports
+    (:class:`NoisyModelWarning`): a constant may do better.
+
     Assumes: a row is a person; bounds, target and the other parameters are chosen without looking at the data.
     Fails: each fit spends epsilon anew: k-fold cross-validation has each person report in k - 1 fits.  Clipping biases
         the model where gradients are clipped unevenly (docs/proofs/local-learning.md).  ``score`` on people's own rows

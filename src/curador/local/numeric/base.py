@@ -52,11 +52,13 @@ class Mean(LocalEstimate):
     task: NumericTask
     sampled: bool = False
     """Whether these people were drawn at random from more, whose mean is meant."""
+    sums: tuple[int, ...] = ()
+    """The sums of the reports that it was computed from."""
 
     def interval(self, confidence: float = 0.95) -> tuple[float, float]:
         """Where the mean lies."""
-        reach = self.task.error(self.users, confidence, sampled=self.sampled)
-        low, high = np.clip([self.value - reach, self.value + reach], float(self.task.low), float(self.task.high))
+        limits = self.task._limits(self, checked_miss(confidence))
+        low, high = np.clip(limits, float(self.task.low), float(self.task.high))
         return float(low), float(high)
 
     def of_a_part(self, users: int) -> Mean:
@@ -183,7 +185,13 @@ class NumericTask(Bounded):
         if abs(unit) > self._farthest_unit:
             raise InvalidValue("This tally counts more than there was.", fix="Count the reports again.")
         value = float(self.low + self.half + self.half * unit)
-        return Mean(value, tally.users, float(self.half) ** 2 * self.worst_variance / tally.users, self)
+        variance = float(self.half) ** 2 * self.worst_variance / tally.users
+        return Mean(value, tally.users, variance, self, sums=tuple(tally.support.tolist()))
+
+    def _limits(self, found: Mean, miss: float) -> tuple[float, float]:
+        """Limits of the mean that hold but for a chance of ``miss``, whatever the data."""
+        reach = self._within(found.users, miss, found.sampled)
+        return found.value - reach, found.value + reach
 
     def variance(self, users: int, value: Number | None = None) -> float:
         """The variance of the mean when all values are ``value``, or at worst; before any report is in."""
@@ -200,6 +208,8 @@ class NumericTask(Bounded):
 
         If the users are ``sampled`` from more people, it is the latter's mean that is meant.
         """
-        n, miss = whole(users, "users", 1), checked_miss(confidence)
+        return self._within(whole(users, "users", 1), checked_miss(confidence), sampled)
+
+    def _within(self, users: int, miss: float, sampled: bool) -> float:
         # Between -1 and 1 values vary by at most 1 among people.
-        return float(self.half) * bernstein(self.worst_variance + sampled, self.tail, n, miss)
+        return float(self.half) * bernstein(self.worst_variance + sampled, self.tail, users, miss)

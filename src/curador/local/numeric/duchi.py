@@ -10,21 +10,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from curador.local.frequency.oracle import checked_numbers
-from curador.local.numeric.base import LEVELS, NumericTask
+from curador.local.numeric.base import LEVELS, Mean, NumericTask
 from curador.local.task.draw import coins, level_coins
 from curador.local.task.layout import Layout
-from curador.local.task.limits import Floats
+from curador.local.task.limits import Floats, mean_chance
 from curador.local.task.task import check_thresholds, checked_threshold
 from curador.local.task.thresholds import exp_minus_upper
 from curador.noise import Entropy
-from curador.numbers import Number, set_fields
+from curador.numbers import Number, above, set_fields
+
+GRID = 1025
 
 
 @dataclass(frozen=True, init=False)
 class Duchi(NumericTask, mechanism="duchi"):
     """Reports 1 with a probability that rises from 1/2 - slope/2**17 at ``low`` to 1/2 + slope/2**17 at ``high``.
 
-    Best for small epsilon.  On [0, m] it has the law of the one-bit mean of [DKY17].
+    Best for small epsilon.  On [0, m] it has the law of the one-bit mean of [DKY17].  Reports are coins, so intervals
+    are those of coins [CP34, Hoe56].
 
     Guarantee: epsilon-local DP: the two ends' odds differ most, by less than a factor e**epsilon each way [DJW18].
 
@@ -68,6 +71,21 @@ class Duchi(NumericTask, mechanism="duchi"):
 
     def unit_variance(self, value: float) -> float:
         return float(1 / self.lean**2) - value**2
+
+    def _limits(self, found: Mean, miss: float) -> tuple[float, float]:
+        # A report is one coin, also of a part of the people that was drawn at random: docs/proofs/local.md, section 6.
+        low, high = mean_chance(np.array([found.sums[0]]), found.users, miss)
+        return self._from_chance(low)[0], self._from_chance(high)[0]
+
+    def _from_chance(self, chance: Floats) -> Floats:
+        return float(self.low + self.half) + float(self.half) * (2 * chance - 1) / float(self.lean)
+
+    def _within(self, users: int, miss: float, sampled: bool) -> float:
+        # Limits are farthest from an estimate near one half; a grid finds the farthest but for the margin.
+        yes = np.unique(np.rint(np.append(np.linspace(0, users, GRID), [users // 2, -(-users // 2)])))
+        low, high = mean_chance(yes, users, miss)
+        farthest = float(max((yes / users - low).max(), (high - yes / users).max())) * (1 + 4 / GRID**2)
+        return above(2 * float(self.half) / float(self.lean) * farthest)
 
     def _randomize(self, levels: NDArray[np.int64], entropy: Entropy) -> NDArray[np.uint8]:
         return one_bit(levels, self.slope, entropy).view(np.uint8)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from curador.errors import InvalidParameter
 from curador.local.frequency.oracle import checked_numbers
-from curador.local.numeric.base import NumericTask
+from curador.local.numeric.base import Mean, NumericTask
 from curador.local.numeric.duchi import Duchi
 from curador.local.numeric.piecewise import BITS, Piecewise
 from curador.local.task.draw import coins
@@ -104,6 +104,12 @@ class Hybrid(NumericTask, mechanism="hybrid"):
         # Both parts are unbiased, so the variances mix as the reports do.
         share = self.mix / (1 << BITS)
         return share * self.wide.unit_variance(value) + (1 - share) * self.one.unit_variance(value)
+
+    def _limits(self, found: Mean, miss: float) -> tuple[float, float]:
+        return super()._limits(found, miss) if self.mix else self.one._limits(found, miss)
+
+    def _within(self, users: int, miss: float, sampled: bool) -> float:
+        return super()._within(users, miss, sampled) if self.mix else self.one._within(users, miss, sampled)
 
     def _randomize(self, levels: NDArray[np.int64], entropy: Entropy) -> NDArray[np.uint32]:
         bit = self.one._randomize(levels, entropy).astype(np.uint32)

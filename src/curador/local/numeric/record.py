@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from curador.errors import InvalidParameter, InvalidValue
 from curador.local.frequency.estimates import Frequencies
 from curador.local.frequency.oracle import Oracle, short_words
+from curador.local.frequency.planning import best_oracle
 from curador.local.frequency.subset import choose_cells
-from curador.local.frequency.unary import OUE
 from curador.local.numeric.base import Mean
 from curador.local.numeric.duchi import Duchi
 from curador.local.numeric.hybrid import Hybrid
@@ -26,9 +26,10 @@ from curador.local.task.estimate import LocalEstimate
 from curador.local.task.keys import LocalKey
 from curador.local.task.layout import Layout
 from curador.local.task.tally import Tally, checked_sum
-from curador.local.task.task import Task, check_thresholds, checked_epsilon, checked_threshold, task_from_json
+from curador.local.task.task import Task, check_thresholds, checked_epsilon, checked_threshold, part_from_json
+from curador.mechanisms.base import checked_confidence
 from curador.noise import SYSTEM, Entropy
-from curador.numbers import Number, rational, set_fields
+from curador.numbers import Number, rational, set_fields, whole
 from curador.show.summary import EstimateKind, Summary
 
 AttributeOracle = Oracle | Hybrid | Piecewise | Duchi
@@ -40,6 +41,8 @@ NOBODY = "Nobody reported on it."
 JOINT = "The intervals hold for all keys of all attributes at once."
 
 NAMES_MOST = 1 << 10
+PLANNED = 100_000
+"""For how many people the oracles of categories are chosen; it hardly matters to the choice."""
 WORTH = Fraction(5, 2)
 """How much epsilon a further attribute is worth [WXYZ19, Section IV]."""
 
@@ -128,9 +131,9 @@ class RecordEstimate(LocalEstimate, Mapping[str, AttributeEstimate]):
 class Record(Task, mechanism="record"):
     """Each person draws ``sampled`` of the attributes, and reports each of these with an equal share of epsilon.
 
-    Numbers are reported by :class:`Hybrid`, categories by :class:`OUE`.  Which attributes are drawn does not depend on
-    the values, and a report says which.  An attribute is estimated from those who drew it, a uniform part of all: that
-    is unbiased for all, with less variance than counting the others as zeros.
+    Numbers are reported by :class:`Hybrid`, categories by :func:`best_oracle`.  Which attributes are drawn does not
+    depend on the values, and a report says which.  An attribute is estimated from those who drew it, a uniform part of
+    all: that is unbiased for all, with less variance than counting the others as zeros.
 
     Guarantee: epsilon-local DP: the draw is independent of the record, and the shares add up [WXYZ19].
         Intervals cover the frequencies and means of all who reported, not only of those who drew the attribute.
@@ -177,7 +180,7 @@ class Record(Task, mechanism="record"):
         kinds = (part.get("mechanism") if isinstance(part, Mapping) else None for part in parts)
         if any(kind in (None, cls.mechanism, Longitudinal.mechanism) for kind in kinds):  # before any is read
             raise InvalidParameter("A record cannot be made of these parts.", fix="Use to_json().")
-        read = tuple(task_from_json(part) for part in parts)
+        read = tuple(part_from_json(part) for part in parts)
         if not all(isinstance(part, AttributeOracle) for part in read):
             raise InvalidParameter("A record cannot be made of these parts.", fix="Use to_json().")
         made = object.__new__(cls)
@@ -224,6 +227,21 @@ class Record(Task, mechanism="record"):
             reports[people, slot, 2 : 2 + rows.shape[1]] = rows
             filled[people] += 1
         return reports.reshape(n, self.layout.size)
+
+    def errors(self, users: int, confidence: float = 0.95) -> dict[str, float]:
+        """How far the intervals of each attribute reach, all together, if as many report on it as expected.
+
+        >>> task = Record({"age": Range(0, 100), "smokes": ["no", "yes"]}, epsilon=2)
+        >>> sorted(task.errors(10**4)) == ["age", "smokes"] and task.errors(10**6)["smokes"] < 0.01
+        True
+        """
+        n, several = whole(users, "users", 1), len(self.names)
+        mine = max(1, n * self.sampled // several)
+        each = math.nextafter(1 - (1 - checked_confidence(confidence)) / several, 1.0)
+        return {
+            name: part.error(mine, each) if isinstance(part, Oracle) else part.error(mine, each, sampled=mine < n)
+            for name, part in zip(self.names, self.parts, strict=True)
+        }
 
     def _split(self, reports: Any) -> list[NDArray[Any]]:
         """For each attribute, the reports on it, of whosever they are; refused if any could not have come from here."""
@@ -283,4 +301,4 @@ def _part(kind: AttributeKind, epsilon: Fraction) -> AttributeOracle:
     if isinstance(kind, Range):
         return Hybrid(rational(kind.low, "low"), rational(kind.high, "high"), epsilon)
     chosen = kind if isinstance(kind, Choice) else Choice(kind)
-    return OUE(chosen.keys, epsilon, rest=chosen.rest)
+    return best_oracle(chosen.keys, epsilon, PLANNED, rest=chosen.rest)

@@ -61,6 +61,7 @@ class Longitudinal(OneKey, mechanism="longitudinal"):
         "changed is not covered."
     )
     caution = ONE_PERIOD
+    remembers = True
 
     values: int
     keep: int
@@ -204,6 +205,12 @@ class Device:
     def of(cls, task: Longitudinal) -> Device:
         """A device that has not reported yet."""
         return cls(task)
+
+    def asked(self, task: Longitudinal) -> Device:
+        """The same device in another period of the task: the permanent answers go on, and cost nothing anew."""
+        if task.series != self.task.series:
+            raise InvalidParameter("This is another task.", fix="Begin a state for it; it costs its own epsilon.")
+        return Device(task, self.met, self.answers, self.last)
 
     @property
     def used(self) -> int:

@@ -1,5 +1,6 @@
 """The parts that every local task is made of, in reading order.
 
+* identity — a task's name, period and segment, and the id made of them
 * task — a task: one question for many devices, and the contract of every randomizer
 * thresholds — integer thresholds that keep an epsilon, and the proof that given ones do
 * draw — random decisions by integer thresholds, of exact probability

@@ -1,9 +1,11 @@
-"""The contract of every estimate: plain summaries, a table to look at, and a data frame."""
+"""The contract of every estimate: plain summaries, a table to look at, a figure, and tables for other programs."""
 
 from __future__ import annotations
 
+import json
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -11,7 +13,10 @@ import numpy as np
 from curador.errors import CuradorError, InvalidParameter
 from curador.local.task.keys import LocalKey
 from curador.local.task.limits import Floats
-from curador.show.summary import Summary, html_table, text_table
+from curador.show.summary import Summary, csv_text, flat, html_table, text_table
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
 class LocalEstimate(ABC):
@@ -30,6 +35,8 @@ class LocalEstimate(ABC):
     400 people
     >>> found.to_pandas(0.9).columns.tolist()
     ['key', 'value', 'low', 'high', 'standard_error']
+    >>> print(found.to_csv().splitlines()[1][:10])
+    tea,0.7593
     """
 
     biased: ClassVar[bool] = False
@@ -50,22 +57,49 @@ class LocalEstimate(ABC):
             "Only frequencies can be projected.", fix="Leave projected out.", code="projection-unavailable"
         )
 
+    def to_dict(self, confidence: float = 0.95) -> dict[str, Any]:
+        """Plain values: the findings, one for each attribute."""
+        findings = [one.to_json() for one in self.summaries(confidence)]
+        return {"users": self.users, "confidence": confidence, "findings": findings}
+
+    def to_json(self, confidence: float = 0.95) -> str:
+        """:meth:`to_dict` as text."""
+        return json.dumps(self.to_dict(confidence), ensure_ascii=False)
+
+    def to_csv(self, confidence: float = 0.95) -> str:
+        """The table as CSV text: a row for each value."""
+        return csv_text(self.summaries(confidence))
+
+    def to_arrow(self, confidence: float = 0.95) -> Any:
+        """A pyarrow Table with a row for each value."""
+        return _library("pyarrow").table(flat(self.summaries(confidence)))
+
     def to_pandas(self, confidence: float = 0.95) -> Any:
         """A pandas DataFrame with a row for each value; of a record also with a column for the attribute's name."""
-        try:
-            import pandas
-        except ImportError:
-            raise CuradorError("pandas is not installed.", fix="Run: pip install pandas") from None
-        found = self.summaries(confidence)
-        named = any(one.name for one in found)
-        rows = [{"attribute": one.name, **row} if named else row for one in found for row in one.rows()]
-        return pandas.DataFrame(rows)
+        return _library("pandas").DataFrame(flat(self.summaries(confidence)))
+
+    def to_polars(self, confidence: float = 0.95) -> Any:
+        """A Polars DataFrame with a row for each value."""
+        return _library("polars").DataFrame(flat(self.summaries(confidence)))
+
+    def plot(self, confidence: float = 0.95, *, title: str = "") -> Figure:
+        """A figure: points with their intervals, or a distribution."""
+        from curador.show.estimates import plot_estimates
+
+        return plot_estimates(self.summaries(confidence), title=title)
 
     def __repr__(self) -> str:
         return text_table(self.summaries())
 
     def _repr_html_(self) -> str:
         return html_table(self.summaries())
+
+
+def _library(name: str) -> Any:
+    try:
+        return import_module(name)
+    except ImportError:
+        raise CuradorError(f"{name} is not installed.", fix=f"Run: pip install {name}") from None
 
 
 def frequency_summary(

@@ -6,12 +6,14 @@ checks, in integers, that they keep the epsilon the task states, and refuses it 
 
 from __future__ import annotations
 
+import json
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
+from dataclasses import dataclass, field, fields
 from fractions import Fraction
+from functools import cached_property
 from math import ceil
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,41 +22,55 @@ from curador.accounting.events import Event, PureLoss
 from curador.accounting.meaning import posterior
 from curador.accounting.precise import dec, digits, float_above
 from curador.errors import InvalidParameter, NotPromised
+from curador.local.devices import curador_device
 from curador.local.task.draw import HALF
 from curador.local.task.estimate import LocalEstimate
+from curador.local.task.identity import ID_DIGITS, LABELS, canonical, checked_label, digest_of
 from curador.local.task.keys import LocalKey
 from curador.local.task.layout import Layout
 from curador.local.task.planning import least_users
 from curador.local.task.tally import Tally
 from curador.local.task.thresholds import within_epsilon
 from curador.noise import SYSTEM, Entropy
-from curador.numbers import Number, positive, up
+from curador.numbers import Number, positive, set_fields, up
 from curador.privacy import Neighbors
 
 EPSILON_LEAST, EPSILON_MOST = Fraction(1, 1 << 30), 1024
 
 ONE_PERIOD = (
-    "A folder is for one period, with one report of each person. Those of a second period would be counted as other "
-    "people, and the intervals would be too narrow: use a folder for each period."
+    "A folder is for one period, with one report of each person: give each period a task and a folder of its own. A "
+    "device that has no period to tell may report again, and would be counted as another person."
 )
 """The caution of tasks that devices answer again and again."""
 
 _KINDS: dict[str, type[Task]] = {}
 
 
+@dataclass(frozen=True, init=False)
 class Task(ABC):
     """One question put to many people, each of whom answers through a randomizer on their own device.
 
     Guarantee: each report is epsilon-locally DP [KLNRS11]: for any two values a person may have, no report is more than
         exp(epsilon) times as likely under one as under the other.  Integers prove it when a task is made.
     Assumes: fair bits on the device; one report per person and task.
-    Fails: the guarantee covers what is reported, not that a person took part.
+    Fails: the guarantee covers what is reported, not that a person took part.  Whoever answers several tasks, or one
+        in several periods or segments, has spent the sum of their epsilons; of a task that devices remember
+        (:attr:`remembers`) all periods together cost its epsilon once.
 
     >>> from curador.local import KRR
-    >>> task = KRR(keys=["a", "b"], epsilon="1/2")
+    >>> task = KRR(keys=["a", "b"], epsilon="1/2").named("letters", period="2026-11")
     >>> task.epsilon, task.delivered <= 0.5, task.to_json()["mechanism"]
     (Fraction(1, 2), True, 'krr')
+    >>> task.id == task.named("letters", period="2026-12").id
+    False
     """
+
+    name: str = field(default="", kw_only=True)
+    """What is asked, in a word; tasks are published under one."""
+    period: str | None = field(default=None, kw_only=True)
+    """When it is asked, if it is asked again and again."""
+    segment: str | None = field(default=None, kw_only=True)
+    """Which public part of the people is asked, if parts are compared."""
 
     mechanism: ClassVar[str]
     needs: ClassVar[tuple[str, ...]] = ()
@@ -65,6 +81,8 @@ class Task(ABC):
     """Which reports of a person epsilon is for."""
     caution: ClassVar[str] = ""
     """A warning to those who collect, or nothing."""
+    remembers: ClassVar[bool] = False
+    """Whether devices keep a permanent answer, from which the reports of all periods are made."""
     epsilon: Fraction
 
     def __init_subclass__(cls, mechanism: str = "") -> None:
@@ -72,6 +90,54 @@ class Task(ABC):
         if mechanism:
             cls.mechanism = mechanism
             _KINDS[mechanism] = cls
+
+    # -- which task it is
+
+    def named(self, name: str, *, period: str | None = None, segment: str | None = None) -> Self:
+        """The same question under a name, which makes it a task of its own; so do a period and a public segment."""
+        made = object.__new__(type(self))
+        set_fields(made, **{f.name: getattr(self, f.name) for f in fields(self)})
+        set_fields(
+            made,
+            name=checked_label(name, "name"),
+            period=None if period is None else checked_label(period, "period"),
+            segment=None if segment is None else checked_label(segment, "segment"),
+        )
+        return made
+
+    @property
+    def title(self) -> str:
+        """Its name, period and segment, for people.
+
+        >>> from curador.local import KRR
+        >>> KRR(keys=2, epsilon=1).named("smokes", period="2026", segment="Spain").title
+        'smokes · 2026 · Spain'
+        """
+        return " · ".join(filter(None, (self.name, self.period, self.segment)))
+
+    @property
+    def id(self) -> str:
+        """The first 16 bytes of the SHA-256 of the task's canonical text, in hexadecimal.
+
+        >>> from curador.local import KRR
+        >>> len(KRR(keys=2, epsilon=1).id), KRR(keys=2, epsilon=1).id == KRR(keys=2, epsilon=2).id
+        (32, False)
+        """
+        return self._digest[:ID_DIGITS]
+
+    @cached_property
+    def _digest(self) -> str:
+        return digest_of(self.to_json())
+
+    @cached_property
+    def series(self) -> str:
+        """The id under which devices remember and are charged: of a task that :attr:`remembers`, without its period."""
+        return digest_of({**self.to_json(), "period": None})[:ID_DIGITS] if self.remembers else self.id
+
+    @property
+    def salt(self) -> str:
+        """What makes the public hash functions of this task, if it has any, its own."""
+        return self.series
 
     # -- the guarantee
 
@@ -110,6 +176,35 @@ class Task(ABC):
     @abstractmethod
     def randomize(self, values: Any, *, entropy: Entropy = SYSTEM) -> NDArray[Any]:
         """One report per person, each from random bits of its own."""
+
+    def answer(self, value: Any) -> bytes:
+        """One person's report as bytes, by the law of :meth:`randomize`: fast for one, and made of every value.
+
+        It is what the stand-alone client draws: a value that is not listed counts as the rest or the first key, and
+        what is no number as the lower bound.  Nothing is kept from one report for another.
+
+        >>> from curador.local import KRR
+        >>> KRR(keys=["tea", "water"], epsilon=1).answer("tea") in (b"\\0", b"\\1")
+        True
+        """
+        task = self._client
+        return task.draw(task.seen(value), curador_device.Source())
+
+    def check(self, value: Any) -> dict[str, Any]:
+        """For developers: what a value counts as on a device, and a note if that is not what it is; nothing is drawn.
+
+        >>> from curador.local import KRR
+        >>> KRR(keys=["tea", "water"], epsilon=1).check("Tea")
+        {'counts_as': 'tea', 'note': 'It is not among the keys.'}
+        """
+        return curador_device.check(self._client, value)
+
+    @cached_property
+    def _client(self) -> curador_device.Task:
+        try:
+            return curador_device._identified(json.loads(canonical(self.to_json())))
+        except curador_device.Refused as refusal:
+            raise InvalidParameter(f"No device would answer this task: {refusal}", fix="Change it.") from None
 
     # -- on the way
 
@@ -179,6 +274,10 @@ class Task(ABC):
             f"The error of {self.mechanism} is not known beforehand.", fix="Simulate it.", code="error-not-known"
         )
 
+    def errors(self, users: int, confidence: float = 0.95) -> dict[str, float]:
+        """As :meth:`error`, by attribute of a record; of any other task under its own name."""
+        return {self.name: self.error(users, confidence)}
+
     def users_needed(self, within: Number, confidence: float = 0.95) -> int:
         """The least number of people with which :meth:`error` is at most ``within``."""
         goal = float(positive(within, "within"))
@@ -192,7 +291,11 @@ class Task(ABC):
 
     def to_json(self) -> dict[str, object]:
         """A plain dictionary that :func:`task_from_json` reads back exactly."""
-        own = {f.name: _plain(getattr(self, f.name)) for f in fields(self)}  # type: ignore[arg-type]
+        return {**{label: getattr(self, label) for label in LABELS}, **self.part_json()}
+
+    def part_json(self) -> dict[str, object]:
+        """The same without the name, as the part of a record."""
+        own = {f.name: _plain(getattr(self, f.name)) for f in fields(self) if f.name not in LABELS}
         return {"mechanism": self.mechanism, **own}
 
     @classmethod
@@ -227,6 +330,22 @@ def task_from_json(data: Mapping[str, object]) -> Task:
     ...     print(refusal.what)
     This task's thresholds do not keep epsilon = 1/2.
     """
+    if not isinstance(data, Mapping) or not {*LABELS} <= {*data}:
+        raise InvalidParameter("This is not a task.", fix="Use to_json().")
+    made = part_from_json({name: x for name, x in data.items() if name not in LABELS})
+    name, period, segment = (data[label] for label in LABELS)
+    if (name, period, segment) == ("", None, None):
+        return made
+    return made.named(name, period=period, segment=segment)  # type: ignore[arg-type]
+
+
+def part_from_json(data: Mapping[str, object]) -> Task:
+    """As :func:`task_from_json`, of a task without a name.
+
+    >>> from curador.local import KRR
+    >>> part_from_json(KRR(keys=3, epsilon=1).part_json()).mechanism
+    'krr'
+    """
     if not isinstance(data, Mapping) or not all(isinstance(name, str) for name in data):
         raise InvalidParameter("This is not a task.", fix="Use to_json().")
     body = dict(data)
@@ -234,7 +353,7 @@ def task_from_json(data: Mapping[str, object]) -> Task:
     if not isinstance(kind, str) or (kind not in _KINDS and kind not in task_kinds()):
         raise InvalidParameter(f"No local mechanism is called {kind!r}.", fix="Upgrade Curador, or check the task.")
     made = _KINDS[kind]
-    wanted = sorted(f.name for f in fields(made))  # type: ignore[arg-type]
+    wanted = sorted(f.name for f in fields(made) if f.name not in LABELS)
     # Everything is written out: a device must not fill in what the collector left out.
     if sorted(body) != wanted or any(x is None for name, x in body.items() if name != "rest"):
         raise InvalidParameter(f"A {kind} task has {wanted}; this one {sorted(body)}.", fix="Use to_json().")
@@ -245,7 +364,7 @@ def _plain(x: object) -> object:
     if isinstance(x, Fraction):
         return str(x)
     if isinstance(x, Task):
-        return x.to_json()
+        return x.part_json()
     return [_plain(y) for y in x] if isinstance(x, tuple) else x
 
 

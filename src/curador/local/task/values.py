@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Mapping
+from decimal import Decimal
 from numbers import Rational, Real
 from typing import Any
 
@@ -32,7 +34,7 @@ def listed(values: Any) -> list[Any]:
 def reals(values: Any) -> Floats:
     """Numbers as doubles, in the shape they come in; numbers beyond the range of doubles become the largest.
 
-    >>> reals([1, 2.5, float("inf"), 10**400]).tolist() == [1.0, 2.5, LARGEST, LARGEST]
+    >>> reals([1, Decimal("2.5"), float("inf"), 10**400]).tolist() == [1.0, 2.5, LARGEST, LARGEST]
     True
     """
     try:
@@ -51,9 +53,11 @@ def reals(values: Any) -> Floats:
 
 
 def _double(x: object) -> float:
-    if isinstance(x, bool | np.bool_) or not isinstance(x, Real):
+    if isinstance(x, bool | np.bool_) or not isinstance(x, Real | Decimal):
         raise InvalidValue(f"Expected numbers, got {type(x).__name__}.", fix="Give ints or floats.")
     try:
         return float(x)
+    except ValueError:  # a signalling NaN
+        return math.nan
     except OverflowError:  # an integer or a fraction beyond all doubles
         return LARGEST if isinstance(x, Rational) and int(x.numerator) > 0 else -LARGEST

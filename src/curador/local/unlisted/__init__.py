@@ -5,6 +5,7 @@
 * rappor — RAPPOR: Bloom filters, randomised permanently and again for each report
 * regress — frequencies from Bloom filters by least squares
 * heavy_hitters — the task of finding frequent values
+* chances — the chance that a value is found, for planning
 * prefixes — values as bytes, their hashes and continuations
 * prefix_search — the search for frequent values, prefix by prefix
 * evidence — binomial tails: the support that chance explains

@@ -76,10 +76,3 @@ def checked_places(places: object, name: str) -> int:
             f"{name} must be a power of two from 2 to {PLACES_MOST}, got {places!r}.", fix="Choose 128."
         )
     return places
-
-
-def checked_salt(salt: object) -> str:
-    """The text that makes the hash functions of one task differ from another's."""
-    if not isinstance(salt, str):
-        raise InvalidParameter(f"A salt is a string, got {salt!r}.", fix="Choose the name of the task.")
-    return salt

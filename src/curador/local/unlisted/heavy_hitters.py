@@ -22,8 +22,8 @@ from curador.local.task.limits import checked_miss
 from curador.local.task.planning import least_users
 from curador.local.task.tally import Tally
 from curador.local.task.task import Task, check_thresholds, checked_epsilon, checked_threshold
+from curador.local.unlisted.chances import FREQUENCIES, found_chance
 from curador.local.unlisted.collisions import TWICE
-from curador.local.unlisted.digest import checked_salt
 from curador.local.unlisted.evidence import nearly_always_reached, rarely_reached
 from curador.local.unlisted.prefix_search import Hitters, PrefixSearch
 from curador.local.unlisted.prefixes import Bytes, coded, coefficients, place
@@ -67,13 +67,12 @@ class HeavyHitters(Task, mechanism="heavy-hitters"):
     (('tea', 'coffee'), (False, False))
     """
 
-    takes = ("kind", "length", "salt")
+    takes = ("kind", "length")
 
     epsilon: Fraction
     kind: str
     length: int
     last: int
-    salt: str
     rows: int
     places: int
     hash_bits: int
@@ -86,7 +85,6 @@ class HeavyHitters(Task, mechanism="heavy-hitters"):
         kind: str = "text",
         length: int = 12,
         last: int | None = None,
-        salt: str = "",
         rows: int = 256,
         places: int = 1021,
         hash_bits: int | None = None,
@@ -100,7 +98,6 @@ class HeavyHitters(Task, mechanism="heavy-hitters"):
             kind=kind,
             length=checked_threshold(length, "length", LENGTH_MOST + 1),
             last=checked_threshold(KINDS[kind] if last is None else last, "last", LAST_MOST + 1),
-            salt=checked_salt(salt),
             places=_prime(places),
         )
         # More rows than places would be the same hash functions again.
@@ -298,6 +295,23 @@ class HeavyHitters(Task, mechanism="heavy-hitters"):
             fix="Look for more frequent ones, or choose more rows.",
             relative=1000,
         )
+
+    def chance(self, users: int, frequency: Number, confidence: float = 0.95, *, size: int | None = None) -> float:
+        """About how likely a value that this share of the people have is found; see :meth:`chances`."""
+        f, n = float(probability(frequency, "frequency")), whole(users, "users", 1)
+        longest = self.length if size is None else whole(size, "size", 0)
+        return found_chance(self, n, f, checked_miss(confidence), BEAM, min(longest, self.length))
+
+    def chances(self, users: int, confidence: float = 0.95) -> dict[float, float]:
+        """For some shares of the people, about how likely a value that as many have is found: for planning.
+
+        It is an estimate, for values of the full length; shorter texts are found more often, and every value less
+        often if there are very many frequent ones.  :meth:`users_needed` is a bound, and many times as large.
+
+        >>> HeavyHitters(epsilon=4, length=8).chances(10**6)[0.05] > 0.999
+        True
+        """
+        return {f: self.chance(users, f, confidence) for f in FREQUENCIES}
 
     def _enough(self, users: int, frequency: float, miss: float, beam: int) -> bool:
         """Whether a key of this frequency passes each level, and the bar at the last."""

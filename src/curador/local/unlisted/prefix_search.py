@@ -47,7 +47,7 @@ class Hitters(LocalEstimate):
     Guarantee: with the confidence asked for, both: no key is here that nobody has and that is nobody's twin, over the
         coins of the devices and over hash functions like random ones; and none is missing whose frequency is
         ``complete_above`` or more, whatever the hash functions are [BNST17, Hoe56]; docs/proofs/heavy-hitters.md.
-    Assumes: nobody chose their value by looking at the hash functions of this salt.
+    Assumes: nobody chose their value by looking at the hash functions of this task.
     Fails: twins are prefixes all three coefficients of which agree, one pair in places**3; no report tells them apart.
         Where both are seen neither is named.  Keys just above what was needed to be found are overestimated on
         average, since the others are not shown: there are no intervals.

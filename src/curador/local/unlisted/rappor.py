@@ -19,7 +19,7 @@ from curador.local.task.layout import Layout
 from curador.local.task.tally import Tally, checked_counts, checked_sum
 from curador.local.task.task import ONE_PERIOD, Task, check_thresholds, checked_epsilon, checked_threshold
 from curador.local.task.thresholds import inside_threshold
-from curador.local.unlisted.digest import candidate_keys, checked_places, checked_salt, free_keys, hashed
+from curador.local.unlisted.digest import candidate_keys, checked_places, free_keys, hashed
 from curador.local.unlisted.regress import Filters, Regressed
 from curador.noise import SYSTEM, Entropy
 from curador.numbers import Number, set_fields
@@ -43,18 +43,18 @@ class Rappor(Task, mechanism="rappor"):
         values change at most 2 * hashes bits [EPK14].  One report alone costs less, :attr:`one_report`.
     Assumes: the device remembers.  If it forgets, or the value changes, that costs epsilon again.
 
-    >>> task = Rappor(epsilon=4, salt="homepages")
+    >>> task = Rappor(epsilon=4).named("homepages")
     >>> kept = task.remember(["example.org"])
     >>> task.report(kept).shape, task.one_report < task.ratio
     ((1, 18), True)
     """
 
-    takes = ("salt", "bloom", "hashes", "cohorts")
+    takes = ("bloom", "hashes", "cohorts")
     covers = "That is for all reports of a person together, if the device remembers its first answer."
     caution = ONE_PERIOD
+    remembers = True
 
     epsilon: Fraction
-    salt: str
     bloom: int
     hashes: int
     cohorts: int
@@ -66,7 +66,6 @@ class Rappor(Task, mechanism="rappor"):
         self,
         epsilon: Number,
         *,
-        salt: str = "",
         bloom: int = 128,
         hashes: int = 2,
         cohorts: int = 64,
@@ -77,7 +76,6 @@ class Rappor(Task, mechanism="rappor"):
         set_fields(
             self,
             epsilon=checked_epsilon(epsilon),
-            salt=checked_salt(salt),
             bloom=checked_places(bloom, "bloom"),
             hashes=checked_threshold(hashes, "hashes", HASHES_MOST + 1),
             cohorts=checked_threshold(cohorts, "cohorts", COHORTS_MOST + 1),

@@ -25,7 +25,7 @@ from curador.local.task.limits import Floats, bernstein, checked_miss, mean_chan
 from curador.local.task.tally import Tally, checked_counts
 from curador.local.task.task import Task, check_informative, check_thresholds, checked_epsilon, checked_threshold
 from curador.local.task.thresholds import inside_threshold
-from curador.local.unlisted.digest import candidate_keys, checked_places, checked_salt, free_keys, hashed
+from curador.local.unlisted.digest import candidate_keys, checked_places, free_keys, hashed
 from curador.noise import SYSTEM, Entropy
 from curador.numbers import Number, rational, set_fields, whole
 from curador.show.summary import Summary
@@ -45,7 +45,7 @@ class Sketched(LocalEstimate):
         the formula's for both, at the estimated frequency and for others that are all the same key.
         :meth:`interval` covers the frequencies among all who reported with at least the confidence asked for, over
         both [CP34, Hoe56, BLM13].
-    Assumes: hash functions like random ones, so a salt that nobody chose to make keys meet, and candidates that were
+    Assumes: hash functions like random ones, so a name that nobody chose to make keys meet, and candidates that were
         not chosen because they meet.
     Fails: in one task the hash functions are fixed: a rare key that meets a common one in more rows than usual is
         overestimated however many people report, and intervals do not shrink below what that may amount to.
@@ -95,21 +95,17 @@ class Sketch(Task):
     the rows in which the two meet and q for the others.
     """
 
-    takes = ("salt", "rows", "places")
+    takes = ("rows", "places")
 
     epsilon: Fraction
-    salt: str
     rows: int
     places: int
     true: int
 
-    def __init__(
-        self, epsilon: Number, *, salt: str = "", rows: int = 1024, places: int = 1024, true: int | None = None
-    ) -> None:
+    def __init__(self, epsilon: Number, *, rows: int = 1024, places: int = 1024, true: int | None = None) -> None:
         set_fields(
             self,
             epsilon=checked_epsilon(epsilon),
-            salt=checked_salt(salt),
             rows=checked_threshold(rows, "rows", ROWS_MOST + 1),
             places=checked_places(places, "places"),
         )

@@ -131,6 +131,15 @@ class NoisyMeasure(Protocol):
         """The bound on one group's noise, on the measure's grid, holding with probability at least ``confidence``."""
         ...
 
+    @property
+    def selects(self) -> bool:
+        """Whether a group is shown by this noised number, which then no longer has the mechanism's own law."""
+        ...
+
+    def ends(self, values: NDArray[Any], confidence: float = 0.95) -> tuple[Array, Array]:
+        """Where each protected integer lies, given that its group is shown, with probability ``confidence`` or more."""
+        ...
+
 
 Part = tuple[NDArray[Any], NoisyMeasure]
 """The noised integers of a measure, one per group, and their noise."""

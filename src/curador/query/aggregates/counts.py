@@ -13,7 +13,6 @@ from curador.query.aggregates.base import (
     NoisyMeasure,
     Part,
     Recipe,
-    as_reals,
     column,
     count_beside,
     estimate_of,
@@ -61,8 +60,7 @@ class CountFunction(Function):
 
     def estimate(self, recipe: Recipe, parts: Sequence[Part], confidence: float) -> Estimate:
         values, noisy = parts[0]
-        reach = noisy.error(confidence)
-        return estimate_of(recipe.name, values, as_reals(values) - reach, as_reals(values) + reach)
+        return estimate_of(recipe.name, values, *noisy.ends(values, confidence))
 
     def error(self, recipe: Recipe, parts: Sequence[NoisyMeasure], rows: int, confidence: float) -> float:
         return parts[0].error(confidence)

@@ -86,7 +86,11 @@ class MeanFunction(Function):
         m, h = summed.measure, float(summed.measure.reach)
         # A group without rows has no mean; its answer lies within the bounds, and nothing more is promised of it.
         ratio = np.clip(as_reals(total) / np.maximum(as_reals(count), 1.0), -h, h)
-        low, high = ratio_bounds(total, summed.mechanism, count, counted.mechanism, h, confidence)
+        if counted.selects:  # with half of the misses each, both are within their ends at once
+            share = 1 - (1 - confidence) / 2
+            low, high = _box(as_reals(total), summed.error(share), *counted.ends(count, share), -h, h)
+        else:
+            low, high = ratio_bounds(total, summed.mechanism, count, counted.mechanism, h, confidence)
         shown = (ratio, np.minimum(low, ratio), np.maximum(high, ratio))
         # Held to the bounds, which lie up to one step nearer to the centre on one side than on the other.
         return estimate_of(recipe.name, *(np.clip(x + m.centre, m.low, m.high) * 2.0**-m.grid for x in shown))
@@ -127,7 +131,8 @@ class VarianceFunction(Function):
         value = np.clip(q / rows - np.clip(s / rows, -h, h) ** 2, 0.0, most) * rows / np.maximum(rows - off, 1.0)
         # With a third of the misses each, all three are within their own errors at once.
         share = 1 - (1 - confidence) / 3
-        fewest, largest = n - counted.error(share), np.maximum(n + counted.error(share), 1.0)
+        fewest, most_rows = counted.ends(count, share)
+        largest = np.maximum(most_rows, 1.0)
         mean_low, mean_high = _box(s, summed.error(share), fewest, largest, -h, h)
         power_low, power_high = _box(q, squared.error(share), fewest, largest, 0.0, most)
         steep = np.maximum(mean_low**2, mean_high**2)

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from curador.mechanisms.intervals import combined_error
 from curador.query.aggregates.base import (
     Aggregate,
@@ -55,11 +57,18 @@ class SumFunction(Function):
         (total, summed), *rest = parts
         scale = 2.0**-summed.measure.bits
         if not rest:
-            reach = summed.error(confidence) * scale
+            low, high = summed.ends(total, confidence)
             values = total if summed.measure.bits == 0 else as_reals(total) * scale
-            return estimate_of(recipe.name, values, as_reals(values) - reach, as_reals(values) + reach)
+            return estimate_of(recipe.name, values, low * scale, high * scale)
         count, counted = rest[0]
         values = (as_reals(total) + summed.measure.centre * as_reals(count)) * scale
+        if counted.selects:  # with half of the misses each, both are within their ends at once
+            share = 1 - (1 - confidence) / 2
+            low, high = summed.ends(total, share)
+            ends = [summed.measure.centre * end for end in counted.ends(count, share)]
+            return estimate_of(
+                recipe.name, values, (low + np.minimum(*ends)) * scale, (high + np.maximum(*ends)) * scale
+            )
         reach = _reach(summed, counted, confidence) * scale
         return estimate_of(recipe.name, values, values - reach, values + reach)
 

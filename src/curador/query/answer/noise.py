@@ -61,9 +61,11 @@ def noise(plan: Plan, found: Found, entropy: Entropy = SYSTEM) -> NoisyCounts:
     measured: dict[Measure, NDArray[Any]] = {}
     ranked: dict[RankSearch, NDArray[np.float64]] = {}
     for step in plan.steps:
-        if isinstance(step, Noised) and step.keyed:
+        if isinstance(step, Noised) and step.selects:
             assert counted is not None
             measured[step.measure] = counted
+        elif isinstance(step, Noised) and step.mechanism is None:
+            measured[step.measure] = step.constants(len(places))
         elif isinstance(step, Noised):
             column = found.column(step.measure.of_groups)
             exact = [column[i] for i in places]

@@ -3,6 +3,10 @@
 Estimates with intervals first, then HAVING, ORDER BY and LIMIT, then labels.  Every interval covers the statistic that
 was protected, with values clipped to their bounds and units cut to their limits; it says nothing about what clipping
 and cutting left out, nor about a larger population.  Each covers by itself, not all of them at once.
+
+Choosing what to show by the noise that is shown spoils intervals, so they are corrected.  Where a noised count decides
+whether its group is shown at all, its interval is made from the law that is left (``Noised.ends``).  Where HAVING and
+LIMIT choose rows by noised numbers, the intervals of the rows shown are made wider (``corrected``).
 """
 
 from __future__ import annotations
@@ -15,12 +19,14 @@ from fractions import Fraction
 from functools import singledispatch
 from typing import Any, TypeVar
 
+from curador.errors import InvalidParameter
 from curador.numbers import rational
 from curador.query.aggregates.base import Estimate, Recipe, function_named
 from curador.query.aggregates.ranks import rank_estimates
 from curador.query.answer.noisy import NoisyCounts
 from curador.query.ask.question import Order, Question
 from curador.query.language import expressions as ex
+from curador.query.plan.facts import chosen_by_noise
 from curador.query.plan.plan import Plan
 from curador.query.plan.steps import Noised, Ranked, Step
 
@@ -41,7 +47,7 @@ class Answered:
 def answered(plan: Plan, noisy: NoisyCounts) -> Answered:
     """The columns to show, from a noised measurement; reads nothing else.
 
-    Guarantee: post-processing [DR14].
+    Guarantee: post-processing [DR14]; of the intervals shown, the expected part that miss is at most 1 - confidence.
     """
     question = plan.question
     made = estimates(plan.recipes, plan.steps, noisy, plan.confidence)
@@ -50,6 +56,9 @@ def answered(plan: Plan, noisy: NoisyCounts) -> Answered:
     # The place of a row travels with it under a name that no column has.
     rows = [{"": i, **{name: cells[i] for name, cells in columns.items()}} for i in range(len(noisy.keys))]
     places: list[Any] = [row[""] for row in finish(question, rows)]
+    if places and len(rows) > 1 and chosen_by_noise(plan):
+        level = corrected(plan.confidence, 1 if question.tree is not None else len(places), len(rows))
+        made = estimates(plan.recipes, plan.steps, noisy, level)  # the same values, with other ends
     labels = {g.name: g.expr.labels for g in question.group_by if isinstance(g.expr, ex.Bin)}
     return Answered(
         {name: tuple(_labelled(cells[i], labels.get(name)) for i in places) for name, cells in columns.items()},
@@ -57,6 +66,25 @@ def answered(plan: Plan, noisy: NoisyCounts) -> Answered:
         {e.name: ends for e in made if (ends := _intervals(e, places)) is not None},
         {e.name: e.ranks for e in made if e.ranks is not None},
     )
+
+
+def corrected(confidence: float, shown: int, among: int) -> float:
+    """The confidence of each interval, where ``shown`` of ``among`` groups were chosen by their noised numbers.
+
+    Guarantee: the noise of different groups is independent, and as long as a group is shown, its own noise does not
+    change how many are; so the expected part of the intervals shown that miss is at most 1 - confidence [BY05].  With
+    ``shown`` 1 all intervals cover at once with that confidence, whatever depends on what (a union bound).
+
+    >>> round(corrected(0.95, 1, 50), 6), corrected(0.95, 50, 50) >= 0.95
+    (0.999, True)
+    """
+    level = math.nextafter(1 - (1 - confidence) * shown / among, 1)
+    if level == 1:
+        raise InvalidParameter(
+            f"At a confidence of {confidence} intervals cannot be corrected for a choice among {among} groups.",
+            fix="Choose a lower confidence.",
+        )
+    return level
 
 
 def _labelled(cell: Any, labels: Sequence[str] | None) -> Any:

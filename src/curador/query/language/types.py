@@ -3,14 +3,14 @@
 Inside a plan every number is an integer on a grid: N stands for N / 2**bits.  Integers and dates (days since
 1970-01-01) have bits = 0.  A real column is read as floor(x * 2**bits), after NaN and infinities became NULL.
 Declared bounds clip.  Without them, what lies beyond ±2**62 on the grid is NULL, and so is a date outside the
-years 1 to 9999.
+years 1 to 9999.  In a column declared never NULL, :attr:`Type.substitute` is read instead of NULL.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from curador.numbers import log2_floor
@@ -68,6 +68,22 @@ class Type:
                 return tuple(day_of(n) if self.kind is Kind.DATE else n for n in range(low, high + 1))
         return None
 
+    @property
+    def substitute(self) -> int | str | bool | None:
+        """The value that is read instead of NULL in a column that is never NULL; None where none is declared.
+
+        The lower bound, on the grid; without bounds the first key; of truth values False.
+
+        >>> Type(Kind.REAL, Fraction(1), Fraction(3), bits=4).substitute, Type(Kind.TEXT, keys=("F", "M")).substitute
+        (16, 'F')
+        """
+        if self.kind.counted and self.grid_bounds is not None:
+            return self.grid_bounds[0]
+        if self.keys:
+            first = self.keys[0]
+            return first if isinstance(first, int | str) else days(first)
+        return False if self.kind is Kind.BOOLEAN else None
+
 
 Scope = Mapping[Name, Type]
 """The columns an expression may use."""
@@ -76,8 +92,12 @@ Scope = Mapping[Name, Type]
 def column_type(column: Column) -> Type:
     """The type of a declared column as it is read.
 
+    A column declared never NULL is so only where reading can put a value in the place of NULL.
+
     >>> column_type(Column("real", bounds=(0, 1), step=0.3)).upper
     Fraction(1, 1)
+    >>> column_type(Column("text", nullable=False)).nullable, column_type(Column("boolean", nullable=False)).nullable
+    (True, False)
     """
     low, high = column.bounds or (None, None)
     if column.kind is Kind.DATE:
@@ -86,7 +106,8 @@ def column_type(column: Column) -> Type:
     scale = 2**column.bits
     if low is not None and high is not None:
         low, high = Fraction(math.floor(low * scale), scale), Fraction(math.floor(high * scale), scale)
-    return Type(column.kind, low, high, column.bits, column.nullable, column.keys)
+    found = Type(column.kind, low, high, column.bits, column.nullable, column.keys)
+    return replace(found, nullable=column.nullable or found.substitute is None)
 
 
 def grid_value(e: Literal) -> Fraction:

@@ -7,6 +7,7 @@ accuracy.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -53,7 +54,8 @@ class Expected:
 
     ``value`` is None where it depends on a number of rows that is not public; ``by_rows`` then gives it for several
     numbers of rows.  ``unit`` is "" (the output's own unit) or "ranks".  ``fitted`` marks counts over a tree, whose
-    error is that before the levels are made to agree.
+    error is that before the levels are made to agree.  ``units`` is set where the output's own noise selects groups: it
+    holds in those of at least so many units, given that they are shown; smaller ones may be further off.
     """
 
     output: str
@@ -62,6 +64,7 @@ class Expected:
     unit: str = ""
     by_rows: tuple[tuple[int, float], ...] = ()
     fitted: bool = False
+    units: int | None = None
 
 
 def expected(
@@ -77,13 +80,20 @@ def expected(
             found += [Expected(output, ranks, confidence, "ranks") for output in recipe.outputs]
             continue
         function, parts = function_named(recipe.function), [noised[m] for m in recipe.measures]
+        chosen = next((p.selection for p in parts if p.selection is not None), None)
+        level, units = (confidence, None) if chosen is None else (_given(confidence), chosen.least(confidence))
         if function.by_rows and rows is None:
-            table = tuple((n, function.error(recipe, parts, n, confidence)) for n in SIZES)
-            found.append(Expected(recipe.name, None, confidence, by_rows=table))
+            table = tuple((n, function.error(recipe, parts, n, level)) for n in SIZES)
+            found.append(Expected(recipe.name, None, confidence, by_rows=table, units=units))
         else:
-            error = function.error(recipe, parts, rows or 0, confidence)
-            found.append(Expected(recipe.name, error, confidence, fitted=recipe.tree is not None))
+            error = function.error(recipe, parts, rows or 0, level)
+            found.append(Expected(recipe.name, error, confidence, fitted=recipe.tree is not None, units=units))
     return tuple(found)
+
+
+def _given(confidence: float) -> float:
+    """The level at which an error holds given an event of probability at least ``confidence``: misses over that."""
+    return min(math.nextafter(1 - (1 - confidence) * confidence, 1), math.nextafter(1, 0))
 
 
 def reached(found: Sequence[Expected], wanted: Within) -> bool | str:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from curador.mechanisms.gaussian import Gaussian, IntegerGaussian
 from curador.mechanisms.laplace import IntegerLaplace
 from curador.query.aggregates.measure import Search
+from curador.query.language.trees import names
 from curador.query.plan.steps import Largest, Noised, Ranked, Selected, Step
 
 if TYPE_CHECKING:
@@ -49,6 +50,7 @@ def facts_of(plan: Plan) -> Facts:
                 "confidence": e.confidence,
                 "by_rows": [list(pair) for pair in e.by_rows],
                 "fitted": e.fitted,
+                "units": e.units,
             }
             for e in plan.expected
         ],
@@ -101,6 +103,17 @@ def _(step: Selected) -> dict[str, Any]:
     return {"step": "select", "mechanism": step.mechanism.kind, "units": step.mechanism.least(0.95)}
 
 
+def chosen_by_noise(plan: Plan) -> bool:
+    """Whether HAVING or LIMIT choose the rows that are shown by numbers that are noised."""
+    question = plan.question
+    groups = {group.name for group in question.group_by}
+    tested = set() if question.having is None else {n.column for n in names(question.having)}
+    sorted_by_noise = any(o.name not in groups for o in question.order_by) or any(
+        isinstance(s, Largest) for s in plan.steps
+    )
+    return not tested <= groups or (question.limit is not None and sorted_by_noise)
+
+
 def notes_of(plan: Plan) -> list[dict[str, Any]]:
     """Notes for a reader of the answer, as codes: what intervals cover, what is free, what was left out."""
     question, checked = plan.question, plan.checked
@@ -112,14 +125,20 @@ def notes_of(plan: Plan) -> list[dict[str, Any]]:
         found.append({"code": "joined-outer" if outer else "joined", "rows": dict(joined)})
     if plan.prepared is not None and question.where is not None:
         found.append({"code": "prepared-before-filter"})
+    elif plan.prepared is not None and not plan.prepared.alike(checked):
+        found.append({"code": "prepared-for-others"})
     if any(isinstance(s, Noised) and isinstance(s.mechanism, Gaussian) for s in plan.steps):
         found.append({"code": "gaussian-together"})
     if any(isinstance(s, Selected) for s in plan.steps):
         found.append({"code": "groups-selected"})
+    for units in {e.units for e in plan.expected if e.units is not None}:
+        found.append({"code": "selected-by-count", "units": units})
     if question.tree is not None:
         found.append({"code": "tree-fitted"})
     if question.having is not None or question.order_by or question.limit is not None:
         found.append({"code": "post-processing"})
+    if chosen_by_noise(plan):
+        found.append({"code": "chosen-at-once" if question.tree is not None else "chosen-by-noise"})
     if any(r.function in ("minimum", "maximum", "bounds") for r in plan.recipes):
         found.append({"code": "extremes"})
     return found

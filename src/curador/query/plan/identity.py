@@ -22,6 +22,7 @@ from itertools import count
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
+from curador.forks import process
 from curador.query.aggregates.measure import Measure
 from curador.query.language.expressions import Expr
 from curador.query.plan.checked import Checked
@@ -154,13 +155,13 @@ def _file(path: str) -> list[object]:
     return [path, about.st_ino, about.st_size, about.st_mtime_ns, about.st_ctime_ns]
 
 
-_STARTED = [os.getpid(), time.time_ns()]
-_frames: WeakKeyDictionary[Frame, int] = WeakKeyDictionary()
+_STARTED = time.time_ns()
+_frames: WeakKeyDictionary[Frame, list[int]] = WeakKeyDictionary()
 _numbers = count()
 
 
 def _stamp(frame: Frame) -> list[int]:
     """Numbers that distinguish a frame from every other, in all processes; nothing is read from it."""
     if frame not in _frames:
-        _frames[frame] = next(_numbers)
-    return [*_STARTED, _frames[frame]]
+        _frames[frame] = [*process(), _STARTED, next(_numbers)]  # a forked child counts on from the same number
+    return _frames[frame]

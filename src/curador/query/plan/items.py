@@ -8,12 +8,12 @@ from fractions import Fraction
 from functools import lru_cache
 
 from curador.mechanisms.gaussian import Gaussian, IntegerGaussian
-from curador.mechanisms.keys import GroupSelection, OptimalKeys
+from curador.mechanisms.keys import OptimalKeys
 from curador.mechanisms.laplace import IntegerLaplace
 from curador.mechanisms.quantiles import Quantiles
 from curador.mechanisms.selection import TopK
 from curador.mechanisms.sensitivity import Sensitivity
-from curador.mechanisms.thresholded import ThresholdedGaussian, ThresholdedLaplace
+from curador.mechanisms.thresholded import Thresholded, ThresholdedGaussian, ThresholdedLaplace
 from curador.numbers import log2_floor, sqrt_up
 from curador.privacy import Neighbors
 from curador.query.aggregates.measure import UNBOUNDED_BITS, Measure, RankSearch, Search
@@ -254,7 +254,5 @@ class KeysItem:
         chosen = ThresholdedGaussian(self.delta, sigma=sigma, groups=self.groups, neighbors=self.neighbors)
         return self._both(count, chosen, count._integer_gaussian(sigma))
 
-    def _both(
-        self, count: NoiseItem, chosen: GroupSelection, made: IntegerLaplace | IntegerGaussian
-    ) -> tuple[Step, ...]:
-        return Selected(chosen), Noised(count.measure, count.sensitivity, made, keyed=True)
+    def _both(self, count: NoiseItem, chosen: Thresholded, made: IntegerLaplace | IntegerGaussian) -> tuple[Step, ...]:
+        return Selected(chosen), Noised(count.measure, count.sensitivity, made, selection=chosen)

@@ -6,9 +6,11 @@ from dataclasses import replace
 
 from curador.errors import QuestionRefused
 from curador.mechanisms.sensitivity import Contribution
+from curador.privacy import Neighbors
 from curador.query.aggregates.base import Recipe, function_named
 from curador.query.aggregates.measure import Measure, MeasureKind
 from curador.query.aggregates.tree import Hierarchy, over_tree
+from curador.query.ask.question import Question
 from curador.query.plan.checked import Checked
 
 
@@ -78,15 +80,29 @@ def limits(checked: Checked) -> Contribution:
     """
     question, kept = checked.question, declared_limits(checked)
     if checked.table.unit.id is None:
-        # Under replace, a row that nothing can drop is counted whatever is put in its place.
-        always = question.where is None and not question.joins and not question.group_by
-        return Contribution(rows=1, groups=1, fewest=int(always))
+        # Under replace, a row that nothing can drop is counted whatever is put in its place; so their number is public
+        # where it is declared, and only there: as read, it is what a reader of files makes of a row.
+        sure = checked.table.neighbors is Neighbors.ADD_REMOVE or checked.table.size is not None
+        return Contribution(rows=1, groups=1, fewest=int(sure and _untouched(question)))
     cells = 1 if not question.group_by else kept.groups if checked.keys is None else len(checked.keys)
     return Contribution(rows=kept.rows, groups=min(kept.groups, cells))
 
 
+def constant(m: Measure, checked: Checked) -> int:
+    """The integer of a measure that no unit can move: the declared number of rows, or a sum of zeros."""
+    if m.kind is not MeasureKind.ROWS:
+        return 0  # its sensitivity is 0 only where every row adds 0
+    rows = public_rows(checked)
+    assert rows is not None
+    return rows
+
+
 def public_rows(checked: Checked) -> int | None:
     """The number of rows behind the answer, where it is public: a declared size and nothing that drops rows."""
-    question, table = checked.question, checked.table
-    untouched = question.where is None and not question.joins and not question.group_by
-    return table.size if untouched and table.unit.id is None else None
+    table = checked.table
+    return table.size if _untouched(checked.question) and table.unit.id is None else None
+
+
+def _untouched(question: Question) -> bool:
+    """Whether nothing drops, repeats or separates rows."""
+    return question.where is None and not question.joins and not question.group_by

@@ -156,8 +156,12 @@ class Plan:
 
     @cached_property
     def measures(self) -> tuple[Measure, ...]:
-        """The exact integers it needs of every group; the count of units too, where that selects the groups."""
-        found = dict.fromkeys(m.of_groups for r in self.recipes for m in r.measures)
+        """The exact integers it needs of every group; the count of units too, where that selects the groups.
+
+        What no unit can move is not among them: it is known, and nothing is read for it.
+        """
+        known = {s.measure for s in self.steps if isinstance(s, Noised) and s.mechanism is None}
+        found = dict.fromkeys(m.of_groups for r in self.recipes for m in r.measures if m not in known)
         if any(isinstance(step, Selected) for step in self.steps):
             found |= {self.units: None}
         return tuple(found)

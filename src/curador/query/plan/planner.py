@@ -24,7 +24,7 @@ from curador.query.plan.checked import Checked, check
 from curador.query.plan.expected import Within, reached
 from curador.query.plan.identity import text_of
 from curador.query.plan.items import NoiseItem, RankItem, TopItem
-from curador.query.plan.measurement import declared_limits, limits, public_rows, recipes
+from curador.query.plan.measurement import constant, declared_limits, limits, public_rows, recipes
 from curador.query.plan.plan import Plan
 from curador.query.plan.steps import Noised, Ranked, Step
 
@@ -121,7 +121,7 @@ class Planner:
     def plan(self, budget: Guarantee) -> Plan:
         """The plan that a budget buys."""
         bought = allocate(budget, self._wanted)
-        free = tuple(Noised(m, m.sensitivity(*self._reach), None) for m in self._public)
+        free = tuple(Noised(m, m.sensitivity(*self._reach), None, constant=n) for m, n in self._public.items())
         return Plan(
             self.checked,
             self.contribution,
@@ -219,9 +219,10 @@ class Planner:
         return {m: fsum(parts) for m, parts in found.items()}  # the same in whatever order outputs are written
 
     @cached_property
-    def _public(self) -> tuple[Measure, ...]:
-        """Measures that no unit can move: they need no noise."""
-        return tuple(m for m in self._additive if m.sensitivity(*self._reach).l1 == 0)
+    def _public(self) -> dict[Measure, int]:
+        """Measures that no unit can move, each with the constant that it is: they need neither noise nor rows."""
+        fixed = [m for m in self._additive if m.sensitivity(*self._reach).l1 == 0]
+        return {m: constant(m, self.checked) for m in fixed}
 
     def _weight(self, recipe: Recipe) -> float:
         weight = positive((self.weights or {}).get(recipe.asked, 1), "weight")

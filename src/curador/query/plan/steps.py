@@ -22,6 +22,7 @@ from curador.mechanisms.keys import GroupSelection
 from curador.mechanisms.quantiles import Quantiles
 from curador.mechanisms.selection import TopK
 from curador.mechanisms.sensitivity import Sensitivity
+from curador.mechanisms.thresholded import Thresholded
 from curador.noise import SYSTEM, Entropy
 from curador.noise.arrays import ARRAY_MOST
 from curador.query.aggregates.measure import Measure, RankSearch, Search
@@ -36,8 +37,9 @@ Numbers = NDArray[Any]
 class Noised:
     """A measure with independent noise in every group.
 
-    Without a mechanism no unit can move the measure (the number of rows, where neighbours replace rows and nothing
-    drops any), so it is public.  ``keyed``: the selection of groups already draws this noise.
+    Without a mechanism no unit can move the measure, and what is released is the ``constant`` that the declarations
+    imply: never what an engine found.  ``selection`` is set where the selection of groups already draws this noise: it
+    shows a group where the noised number reaches its threshold.
 
     Guarantee: that of its mechanism, for the sensitivity of the measure over all groups.
     """
@@ -46,25 +48,45 @@ class Noised:
     sensitivity: Sensitivity
     mechanism: AdditiveNoise | None
     share: Fraction = Fraction(0)
-    keyed: bool = False
+    selection: Thresholded | None = None
+    constant: int | None = None
 
     def __post_init__(self) -> None:
-        if self.mechanism is None and self.sensitivity.l1 != 0:
+        if self.mechanism is None and (self.sensitivity.l1 != 0 or self.constant is None):
             raise InvalidParameter("A measure that a unit can move needs noise.", fix="Give the step a mechanism.")
 
     @property
+    def selects(self) -> bool:
+        """Whether a group is shown by this noised number, which then no longer has the mechanism's own law."""
+        return self.selection is not None
+
+    @property
     def event(self) -> Event:
-        return NOTHING if self.mechanism is None or self.keyed else self.mechanism.event
+        return NOTHING if self.mechanism is None or self.selects else self.mechanism.event
 
     @property
     def code(self) -> dict[str, object]:
         """The measure and its noise, in codes and numbers."""
-        noise = None if self.mechanism is None else [self.mechanism.kind, self.mechanism.event.to_json()]
-        return {"noised": self.measure.code, "noise": noise, "keyed": self.keyed}
+        noise: list[object] = ["constant", self.constant]
+        if self.mechanism is not None:
+            noise = [self.mechanism.kind, self.mechanism.event.to_json()]
+        return {"noised": self.measure.code, "noise": noise, "keyed": self.selects}
 
     def error(self, confidence: float = 0.95) -> float:
         """The bound on one group's noise, on the measure's grid, holding with probability at least ``confidence``."""
         return 0.0 if self.mechanism is None else self.mechanism.error(confidence)
+
+    def ends(self, values: Numbers, confidence: float = 0.95) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Where each protected integer lies, with probability at least ``confidence``, given that its group is shown.
+
+        Guarantee: where the number itself decides that, by the law that is left [WFB13]; elsewhere the noise is
+        independent of the choice of groups, and its own law holds (docs/proofs/plans.md, section 6).
+        """
+        if self.selection is not None:
+            low, high = self.selection.interval(values, confidence)
+            return low.astype(np.float64), high.astype(np.float64)
+        reach, found = self.error(confidence), values.astype(np.float64)
+        return found - reach, found + reach
 
     def noise(self, values: Sequence[int], entropy: Entropy = SYSTEM) -> Numbers:
         """Every group's integer with noise: integers, or doubles from Gaussian noise.
@@ -72,9 +94,9 @@ class Noised:
         Machine arrays where they hold the numbers exactly, single numbers of any size where they do not: the law of
         what is released is the same.
         """
-        numbers = [int(v) for v in values]
         if self.mechanism is None:
-            return _integers(numbers)
+            return self.constants(len(values))
+        numbers = [int(v) for v in values]
         real = isinstance(self.mechanism, Gaussian)
         largest = max(map(abs, numbers), default=0)
         scale = getattr(self.mechanism, "scale", Fraction(0))  # of Laplace noise; variances have a wider limit
@@ -86,6 +108,11 @@ class Noised:
             return np.asarray(self.mechanism.release(given, entropy=entropy))
         drawn = [self.mechanism.release(Fraction(v) if real else v, entropy=entropy) for v in numbers]
         return np.array(drawn, np.float64) if real else _integers(drawn)
+
+    def constants(self, groups: int) -> Numbers:
+        """The public integer of every group, where no unit can move the measure."""
+        assert self.constant is not None
+        return _integers([self.constant] * groups)
 
 
 def _integers(numbers: list[int]) -> Numbers:

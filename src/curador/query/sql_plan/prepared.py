@@ -72,16 +72,42 @@ class Prepared:
         return f"{self.table}\tprepared {self.snapshot[:32]}"
 
     def covers(self, checked: Checked) -> bool:
-        """Whether a question can be answered from it: of this table alone, by the same groups or coarser ones.
+        """Whether a question can be answered from it: of this table alone, by the same groups or coarser ones, and
+        the copy holds every row that the question needs.
 
-        Bounds and grids must be as they were: stored values are clipped by the old ones.
+        Bounds and grids must be as they were: stored values are clipped by the old ones.  Rows beside the public keys
+        of its groups are not stored, so it answers for those keys alone, and not for coarser groups.
 
         Guarantee: docs/proofs/truncation.md, section 4.
         """
-        question = checked.question
+        question, asked = checked.question, {g.expr for g in checked.question.group_by}
         if question.table != self.table or question.joins or schema_digest(checked.table) != self.schema:
             return False
-        return {g.expr for g in question.group_by} <= set(self.group_by)
+        held = self._keys(checked)
+        if held is None or not asked <= set(self.group_by):
+            return asked <= set(self.group_by)
+        if asked != set(self.group_by) or checked.keys is None:
+            return False
+        return all({key[i] for key in checked.keys} <= held[g.expr] for i, g in enumerate(question.group_by))
+
+    def alike(self, checked: Checked) -> bool:
+        """Whether its ranks are of the groups that the question asks about, no others: what a unit keeps is the same.
+
+        Where the question leaves groups out, those still used up the unit's limits.
+        """
+        if {g.expr for g in checked.question.group_by} != set(self.group_by):
+            return False
+        held = self._keys(checked)
+        if held is None or checked.keys is None:
+            return held is None and checked.keys is None
+        return len(set(checked.keys)) == prod(map(len, held.values()))
+
+    def _keys(self, checked: Checked) -> dict[ex.Expr, set[Key]] | None:
+        """The public keys of its groups, to which its rows were cut; None where it holds all rows of all units."""
+        types = [typecheck(e, checked.scope) for e in self.group_by]
+        if _public(types) is None:
+            return None
+        return {e: set(t.domain or ()) for e, t in zip(self.group_by, types, strict=True)}
 
     def kept(self, limits: Contribution) -> list[Node]:
         """The conditions that cut every unit to the limits."""
@@ -131,15 +157,16 @@ class Prepared:
 
 
 def fitting(made: Sequence[Prepared], checked: Checked, wanted: bool | None) -> Prepared | None:
-    """The copy to answer a question from: the latest for the same groups; for finer ones only if it is wanted."""
+    """The copy to answer a question from: the latest for the same groups; for finer or more only if it is wanted."""
     if wanted is False:
         return None
     usable = [p for p in reversed(made) if p.covers(checked)]
-    same = [p for p in usable if len(set(p.group_by)) == len({g.expr for g in checked.question.group_by})]
+    same = [p for p in usable if p.alike(checked)]
     found = next(iter(same or (usable if wanted else [])), None)
     if wanted and found is None:
         raise QuestionRefused(
-            f"{checked.question.table!r} was not prepared for these groups.", fix="Prepare it, or leave it out."
+            f"No prepared copy of {checked.question.table!r} holds all rows that these groups need.",
+            fix="Prepare the table for them, or leave prepared out.",
         )
     return found
 

@@ -84,7 +84,9 @@ class Column:
     * ``step`` is the grid of a real column, rounded down to a power of two; by default the width of the bounds over
       2**16, or the spacing of doubles at the bounds where that is coarser.
     * ``keys`` are the public values to group by, in their order.
-    * ``nullable`` is False where no value is missing.
+    * ``nullable`` is False where no value is missing.  Reading enforces it: what is missing or does not fit is read as
+      the lower bound, without bounds as the first key, of truth values as false; a column without any of these is
+      treated as one that may be NULL.
 
     Assumes: all of it was chosen without looking at the rows.
 

@@ -7,12 +7,13 @@ engine has that scheme.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import PurePath
 from typing import NoReturn
 from urllib.parse import quote, unquote, urlsplit
 
 from curador.errors import InvalidParameter
+from curador.forks import process
 
 FORMATS = {".parquet": "parquet", ".pq": "parquet", ".csv": "csv"}
 
@@ -42,13 +43,14 @@ class Frame:
     """A data frame held by the caller: pandas, Polars, Arrow or Spark.
 
     Guarantee: its repr shows the type and nothing of the data, and it cannot be pickled or copied, so rows do not leave
-    with an object that holds it.  It is equal only to itself.
+    with an object that holds it.  It is equal only to itself.  ``made`` is the process that declared it.
 
     >>> read_source(object())
     Frame(<object>)
     """
 
     data: object
+    made: tuple[int, int] = field(default_factory=process, repr=False)
 
     def __repr__(self) -> str:
         return f"Frame(<{type(self.data).__qualname__}>)"

@@ -18,6 +18,7 @@ TEXTS = {
     "add-remove": "added or removed",
     "replace": "replaced by another",
     # -- a release
+    "release-genuine": "{file}: as it was released, for charge {charge} of this ledger.",
     "statement": "{guarantee} for {unit} {neighbors} · charge {charge}",
     "rehearsal": "REHEARSAL on made-up rows, about no one · would be {statement}",
     "more-rows": "… and {n} more rows",
@@ -106,10 +107,19 @@ TEXTS = {
     "and": " and ",
     "prepared-before-filter": "The rows of each unit were chosen when the table was prepared, before the filter: rows that the "
     "filter drops used up the limits, so fewer are left than without the prepared table.",
+    "prepared-for-others": "The rows of each unit were chosen when the table was prepared, among more groups than are asked "
+    "about: those used up the limits, so fewer rows are left than without the prepared table.",
     "gaussian-together": "Shares of Gaussian noise divide its mu squared: together they are one Gaussian mechanism.",
     "groups-selected": "Groups of few units are left out; which ones are shown is random.",
+    "selected-by-count": "A noised count decides by itself whether its group is shown. Its interval is corrected for that: it "
+    "covers given that the group is shown, and goes down to 1 near the threshold. The expected error holds in groups of "
+    "at least {units} units.",
     "tree-fitted": "Counts are noised at every level of the tree, then made to agree and not to be negative; public totals "
     "are kept. That costs nothing, and pulls small counts up: they are no longer unbiased.",
     "post-processing": "HAVING, ORDER BY and LIMIT act on the noised answer and cost nothing.",
+    "chosen-by-noise": "The rows shown were chosen by noised numbers. Intervals are corrected for that: the expected part of "
+    "those shown that miss is at most what the confidence leaves. Expected errors are of one group before the choice.",
+    "chosen-at-once": "The rows shown were chosen by noised numbers. Intervals are corrected for that: all of them cover at "
+    "once with the confidence stated. Expected errors are of one group before the choice.",
     "extremes": "The least and the largest value are asked as the 1 % and 99 % quantiles: beyond them is noise.",
 }

@@ -18,6 +18,7 @@ TEXTS = {
     "add-remove": "que se añade o se quita",
     "replace": "que se sustituye",
     # -- a release
+    "release-genuine": "{file}: tal como se publicó, con el cargo {charge} de este libro.",
     "statement": "{guarantee} para {unit} {neighbors} · cargo {charge}",
     "rehearsal": "ENSAYO con filas inventadas, de nadie · sería {statement}",
     "more-rows": "… y {n} filas más",
@@ -106,10 +107,20 @@ TEXTS = {
     "and": " y ",
     "prepared-before-filter": "Las filas de cada unidad se eligieron al preparar la tabla, antes del filtro: las que el filtro "
     "descarta gastaron los límites, y quedan menos que sin la tabla preparada.",
+    "prepared-for-others": "Las filas de cada unidad se eligieron al preparar la tabla, entre más grupos de los que se piden: "
+    "esos gastaron los límites, así que quedan menos filas que sin la tabla preparada.",
     "gaussian-together": "Las partes del ruido gaussiano dividen su mu al cuadrado: juntas son un solo mecanismo gaussiano.",
     "groups-selected": "Los grupos con pocas unidades se omiten; cuáles se muestran es aleatorio.",
+    "selected-by-count": "Un recuento con ruido decide él mismo si su grupo se muestra. Su intervalo está corregido por eso: "
+    "cubre dado que el grupo se muestra, y cerca del umbral baja hasta 1. El error esperado vale en grupos de al menos "
+    "{units} unidades.",
     "tree-fitted": "Los recuentos llevan ruido en cada nivel del árbol, y después se hacen concordar y no ser negativos; los "
     "totales públicos se conservan. Eso no cuesta nada, y sube los recuentos pequeños: dejan de ser insesgados.",
     "post-processing": "HAVING, ORDER BY y LIMIT actúan sobre la respuesta con ruido y no cuestan nada.",
+    "chosen-by-noise": "Las filas mostradas se eligieron por números con ruido. Los intervalos están corregidos por eso: la "
+    "parte esperada de los mostrados que fallan es a lo sumo lo que deja la confianza. Los errores esperados son de un "
+    "grupo antes de elegir.",
+    "chosen-at-once": "Las filas mostradas se eligieron por números con ruido. Los intervalos están corregidos por eso: todos "
+    "cubren a la vez con la confianza indicada. Los errores esperados son de un grupo antes de elegir.",
     "extremes": "El menor y el mayor valor se piden como los cuantiles del 1 % y del 99 %: más allá solo hay ruido.",
 }

@@ -1,0 +1,212 @@
+"""A pair of laws as an event: whatever two neighbours can be told apart by, given exactly.
+
+For mechanisms of one's own with finitely many outputs, and for any mechanism of which such a pair is known to be the
+worst: it composes with every other event.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+
+import numpy as np
+
+from curador.accounting.events import Event
+from curador.accounting.finite import FiniteMechanism
+from curador.accounting.pld.cells import Atoms, Cells, atoms
+from curador.accounting.pld.pairs import Ends, Pair
+from curador.accounting.pld.rules import Orders, orders
+from curador.accounting.precise import dec, digits, fraction_above, nearest, upper_log
+from curador.accounting.rules.divergences import hockey_stick, law, renyi_divergence
+from curador.accounting.rules.profiles import log_delta_rule, pure_epsilon
+from curador.accounting.rules.renyi_rules import renyi_rule
+from curador.errors import InvalidParameter
+from curador.numbers import Number, probability, set_fields, whole
+from curador.privacy import Neighbors
+
+MOST = 2**12
+"""Outputs of a pair: with more, give a coarser pair that dominates it."""
+
+_ERROR = 2.0**-40  # relative, of masses and losses as doubles: more than their logarithms lose
+
+
+@dataclass(frozen=True)
+class LawPair(Event, kind="law-pair"):
+    """Anything that two neighbours can be told apart by no better than ``p`` from ``q``, in either order.
+
+    ``p`` and ``q`` are probabilities of the same outputs, as exact fractions or decimals that add up to 1.
+
+    Assumes: for every two neighbours and every epsilon, delta of the mechanism is at most that of (p, q) or of (q, p),
+        each of the two for one order of the neighbours: the pair dominates the mechanism [ZDW22].
+
+    >>> LawPair(["0.75", "0.25"], ["0.25", "0.75"], "replace").p
+    (Fraction(3, 4), Fraction(1, 4))
+    """
+
+    p: tuple[Fraction, ...]
+    q: tuple[Fraction, ...]
+    neighbors: Neighbors = Neighbors.ADD_REMOVE
+
+    def __post_init__(self) -> None:
+        p, q = (tuple(law(list(x)).values()) for x in (self.p, self.q))
+        if len(p) != len(q) or len(p) > MOST:
+            raise InvalidParameter(
+                f"The two laws have {len(p)} and {len(q)} outputs.",
+                fix=f"Give both a probability for each of the same outputs, at most {MOST} of them.",
+            )
+        set_fields(self, p=p, q=q, neighbors=Neighbors(self.neighbors))
+
+    @classmethod
+    def of(cls, mechanism: FiniteMechanism, neighbors: Neighbors = Neighbors.REPLACE) -> LawPair:
+        """The smallest pair that dominates every two neighbouring rows of a finite mechanism, in both orders.
+
+        delta as a function of y = exp(epsilon) is the largest of the lines P(S) - y Q(S) over all neighbours and all
+        sets S that collect the largest ratios; a convex function that falls from 1 is the profile of one pair.
+
+        Guarantee: delta of the pair is, at every epsilon, the largest delta of any two neighbours [ZDW22, Prop. 8].
+
+        >>> LawPair.of(FiniteMechanism([["0.75", "0.25"], ["0.25", "0.75"]])).q
+        (Fraction(1, 4), Fraction(3, 4))
+        """
+        rows = mechanism.matrix
+        both = [(rows[i], rows[j]) for i, j in mechanism.neighbors]
+        lines = {(Fraction(0), Fraction(0)), (Fraction(1), Fraction(1))}
+        for p, q in both + [(q, p) for p, q in both]:
+            a = b = Fraction(0)
+            for x, y in sorted(zip(p, q, strict=True), key=_ratio, reverse=True):
+                a, b = a + x, b + y
+                lines.add((a, b))
+        hull: list[tuple[Fraction, Fraction]] = []
+        for a, b in sorted(lines):
+            while hull and b <= hull[-1][1]:  # more of p for no more of q
+                hull.pop()
+            while len(hull) > 1 and (a - hull[-1][0]) * (hull[-1][1] - hull[-2][1]) >= (hull[-1][0] - hull[-2][0]) * (
+                b - hull[-1][1]
+            ):
+                hull.pop()
+            hull.append((a, b))
+        corners = [(Fraction(0), Fraction(0)), *hull, (Fraction(1), Fraction(1))]
+        steps = [(a2 - a1, b2 - b1) for (a1, b1), (a2, b2) in pairwise(corners)]
+        kept = [step for step in steps if any(step)]
+        return cls(tuple(p for p, _ in kept), tuple(q for _, q in kept), neighbors)
+
+    def directions(self) -> tuple[tuple[Sequence[Fraction], Sequence[Fraction]], ...]:
+        """The two orders, or one where both look alike."""
+        if _by_ratio(self.p, self.q) == _by_ratio(self.q, self.p):
+            return ((self.p, self.q),)
+        return (self.p, self.q), (self.q, self.p)
+
+
+def _ratio(point: tuple[Fraction, Fraction]) -> tuple[bool, Fraction]:
+    """An order of outputs by p / q; what q never does comes last."""
+    p, q = point
+    return (q == 0 and p > 0), p / q if q else Fraction(0)
+
+
+def _by_ratio(p: Sequence[Fraction], q: Sequence[Fraction]) -> dict[tuple[bool, Fraction], tuple[Fraction, Fraction]]:
+    """The masses of each ratio: all that matters of a pair."""
+    found: dict[tuple[bool, Fraction], tuple[Fraction, Fraction]] = {}
+    for x, y in zip(p, q, strict=True):
+        if x or y:
+            a, b = found.get(_ratio((x, y)), (Fraction(0), Fraction(0)))
+            found[_ratio((x, y))] = a + x, b + y
+    return found
+
+
+def replace_special(categories: int, truth: Number, neighbors: Neighbors = Neighbors.REPLACE) -> LawPair:
+    """Randomised response where a neighbour's answer is replaced by a blank that answers uniformly.
+
+    ``truth`` is the probability with which the answer is kept; else any of the ``categories`` answers is uniform.
+
+    >>> replace_special(2, "0.5").p
+    (Fraction(3, 4), Fraction(1, 4))
+    """
+    k, kept = whole(categories, "categories", 2), probability(truth, "truth")
+    own = kept + (1 - kept) / k
+    return LawPair((own, 1 - own), (Fraction(1, k), 1 - Fraction(1, k)), neighbors)
+
+
+# ---- rules -------------------------------------------------------------------------------------------------------
+
+
+@renyi_rule.register
+def _(event: LawPair, alpha: Fraction) -> float:
+    return max(renyi_divergence(p, q, alpha) for p, q in event.directions())
+
+
+@log_delta_rule.register
+def _(event: LawPair, epsilon: Fraction) -> float:
+    found = max(hockey_stick(p, q, epsilon) for p, q in event.directions())
+    return upper_log(math.log(found)) if found else -math.inf
+
+
+@pure_epsilon.register
+def _(event: LawPair) -> Fraction | float:
+    ratios = [(a, b) for p, q in event.directions() for a, b in zip(p, q, strict=True) if a]
+    if any(not b for _, b in ratios):
+        return math.inf
+    worst = max(a / b for a, b in ratios)
+    if worst == 1:
+        return Fraction(0)
+    with digits():
+        return fraction_above(dec(worst).ln())
+
+
+@orders.register
+def _(event: LawPair) -> Orders:
+    pairs = (FinitePair(tuple(_by_ratio(p, q).values())) for p, q in event.directions())
+    return tuple((pair, pair) for pair in pairs)
+
+
+@dataclass(frozen=True)
+class FinitePair(Pair):
+    """Two laws on finitely many outputs, no two of one ratio."""
+
+    masses: tuple[tuple[Fraction, Fraction], ...]
+    slack: float = _ERROR  # relative, of the masses
+
+    @property
+    def closed(self) -> bool:
+        return False
+
+    def exact(self, tilts: Sequence[float], omega: float, tail: float) -> bool:
+        return True
+
+    @property
+    def infinite(self) -> float:
+        return nearest(sum((p for p, q in self.masses if not q), start=Fraction(0)))
+
+    @property
+    def error(self) -> float:
+        return self.slack + _ERROR * self.extent(0.0)
+
+    def extent(self, theta: float) -> float:
+        return max((abs(_log(p / q)) for p, q in self.masses if p and q), default=0.0)
+
+    def ends(self) -> Ends:
+        finite = [(_log(p / q), nearest(p)) for p, q in self.masses if p and q]
+        return Ends(*max(finite, default=(-math.inf, 0.0)), self.infinite)
+
+    def cells(self, count: int, tail: float) -> Cells:
+        finite = [(p, q) for p, q in self.masses if p and q]
+        missing = nearest(sum((q for p, q in self.masses if not p), start=Fraction(0)))
+        losses = [_log(p / q) for p, q in finite]
+        return atoms(losses, [nearest(p) for p, _ in finite], [nearest(q) for _, q in finite], self.infinite, missing)
+
+    def nodes(self, tilts: Sequence[float], omega: float, tail: float) -> Atoms | None:
+        c = self.cells(0, tail)
+        keep = np.isfinite(c.low) & (c.p > 0)
+        return Atoms(c.low[keep], c.p[keep], self.infinite)
+
+    def sketch(self, tail: float) -> Atoms | None:
+        return self.nodes((), 0.0, tail)
+
+
+def _log(x: Fraction) -> float:
+    """The natural logarithm, also close to 1 and beyond the range of doubles."""
+    if abs(x - 1) < Fraction(1, 2):
+        return math.log1p(nearest(x - 1))
+    return math.log(x.numerator) - math.log(x.denominator)

@@ -1,0 +1,201 @@
+"""Matrix mechanisms (DP-FTRL, trees, banded factorisations): the sensitivity of an encoder, and the event of a run.
+
+The mechanism releases C x + noise, row by row, where x holds one clipped sum of gradients per step and noise is
+Gaussian; what is computed from that, such as B (C x + noise) for a workload A = B C, is post-processing.  Its event is
+Gaussian noise at the sensitivity of C: how far the columns of the steps in which one unit takes part can move it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from curador.accounting.events import Composed, GaussianNoise, PoissonSampled
+from curador.errors import InvalidParameter, NotPromised
+from curador.numbers import Number, positive, probability, rational, sqrt_up, whole
+from curador.privacy import Neighbors
+
+_Array = NDArray[np.float64]
+MOST = 4096
+"""Steps of an encoder."""
+
+_UNIT = 2.0**-52
+
+
+def matrix_event(
+    encoder: ArrayLike,
+    sigma: Number,
+    clip: Number = 1,
+    *,
+    participations: int = 1,
+    separation: int = 1,
+    neighbors: Neighbors = Neighbors.ADD_REMOVE,
+) -> GaussianNoise:
+    """The event of a whole run of a matrix mechanism with noise ``sigma`` on each number of C x.
+
+    ``clip`` is the most that a unit moves the sum of one step in l2 norm.  A unit takes part in at most
+    ``participations`` steps, any two of them at least ``separation`` apart.
+
+    Guarantee: also when each step's gradients depend on earlier outputs [DMRST22, Theorem 2.1].
+    Assumes: in which steps a unit takes part does not change those of others, as with batches fixed in advance.
+    Fails: NotPromised for an encoder that needs a later step before an earlier row.
+
+    >>> round(float(matrix_event([[1, 0], [1, 1]], sigma=2).sensitivity) ** 2, 12)
+    2.0
+    """
+    far = encoder_sensitivity(encoder, participations, separation)
+    return GaussianNoise(positive(sigma, "sigma"), far * positive(clip, "clip"), Neighbors(neighbors))
+
+
+def banded_event(encoder: ArrayLike, sigma: Number, rate: Number, clip: Number = 1) -> Composed:
+    """The event of a banded matrix mechanism whose steps draw Poisson samples, one share of the units after another.
+
+    With b bands (entry (i, j) is 0 unless 0 <= i - j < b), the units are in b shares for good, a unit's share fixed by
+    that unit alone; step i draws each unit of share i mod b with chance ``rate``.
+
+    Guarantee: a unit's steps are b apart, where columns of the encoder share no row, so that a run of n steps is
+        ceil(n / b) sampled Gaussian releases at the largest column [CGMMRTX23].
+
+    >>> event = banded_event([[1, 0, 0], ["0.5", 1, 0], [0, "0.5", 1]], sigma=2, rate="0.01")
+    >>> [(part.rate, count) for part, count in event.parts]
+    [(Fraction(1, 100), 2)]
+    """
+    matrix = _read(encoder)
+    steps = matrix.shape[1]
+    rows, columns = np.nonzero(matrix)
+    if matrix.shape[0] != steps or np.any(rows < columns):
+        raise NotPromised("A banded encoder is square and lower triangular.", fix="Use matrix_event().")
+    bands = int(np.max(rows - columns, initial=0)) + 1
+    far = _root(float(np.max(_norms(matrix))))
+    noise = GaussianNoise(positive(sigma, "sigma"), far * positive(clip, "clip"))
+    return Composed.of((PoissonSampled(noise, probability(rate, "rate")), -(-int(steps) // bands)))
+
+
+def tree_encoder(steps: int) -> _Array:
+    """The binary tree of partial sums, each row released when its last step is done: DP-FTRL's first encoder.
+
+    >>> tree_encoder(3).astype(int).tolist()
+    [[1, 0, 0], [0, 1, 0], [1, 1, 0], [0, 0, 1]]
+    """
+    n = whole(steps, "steps", 1)
+    found = []
+    for end in range(1, n + 1):
+        size = 1
+        while end % size == 0 and size <= end:
+            row = np.zeros(n)
+            row[end - size : end] = 1
+            found.append(row)
+            size *= 2
+    return np.array(found)
+
+
+def encoder_sensitivity(encoder: ArrayLike, participations: int = 1, separation: int = 1) -> Fraction:
+    """How far one unit can move C x in l2 norm, if it moves each step in which it takes part by at most 1, from above.
+
+    Guarantee: the largest norm of sums of columns over allowed steps: exact for one participation, for columns that
+        are orthogonal at the separation (banded), and for lower triangular Toeplitz encoders with entries that fall
+        from the diagonal on and stay non-negative [KL24, Theorem 2]; else a bound by the absolute inner products of
+        columns, which is the norm itself where those are non-negative and steps may meet [CMRT23].
+
+    >>> [round(float(encoder_sensitivity(tree_encoder(8), k)) ** 2) for k in (1, 8)]
+    [4, 120]
+    """
+    matrix = _read(encoder)
+    last = [int(np.max(np.flatnonzero(row), initial=-1)) for row in matrix]
+    if any(a > b for a, b in pairwise(last)):
+        raise NotPromised(
+            "A row of this encoder needs a later step than a row after it.",
+            fix="Order rows by their last step; with all steps known in advance, sort them so.",
+        )
+    steps = matrix.shape[1]
+    most, apart = whole(participations, "participations", 1), whole(separation, "separation", 1)
+    most = min(most, -(-steps // apart))
+    if most == 1:
+        return _root(float(np.max(_norms(matrix))))
+    if (found := _falling(matrix)) is not None:
+        total = np.zeros(steps)
+        for start in range(0, most * apart, apart):
+            total[start:] += found[: steps - start]
+        return _root(float(_norms(total[:, None])[0]) * (1 + 4 * steps * _UNIT))
+    size = np.abs(matrix)
+    inner = np.abs(matrix.T @ matrix) + (len(matrix) + 2) * _UNIT * (size.T @ size)
+    np.fill_diagonal(inner, _norms(matrix))
+    each = _with_others(inner, most, apart)
+    return _root(float(_best(each, most, apart)) * (1 + 8 * steps * _UNIT))
+
+
+def _read(encoder: ArrayLike) -> _Array:
+    rows = encoder if isinstance(encoder, np.ndarray) else [[float(rational(x)) for x in row] for row in _rows(encoder)]
+    matrix = np.asarray(rows, np.float64)
+    if matrix.ndim != 2 or not matrix.size or not np.all(np.isfinite(matrix)) or not np.any(matrix):
+        raise InvalidParameter(
+            "An encoder is a matrix of finite numbers that are not all 0.", fix="Give rows of one length."
+        )
+    if matrix.shape[1] > MOST:
+        raise InvalidParameter(f"An encoder has at most {MOST} steps here.", fix="Restart the mechanism now and then.")
+    return matrix
+
+
+def _rows(encoder: ArrayLike) -> Sequence[Sequence[object]]:
+    if not isinstance(encoder, Sequence) or not all(isinstance(row, Sequence) for row in encoder):
+        raise InvalidParameter("An encoder is a matrix.", fix="Give a list of rows, or an array.")
+    if len({len(row) for row in encoder}) != 1:  # type: ignore[arg-type]
+        raise InvalidParameter("The rows of an encoder have one length.", fix="Fill them with zeros.")
+    return encoder  # type: ignore[return-value]
+
+
+def _norms(matrix: _Array) -> _Array:
+    """The squared norms of columns, from above."""
+    return np.asarray((matrix * matrix).sum(axis=0) * (1 + (len(matrix) + 2) * _UNIT))
+
+
+def _root(squared: float) -> Fraction:
+    return sqrt_up(Fraction(squared))
+
+
+def _falling(matrix: _Array) -> _Array | None:
+    """The first column of a lower triangular Toeplitz encoder whose entries fall and stay non-negative."""
+    n, first = matrix.shape[1], matrix[:, 0]
+    if matrix.shape[0] != n or np.any(first < 0) or np.any(np.diff(first) > 0):
+        return None
+    same = all(np.array_equal(matrix[j:, j], first[: n - j]) and not np.any(matrix[:j, j]) for j in range(n))
+    return first if same else None
+
+
+def _with_others(inner: _Array, most: int, apart: int) -> _Array:
+    """For each step the largest sum of its row over allowed sets of steps that contain it."""
+    after = _sums_after(inner, most, apart)
+    before = _sums_after(inner[::-1, ::-1], most, apart)[:, ::-1]
+    both = [before[t] + after[most - 1 - t] for t in range(most)]
+    return np.asarray(np.diag(inner) + np.max(both, axis=0))
+
+
+def _sums_after(inner: _Array, most: int, apart: int) -> _Array:
+    """For t = 0 … most - 1 and each row i, the largest sum of t entries at columns from i + apart on, apart enough."""
+    n = len(inner)
+    index = np.arange(n)
+    sums, found = np.zeros((n, n + apart)), [np.zeros(n)]
+    for _ in range(1, most):
+        fresh = np.zeros_like(sums)
+        for p in range(n - 1, -1, -1):
+            fresh[:, p] = np.maximum(fresh[:, p + 1], inner[:, p] + sums[:, min(p + apart, n)])
+        sums = fresh
+        found.append(sums[index, np.minimum(index + apart, n)])
+    return np.array(found)
+
+
+def _best(values: _Array, most: int, apart: int) -> float:
+    """The largest sum of at most that many values, apart enough."""
+    n = len(values)
+    sums = np.zeros(n + apart)
+    for _ in range(most):
+        fresh = np.zeros(n + apart)
+        for p in range(n - 1, -1, -1):
+            fresh[p] = max(fresh[p + 1], values[p] + sums[min(p + apart, n)])
+        sums = fresh
+    return float(sums[0]) if not math.isnan(sums[0]) else math.inf

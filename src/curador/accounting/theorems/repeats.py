@@ -1,0 +1,147 @@
+"""Private selection: run a mechanism a random number of times, keep the best output, and show nothing of the others.
+
+Tuning hyperparameters is the usual case: each run draws a setting at random, trains and scores; the best is released.
+The number of runs must be drawn from one of the laws here, never fixed in advance [LT19, PS22].
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import lru_cache
+
+from curador.accounting import convert
+from curador.accounting.events import Event, set_made_of
+from curador.accounting.precise import exp_upper, nearest
+from curador.accounting.rules.profiles import log_delta_rule, pure_epsilon
+from curador.accounting.rules.renyi import ORDERS
+from curador.accounting.rules.renyi_rules import renyi_rule
+from curador.errors import InvalidParameter, NotPromised
+from curador.numbers import above, below, positive, probability, rational, up
+from curador.privacy import Neighbors
+
+
+@dataclass(frozen=True)
+class RepeatAndSelect(Event, kind="repeat-and-select"):
+    """The best of K runs of the event, K of a truncated negative binomial law.
+
+    P(K = k) is proportional to (1 - gamma)**k C(k + shape - 1, k) for k >= 1: shape 1 is geometric with mean
+    1 / gamma, shape 0 logarithmic.
+
+    Assumes: "best" is by an order of the outputs that does not depend on the data; scores are part of the output, and
+        so paid for by the event.  Neither K nor any other output is shown.
+
+    >>> from curador import accounting as acc
+    >>> from curador.accounting.events import LaplaceNoise
+    >>> tuned = RepeatAndSelect(LaplaceNoise(scale=10, sensitivity=1), shape=1, gamma="0.1")
+    >>> float(pure_epsilon(tuned))
+    0.3
+    """
+
+    event: Event
+    shape: Fraction
+    gamma: Fraction
+    neighbors: Neighbors = field(init=False)
+
+    def __post_init__(self) -> None:
+        shape, gamma = rational(self.shape, "shape"), probability(self.gamma, "gamma")
+        if not (shape > -1 and 0 < gamma < 1):
+            raise InvalidParameter(
+                f"shape must be above -1 and gamma between 0 and 1, got {self.shape} and {self.gamma}.",
+                fix="Use shape=1 and gamma = 1 / mean for a geometric number of runs.",
+            )
+        set_made_of(self, [self.event], shape=shape, gamma=gamma)
+
+    @property
+    def mean(self) -> float:
+        """The mean number of runs, from above.
+
+        >>> from curador.accounting.events import LaplaceNoise
+        >>> round(RepeatAndSelect(LaplaceNoise(1, 1), shape=1, gamma="0.1").mean, 9)
+        10.0
+        """
+        g, eta = nearest(self.gamma), nearest(self.shape)
+        if self.shape == 0:
+            return above((1 / g - 1) / -math.log(g))
+        return above(eta * (1 - g) / g / -math.expm1(eta * math.log(g)), 2.0**-40)
+
+
+@dataclass(frozen=True)
+class PoissonRepeatAndSelect(Event, kind="poisson-repeat-and-select"):
+    """The best of K runs of the event, K of a Poisson law; with K = 0 something that does not depend on the data.
+
+    Assumes: as :class:`RepeatAndSelect`.
+
+    >>> from curador.accounting.events import GaussianNoise
+    >>> from curador import accounting as acc
+    >>> acc.epsilon(PoissonRepeatAndSelect(GaussianNoise(10, 1), mean=20), 1e-6).upper < 1.2
+    True
+    """
+
+    event: Event
+    mean: Fraction
+    neighbors: Neighbors = field(init=False)
+
+    def __post_init__(self) -> None:
+        set_made_of(self, [self.event], mean=positive(self.mean, "mean"))
+
+
+# ---- rules -------------------------------------------------------------------------------------------------------
+
+
+@renyi_rule.register
+def _(event: RepeatAndSelect, alpha: Fraction) -> float:
+    """[PS22, Theorem 2], at this order or, since divergences grow with the order, at a larger one."""
+    more, mean = _more(event), math.log(event.mean)
+    runs = [(nearest(alpha), renyi_rule(event.event, alpha)), *(x for x in _curve(event.event) if x[0] > alpha)]
+    found = min(d + max(0.0, mean) / (a - 1) for a, d in runs) + more
+    pure = pure_epsilon(event)
+    bound = math.inf if pure == math.inf else up(Fraction(pure))
+    return min(bound, above(found, 2.0**-40) if found < math.inf else math.inf)
+
+
+@lru_cache(maxsize=256)
+def _curve(event: Event) -> tuple[tuple[float, float], ...]:
+    return tuple((a, renyi_rule(event, rational(a))) for a in ORDERS)
+
+
+@lru_cache(maxsize=256)
+def _more(event: RepeatAndSelect) -> float:
+    """(1 + shape) times the least of (1 - 1/a) D_a - log(gamma) / a over orders a."""
+    lost = -math.log(event.gamma)
+    terms = [(1 - 1 / a) * d + lost / a for a, d in _curve(event.event)]
+    pure = pure_epsilon(event.event)
+    if pure != math.inf:
+        terms.append(nearest(Fraction(pure)))
+    return above((1 + nearest(event.shape)) * min(terms))
+
+
+@renyi_rule.register
+def _(event: PoissonRepeatAndSelect, alpha: Fraction) -> float:
+    """[PS22, Theorem 6]: D, the mean times delta(e) where exp(e) <= 1 + 1/(alpha - 1), and log(mean)/(alpha - 1)."""
+    power = nearest(alpha - 1)
+    at = _delta(event.event, rational(max(0.0, below(math.log1p(1 / power)))))
+    found = renyi_rule(event.event, alpha) + nearest(event.mean) * at + max(0.0, math.log(event.mean)) / power
+    return above(found, 2.0**-40)
+
+
+@lru_cache(maxsize=1024)
+def _delta(event: Event, epsilon: Fraction) -> float:
+    try:
+        return exp_upper(log_delta_rule(event, epsilon))
+    except NotPromised:
+        return convert.renyi_delta(dict(_curve(event)), epsilon).value
+
+
+@pure_epsilon.register
+def _(event: RepeatAndSelect) -> Fraction | float:
+    inner = pure_epsilon(event.event)
+    return inner if inner == math.inf else (2 + event.shape) * Fraction(inner)
+
+
+@pure_epsilon.register
+def _(event: PoissonRepeatAndSelect) -> Fraction | float:
+    """The limit of the curve: epsilon, and the mean times the total variation."""
+    inner = pure_epsilon(event.event)
+    return inner if inner == math.inf else Fraction(inner) + event.mean * rational(_delta(event.event, Fraction(0)))

@@ -1,0 +1,124 @@
+"""What a forked child does not share with its parent: state that draws noise for one charge, connections, locks."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from contextlib import suppress
+from typing import NoReturn, Protocol
+from weakref import WeakSet
+
+from curador.errors import NotPromised
+
+_forks = 0  # how often Python has forked on the way to this process: a number may be given to a process again
+_REBORN: WeakSet[Reborn] = WeakSet()
+_named: list[object] = [None, ""]
+
+
+class Reborn(Protocol):
+    """An object that a forked child makes anew."""
+
+    def made_anew(self) -> None:
+        """Called in the child before anything else runs there: drops locks and connections, waits for nothing."""
+        ...
+
+
+def process() -> tuple[int, int]:
+    """This process: its number, and how many forks it is away from the first one.
+
+    >>> process() == process()
+    True
+    """
+    return os.getpid(), _forks
+
+
+def process_name() -> str:
+    """A name for this process that another one of the machine can look up; empty where the system has no such names.
+
+    >>> process_name() == process_name(), has_ended(process_name())
+    (True, False)
+    """
+    if _named[0] != process():
+        with suppress(OSError, ValueError, IndexError):
+            _named[:] = [process(), f"{_machine()}:{os.getpid()}:{_started(os.getpid())}"]
+    return str(_named[1]) if _named[0] == process() else ""
+
+
+def has_ended(name: str) -> bool:
+    """Whether a process has ended for certain: it was one of this machine, and is not here any more.
+
+    >>> has_ended("another machine:1:1"), has_ended("")
+    (False, False)
+    """
+    machine, _, rest = name.partition(":")
+    number, _, started = rest.partition(":")
+    try:
+        return bool(started) and machine == _machine() and _started(int(number)) != started.partition(":")[0]
+    except FileNotFoundError:
+        return True
+    except (OSError, ValueError, IndexError):
+        return False
+
+
+def _machine() -> str:
+    """This machine since it was started, and the set of process numbers that this process sees (a container's)."""
+    with open("/proc/sys/kernel/random/boot_id") as file:
+        return hashlib.sha256(f"{file.read()}{os.readlink('/proc/self/ns/pid')}".encode()).hexdigest()[:16]
+
+
+def _started(number: int) -> str:
+    """When a process was started, in ticks: a number may be given to another one later."""
+    with open(f"/proc/{number}/stat") as file:
+        return file.read().rpartition(")")[2].split()[19]
+
+
+def after_fork(thing: Reborn) -> None:
+    """Let an object be made anew in every forked child; it is not kept alive by this."""
+    _REBORN.add(thing)
+
+
+def keep_for_ever(thing: object) -> None:
+    """Never collect an object of the parent's: its threads are not here, and ending it would wait for them or crash."""
+    import ctypes  # not needed but in a forked child
+
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(thing))
+
+
+def _in_child() -> None:
+    global _forks
+    _forks += 1
+    for thing in list(_REBORN):
+        thing.made_anew()
+
+
+os.register_at_fork(after_in_child=_in_child)
+
+
+class OneProcess:
+    """State that draws noise against one charge, and so stays in the process that opened it.
+
+    Guarantee: a forked child is refused, and nothing of it can be copied or pickled: each copy would draw again.
+
+    >>> import copy
+    >>> copy.copy(OneProcess())
+    Traceback (most recent call last):
+    TypeError: what draws noise for one charge is not copied: each copy would draw again
+    """
+
+    __slots__ = ("_home",)
+
+    def __init__(self) -> None:
+        self._home = process()
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("what draws noise for one charge is not copied: each copy would draw again")
+
+    def require_home(self) -> None:
+        """Refuse to go on in another process; called before any lock is taken, since a child may find it held."""
+        if self._home != process():
+            raise NotPromised(
+                "This was opened in another process, before a fork, and goes on there.",
+                fix="Open a new one here, which is paid for again.",
+                cost="its whole cost was spent at opening; nothing was drawn here",
+                code="opened-before-fork",
+            )

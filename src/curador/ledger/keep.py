@@ -1,0 +1,97 @@
+"""The folder beside a ledger: its key, and files that are made whole or not at all."""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from pathlib import Path
+
+from curador.errors import LedgerBroken, LedgerFailed
+from curador.ledger.stores.rows import UNSURE
+from curador.noise.entropy import SYSTEM
+
+KEY_BITS = 256
+
+
+class translated_errors:  # a class, because it is entered with every mark
+    """Raise the system's errors about a file as LedgerFailed."""
+
+    __slots__ = ("_path",)
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, kind: object, error: BaseException | None, where: object) -> None:
+        if isinstance(error, OSError):
+            raise LedgerFailed(
+                f"{self._path.name} beside the ledger cannot be read or written: {error.strerror or error}.",
+                fix="Bring its folder back, writable and with room; then ask again.",
+                cost=UNSURE,
+                code="ledger-keep-unavailable",
+                facts={"file": self._path.name},
+            ) from None
+
+
+def key_of(folder: Path, *, make: bool) -> bytes:
+    """The key in a folder, with ``make`` created there if it is missing; only its owner may read it.
+
+    Fails: LedgerBroken if the key is missing or damaged, LedgerFailed if others can read it.
+    """
+    path = folder / "key"
+    with translated_errors(path):
+        if make and not path.exists():
+            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            create(path, f"{SYSTEM.bits(KEY_BITS):064x}\n".encode())
+        if not path.exists():
+            raise LedgerBroken(
+                "The key of this ledger is missing.",
+                fix="Bring its folder back; see keep=.",
+                code="ledger-key-missing",
+            )
+        if path.stat().st_mode & 0o077:
+            raise LedgerFailed(
+                "Others can read the key of this ledger.", fix="chmod 600 its key.", code="ledger-key-exposed"
+            )
+        try:
+            key = bytes.fromhex(path.read_bytes().decode("ascii"))
+        except ValueError:  # no hexadecimal digits, or no text
+            key = b""
+    if len(key) * 8 != KEY_BITS:
+        raise LedgerBroken(
+            "The key of this ledger is damaged.",
+            fix="Bring back the copy of it that was made when the ledger was new.",
+            code="ledger-key-damaged",
+        )
+    return key
+
+
+def create(path: Path, content: bytes, *, over: bool = False) -> None:
+    """Make a file with its content, durably and at once; the file of whoever was first stays, unless ``over`` it.
+
+    Its temporary name is drawn at random: threads, and processes of two containers, may have the same number.
+    """
+    temporary = path.with_name(f"{path.name}.{SYSTEM.bits(96):024x}.new")
+    try:
+        with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600), "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        if over:
+            temporary.replace(path)
+        else:
+            with suppress(FileExistsError):
+                os.link(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)
+    sync_folder(path.parent)
+
+
+def sync_folder(folder: Path) -> None:
+    """Make the names in a folder durable."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,227 @@
+"""What a history comes to without its charges: every scope, what it has spent, and every table's registration.
+
+The anchor keeps this outside the database, so that a restore brings back all that an older copy has forgotten.
+Decisions are kept as they were written, and charges as sums.
+"""
+
+from __future__ import annotations
+
+import hmac
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from curador.accounting.rules.costs import Cost
+from curador.errors import LedgerBroken
+from curador.ledger.entries import Restored, read, seal
+from curador.ledger.posting import EVERYTHING, STATE, definition, post
+from curador.ledger.pricing import covers
+from curador.ledger.stores.memory_rows import MemoryRows
+from curador.ledger.stores.rows import (
+    BALANCE,
+    DATA,
+    FORMER,
+    NAMED,
+    PROMISED,
+    RESTORE,
+    SCOPE,
+    SOURCED,
+    DbRow,
+    Head,
+    Rows,
+    RowTable,
+    row_of,
+)
+
+StateRows = Mapping[str, Iterable[DbRow]]
+"""Rows of these tables, by the name of the table."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What some entries did: decisions, each with its number, and what each scope paid after the last restore."""
+
+    decisions: tuple[tuple[int, str], ...]
+    paid: Mapping[str, Cost]
+
+
+def changed(entries: Iterable[DbRow]) -> Change:
+    """What entries did, given as their rows.
+
+    >>> changed([(7, '{"kind":"reserve","scopes":["people"],"costs":[[5]]}', b""), (8, '{"kind":"settle"}', b"")])
+    Change(decisions=(), paid={'people': (5,)})
+    """
+    decisions: list[tuple[int, str]] = []
+    paid: dict[str, Cost] = {}
+    for sequence, line, _ in entries:
+        body = json.loads(line)
+        kind = body["kind"]
+        if kind in ("reserve", "repeat"):
+            for scope, cost in zip(body["scopes"], body["costs"], strict=True):
+                before = paid.get(scope)
+                paid[scope] = tuple(cost) if before is None else tuple(a + b for a, b in zip(before, cost, strict=True))
+        elif kind not in ("settle", "fail"):
+            decisions.append((sequence, line))
+            if kind == "restore":  # it states balances, with all that was paid before
+                stated = {row[0] for row in body["rows"].get("balance", ())}
+                paid = {scope: cost for scope, cost in paid.items() if scope not in stated}
+    return Change(tuple(decisions), paid)
+
+
+def apply(change: Change, rows: MemoryRows) -> None:
+    """Do what entries did to rows that hold what was before them."""
+    for sequence, line in change.decisions:
+        rows.head = Head(sequence, rows.head.charges, rows.head.mac)
+        post(read(line)[0], rows)
+    for scope, cost in change.paid.items():
+        for part, amount in enumerate(cost):
+            _, _, spent, ceiling, every = row_of(rows, BALANCE, scope, part)
+            rows.put(BALANCE, scope, part, spent + amount, ceiling, every)
+    rows.savepoint()
+
+
+def state_rows(rows: Rows) -> dict[str, list[DbRow]]:
+    """All rows of the tables that do not grow with the number of charges."""
+    return {table.name: list(rows.scan(table)) for table in STATE}
+
+
+def from_state(state: Mapping[str, Any]) -> MemoryRows:
+    """Rows again, from :func:`state_rows` after a way through JSON."""
+    rows = MemoryRows(b"")
+    for table in STATE:
+        for row in state.get(table.name, ()):
+            rows.put(table, *row)
+    rows.savepoint()
+    return rows
+
+
+def chained(entries: Iterable[DbRow], key: bytes, after: bytes) -> Iterator[DbRow]:
+    """The entries that follow a seal.
+
+    Fails: LedgerBroken at the first that does not carry the right seal.
+    """
+    for sequence, line, mac in entries:
+        if not hmac.compare_digest(seal(key, after, sequence, line), bytes(mac)):
+            raise LedgerBroken(
+                f"This ledger was changed by another program: entry {sequence} does not carry its seal.",
+                fix=RESTORE,
+                code="ledger-tampered",
+                facts={"entry": sequence},
+            )
+        after = bytes(mac)
+        yield sequence, line, after
+
+
+# ---- an older copy brought to it ------------------------------------------------------------------------------------
+
+
+def restored(copy: Rows, known: tuple[Head, Rows] | None, because: str) -> Restored:
+    """The entry that brings an older copy to what the anchor knows, or closes everything if it knows nothing.
+
+    A copy whose end was cut off is part of what the anchor counted.  One that went its own way is not: then both are
+    paid in full, and what the two say differently is closed.
+    """
+    if known is None:
+        every = [*_closed(copy.scan(SCOPE)), (EVERYTHING, None, "", None, 1)]
+        return Restored(because, copy.head.charges, {"scope": every})
+    head, then = known
+    merged = _Merged(copy, then, apart=head.sequence <= copy.head.sequence)
+    merged.scopes()
+    merged.tables()
+    over = [head.sequence, head.mac.hex()]
+    return Restored(because, max(head.charges, copy.head.charges), merged.rows(), over)
+
+
+def _closed(scopes: Iterable[DbRow]) -> list[DbRow]:
+    return [(*scope[:4], 1) for scope in scopes]
+
+
+class _Merged:
+    """The rows of a copy with what the anchor knows; ``apart`` if the copy went its own way."""
+
+    def __init__(self, copy: Rows, then: Rows, *, apart: bool) -> None:
+        self._copy, self._then, self._apart = copy, then, apart
+        self._made: dict[RowTable, dict[DbRow, DbRow]] = {table: {} for table in STATE}
+
+    def rows(self) -> dict[str, list[DbRow]]:
+        """All rows that differ from the copy's."""
+        found: dict[str, list[DbRow]] = {}
+        for table, made in self._made.items():
+            new = [made[key] for key in sorted(made) if self._copy.get(table, *key) != made[key]]
+            if new:
+                found[table.name] = new
+        return found
+
+    def _put(self, table: RowTable, row: DbRow) -> None:
+        self._made[table][row[: table.key]] = row
+
+    def _close(self, scope: str) -> None:
+        row = self._made[SCOPE].get((scope,)) or self._copy.get(SCOPE, scope)
+        if row is not None:
+            self._put(SCOPE, (*row[:4], 1))
+
+    # -- scopes
+
+    def scopes(self) -> None:
+        for row in self._then.scan(SCOPE):
+            ours = self._copy.get(SCOPE, row[0])
+            there = list(self._then.scan(BALANCE, row[0]))
+            here = list(self._copy.scan(BALANCE, row[0]))
+            if ours is None:
+                self._put(SCOPE, row)
+                self._put_all(BALANCE, there)
+            elif self._apart and (ours[1:4] != row[1:4] or len(here) != len(there)):
+                self._close(row[0])
+            else:
+                self._put(SCOPE, (*row[:4], max(ours[4], row[4])))
+                self._balance(row, here, there)
+        for row in self._copy.scan(SCOPE):
+            if self._then.get(SCOPE, row[0]) is None:  # the anchor has never seen it
+                self._close(row[0])
+
+    def _put_all(self, table: RowTable, rows: Iterable[DbRow]) -> None:
+        for row in rows:
+            self._put(table, row)
+
+    def _balance(self, scope: DbRow, here: list[DbRow], there: list[DbRow]) -> None:
+        if len(here) != len(there) or not there:
+            self._close(scope[0])
+            return
+        together = zip(here, there, strict=True)
+        spent = tuple(a[2] + b[2] if self._apart else max(a[2], b[2]) for a, b in together)
+        ceiling = tuple(row[3] for row in there)
+        if covers(definition(scope[2]).currency.rule, ceiling, spent, (0,) * len(spent)):
+            self._put_all(BALANCE, [(*b[:2], s, *b[3:]) for b, s in zip(there, spent, strict=True)])
+        else:
+            self._close(scope[0])
+
+    # -- tables
+
+    def tables(self) -> None:
+        for table in (DATA, NAMED, SOURCED):
+            for row in self._then.scan(table):
+                ours = self._copy.get(table, row[0])
+                if not self._apart or ours is None:
+                    self._put(table, row)
+                elif ours[1] != row[1]:  # other data, or another scope: nobody can say any more whose rows these are
+                    for data in (ours, row):
+                        for rows in (self._copy, self._then):
+                            self._close_bound(rows, data[0] if table is DATA else data[1])
+        for table in (FORMER, PROMISED):
+            known = self._then.scan(table)
+            self._put_all(table, (row for row in known if not (self._apart and self._has(table, row))))
+        if self._apart:
+            # Answers about one history's version of the data are not given for the other's.
+            numbers = {row[0] for rows in (self._copy, self._then) for row in rows.scan(DATA)}
+            for number in numbers:
+                found = [bound for rows in (self._copy, self._then) if (bound := rows.get(DATA, number)) is not None]
+                self._put(DATA, (number, found[0][1], max(bound[2] for bound in found) + 1, found[0][3]))
+
+    def _has(self, table: RowTable, row: DbRow) -> bool:
+        return self._copy.get(table, *row[: table.key]) is not None
+
+    def _close_bound(self, rows: Rows, number: Any) -> None:
+        bound = rows.get(DATA, number)
+        if bound is not None:
+            self._close(bound[1])

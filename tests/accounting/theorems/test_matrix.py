@@ -1,0 +1,131 @@
+"""Sensitivities of encoders against every allowed set of steps, in exact fractions."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from fractions import Fraction
+from itertools import combinations, pairwise, product
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from curador import accounting as acc
+from curador.accounting import events as ev
+from curador.accounting.theorems import matrix
+from curador.accounting.theorems.matrix import banded_event, encoder_sensitivity, matrix_event, tree_encoder
+from curador.errors import InvalidParameter, NotPromised
+
+
+def allowed(steps: int, participations: int, separation: int) -> Iterator[tuple[int, ...]]:
+    for k in range(1, participations + 1):
+        for chosen in combinations(range(steps), k):
+            if all(b - a >= separation for a, b in pairwise(chosen)):
+                yield chosen
+
+
+def largest(encoder: list[list[Fraction]], participations: int, separation: int) -> Fraction:
+    """The largest squared norm of a signed sum of columns: signs are the moves of a unit in one dimension."""
+    best = Fraction(0)
+    for chosen in allowed(len(encoder[0]), participations, separation):
+        for signs in product((1, -1), repeat=len(chosen)):
+            moved = (
+                sum((s * row[j] for s, j in zip(signs, chosen, strict=True)), start=Fraction(0)) for row in encoder
+            )
+            best = max(best, sum((x * x for x in moved), start=Fraction(0)))
+    return best
+
+
+def lower(n: int, values: list[int]) -> list[list[Fraction]]:
+    it = iter(values)
+    return [[Fraction(next(it), 4) if j < i else Fraction(1 if j == i else 0) for j in range(n)] for i in range(n)]
+
+
+@settings(max_examples=30)
+@given(st.lists(st.integers(-4, 4), min_size=15, max_size=15), st.integers(1, 4), st.integers(1, 4))
+def test_no_allowed_set_of_steps_moves_further(values: list[int], participations: int, separation: int) -> None:
+    encoder = lower(6, values)
+    true = largest(encoder, participations, separation)
+    found = encoder_sensitivity(encoder, participations, separation)  # type: ignore[arg-type]
+    assert found**2 >= true
+    if participations == 1 or separation >= 6:
+        assert found**2 <= true * (1 + Fraction(1, 10**13))
+
+
+@settings(max_examples=30)
+@given(st.lists(st.integers(0, 8), min_size=6, max_size=6), st.integers(1, 4), st.integers(1, 4))
+def test_falling_toeplitz_encoders_are_exact(values: list[int], participations: int, separation: int) -> None:
+    column = [Fraction(x, 8) for x in sorted([*values, 8], reverse=True)]
+    encoder = [[column[i - j] if i >= j else Fraction(0) for j in range(7)] for i in range(7)]
+    true = largest(encoder, participations, separation)
+    found = encoder_sensitivity(encoder, participations, separation)  # type: ignore[arg-type]
+    assert true <= found**2 <= true * (1 + Fraction(1, 10**12))
+
+
+@pytest.mark.parametrize("bands", [1, 2, 3])
+@pytest.mark.parametrize("participations", [1, 2, 3])
+def test_banded_encoders_are_exact_at_their_separation(bands: int, participations: int) -> None:
+    rows = [
+        [Fraction((3 * i + 5 * j) % 7 + 1, 4) if 0 <= i - j < bands else Fraction(0) for j in range(7)]
+        for i in range(7)
+    ]
+    true = largest(rows, participations, bands)
+    found = encoder_sensitivity(rows, participations, bands)  # type: ignore[arg-type]
+    assert true <= found**2 <= true * (1 + Fraction(1, 10**12))
+
+
+@pytest.mark.parametrize("steps", [1, 2, 5, 8])
+def test_trees_move_by_their_levels(steps: int) -> None:
+    tree = tree_encoder(steps)
+    exact = [[Fraction(x) for x in row] for row in tree.tolist()]
+    assert encoder_sensitivity(tree) ** 2 == pytest.approx(float(largest(exact, 1, 1)), rel=1e-12)
+    assert len(tree) == sum(steps // 2**i for i in range(steps.bit_length()))
+    if steps == 8:
+        for k, b in ((2, 1), (2, 3), (3, 2)):
+            assert encoder_sensitivity(tree, k, b) ** 2 >= largest(exact, k, b)
+        every = encoder_sensitivity(tree, 8)
+        assert every**2 == pytest.approx(sum(sum(row) ** 2 for row in tree.tolist()), rel=1e-12)  # every step
+
+
+def test_an_epoch_of_ftrl_is_one_gaussian_release() -> None:
+    event = matrix_event(tree_encoder(1000), sigma=10, clip=2, participations=1)
+    assert event.sensitivity == pytest.approx(2 * math.sqrt(10), rel=1e-12)
+    assert acc.epsilon(event, 1e-6).width < 1e-3
+    steps = matrix_event(np.eye(100), sigma=10, participations=4, separation=10)
+    assert acc.epsilon(steps, 1e-6).upper == pytest.approx(
+        acc.epsilon(4 * ev.GaussianNoise(Fraction(10), Fraction(1)), 1e-6).upper, rel=1e-4
+    )
+
+
+def test_a_band_of_one_is_private_gradient_descent() -> None:
+    event: Any = banded_event(np.eye(1000), sigma=1, rate="0.01")
+    assert event == 1000 * ev.PoissonSampled(
+        ev.GaussianNoise(Fraction(1), event.parts[0][0].event.sensitivity), Fraction(1, 100)
+    )
+    assert acc.epsilon(event, 1e-5).upper == pytest.approx(1.8282, abs=1e-3)
+    four = np.tril(np.ones((12, 12))) - np.tril(np.ones((12, 12)), -4)
+    bands: Any = banded_event(four, sigma=1, rate="0.01")
+    ((part, count),) = bands.parts
+    assert count == 3
+    assert part.event.sensitivity == pytest.approx(2, rel=1e-12)
+
+
+WRONG: list[Any] = [[], [[]], [[1, 0], [1]], [[0, 0], [0, 0]], [[math.inf]], 3, "ab", [["x"]]]
+
+
+@pytest.mark.parametrize("encoder", WRONG)
+def test_what_is_no_encoder_is_refused(encoder: Any) -> None:
+    with pytest.raises(InvalidParameter):
+        encoder_sensitivity(encoder)
+
+
+def test_encoders_that_look_ahead_are_refused() -> None:
+    with pytest.raises(NotPromised, match="later step"):
+        matrix_event([[1, 1], [1, 0]], sigma=1)
+    with pytest.raises(NotPromised, match="triangular"):
+        banded_event([[1, 1], [1, 0]], sigma=1, rate="0.1")
+    with pytest.raises(InvalidParameter, match="steps"):
+        encoder_sensitivity(np.ones((1, matrix.MOST + 1)))

@@ -1,0 +1,90 @@
+"""Random questions about random neighbours, in every storage, under every declaration: no unit moves more than is paid.
+
+The same cases every time; ``make fuzz`` draws others.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from curador.curator.curator import Curator
+from curador.errors import CuradorError
+from curador.privacy import ApproxDP
+from curador.query.plan.plan import Plan
+from curador.query.tables.table import Table
+from tests.audit.doors.moves import changes
+from tests.audit.doors.random_worlds import PUBLIC, PUBLIC_COLUMNS, Questions, World, world
+from tests.audit.doors.storages import EVERYWHERE, Storage, storage
+
+BUDGETS: list[dict[str, Any]] = [
+    {"epsilon": 1, "delta": 1e-6},
+    {"epsilon": 1, "delta": 1e-6, "noise": "laplace"},
+    {"rho": 0.5, "delta": 1e-6},
+]
+
+
+def curators(made: World, keep: Storage, folder: Path) -> list[Curator]:
+    found = []
+    for main, owed in made.pair:
+        tables = {
+            "t": Table(keep(main, folder), columns=made.columns, **made.own),
+            "towns": Table(keep(PUBLIC, folder), columns=PUBLIC_COLUMNS, public=True),
+        }
+        if "unit" in made.own:
+            tables["bills"] = Table(keep(owed, folder), columns=made.owed, **made.own)
+        found.append(Curator(tables, budget=ApproxDP(1, 1e-3)))
+    return found
+
+
+def planned(curator: Curator, text: str, how: dict[str, Any]) -> Plan | str:
+    try:
+        return curator.plan(text, **how)
+    except CuradorError as refusal:
+        return str(refusal)
+
+
+def fuzz(keep: Storage, folder: Path, worlds: int, questions: int, *, texts: bool = False) -> Counter[str]:
+    """How many questions were answered and how many refused."""
+    seen: Counter[str] = Counter()
+    for _ in range(worlds):
+        draw = random.Random(random.getrandbits(64))
+        made = world(draw, texts=texts)
+        pair = curators(made, keep, folder)
+        asks = Questions(draw, by_row="unit" not in made.own)
+        for _ in range(questions):
+            text, how = asks.question(), draw.choice(BUDGETS)
+            print(text, how, made.columns, made.own)  # shown if it fails
+            here, there = (planned(curator, text, how) for curator in pair)
+            if isinstance(here, str) or isinstance(there, str):
+                assert here == there
+                seen["refused"] += 1
+                continue
+            assert here.to_dict() == there.to_dict()
+            one, other = (c._engines.of(here.reads).run(p.exact) for c, p in zip(pair, (here, there), strict=True))
+            changes(here, one, other)
+            seen["answered"] += 1
+        for curator in pair:
+            curator.close()
+    return seen
+
+
+@pytest.mark.parametrize("name", EVERYWHERE)
+def test_random_neighbours(name: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:
+    seen = fuzz(storage(name, request), tmp_path, worlds=2, questions=14)
+    assert seen["answered"] >= 6  # or nothing was tested
+
+
+@pytest.mark.parametrize("name", ["parquet", "postgresql"])
+def test_random_neighbours_kept_as_text(name: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:
+    assert fuzz(storage(name, request), tmp_path, worlds=1, questions=14, texts=True)["answered"] >= 3
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", EVERYWHERE)
+def test_many_random_neighbours(name: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:
+    assert fuzz(storage(name, request), tmp_path, worlds=60, questions=25)["answered"] >= 300

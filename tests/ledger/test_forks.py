@@ -1,0 +1,157 @@
+"""A ledger whose process forks while other threads hold its locks: neither side hangs, and both go on."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from curador.errors import LedgerFailed
+from curador.ledger.opening import open_ledger
+from curador.ledger.stores.file_queue import FileQueue
+from curador.ledger.stores.rows import ENTRY, Rows
+from curador.privacy import PureDP
+from tests.ledger.conftest import Opener
+from tests.ledger.interrupts import Interrupt, interrupted, within
+from tests.ledger.workers import THOUSANDTH, forked
+
+LONGEST = 20  # seconds; a child that hangs is ended
+
+
+def child(work: Callable[[], object]) -> int:
+    def limited() -> None:
+        signal.alarm(LONGEST)
+        work()
+
+    return forked(limited)
+
+
+def ended_well(pid: int) -> bool:
+    return os.waitpid(pid, 0)[1] == 0
+
+
+def test_a_fork_does_not_wait_for_a_long_read(opener: Opener) -> None:
+    """One that would never end: on SQLite, where nothing may be open at a fork, it begins anew afterwards."""
+    ledger = opener()
+    ledger.open("people", PureDP(1))
+    inside, leave = threading.Event(), threading.Event()
+
+    def look(rows: Rows) -> int:
+        while not leave.is_set():
+            inside.set()
+            for _ in rows.scan(ENTRY):
+                time.sleep(0)
+        return sum(1 for _ in rows.scan(ENTRY))
+
+    seen: list[int] = []
+    thread = threading.Thread(target=lambda: seen.append(ledger._store.read(look, long=True)))
+    thread.start()
+    inside.wait(LONGEST)
+    with within(LONGEST):
+        pid = child(lambda: ledger.settle(ledger.reserve("people", THOUSANDTH).id, b"x"))
+        assert ended_well(pid)
+    assert ledger.balance("people").state.spent == (10**9,)
+    leave.set()
+    thread.join()
+    assert seen in ([1], [3])
+    ledger.verify()
+
+
+def test_a_fork_does_not_wait_for_a_writer_who_waits(quick: Path) -> None:
+    """Nor does the child keep its parent's place in the queue."""
+    ledger = open_ledger(quick / "x.db")
+    ledger.open("people", PureDP(1))
+    other = FileQueue(quick / "x.db-queue")  # as another process
+    leave = other.leaving()
+    bought: list[str] = []
+    thread = threading.Thread(target=lambda: bought.append(ledger.reserve("people", THOUSANDTH).id))
+    with within(LONGEST):
+        try:
+            drawn = other.wait()
+            thread.start()
+            while int.from_bytes((quick / "x.db-queue").read_bytes(), "little") < drawn + 2:
+                time.sleep(0.001)
+            idle = child(lambda: signal.pause())  # keeps whatever it got of its parent
+            pid = child(lambda: ledger.reserve("people", THOUSANDTH))
+        finally:
+            leave()
+        thread.join()
+        assert ended_well(pid)
+        assert ledger.reserve("people", THOUSANDTH).id == "3"
+    os.kill(idle, signal.SIGKILL)
+    os.waitpid(idle, 0)
+    assert bought
+    ledger.verify()
+    ledger.close()
+
+
+def test_a_child_does_not_keep_the_turn_of_a_parent_that_was_killed(quick: Path) -> None:
+    """The parent forks while a thread of its own has the turn, and dies; its child lives on and never asks."""
+    address = {"address": str(quick / "x.db")}
+    started = open_ledger(**address)  # type: ignore[arg-type]
+    started.open("people", PureDP(1))
+    reading, writing = os.pipe()
+
+    def parent() -> None:
+        ledger = open_ledger(**address)  # type: ignore[arg-type]
+        store: Any = ledger._store
+        taken = threading.Event()
+
+        def take() -> None:
+            store._queue.leaving()
+            store._queue.wait()
+            taken.set()
+            time.sleep(LONGEST)
+
+        threading.Thread(target=take, daemon=True).start()
+        taken.wait(LONGEST)
+        os.write(writing, f"{forked(lambda: time.sleep(LONGEST))}\n".encode())
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    os.waitpid(child(parent), 0)
+    orphan = int(os.read(reading, 20))
+    with within(LONGEST):
+        assert started.reserve("people", THOUSANDTH).id == "1"
+    os.kill(orphan, signal.SIGKILL)
+    started.close()
+
+
+def test_an_interrupt_while_it_forks_stops_nobody(quick: Path) -> None:
+    """Python shows such an interrupt and goes on; a child that cannot tell what is open in it refuses."""
+    ledger = open_ledger(quick / "x.db")
+    ledger.open("people", PureDP(1))
+    store: Any = ledger._store
+
+    def around() -> None:
+        try:
+            store._before_fork()
+        finally:
+            store._after_fork()
+
+    done: list[str] = []
+
+    def buy() -> None:
+        done.append(ledger.reserve("people", THOUSANDTH).id)
+
+    files = ("/ledger/stores/sqlite.py",)
+    for at in range(1, interrupted(around, None, files) + 1):
+        ledger.balance("people")
+        with suppress(Interrupt):  # at each instant of the preparations; the release is called whatever happens
+            interrupted(store._before_fork, at, files)
+        store._after_fork()
+        done.clear()
+        thread = threading.Thread(target=buy, daemon=True)
+        thread.start()
+        thread.join(LONGEST)
+        assert done, f"another thread hangs after an interrupt at instant {at}"
+    ledger.verify()
+    store._process = -1  # as in a child whose parent could not close its connections
+    with pytest.raises(LedgerFailed, match="forked while"):
+        ledger.reserve("people", THOUSANDTH)

@@ -1,0 +1,219 @@
+"""A database put back while processes use it: each of them sees it at its next act, and the evidence stays."""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from curador.accounting.events import PureLoss
+from curador.errors import LedgerBroken
+from curador.ledger.book import Book
+from curador.ledger.opening import open_ledger, restore_ledger
+from curador.privacy import PureDP
+from tests.real_engines import postgres_programs
+
+TENTH = PureLoss(Fraction(1, 10))
+
+
+def buy(ledger: Book, times: int = 1, fingerprint: str | None = None) -> str:
+    for _ in range(times):
+        charge = ledger.reserve("people", TENTH, fingerprint=fingerprint)
+        ledger.settle(charge.id, b"the answer of " + charge.id.encode())
+    return charge.id
+
+
+class Copies:
+    """Copies of a ledger's database, put back in place while it is open."""
+
+    def __init__(self, address: dict[str, Any]) -> None:
+        self._address = address
+        self._made: Any = None
+
+    def make(self) -> None:
+        if "schema" not in self._address:
+            self._made = sqlite3.connect(":memory:")
+            with sqlite3.connect(self._file()) as live:
+                live.backup(self._made)
+            live.close()
+            return
+        programs = postgres_programs()
+        assert programs is not None
+        dump = [programs / "pg_dump", "--inserts", "-n", self._address["schema"], self._address["address"]]
+        self._made = subprocess.run(dump, capture_output=True, check=True).stdout
+
+    def put_back(self) -> None:
+        if "schema" not in self._address:
+            with sqlite3.connect(self._file()) as live:  # as ".restore" does: into the open file
+                self._made.backup(live)
+            live.close()
+            return
+        import psycopg
+
+        with psycopg.connect(self._address["address"], autocommit=True) as other:
+            other.execute(f"DROP SCHEMA {self._address['schema']} CASCADE".encode())
+            other.execute(b"\n".join(line for line in self._made.splitlines() if not line.startswith(b"\\")))
+
+    def _file(self) -> str:
+        return str(self._address["address"]).removeprefix("sqlite:///")
+
+
+@pytest.fixture
+def copies(address: dict[str, Any]) -> Iterator[Copies]:
+    made = Copies(address)
+    yield made
+    if isinstance(made._made, sqlite3.Connection):
+        made._made.close()
+
+
+def refused(*acts: Callable[[], object]) -> None:
+    for act in acts:
+        with pytest.raises(LedgerBroken) as found:
+            act()
+        assert found.value.code in ("ledger-lost-entries", "ledger-behind-anchor")
+
+
+def test_every_process_sees_it_at_its_next_act(address: dict[str, Any], copies: Copies) -> None:
+    """Also one that has not written since the copy was made, and however far the new history has come."""
+    writer, other, reader = (open_ledger(**address) for _ in range(3))
+    writer.open("people", PureDP(1))
+    told = buy(writer)
+    buy(other)
+    pending = other.reserve("people", TENTH)
+    copies.make()
+    buy(writer, 1, "q")
+    buy(writer, 5)
+    copies.put_back()
+    refused(
+        lambda: other.reserve("people", TENTH),  # its own last entry is in the copy: the anchor on the disk knows
+        lambda: other.reserve("people", TENTH, fingerprint="q"),
+        lambda: other.settle(pending.id, b"x"),
+        lambda: reader.answer(told),
+        lambda: reader.balance("people"),
+        lambda: writer.reserve("people", TENTH),
+        lambda: writer.answer(told),
+        lambda: open_ledger(**address),
+    )
+    for ledger in (writer, other, reader):
+        ledger.close()
+    ledger = restore_ledger(**address, because="test")
+    assert ledger.balance("people").spent == PureDP(0.9)
+    ledger.verify()
+    ledger.close()
+
+
+def test_two_machines_with_an_anchor_each(address: dict[str, Any], copies: Copies, quick: Path) -> None:
+    """The one whose anchor is older than the copy goes on; the other never accepts what it writes."""
+    one = open_ledger(**address)
+    one.open("people", PureDP(1))
+    shutil.copytree(address["keep"], quick / "two")
+    second = {**address, "keep": str(quick / "two")}
+    two = open_ledger(**second)
+    buy(one)
+    copies.make()
+    told = buy(two, 7)
+    copies.put_back()
+    refused(lambda: two.reserve("people", TENTH), lambda: two.answer(told), lambda: open_ledger(**second))
+    buy(one, 9)  # longer than what the second machine has seen
+    refused(lambda: two.reserve("people", TENTH), lambda: two.answer(told), lambda: open_ledger(**second))
+    one.close()
+    two.close()
+    ledger = restore_ledger(**second, because="test")
+    assert ledger.balance("people").closed  # 1.0 and 0.8 do not fit 1
+    ledger.close()
+
+
+def test_an_older_anchor_or_another_ledgers_under_a_running_process(address: dict[str, Any], quick: Path) -> None:
+    """What it has seen marked stays marked, whatever lies there now; and that is not written over."""
+    ledger = open_ledger(**address)
+    ledger.open("people", PureDP(1))
+    anchor = Path(address["keep"]) / "anchor"
+    older = anchor.read_bytes()
+    told = buy(ledger, 3)
+    right = anchor.read_bytes()
+    other = open_ledger(quick / "other.db")
+    buy_other = other.open("people", PureDP(1))
+    assert buy_other.remaining == PureDP(1)
+    other.close()
+    for content, code in (
+        (older, "ledger-anchor-replaced"),
+        ((quick / "other.db.keep" / "anchor").read_bytes(), "ledger-anchor-unreadable"),
+    ):
+        (quick / "new").write_bytes(content)
+        (quick / "new").replace(anchor)
+        for act in (lambda: ledger.reserve("people", TENTH), lambda: ledger.answer(told)):
+            with pytest.raises(LedgerBroken) as found:
+                act()
+            assert found.value.code == code
+        assert anchor.read_bytes() == content
+    anchor.write_bytes(right)
+    buy(ledger)
+    ledger.verify()
+    ledger.close()
+
+
+def test_two_ledgers_with_one_folder(quick: Path) -> None:
+    """The key is the same, and so is the beginning; the second to be marked is refused, and marks nothing."""
+    one, two = (open_ledger(quick / f"{n}.db", keep=quick / "keep") for n in (1, 2))
+    one.open("people", PureDP(1))
+    with pytest.raises(LedgerBroken):
+        two.open("people", PureDP(1))
+    with pytest.raises(LedgerBroken):
+        open_ledger(quick / "2.db", keep=quick / "keep")
+    buy(one)
+    for ledger in (one, two):
+        ledger.close()
+
+
+def test_a_folder_named_from_where_it_was_opened(quick: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for place in ("a", "b"):
+        (quick / place).mkdir()
+        monkeypatch.chdir(quick / place)
+        open_ledger("x.db", keep="keep").close()
+    monkeypatch.chdir(quick / "a")
+    ledger = open_ledger("x.db", keep="keep")
+    before = (quick / "b" / "keep" / "anchor").read_bytes()
+    monkeypatch.chdir(quick / "b")
+    ledger.open("people", PureDP(1))
+    buy(ledger)
+    ledger.close()
+    assert (quick / "b" / "keep" / "anchor").read_bytes() == before
+    ledger = open_ledger(quick / "a" / "x.db", keep=quick / "a" / "keep")
+    assert ledger.balance("people").spent == PureDP(0.1)
+    ledger.close()
+
+
+LATECOMER = """
+import sys
+from curador.errors import LedgerBroken
+from curador.ledger.opening import open_ledger
+try:
+    open_ledger(sys.argv[1])
+except LedgerBroken as error:
+    print(error.code)
+"""
+
+
+def test_a_write_ahead_log_removed_under_a_service(quick: Path) -> None:
+    """The service goes on writing to a file without a name; whoever comes later sees only what was in the database."""
+    file = quick / "x.db"
+    first = open_ledger(file)
+    first.open("people", PureDP(1))
+    buy(first, 2)
+    with sqlite3.connect(file) as other:
+        other.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    other.close()
+    buy(first, 6)
+    for ending in ("-wal", "-shm"):
+        Path(f"{file}{ending}").unlink()
+    late = subprocess.run([sys.executable, "-c", LATECOMER, file], capture_output=True, text=True, check=True)
+    assert late.stdout == "ledger-behind-anchor\n"
+    buy(first)
+    first.close()
