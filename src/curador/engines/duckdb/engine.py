@@ -18,7 +18,7 @@ import numpy as np
 from curador.engines.deadline import watched
 from curador.engines.dialect import Dialect, Stored
 from curador.engines.duckdb.describe import Columns, described, described_parquet, described_table
-from curador.engines.duckdb.files import Stamp, lenient_csv, may_end_in_quotes, paths, reader, stamps, unreadable_csv
+from curador.engines.duckdb.files import Stamp, has_csv_fields, paths, reader, stamps, unreadable_csv
 from curador.engines.duckdb.frames import arrow
 from curador.engines.engine import LONGEST_WAIT, Progress, ResultRows
 from curador.engines.registry import engine_entry
@@ -263,13 +263,10 @@ class DuckDB(SqlEngine):
         """
         for name in self._csv.keys() & set(tables):
             if self._csv[name] != (now := stamps(self._files[name])):
+                if not all(map(has_csv_fields, self._files[name])):
+                    raise ValueError("broken quotes, or mixed line ends")
                 with self._connection.cursor() as cursor:
-                    read = f"SELECT COUNT(*), COUNT(COLUMNS(*)) FROM {self._relation(name)}"
-                    ((rows, *_),) = cursor.execute(read).fetchall()
-                    if any(map(may_end_in_quotes, self._files[name])):
-                        every = f"SELECT COUNT(*) FROM {lenient_csv(self._files[name], DUCKDB)}"
-                        if cursor.execute(every).fetchall() != [(rows,)]:
-                            raise ValueError("a quote is open at the end of a file")
+                    cursor.execute(f"SELECT COUNT(*), COUNT(COLUMNS(*)) FROM {self._relation(name)}").fetchall()
                 self._csv[name] = now
 
     def _cursor(self, tables: Iterable[str]) -> duckdb.DuckDBPyConnection:
