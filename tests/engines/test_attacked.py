@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import math
+from collections.abc import Iterable
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -438,6 +439,36 @@ def test_whatever_a_text_is_a_well_written_csv_file_has_as_many_rows(ends: str, 
         engine = DuckDB({"t": Files(str(path), "csv")}, on_error=shown)
         assert rows_of(engine) == [7, 7, 7, 7], text
         engine.close()
+
+
+def test_a_csv_file_whose_columns_change_places_is_read_no_more(tmp_path: Path) -> None:
+    """Columns are read by their places: ages would have been answered as incomes."""
+    path = tmp_path / "t.csv"
+    path.write_bytes(b"a,b\n1,x\n")
+    engine = DuckDB({"t": Files(str(path), "csv")}, on_error=lambda _: None)
+    assert rows_of(engine) == [1, 1, 1, 1]
+    path.write_bytes(b"b,a\nx,1\ny,2\n")
+    with pytest.raises(EngineFailed):
+        rows_of(engine)
+    path.write_bytes(b"a,b\n1,x\n2,y\n3,z\n")
+    assert rows_of(engine) == [3, 3, 3, 3]
+    engine.close()
+
+
+def test_a_csv_file_that_changes_after_it_was_verified_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "t.csv"
+    path.write_bytes(b"a,b\n1,x\n")
+    engine = DuckDB({"t": Files(str(path), "csv")}, on_error=lambda _: None)
+    verify = engine._verify
+
+    def verified(tables: Iterable[str]) -> None:
+        verify(tables)
+        path.write_bytes(b'a,b\n","\xc3\xb1,"\n1,x\n')  # of which DuckDB would drop all rows
+
+    monkeypatch.setattr(engine, "_verify", verified)
+    with pytest.raises(EngineFailed):
+        counted(engine, Question("t", N), {"t": AB})
+    engine.close()
 
 
 def test_a_csv_file_that_changes_is_read_again_before_it_is_asked(tmp_path: Path) -> None:

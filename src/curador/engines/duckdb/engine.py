@@ -265,6 +265,8 @@ class DuckDB(SqlEngine):
             if self._csv[name] != (now := stamps(self._files[name])):
                 if not all(map(has_csv_fields, self._files[name])):
                     raise ValueError("broken quotes, or mixed line ends")
+                if reader("csv", self._files[name], DUCKDB) != self._views[name]:
+                    raise ValueError("other columns than when the file was opened")  # they are read by their places
                 with self._connection.cursor() as cursor:
                     cursor.execute(f"SELECT COUNT(*), COUNT(COLUMNS(*)) FROM {self._relation(name)}").fetchall()
                 self._csv[name] = now
@@ -301,8 +303,9 @@ class DuckDB(SqlEngine):
 
     def _results(self, exact: Exact, texts: tuple[str, ...], progress: Progress | None) -> list[ResultRows]:
         tables = [scan.table for scan in exact.scans]
+        before = self._stamps(exact)  # before the files are verified: what is read is what was
         self._verify(tables)
-        before, used, cursor = self._stamps(exact), self._connection, self._cursor(tables)
+        used, cursor = self._connection, self._cursor(tables)
         pairs = list(zip(texts, exact.statements, strict=True))
         try:
             with cursor, watched(self._timeout, cursor.interrupt, progress, cursor.query_progress):
