@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import math
+from collections.abc import Iterable
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -371,6 +372,9 @@ BROKEN = {
     "text after a quote": b'a,b\n1,"a"b\n2,x\n',
     "open quote": b'a,b\n1,"x\n2,x\n',
     "open quote at the end": b'a,b\n1,x\n2,"x\n',
+    "a letter after a quote": b'a,b\n1,x\n","\xc3\xb1,"\n2,x\n3,x\n',
+    "spaces before a quote": b'a,b\n1,x\n   ","\n2,x\n3,x\n',
+    "CR LF in a first line of LF": b"a,b\n\r\n1,x\n",
     "too short": b"a,b\n1\n2,x\n",
     "too long": b"a,b\n1,x,3\n2,x\n",
     "a line of 17 MB": b"a,b\n1," + b"9" * (17 << 20) + b"\n2,x\n",
@@ -435,6 +439,36 @@ def test_whatever_a_text_is_a_well_written_csv_file_has_as_many_rows(ends: str, 
         engine = DuckDB({"t": Files(str(path), "csv")}, on_error=shown)
         assert rows_of(engine) == [7, 7, 7, 7], text
         engine.close()
+
+
+def test_a_csv_file_whose_columns_change_places_is_read_no_more(tmp_path: Path) -> None:
+    """Columns are read by their places: ages would have been answered as incomes."""
+    path = tmp_path / "t.csv"
+    path.write_bytes(b"a,b\n1,x\n")
+    engine = DuckDB({"t": Files(str(path), "csv")}, on_error=lambda _: None)
+    assert rows_of(engine) == [1, 1, 1, 1]
+    path.write_bytes(b"b,a\nx,1\ny,2\n")
+    with pytest.raises(EngineFailed):
+        rows_of(engine)
+    path.write_bytes(b"a,b\n1,x\n2,y\n3,z\n")
+    assert rows_of(engine) == [3, 3, 3, 3]
+    engine.close()
+
+
+def test_a_csv_file_that_changes_after_it_was_verified_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "t.csv"
+    path.write_bytes(b"a,b\n1,x\n")
+    engine = DuckDB({"t": Files(str(path), "csv")}, on_error=lambda _: None)
+    verify = engine._verify
+
+    def verified(tables: Iterable[str]) -> None:
+        verify(tables)
+        path.write_bytes(b'a,b\n","\xc3\xb1,"\n1,x\n')  # of which DuckDB would drop all rows
+
+    monkeypatch.setattr(engine, "_verify", verified)
+    with pytest.raises(EngineFailed):
+        counted(engine, Question("t", N), {"t": AB})
+    engine.close()
 
 
 def test_a_csv_file_that_changes_is_read_again_before_it_is_asked(tmp_path: Path) -> None:
@@ -517,3 +551,28 @@ def test_half_floats_and_wide_decimals_are_read() -> None:
     assert found == [[3, 18, -4, None], [3, None, -4, None]]
     assert math.isclose(2.0 ** -columns["wide"].bits, 0.5)
     engine.close()
+
+
+DECIMALS: dict[str, tuple[list[Decimal], Decimal]] = {
+    "many places": ([Decimal(5), Decimal(0), Decimal("0.5")], Decimal("1E-60")),
+    "many digits": ([Decimal(5), Decimal(10**37), Decimal(-(10**37))], Decimal(10**50)),
+}
+
+
+@pytest.mark.parametrize("name", DECIMALS)
+@pytest.mark.parametrize("kind", ["integer", "real", "boolean"])
+def test_decimals_of_pandas_are_read_alike_whatever_the_longest_is(kind: str, name: str) -> None:
+    """Arrow takes the places of a column from all its rows: with one of 60, no other was a whole number any more."""
+    others, one = DECIMALS[name]
+    bounds = {} if kind == "boolean" else {"bounds": [0, 10]}
+    table = Table(Frame(None), columns={"x": {"type": kind, **bounds}})
+    found = []
+    for rows in (others, [*others, one], [*others, one, one]):
+        engine = DuckDB({"t": Frame(pd.DataFrame({"x": [*rows, Decimal(1)]}))}, on_error=shown)
+        measures = [Measure(MeasureKind.PRESENT, ex.Name("x"))]
+        if kind != "boolean":
+            measures.append(Measure(MeasureKind.SUM, ex.Name("x"), 0, 10))
+        found.append([n for (n,) in counted(engine, Question("t", N), {"t": table}, *measures)])
+        engine.close()
+    without, once, twice = found
+    assert [a - b for a, b in zip(once, without, strict=True)] == [a - b for a, b in zip(twice, once, strict=True)]

@@ -158,3 +158,12 @@ def test_numbers_that_are_none_are_refused_in_every_type() -> None:
         assert Laplace(1, 1).release(np.array([huge]), entropy=Stream(7))[0] == np.finfo(np.float64).max
         assert real_scalar(huge) > 10**399
     assert real_array(np.array([1.5, 2.5]), 2)[1] == {}
+
+
+@pytest.mark.parametrize("value", [10**400, -(10**400)])
+def test_integers_beyond_doubles_are_held_at_the_ends_in_lists_and_arrays_too(value: int) -> None:
+    """An error would show that one was there."""
+    mechanism = Gaussian(1, sigma=3, coordinates=2)
+    end = np.finfo(np.float64).max * (1 if value > 0 else -1)
+    for given in ([value, 0.5], (value, 1), np.array([value, 2], object)):
+        assert mechanism.release(given)[0] == mechanism.release(value) == end

@@ -20,7 +20,7 @@ from curador.errors import InvalidParameter
 from curador.query.sql_plan.exact import Read, ReadAs, Scan
 from curador.query.tables.columns import WIDEST, Kind
 
-INTEGER_TEXT = " *[+-]?[0-9]{1,37} *"
+INTEGER_TEXT = " *[+-]?[0-9]{1,38} *"
 REAL_TEXT = " *[+-]?([0-9]{1,100}([.][0-9]{0,100})?|[.][0-9]{1,100})([eE][+-]?[0-9]{1,3})? *"
 DATE_TEXT = "[0-9]{4}-[0-9]{2}-[0-9]{2}"
 TRUE_TEXTS = ("true", "True", "TRUE", "t", "T", "yes", "Yes", "YES", "y", "Y", "1")

@@ -661,3 +661,10 @@ def test_extreme_budgets_still_make_plans(budget: Any) -> None:
 def test_rounded_fractions_stay_on_the_safe_side(x: Fraction) -> None:
     assert x <= tidy(x) <= x * (1 + Fraction(1, 2**38))
     assert root_down(x) ** 2 <= x <= root_down(x) ** 2 * (1 + Fraction(1, 2**37))
+
+
+@pytest.mark.parametrize("confidence", [5e-324, 1e-7, 1 - 1e-10, 1 - 2**-53])
+def test_a_confidence_that_no_interval_can_have_is_refused_before_the_charge(confidence: float) -> None:
+    """Corrected for LIMIT, or divided among three measures, it was 1: refused after the budget was spent."""
+    with pytest.raises(InvalidParameter, match="Intervals have a confidence"):
+        Planner(checked(ADULT.aggregate(n=count())), confidence=confidence)

@@ -18,7 +18,7 @@ import numpy as np
 from curador.engines.deadline import watched
 from curador.engines.dialect import Dialect, Stored
 from curador.engines.duckdb.describe import Columns, described, described_parquet, described_table
-from curador.engines.duckdb.files import Stamp, lenient_csv, may_end_in_quotes, paths, reader, stamps, unreadable_csv
+from curador.engines.duckdb.files import Stamp, has_csv_fields, paths, reader, stamps, unreadable_csv
 from curador.engines.duckdb.frames import arrow
 from curador.engines.engine import LONGEST_WAIT, Progress, ResultRows
 from curador.engines.registry import engine_entry
@@ -263,13 +263,12 @@ class DuckDB(SqlEngine):
         """
         for name in self._csv.keys() & set(tables):
             if self._csv[name] != (now := stamps(self._files[name])):
+                if not all(map(has_csv_fields, self._files[name])):
+                    raise ValueError("broken quotes, or mixed line ends")
+                if reader("csv", self._files[name], DUCKDB) != self._views[name]:
+                    raise ValueError("other columns than when the file was opened")  # they are read by their places
                 with self._connection.cursor() as cursor:
-                    read = f"SELECT COUNT(*), COUNT(COLUMNS(*)) FROM {self._relation(name)}"
-                    ((rows, *_),) = cursor.execute(read).fetchall()
-                    if any(map(may_end_in_quotes, self._files[name])):
-                        every = f"SELECT COUNT(*) FROM {lenient_csv(self._files[name], DUCKDB)}"
-                        if cursor.execute(every).fetchall() != [(rows,)]:
-                            raise ValueError("a quote is open at the end of a file")
+                    cursor.execute(f"SELECT COUNT(*), COUNT(COLUMNS(*)) FROM {self._relation(name)}").fetchall()
                 self._csv[name] = now
 
     def _cursor(self, tables: Iterable[str]) -> duckdb.DuckDBPyConnection:
@@ -304,8 +303,9 @@ class DuckDB(SqlEngine):
 
     def _results(self, exact: Exact, texts: tuple[str, ...], progress: Progress | None) -> list[ResultRows]:
         tables = [scan.table for scan in exact.scans]
+        before = self._stamps(exact)  # before the files are verified: what is read is what was
         self._verify(tables)
-        before, used, cursor = self._stamps(exact), self._connection, self._cursor(tables)
+        used, cursor = self._connection, self._cursor(tables)
         pairs = list(zip(texts, exact.statements, strict=True))
         try:
             with cursor, watched(self._timeout, cursor.interrupt, progress, cursor.query_progress):

@@ -7,6 +7,7 @@ they do not.  A frame is in memory, so its values are checked once, when it is o
 from __future__ import annotations
 
 from contextlib import suppress
+from decimal import Decimal
 from typing import Any
 
 from curador.errors import InvalidParameter
@@ -54,7 +55,7 @@ def _readable(column: Any) -> Any:
     if pa.types.is_float16(kind):
         return column.cast(pa.float32())
     if pa.types.is_decimal256(kind):  # of more digits than DuckDB has: read as their text
-        return column.cast(pa.large_string())
+        return pa.chunked_array([pa.array([_digits(x.as_py()) for x in column], pa.large_string())])
     if pa.types.is_timestamp(kind) and kind.unit in PER_MICROSECOND:
         return _in_microseconds(column, PER_MICROSECOND[kind.unit])
     if pa.types.is_dictionary(kind) and _is_text(kind.value_type):
@@ -96,6 +97,12 @@ def _decoded(x: bytes | None) -> str | None:
         return None if x is None else x.decode()
     except UnicodeDecodeError:
         return None
+
+
+def _digits(x: Decimal | None) -> str | None:
+    """The shortest text without an exponent: how many digits the column has is another's, and may not show."""
+    text = None if x is None else f"{x:f}"
+    return text if text is None or "." not in text else text.rstrip("0").rstrip(".")
 
 
 def _in_microseconds(column: Any, factor: int) -> Any:

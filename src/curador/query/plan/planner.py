@@ -32,6 +32,9 @@ if TYPE_CHECKING:
     from curador.query.sql_plan.exact import Exact
     from curador.query.sql_plan.prepared import Prepared
 
+LEAST_CONFIDENCE, MOST_CONFIDENCE = 1e-6, 1 - 1e-9
+"""What a question may ask for: corrected for a choice among a million groups, and divided, doubles still hold it."""
+
 MOST_GROUPS = 1 << 30
 """How many privately selected groups Gaussian noise is prepared for."""
 
@@ -109,6 +112,11 @@ class Planner:
 
     def __post_init__(self) -> None:
         set_fields(self, confidence=checked_confidence(self.confidence))
+        if not LEAST_CONFIDENCE <= self.confidence <= MOST_CONFIDENCE:
+            raise InvalidParameter(
+                f"Intervals have a confidence from {LEAST_CONFIDENCE} to {MOST_CONFIDENCE}, got {self.confidence}.",
+                fix="Try 0.95.",
+            )
         if not isinstance(self.weights or {}, Mapping):
             raise InvalidParameter("Weights are given by the names of outputs.", fix='Write weights={"n": 2}.')
         for name in self.weights or {}:
