@@ -311,8 +311,22 @@ class TableScopes:
         return self._opening
 
     def held(self, tables: Iterable[str]) -> dict[str, Registration]:
-        """What tables stand for now: whom they charge, and the version of their data."""
-        return {name: self.registration(name) for name in tables}
+        """What tables stand for now: whom they charge, and the version of their data.
+
+        Fails: refused once it was decided that a table protects another unit than it is declared with here.
+        """
+        held = {name: self.registration(name) for name in tables}
+        for name, found in held.items():
+            live = not isinstance(self._private[name].source, Frame)
+            known = found if live else self.ledger.registered(name, self._addresses[name]) or found
+            if known.unit and known.unit != (mine := unit_of(self._private[name])):
+                raise InvalidParameter(
+                    f"It was decided that {name!r} protects the unit {known.unit!r}, and {mine!r} is declared here.",
+                    fix="Declare the table with that unit, and open it again.",
+                    code="unit-changed",
+                    facts={"table": name, "unit": known.unit, "stated": mine},
+                )
+        return held
 
     def live(self, held: Mapping[str, Registration]) -> list[Registration]:
         """Those whose rows are read when they are asked about, so that they may be others by then; not frames."""
@@ -351,14 +365,16 @@ class TableScopes:
         def bind(ledger: Ledger) -> None:
             for name, alike in private.items():
                 own = self.registered[name].data
-                owners = {i: known.data for i in alike if (known := ledger.registered("", i)) is not None}
-                if not self.shared and set(owners.values()) - {own}:
+                owners = {i: known for i in alike if (known := ledger.registered("", i)) is not None}
+                others = {known.scope for other, known in self.registered.items() if other != name}
+                before = set(ledger.scopes_of(name)) - others  # this table's own, before it was renewed
+                if not self.shared and any(k.data != own and k.scope not in before for k in owners.values()):
                     raise InvalidParameter(
                         f"{name!r} reads what another table reads: people in it would lose both budgets.",
                         fix="Give all tables one budget.",
                         code="table-read-twice",
                     )
-                new = [i for i in alike if i not in owners]
+                new = [i for i in alike if i not in owners or (owners[i].data != own and owners[i].scope in before)]
                 if new:
                     ledger.register(name, self._addresses[name], alike=new)
 
