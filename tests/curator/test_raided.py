@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 
 from curador.curator.curator import Curator
-from curador.curator.purchase import fingerprint
+from curador.curator.purchase import Request, fingerprint
 from curador.errors import CuradorError, InvalidParameter
 from curador.privacy import PureDP
 from curador.query.tables.table import Table
@@ -20,6 +20,7 @@ from tests.ledger.interrupts import Interrupt, interrupted
 
 COUNT = "SELECT COUNT(*) AS n FROM t"
 BY_G = "SELECT g, COUNT(*) AS n FROM t GROUP BY g"
+JOINED = "SELECT COUNT(*) AS n FROM t JOIN regions ON t.id = regions.id WHERE r = 'n'"
 X = {"type": "integer", "bounds": [0, 3]}
 G = {"type": "text", "keys": ["a", "b"]}
 
@@ -49,6 +50,19 @@ def test_a_curator_of_another_unit_answers_nothing_after_the_decision(
     assert refused.value.code == "unit-changed"
 
 
+def test_a_table_that_is_not_public_any_more_is_not_read_for_free(tmp_path: Path) -> None:
+    regions = Table(pa.table({"id": [0, 1], "r": ["n", "s"]}), columns={"id": "integer", "r": "text"}, public=True)
+    tables = {"t": file_of(tmp_path), "regions": regions}
+    curator = Curator(tables, budget=PureDP(10), ledger=tmp_path / "x.db")
+    plan = curator.plan(JOINED, epsilon=1)
+    curator.release(plan)
+    curator.ledger.redeclare("regions", "row", because="it lists people")
+    for epsilon in (1, 2):  # also what was planned, and answered, before
+        with pytest.raises(InvalidParameter) as refused:
+            curator.release(plan if epsilon == 1 else curator.plan(JOINED, epsilon=epsilon), Request("again"))
+        assert refused.value.code == "unit-changed"
+
+
 @pytest.mark.parametrize("name", ["PEOPLE", "Main.people"])
 def test_a_table_of_a_file_is_the_same_in_any_case(tmp_path: Path, name: str) -> None:
     with duckdb.connect(str(tmp_path / "x.duckdb")) as made:
@@ -73,6 +87,26 @@ def test_a_server_that_knows_its_table_can_be_asked_after_a_renewal(tmp_path: Pa
     found = other.ledger.registered("", "server:1#t")
     assert found is not None
     assert found.scope == "t, renewed 1"
+
+
+def test_a_view_of_rows_that_were_renewed_is_renewed_with_them(tmp_path: Path) -> None:
+    """Known by the server alone, as a view is: one budget for all tables is two after a renewal of one."""
+    for name in "tv":
+        (tmp_path / f"{name}.csv").write_text("x\n" + "1\n" * 10)
+
+    def opened() -> Curator:
+        tables = {name: Table(tmp_path / f"{name}.csv", columns={"x": X}) for name in "vt"}
+        made = Curator(tables, budget=PureDP(10), ledger=tmp_path / "x.db")
+        made.scopes.recognise({"v": ["server:1#t"], "t": ["server:1#t", "server:1#u"]})
+        return made
+
+    one = opened()
+    one.renew("t", epsilon=10, because="new people")
+    with pytest.raises(InvalidParameter) as refused:
+        opened()
+    assert refused.value.code == "table-read-twice"
+    one.renew("t", "v", epsilon=10, because="new people")
+    assert opened().scopes.roots() == ("t, renewed 2",)
 
 
 def test_a_copy_of_rows_that_were_renewed_while_it_was_made_is_not_used(

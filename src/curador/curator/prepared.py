@@ -212,8 +212,13 @@ class CopyHolder:
         self._copied[prepared] = known
 
     def _refuse_outdated(self, purchase: Purchase, held: Mapping[str, Registration]) -> None:
-        """Refuse a copy of rows that were reloaded or renewed since: it would charge other people than it is about."""
+        """Refuse a copy of rows that were reloaded or renewed since: it would charge other people than it is about.
+
+        Public tables that it was decided since are not public are refused too: they are read, and not charged.
+        """
         for part in purchase.parts or (purchase,):
+            if isinstance(part, Plan):
+                self.scopes.require_public(part.reads - set(part.tables))
             copy = part.prepared if isinstance(part, Plan) else None
             if copy is not None and self._copied.get(copy) != held[copy.table]:
                 raise InvalidParameter(
