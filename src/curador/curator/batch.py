@@ -28,9 +28,8 @@ from curador.query.plan.identity import digest
 from curador.query.plan.plan import Plan
 from curador.query.plan.planner import Planner
 from curador.query.tables.table import Table
-from curador.show.explain import error_text, note_text
+from curador.show.explain import error_text, has_texts, is_worded, note_text
 from curador.show.release import publication_statement
-from curador.show.words.say import LANGUAGES
 
 LEDGER_DIGITS = 16
 """The digits of a seal that name its ledger."""
@@ -401,9 +400,7 @@ def verify_release(ledger: Ledger, given: Release | Publication | Mapping[str, A
         )
     inner = found.releases.values() if isinstance(found, Publication) else ()
     languages = [found.language, *(release.language for release in inner)]
-    if any(language not in LANGUAGES for language in languages) or not (
-        found is given or all(map(_worded, _notes(given)))
-    ):
+    if not all(map(has_texts, languages)) or not (found is given or all(map(is_worded, _notes(given)))):
         raise InvalidParameter(
             "The notes of this are worded otherwise than their codes.",
             fix="Read the codes; or verify it with the version that wrote it.",
@@ -424,8 +421,3 @@ def _content(data: Mapping[str, Any]) -> str:
 
 def _notes(data: Any) -> list[Mapping[str, Any]]:
     return [note for part in (data, *data.get("releases", {}).values()) for note in part["notes"]]
-
-
-def _worded(note: Mapping[str, Any]) -> bool:
-    facts = {name: x for name, x in note.items() if name != "text"}
-    return any(note.get("text") == note_text(facts, language) for language in LANGUAGES)
