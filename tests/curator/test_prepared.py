@@ -64,7 +64,7 @@ def test_copies_are_attached_for_the_tables_that_are_asked_about_only(study: Pat
         prepare_stored(curator, table, ["town"])
     other = Curator(study)
     attached: list[str] = []
-    other.attach = lambda prepared: attached.append(prepared.table)  # type: ignore[method-assign]
+    other._use = lambda prepared, known: attached.append(prepared.table)  # type: ignore[method-assign]
     for _ in range(2):
         other.plan("SELECT town, COUNT(*) AS n FROM visits_a GROUP BY town", epsilon=1)
     assert attached == ["visits_a"]

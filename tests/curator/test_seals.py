@@ -93,6 +93,23 @@ def test_a_changed_release_is_refused(change: Callable[[dict[str, Any]], None], 
     ledger.close()
 
 
+def test_what_is_not_sealed_cannot_be_added_or_worded_otherwise(folder: Path) -> None:
+    curator = opened(folder)
+    data = json.loads(curator.sql(COUNT, epsilon=1.5, because="a reason").to_json())
+    batch = json.loads(curator.publish(curator.batch({"x": COUNT}, epsilon=2), because="a reason").to_json())
+    curator.close()
+    assert refusal(folder, {**data, "statement": "exact numbers"}) == "release-changed"
+    assert refusal(folder, {**data, "language": "xx"}) == "release-worded-otherwise"
+    for forged in (data, batch, batch["releases"]["x"]):
+        forged["notes"] = [{**note, "text": "These numbers are exact."} for note in forged["notes"]]
+        assert forged["notes"]
+    assert refusal(folder, data) == refusal(folder, batch) == "release-worded-otherwise"
+    odd: list[Any] = [float("nan"), [], {}, "\ud800"]
+    for wrong in odd:
+        refusal(folder, {**data, "confidence": wrong})
+        refusal(folder, {**data, "notes": [{"code": wrong}]})
+
+
 def test_a_release_is_genuine_in_every_form(folder: Path) -> None:
     curator = opened(folder)
     release = curator.sql(COUNT, epsilon=0.5)
@@ -167,6 +184,10 @@ def test_the_command_line_verifies_a_release(folder: Path) -> None:
     assert told.exit_code == 1
     assert isinstance(told.exception, InvalidParameter)
     assert told.exception.code == "release-changed"
+    twice = made.stdout.rstrip().removesuffix("}") + ', "columns": {"n": [1]}}'
+    for forged in (twice, twice.replace('"columns"', '"rows"', 1), "not JSON"):
+        file.write_text(forged)
+        assert run(app, ["ledger", "verify", str(file), "--study", study]).exit_code == 1
     file.write_text("not JSON")
     assert run(app, ["ledger", "verify", str(file), "--study", study]).exit_code == 1
     assert run(app, ["ledger", "verify", "--study", study]).exit_code == 0

@@ -48,20 +48,32 @@ def verify(
     whole(f"{_named(address)}: {entries} entries, all as they were written.", "green")
 
 
+BESIDE = frozenset({"repeated", "remaining", "files"})
+"""What commands print beside a release: about one call, and not part of what is sealed."""
+
+
 def _verify_release(ledger: Ledger, path: Path, language: str, as_json: bool) -> None:
     from curador.curator.batch import verify_release
 
     try:
-        stated = json.loads(path.read_text(encoding="utf-8"))
+        stated = json.loads(path.read_text(encoding="utf-8"), object_pairs_hook=_once)
     except (OSError, ValueError):
         raise InvalidParameter(f"{path.name} is not JSON that can be read.", fix="Name a release's file.") from None
     if not isinstance(stated, dict):
         raise InvalidParameter(f"{path.name} is not a release.", fix="Name a file that ask --json or publish wrote.")
-    found = verify_release(ledger, stated)
+    found = verify_release(ledger, {name: x for name, x in stated.items() if name not in BESIDE})
     if as_json:
         emit({"release": str(path), "charge": found.charge, "genuine": True})
         return
     whole(worded("release-genuine", language, file=path.name, charge=found.charge), "green")
+
+
+def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    """An object of JSON; refused where a name stands twice, since readers differ in which one they take."""
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError("a name stands twice")
+    return found
 
 
 def redeclare(

@@ -28,7 +28,7 @@ from curador.query.plan.identity import digest
 from curador.query.plan.plan import Plan
 from curador.query.plan.planner import Planner
 from curador.query.tables.table import Table
-from curador.show.explain import error_text, note_text
+from curador.show.explain import error_text, has_texts, is_worded, note_text
 from curador.show.release import publication_statement
 
 LEDGER_DIGITS = 16
@@ -331,8 +331,7 @@ class Publication:
     @property
     def content(self) -> str:
         """All that is sealed: the sealed parts of its releases, and what they guarantee together."""
-        releases = {name: release.content for name, release in self.releases.items()}
-        return sealed_part({**self.to_dict(), "releases": releases})
+        return _content(self.to_dict())
 
     def to_json(self) -> str:
         """One line of JSON; equal publications make equal text."""
@@ -354,7 +353,7 @@ class Publication:
                 data["language"],
                 seal=str(data.get("seal", "")),
             )
-        except (KeyError, TypeError, AttributeError):
+        except (KeyError, TypeError, ValueError, AttributeError):
             raise InvalidParameter(
                 "These are not the values of a publication.", fix="Pass what to_dict() made."
             ) from None
@@ -366,10 +365,14 @@ def verify_release(ledger: Ledger, given: Release | Publication | Mapping[str, A
     Guarantee: a value, interval, column, note, guarantee or charge that was changed is refused (code
     ``release-changed``), and so is a release of another ledger (``release-of-another-ledger``), one without a seal
     (``release-unsealed``), and one whose charge this copy of the ledger has not answered (``release-unknown``).
+    Words are not sealed; plain values whose notes say what no language says of their codes are refused
+    (``release-worded-otherwise``).
     """
-    found = given
-    if not isinstance(found, Release | Publication):
-        found = Publication.from_dict(found) if "releases" in found else Release.from_dict(found)
+    if isinstance(given, Release | Publication):
+        found, content = given, given.content
+    else:
+        found = Publication.from_dict(given) if "releases" in given else Release.from_dict(given)
+        content = _content(given)  # of all that stands there, also of what is not read
     own = ledger.seal("")
     if not found.seal or not own:
         raise InvalidParameter(
@@ -381,7 +384,7 @@ def verify_release(ledger: Ledger, given: Release | Publication | Mapping[str, A
         raise InvalidParameter(
             "This was released from another ledger.", fix="Verify it there.", code="release-of-another-ledger"
         )
-    if not hmac.compare_digest(found.seal.encode(), ledger.seal(found.content).encode()):
+    if not hmac.compare_digest(found.seal.encode(errors="replace"), ledger.seal(content).encode()):
         raise InvalidParameter(
             "This is not as it was released: something in it was changed.",
             fix="Trust nothing in it; ask for it again.",
@@ -395,4 +398,26 @@ def verify_release(ledger: Ledger, given: Release | Publication | Mapping[str, A
             code="release-unknown",
             facts={"charge": found.charge},
         )
+    inner = found.releases.values() if isinstance(found, Publication) else ()
+    languages = [found.language, *(release.language for release in inner)]
+    if not all(map(has_texts, languages)) or not (found is given or all(map(is_worded, _notes(given)))):
+        raise InvalidParameter(
+            "The notes of this are worded otherwise than their codes.",
+            fix="Read the codes; or verify it with the version that wrote it.",
+            code="release-worded-otherwise",
+        )
     return found
+
+
+def _content(data: Mapping[str, Any]) -> str:
+    """All of a release or a publication that is sealed, from its plain values."""
+    try:
+        if "releases" in data:
+            data = {**data, "releases": {name: sealed_part(found) for name, found in data["releases"].items()}}
+        return sealed_part(data)
+    except (KeyError, TypeError, ValueError, AttributeError):
+        raise InvalidParameter("These are not the values of a release.", fix="Pass what to_dict() made.") from None
+
+
+def _notes(data: Any) -> list[Mapping[str, Any]]:
+    return [note for part in (data, *data.get("releases", {}).values()) for note in part["notes"]]

@@ -311,8 +311,31 @@ class TableScopes:
         return self._opening
 
     def held(self, tables: Iterable[str]) -> dict[str, Registration]:
-        """What tables stand for now: whom they charge, and the version of their data."""
-        return {name: self.registration(name) for name in tables}
+        """What tables stand for now: whom they charge, and the version of their data.
+
+        Fails: refused once it was decided that a table protects another unit than it is declared with here.
+        """
+        held = {name: self.registration(name) for name in tables}
+        for name, found in held.items():
+            live = not isinstance(self._private[name].source, Frame)
+            known = found if live else self.ledger.registered(name, self._addresses[name]) or found
+            self._require_unit(known, self._private[name])
+        return held
+
+    def require_public(self, tables: Iterable[str]) -> None:
+        """Refuse to read tables for free once it was decided that they are not public."""
+        for name in tables:
+            if (known := self.ledger.registered(name, self._addresses[name])) is not None:
+                self._require_unit(known, self._public[name])
+
+    def _require_unit(self, known: Registration, table: Table) -> None:
+        if known.unit and known.unit != (mine := unit_of(table)):
+            raise InvalidParameter(
+                f"It was decided that {known.table!r} protects the unit {known.unit!r}, and {mine!r} is declared here.",
+                fix="Declare the table with that unit, and open it again.",
+                code="unit-changed",
+                facts={"table": known.table, "unit": known.unit, "stated": mine},
+            )
 
     def live(self, held: Mapping[str, Registration]) -> list[Registration]:
         """Those whose rows are read when they are asked about, so that they may be others by then; not frames."""
@@ -344,26 +367,37 @@ class TableScopes:
     def recognise(self, found: Mapping[str, Sequence[str]]) -> None:
         """Remember the addresses that a server gives its tables, also of those that views read; before any charge.
 
-        Fails: refused where tables have budgets apart, and two of them, now or formerly, read the same rows.
+        Fails: refused where two tables, now or formerly, read the same rows and charge two budgets.
         """
         private = {name: list(alike) for name, alike in found.items() if name in self._private and alike}
 
         def bind(ledger: Ledger) -> None:
+            view = self._over(ledger)
             for name, alike in private.items():
-                own = self.registered[name].data
-                owners = {i: known.data for i in alike if (known := ledger.registered("", i)) is not None}
-                if not self.shared and set(owners.values()) - {own}:
-                    raise InvalidParameter(
-                        f"{name!r} reads what another table reads: people in it would lose both budgets.",
-                        fix="Give all tables one budget.",
-                        code="table-read-twice",
-                    )
-                new = [i for i in alike if i not in owners]
+                own = view.registration(name).data
+                others = {view.registration(other).scope for other in self._private if other != name}
+                before = set(ledger.scopes_of(name)) - others  # this table's own, until it was renewed
+                owners = {i: known for i in alike if (known := ledger.registered("", i)) is not None}
+                new = [i for i in alike if i not in owners or (owners[i].data != own and owners[i].scope in before)]
                 if new:
                     ledger.register(name, self._addresses[name], alike=new)
+            for name, alike in private.items():
+                known = view.registration(name)
+                if any((o := ledger.registered("", i)) is not None and view._is_apart(known, o) for i in alike):
+                    raise InvalidParameter(
+                        f"{name!r} reads what another table reads: people in it would lose both budgets.",
+                        fix="Give all tables one budget; renew those that read the same rows together.",
+                        code="table-read-twice",
+                    )
 
         if private:
             self.ledger.at_once(bind)
+
+    def _is_apart(self, one: Registration, other: Registration) -> bool:
+        """Whether two registrations of the same rows charge two budgets: also where one table alone was renewed."""
+        if one.data == other.data or not self.shared:
+            return one.data != other.data
+        return bool(other.scope) and len({root_of(self.ledger.balance(s)) for s in (one.scope, other.scope)}) > 1
 
 
 def _elsewhere(scope: str) -> InvalidParameter:

@@ -443,6 +443,7 @@ class Curator(BudgetHolder, CopyHolder):
         """The distinct rows of some columns of a public table: keys of an answer, read before it is paid for."""
         from curador.query.sql_plan.lower import listing
 
+        self.scopes.require_public({table})
         found = self._engines.of({table}).listed(listing(table, self.tables[table], columns))
         if not found:
             raise QuestionRefused(f"The public table {table!r} lists no keys.", fix="List the keys with the question.")

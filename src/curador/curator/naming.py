@@ -137,8 +137,8 @@ def address(name: str, table: Table) -> str:
     if isinstance(source, EngineTable):
         engine = engine_entry(source).name
         place = os.path.realpath(source.path) if in_file(source) else _server(source.url, engine)
-        schema = source.schema or ("main" if in_file(source) else None)
-        text = f"{engine}:{hashlib.sha256(place.encode()).hexdigest()[:16]}#{schema}.{source.table}"
+        named = _named_in_file(source) if in_file(source) else f"{source.schema}.{source.table}"
+        text = f"{engine}:{hashlib.sha256(place.encode()).hexdigest()[:16]}#{named}"
     elif isinstance(source, Files):
         text = f"file:{os.path.realpath(source.pattern)}"  # the same from whatever folder it is named
     else:
@@ -162,11 +162,15 @@ def identities(table: Table) -> tuple[str, ...]:
     if isinstance(source, EngineTable):
         if not in_file(source):
             return ()
-        of = f"#{source.schema or 'main'}.{source.table}"
-        return tuple(f"{number}{of}" for number in _numbers([source.path]))
+        return tuple(f"{number}#{_named_in_file(source)}" for number in _numbers([source.path]))
     files = glob.glob(source.pattern, recursive=True) if glob.has_magic(source.pattern) else [source.pattern]
     many = len(files) > MOST_FILES
     return _numbers(sorted({os.path.dirname(f) or "." for f in files}) if many else files)
+
+
+def _named_in_file(source: EngineTable) -> str:
+    """A table of a DuckDB file, where names are the same in either case, also in quotes; of ASCII letters alone."""
+    return re.sub("[A-Z]", lambda letter: letter[0].lower(), f"{source.schema or 'main'}.{source.table}")
 
 
 def _numbers(paths: list[str]) -> tuple[str, ...]:

@@ -79,11 +79,9 @@ class StoredCopies:
             number += 1
         return path
 
-    def add(self, made: Prepared, path: Path | None) -> StoredCopy:
-        """Add a copy of a table's present rows; those for the same groups, or of older rows, are removed."""
-        new = StoredCopy(
-            made if path is None else replace(made, place=path.name), path is not None, self._version_of(made.table)
-        )
+    def add(self, made: Prepared, path: Path | None, version: Version) -> StoredCopy:
+        """Add a copy of this version of a table's rows; those for the same groups, or of others, are removed."""
+        new = StoredCopy(made if path is None else replace(made, place=path.name), path is not None, version)
 
         def old(copy: StoredCopy) -> bool:
             same = copy.prepared.group_by == made.group_by
@@ -169,7 +167,7 @@ class CopyHolder:
 
         groups = TableQuery.of(table, self.tables).group_by(*group_by).groups
         wanted = preparation(table, self.tables[table], [group.expr for group in groups])
-        made = None
+        made, known = None, self.scopes.registration(table)  # of the rows that are about to be read
         try:
             made = self._engines.of({table}).prepare(wanted, path)
         except CuradorError:
@@ -178,7 +176,7 @@ class CopyHolder:
             self._buyer.report(error)
         if made is None:
             raise failed()
-        self._use(made)
+        self._use(made, known)
         return made
 
     @property
@@ -195,21 +193,32 @@ class CopyHolder:
         copies = self.copies
         if copies and table not in self._attached:
             self._attached.add(table)
-            for prepared in copies.for_table(table):
-                self.attach(prepared)
+            if table in self.scopes.registered:  # and not public
+                known = self.scopes.registration(table)
+                for prepared in copies.for_table(table):
+                    self._attach(prepared, known)
 
     def attach(self, prepared: Prepared) -> None:
         """Use a copy that :meth:`prepare` stored before, of the rows as they are now."""
-        self._engines.of({prepared.table}).attach(prepared)
-        self._use(prepared)
+        self._attach(prepared, self.scopes.registration(prepared.table))
 
-    def _use(self, prepared: Prepared) -> None:
+    def _attach(self, prepared: Prepared, known: Registration) -> None:
+        self._engines.of({prepared.table}).attach(prepared)
+        self._use(prepared, known)
+
+    def _use(self, prepared: Prepared, known: Registration) -> None:
+        """Use a copy of the rows that a table stood for before they were read: it may stand for others since."""
         self._prepared.append(prepared)
-        self._copied[prepared] = self.scopes.registration(prepared.table)
+        self._copied[prepared] = known
 
     def _refuse_outdated(self, purchase: Purchase, held: Mapping[str, Registration]) -> None:
-        """Refuse a copy of rows that were reloaded or renewed since: it would charge other people than it is about."""
+        """Refuse a copy of rows that were reloaded or renewed since: it would charge other people than it is about.
+
+        Public tables that it was decided since are not public are refused too: they are read, and not charged.
+        """
         for part in purchase.parts or (purchase,):
+            if isinstance(part, Plan):
+                self.scopes.require_public(part.reads - set(part.tables))
             copy = part.prepared if isinstance(part, Plan) else None
             if copy is not None and self._copied.get(copy) != held[copy.table]:
                 raise InvalidParameter(
@@ -237,7 +246,8 @@ def prepare_stored(curator: Curator, table: str, group_by: Sequence[str] = ()) -
     path = copies.new_path(table, curator.tables[table].source)
     with _owner_only():
         made = curator.prepare(table, group_by, path=path)
-    return copies.add(made, path)
+    known = curator._copied[made]
+    return copies.add(made, path, (known.data, known.version))
 
 
 @contextmanager

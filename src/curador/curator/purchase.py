@@ -214,11 +214,11 @@ class Buyer:
         who = None if request.analyst is None else self._scopes.receiver(request.analyst, purchase.tables)
         planned = self._scopes.live(held)
         with self._flights.of(named), watched(request.progress) as progress:
-            charge = self._reserve_in_turn(purchase, request, who, named, held)
-            if charge.repeated:
-                content = self._ledger.answer(charge.id) or b""
-                return Bought(content, charge, True, request.because, _shared(charge, who))
-            try:
+            try:  # an interrupt may come as soon as it is charged
+                charge = self._reserve_in_turn(purchase, request, who, named, held)
+                if charge.repeated:
+                    content = self._ledger.answer(charge.id) or b""
+                    return Bought(content, charge, True, request.because, _shared(charge, who))
                 found = self.attempt(lambda: purchase.run(self._engines, progress))
                 if found is None:
                     same = failed()  # the engine's own words, so that what failed, and where, is not seen
@@ -227,7 +227,7 @@ class Buyer:
             except BaseException:
                 if named is not None:
                     with suppress(CuradorError):  # others then wait a little longer
-                        self._ledger.fail(charge.id)
+                        self._ledger.fail(named, self._owner)
                 raise
             return Bought(content, charge, False, request.because, _shared(charge, who))
 

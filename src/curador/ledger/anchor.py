@@ -18,7 +18,7 @@ import hmac
 import json
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -97,6 +97,8 @@ class Anchor:
         with self._turn, self._lock:
             self._file.close()
             self._held.close()
+            if self._place is not None:  # the system may give the number of a file that nobody has open to another
+                self._place = replace(self._place, file=None)
 
     # -- reading
 
@@ -121,18 +123,25 @@ class Anchor:
 
         Fails: LedgerBroken for a damaged file.
         """
+        marks = self._all()
+        return (_head(marks[-1][0]), _sum(marks)) if marks else None
+
+    def heads(self) -> tuple[Head, ...]:
+        """The heads of all marks since the lines were last added up, oldest first."""
+        return tuple(_head(mark) for mark, _ in self._all())
+
+    def _all(self) -> list[tuple[dict[str, Any], str]]:
         with translated_errors(self._path):
             try:
                 file = os.open(self._path, os.O_RDONLY | os.O_CLOEXEC)
             except FileNotFoundError:
-                return None
+                return []
             try:
                 fcntl.flock(file, fcntl.LOCK_SH)
                 content = _content(file)
             finally:
                 os.close(file)
-        marks, _, _ = self._marks(content)
-        return _head(marks[-1][0]), _sum(marks)
+        return self._marks(content)[0]
 
     def verified(self) -> Head | None:
         """The head up to which the history was verified, as noted beside the anchor; None if that is not known."""

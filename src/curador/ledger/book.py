@@ -37,6 +37,7 @@ from curador.ledger.stores.rows import (
     PAID,
     REQUEST,
     RESTORE,
+    RUNNING,
     SCOPE,
     AnchorNeed,
     LedgerStore,
@@ -275,17 +276,17 @@ class Book(Registry):
         # The anchor then covers the charge: if the history is cut off before it, opening the ledger notices.
         return self._store.write(store_answer, AnchorNeed.BEFORE)
 
-    def fail(self, charge: str) -> None:
-        number = past.number_of(charge)
+    def fail(self, fingerprint: str, owner: str) -> None:
+        def owed(rows: Rows) -> int | None:
+            _, number, by = rows.get(RUNNING, fingerprint) or (None, 0, None)
+            return number if by == owner and rows.get(ANSWER, number) is None else None
 
         def end_without_answer(rows: Rows) -> None:
-            found = rows.get(CHARGE, number)
-            if found is None:
-                raise past.unknown_charge(charge)
-            if past.running(rows, found[3]) == charge and rows.get(ANSWER, number) is None:
+            if (number := owed(rows)) is not None:
                 append(rows, self._key, Failed(number), self._time(rows))
 
-        self._store.write(end_without_answer)
+        if self._store.read(owed) is not None:
+            self._store.write(end_without_answer)
 
     def running(self, fingerprint: str) -> str | None:
         def read_running(rows: Rows) -> str | None:

@@ -132,8 +132,11 @@ class Ledger(Protocol):
         """
         ...
 
-    def fail(self, charge: str) -> None:
-        """Record that a charge will not be answered, so that others need not wait for it; it stays spent."""
+    def fail(self, fingerprint: str, owner: str) -> None:
+        """Record that an owner will not answer a question, so that others need not wait; its charge stays spent.
+
+        Nothing is written if it has no charge for it that could still be answered.
+        """
         ...
 
     def running(self, fingerprint: str) -> str | None:

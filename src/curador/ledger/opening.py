@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -90,9 +91,9 @@ def restore_ledger(
         store.create(genesis(key))
         store.read(lambda rows: verify_rows(rows, key), long=True)
         try:
-            known = store.anchor.read()
+            known, marks = store.anchor.read(), store.anchor.heads()
         except LedgerBroken:
-            known = None
+            known, marks = None, ()
         at = instant(clock())
 
         def append_restore(rows: Rows) -> None:
@@ -100,7 +101,7 @@ def restore_ledger(
                 raise InvalidParameter(
                     "This ledger is not older than its anchor.", fix="Open it.", code="ledger-not-behind"
                 )
-            entry = restored(rows, known, because)
+            entry = restored(rows, known, because, apart=known is not None and _went_apart(rows, known[0], marks))
             head = known[0] if known is not None else rows.head
             append(rows, key, entry, max(at, head.at), max(0, head.sequence - rows.head.sequence))
 
@@ -145,7 +146,9 @@ def _check(store: SqlStore, key: bytes) -> None:
         return True
 
     if not store.write(check_mark):
-        _anchor_anew(store)  # a restore was cut off before it came so far
+        # A restore was cut off before it came so far, or another machine restored: no anchor to compare balances with.
+        store.read(lambda rows: verify_rows(rows, key), long=True)
+        _anchor_anew(store)
     store.checking = True
     anchored = store.anchor.read()
     assert anchored is not None
@@ -159,6 +162,17 @@ def _check(store: SqlStore, key: bytes) -> None:
     since, end = store.read(check_rows, long=True)
     if end.sequence - since.sequence >= WORTH_NOTING:
         store.anchor.note_verified(end)
+
+
+def _went_apart(copy: Rows, newest: Head, marks: Iterable[Head]) -> bool:
+    """Whether a copy that lacks an anchor's newest mark has entries that the anchor has not counted.
+
+    One whose end was cut off has all marks up to its end, and is not later than the newest: entries are in the order of
+    their times.
+    """
+    if copy.head.sequence >= newest.sequence or copy.head.at > newest.at:
+        return True
+    return any(mark.sequence <= copy.head.sequence and not contains(copy, mark) for mark in marks)
 
 
 def _superseded(rows: Rows, mark: Head) -> bool:

@@ -64,8 +64,11 @@ def changed(entries: Iterable[DbRow]) -> Change:
         elif kind not in ("settle", "fail"):
             decisions.append((sequence, line))
             if kind == "restore":  # it states balances, with all that was paid before
-                stated = {row[0] for row in body["rows"].get("balance", ())}
-                paid = {scope: cost for scope, cost in paid.items() if scope not in stated}
+                stated = {(row[0], row[1]) for row in body["rows"].get("balance", ())}
+                paid = {
+                    scope: tuple(0 if (scope, part) in stated else amount for part, amount in enumerate(cost))
+                    for scope, cost in paid.items()
+                }
     return Change(tuple(decisions), paid)
 
 
@@ -116,17 +119,17 @@ def chained(entries: Iterable[DbRow], key: bytes, after: bytes) -> Iterator[DbRo
 # ---- an older copy brought to it ------------------------------------------------------------------------------------
 
 
-def restored(copy: Rows, known: tuple[Head, Rows] | None, because: str) -> Restored:
+def restored(copy: Rows, known: tuple[Head, Rows] | None, because: str, *, apart: bool = False) -> Restored:
     """The entry that brings an older copy to what the anchor knows, or closes everything if it knows nothing.
 
-    A copy whose end was cut off is part of what the anchor counted.  One that went its own way is not: then both are
-    paid in full, and what the two say differently is closed.
+    A copy whose end was cut off is part of what the anchor counted.  One that went its own way (``apart``) is not: then
+    both are paid in full, and what the two say differently is closed.
     """
     if known is None:
         every = [*_closed(copy.scan(SCOPE)), (EVERYTHING, None, "", None, 1)]
         return Restored(because, copy.head.charges, {"scope": every})
     head, then = known
-    merged = _Merged(copy, then, apart=head.sequence <= copy.head.sequence)
+    merged = _Merged(copy, then, apart=apart)
     merged.scopes()
     merged.tables()
     over = [head.sequence, head.mac.hex()]

@@ -19,6 +19,7 @@ from curador.ledger.stores.rows import (
     QUESTION,
     REQUEST,
     RESTORE,
+    RUNNING,
     SCOPE,
     DbRow,
     DbValue,
@@ -56,7 +57,7 @@ def verify_rows(rows: Rows, key: bytes) -> int:
     if rows.head != replayed.head:
         claimed, found = rows.head.sequence, replayed.head.sequence
         raise _broken(f"its head is entry {claimed}, and its last entry is {found}", entry=found)
-    for table in STATE:
+    for table in (*STATE, RUNNING):
         _compare(table, paged(rows, table), replayed.scan(table))
     stored = _Sums(key)
     for table in LONG:

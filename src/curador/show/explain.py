@@ -10,7 +10,7 @@ from typing import Any
 from curador.numbers import shown_up
 from curador.privacy import Guarantee, guarantee_from_json
 from curador.show.tables import TextColumn, percent, real_text, text_table
-from curador.show.words.say import counted, say
+from curador.show.words.say import LANGUAGES, counted, say
 
 WIDTH = 80
 """Columns that sentences are broken at."""
@@ -71,6 +71,17 @@ def checked_language(language: str) -> str:
     """The language, or a refusal where there are no texts in it."""
     say("exact", language)
     return language
+
+
+def has_texts(language: object) -> bool:
+    """Whether there are texts in a language."""
+    return language in LANGUAGES
+
+
+def is_worded(note: Facts) -> bool:
+    """Whether the text that stands with a note's code is what one of the languages says of it."""
+    facts = {name: x for name, x in note.items() if name != "text"}
+    return any(note.get("text") == note_text(facts, language) for language in LANGUAGES)
 
 
 def note_text(note: Facts, language: str = "en") -> str:

@@ -67,7 +67,7 @@ class OneTransaction:
 
     def write(self, transaction: Callable[[Rows], T], need: AnchorNeed | None = None) -> T:
         if need is not None:
-            self._rows.require(need)
+            self._rows.require(AnchorNeed.AFTER)  # the transaction has begun: what went before is covered with it
         return transaction(self._rows)
 
     def read(self, query: Callable[[Rows], T], long: bool = False) -> T:
