@@ -28,8 +28,8 @@ from curador.ledger.entries import plain
 from curador.ledger.keep import create, sync_folder, translated_errors
 from curador.ledger.stores.memory_rows import MemoryRows
 from curador.ledger.stores.reopened_file import ReopenedFile
-from curador.ledger.stores.rows import DbRow, Head
-from curador.ledger.summary import Change, StateRows, apply, chained, changed, from_state, state_rows
+from curador.ledger.stores.rows import Head
+from curador.ledger.summary import Change, Newer, StateRows, apply, changed, from_state, state_rows
 
 SIZE = 64 * 1024
 """Bytes of a log, unless its first line is long: some two hundred marks."""
@@ -62,12 +62,14 @@ class Anchor:
     ``reached`` is the last entry that this process knows to be covered durably.
 
     >>> import tempfile
-    >>> from curador.ledger.entries import seal
+    >>> from curador.ledger.entries import Settled, seal, written
+    >>> from curador.ledger.summary import Stored
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     anchor = Anchor(Path(folder), b"key")
     ...     anchor.start(Head(0, 0, b""), {})
-    ...     mac = seal(b"key", b"", 1, '{"kind":"settle"}')
-    ...     anchor.mark(Head(1, 0, mac), [(1, '{"kind":"settle"}', mac)])
+    ...     line = written(Settled(1, ""), "now")
+    ...     mac = seal(b"key", b"", 1, line)
+    ...     anchor.mark(Head(1, 0, mac), Stored([(1, line, mac)]))
     ...     found = Anchor(Path(folder), b"key").newest()
     >>> found == Head(1, 0, mac)
     True
@@ -159,8 +161,8 @@ class Anchor:
                 self._place = None
         self.reached = head.sequence
 
-    def mark(self, head: Head, entries: Iterable[DbRow]) -> None:
-        """Mark a head durably, with the entries since an earlier mark; nothing but a sync where it is marked already.
+    def mark(self, head: Head, entries: Newer) -> None:
+        """Mark a head durably, with the entries since the newest mark; nothing but a sync where it is marked already.
 
         Fails: LedgerBroken if the entries do not follow the newest mark.
         """
@@ -168,11 +170,11 @@ class Anchor:
             self._mark_now(head, entries)
         self.reached = max(self.reached, head.sequence)
 
-    def _mark_now(self, head: Head, entries: Iterable[DbRow]) -> None:
+    def _mark_now(self, head: Head, entries: Newer) -> None:
         while not self._mark_in(self._held.held(), self._held.identity, head, entries):
             pass  # another process has begun a new file
 
-    def _mark_in(self, file: int, identity: tuple[int, int, int] | None, head: Head, entries: Iterable[DbRow]) -> bool:
+    def _mark_in(self, file: int, identity: tuple[int, int, int] | None, head: Head, entries: Newer) -> bool:
         """Mark a head in an open file, unless it is no longer the anchor."""
         self._pin = pin = os.dup(file)  # open until the end, though the anchor may become another file meanwhile
         try:  # an interrupt may come as soon as the lock is there
@@ -194,9 +196,8 @@ class Anchor:
             self._pin = -1
             os.close(pin)
 
-    def _append(self, file: int, place: _Place, head: Head, entries: Iterable[DbRow]) -> None:
-        newer = (entry for entry in entries if entry[0] > place.head.sequence)
-        change = changed(chained(newer, self._ledger_key, place.head.mac))
+    def _append(self, file: int, place: _Place, head: Head, entries: Newer) -> None:
+        change = changed(entries.after(place.head, self._ledger_key))
         line, seal = self._sealed(
             {**_header(head, place.seal, place.synced), "decisions": change.decisions, "paid": change.paid}
         )

@@ -12,6 +12,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Any, ClassVar
 
 from curador.errors import InvalidParameter, LedgerBroken
@@ -137,6 +138,10 @@ class Restored(Entry, kind="restore"):
     over: Sequence[Any] | None = None
 
 
+Sealed = tuple[int, str, bytes, Entry]
+"""An entry that was written: its number, its line, its seal, and what the line says."""
+
+
 def written(entry: Entry, at: str) -> str:
     """An entry as its line; the same entry always gives the same line.
 
@@ -202,7 +207,14 @@ def seal(key: bytes, before: bytes, sequence: int, line: str) -> bytes:
     >>> seal(b"k", genesis(b"k"), 1, "{}") == seal(b"k", genesis(b"k"), 2, "{}")
     False
     """
-    return hmac.digest(key, before + sequence.to_bytes(8, "big") + line.encode(), hashlib.sha256)
+    sealing = _keyed(key).copy()
+    sealing.update(before + sequence.to_bytes(8, "big") + line.encode())
+    return sealing.digest()
+
+
+@lru_cache(maxsize=16)
+def _keyed(key: bytes) -> hmac.HMAC:
+    return hmac.new(key, digestmod=hashlib.sha256)
 
 
 def release_seal(key: bytes, content: str) -> str:

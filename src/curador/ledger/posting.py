@@ -35,7 +35,6 @@ from curador.ledger.stores.rows import (
     BALANCE,
     CHARGE,
     DATA,
-    ENTRY,
     FORMER,
     NAMED,
     PAID,
@@ -171,7 +170,7 @@ def append(rows: Rows, key: bytes, entry: Entry, at: str, skip: int = 0) -> int:
     at = max(at, rows.head.at)  # a clock that is set back takes nothing back
     line = written(entry, at)
     mac = seal(key, rows.head.mac, sequence, line)
-    rows.put(ENTRY, sequence, line, mac)
+    rows.append(sequence, line, mac, entry)
     rows.head = Head(sequence, rows.head.charges, mac, at)
     post(entry, rows)
     return sequence

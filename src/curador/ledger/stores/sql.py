@@ -13,6 +13,7 @@ from typing import Any
 from curador.errors import CuradorError, LedgerBroken, LedgerFailed
 from curador.forks import after_fork
 from curador.ledger.anchor import Anchor
+from curador.ledger.entries import Sealed
 from curador.ledger.stores.group_commit import GroupCommit, Job
 from curador.ledger.stores.rows import (
     ENTRY,
@@ -21,7 +22,6 @@ from curador.ledger.stores.rows import (
     RESTORE,
     TABLES,
     AnchorNeed,
-    DbRow,
     Head,
     Rows,
     RowTable,
@@ -38,6 +38,7 @@ from curador.ledger.stores.unit_of_work import (
     insert,
     select,
 )
+from curador.ledger.summary import Newer, Own, Stored
 
 MOST_UNMARKED = 1000
 """The most entries that are kept for the next mark; if there are more, it reads them."""
@@ -97,8 +98,8 @@ class SqlStore(ABC):
         self._sync = 0.0
         self._helper: ThreadPoolExecutor | None
         self._memory: tuple[Head | None, CachedRows]
-        # Entries of this process up to the head that its last batch left, and the number of the entry before them.
-        self._unmarked: tuple[int, list[DbRow]]
+        # Entries of this process up to the head that its last batch left, and the head before them.
+        self._unmarked: tuple[Head, list[Sealed]]
         self.made_anew()
         after_fork(self)
 
@@ -148,7 +149,8 @@ class SqlStore(ABC):
             if rows.depends > self.anchor.reached and mark is not None:
                 # It may have been settled by a process that has not marked it yet.
                 newer = rows.depends > mark.sequence
-                self.anchor.mark(*((rows.head, paged(rows, ENTRY, (mark.sequence,))) if newer else (mark, ())))
+                since = Stored(list(paged(rows, ENTRY, (mark.sequence,)))) if newer else Stored(())
+                self.anchor.mark(rows.head if newer else mark, since)
             return result
 
         with self._translating:
@@ -169,17 +171,17 @@ class SqlStore(ABC):
             self._memory = rows.head, carry_over(cache)
             if after is not None:
                 self._mark(rows.head, after)
-                self._known, self._unmarked = (rows.head, rows.head), (rows.head.sequence, [])
+                self._known, self._unmarked = (rows.head, rows.head), (rows.head, [])
         for job, (result, error) in zip(batch, outcomes, strict=True):
             job.finish(result, error)
 
     def _transact(
         self, database: Database, batch: Sequence[Job]
-    ) -> tuple[UnitOfWork, CachedRows, Head | None, list[DbRow] | None, list[Outcome]]:
+    ) -> tuple[UnitOfWork, CachedRows, Head | None, Newer | None, list[Outcome]]:
         before = _head(database, self.prefix)
         mark = self._newest()  # of a committed head, so that it is never ahead of this one
         if self._memory[0] != before:  # others have written, or it is not known what this process did last
-            self._unmarked = before.sequence, []
+            self._unmarked = before, []
         cache = self._recall(before)
         rows = UnitOfWork(database, before, cache, self.prefix)
         self._require_continued(rows, self._known, mark)
@@ -188,12 +190,12 @@ class SqlStore(ABC):
             outcomes = [_attempt(job, rows) for job in batch]
             rows.flush()
             if answers:
-                mark, self._unmarked = before, (before.sequence, [])
+                mark, self._unmarked = before, (before, [])
             later = AnchorNeed.AFTER in rows.needs and rows.head.sequence > self.anchor.reached
             after = self._since(rows, mark) if later else None
-            self._unmarked[1].extend(rows.appended)
+            self._unmarked[1].extend(rows.made)
             if len(self._unmarked[1]) > MOST_UNMARKED:
-                self._unmarked = rows.head.sequence, []
+                self._unmarked = rows.head, []
             if rows.head != before:
                 database.execute(insert(HEAD, self.prefix), (1, FORMAT, *rows.head))
             self._commit()
@@ -202,14 +204,14 @@ class SqlStore(ABC):
     def _newest(self) -> Head | None:
         return self.anchor.newest() if self.checking else None
 
-    def _since(self, rows: UnitOfWork, mark: Head | None) -> list[DbRow]:
+    def _since(self, rows: UnitOfWork, mark: Head | None) -> Newer:
         """The entries since a mark; they are read, unless this process has written all of them."""
         end = mark or self.anchor.newest()
         assert end is not None
-        first, known = self._unmarked
-        if first <= end.sequence:
-            return [entry for entry in (*known, *rows.appended) if entry[0] > end.sequence]
-        return list(paged(rows, ENTRY, (end.sequence,)))
+        before, known = self._unmarked
+        if before.sequence <= end.sequence:
+            return Own(before, [*known, *rows.made])
+        return Stored(list(paged(rows, ENTRY, (end.sequence,))))
 
     def _require_continued(self, rows: ReadView, known: tuple[Head | None, Head | None], mark: Head | None) -> None:
         """Refuse a history that lacks the last head seen here or the anchor's mark: the database was put back.
@@ -238,7 +240,7 @@ class SqlStore(ABC):
         return cache if left == head else empty_cache()
 
     @contextmanager
-    def _marking(self, head: Head, entries: list[DbRow]) -> Iterator[None]:
+    def _marking(self, head: Head, entries: Newer) -> Iterator[None]:
         """Marks a head while the block runs, since concurrent syncs overlap; before it where syncs are quick."""
         if self._sync < WORTH_A_THREAD:
             self._mark(head, entries)
@@ -259,7 +261,7 @@ class SqlStore(ABC):
         if failure is not None:
             raise failure
 
-    def _mark(self, head: Head, entries: list[DbRow]) -> None:
+    def _mark(self, head: Head, entries: Newer) -> None:
         start = time.perf_counter()
         self.anchor.mark(head, entries)
         self._sync = time.perf_counter() - start
@@ -268,7 +270,7 @@ class SqlStore(ABC):
         """Make anew what a process cannot have in common with its parent; of a batch that was cut off, nothing."""
         self._writing, self._reading = RLock(), RLock()
         self._group = GroupCommit(self._perform)
-        self._memory, self._unmarked = (None, empty_cache()), (0, [])
+        self._memory, self._unmarked = (None, empty_cache()), (Head(0, 0, b""), [])
         self._helper = None
         self.anchor.after_fork()
 

@@ -132,6 +132,9 @@ class ReadView:
         found = self._database.execute(statement, numbers)
         return {number: (line, bool(answered)) for number, line, answered in found}
 
+    def append(self, sequence: int, line: str, mac: bytes, entry: Any) -> None:
+        raise TypeError("a read-only view cannot write")
+
     def require(self, need: AnchorNeed) -> None:
         raise TypeError("a read-only view cannot require an anchor write")
 
@@ -149,8 +152,8 @@ class UnitOfWork(ReadView):
     def __init__(self, database: Database, head: Head, cache: CachedRows, prefix: str = "") -> None:
         super().__init__(database, head, prefix)
         self.needs: set[AnchorNeed] = set()
-        self.appended: list[DbRow] = []
-        """The entries that were sent to the database so far."""
+        self.made: list[tuple[int, str, bytes, Any]] = []
+        """The entries that were written so far, with what they say."""
         self._start = head
         self._cache = cache
         self._written: defaultdict[RowTable, dict[DbRow, DbRow]] = defaultdict(dict)
@@ -172,6 +175,10 @@ class UnitOfWork(ReadView):
             )
         self._undo.append((table, key, key in cached, cached.get(key), written.get(key)))
         cached[key] = written[key] = row
+
+    def append(self, sequence: int, line: str, mac: bytes, entry: Any) -> None:
+        self.put(ENTRY, sequence, line, mac)
+        self.made.append((sequence, line, mac, entry))
 
     def scan(self, table: RowTable, *prefix: DbValue, most: int | None = None, after: DbRow = ()) -> Iterator[DbRow]:
         self._flush_before_scan()
@@ -195,7 +202,7 @@ class UnitOfWork(ReadView):
     def savepoint(self) -> None:
         """Keep every write so far, unless the transaction fails."""
         self._undo: list[tuple[RowTable, DbRow, bool, DbRow | None, DbRow | None]] = []
-        self._head = self.head
+        self._head, self._kept = self.head, len(self.made)
 
     def rollback(self) -> None:
         """Undo every write since the last savepoint."""
@@ -212,6 +219,7 @@ class UnitOfWork(ReadView):
                 del self._written[table]
         self._undo.clear()
         self.head = self._head
+        del self.made[self._kept :]
 
     def flush(self) -> None:
         """Send every kept write to the database.
@@ -220,7 +228,6 @@ class UnitOfWork(ReadView):
         """
         if self._written and self.head == self._start:
             raise LedgerBroken("Rows would be written without an entry.", fix="Report this.", code="ledger-defect")
-        self.appended += self._written.get(ENTRY, {}).values()
         for table, rows in self._written.items():
             self._database.executemany(insert(table, self._prefix), rows.values())
         self._written.clear()
