@@ -180,7 +180,7 @@ def slowed(ledger: Book, seconds: float) -> Book:
         time.sleep(seconds)
         mark(*what)
 
-    store._commit, store.anchor.mark, store._sync = slow_commit, slow_mark, seconds
+    store._commit, store.anchor.mark = slow_commit, slow_mark
     return ledger
 
 

@@ -18,7 +18,7 @@ import hmac
 import json
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -29,7 +29,7 @@ from curador.ledger.keep import create, sync_folder, translated_errors
 from curador.ledger.stores.memory_rows import MemoryRows
 from curador.ledger.stores.reopened_file import ReopenedFile
 from curador.ledger.stores.rows import Head
-from curador.ledger.summary import Change, Newer, StateRows, apply, changed, from_state, state_rows
+from curador.ledger.summary import Change, Newer, StateRows, added, apply, changed, from_state, state_rows
 
 SIZE = 64 * 1024
 """Bytes of a log, unless its first line is long: some two hundred marks."""
@@ -43,12 +43,13 @@ _START = b'{"after":'
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """The end of a log: the file it is in, the newest mark, and where the next one goes.
+    """The end of a log: the file it is in, how long that is, the newest mark, and where the next one goes.
 
     ``synced`` is the place up to which the file is known to be on the disk; ``torn``, whether anything follows the end.
     """
 
     file: tuple[int, int, int] | None
+    size: int
     head: Head
     seal: str
     end: int
@@ -81,18 +82,16 @@ class Anchor:
         self._file = ReopenedFile(self._path, os.O_RDONLY)  # for looking, without a lock
         self._held = ReopenedFile(self._path, os.O_RDWR)  # for writing, by the one thread whose turn it is
         self._place: _Place | None = None
-        self._pin = -1
+        # The seal up to which every line but the first was written here, and what those lines say together.
+        self._seen: tuple[str, Change] | None = None
         self.reached = -1
         self.after_fork()
 
     def after_fork(self) -> None:
         """Share neither files nor locks with the parent of this process."""
         self._lock, self._turn = Lock(), Lock()
-        if self._pin >= 0:  # another thread of the parent was marking, whose lock the child must not keep
-            os.close(self._pin)
-            self._pin = -1
         self._file.close()
-        self._held.close()
+        self._held.close()  # with the lock of a thread of the parent that was marking: the child must not keep it
 
     def close(self) -> None:
         """Release the files; the next use opens them again."""
@@ -171,16 +170,15 @@ class Anchor:
         self.reached = max(self.reached, head.sequence)
 
     def _mark_now(self, head: Head, entries: Newer) -> None:
-        while not self._mark_in(self._held.held(), self._held.identity, head, entries):
-            pass  # another process has begun a new file
+        while not self._mark_in(self._held.held(), head, entries):
+            self._held.descriptor()  # another process has begun a new file
 
-    def _mark_in(self, file: int, identity: tuple[int, int, int] | None, head: Head, entries: Newer) -> bool:
-        """Mark a head in an open file, unless it is no longer the anchor."""
-        self._pin = pin = os.dup(file)  # open until the end, though the anchor may become another file meanwhile
+    def _mark_in(self, file: int, head: Head, entries: Newer) -> bool:
+        """Mark a head in an open file, unless it is no longer the anchor; only this thread could close it meanwhile."""
+        identity = self._held.identity
         try:  # an interrupt may come as soon as the lock is there
-            fcntl.flock(pin, fcntl.LOCK_EX)  # released by the system when its process is killed
-            self._held.descriptor()
-            if self._held.identity != identity:
+            fcntl.flock(file, fcntl.LOCK_EX)  # released by the system when its process is killed
+            if not self._held.is_named():
                 return False
             with self._lock:
                 if self._place is None or self._place.file != identity:
@@ -192,9 +190,7 @@ class Anchor:
                 os.fdatasync(file)  # whoever wrote it may have been killed before
             return True
         finally:
-            fcntl.flock(pin, fcntl.LOCK_UN)  # built in, so that no interrupt comes before it
-            self._pin = -1
-            os.close(pin)
+            fcntl.flock(file, fcntl.LOCK_UN)  # built in, so that no interrupt comes before it
 
     def _append(self, file: int, place: _Place, head: Head, entries: Newer) -> None:
         change = changed(entries.after(place.head, self._ledger_key))
@@ -202,19 +198,25 @@ class Anchor:
             {**_header(head, place.seal, place.synced), "decisions": change.decisions, "paid": change.paid}
         )
         end = place.end + len(line)
-        if place.torn or end > os.fstat(file).st_size:
-            self._add_up(file, head, change)
+        if place.torn or end > place.size:
+            self._add_up(file, head, change, place)
             return
         if os.pwrite(file, line, place.end) != len(line):
             raise OSError("it was cut short")
         os.fdatasync(file)
+        if self._seen is not None and self._seen[0] == place.seal:
+            self._seen = seal, added(self._seen[1], change)
         with self._lock:
-            self._place = _Place(place.file, head, seal, end, end, False)
+            self._place = _Place(place.file, place.size, head, seal, end, end, False)
 
-    def _add_up(self, file: int, head: Head, change: Change) -> None:
-        """Begin a new file with the sum of all lines, and a change."""
-        marks, _, _ = self._marks(_content(file))
-        rows = _sum(marks)
+    def _add_up(self, file: int, head: Head, change: Change, place: _Place) -> None:
+        """Begin a new file with the sum of all lines, and a change; of lines that were all written here, the first."""
+        content = _content(file)
+        if self._seen is not None and self._seen[0] == place.seal and not place.torn:
+            rows = _sum(self._marks(content[: content.find(b"\n") + 1])[0])
+            apply(self._seen[1], rows)
+        else:
+            rows = _sum(self._marks(content)[0])
         apply(change, rows)
         self._write_new(head, state_rows(rows), over=True)
 
@@ -271,17 +273,20 @@ class Anchor:
         """The end of the log as it is now; of lines that others wrote, only the last is opened."""
         place = self._place
         if place is None or place.file != identity:
-            marks, end, torn = self._marks(_content(file))
+            content = _content(file)
+            marks, end, torn = self._marks(content)
             last, seal = marks[-1]
-            place = self._further(_Place(identity, _head(last), seal, end, last["synced"], torn))
-        elif os.pread(file, 1, place.end) not in (b"", b"\0"):
+            place = self._further(_Place(identity, len(content), _head(last), seal, end, last["synced"], torn))
+            self._seen = None if marks[1:] else (seal, Change((), {}))
+        elif os.pread(file, 1, place.end) != (b"\0" if place.end < place.size else b""):
             rest = _content(file, place.end).split(b"\0", 1)[0]
-            place = _Place(place.file, place.head, place.seal, place.end, place.synced, True)
+            place = replace(place, torn=True)
             for piece in reversed(rest.split(b"\n")[:-1]):
                 if (mark := self._opened(piece)) is not None:
                     end = place.end + rest.rfind(piece) + len(piece) + 1
                     torn = end < place.end + len(rest)
-                    place = self._further(_Place(identity, _head(mark[0]), mark[1], end, mark[0]["synced"], torn))
+                    found = _Place(identity, place.size, _head(mark[0]), mark[1], end, mark[0]["synced"], torn)
+                    place = self._further(found)
                     break
         self._place = place
         return place

@@ -148,7 +148,42 @@ def written(entry: Entry, at: str) -> str:
     >>> written(Revoked("ana", "left"), "2026-01-01T00:00:00+00:00")
     '{"at":"2026-01-01T00:00:00+00:00","because":"left","kind":"revoke","scope":"ana"}'
     """
+    if isinstance(entry, Settled):  # half of all entries
+        return f'{{"at":{plain(at)},"charge":{entry.charge},"digest":{plain(entry.digest)},"kind":"settle"}}'
     return plain({"kind": entry.kind, "at": at, **entry.__dict__})
+
+
+@dataclass(frozen=True, slots=True)
+class Texts:
+    """The parts of a Reserved that are the same for many charges, as JSON: a line is made of them without a search.
+
+    >>> bought = Reserved(7, ["people"], [[5]], {"kind": "pure"}, note={"b": 1, "a": "é"}, receiver="ana")
+    >>> Texts.of(bought).line(bought, "now") == written(bought, "now")
+    True
+    """
+
+    costs: str
+    event: str
+    guarantee: str
+    note: str
+    scopes: str
+
+    @classmethod
+    def of(cls, entry: Reserved) -> Texts:
+        return cls(*map(plain, (entry.costs, entry.event, entry.guarantee, entry.note, entry.scopes)))
+
+    def line(self, entry: Reserved, at: str) -> str:
+        """What :func:`written` gives for an entry with these parts."""
+        return (
+            f'{{"at":{plain(at)},"charge":{entry.charge},"costs":{self.costs},"event":{self.event},'
+            f'"fingerprint":{_text(entry.fingerprint)},"guarantee":{self.guarantee},"kind":"reserve","note":{self.note},'
+            f'"owner":{_text(entry.owner)},"receiver":{_text(entry.receiver)},"request":{_text(entry.request)},'
+            f'"scopes":{self.scopes}}}'
+        )
+
+
+def _text(value: str | None) -> str:
+    return "null" if value is None else plain(value)
 
 
 def plain(value: object) -> str:

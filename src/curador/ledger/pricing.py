@@ -12,6 +12,7 @@ from curador.accounting.events import NOTHING, Event
 from curador.accounting.filters import Filter
 from curador.accounting.rules.costs import Cost, Currency, Rule, cost
 from curador.errors import BudgetExceeded, InvalidParameter, NotPromised
+from curador.ledger.entries import Texts, plain
 from curador.numbers import up
 from curador.privacy import Guarantee, Neighbors
 
@@ -112,11 +113,13 @@ def prices(states: Mapping[str, Filter], event: Event, guarantee: Guarantee | No
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """What an event costs in each scope of a path, and how the event and its promise are written down."""
+    """What an event costs in each scope of a path, and how all of it is written down."""
 
     costs: Mapping[str, Cost]
+    paid: tuple[Cost, ...]
     event: Mapping[str, object]
     promised: Mapping[str, object] | None
+    texts: Texts
 
 
 class PriceList:
@@ -152,7 +155,10 @@ class PriceList:
         found = self._terms.get((path, event, guarantee))
         if found is None:
             costs = prices({scope: self._fixed(scope)[1] for scope in path}, event, guarantee)
-            found = Terms(costs, event.to_json(), None if guarantee is None else guarantee.to_json())
+            paid, bought = tuple(costs.values()), event.to_json()
+            promised = None if guarantee is None else guarantee.to_json()
+            texts = Texts(plain(paid), plain(bought), plain(promised), "{}", plain(path))
+            found = Terms(costs, paid, bought, promised, texts)
             if len(self._terms) >= MOST_REMEMBERED:
                 self._terms.clear()
             self._terms[path, event, guarantee] = found

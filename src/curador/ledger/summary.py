@@ -92,20 +92,36 @@ def changed(entries: Iterable[Sealed]) -> Change:
     paid: dict[str, Cost] = {}
     for sequence, line, _, entry in entries:
         if isinstance(entry, Reserved | Repeated):
-            for scope, cost in zip(entry.scopes, entry.costs, strict=True):
-                before = paid.get(scope)
-                if before is None:
-                    paid[scope] = tuple(cost)
-                elif len(before) == len(cost) == 1:
-                    paid[scope] = (before[0] + cost[0],)
-                else:
-                    paid[scope] = tuple(a + b for a, b in zip(before, cost, strict=True))
+            _pay(paid, zip(entry.scopes, entry.costs, strict=True))
         elif not isinstance(entry, Settled | Failed):
             decisions.append((sequence, line))
             if isinstance(entry, Restored):  # it states balances, with all that was paid before
                 stated = {row[0] for row in entry.rows.get("balance", ())}
                 paid = {scope: cost for scope, cost in paid.items() if scope not in stated}
     return Change(tuple(decisions), paid)
+
+
+def added(before: Change, change: Change) -> Change:
+    """What two changes did, one after the other."""
+    stated: set[str] = set()
+    for _, line in change.decisions:
+        entry, _ = read(line)
+        if isinstance(entry, Restored):
+            stated |= {row[0] for row in entry.rows.get("balance", ())}
+    paid = {scope: cost for scope, cost in before.paid.items() if scope not in stated}
+    _pay(paid, change.paid.items())
+    return Change(before.decisions + change.decisions, paid)
+
+
+def _pay(paid: dict[str, Cost], more: Iterable[tuple[str, Sequence[int]]]) -> None:
+    for scope, cost in more:
+        before = paid.get(scope)
+        if before is None:
+            paid[scope] = tuple(cost)
+        elif len(before) == len(cost) == 1:
+            paid[scope] = (before[0] + cost[0],)
+        else:
+            paid[scope] = tuple(a + b for a, b in zip(before, cost, strict=True))
 
 
 def apply(change: Change, rows: MemoryRows) -> None:

@@ -151,7 +151,8 @@ class UnitOfWork(ReadView):
 
     def __init__(self, database: Database, head: Head, cache: CachedRows, prefix: str = "") -> None:
         super().__init__(database, head, prefix)
-        self.needs: set[AnchorNeed] = set()
+        self.anchored = False
+        """Whether the anchor must cover what was written here before a result is returned."""
         self.made: list[tuple[int, str, bytes, Any]] = []
         """The entries that were written so far, with what they say."""
         self._start = head
@@ -161,10 +162,11 @@ class UnitOfWork(ReadView):
 
     def get(self, table: RowTable, *key: DbValue) -> DbRow | None:
         cached = self._cache[table]
-        if key in cached:
+        try:
             return cached[key]
-        cached[key] = row = super().get(table, *key)
-        return row
+        except KeyError:
+            cached[key] = row = super().get(table, *key)
+            return row
 
     def put(self, table: RowTable, *row: DbValue) -> None:
         key = row[: table.key]
@@ -194,10 +196,10 @@ class UnitOfWork(ReadView):
         self.flush()
 
     def require(self, need: AnchorNeed) -> None:
-        self.needs.add(need)
+        self.anchored = True
 
     def depends_on(self, entry: int) -> None:
-        self.needs.add(AnchorNeed.AFTER)
+        self.anchored = True
 
     def savepoint(self) -> None:
         """Keep every write so far, unless the transaction fails."""
@@ -229,7 +231,11 @@ class UnitOfWork(ReadView):
         if self._written and self.head == self._start:
             raise LedgerBroken("Rows would be written without an entry.", fix="Report this.", code="ledger-defect")
         for table, rows in self._written.items():
-            self._database.executemany(insert(table, self._prefix), rows.values())
+            statement = insert(table, self._prefix)
+            if len(rows) == 1:
+                self._database.execute(statement, *rows.values())
+            else:
+                self._database.executemany(statement, rows.values())
         self._written.clear()
 
 
