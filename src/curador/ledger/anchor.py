@@ -24,7 +24,7 @@ from threading import Lock
 from typing import Any
 
 from curador.errors import LedgerBroken
-from curador.ledger.entries import plain
+from curador.ledger.entries import keyed_digest, plain
 from curador.ledger.keep import create, sync_folder, translated_errors
 from curador.ledger.stores.memory_rows import MemoryRows
 from curador.ledger.stores.reopened_file import ReopenedFile
@@ -149,7 +149,7 @@ class Anchor:
     def note_verified(self, head: Head) -> None:
         """Note that the history was verified up to a head."""
         with translated_errors(self._path):
-            line, _ = self._sealed({"verified": _header(head, "", 0)})
+            line, _ = self._sealed(plain({"verified": _header(head, "", 0)}))
             create(self._path.parent / "verified", line, over=True)
 
     def start(self, head: Head, state: StateRows, *, over: bool = False) -> None:
@@ -194,9 +194,7 @@ class Anchor:
 
     def _append(self, file: int, place: _Place, head: Head, entries: Newer) -> None:
         change = changed(entries.after(place.head, self._ledger_key))
-        line, seal = self._sealed(
-            {**_header(head, place.seal, place.synced), "decisions": change.decisions, "paid": change.paid}
-        )
+        line, seal = self._sealed(_mark_text(head, place, change))
         end = place.end + len(line)
         if place.torn or end > place.size:
             self._add_up(file, head, change, place)
@@ -221,20 +219,20 @@ class Anchor:
         self._write_new(head, state_rows(rows), over=True)
 
     def _write_new(self, head: Head, state: StateRows, *, over: bool) -> None:
-        line, _ = self._sealed({**_header(head, "", 0), "state": state})
+        line, _ = self._sealed(plain({**_header(head, "", 0), "state": state}))
         create(self._path, line.ljust(-(-max(SIZE, ROOM * len(line)) // 4096) * 4096, b"\0"), over=over)
 
     # -- lines
 
-    def _sealed(self, body: Mapping[str, object]) -> tuple[bytes, str]:
-        text = plain(body).encode()
-        seal = hmac.digest(self._key, text, hashlib.sha256).hex()
-        return text + b"\t" + seal.encode() + b"\n", seal
+    def _sealed(self, text: str) -> tuple[bytes, str]:
+        body = text.encode()
+        seal = keyed_digest(self._key, body).hex()
+        return b"%b\t%b\n" % (body, seal.encode()), seal
 
     def _opened(self, line: bytes) -> tuple[dict[str, Any], str] | None:
         """What a line says, and its seal; None if it does not carry the right one."""
         text, _, seal = line.rpartition(b"\t")
-        if not hmac.compare_digest(hmac.digest(self._key, text, hashlib.sha256).hex().encode(), seal):
+        if not hmac.compare_digest(keyed_digest(self._key, text).hex().encode(), seal):
             return None
         return json.loads(text), seal.decode()
 
@@ -317,6 +315,14 @@ def _header(head: Head, after: str, synced: int) -> dict[str, object]:
         "sequence": head.sequence,
         "synced": synced,
     }
+
+
+def _mark_text(head: Head, place: _Place, change: Change) -> str:
+    """The canonical JSON of a header with a change, in one go: one is written with every answer."""
+    return (
+        f'{{"after":"{place.seal}","at":{plain(head.at)},"charges":{head.charges},"decisions":{plain(change.decisions)},'
+        f'"head":"{head.mac.hex()}","paid":{plain(change.paid)},"sequence":{head.sequence},"synced":{place.synced}}}'
+    )
 
 
 def _head(body: Mapping[str, Any]) -> Head:

@@ -242,12 +242,21 @@ def seal(key: bytes, before: bytes, sequence: int, line: str) -> bytes:
     >>> seal(b"k", genesis(b"k"), 1, "{}") == seal(b"k", genesis(b"k"), 2, "{}")
     False
     """
-    sealing = _keyed(key).copy()
-    sealing.update(before + sequence.to_bytes(8, "big") + line.encode())
-    return sealing.digest()
+    return keyed_digest(key, b"%b%b%b" % (before, sequence.to_bytes(8, "big"), line.encode()))
 
 
-@lru_cache(maxsize=16)
+def keyed_digest(key: bytes, text: bytes) -> bytes:
+    """HMAC-SHA-256, with what depends on the key alone computed once.
+
+    >>> keyed_digest(b"k", b"text") == hmac.digest(b"k", b"text", "sha256")
+    True
+    """
+    digesting = _keyed(key).copy()
+    digesting.update(text)
+    return digesting.digest()
+
+
+@lru_cache(maxsize=64)
 def _keyed(key: bytes) -> hmac.HMAC:
     return hmac.new(key, digestmod=hashlib.sha256)
 

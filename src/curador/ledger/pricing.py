@@ -139,6 +139,7 @@ class PriceList:
         self._fixed = fixed
         self._paths: dict[tuple[str, ...], tuple[str, ...]] = {}
         self._terms: dict[tuple[tuple[str, ...], Event, Guarantee | None], Terms] = {}
+        self._last: tuple[tuple[str, ...], Event, Guarantee | None, Terms] | None = None
 
     def path(self, scopes: tuple[str, ...]) -> tuple[str, ...]:
         """Every scope that a charge to these falls on."""
@@ -152,6 +153,8 @@ class PriceList:
 
     def terms(self, path: tuple[str, ...], event: Event, guarantee: Guarantee | None) -> Terms:
         """What an event costs along a path."""
+        if (last := self._last) is not None and last[0] is path and last[1] is event and last[2] is guarantee:
+            return last[3]  # without hashing an event, which may be a long sum
         found = self._terms.get((path, event, guarantee))
         if found is None:
             costs = prices({scope: self._fixed(scope)[1] for scope in path}, event, guarantee)
@@ -162,6 +165,7 @@ class PriceList:
             if len(self._terms) >= MOST_REMEMBERED:
                 self._terms.clear()
             self._terms[path, event, guarantee] = found
+        self._last = path, event, guarantee, found
         return found
 
 

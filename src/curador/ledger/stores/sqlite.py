@@ -24,6 +24,9 @@ TYPES = {int: "INTEGER", str: "TEXT", bytes: "BLOB"}
 PATIENCE = 60
 """Seconds to wait for another program's lock, such as a backup's; among ledgers the queue decides."""
 
+PAGE_BYTES = 2048
+"""Bytes of a page: a pair of transactions changes a dozen pages, in each of them some hundred bytes."""
+
 PAUSE = 0.001
 """Seconds between two tries, in which this process can fork."""
 
@@ -174,6 +177,8 @@ class SqliteStore(SqlStore):
                 isolation_level=None,  # no transaction is begun or ended but by this class
                 check_same_thread=False,  # one thread at a time, by the locks above
             )
+            if fresh:
+                made.execute(f"PRAGMA page_size = {PAGE_BYTES}")  # of a file that has no page yet
             if made.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
                 made.execute("PRAGMA journal_mode = WAL")
             made.execute("PRAGMA synchronous = FULL")

@@ -21,6 +21,8 @@ CachedRows = defaultdict[RowTable, dict[DbRow, DbRow | None]]
 MOST_CACHED = 20_000
 """The most rows that are kept in the cache from one batch to the next."""
 
+_UNREAD: DbRow = ("not read yet",)
+
 _APPEND_ONLY = tuple(table for table in TABLES if table.append_only)
 
 
@@ -175,7 +177,7 @@ class UnitOfWork(ReadView):
             raise LedgerBroken(
                 f"The table {table.name} refuses {row!r:.200}.", fix="Report this.", code="ledger-defect"
             )
-        self._undo.append((table, key, key in cached, cached.get(key), written.get(key)))
+        self._undo.append((table, key, cached.get(key, _UNREAD), written.get(key)))
         cached[key] = written[key] = row
 
     def append(self, sequence: int, line: str, mac: bytes, entry: Any) -> None:
@@ -203,16 +205,16 @@ class UnitOfWork(ReadView):
 
     def savepoint(self) -> None:
         """Keep every write so far, unless the transaction fails."""
-        self._undo: list[tuple[RowTable, DbRow, bool, DbRow | None, DbRow | None]] = []
+        self._undo: list[tuple[RowTable, DbRow, DbRow | None, DbRow | None]] = []
         self._head, self._kept = self.head, len(self.made)
 
     def rollback(self) -> None:
         """Undo every write since the last savepoint."""
-        for table, key, seen, row, written in reversed(self._undo):
-            if seen:
-                self._cache[table][key] = row
-            else:
+        for table, key, row, written in reversed(self._undo):
+            if row is _UNREAD:
                 del self._cache[table][key]
+            else:
+                self._cache[table][key] = row
             if written is None:
                 del self._written[table][key]
             else:
