@@ -319,9 +319,11 @@ def _header(head: Head, after: str, synced: int) -> dict[str, object]:
 
 def _mark_text(head: Head, place: _Place, change: Change) -> str:
     """The canonical JSON of a header with a change, in one go: one is written with every answer."""
+    decisions = plain(change.decisions) if change.decisions else "[]"
+    paid = ",".join([f"{plain(scope)}:[{','.join(map(str, cost))}]" for scope, cost in sorted(change.paid.items())])
     return (
-        f'{{"after":"{place.seal}","at":{plain(head.at)},"charges":{head.charges},"decisions":{plain(change.decisions)},'
-        f'"head":"{head.mac.hex()}","paid":{plain(change.paid)},"sequence":{head.sequence},"synced":{place.synced}}}'
+        f'{{"after":"{place.seal}","at":{plain(head.at)},"charges":{head.charges},"decisions":{decisions},'
+        f'"head":"{head.mac.hex()}","paid":{{{paid}}},"sequence":{head.sequence},"synced":{place.synced}}}'
     )
 
 

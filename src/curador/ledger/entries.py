@@ -16,6 +16,7 @@ from functools import lru_cache
 from typing import Any, ClassVar
 
 from curador.errors import InvalidParameter, LedgerBroken
+from curador.ledger.stores.rows import RESTORE
 
 Json = Mapping[str, Any]
 
@@ -208,13 +209,20 @@ _CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=F
 
 
 def read(line: str) -> tuple[Entry, str]:
-    """The entry on a line, and the time at which it was written; an unknown kind is refused.
+    """The entry on a line, and the time at which it was written; an unknown kind, or no entry, is refused.
 
     >>> read(written(Revoked("ana"), "now"))
     (Revoked(scope='ana', because=''), 'now')
     """
-    body = json.loads(line)
-    kind, at = body.pop("kind"), body.pop("at")
+    try:
+        body = json.loads(line)
+        kind, at = body.pop("kind"), body.pop("at")
+    except (ValueError, LookupError, AttributeError, TypeError) as error:
+        raise LedgerBroken(
+            f"This ledger was changed by another program: an entry cannot be read ({error}).",
+            fix=RESTORE,
+            code="ledger-tampered",
+        ) from None
     if kind not in _KINDS:
         raise LedgerBroken(
             f"This ledger holds an entry of the kind {kind!r}, which this version does not know.",

@@ -2,7 +2,8 @@
 
 SQLite's busy handler polls, and a waiter may starve for seconds.  Here every writer draws a ticket number, locks the
 byte with that number in a file, and waits until no lower byte is locked.  The system drops the locks of a process that
-ends.  Who finds nobody there may try SQLite's lock at once.  Only fairness depends on this, never a balance: SQLite's own lock is taken as well.
+ends.  Who finds nobody there may try SQLite's lock at once.  Only fairness depends on this, never a balance: SQLite's
+own lock is taken as well.
 """
 
 from __future__ import annotations
@@ -72,7 +73,7 @@ class FileQueue:
         if _LOOK is None:
             return True
         found = fcntl.fcntl(self._reopened.held(), _LOOK, _ANYBODY)
-        return struct.unpack_from("h", found)[0] == fcntl.F_UNLCK
+        return bool(struct.unpack_from("h", found)[0] == fcntl.F_UNLCK)
 
     def wait(self) -> int:
         """Wait for this writer's turn, which lasts until it leaves; the ticket number."""

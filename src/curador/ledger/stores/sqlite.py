@@ -177,14 +177,18 @@ class SqliteStore(SqlStore):
                 isolation_level=None,  # no transaction is begun or ended but by this class
                 check_same_thread=False,  # one thread at a time, by the locks above
             )
-            if fresh:
-                made.execute(f"PRAGMA page_size = {PAGE_BYTES}")  # of a file that has no page yet
-            if made.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
-                made.execute("PRAGMA journal_mode = WAL")
-            made.execute("PRAGMA synchronous = FULL")
-            if use == "write":
-                made.execute("PRAGMA busy_timeout = 0")  # the queue decides who waits, not SQLite's polling
-            self._same_file()
+            try:
+                if fresh:
+                    made.execute(f"PRAGMA page_size = {PAGE_BYTES}")  # of a file that has no page yet
+                if made.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
+                    made.execute("PRAGMA journal_mode = WAL")
+                made.execute("PRAGMA synchronous = FULL")
+                if use == "write":
+                    made.execute("PRAGMA busy_timeout = 0")  # the queue decides who waits, not SQLite's polling
+                self._same_file()
+            except BaseException:  # of a damaged file: not open until it is collected
+                made.close()
+                raise
             self._connections[use] = made
         return self._connections[use]
 
