@@ -133,6 +133,27 @@ def test_nobody_starves(quick: Path) -> None:
     assert [charge for _, charge in bought] == list(range(1, 481))
 
 
+def test_a_writer_passes_nobody_over(quick: Path) -> None:
+    """It tries at once where nobody waits, and queues behind whoever does."""
+    ledger = open_ledger(quick / "x.db")
+    ledger.open("people", PureDP(1))
+    store: Any = ledger._store
+    assert store._queue.is_empty()
+    other = FileQueue(quick / "x.db-queue")  # as another process
+    leave = other.leaving()
+    drawn = other.wait()
+    assert not store._queue.is_empty()
+    thread = threading.Thread(target=lambda: ledger.reserve("people", THOUSANDTH))
+    thread.start()
+    while int.from_bytes((quick / "x.db-queue").read_bytes(), "little") < drawn + 2:
+        threading.Event().wait(0.001)
+    assert ledger.count() == 0
+    leave()
+    thread.join()
+    assert ledger.count() == 1
+    ledger.close()
+
+
 def test_turns_come_in_order_and_the_dead_are_skipped(tmp_path: Path) -> None:
     reading, writing = os.pipe()
     turns = FileQueue(tmp_path / "queue")

@@ -424,6 +424,19 @@ def seen(look: Callable[[], object]) -> bool:
     return False
 
 
+def test_an_entry_that_is_no_json_is_refused_in_our_words(file: Path) -> None:
+    """Each in turn: the last one is read when the ledger is opened, before any seal is compared."""
+    right = file.read_bytes()
+    quotes = [i for i in range(len(right)) if right.startswith(b'"kind":"', i)]
+    assert len(quotes) >= 3
+    for left_over in file.parent.glob("x.db-*"):
+        left_over.unlink()
+    for quote in quotes:
+        file.write_bytes(right[:quote] + b"7" + right[quote + 1 :])
+        with pytest.raises(LedgerBroken):
+            open_ledger(file).verify()
+
+
 def test_flipped_bytes_are_seen_unless_they_change_nothing(file: Path) -> None:
     """48 bytes of the used pages, one at a time; and 48 within what was written."""
     right, before = file.read_bytes(), content(file)

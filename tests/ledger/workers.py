@@ -57,7 +57,7 @@ def waiter(address: dict[str, Any], times: int, told: int) -> None:
         drawn[0] = plain()
         return drawn[0]
 
-    queue.wait = watched
+    queue.wait, queue.is_empty = watched, lambda: False  # as if there were always somebody
     for _ in range(times):
         charge = ledger.reserve("people", THOUSANDTH)
         os.write(told, f"{drawn[0]}:{charge.id}\n".encode())

@@ -24,12 +24,12 @@ from threading import Lock
 from typing import Any
 
 from curador.errors import LedgerBroken
-from curador.ledger.entries import plain
+from curador.ledger.entries import keyed_digest, plain
 from curador.ledger.keep import create, sync_folder, translated_errors
 from curador.ledger.stores.memory_rows import MemoryRows
 from curador.ledger.stores.reopened_file import ReopenedFile
-from curador.ledger.stores.rows import DbRow, Head
-from curador.ledger.summary import Change, StateRows, apply, chained, changed, from_state, state_rows
+from curador.ledger.stores.rows import Head
+from curador.ledger.summary import Change, Newer, StateRows, added, apply, changed, from_state, state_rows
 
 SIZE = 64 * 1024
 """Bytes of a log, unless its first line is long: some two hundred marks."""
@@ -43,12 +43,13 @@ _START = b'{"after":'
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """The end of a log: the file it is in, the newest mark, and where the next one goes.
+    """The end of a log: the file it is in, how long that is, the newest mark, and where the next one goes.
 
     ``synced`` is the place up to which the file is known to be on the disk; ``torn``, whether anything follows the end.
     """
 
     file: tuple[int, int, int] | None
+    size: int
     head: Head
     seal: str
     end: int
@@ -62,12 +63,14 @@ class Anchor:
     ``reached`` is the last entry that this process knows to be covered durably.
 
     >>> import tempfile
-    >>> from curador.ledger.entries import seal
+    >>> from curador.ledger.entries import Settled, seal, written
+    >>> from curador.ledger.summary import Stored
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     anchor = Anchor(Path(folder), b"key")
     ...     anchor.start(Head(0, 0, b""), {})
-    ...     mac = seal(b"key", b"", 1, '{"kind":"settle"}')
-    ...     anchor.mark(Head(1, 0, mac), [(1, '{"kind":"settle"}', mac)])
+    ...     line = written(Settled(1, ""), "now")
+    ...     mac = seal(b"key", b"", 1, line)
+    ...     anchor.mark(Head(1, 0, mac), Stored([(1, line, mac)]))
     ...     found = Anchor(Path(folder), b"key").newest()
     >>> found == Head(1, 0, mac)
     True
@@ -79,18 +82,16 @@ class Anchor:
         self._file = ReopenedFile(self._path, os.O_RDONLY)  # for looking, without a lock
         self._held = ReopenedFile(self._path, os.O_RDWR)  # for writing, by the one thread whose turn it is
         self._place: _Place | None = None
-        self._pin = -1
+        # The seal up to which every line but the first was written here, and what those lines say together.
+        self._seen: tuple[str, Change] | None = None
         self.reached = -1
         self.after_fork()
 
     def after_fork(self) -> None:
         """Share neither files nor locks with the parent of this process."""
         self._lock, self._turn = Lock(), Lock()
-        if self._pin >= 0:  # another thread of the parent was marking, whose lock the child must not keep
-            os.close(self._pin)
-            self._pin = -1
         self._file.close()
-        self._held.close()
+        self._held.close()  # with the lock of a thread of the parent that was marking: the child must not keep it
 
     def close(self) -> None:
         """Release the files; the next use opens them again."""
@@ -157,7 +158,7 @@ class Anchor:
     def note_verified(self, head: Head) -> None:
         """Note that the history was verified up to a head."""
         with translated_errors(self._path):
-            line, _ = self._sealed({"verified": _header(head, "", 0)})
+            line, _ = self._sealed(plain({"verified": _header(head, "", 0)}))
             create(self._path.parent / "verified", line, over=True)
 
     def start(self, head: Head, state: StateRows, *, over: bool = False) -> None:
@@ -168,8 +169,8 @@ class Anchor:
                 self._place = None
         self.reached = head.sequence
 
-    def mark(self, head: Head, entries: Iterable[DbRow]) -> None:
-        """Mark a head durably, with the entries since an earlier mark; nothing but a sync where it is marked already.
+    def mark(self, head: Head, entries: Newer) -> None:
+        """Mark a head durably, with the entries since the newest mark; nothing but a sync where it is marked already.
 
         Fails: LedgerBroken if the entries do not follow the newest mark.
         """
@@ -177,17 +178,16 @@ class Anchor:
             self._mark_now(head, entries)
         self.reached = max(self.reached, head.sequence)
 
-    def _mark_now(self, head: Head, entries: Iterable[DbRow]) -> None:
-        while not self._mark_in(self._held.held(), self._held.identity, head, entries):
-            pass  # another process has begun a new file
+    def _mark_now(self, head: Head, entries: Newer) -> None:
+        while not self._mark_in(self._held.held(), head, entries):
+            self._held.descriptor()  # another process has begun a new file
 
-    def _mark_in(self, file: int, identity: tuple[int, int, int] | None, head: Head, entries: Iterable[DbRow]) -> bool:
-        """Mark a head in an open file, unless it is no longer the anchor."""
-        self._pin = pin = os.dup(file)  # open until the end, though the anchor may become another file meanwhile
+    def _mark_in(self, file: int, head: Head, entries: Newer) -> bool:
+        """Mark a head in an open file, unless it is no longer the anchor; only this thread could close it meanwhile."""
+        identity = self._held.identity
         try:  # an interrupt may come as soon as the lock is there
-            fcntl.flock(pin, fcntl.LOCK_EX)  # released by the system when its process is killed
-            self._held.descriptor()
-            if self._held.identity != identity:
+            fcntl.flock(file, fcntl.LOCK_EX)  # released by the system when its process is killed
+            if not self._held.is_named():
                 return False
             with self._lock:
                 if self._place is None or self._place.file != identity:
@@ -199,48 +199,49 @@ class Anchor:
                 os.fdatasync(file)  # whoever wrote it may have been killed before
             return True
         finally:
-            fcntl.flock(pin, fcntl.LOCK_UN)  # built in, so that no interrupt comes before it
-            self._pin = -1
-            os.close(pin)
+            fcntl.flock(file, fcntl.LOCK_UN)  # built in, so that no interrupt comes before it
 
-    def _append(self, file: int, place: _Place, head: Head, entries: Iterable[DbRow]) -> None:
-        newer = (entry for entry in entries if entry[0] > place.head.sequence)
-        change = changed(chained(newer, self._ledger_key, place.head.mac))
-        line, seal = self._sealed(
-            {**_header(head, place.seal, place.synced), "decisions": change.decisions, "paid": change.paid}
-        )
+    def _append(self, file: int, place: _Place, head: Head, entries: Newer) -> None:
+        change = changed(entries.after(place.head, self._ledger_key))
+        line, seal = self._sealed(_mark_text(head, place, change))
         end = place.end + len(line)
-        if place.torn or end > os.fstat(file).st_size:
-            self._add_up(file, head, change)
+        if place.torn or end > place.size:
+            self._add_up(file, head, change, place)
             return
         if os.pwrite(file, line, place.end) != len(line):
             raise OSError("it was cut short")
         os.fdatasync(file)
+        if self._seen is not None and self._seen[0] == place.seal:
+            self._seen = seal, added(self._seen[1], change)
         with self._lock:
-            self._place = _Place(place.file, head, seal, end, end, False)
+            self._place = _Place(place.file, place.size, head, seal, end, end, False)
 
-    def _add_up(self, file: int, head: Head, change: Change) -> None:
-        """Begin a new file with the sum of all lines, and a change."""
-        marks, _, _ = self._marks(_content(file))
-        rows = _sum(marks)
+    def _add_up(self, file: int, head: Head, change: Change, place: _Place) -> None:
+        """Begin a new file with the sum of all lines, and a change; of lines that were all written here, the first."""
+        content = _content(file)
+        if self._seen is not None and self._seen[0] == place.seal and not place.torn:
+            rows = _sum(self._marks(content[: content.find(b"\n") + 1])[0])
+            apply(self._seen[1], rows)
+        else:
+            rows = _sum(self._marks(content)[0])
         apply(change, rows)
         self._write_new(head, state_rows(rows), over=True)
 
     def _write_new(self, head: Head, state: StateRows, *, over: bool) -> None:
-        line, _ = self._sealed({**_header(head, "", 0), "state": state})
+        line, _ = self._sealed(plain({**_header(head, "", 0), "state": state}))
         create(self._path, line.ljust(-(-max(SIZE, ROOM * len(line)) // 4096) * 4096, b"\0"), over=over)
 
     # -- lines
 
-    def _sealed(self, body: Mapping[str, object]) -> tuple[bytes, str]:
-        text = plain(body).encode()
-        seal = hmac.digest(self._key, text, hashlib.sha256).hex()
-        return text + b"\t" + seal.encode() + b"\n", seal
+    def _sealed(self, text: str) -> tuple[bytes, str]:
+        body = text.encode()
+        seal = keyed_digest(self._key, body).hex()
+        return b"%b\t%b\n" % (body, seal.encode()), seal
 
     def _opened(self, line: bytes) -> tuple[dict[str, Any], str] | None:
         """What a line says, and its seal; None if it does not carry the right one."""
         text, _, seal = line.rpartition(b"\t")
-        if not hmac.compare_digest(hmac.digest(self._key, text, hashlib.sha256).hex().encode(), seal):
+        if not hmac.compare_digest(keyed_digest(self._key, text).hex().encode(), seal):
             return None
         return json.loads(text), seal.decode()
 
@@ -279,17 +280,20 @@ class Anchor:
         """The end of the log as it is now; of lines that others wrote, only the last is opened."""
         place = self._place
         if place is None or place.file != identity:
-            marks, end, torn = self._marks(_content(file))
+            content = _content(file)
+            marks, end, torn = self._marks(content)
             last, seal = marks[-1]
-            place = self._further(_Place(identity, _head(last), seal, end, last["synced"], torn))
-        elif os.pread(file, 1, place.end) not in (b"", b"\0"):
+            place = self._further(_Place(identity, len(content), _head(last), seal, end, last["synced"], torn))
+            self._seen = None if marks[1:] else (seal, Change((), {}))
+        elif os.pread(file, 1, place.end) != (b"\0" if place.end < place.size else b""):
             rest = _content(file, place.end).split(b"\0", 1)[0]
-            place = _Place(place.file, place.head, place.seal, place.end, place.synced, True)
+            place = replace(place, torn=True)
             for piece in reversed(rest.split(b"\n")[:-1]):
                 if (mark := self._opened(piece)) is not None:
                     end = place.end + rest.rfind(piece) + len(piece) + 1
                     torn = end < place.end + len(rest)
-                    place = self._further(_Place(identity, _head(mark[0]), mark[1], end, mark[0]["synced"], torn))
+                    found = _Place(identity, place.size, _head(mark[0]), mark[1], end, mark[0]["synced"], torn)
+                    place = self._further(found)
                     break
         self._place = place
         return place
@@ -320,6 +324,16 @@ def _header(head: Head, after: str, synced: int) -> dict[str, object]:
         "sequence": head.sequence,
         "synced": synced,
     }
+
+
+def _mark_text(head: Head, place: _Place, change: Change) -> str:
+    """The canonical JSON of a header with a change, in one go: one is written with every answer."""
+    decisions = plain(change.decisions) if change.decisions else "[]"
+    paid = ",".join([f"{plain(scope)}:[{','.join(map(str, cost))}]" for scope, cost in sorted(change.paid.items())])
+    return (
+        f'{{"after":"{place.seal}","at":{plain(head.at)},"charges":{head.charges},"decisions":{decisions},'
+        f'"head":"{head.mac.hex()}","paid":{{{paid}}},"sequence":{head.sequence},"synced":{place.synced}}}'
+    )
 
 
 def _head(body: Mapping[str, Any]) -> Head:

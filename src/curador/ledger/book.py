@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import chain
 
@@ -194,9 +195,10 @@ class Book(Registry):
         named = (scopes,) if isinstance(scopes, str) else tuple(scopes)
         path = self._path(named if receiver is None else (*named, receiver))
         terms = self._prices.terms(path, event, guarantee)
-        costs = terms.costs
+        costs, texts = terms.costs, terms.texts
         if note:
-            plain(note)  # a note that is not JSON is refused before the transaction begins
+            note = dict(note)
+            texts = replace(texts, note=plain(note))  # if it is not JSON, refused before the transaction begins
 
         def reserve_or_repeat(rows: Rows) -> Charge:
             at = self._time(rows)
@@ -213,11 +215,19 @@ class Book(Registry):
                 raise past.being_answered(rows, fingerprint, running)
             for scope in path:
                 check(rows, scope, self._open_definition(rows, scope), costs[scope])
-            number, paid = rows.head.charges + 1, tuple(costs.values())
             entry = Reserved(
-                number, path, paid, terms.event, terms.promised, dict(note), key, fingerprint, receiver, owner
+                rows.head.charges + 1,
+                path,
+                terms.paid,
+                terms.event,
+                terms.promised,
+                dict(note),
+                key,
+                fingerprint,
+                receiver,
+                owner,
             )
-            append(rows, self._key, entry, at)
+            append(rows, self._key, entry, at, texts=texts)
             return past.charge_of(entry, at, None, False, rows.head.sequence, event, guarantee)
 
         return self._store.write(reserve_or_repeat)  # no anchor write yet: nothing leaves before it is settled

@@ -6,10 +6,11 @@ The same rules run when a charge is made and when the history is replayed, so th
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache, singledispatch
+from functools import lru_cache
+from typing import Any
 
 from curador.accounting.filters import Filter, open_filter
 from curador.accounting.rules.costs import Cost, Currency, Rule
@@ -26,6 +27,7 @@ from curador.ledger.entries import (
     Restored,
     Revoked,
     Settled,
+    Texts,
     plain,
     seal,
     written,
@@ -35,7 +37,6 @@ from curador.ledger.stores.rows import (
     BALANCE,
     CHARGE,
     DATA,
-    ENTRY,
     FORMER,
     NAMED,
     PAID,
@@ -165,26 +166,28 @@ def _balance(rows: Rows, scope: str, width: int) -> tuple[Cost, Cost]:
 # ---- appending and posting -----------------------------------------------------------------------------------------
 
 
-def append(rows: Rows, key: bytes, entry: Entry, at: str, skip: int = 0) -> int:
-    """Write a sealed entry and post it; ``skip`` leaves out numbers that were lost."""
-    sequence = rows.head.sequence + 1 + skip
-    at = max(at, rows.head.at)  # a clock that is set back takes nothing back
-    line = written(entry, at)
-    mac = seal(key, rows.head.mac, sequence, line)
-    rows.put(ENTRY, sequence, line, mac)
-    rows.head = Head(sequence, rows.head.charges, mac, at)
+def append(rows: Rows, key: bytes, entry: Entry, at: str, skip: int = 0, texts: Texts | None = None) -> int:
+    """Write a sealed entry and post it; ``skip`` leaves out numbers that were lost.
+
+    ``texts`` are the parts of a Reserved that are written already.
+    """
+    before, charges, last, latest = rows.head
+    sequence = before + 1 + skip
+    at = max(at, latest)  # a clock that is set back takes nothing back
+    line = texts.line(entry, at) if texts is not None and isinstance(entry, Reserved) else written(entry, at)
+    mac = seal(key, last, sequence, line)
+    rows.append(sequence, line, mac, entry)
+    rows.head = Head(sequence, charges, mac, at)
     post(entry, rows)
     return sequence
 
 
-@singledispatch
 def post(entry: Entry, rows: Rows) -> None:
     """Update the derived rows for an entry that was just written."""
-    raise TypeError(f"no rule posts {entry.kind}")
+    _RULES[type(entry)](entry, rows)
 
 
-@post.register
-def _(entry: Opened, rows: Rows) -> None:
+def _open(entry: Opened, rows: Rows) -> None:
     text = plain(entry.definition)
     rows.put(SCOPE, entry.scope, entry.parent, text, entry.expires, 0)
     _promise(rows, entry)
@@ -192,8 +195,7 @@ def _(entry: Opened, rows: Rows) -> None:
         rows.put(BALANCE, entry.scope, part, 0, ceiling, int(definition(text).every))
 
 
-@post.register
-def _(entry: Granted, rows: Rows) -> None:
+def _grant(entry: Granted, rows: Rows) -> None:
     _, parent, _, expires, closed = _scope(rows, entry.scope)
     rows.put(SCOPE, entry.scope, parent, plain(entry.definition), expires, closed)
     _promise(rows, entry)
@@ -202,15 +204,13 @@ def _(entry: Granted, rows: Rows) -> None:
         rows.put(BALANCE, entry.scope, part, spent, ceiling, every)
 
 
-@post.register
-def _(entry: Revoked, rows: Rows) -> None:
+def _revoke(entry: Revoked, rows: Rows) -> None:
     _close(rows, entry.scope)
 
 
-@post.register
-def _(entry: Reserved, rows: Rows) -> None:
-    sequence = rows.head.sequence
-    rows.head = rows.head._replace(charges=entry.charge)
+def _reserve(entry: Reserved, rows: Rows) -> None:
+    sequence, _, mac, at = rows.head
+    rows.head = Head(sequence, entry.charge, mac, at)
     rows.put(CHARGE, entry.charge, sequence, entry.request, entry.fingerprint)
     if entry.request is not None and rows.get(REQUEST, entry.request) is None:
         rows.put(REQUEST, entry.request, entry.fingerprint, None)
@@ -219,15 +219,13 @@ def _(entry: Reserved, rows: Rows) -> None:
     _pay(rows, entry.charge, entry.scopes, entry.costs)
 
 
-@post.register
-def _(entry: Repeated, rows: Rows) -> None:
+def _repeat(entry: Repeated, rows: Rows) -> None:
     if entry.request is not None:
         rows.put(REQUEST, entry.request, entry.fingerprint, entry.charge)
     _pay(rows, entry.charge, entry.scopes, entry.costs)
 
 
-@post.register
-def _(entry: Settled, rows: Rows) -> None:
+def _settle(entry: Settled, rows: Rows) -> None:
     _, _, request, fingerprint = row_of(rows, CHARGE, entry.charge)
     if fingerprint is not None and rows.get(QUESTION, fingerprint) is None:
         rows.put(QUESTION, fingerprint, entry.charge)
@@ -235,16 +233,14 @@ def _(entry: Settled, rows: Rows) -> None:
         rows.put(REQUEST, request, fingerprint, entry.charge)
 
 
-@post.register
-def _(entry: Failed, rows: Rows) -> None:
+def _fail(entry: Failed, rows: Rows) -> None:
     _, _, _, fingerprint = rows.get(CHARGE, entry.charge) or ()
     running = None if fingerprint is None else rows.get(RUNNING, fingerprint)
     if running is not None and running[1] == entry.charge:
         rows.put(RUNNING, fingerprint, entry.charge, None)
 
 
-@post.register
-def _(entry: Registered, rows: Rows) -> None:
+def _register(entry: Registered, rows: Rows) -> None:
     before = rows.get(DATA, named[1]) if (named := rows.get(NAMED, entry.name)) is not None else None
     if before is not None and before[1] not in ("", entry.scope) and rows.get(FORMER, entry.name, entry.scope) is None:
         rows.put(FORMER, entry.name, entry.scope, before[1])
@@ -254,8 +250,7 @@ def _(entry: Registered, rows: Rows) -> None:
     rows.put(DATA, entry.data, entry.scope, entry.version, entry.unit)
 
 
-@post.register
-def _(entry: Restored, rows: Rows) -> None:
+def _restore(entry: Restored, rows: Rows) -> None:
     rows.head = rows.head._replace(charges=entry.charges)
     for table in STATE:
         for row in entry.rows.get(table.name, ()):
@@ -282,3 +277,16 @@ def _pay(rows: Rows, charge: int, scopes: Sequence[str], costs: Sequence[Sequenc
             _, _, spent, ceiling, every = row_of(rows, BALANCE, scope, part)
             rows.put(BALANCE, scope, part, spent + amount, ceiling, every)
         rows.put(PAID, scope, charge, rows.head.sequence)
+
+
+_RULES: dict[type[Entry], Callable[[Any, Rows], None]] = {
+    Opened: _open,
+    Granted: _grant,
+    Revoked: _revoke,
+    Reserved: _reserve,
+    Repeated: _repeat,
+    Settled: _settle,
+    Failed: _fail,
+    Registered: _register,
+    Restored: _restore,
+}

@@ -12,6 +12,7 @@ from curador.accounting.events import NOTHING, Event
 from curador.accounting.filters import Filter
 from curador.accounting.rules.costs import Cost, Currency, Rule, cost
 from curador.errors import BudgetExceeded, InvalidParameter, NotPromised
+from curador.ledger.entries import Texts, plain
 from curador.numbers import up
 from curador.privacy import Guarantee, Neighbors
 
@@ -112,11 +113,13 @@ def prices(states: Mapping[str, Filter], event: Event, guarantee: Guarantee | No
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """What an event costs in each scope of a path, and how the event and its promise are written down."""
+    """What an event costs in each scope of a path, and how all of it is written down."""
 
     costs: Mapping[str, Cost]
+    paid: tuple[Cost, ...]
     event: Mapping[str, object]
     promised: Mapping[str, object] | None
+    texts: Texts
 
 
 class PriceList:
@@ -136,6 +139,7 @@ class PriceList:
         self._fixed = fixed
         self._paths: dict[tuple[str, ...], tuple[str, ...]] = {}
         self._terms: dict[tuple[tuple[str, ...], Event, Guarantee | None], Terms] = {}
+        self._last: tuple[tuple[str, ...], Event, Guarantee | None, Terms] | None = None
 
     def path(self, scopes: tuple[str, ...]) -> tuple[str, ...]:
         """Every scope that a charge to these falls on."""
@@ -149,13 +153,19 @@ class PriceList:
 
     def terms(self, path: tuple[str, ...], event: Event, guarantee: Guarantee | None) -> Terms:
         """What an event costs along a path."""
+        if (last := self._last) is not None and last[0] is path and last[1] is event and last[2] is guarantee:
+            return last[3]  # without hashing an event, which may be a long sum
         found = self._terms.get((path, event, guarantee))
         if found is None:
             costs = prices({scope: self._fixed(scope)[1] for scope in path}, event, guarantee)
-            found = Terms(costs, event.to_json(), None if guarantee is None else guarantee.to_json())
+            paid, bought = tuple(costs.values()), event.to_json()
+            promised = None if guarantee is None else guarantee.to_json()
+            texts = Texts(plain(paid), plain(bought), plain(promised), "{}", plain(path))
+            found = Terms(costs, paid, bought, promised, texts)
             if len(self._terms) >= MOST_REMEMBERED:
                 self._terms.clear()
             self._terms[path, event, guarantee] = found
+        self._last = path, event, guarantee, found
         return found
 
 

@@ -7,14 +7,13 @@ Decisions are kept as they were written, and charges as sums.
 from __future__ import annotations
 
 import hmac
-import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from curador.accounting.rules.costs import Cost
 from curador.errors import LedgerBroken
-from curador.ledger.entries import Restored, read, seal
+from curador.ledger.entries import Failed, Repeated, Reserved, Restored, Sealed, Settled, read, seal
 from curador.ledger.posting import EVERYTHING, STATE, definition, post
 from curador.ledger.pricing import covers
 from curador.ledger.stores.memory_rows import MemoryRows
@@ -38,6 +37,43 @@ StateRows = Mapping[str, Iterable[DbRow]]
 """Rows of these tables, by the name of the table."""
 
 
+# ---- the entries after a mark --------------------------------------------------------------------------------------
+
+
+class Newer(Protocol):
+    """The end of a history, from which the entries after a mark are taken."""
+
+    def after(self, mark: Head, key: bytes) -> Iterable[Sealed]:
+        """The entries after a mark; LedgerBroken unless they follow it."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """Entries as they are in the database: each must carry its seal."""
+
+    rows: Sequence[DbRow]
+
+    def after(self, mark: Head, key: bytes) -> Iterator[Sealed]:
+        newer = (row for row in self.rows if row[0] > mark.sequence)
+        return ((number, line, mac, read(line)[0]) for number, line, mac in chained(newer, key, mark.mac))
+
+
+@dataclass(frozen=True, slots=True)
+class Own:
+    """Entries that this process has sealed, one after the other, after a head: the mark must be that or one of them."""
+
+    before: Head
+    made: Sequence[Sealed]
+
+    def after(self, mark: Head, key: bytes) -> Sequence[Sealed]:
+        place = sum(one[0] <= mark.sequence for one in self.made) if mark.sequence > self.before.sequence else 0
+        last = self.made[place - 1][2] if place else self.before.mac
+        if last != mark.mac:
+            raise _not_following(mark.sequence)
+        return self.made[place:]
+
+
 @dataclass(frozen=True, slots=True)
 class Change:
     """What some entries did: decisions, each with its number, and what each scope paid after the last restore."""
@@ -46,30 +82,49 @@ class Change:
     paid: Mapping[str, Cost]
 
 
-def changed(entries: Iterable[DbRow]) -> Change:
-    """What entries did, given as their rows.
+def changed(entries: Iterable[Sealed]) -> Change:
+    """What entries did.
 
-    >>> changed([(7, '{"kind":"reserve","scopes":["people"],"costs":[[5]]}', b""), (8, '{"kind":"settle"}', b"")])
+    >>> changed([(7, "", b"", Reserved(1, ["people"], [[5]], {})), (8, "", b"", Settled(1, ""))])
     Change(decisions=(), paid={'people': (5,)})
     """
     decisions: list[tuple[int, str]] = []
     paid: dict[str, Cost] = {}
-    for sequence, line, _ in entries:
-        body = json.loads(line)
-        kind = body["kind"]
-        if kind in ("reserve", "repeat"):
-            for scope, cost in zip(body["scopes"], body["costs"], strict=True):
-                before = paid.get(scope)
-                paid[scope] = tuple(cost) if before is None else tuple(a + b for a, b in zip(before, cost, strict=True))
-        elif kind not in ("settle", "fail"):
+    for sequence, line, _, entry in entries:
+        if isinstance(entry, Reserved | Repeated):
+            _pay(paid, zip(entry.scopes, entry.costs, strict=True))
+        elif not isinstance(entry, Settled | Failed):
             decisions.append((sequence, line))
-            if kind == "restore":  # it states balances, with all that was paid before
-                stated = {(row[0], row[1]) for row in body["rows"].get("balance", ())}
+            if isinstance(entry, Restored):  # it states balances, with all that was paid before
+                stated = {(row[0], row[1]) for row in entry.rows.get("balance", ())}
                 paid = {
                     scope: tuple(0 if (scope, part) in stated else amount for part, amount in enumerate(cost))
                     for scope, cost in paid.items()
                 }
     return Change(tuple(decisions), paid)
+
+
+def added(before: Change, change: Change) -> Change:
+    """What two changes did, one after the other."""
+    stated: set[str] = set()
+    for _, line in change.decisions:
+        entry, _ = read(line)
+        if isinstance(entry, Restored):
+            stated |= {row[0] for row in entry.rows.get("balance", ())}
+    paid = {scope: cost for scope, cost in before.paid.items() if scope not in stated}
+    _pay(paid, change.paid.items())
+    return Change(before.decisions + change.decisions, paid)
+
+
+def _pay(paid: dict[str, Cost], more: Iterable[tuple[str, Sequence[int]]]) -> None:
+    for scope, cost in more:
+        before = paid.get(scope)
+        if before is None:
+            paid[scope] = tuple(cost)
+        elif len(before) == len(cost) == 1:
+            paid[scope] = (before[0] + cost[0],)
+        else:
+            paid[scope] = tuple(a + b for a, b in zip(before, cost, strict=True))
 
 
 def apply(change: Change, rows: MemoryRows) -> None:
@@ -106,14 +161,18 @@ def chained(entries: Iterable[DbRow], key: bytes, after: bytes) -> Iterator[DbRo
     """
     for sequence, line, mac in entries:
         if not hmac.compare_digest(seal(key, after, sequence, line), bytes(mac)):
-            raise LedgerBroken(
-                f"This ledger was changed by another program: entry {sequence} does not carry its seal.",
-                fix=RESTORE,
-                code="ledger-tampered",
-                facts={"entry": sequence},
-            )
+            raise _not_following(sequence)
         after = bytes(mac)
         yield sequence, line, after
+
+
+def _not_following(sequence: int) -> LedgerBroken:
+    return LedgerBroken(
+        f"This ledger was changed by another program: entry {sequence} does not carry its seal.",
+        fix=RESTORE,
+        code="ledger-tampered",
+        facts={"entry": sequence},
+    )
 
 
 # ---- an older copy brought to it ------------------------------------------------------------------------------------

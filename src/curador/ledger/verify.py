@@ -8,7 +8,7 @@ from itertools import islice, zip_longest
 
 from curador.accounting.events import event_from_json
 from curador.errors import CuradorError, LedgerBroken
-from curador.ledger.entries import Entry, Repeated, Reserved, Restored, Settled, digest, genesis, read
+from curador.ledger.entries import Entry, Repeated, Reserved, Restored, Sealed, Settled, digest, genesis, read
 from curador.ledger.posting import EVERYTHING, STATE, post, state
 from curador.ledger.stores.memory_rows import MemoryRows
 from curador.ledger.stores.rows import (
@@ -201,11 +201,11 @@ def compare_state(rows: Rows, key: bytes, mark: Head, known: MemoryRows) -> None
     last = mark.mac
     now = from_state(state_rows(known))
 
-    def since() -> Iterator[DbRow]:
+    def since() -> Iterator[Sealed]:
         nonlocal last
-        for entry in chained(paged(rows, ENTRY, (mark.sequence,)), key, mark.mac):
-            last = entry[2]
-            yield entry
+        for sequence, line, mac in chained(paged(rows, ENTRY, (mark.sequence,)), key, mark.mac):
+            last = mac
+            yield sequence, line, mac, read(line)[0]
 
     apply(changed(since()), now)
     if last != rows.head.mac:

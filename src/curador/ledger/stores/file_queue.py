@@ -2,7 +2,8 @@
 
 SQLite's busy handler polls, and a waiter may starve for seconds.  Here every writer draws a ticket number, locks the
 byte with that number in a file, and waits until no lower byte is locked.  The system drops the locks of a process that
-ends.  Only fairness depends on this, never a balance: SQLite's own lock is taken as well.
+ends.  Who finds nobody there may try SQLite's lock at once.  Only fairness depends on this, never a balance: SQLite's
+own lock is taken as well.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from curador.ledger.stores.reopened_file import ReopenedFile
 # Locks of an open file, not of a process: two ledgers of one process queue like those of two.  Linux only.
 _WAIT: int | None = getattr(fcntl, "F_OFD_SETLKW", None)
 _TRY: int | None = getattr(fcntl, "F_OFD_SETLK", None)
+_LOOK: int | None = getattr(fcntl, "F_OFD_GETLK", None)
 
 
 def _range(kind: int, start: int, length: int = 1) -> bytes:
@@ -28,6 +30,7 @@ def _range(kind: int, start: int, length: int = 1) -> bytes:
 
 # Byte 0 is the dispenser, locked while a number is drawn; number n is byte n + 1.
 _DISPENSER, _DRAWN, _NONE = _range(fcntl.F_WRLCK, 0), _range(fcntl.F_UNLCK, 0), _range(fcntl.F_UNLCK, 0, 0)
+_ANYBODY = _range(fcntl.F_WRLCK, 0, 0)
 
 
 LAST = 2**62
@@ -64,6 +67,13 @@ class FileQueue:
             return int
         self._file = self._reopened.held()  # if its name meant another file by now, only fairness would suffer
         return partial(fcntl.fcntl, self._file, _TRY, _NONE)
+
+    def is_empty(self) -> bool:
+        """Whether nobody waits or has the turn, so that whoever comes now passes nobody over."""
+        if _LOOK is None:
+            return True
+        found = fcntl.fcntl(self._reopened.held(), _LOOK, _ANYBODY)
+        return bool(struct.unpack_from("h", found)[0] == fcntl.F_UNLCK)
 
     def wait(self) -> int:
         """Wait for this writer's turn, which lasts until it leaves; the ticket number."""

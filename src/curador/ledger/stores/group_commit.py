@@ -7,6 +7,7 @@ the exceptions of signal handlers between built-in calls, never within one that 
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from threading import Lock
@@ -71,6 +72,7 @@ class GroupCommit:
         """Whoever holds it runs transactions."""
         self._guard = Lock()
         self._waiting: list[Job] = []
+        self._shared = False
 
     def run(self, transaction: Callable[[Any], Any], need: Any = None) -> Any:
         job = Job(transaction, need)
@@ -78,6 +80,8 @@ class GroupCommit:
             self._waiting.append(job)
             first = len(self._waiting) == 1
         try:
+            if first and self._shared:
+                time.sleep(0)  # those who shared the last transaction come again: let them queue
             if not first or self.lead.locked():
                 job.wait(self.lead, first)
             if not job.done:
@@ -105,6 +109,7 @@ class GroupCommit:
             batch, self._waiting = self._waiting, []
         try:
             if batch:
+                self._shared = len(batch) > 1
                 self._perform(batch)
         except Exception as error:  # noqa: BLE001  every waiter raises it
             for job in batch:

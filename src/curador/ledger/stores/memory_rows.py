@@ -55,6 +55,9 @@ class MemoryRows:
             self._keys[table.name][key[:-1]].append(key[-1])
         self._tables[table.name][key] = row
 
+    def append(self, sequence: int, line: str, mac: bytes, entry: Any) -> None:
+        self.put(ENTRY, sequence, line, mac)
+
     def scan(self, table: RowTable, *prefix: DbValue, most: int | None = None, after: DbRow = ()) -> Iterator[DbRow]:
         rows, groups = self._tables[table.name], self._keys[table.name]
         starts = sorted(start for start in groups if start[: len(prefix)] == prefix)

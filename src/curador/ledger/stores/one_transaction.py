@@ -6,7 +6,7 @@ A first run only looks: where everything is found as it should be, no other proc
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from curador.ledger.stores.rows import AnchorNeed, DbRow, DbValue, Head, Rows, RowTable, T
 
@@ -35,6 +35,9 @@ class Look:
             return row
 
     def put(self, table: RowTable, *row: DbValue) -> NoReturn:
+        raise MustWrite
+
+    def append(self, sequence: int, line: str, mac: bytes, entry: Any) -> NoReturn:
         raise MustWrite
 
     def scan(self, table: RowTable, *prefix: DbValue, most: int | None = None, after: DbRow = ()) -> Iterator[DbRow]:

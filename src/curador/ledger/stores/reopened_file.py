@@ -32,7 +32,7 @@ class ReopenedFile:
 
     def descriptor(self) -> int:
         """The open file; FileNotFoundError if there is none and the flags do not create one."""
-        if self.identity is None or self.identity != self._named():
+        if self.identity is None or not self.is_named():
             self.close()
             self._open = os.open(self._path, self._flags, 0o600)
             self._closing = weakref.finalize(self, os.close, self._open)
@@ -43,11 +43,12 @@ class ReopenedFile:
         """The open file, whatever its name means now; it is opened if it is not open."""
         return self.descriptor() if self.identity is None or self.identity[0] != os.getpid() else self._open
 
-    def _named(self) -> tuple[int, int, int] | None:
+    def is_named(self) -> bool:
+        """Whether the open file is this process's, and still the one that its name means."""
         try:
-            return _identity(os.stat(self._path))
+            return _identity(os.stat(self._path)) == self.identity
         except FileNotFoundError:
-            return None
+            return False
 
     def close(self) -> None:
         """Close it; the next use opens it again."""

@@ -135,6 +135,10 @@ class Rows(Protocol):
         """Write a row; over the one with its key, unless the table is append-only."""
         ...
 
+    def append(self, sequence: int, line: str, mac: bytes, entry: Any) -> None:
+        """Write the row of an entry, and remember what it says for the next mark."""
+        ...
+
     def scan(self, table: RowTable, *prefix: DbValue, most: int | None = None, after: DbRow = ()) -> Iterator[DbRow]:
         """The rows whose key has this prefix, in the order of their keys; with ``most`` only the first.
 

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, nullcontext
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from threading import RLock
 from typing import Any
 
 from curador.errors import CuradorError, LedgerBroken, LedgerFailed
 from curador.forks import after_fork
 from curador.ledger.anchor import Anchor
+from curador.ledger.entries import Sealed
 from curador.ledger.stores.group_commit import GroupCommit, Job
 from curador.ledger.stores.rows import (
     ENTRY,
@@ -21,7 +23,6 @@ from curador.ledger.stores.rows import (
     RESTORE,
     TABLES,
     AnchorNeed,
-    DbRow,
     Head,
     Rows,
     RowTable,
@@ -38,9 +39,13 @@ from curador.ledger.stores.unit_of_work import (
     insert,
     select,
 )
+from curador.ledger.summary import Newer, Own, Stored
 
 MOST_UNMARKED = 1000
 """The most entries that are kept for the next mark; if there are more, it reads them."""
+
+SYNCS = 4
+"""The least of so many anchor writes says how long one takes: a single one may have waited for the processor."""
 
 WORTH_A_THREAD = 0.0003
 """Seconds an anchor write must take to be worth another thread: a hand-over takes about as long as a quick sync."""
@@ -57,6 +62,9 @@ def create(table: RowTable, types: Mapping[type, str], options: str = "", prefix
     keys = ", ".join(table.names[: table.key])
     check = [] if table.check is None else [f"CHECK ({table.check.sql})"]
     return f"CREATE TABLE {prefix}{table.name} ({', '.join([*columns, f'PRIMARY KEY ({keys})', *check])}){options}"
+
+
+_NOTHING = nullcontext()
 
 
 # ---- transactions ------------------------------------------------------------------------------------------------
@@ -94,11 +102,12 @@ class SqlStore(ABC):
         # The last head seen here, and the newest mark that its history is known to contain.
         self._known: tuple[Head | None, Head | None] = None, None
         self._translating = TranslatedErrors(self._translated)
-        self._sync = 0.0
+        self._syncs = deque([0.0], maxlen=SYNCS)
+        self._write_head, self._read_head = insert(HEAD, self.prefix), select(HEAD, 1, prefix=self.prefix)
         self._helper: ThreadPoolExecutor | None
         self._memory: tuple[Head | None, CachedRows]
-        # Entries of this process up to the head that its last batch left, and the number of the entry before them.
-        self._unmarked: tuple[int, list[DbRow]]
+        # Entries of this process up to the head that its last batch left, and the head before them.
+        self._unmarked: tuple[Head, list[Sealed]]
         self.made_anew()
         after_fork(self)
 
@@ -142,13 +151,14 @@ class SqlStore(ABC):
         known, mark = self._known, self._newest()  # older than the snapshot, which must contain both
 
         def answer(database: Database) -> T:
-            rows = ReadView(database, _head(database, self.prefix), self.prefix)
+            rows = ReadView(database, _head(database, self._read_head), self.prefix)
             self._require_continued(rows, known, mark)
             result = query(rows)
             if rows.depends > self.anchor.reached and mark is not None:
                 # It may have been settled by a process that has not marked it yet.
                 newer = rows.depends > mark.sequence
-                self.anchor.mark(*((rows.head, paged(rows, ENTRY, (mark.sequence,))) if newer else (mark, ())))
+                since = Stored(list(paged(rows, ENTRY, (mark.sequence,)))) if newer else Stored(())
+                self.anchor.mark(rows.head if newer else mark, since)
             return result
 
         with self._translating:
@@ -169,47 +179,47 @@ class SqlStore(ABC):
             self._memory = rows.head, carry_over(cache)
             if after is not None:
                 self._mark(rows.head, after)
-                self._known, self._unmarked = (rows.head, rows.head), (rows.head.sequence, [])
+                self._known, self._unmarked = (rows.head, rows.head), (rows.head, [])
         for job, (result, error) in zip(batch, outcomes, strict=True):
             job.finish(result, error)
 
     def _transact(
         self, database: Database, batch: Sequence[Job]
-    ) -> tuple[UnitOfWork, CachedRows, Head | None, list[DbRow] | None, list[Outcome]]:
-        before = _head(database, self.prefix)
+    ) -> tuple[UnitOfWork, CachedRows, Head | None, Newer | None, list[Outcome]]:
+        before = _head(database, self._read_head)
         mark = self._newest()  # of a committed head, so that it is never ahead of this one
         if self._memory[0] != before:  # others have written, or it is not known what this process did last
-            self._unmarked = before.sequence, []
+            self._unmarked = before, []
         cache = self._recall(before)
         rows = UnitOfWork(database, before, cache, self.prefix)
         self._require_continued(rows, self._known, mark)
-        answers = any(job.need is AnchorNeed.BEFORE for job in batch) and before.sequence > self.anchor.reached
-        with self._marking(before, self._since(rows, mark)) if answers else nullcontext():
+        answers = before.sequence > self.anchor.reached and any(job.need is AnchorNeed.BEFORE for job in batch)
+        with self._marking(before, self._since(rows, mark)) if answers else _NOTHING:
             outcomes = [_attempt(job, rows) for job in batch]
             rows.flush()
             if answers:
-                mark, self._unmarked = before, (before.sequence, [])
-            later = AnchorNeed.AFTER in rows.needs and rows.head.sequence > self.anchor.reached
+                mark, self._unmarked = before, (before, [])
+            later = rows.anchored and rows.head.sequence > self.anchor.reached
             after = self._since(rows, mark) if later else None
-            self._unmarked[1].extend(rows.appended)
+            self._unmarked[1].extend(rows.made)
             if len(self._unmarked[1]) > MOST_UNMARKED:
-                self._unmarked = rows.head.sequence, []
+                self._unmarked = rows.head, []
             if rows.head != before:
-                database.execute(insert(HEAD, self.prefix), (1, FORMAT, *rows.head))
+                database.execute(self._write_head, (1, FORMAT, *rows.head))
             self._commit()
         return rows, cache, mark, after, outcomes
 
     def _newest(self) -> Head | None:
         return self.anchor.newest() if self.checking else None
 
-    def _since(self, rows: UnitOfWork, mark: Head | None) -> list[DbRow]:
+    def _since(self, rows: UnitOfWork, mark: Head | None) -> Newer:
         """The entries since a mark; they are read, unless this process has written all of them."""
         end = mark or self.anchor.newest()
         assert end is not None
-        first, known = self._unmarked
-        if first <= end.sequence:
-            return [entry for entry in (*known, *rows.appended) if entry[0] > end.sequence]
-        return list(paged(rows, ENTRY, (end.sequence,)))
+        before, known = self._unmarked
+        if before.sequence <= end.sequence:
+            return Own(before, [*known, *rows.made])
+        return Stored(list(paged(rows, ENTRY, (end.sequence,))))
 
     def _require_continued(self, rows: ReadView, known: tuple[Head | None, Head | None], mark: Head | None) -> None:
         """Refuse a history that lacks the last head seen here or the anchor's mark: the database was put back.
@@ -237,44 +247,42 @@ class SqlStore(ABC):
         self._memory = None, empty_cache()
         return cache if left == head else empty_cache()
 
-    @contextmanager
-    def _marking(self, head: Head, entries: list[DbRow]) -> Iterator[None]:
+    def _marking(self, head: Head, entries: Newer) -> AbstractContextManager[None]:
         """Marks a head while the block runs, since concurrent syncs overlap; before it where syncs are quick."""
-        if self._sync < WORTH_A_THREAD:
-            self._mark(head, entries)
-            yield
-            return
-        if self._helper is None:
-            self._helper = ThreadPoolExecutor(1, "curador anchor")
-        try:
-            marked = self._helper.submit(self._mark, head, entries)
-        except RuntimeError:  # this process is exiting, and no thread can be started
-            self._mark(head, entries)
-            yield
-            return
-        try:
-            yield
-        finally:
-            failure = marked.exception()  # waits
-        if failure is not None:
-            raise failure
+        if min(self._syncs) >= WORTH_A_THREAD:
+            if self._helper is None:
+                self._helper = ThreadPoolExecutor(1, "curador anchor")
+            with suppress(RuntimeError):  # this process is exiting, and no thread can be started
+                return _waiting_for(self._helper.submit(self._mark, head, entries))
+        self._mark(head, entries)
+        return _NOTHING
 
-    def _mark(self, head: Head, entries: list[DbRow]) -> None:
+    def _mark(self, head: Head, entries: Newer) -> None:
         start = time.perf_counter()
         self.anchor.mark(head, entries)
-        self._sync = time.perf_counter() - start
+        self._syncs.append(time.perf_counter() - start)
 
     def made_anew(self) -> None:
         """Make anew what a process cannot have in common with its parent; of a batch that was cut off, nothing."""
         self._writing, self._reading = RLock(), RLock()
         self._group = GroupCommit(self._perform)
-        self._memory, self._unmarked = (None, empty_cache()), (0, [])
+        self._memory, self._unmarked = (None, empty_cache()), (Head(0, 0, b""), [])
         self._helper = None
         self.anchor.after_fork()
 
 
-def _head(database: Database, prefix: str) -> Head:
-    row = database.execute(select(HEAD, 1, prefix=prefix), (1,)).fetchone()
+@contextmanager
+def _waiting_for(marked: Future[None]) -> Iterator[None]:
+    try:
+        yield
+    finally:
+        failure = marked.exception()  # waits
+    if failure is not None:
+        raise failure
+
+
+def _head(database: Database, statement: str) -> Head:
+    row = database.execute(statement, (1,)).fetchone()
     if row is None or row[1] != FORMAT:
         raise LedgerBroken(
             "This database is not a ledger that this version can read.",

@@ -24,8 +24,11 @@ TYPES = {int: "INTEGER", str: "TEXT", bytes: "BLOB"}
 PATIENCE = 60
 """Seconds to wait for another program's lock, such as a backup's; among ledgers the queue decides."""
 
-BUSY = 250
-"""Milliseconds of that in which nobody can interrupt a writer, nor this process fork."""
+PAGE_BYTES = 2048
+"""Bytes of a page: a pair of transactions changes a dozen pages, in each of them some hundred bytes."""
+
+PAUSE = 0.001
+"""Seconds between two tries, in which this process can fork."""
 
 
 def _options(table: RowTable) -> str:
@@ -36,6 +39,14 @@ def _options(table: RowTable) -> str:
 
 class _Interrupted(Exception):
     """A long read stops, because its process wants to fork."""
+
+
+class _Busy(Exception):
+    """Another program, or a ledger of another process, has the write lock."""
+
+    def __init__(self, error: sqlite3.OperationalError) -> None:
+        super().__init__(error)
+        self.error = error
 
 
 class _Interruptible:
@@ -98,23 +109,34 @@ class SqliteStore(SqlStore):
         return None if found == "ok" else f"The file of this ledger is damaged: {found}."
 
     def _in_write(self, work: Callable[[Database], T], fresh: bool = False) -> T:
+        if self._queue.is_empty():
+            with suppress(_Busy):
+                return self._try_write(work, fresh)
         leave = self._queue.leaving()
         try:
             self._queue.wait()
             end = time.monotonic() + PATIENCE
             while True:
-                # A connection is built in: its exit rolls back, whatever was raised and at whatever instant, also
-                # between a BEGIN that succeeded and the next line.
-                with self._writing, self._connection("write", fresh) as connection:
-                    try:
-                        connection.execute("BEGIN IMMEDIATE")
-                    except sqlite3.OperationalError as error:
-                        if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > end:
-                            raise
-                    else:
-                        return work(connection)
+                try:
+                    return self._try_write(work, fresh)
+                except _Busy as busy:
+                    if time.monotonic() > end:
+                        raise busy.error from None
+                time.sleep(PAUSE)
         finally:
             leave()
+
+    def _try_write(self, work: Callable[[Database], T], fresh: bool) -> T:
+        # A connection is built in: its exit rolls back, whatever was raised and at whatever instant, also between a
+        # BEGIN that succeeded and the next line.
+        with self._writing, self._connection("write", fresh) as connection:
+            try:
+                connection.execute("BEGIN IMMEDIATE")
+            except sqlite3.OperationalError as error:
+                if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY:
+                    raise
+                raise _Busy(error) from None
+            return work(connection)
 
     def _commit(self) -> None:
         self._connections["write"].execute("COMMIT")
@@ -155,12 +177,18 @@ class SqliteStore(SqlStore):
                 isolation_level=None,  # no transaction is begun or ended but by this class
                 check_same_thread=False,  # one thread at a time, by the locks above
             )
-            if made.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
-                made.execute("PRAGMA journal_mode = WAL")
-            made.execute("PRAGMA synchronous = FULL")
-            if use == "write":
-                made.execute(f"PRAGMA busy_timeout = {BUSY}")
-            self._same_file()
+            try:
+                if fresh:
+                    made.execute(f"PRAGMA page_size = {PAGE_BYTES}")  # of a file that has no page yet
+                if made.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
+                    made.execute("PRAGMA journal_mode = WAL")
+                made.execute("PRAGMA synchronous = FULL")
+                if use == "write":
+                    made.execute("PRAGMA busy_timeout = 0")  # the queue decides who waits, not SQLite's polling
+                self._same_file()
+            except BaseException:  # of a damaged file: not open until it is collected
+                made.close()
+                raise
             self._connections[use] = made
         return self._connections[use]
 

@@ -21,6 +21,8 @@ CachedRows = defaultdict[RowTable, dict[DbRow, DbRow | None]]
 MOST_CACHED = 20_000
 """The most rows that are kept in the cache from one batch to the next."""
 
+_UNREAD: DbRow = ("not read yet",)
+
 _APPEND_ONLY = tuple(table for table in TABLES if table.append_only)
 
 
@@ -132,6 +134,9 @@ class ReadView:
         found = self._database.execute(statement, numbers)
         return {number: (line, bool(answered)) for number, line, answered in found}
 
+    def append(self, sequence: int, line: str, mac: bytes, entry: Any) -> None:
+        raise TypeError("a read-only view cannot write")
+
     def require(self, need: AnchorNeed) -> None:
         raise TypeError("a read-only view cannot require an anchor write")
 
@@ -148,9 +153,10 @@ class UnitOfWork(ReadView):
 
     def __init__(self, database: Database, head: Head, cache: CachedRows, prefix: str = "") -> None:
         super().__init__(database, head, prefix)
-        self.needs: set[AnchorNeed] = set()
-        self.appended: list[DbRow] = []
-        """The entries that were sent to the database so far."""
+        self.anchored = False
+        """Whether the anchor must cover what was written here before a result is returned."""
+        self.made: list[tuple[int, str, bytes, Any]] = []
+        """The entries that were written so far, with what they say."""
         self._start = head
         self._cache = cache
         self._written: defaultdict[RowTable, dict[DbRow, DbRow]] = defaultdict(dict)
@@ -158,10 +164,11 @@ class UnitOfWork(ReadView):
 
     def get(self, table: RowTable, *key: DbValue) -> DbRow | None:
         cached = self._cache[table]
-        if key in cached:
+        try:
             return cached[key]
-        cached[key] = row = super().get(table, *key)
-        return row
+        except KeyError:
+            cached[key] = row = super().get(table, *key)
+            return row
 
     def put(self, table: RowTable, *row: DbValue) -> None:
         key = row[: table.key]
@@ -170,8 +177,12 @@ class UnitOfWork(ReadView):
             raise LedgerBroken(
                 f"The table {table.name} refuses {row!r:.200}.", fix="Report this.", code="ledger-defect"
             )
-        self._undo.append((table, key, key in cached, cached.get(key), written.get(key)))
+        self._undo.append((table, key, cached.get(key, _UNREAD), written.get(key)))
         cached[key] = written[key] = row
+
+    def append(self, sequence: int, line: str, mac: bytes, entry: Any) -> None:
+        self.put(ENTRY, sequence, line, mac)
+        self.made.append((sequence, line, mac, entry))
 
     def scan(self, table: RowTable, *prefix: DbValue, most: int | None = None, after: DbRow = ()) -> Iterator[DbRow]:
         self._flush_before_scan()
@@ -187,23 +198,23 @@ class UnitOfWork(ReadView):
         self.flush()
 
     def require(self, need: AnchorNeed) -> None:
-        self.needs.add(need)
+        self.anchored = True
 
     def depends_on(self, entry: int) -> None:
-        self.needs.add(AnchorNeed.AFTER)
+        self.anchored = True
 
     def savepoint(self) -> None:
         """Keep every write so far, unless the transaction fails."""
-        self._undo: list[tuple[RowTable, DbRow, bool, DbRow | None, DbRow | None]] = []
-        self._head = self.head
+        self._undo: list[tuple[RowTable, DbRow, DbRow | None, DbRow | None]] = []
+        self._head, self._kept = self.head, len(self.made)
 
     def rollback(self) -> None:
         """Undo every write since the last savepoint."""
-        for table, key, seen, row, written in reversed(self._undo):
-            if seen:
-                self._cache[table][key] = row
-            else:
+        for table, key, row, written in reversed(self._undo):
+            if row is _UNREAD:
                 del self._cache[table][key]
+            else:
+                self._cache[table][key] = row
             if written is None:
                 del self._written[table][key]
             else:
@@ -212,6 +223,7 @@ class UnitOfWork(ReadView):
                 del self._written[table]
         self._undo.clear()
         self.head = self._head
+        del self.made[self._kept :]
 
     def flush(self) -> None:
         """Send every kept write to the database.
@@ -220,9 +232,12 @@ class UnitOfWork(ReadView):
         """
         if self._written and self.head == self._start:
             raise LedgerBroken("Rows would be written without an entry.", fix="Report this.", code="ledger-defect")
-        self.appended += self._written.get(ENTRY, {}).values()
         for table, rows in self._written.items():
-            self._database.executemany(insert(table, self._prefix), rows.values())
+            statement = insert(table, self._prefix)
+            if len(rows) == 1:
+                self._database.execute(statement, *rows.values())
+            else:
+                self._database.executemany(statement, rows.values())
         self._written.clear()
 
 
