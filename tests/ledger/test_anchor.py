@@ -17,10 +17,10 @@ from typing import Any
 import pytest
 
 from curador.errors import BudgetExceeded, InvalidParameter, LedgerBroken, LedgerFailed
-from curador.ledger import anchor as anchors
-from curador.ledger.anchor import Anchor
+from curador.ledger.anchor import log as anchors
+from curador.ledger.anchor.keep import key_of
+from curador.ledger.anchor.log import Anchor
 from curador.ledger.book import Book
-from curador.ledger.keep import key_of
 from curador.ledger.opening import open_ledger
 from curador.ledger.stores.rows import BALANCE
 from curador.privacy import PureDP

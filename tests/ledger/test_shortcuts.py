@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 
 from curador.errors import LedgerBroken
-from curador.ledger import anchor as anchors
-from curador.ledger.anchor import Anchor
+from curador.ledger.anchor import log as anchors
+from curador.ledger.anchor.keep import key_of
+from curador.ledger.anchor.log import Anchor
+from curador.ledger.anchor.summary import Change, Own, Stored, added, changed
 from curador.ledger.entries import Reserved, Restored, Sealed, Settled, Texts, plain, seal, written
-from curador.ledger.keep import key_of
 from curador.ledger.opening import open_ledger
 from curador.ledger.stores.rows import BALANCE, Head
-from curador.ledger.summary import Change, Own, Stored, added, changed
 from curador.privacy import PureDP
 from tests.ledger.workers import THOUSANDTH
 

@@ -14,7 +14,7 @@ import pytest
 
 from curador.accounting.events import PureLoss
 from curador.errors import BudgetExceeded, InvalidParameter, LedgerBroken, LedgerFailed
-from curador.ledger.anchor import Anchor
+from curador.ledger.anchor.log import Anchor
 from curador.ledger.book import Book
 from curador.ledger.opening import open_ledger, restore_ledger
 from curador.ledger.stores.rows import TABLES

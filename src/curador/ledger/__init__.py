@@ -11,9 +11,7 @@ Reading order:
 * posting — from entries to balances
 * history — charges and decisions, read back from the entries
 * verify — the history, read again and compared
-* keep — the folder outside the database: the key, and files made whole or not at all
-* summary — what a history comes to without its charges, and how an older copy is brought to it
-* anchor — the log of how far it had come, kept in that folder
+* anchor — the folder outside the database: the key, and a log of how far the history had come
 * opening — a ledger by its address, and an older copy taken into use again
 * stores — where rows are kept: in memory, in SQLite, in PostgreSQL.
 """

@@ -8,16 +8,16 @@ from pathlib import Path
 from urllib.parse import unquote
 
 from curador.errors import InvalidParameter, LedgerBroken
-from curador.ledger.anchor import Anchor
+from curador.ledger.anchor.keep import key_of
+from curador.ledger.anchor.log import Anchor
+from curador.ledger.anchor.summary import restored, state_rows
 from curador.ledger.book import Book, Clock, now
 from curador.ledger.entries import Restored, genesis, instant, read
-from curador.ledger.keep import key_of
 from curador.ledger.posting import append
 from curador.ledger.pricing import name_of
 from curador.ledger.stores.memory import MemoryLedger
 from curador.ledger.stores.rows import ENTRY, RESTORE, AnchorNeed, Head, Rows, paged
 from curador.ledger.stores.sql import SqlStore, contains
-from curador.ledger.summary import restored, state_rows
 from curador.ledger.verify import compare_state, verify_new, verify_rows
 
 MOST_AT_OPENING = 2000

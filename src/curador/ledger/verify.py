@@ -8,6 +8,7 @@ from itertools import islice, zip_longest
 
 from curador.accounting.events import event_from_json
 from curador.errors import CuradorError, LedgerBroken
+from curador.ledger.anchor.summary import apply, chained, changed, from_state, state_rows
 from curador.ledger.entries import Entry, Repeated, Reserved, Restored, Sealed, Settled, digest, genesis, read
 from curador.ledger.posting import EVERYTHING, STATE, post, state
 from curador.ledger.stores.memory_rows import MemoryRows
@@ -28,7 +29,6 @@ from curador.ledger.stores.rows import (
     RowTable,
     paged,
 )
-from curador.ledger.summary import apply, chained, changed, from_state, state_rows
 
 LONG = (CHARGE, PAID, QUESTION, REQUEST, ANSWER)
 """The tables that grow with the number of charges, of which only sums are kept in memory."""

@@ -19,7 +19,7 @@ from curador.accounting.events import PureLoss
 from curador.accounting.filters import Filter, open_filter, remaining
 from curador.accounting.rules.costs import LOSS_UNIT
 from curador.errors import BudgetExceeded, InvalidParameter, LedgerBroken, LedgerFailed
-from curador.ledger.anchor import Anchor
+from curador.ledger.anchor.log import Anchor
 from curador.ledger.book import Book
 from curador.ledger.opening import open_ledger
 from curador.ledger.pricing import charged, covers

@@ -15,7 +15,7 @@ from typing import Any
 import psycopg
 
 from curador.errors import InvalidParameter, LedgerFailed
-from curador.ledger.anchor import Anchor
+from curador.ledger.anchor.log import Anchor
 from curador.ledger.stores.rows import HEAD, TABLES, UNSURE, DbRow, DbValue, T
 from curador.ledger.stores.sql import SqlStore, TranslatedErrors, create_tables
 from curador.ledger.stores.unit_of_work import Database, select

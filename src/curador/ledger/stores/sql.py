@@ -13,7 +13,8 @@ from typing import Any
 
 from curador.errors import CuradorError, LedgerBroken, LedgerFailed
 from curador.forks import after_fork
-from curador.ledger.anchor import Anchor
+from curador.ledger.anchor.log import Anchor
+from curador.ledger.anchor.summary import Newer, Own, Stored
 from curador.ledger.entries import Sealed
 from curador.ledger.stores.group_commit import GroupCommit, Job
 from curador.ledger.stores.rows import (
@@ -39,7 +40,6 @@ from curador.ledger.stores.unit_of_work import (
     insert,
     select,
 )
-from curador.ledger.summary import Newer, Own, Stored
 
 MOST_UNMARKED = 1000
 """The most entries that are kept for the next mark; if there are more, it reads them."""

@@ -12,8 +12,8 @@ from threading import RLock
 from weakref import WeakMethod
 
 from curador.errors import LedgerBroken, LedgerFailed
-from curador.ledger.anchor import Anchor
-from curador.ledger.keep import sync_folder
+from curador.ledger.anchor.keep import sync_folder
+from curador.ledger.anchor.log import Anchor
 from curador.ledger.stores.file_queue import FileQueue
 from curador.ledger.stores.rows import RESTORE, TABLES, UNSURE, DbRow, DbValue, RowTable, T
 from curador.ledger.stores.sql import SqlStore, create_tables

@@ -24,12 +24,12 @@ from threading import Lock
 from typing import Any
 
 from curador.errors import LedgerBroken
+from curador.ledger.anchor.keep import create, sync_folder, translated_errors
+from curador.ledger.anchor.summary import Change, Newer, StateRows, added, apply, changed, from_state, state_rows
 from curador.ledger.entries import keyed_digest, plain
-from curador.ledger.keep import create, sync_folder, translated_errors
 from curador.ledger.stores.memory_rows import MemoryRows
 from curador.ledger.stores.reopened_file import ReopenedFile
 from curador.ledger.stores.rows import Head
-from curador.ledger.summary import Change, Newer, StateRows, added, apply, changed, from_state, state_rows
 
 SIZE = 64 * 1024
 """Bytes of a log, unless its first line is long: some two hundred marks."""
@@ -64,7 +64,7 @@ class Anchor:
 
     >>> import tempfile
     >>> from curador.ledger.entries import Settled, seal, written
-    >>> from curador.ledger.summary import Stored
+    >>> from curador.ledger.anchor.summary import Stored
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     anchor = Anchor(Path(folder), b"key")
     ...     anchor.start(Head(0, 0, b""), {})
