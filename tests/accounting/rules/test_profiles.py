@@ -351,4 +351,4 @@ def test_an_unknown_event_is_refused() -> None:
         with pytest.raises(NotPromised, match="Odd"):
             pure_epsilon(Odd())
     finally:
-        ev._KINDS.pop("odd-profile")
+        ev.KINDS.pop("odd-profile")

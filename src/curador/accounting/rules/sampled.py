@@ -304,7 +304,7 @@ def _log1p_exp(x: float) -> float:
 
 def _log_expm1(x: _Array) -> _Array:
     with np.errstate(over="ignore"):
-        return np.where(x < 30, _safe_log(np.expm1(np.minimum(x, 30.0))), x + np.log1p(-np.exp(-x)))
+        return np.where(x < 30, _safe_log(np.expm1(np.minimum(x, 30.0))), x + np.log1p(-np.exp(-np.maximum(x, 30.0))))
 
 
 def _log(x: Fraction) -> float:
