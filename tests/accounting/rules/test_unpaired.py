@@ -55,7 +55,8 @@ GRID = [1 + x / 50 for x in range(1, 2000)]
 def test_the_default_answers_both_ways(event: events.Event) -> None:
     found = acc.epsilon(event, 1e-6)
     assert 0 <= found.lower <= found.upper < math.inf
-    assert found.upper <= acc.epsilon(event, 1e-6, method="renyi").upper
+    # One curve, evaluated one order at a time and all at once, each rounded up.
+    assert found.upper <= acc.epsilon(event, 1e-6, method="renyi").upper * (1 + 1e-12)
     at = acc.delta(event, found.upper)
     assert at.lower <= at.upper <= 1e-6 * 1.01  # and the two directions agree
     assert acc.delta(event, found.lower * 0.99).upper >= 1e-6 or found.lower == 0
