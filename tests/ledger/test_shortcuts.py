@@ -10,7 +10,7 @@ from curador.errors import LedgerBroken
 from curador.ledger.anchor import log as anchors
 from curador.ledger.anchor.keep import key_of
 from curador.ledger.anchor.log import Anchor
-from curador.ledger.anchor.summary import Change, Own, Stored, added, changed
+from curador.ledger.anchor.summary import Change, OwnEntries, StoredEntries, added, changed
 from curador.ledger.entries import Reserved, Restored, Sealed, Settled, Texts, plain, seal, written
 from curador.ledger.opening import open_ledger
 from curador.ledger.stores.rows import BALANCE, Head
@@ -34,7 +34,7 @@ def history(count: int = 4) -> list[Sealed]:
 def test_own_entries_follow_a_mark_as_stored_ones_do(marked: int) -> None:
     made = history()
     heads = [Head(0, 0, b"the beginning"), *(Head(number, 0, mac) for number, _, mac, _ in made)]
-    own, stored = Own(heads[0], made), Stored([entry[:3] for entry in made])
+    own, stored = OwnEntries(heads[0], made), StoredEntries([entry[:3] for entry in made])
     assert list(own.after(heads[marked], b"key")) == made[marked:]
     assert changed(own.after(heads[marked], b"key")) == changed(stored.after(heads[marked], b"key"))
     for one in (own, stored) if marked < 4 else (own,):  # nothing is left to compare, and nothing would be marked
@@ -45,7 +45,7 @@ def test_own_entries_follow_a_mark_as_stored_ones_do(marked: int) -> None:
 def test_own_entries_do_not_follow_a_mark_before_them() -> None:
     made = history()
     with pytest.raises(LedgerBroken, match="seal"):
-        Own(Head(2, 0, made[1][2]), made[2:]).after(Head(1, 0, made[0][2]), b"key")
+        OwnEntries(Head(2, 0, made[1][2]), made[2:]).after(Head(1, 0, made[0][2]), b"key")
 
 
 def test_changes_are_added_as_their_entries_would_be() -> None:

@@ -64,13 +64,13 @@ class Anchor:
 
     >>> import tempfile
     >>> from curador.ledger.entries import Settled, seal, written
-    >>> from curador.ledger.anchor.summary import Stored
+    >>> from curador.ledger.anchor.summary import StoredEntries
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     anchor = Anchor(Path(folder), b"key")
     ...     anchor.start(Head(0, 0, b""), {})
     ...     line = written(Settled(1, ""), "now")
     ...     mac = seal(b"key", b"", 1, line)
-    ...     anchor.mark(Head(1, 0, mac), Stored([(1, line, mac)]))
+    ...     anchor.mark(Head(1, 0, mac), StoredEntries([(1, line, mac)]))
     ...     found = Anchor(Path(folder), b"key").newest()
     >>> found == Head(1, 0, mac)
     True

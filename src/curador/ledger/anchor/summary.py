@@ -49,7 +49,7 @@ class Newer(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Stored:
+class StoredEntries:
     """Entries as they are in the database: each must carry its seal."""
 
     rows: Sequence[DbRow]
@@ -60,7 +60,7 @@ class Stored:
 
 
 @dataclass(frozen=True, slots=True)
-class Own:
+class OwnEntries:
     """Entries that this process has sealed, one after the other, after a head: the mark must be that or one of them."""
 
     before: Head

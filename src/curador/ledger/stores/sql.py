@@ -14,7 +14,7 @@ from typing import Any
 from curador.errors import CuradorError, LedgerBroken, LedgerFailed
 from curador.forks import after_fork
 from curador.ledger.anchor.log import Anchor
-from curador.ledger.anchor.summary import Newer, Own, Stored
+from curador.ledger.anchor.summary import Newer, OwnEntries, StoredEntries
 from curador.ledger.entries import Sealed
 from curador.ledger.stores.group_commit import GroupCommit, Job
 from curador.ledger.stores.rows import (
@@ -157,7 +157,7 @@ class SqlStore(ABC):
             if rows.depends > self.anchor.reached and mark is not None:
                 # It may have been settled by a process that has not marked it yet.
                 newer = rows.depends > mark.sequence
-                since = Stored(list(paged(rows, ENTRY, (mark.sequence,)))) if newer else Stored(())
+                since = StoredEntries(list(paged(rows, ENTRY, (mark.sequence,)))) if newer else StoredEntries(())
                 self.anchor.mark(rows.head if newer else mark, since)
             return result
 
@@ -218,8 +218,8 @@ class SqlStore(ABC):
         assert end is not None
         before, known = self._unmarked
         if before.sequence <= end.sequence:
-            return Own(before, [*known, *rows.made])
-        return Stored(list(paged(rows, ENTRY, (end.sequence,))))
+            return OwnEntries(before, [*known, *rows.made])
+        return StoredEntries(list(paged(rows, ENTRY, (end.sequence,))))
 
     def _require_continued(self, rows: ReadView, known: tuple[Head | None, Head | None], mark: Head | None) -> None:
         """Refuse a history that lacks the last head seen here or the anchor's mark: the database was put back.
