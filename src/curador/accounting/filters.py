@@ -140,7 +140,7 @@ def exact_ceiling(budget: Guarantee) -> OpenedFilter:
     """The currency of a budget and its ceiling in that currency, before anything is rounded to whole units.
 
     >>> exact_ceiling(ZCDP("1/3"))[1]
-    (0.3333333333333334, 0.0)
+    (0.33333333333333337, 0.0)
     """
     return _opened(budget, None, Fraction(0), ())
 

@@ -102,7 +102,7 @@ def upper_deltas(event: Event, epsilons: Sequence[float], tolerance: float = 1e-
 
     >>> from curador.accounting.events import PureLoss
     >>> [round(d, 4) for d in upper_deltas(30 * PureLoss(1), [19.0, 21.0])]
-    [0.1166, 0.0481]
+    [0.1124, 0.0481]
     """
     found = np.zeros(len(epsilons))
     for items in in_both_orders(event):

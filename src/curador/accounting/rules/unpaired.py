@@ -41,7 +41,7 @@ def unpaired_upper(event: ev.Event, delta: Number) -> float:
     """The upper end of :func:`unpaired_epsilon` alone, which is cheaper.
 
     >>> round(unpaired_upper(ev.ZCDPLoss("0.5") + ev.ApproxLoss(0, "1e-6"), 1e-5), 3)
-    4.75
+    4.752
     """
     rest, lost = _split(event)
     left = probability(delta, "delta") - lost
