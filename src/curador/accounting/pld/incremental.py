@@ -32,7 +32,7 @@ from curador.numbers import Number, set_fields, whole
 
 _ROOM = 4  # a plan is made for a history this many times as long
 _OUTGROWN = 1.6  # how far the best tilt may fall below the plan's
-_ROOT = 1e-2  # how close to its root a bound is followed, as a share of the tolerance
+_ROOT = 0.05  # how close to its root a bound is followed, as a share of the tolerance
 _KEPT = 64  # events whose spectra are kept for the next time
 _BLIND = Window(Band(1.0, 64.0, 64, 1.0, 1.0), 1.0, 256, 1e-290)  # where nothing can be aimed at
 
@@ -74,8 +74,8 @@ class _Order:
     near: dict[float, float] = field(default_factory=dict)  # where epsilon last was for a delta: where to look first
 
 
-def _sum(item: CountedPair, plan: Window) -> _Sum:
-    more, less = summed(item, plan)
+def _sum(item: CountedPair, plan: Window, kept: int | None = None) -> _Sum:
+    more, less = summed(item, plan, kept=kept)
     table = item.summed(rough(item.above, plan.tail).cumulants(THETAS))
     return _Sum(more, less, table, Extremes.of([item]))
 
@@ -150,7 +150,8 @@ class IncrementalPLD:
             singles = order.kept.get(event)
             items = found[min(i, len(found) - 1)]
             if singles is None:
-                singles = [_sum(item, order.plan) for item in items]
+                kept = max(len(order.total.above.phi), len(order.total.below.phi))
+                singles = [_sum(item, order.plan, kept) for item in items]
                 if len(order.kept) < _KEPT:
                     order.kept[event] = singles
             total = order.total

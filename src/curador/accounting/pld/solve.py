@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from numbers import Real
@@ -268,8 +269,11 @@ def summed(item: CountedPair, plan: Window, lower: bool = True, kept: int | None
 
 def _summed(pair: Pair, item: CountedPair, plan: Window, form: Callable[[Cells], Atoms], kept: int | None) -> Spectrum:
     if not isinstance(item.count, int):
-        return of_stack(pair, item.count, plan.band, plan.tail, kept)
-    return of_pair(pair, plan.band, plan.cells, plan.tail, form, kept).times(item.count)
+        found = of_stack(pair, item.count, plan.band, plan.tail, kept)
+    else:
+        found = of_pair(pair, plan.band, plan.cells, plan.tail, form, kept).times(item.count)
+    # Of frequencies that were not looked at nothing is known; a sum that lacks them has a bound of its own.
+    return found if kept is None or kept >= plan.band.count else replace(found, dropped=1.0)
 
 
 def finish(plan: Window, more: Spectrum, less: Spectrum) -> Profile:

@@ -57,6 +57,8 @@ def renyi_curve(event: ev.Event, orders: Iterable[Number] = ORDERS) -> RenyiDP:
     RenyiDP(curve=((2.0, 1.0), (4.0, 2.0)))
     """
     given = list(orders)
+    if isinstance(event, ev.Composed) and len(event.parts) == 1 and event.parts[0][1] == 1:
+        event = event.parts[0][0]
     if not event.depth:  # one mechanism: its closed form, to the last digit
         return RenyiDP([(a, renyi(event, a)) for a in given])
     finite = np.array([down(open_order(a)) for a in given if a != math.inf])
