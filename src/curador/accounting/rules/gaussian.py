@@ -258,7 +258,9 @@ def _corrections(u: float, sigma: float) -> list[float]:
     """B_2k / (2k)! times the odd derivatives of the weight: the Euler-Maclaurin terms for k = 1 to 4."""
     z = u * u
     hermite = [u, u * (z - 3), u * (z * (z - 10) + 15), u * (z * (z * (z - 21) + 105) - 105)]
-    return [h / (c * sigma**k) for h, c, k in zip(hermite, (12, -720, 30240, -1209600), (1, 3, 5, 7), strict=True)]
+    return [
+        h / c * (1 / sigma) ** k for h, c, k in zip(hermite, (12, -720, 30240, -1209600), (1, 3, 5, 7), strict=True)
+    ]
 
 
 def _remainder(u: float, sigma: float) -> float:
@@ -272,7 +274,7 @@ def _remainder(u: float, sigma: float) -> float:
         moment = 2 ** ((k - 1) / 2) * math.gamma((k + 1) / 2)
         total += c * 2**7 * (abs(u) ** k * min(1.26, 1 / max(u, 0.1)) + moment)
     growth = 64 if u < 0 else 1  # exp(y) <= e exp(y**2 / 4) bounds what the negative u adds
-    return growth * 2 * 1.005 / (2 * math.pi) ** 8 * total / sigma**7
+    return growth * 2 * 1.005 / (2 * math.pi) ** 8 * total * (1 / sigma) ** 7
 
 
 def _log_mass(v: Fraction) -> float:
