@@ -256,11 +256,11 @@ def _tail(x: int, sigma: float) -> tuple[float, float]:
 
 def _corrections(u: float, sigma: float) -> list[float]:
     """B_2k / (2k)! times the odd derivatives of the weight: the Euler-Maclaurin terms for k = 1 to 4."""
-    z = u * u
-    hermite = [u, u * (z - 3), u * (z * (z - 10) + 15), u * (z * (z * (z - 21) + 105) - 105)]
-    return [
-        h / c * (1 / sigma) ** k for h, c, k in zip(hermite, (12, -720, 30240, -1209600), (1, 3, 5, 7), strict=True)
-    ]
+    y, t = u / sigma, (1 / sigma) ** 2  # Hermite polynomials over powers of sigma, so that no power overflows
+    z = y * y
+    hermite = [y, y * (z - 3 * t), y * (z * (z - 10 * t) + 15 * t**2)]
+    hermite.append(y * (z * (z * (z - 21 * t) + 105 * t**2) - 105 * t**3))
+    return [h / c for h, c in zip(hermite, (12, -720, 30240, -1209600), strict=True)]
 
 
 def _remainder(u: float, sigma: float) -> float:
@@ -272,9 +272,11 @@ def _remainder(u: float, sigma: float) -> float:
     total = 0.0
     for k, c in ((8, 1.0), (6, 28.0), (4, 210.0), (2, 420.0), (0, 105.0)):
         moment = 2 ** ((k - 1) / 2) * math.gamma((k + 1) / 2)
-        total += c * 2**7 * (abs(u) ** k * min(1.26, 1 / max(u, 0.1)) + moment)
+        # Over sigma**7: u**k min(1.26, 1/u), as a power of u / sigma where that is large.
+        here = (u / sigma) ** 7 * u ** (k - 8) if u > 1 else abs(u) ** k * min(1.26, 1 / max(u, 0.1)) * (1 / sigma) ** 7
+        total += c * 2**7 * (here + moment * (1 / sigma) ** 7)
     growth = 64 if u < 0 else 1  # exp(y) <= e exp(y**2 / 4) bounds what the negative u adds
-    return growth * 2 * 1.005 / (2 * math.pi) ** 8 * total * (1 / sigma) ** 7
+    return growth * 2 * 1.005 / (2 * math.pi) ** 8 * total
 
 
 def _log_mass(v: Fraction) -> float:
