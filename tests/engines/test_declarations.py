@@ -234,7 +234,7 @@ def test_a_prepared_copy_holds_what_was_read(opened: Opened, engine_name: str, t
     checked = check(Question("t", (Output("s", sum_(least)),)), {"t": table})
     measures = [Measure(MeasureKind.SUM, least), Measure(MeasureKind.ROWS)]
     plain = engine.run(lower(checked, measures, Contribution(rows=2)))
-    made = engine.prepare(preparation("t", table, [ex.Name("k")]))
+    made = engine.prepare(preparation("t", table, []))
     stored = engine.run(lower(checked, measures, Contribution(rows=2), made))
     for answer in (plain, stored):  # a row without an id is nobody's, whatever is declared of the column
         assert [answer.column(m)[0] for m in measures] == [0 + 2, 2]

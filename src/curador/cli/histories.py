@@ -13,18 +13,20 @@ from curador.cli.budgets import Some
 from curador.cli.opening import open_study
 from curador.cli.options import STUDY, Json, Study
 from curador.cli.screen import amount, console, emit, grid, say, worded
-from curador.curator.holder import PAGE
 
 if TYPE_CHECKING:
     from curador import Charge, Decision
 
+
+SHOWN = 1000
+"""As many charges as :meth:`Curator.history` gives by default; stated here, so that help loads no curator."""
 
 Last = Annotated[int, typer.Option(min=0, help="How many of the newest charges.")]
 All = Annotated[bool, typer.Option("--all", help="Every charge, however many there are.")]
 
 
 def history(
-    scope: Some = None, last: Last = PAGE, every: All = False, study: Study = STUDY, as_json: Json = False
+    scope: Some = None, last: Last = SHOWN, every: All = False, study: Study = STUDY, as_json: Json = False
 ) -> None:
     """Show the newest charges, oldest first: when, for whom, what they cost, what was asked.
 

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 from curador.accounting.events import Event
 from curador.curator.analysts import Scopes
 from curador.errors import BudgetExceeded, InvalidParameter, NotPromised
-from curador.ledger.contract import PAGE as PAGE  # for doors, which import no ledger
-from curador.ledger.contract import Balance, Charge, Charges, Ledger
+from curador.ledger.contract import PAGE, Balance, Charge, Charges, Ledger
 from curador.ledger.pricing import charged, left, price
 from curador.numbers import Number
 from curador.privacy import Guarantee

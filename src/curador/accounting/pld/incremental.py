@@ -100,7 +100,7 @@ class IncrementalPLD:
     >>> for _ in range(3):
     ...     loss = loss.add(LaplaceNoise(scale=10, sensitivity=1)).add(GaussianNoise(sigma=20, sensitivity=1))
     >>> loss.epsilon()
-    Bracket(lower=0.597004..., upper=0.597004...)
+    Bracket(lower=0.59700..., upper=0.59700...)
     """
 
     delta: Number = 1e-6

@@ -108,8 +108,9 @@ def error_chain(error: BaseException) -> str:
 
 
 def masked(release: Release) -> str:
-    """A release as its bytes, with a mask for every noised number and every interval made of them."""
+    """A release as its bytes, with a mask for every noised number, every interval made of them, and the seal."""
     plain = release.to_dict()
+    plain["seal"] = MASK  # over the noised numbers, by a key of each ledger
     for name in release.outputs:
         plain["columns"][name] = [MASK] * len(release)
     for name, ends in plain["intervals"].items():

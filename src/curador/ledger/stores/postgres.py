@@ -121,8 +121,9 @@ class PostgresStore(SqlStore):
                 raise
 
     def _commit(self) -> None:
-        done = self._connections["write"].execute(b"COMMIT")
         self._pipeline.close()  # every statement has succeeded, or this raises
+        # By itself: behind a pooler, what follows a COMMIT in one pipeline may meet another client's transaction.
+        done = self._connections["write"].execute(b"COMMIT")
         if done.statusmessage != "COMMIT":
             raise psycopg.OperationalError(f"the server answered {done.statusmessage} to a COMMIT")
 

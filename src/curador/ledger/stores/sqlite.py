@@ -109,7 +109,8 @@ class SqliteStore(SqlStore):
         return None if found == "ok" else f"The file of this ledger is damaged: {found}."
 
     def _in_write(self, work: Callable[[Database], T], fresh: bool = False) -> T:
-        if self._queue.is_empty():
+        # Opening always queues: of several that make one file a write-ahead log at once, SQLite refuses all but one.
+        if not fresh and self._queue.is_empty():
             with suppress(_Busy):
                 return self._try_write(work, fresh)
         leave = self._queue.leaving()

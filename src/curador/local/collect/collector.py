@@ -70,7 +70,7 @@ class Collector:
     >>> import tempfile
     >>> from curador.local import KRR
     >>> from curador.local.collect.wire import messages
-    >>> task = KRR(keys=["tea", "coffee"], epsilon=3)
+    >>> task = KRR(keys=["tea", "coffee"], epsilon=3).named("drinks")
     >>> sent = messages(task, task.randomize(["tea"] * 300 + ["coffee"] * 100))
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     collector = Collector.create(Path(folder) / "drinks", task)

@@ -21,7 +21,8 @@ def write_task(file: Path, task: Task) -> Path:
     >>> import tempfile
     >>> from curador.local import KRR
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     read_task_file(write_task(Path(folder) / "task.json", KRR(keys=2, epsilon=1))).mechanism
+    ...     task = KRR(keys=2, epsilon=1).named("drinks")
+    ...     read_task_file(write_task(Path(folder) / "task.json", task)).mechanism
     'krr'
     """
     return create(file, [json.dumps(publish_task(task), indent=1), "\n"])
