@@ -49,16 +49,17 @@ def test_own_entries_do_not_follow_a_mark_before_them() -> None:
 
 
 def test_changes_are_added_as_their_entries_would_be() -> None:
-    """Also around a restore, which states balances with all that was paid before."""
-    restore = Restored("x", 3, {"balance": [["people", 0, 9, 100, 1]]})
+    """Also around a restore, which states balances, or one part of one, with all that was paid before."""
+    restore = Restored("x", 3, {"balance": [["people", 0, 9, 100, 1], ["ana", 1, 9, 100, 1]]})
     entries: list[Sealed] = [
         *history(3),
+        (4, "", b"", Reserved(3, ["ana"], [[20, 30]], {})),
         (5, written(restore, "2026-01-05"), b"", restore),
         (6, "", b"", Reserved(4, ["people", "ana"], [[7], [7, 8]], {})),
         (7, "", b"", Reserved(5, ["ana"], [[1, 1]], {})),
     ]
     whole = changed(entries)
-    assert whole.paid == {"people": (7,), "ana": (8, 9)}
+    assert whole.paid == {"people": (7,), "ana": (28, 9)}
     for cut in range(len(entries) + 1):
         assert added(changed(entries[:cut]), changed(entries[cut:])) == whole
 

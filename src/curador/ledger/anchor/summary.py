@@ -95,25 +95,29 @@ def changed(entries: Iterable[Sealed]) -> Change:
             _pay(paid, zip(entry.scopes, entry.costs, strict=True))
         elif not isinstance(entry, Settled | Failed):
             decisions.append((sequence, line))
-            if isinstance(entry, Restored):  # it states balances, with all that was paid before
-                stated = {(row[0], row[1]) for row in entry.rows.get("balance", ())}
-                paid = {
-                    scope: tuple(0 if (scope, part) in stated else amount for part, amount in enumerate(cost))
-                    for scope, cost in paid.items()
-                }
+            if isinstance(entry, Restored):
+                paid = _unstated(paid, entry)
     return Change(tuple(decisions), paid)
 
 
 def added(before: Change, change: Change) -> Change:
     """What two changes did, one after the other."""
-    stated: set[str] = set()
+    paid = dict(before.paid)
     for _, line in change.decisions:
         entry, _ = read(line)
         if isinstance(entry, Restored):
-            stated |= {row[0] for row in entry.rows.get("balance", ())}
-    paid = {scope: cost for scope, cost in before.paid.items() if scope not in stated}
+            paid = _unstated(paid, entry)
     _pay(paid, change.paid.items())
     return Change(before.decisions + change.decisions, paid)
+
+
+def _unstated(paid: Mapping[str, Cost], restore: Restored) -> dict[str, Cost]:
+    """What was paid before a restore, but for the parts of balances that it states, with all that was paid before."""
+    stated = {(row[0], row[1]) for row in restore.rows.get("balance", ())}
+    return {
+        scope: tuple(0 if (scope, part) in stated else amount for part, amount in enumerate(cost))
+        for scope, cost in paid.items()
+    }
 
 
 def _pay(paid: dict[str, Cost], more: Iterable[tuple[str, Sequence[int]]]) -> None:
