@@ -51,10 +51,23 @@ def unprivileged() -> dict[str, Any]:
     pytest.skip("PostgreSQL refuses to run as root, and there is no other user to run it as")
 
 
+def wait_for(url: str, what: str) -> None:
+    """Wait until a server that was just started answers."""
+    import psycopg
+
+    for _ in range(600):
+        try:
+            psycopg.connect(url).close()
+            return
+        except psycopg.OperationalError:
+            time.sleep(0.05)
+    pytest.fail(f"{what} did not start within 30 seconds")
+
+
 @pytest.fixture(scope="session")
 def postgres_url() -> Iterator[str]:
     """The address of a server that is started for this run and removed after it; sockets only, no network."""
-    psycopg = pytest.importorskip("psycopg", reason="psycopg is not installed")
+    pytest.importorskip("psycopg", reason="psycopg is not installed")
     programs = postgres_programs()
     if programs is None:
         pytest.skip("no PostgreSQL server is installed")
@@ -73,14 +86,7 @@ def postgres_url() -> Iterator[str]:
         server = subprocess.Popen([str(programs / "postgres"), "-D", data, "-k", folder, "-h", "", *options], **quiet)
         try:
             url = f"postgresql://postgres@/postgres?host={folder}"
-            for _ in range(600):
-                try:
-                    psycopg.connect(url).close()
-                    break
-                except psycopg.OperationalError:
-                    time.sleep(0.05)
-            else:
-                pytest.fail("the PostgreSQL server did not start within 30 seconds")
+            wait_for(url, "the PostgreSQL server")
             yield url
         finally:
             server.send_signal(signal.SIGINT)  # does not wait for clients
@@ -95,7 +101,6 @@ def pooled_url(postgres_url: str) -> Iterator[str]:
     program = shutil.which("pgbouncer", path=f"{os.environ.get('PATH', '')}:/usr/sbin")
     if program is None:
         pytest.skip("no pgbouncer is installed")
-    import psycopg
 
     who = unprivileged()
     server = postgres_url.split("host=")[1]
@@ -120,14 +125,7 @@ default_pool_size = 1
         pooler = subprocess.Popen([program, f"{folder}/pool.ini"], **quiet)
         try:
             url = f"postgresql://postgres@/postgres?host={folder}&port=6432"
-            for _ in range(600):
-                try:
-                    psycopg.connect(url).close()
-                    break
-                except psycopg.OperationalError:
-                    time.sleep(0.05)
-            else:
-                pytest.fail("pgbouncer did not start within 30 seconds")
+            wait_for(url, "pgbouncer")
             yield url
         finally:
             pooler.terminate()
