@@ -1,6 +1,7 @@
 """Intervals for combinations: exact laws against quadrature, coverage, convexity, no ends where there are none."""
 
 import math
+from fractions import Fraction
 
 import mpmath
 import numpy as np
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 import curador as cu
 from curador.errors import InvalidParameter
 from curador.mechanisms.base import AdditiveNoise
+from curador.mechanisms.intervals import gaussian_distance, laplace_distance, laplace_tail
 
 
 @pytest.mark.parametrize(("a", "b"), [(1.0, 1.0), (1.0, 3.0), (1.0, 1.0 + 1e-7), (100.0, 0.5)])
@@ -29,6 +31,59 @@ def test_two_laplaces_by_quadrature(a: float, b: float, confidence: float) -> No
             )
 
         assert float(beyond(reach)) == pytest.approx(1 - confidence, rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    "scales", [(1.0, 1.0, 1.0), (3.0, 1.0, 0.2), (1.0, 1.00001, 2.0), (5.0, 5.0, 1e-6), (1.0,) * 5]
+)
+def test_the_tail_of_several_laplaces_is_that_of_their_characteristic_function(scales: tuple[float, ...]) -> None:
+    for x in (0.5, 3.0, 12.0):
+        with mpmath.workdps(20):
+
+            def wave(t: mpmath.mpf, x: float = x) -> mpmath.mpf:
+                return mpmath.sin(x * t) / t / mpmath.fprod(1 + (a * t) ** 2 for a in scales)
+
+            steps = [n * mpmath.pi / x for n in range(40)] + [mpmath.inf]
+            exact = float(1 - 2 / mpmath.pi * mpmath.quad(wave, steps))
+        found = float(laplace_tail(np.array(x), scales))
+        assert exact * (1 - 1e-9) <= found  # never below
+        assert found <= exact * (1 + (0.06 if len(scales) > 3 else 1e-3))
+
+
+@pytest.mark.parametrize("sigma", ["1/20", "1/4", "1/2", "1", "3/2", "3", "10", "63"])
+def test_integer_gaussian_noise_is_near_continuous_noise(sigma: str) -> None:
+    s = mpmath.mpf(Fraction(sigma).numerator) / Fraction(sigma).denominator
+    miss = 1e-5
+    apart = gaussian_distance(cu.IntegerGaussian(1, sigma=Fraction(sigma)), miss)
+    with mpmath.workdps(40):
+        f = [mpmath.exp(-(mpmath.mpf(j) ** 2) / (2 * s**2)) for j in range(int(30 * s) + 20)]
+        whole = 2 * mpmath.fsum(f) - 1
+
+        def integer(m: int) -> mpmath.mpf:
+            return mpmath.fsum(f[m:]) / whole
+
+        def real(x: mpmath.mpf) -> mpmath.mpf:
+            return mpmath.erfc(x / (s * mpmath.sqrt(2))) / 2
+
+        for m in range(1, int(8 * s) + 4):
+            assert real(m) <= integer(m) <= real(m - 1)  # the lemma: a distance of 1 always does
+        for m in range(1, len(f) - 1):
+            assert real(m - 1 + apart) <= integer(m) <= real(m - apart)
+            if 2 * integer(m) <= miss:
+                break
+    assert 0.5 < apart <= 1
+    assert apart < 0.75 or s < 1
+
+
+def test_integer_laplace_noise_is_near_continuous_noise() -> None:
+    for scale in ("1/10", "1", "7", "1000"):
+        noise = cu.IntegerLaplace(1, scale=Fraction(scale))
+        t = float(noise.scale)
+        shift = t * math.log(2 / (1 + math.exp(-1 / t)))
+        assert 1 - shift == pytest.approx(laplace_distance(noise), rel=1e-9)
+        for k in (1, 2, 5):  # |X| is the whole part of t E + shift
+            p = 2 * math.exp(-k / t) / (1 + math.exp(-1 / t))
+            assert math.exp(-(k - shift) / t) == pytest.approx(p, rel=1e-9)
 
 
 def test_gaussians_add_in_quadrature() -> None:

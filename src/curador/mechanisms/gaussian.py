@@ -185,7 +185,7 @@ class IntegerGaussian(IntegerNoise):
     def event(self) -> DiscreteGaussianNoise:
         return DiscreteGaussianNoise(self.sigma_squared, self.sensitivity_squared, self.coordinates, self.neighbors)
 
-    def _tail_weights(self) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    def tail_weights(self) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """Integers x >= 0 and the probability of |X| = x, for variances that are summed."""
         x = np.arange(math.ceil(40 * math.sqrt(float(self.sigma_squared))) + 2)
         weights = np.exp(-(x.astype(np.float64) ** 2) / float(2 * self.sigma_squared))
@@ -196,7 +196,7 @@ class IntegerGaussian(IntegerNoise):
     def variance(self) -> float:
         if self.sigma_squared > SUMMED:
             return float(self.sigma_squared)  # above the true variance [CKS20, Corollary 9]
-        x, p = self._tail_weights()
+        x, p = self.tail_weights()
         return above(float((x**2 * p).sum()))
 
     def error(self, confidence: float = 0.95) -> float:
@@ -204,7 +204,7 @@ class IntegerGaussian(IntegerNoise):
         if self.sigma_squared > SUMMED:
             # P(|X| > k) is at most that of a continuous Gaussian beyond k [CKS20, Proposition 25].
             return float(math.ceil(above(math.sqrt(float(self.sigma_squared)) * _quantile(confidence))))
-        x, p = self._tail_weights()
+        x, p = self.tail_weights()
         beyond = np.cumsum(p[::-1])[::-1] - p  # P(|X| > x)
         return float(x[int(np.argmax(beyond * (1 + 2.0**-40) <= miss))])
 

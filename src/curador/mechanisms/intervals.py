@@ -7,12 +7,27 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from statistics import NormalDist
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from curador.errors import InvalidParameter
 from curador.mechanisms.base import AdditiveNoise, checked_confidence
-from curador.mechanisms.gaussian import Gaussian
+from curador.mechanisms.gaussian import SUMMED, Gaussian, IntegerGaussian
 from curador.mechanisms.laplace import IntegerLaplace, Laplace
 from curador.numbers import above
+
+MOST_LAPLACES = 6
+"""The exact law of a sum of Laplace noises is used up to so many; of more, doubles lose too many digits."""
+
+HALVINGS = 45
+"""Bisection steps: after these, a size is known to 2**-45 of its bound."""
+
+Array = NDArray[np.float64]
 
 FAINT = 2.0**-100
 """A weight at which a term no longer adds to the error but still counts as one."""
@@ -24,8 +39,9 @@ Term = tuple[float, AdditiveNoise]
 def combined_error(terms: Sequence[Term], confidence: float = 0.95) -> float:
     """A weighted sum of independently noised values is off by at most this, at least this often.
 
-    Guarantee: exact for any number of Gaussian terms and for two Laplace terms; otherwise each term is given an equal
-    share of the misses, which covers too but is wider.
+    Guarantee: exact for any number of Gaussian terms and for up to six Laplace terms, integer noise being at most 1
+    from continuous noise (docs/proofs/noise.md); otherwise each term is given an equal share of the misses, which
+    covers too but is wider.
 
     >>> a, b = Laplace(1, 1), Laplace(1, 1)
     >>> round(a.error(0.95), 3), round(combined_error([(1, a), (-1, b)], 0.95), 3)
@@ -39,29 +55,18 @@ def combined_error(terms: Sequence[Term], confidence: float = 0.95) -> float:
     if len(terms) == 1:
         weight, only = terms[0]
         return above(abs(weight) * only.error(confidence))
-    gaussians = [(w, m) for w, m in terms if isinstance(m, Gaussian)]
-    if len(gaussians) == len(terms):
-        spread = math.hypot(*(w * float(m.sigma) for w, m in gaussians))
-        first = gaussians[0][1]
-        return above(spread * first.error(confidence) / float(first.sigma))
-    laplaces = [(w, m) for w, m in terms if isinstance(m, Laplace | IntegerLaplace)]
-    if len(laplaces) == len(terms) == 2:
-        slack = sum(abs(w) * _slack(m) for w, m in laplaces)
-        (w, m), (v, n) = laplaces
-        return above(_two_laplaces(abs(w) * float(m.scale), abs(v) * float(n.scale), 1 - confidence) + slack, 2.0**-30)
-    share = 1 - (1 - confidence) / len(terms)
-    return above(sum(abs(w) * m.error(share) for w, m in terms))
+    laplaces = [(abs(w), m) for w, m in terms if isinstance(m, Laplace | IntegerLaplace)]
+    if len(laplaces) == len(terms) == 2:  # asked for again and again in a search for a ratio
+        slack = sum(w * laplace_distance(m) for w, m in laplaces if isinstance(m, IntegerLaplace))
+        a, b = (w * float(m.scale) for w, m in laplaces)
+        return above(_two_laplaces(a, b, 1 - confidence) + slack, 2.0**-30)
+    test = SumTest(tuple(m for _, m in terms), 1 - confidence)
+    return above(float(test.reach([w for w, _ in terms])), 2.0**-30)
 
 
 def _finite(*numbers: float) -> None:
     if not all(map(math.isfinite, numbers)):
         raise InvalidParameter("Expected finite numbers, got NaN or infinity.", fix="Leave such terms out.")
-
-
-def _slack(mechanism: Laplace | IntegerLaplace) -> float:
-    # Integer noise is |x| = floor(scale E + c), 0 <= c < 1, for a standard exponential E (docs/proofs/noise.md):
-    # with the same sign and the same E, it is never further than 1 from continuous noise.
-    return 1.0 if isinstance(mechanism, IntegerLaplace) else 0.0
 
 
 def _two_laplaces(a: float, b: float, miss: float) -> float:
@@ -80,6 +85,176 @@ def _two_laplaces(a: float, b: float, miss: float) -> float:
         middle = (low + high) / 2
         low, high = (middle, high) if tail(middle) > miss else (low, middle)
     return high
+
+
+# ---- sums of independent noises --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class SumTest:
+    """Whether a weighted sum of independent noises may be as large as x, in many places at once.
+
+    Guarantee: a sum is further from 0 than what is kept with probability at most ``miss``: by its exact law, for
+    Gaussian noises and for up to six Laplace noises, where integer noise is at most 1 from continuous noise
+    (docs/proofs/noise.md); and by a union bound, which holds for any noises.
+
+    >>> test = SumTest((Laplace(1, 1), Laplace(1, 1)), miss=0.05)
+    >>> test.keeps(np.array([4.1, 4.2]), [1.0, -1.0]).tolist()
+    [True, False]
+    """
+
+    noises: tuple[AdditiveNoise, ...]
+    miss: float
+
+    def keeps(self, x: NDArray[Any] | float, weights: Sequence[NDArray[Any] | float]) -> NDArray[np.bool_]:
+        """Whether the sum with these weights may be x or more in size."""
+        sizes = [np.abs(w) for w in weights]
+        if len(sizes) > 1 and self._laplaces:
+            scales = [size * float(m.scale) for size, m in zip(sizes, self._laplaces, strict=True)]
+            kept = laplace_tail(np.asarray(x - self._slack(sizes), np.float64), scales) > self.miss
+            return np.asarray(kept & (x <= self._union(sizes)) if any(self._slacks) else kept)
+        return np.asarray(x <= self.reach(sizes))
+
+    def reach(self, weights: Sequence[NDArray[Any] | float]) -> Array:
+        """The least size found that the sum exceeds with probability at most ``miss``."""
+        sizes = [np.abs(w) for w in weights]
+        found = self._union(sizes)
+        if len(sizes) > 1 and self._laplaces:
+            kept, outside = np.zeros_like(found), found
+            for _ in range(HALVINGS):
+                middle = (kept + outside) / 2
+                yes = self.keeps(middle, sizes)
+                kept, outside = np.where(yes, middle, kept), np.where(yes, outside, middle)
+            found = outside
+        if self._gaussians:
+            pairs = zip(sizes, self._gaussians, strict=True)
+            spread = np.sqrt(sum(s**2 * _sigma_squared(m) for s, m in pairs))
+            integers = sum(isinstance(m, IntegerGaussian) for m in self._gaussians)
+            z = NormalDist().inv_cdf(1 - self.miss * (1 - integers / 1000) / 2) * (1 + 2.0**-40)
+            # Gaussian noises are subgaussian of their sigma, integer ones too [CKS20], and so are their sums.
+            found = np.minimum(found, spread * math.sqrt(2 * math.log(2 / self.miss)) * (1 + 2.0**-40))
+            found = np.minimum(found, spread * z + self._slack(sizes))
+        return np.asarray(found)
+
+    def outgrown(self, place: int) -> float:
+        """What |y| must exceed, so that the noise in one place cannot keep w y for every large weight w of it."""
+        alone = self._alone[place]
+        if len(self.noises) > 1 and self._laplaces:
+            return min(alone, self._slacks[place] - math.log(self.miss) * float(self._laplaces[place].scale))
+        if self._gaussians:
+            return float(self.reach([float(i == place) for i in range(len(self.noises))]))
+        return alone
+
+    @cached_property
+    def _laplaces(self) -> tuple[Laplace | IntegerLaplace, ...]:
+        found = tuple(m for m in self.noises if isinstance(m, Laplace | IntegerLaplace))
+        return found if len(found) == len(self.noises) <= MOST_LAPLACES else ()
+
+    @cached_property
+    def _gaussians(self) -> tuple[Gaussian | IntegerGaussian, ...]:
+        found = tuple(m for m in self.noises if isinstance(m, Gaussian | IntegerGaussian))
+        return found if len(found) == len(self.noises) else ()
+
+    def _union(self, sizes: Sequence[NDArray[Any] | float]) -> Array:
+        return np.asarray(sum(s * reach for s, reach in zip(sizes, self._alone, strict=True)))
+
+    def _slack(self, sizes: Sequence[NDArray[Any] | float]) -> Array:
+        return np.asarray(sum(s * slack for s, slack in zip(sizes, self._slacks, strict=True)))
+
+    @cached_property
+    def _alone(self) -> tuple[float, ...]:
+        """How far each noise is off by itself, with an equal share of the misses."""
+        return tuple(_error(m, 1 - self.miss / len(self.noises)) for m in self.noises)
+
+    @cached_property
+    def _slacks(self) -> tuple[float, ...]:
+        """How far integer noise is from continuous noise; Gaussian noise with a thousandth of the misses aside."""
+        return tuple(
+            laplace_distance(m)
+            if isinstance(m, IntegerLaplace)
+            else gaussian_distance(m, self.miss / 1000)
+            if isinstance(m, IntegerGaussian)
+            else 0.0
+            for m in self.noises
+        )
+
+
+@lru_cache(1024)
+def _error(noise: AdditiveNoise, confidence: float) -> float:
+    return float(noise.error(confidence))
+
+
+def laplace_distance(noise: IntegerLaplace) -> float:
+    """The most by which integer Laplace noise differs from continuous noise of its scale and sign, when coupled.
+
+    Guarantee: docs/proofs/noise.md, section 3.
+
+    >>> [round(laplace_distance(IntegerLaplace(1, scale=scale)), 3) for scale in (1000, 1)]
+    [0.5, 0.62]
+    """
+    scale = float(noise.scale)
+    shift = scale * -math.log1p(math.expm1(-1 / scale) / 2)
+    return above(max(shift, 1 - shift))
+
+
+@lru_cache(256)
+def gaussian_distance(noise: IntegerGaussian, miss: float) -> float:
+    """The most by which integer Gaussian noise differs from continuous noise of its sigma, but for ``miss`` of times.
+
+    Guarantee: docs/proofs/noise.md, section 4.
+
+    >>> round(gaussian_distance(IntegerGaussian(1, sigma=3), 1e-4), 2)
+    0.56
+    """
+    if noise.sigma_squared > SUMMED or not miss:
+        return 1.0
+    sizes, chances = noise.tail_weights()
+    least = np.cumsum(chances[::-1])[::-1] / 2  # P(X >= x) for x >= 1
+    apart, sigma, law = 0.5, math.sqrt(noise.sigma_squared), NormalDist()
+    for x, p in zip(sizes[1:].tolist(), least[1:].tolist(), strict=True):
+        if p <= 0:
+            break
+        shift = x - sigma * -law.inv_cdf(p)
+        apart = max(apart, float(shift), float(1 - shift))
+        if 2 * p <= miss:  # X is x or more in size no more often than this
+            return float(min(apart + 1e-6, 1.0))
+    return 1.0
+
+
+def _sigma_squared(noise: Gaussian | IntegerGaussian) -> float:
+    return float(noise.sigma_squared if isinstance(noise, IntegerGaussian) else noise.sigma**2)
+
+
+def laplace_tail(x: Array, scales: Sequence[Array | float]) -> Array:
+    """From above, P(|sum| > x) for independent Laplace noises of these scales; 1 for x < 0.
+
+    Scales that nearly agree are moved apart, upwards: the formula by partial fractions divides by their differences.
+
+    >>> laplace_tail(np.array([-1.0, 3.0]), [1.0, 0.0]).round(4)
+    array([1.    , 0.0498])
+    """
+    x = np.asarray(x, np.float64)
+    rows = np.stack(np.broadcast_arrays(*(np.asarray(s, np.float64) for s in scales), x))[:-1]
+    found = np.sort(rows, axis=0)
+    terms = len(found)
+    # So far apart that rounding, eps / apart**(terms - 1), stays below what is added at the end.
+    apart, rounded = (1 + 1e-7, 1e-8) if terms <= 2 else (1 + 0.5 * 1e-9 ** (1 / (terms - 1)), 1e-6)
+    found[0] = np.maximum(np.maximum(found[0], found[-1] * 1e-9), np.finfo(np.float64).tiny)
+    for i in range(1, terms):
+        found[i] = np.maximum(found[i], found[i - 1] * apart)
+    z = np.maximum(x, 0.0)
+    total = np.zeros_like(z)
+    for i in range(terms):
+        part = np.exp(-z / found[i])
+        for j in range(terms):
+            if j != i:
+                # The difference of two that are near each other is exact.
+                part = part / ((found[i] - found[j]) / found[i] * ((found[i] + found[j]) / found[i]))
+        total += part
+    return np.where(x < 0, 1.0, np.minimum(total * (1 + rounded), 1.0))
+
+
+# ---- ratios of two ---------------------------------------------------------------------------------------------------
 
 
 def ratio_interval(

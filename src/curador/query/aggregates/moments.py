@@ -5,13 +5,14 @@ Sums are centred in the middle of the bounds, which halves their sensitivity, an
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from fractions import Fraction
 
 import numpy as np
 
 from curador.errors import QuestionRefused
-from curador.mechanisms.intervals import combined_error
+from curador.mechanisms.intervals import SumTest, combined_error
 from curador.query.aggregates.base import (
     Aggregate,
     Array,
@@ -29,13 +30,16 @@ from curador.query.aggregates.base import (
     register,
 )
 from curador.query.aggregates.measure import Measure, MeasureKind
-from curador.query.aggregates.ratios import ratio_bounds
+from curador.query.aggregates.ratios import ASIDE, ratio_bounds, variance_bounds
 from curador.query.language.expressions import Expr
 from curador.query.language.types import Type
 from curador.query.tables.columns import WIDEST
 
 SPLIT = 0.9
 """Of the misses, the part that goes to the numerator of a mean; the rest goes to its denominator."""
+
+PIECES = 32
+"""Into how many pieces the possible variances are cut, to bound the error of their roots in each."""
 
 
 def mean(what: str | Expr) -> Aggregate:
@@ -129,41 +133,36 @@ class VarianceFunction(Function):
         most = h * h
         rows = np.maximum(n, 1.0)
         value = np.clip(q / rows - np.clip(s / rows, -h, h) ** 2, 0.0, most) * rows / np.maximum(rows - off, 1.0)
-        # With a third of the misses each, all three are within their own errors at once.
-        share = 1 - (1 - confidence) / 3
-        fewest, most_rows = counted.ends(count, share)
-        largest = np.maximum(most_rows, 1.0)
-        mean_low, mean_high = _box(s, summed.error(share), fewest, largest, -h, h)
-        power_low, power_high = _box(q, squared.error(share), fewest, largest, 0.0, most)
-        steep = np.maximum(mean_low**2, mean_high**2)
-        flat = np.where((mean_low <= 0) & (mean_high >= 0), 0.0, np.minimum(mean_low**2, mean_high**2))
-        low = np.clip(power_low - steep, 0.0, most)
-        # n / (n - 1) is at most 2, from n = 2 on, and falls.
-        grown = fewest / np.maximum(fewest - off, 1.0)
-        high = np.clip(power_high - flat, 0.0, most) * np.where(fewest >= 1 + off, grown, 1 + off)
+        if counted.selects:
+            low, high = self._within_boxes(recipe, parts, confidence)
+        else:
+            noised = (s, summed.mechanism), (q, squared.mechanism), (n, counted.mechanism)
+            low, high = variance_bounds(*noised, h, off, confidence)
         found = [x * 4.0**-summed.measure.grid for x in (value, np.minimum(low, value), np.maximum(high, value))]
         return estimate_of(recipe.name, *map(self._shown, found))
 
+    def _within_boxes(self, recipe: Recipe, parts: Sequence[Part], confidence: float) -> tuple[Array, Array]:
+        """Where a variance lies if all three numbers are within their own errors, with a third of the misses each."""
+        (total, summed), (squares, squared), (count, counted) = parts
+        h, off = float(summed.measure.reach), float(recipe.parameters[0])
+        most, share = h * h, 1 - (1 - confidence) / 3
+        fewest, most_rows = counted.ends(count, share)
+        largest = np.maximum(most_rows, 1.0)
+        mean_low, mean_high = _box(as_reals(total), summed.error(share), fewest, largest, -h, h)
+        power_low, power_high = _box(as_reals(squares), squared.error(share), fewest, largest, 0.0, most)
+        steep = np.maximum(mean_low**2, mean_high**2)
+        flat = np.where((mean_low <= 0) & (mean_high >= 0), 0.0, np.minimum(mean_low**2, mean_high**2))
+        # n / (n - 1) is at most 2, from n = 2 on, and falls.
+        grown = fewest / np.maximum(fewest - off, 1.0)
+        high = np.clip(power_high - flat, 0.0, most) * np.where(fewest >= 1 + off, grown, 1 + off)
+        return np.clip(power_low - steep, 0.0, most), high
+
     def error(self, recipe: Recipe, parts: Sequence[NoisyMeasure], rows: int, confidence: float) -> float:
-        total, squares, count = parts
-        h, off, grid = float(total.measure.reach), float(recipe.parameters[0]), 4.0**-total.measure.grid
-        share = 1 - (1 - confidence) / 3
-        s, q, lost = total.error(share), squares.error(share), count.error(share)
-        # With m, p the true means of v - c and its square, and all divided by n + c >= n - lost: Q/N - (S/N)**2 moves
-        # by (q - p c - 2 m (s - m c)) - (s - m c)**2 / (n + c), where |m| <= h, p <= h**2 and |2 m**2 - p| <= h**2.
-        top = q + 2 * h * s + h * h * lost
-        most = h * h * (1 + off)
-        n = rows - lost
-        if n <= 1 + off:  # noise may hide all rows
-            return self._moved(most * grid)
-        moved = min(h * h, top / n + ((s + h * lost) / n) ** 2) * n / (n - off)
-        moved += off * h * h * lost / ((n - 1) * (rows - 1))  # n / (n - 1) is off, too
-        return self._moved(min(moved, most) * grid)
+        h, grid = float(parts[0].measure.reach), 4.0 ** -parts[0].measure.grid
+        # Of all (m, v) with m**2 + v <= h**2, values that all lie at one bound have the largest weights.
+        return float(_moved(recipe, parts, rows, confidence, np.array(h), np.array(h * h))) * grid
 
     def _shown(self, x: Array) -> Array:
-        return x
-
-    def _moved(self, x: float) -> float:
         return x
 
 
@@ -175,9 +174,48 @@ class StdFunction(VarianceFunction):
     def _shown(self, x: Array) -> Array:
         return np.sqrt(x)
 
-    def _moved(self, x: float) -> float:
-        # |sqrt(a) - sqrt(b)| <= sqrt(|a - b|), whatever the variance is.
-        return float(x**0.5)
+    def error(self, recipe: Recipe, parts: Sequence[NoisyMeasure], rows: int, confidence: float) -> float:
+        """The error where the deviation is at least :meth:`assumes`; of a smaller one, the root is off by more.
+
+        |sqrt(a) - sqrt(b)| = |a - b| / (sqrt(a) + sqrt(b)), at its worst in each of some pieces of all variances.
+        """
+        h, grid = float(parts[0].measure.reach), 2.0 ** -parts[0].measure.grid
+        cuts = h * h * np.linspace(1 / 3, 1, PIECES + 1)
+        least, most = cuts[:-1], cuts[1:]
+        # With v between them, m**2 is at most h**2 - v, and |m**2 - v| at most v or |h**2 - 2 v| <= v.
+        moved = _moved(recipe, parts, rows, confidence, np.sqrt(h * h - least), most)
+        off = moved / (np.sqrt(least) + np.sqrt(np.maximum(least - moved, 0.0)))
+        return float(np.minimum(off.max(), np.sqrt(2.0) * h)) * grid
+
+    def assumes(self, recipe: Recipe) -> float:
+        m = recipe.measures[0]
+        return m.reach / math.sqrt(3) * 2.0**-m.grid
+
+
+def _moved(
+    recipe: Recipe, parts: Sequence[NoisyMeasure], rows: int, confidence: float, mean: Array, third: Array
+) -> Array:
+    """How far a variance v is off, on the squared grid, where |m| is at most ``mean`` and |m**2 - v| ``third``.
+
+    With all three noised, v (N - off) is off by q - 2 m s + (m**2 - v) c - (s - m c)**2 / N, divided by N - off, which
+    is at least n - off less what the count lost.
+    """
+    total, squares, count = parts
+    h, off, miss = float(total.measure.reach), float(recipe.parameters[0]), 1 - confidence
+    n = rows - off - count.error(1 - ASIDE * miss)
+    if n <= 1:  # noise may hide all rows
+        return np.full_like(mean, h * h * (1 + off))
+    one = np.ones_like(mean)
+    first = _reach([(one, squares), (2 * mean, total), (third, count)], (1 - 2 * ASIDE) * miss)
+    second = _reach([(one, total), (mean, count)], ASIDE * miss)
+    return np.minimum((first + second**2 / n) / n, h * h * (1 + off))
+
+
+def _reach(terms: Sequence[tuple[Array, NoisyMeasure]], miss: float) -> Array:
+    noisy = [(weight, part.mechanism) for weight, part in terms if part.mechanism is not None]
+    if not noisy:
+        return np.zeros_like(terms[0][0])
+    return SumTest(tuple(noise for _, noise in noisy), miss).reach([weight for weight, _ in noisy])
 
 
 def _box(x: Array, reach: float, fewest: Array, largest: Array, least: float, most: float) -> tuple[Array, Array]:

@@ -1,29 +1,32 @@
-"""Intervals for ratios of noisy numbers, in many groups at once: :func:`curador.ratio_interval` on arrays.
+"""Intervals for ratios and variances of noisy numbers, in many groups at once.
 
-A ratio r is kept if the noise on ``top - r * bottom`` could be what it would have to be (Fieller).  The ratios of
-interest are known to lie within plus or minus ``limit``, so only those are searched.
+A ratio r is kept if the noise on ``top - r * bottom`` could be what it would have to be (Fieller), and a variance
+likewise.  What is looked for is known to lie between limits, so only what is between them is searched.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
-from statistics import NormalDist
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from curador.mechanisms.base import AdditiveNoise, checked_confidence
-from curador.mechanisms.gaussian import Gaussian, IntegerGaussian
-from curador.mechanisms.laplace import IntegerLaplace
+from curador.mechanisms.intervals import SumTest
 from curador.query.aggregates.base import Array
 
 HALVINGS = 40
 """Bisection steps: after these, an edge is known to 2**-40 of the range."""
 
-Kept = Callable[[Array, Array], NDArray[np.bool_]]
-"""Whether noise on top - r * bottom may be as large as x: takes x and r, both arrays."""
+ASIDE = 0.05
+"""Of the misses of a variance, the part that goes to the mean: that is off in the second order only."""
+
+Numbers = tuple[Array, AdditiveNoise | None]
+"""Noised numbers, one per group, and their noise; None is a number without noise."""
+
+Kept = Callable[[Array], NDArray[np.bool_]]
+"""Whether a value may be the true one, in each place."""
 
 
 def ratio_bounds(
@@ -39,71 +42,82 @@ def ratio_bounds(
     Guarantee: each interval covers its true ratio with probability at least ``confidence``, given that it lies within
         ``limit`` [Fie54].
 
+    >>> from curador.mechanisms.laplace import IntegerLaplace
     >>> sums, counts = np.array([500, 3]), np.array([100, 2])
     >>> low, high = ratio_bounds(sums, IntegerLaplace(10, 1), counts, IntegerLaplace(1, 1), limit=10)
     >>> bool(4 < low[0] < 5 < high[0] < 6), low[1].item(), high[1].item()
     (True, -10.0, 10.0)
     """
     x, y = np.asarray(top, np.float64), np.asarray(bottom, np.float64)
-    keeps, outgrown = _test(top_noise, bottom_noise, 1 - checked_confidence(confidence))
+    noises = [noise for noise in (top_noise, bottom_noise) if noise is not None]
+    test = SumTest(tuple(noises), 1 - checked_confidence(confidence)) if noises else None
 
     def kept(r: Array) -> NDArray[np.bool_]:
-        return keeps(np.abs(x - r * y), r)
+        off = np.abs(x - r * y)
+        weights = [w for w, noise in ((np.ones_like(r), top_noise), (r, bottom_noise)) if noise is not None]
+        return off <= 0 if test is None else test.keeps(off, weights)
 
     # Unless the line outgrows the denominator's noise, no ratio far out is ever excluded: nothing is known.
-    known = (np.abs(y) > outgrown) & (y != 0)
+    known = (np.abs(y) > (0.0 if bottom_noise is None or test is None else test.outgrown(len(noises) - 1))) & (y != 0)
     with np.errstate(over="ignore"):
         guess = np.clip(np.divide(x, y, out=np.zeros_like(x), where=known), -limit, limit)
+    return kept_between(kept, guess, known, np.full_like(guess, -limit), np.full_like(guess, limit))
+
+
+def kept_between(kept: Kept, guess: Array, known: NDArray[np.bool_], least: Array, most: Array) -> tuple[Array, Array]:
+    """The ends of the values that are kept, on both sides of a guess, by halving; all of them where nothing is known.
+
+    Assumes: on each side of the guess, what is not kept is followed by nothing that is.
+    """
     inside_limit = kept(guess)
     edges = []
-    for end in (-limit, limit):
-        inside, outside = guess.copy(), np.full_like(guess, end)
+    for end in (least, most):
+        inside, outside = guess.copy(), end.copy()
         reaches = kept(outside)
         for _ in range(HALVINGS):
             middle = (inside + outside) / 2
             yes = kept(middle)
             inside, outside = np.where(yes, middle, inside), np.where(yes, outside, middle)
-        # Where the best ratio lies beyond the limit and the limit itself is excluded, the limit is what is left.
+        # Where the best value lies beyond the limit and the limit itself is excluded, the limit is what is left.
         edge = np.where(inside_limit, np.where(reaches, end, outside), guess)
         edges.append(np.where(known, edge, end))
     return edges[0], edges[1]
 
 
-def _test(top: AdditiveNoise | None, bottom: AdditiveNoise | None, miss: float) -> tuple[Kept, float]:
-    """The test of one ratio, and the size of a denominator beyond which far ratios are excluded."""
-    if bottom is None or top is None:
-        reach = 0.0 if top is None else top.error(1 - miss)
-        own = 0.0 if bottom is None else bottom.error(1 - miss)
-        return (lambda x, r: x <= reach + np.abs(r) * own), own
-    if isinstance(top, IntegerLaplace) and isinstance(bottom, IntegerLaplace):
-        a, b = float(top.scale), float(bottom.scale)
-        # Integer noise is never further than 1 from continuous noise (mechanisms.intervals).
-        return (lambda x, r: two_laplaces(x - 1 - np.abs(r), a, np.abs(r) * b) > miss), 1 + b * -np.log(miss)
-    if isinstance(top, Gaussian) and isinstance(bottom, Gaussian):
-        z = NormalDist().inv_cdf(1 - miss / 2) * (1 + 2.0**-40)
-        a, b = float(top.sigma), float(bottom.sigma)
-        return (lambda x, r: x <= z * np.hypot(a, r * b)), z * b
-    # Half of the misses to each: wider, but true of any pair.
-    one, other = top.error(1 - miss / 2), bottom.error(1 - miss / 2)
-    if isinstance(top, IntegerGaussian) and isinstance(bottom, IntegerGaussian):
-        # Integer Gaussians are subgaussian of their sigma [CKS20], and so are their sums.
-        z = math.sqrt(2 * math.log(2 / miss)) * (1 + 2.0**-40)
-        a, b = math.sqrt(top.sigma_squared), math.sqrt(bottom.sigma_squared)
-        return (lambda x, r: x <= np.minimum(one + np.abs(r) * other, z * np.hypot(a, r * b))), min(other, z * b)
-    return (lambda x, r: x <= one + np.abs(r) * other), other
+def variance_bounds(
+    sums: Numbers, squares: Numbers, counts: Numbers, reach: float, off: float, confidence: float = 0.95
+) -> tuple[Array, Array]:
+    """Where each variance lies, given noisy sums, sums of squares and counts; ``off`` is 1 for that of a sample.
 
+    With m the true mean and v the variance, Q - 2 m S + m**2 N - v (N - off) is 0, so of noised numbers it is
+    q - 2 m s + (m**2 - v) c: a sum of independent noises, by which a v is kept or not.  The mean is not known: it lies
+    in its own interval, to which a part of the misses is given, and all that depends on it is held at its worst there.
 
-def two_laplaces(x: Array, a: float, b: Array) -> Array:
-    """P(abs(A + B) > x) for independent Laplace A, B of scales a and b; 1 for x < 0.
-
-    >>> two_laplaces(np.array([0.0, 3.0]), 1.0, np.array([1.0, 0.0])).round(4)
-    array([1.    , 0.0498])
+    Guarantee: each interval covers with probability at least ``confidence``, given that values lie within ``reach``
+        of 0 (docs/proofs/plans.md, section 7) [Fie54].
     """
-    wide, narrow = np.maximum(a, b), np.minimum(a, b)
-    narrow = np.maximum(narrow, wide * 1e-9)  # a scale of nothing, without dividing by it
-    z = np.maximum(x, 0.0)
-    close = wide - narrow < 1e-6 * wide
-    gap = np.where(close, 1.0, (wide - narrow) * (wide + narrow))
-    apart = (wide**2 * np.exp(-z / wide) - narrow**2 * np.exp(-z / narrow)) / gap
-    alike = (1 + z / (2 * wide)) * np.exp(-z / wide)  # the limit of one scale twice, which is above
-    return np.asarray(np.where(x < 0, 1.0, np.where(close, alike, apart)))
+    (s, s_noise), (q, q_noise), (n, n_noise) = sums, squares, counts
+    miss = 1 - checked_confidence(confidence)
+    low, high = ratio_bounds(s, s_noise, n, n_noise, reach, 1 - ASIDE * miss)
+    noises = [noise for noise in (q_noise, s_noise, n_noise) if noise is not None]
+    test = SumTest(tuple(noises), (1 - ASIDE) * miss) if noises else None
+    largest = np.maximum(np.abs(low), np.abs(high))
+    square_high = largest**2
+    square_low = np.where((low <= 0) & (high >= 0), 0.0, np.minimum(low**2, high**2))
+    rows = np.maximum(n, 1.0)
+    centre = np.clip(s / rows, low, high)
+    least = q - 2 * centre * s + centre**2 * n  # of a parabola in the mean
+    most = np.maximum(q - 2 * low * s + low**2 * n, q - 2 * high * s + high**2 * n)
+
+    def kept(v: Array) -> NDArray[np.bool_]:
+        line = v * (n - off)
+        x = np.maximum(least - line, line - most)
+        third = np.maximum(np.abs(square_high - v), np.abs(square_low - v))
+        given = ((np.ones_like(v), q_noise), (2 * largest, s_noise), (third, n_noise))
+        weights = [w for w, noise in given if noise is not None]
+        return x <= 0 if test is None else test.keeps(x, weights)
+
+    known = n - off > (0.0 if n_noise is None or test is None else test.outgrown(len(noises) - 1))
+    ends = np.zeros_like(n), np.full_like(n, reach * reach * (1 + off))
+    guess = np.clip(np.divide(least, n - off, out=np.zeros_like(n), where=known), *ends)
+    return kept_between(kept, guess, known, *ends)

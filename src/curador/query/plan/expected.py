@@ -55,7 +55,8 @@ class Expected:
     ``value`` is None where it depends on a number of rows that is not public; ``by_rows`` then gives it for several
     numbers of rows.  ``unit`` is "" (the output's own unit) or "ranks".  ``fitted`` marks counts over a tree, whose
     error is that before the levels are made to agree.  ``units`` is set where the output's own noise selects groups: it
-    holds in those of at least so many units, given that they are shown; smaller ones may be further off.
+    holds in those of at least so many units, given that they are shown; smaller ones may be further off.  ``spread`` is
+    set where it holds for values of at least that standard deviation: that of values spread evenly over their bounds.
     """
 
     output: str
@@ -65,6 +66,7 @@ class Expected:
     by_rows: tuple[tuple[int, float], ...] = ()
     fitted: bool = False
     units: int | None = None
+    spread: float | None = None
 
 
 def expected(
@@ -81,13 +83,15 @@ def expected(
             continue
         function, parts = function_named(recipe.function), [noised[m] for m in recipe.measures]
         chosen = next((p.selection for p in parts if p.selection is not None), None)
+        spread = function.assumes(recipe)
         level, units = (confidence, None) if chosen is None else (_given(confidence), chosen.least(confidence))
         if function.by_rows and rows is None:
             table = tuple((n, function.error(recipe, parts, n, level)) for n in SIZES)
-            found.append(Expected(recipe.name, None, confidence, by_rows=table, units=units))
+            found.append(Expected(recipe.name, None, confidence, by_rows=table, units=units, spread=spread))
         else:
             error = function.error(recipe, parts, rows or 0, level)
-            found.append(Expected(recipe.name, error, confidence, fitted=recipe.tree is not None, units=units))
+            fitted = recipe.tree is not None
+            found.append(Expected(recipe.name, error, confidence, fitted=fitted, units=units, spread=spread))
     return tuple(found)
 
 

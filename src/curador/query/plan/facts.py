@@ -51,6 +51,7 @@ def facts_of(plan: Plan) -> Facts:
                 "by_rows": [list(pair) for pair in e.by_rows],
                 "fitted": e.fitted,
                 "units": e.units,
+                "spread": e.spread,
             }
             for e in plan.expected
         ],
@@ -133,6 +134,8 @@ def notes_of(plan: Plan) -> list[dict[str, Any]]:
         found.append({"code": "groups-selected"})
     for units in {e.units for e in plan.expected if e.units is not None}:
         found.append({"code": "selected-by-count", "units": units})
+    for spread in {e.spread for e in plan.expected if e.spread is not None}:
+        found.append({"code": "spread-evenly", "deviation": spread})
     if question.tree is not None:
         found.append({"code": "tree-fitted"})
     if question.having is not None or question.order_by or question.limit is not None:

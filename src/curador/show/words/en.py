@@ -111,6 +111,8 @@ TEXTS = {
     "about: those used up the limits, so fewer rows are left than without the prepared table.",
     "gaussian-together": "Shares of Gaussian noise divide its mu squared: together they are one Gaussian mechanism.",
     "groups-selected": "Groups of few units are left out; which ones are shown is random.",
+    "spread-evenly": "The error of a standard deviation is given for values of a standard deviation of at least {deviation:.4g}, that "
+    "of values spread evenly over their bounds; a smaller one may be further off. The answer's interval holds for all.",
     "selected-by-count": "A noised count decides by itself whether its group is shown. Its interval is corrected for that: it "
     "covers given that the group is shown, and goes down to 1 near the threshold. The expected error holds in groups of "
     "at least {units} units.",

@@ -111,6 +111,8 @@ TEXTS = {
     "esos gastaron los límites, así que quedan menos filas que sin la tabla preparada.",
     "gaussian-together": "Las partes del ruido gaussiano dividen su mu al cuadrado: juntas son un solo mecanismo gaussiano.",
     "groups-selected": "Los grupos con pocas unidades se omiten; cuáles se muestran es aleatorio.",
+    "spread-evenly": "El error de una desviación típica se da para valores con una desviación típica de al menos {deviation:.4g}, la de "
+    "valores repartidos por igual entre sus cotas; una menor puede desviarse más. El intervalo de la respuesta vale siempre.",
     "selected-by-count": "Un recuento con ruido decide él mismo si su grupo se muestra. Su intervalo está corregido por eso: "
     "cubre dado que el grupo se muestra, y cerca del umbral baja hasta 1. El error esperado vale en grupos de al menos "
     "{units} unidades.",

@@ -1,0 +1,64 @@
+"""How often intervals cover: every aggregate with noise, in every currency, under both kinds of neighbours."""
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from numpy.typing import NDArray
+
+import curador as cu
+
+GROUPS, ROWS = 1000, 1500
+ASKED = ("n", "s", "m", "v", "d", "w")
+STATEMENT = (
+    "SELECT g, COUNT(*) AS n, SUM(x) AS s, AVG(x) AS m, VAR_SAMP(x) AS v, STDDEV_POP(x) AS d, COUNT(y) AS w "
+    "FROM people GROUP BY g"
+)
+
+
+def _people(values: NDArray[np.int64]) -> pa.Table:
+    """Every group holds the same rows, so that one question draws its noise a thousand times."""
+    x = np.tile(values, GROUPS)
+    missing = np.tile(np.arange(ROWS) % 4 == 0, GROUPS)
+    return pa.table({"g": np.repeat(np.arange(GROUPS), ROWS), "x": x, "y": pa.array(x, mask=missing)})
+
+
+def _curator(data: pa.Table, neighbors: str, rho: bool) -> cu.Curator:
+    columns = {
+        "g": {"type": "integer", "bounds": [0, GROUPS - 1]},
+        "x": {"type": "integer", "bounds": [0, 100], "nullable": False},
+        "y": {"type": "integer", "bounds": [0, 100]},
+    }
+    table = cu.Table(data, columns=columns, neighbors=neighbors)
+    return cu.Curator({"people": table}, budget=cu.ZCDP(1000, 0.01) if rho else cu.ApproxDP(1000, 0.01))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("neighbors", ["add-remove", "replace"])
+@pytest.mark.parametrize(
+    "price", [{"epsilon": 1.5}, {"epsilon": 1, "delta": 1e-6}, {"rho": 0.02}], ids=["pure", "approx", "rho"]
+)
+@pytest.mark.parametrize("values", ["even", "skew"])
+def test_intervals_cover_as_often_as_they_say(neighbors: str, price: dict[str, Any], values: str) -> None:
+    rng = np.random.default_rng(8)
+    drawn = rng.integers(0, 101, ROWS) if values == "even" else np.minimum(rng.geometric(0.08, ROWS), 100)
+    curator = _curator(_people(drawn), neighbors, "rho" in price)
+    truth = {
+        "n": ROWS,
+        "s": drawn.sum(),
+        "m": drawn.mean(),
+        "v": drawn.var(ddof=1),
+        "d": drawn.std(),
+        "w": ROWS * 3 // 4,
+    }
+    hit = dict.fromkeys(ASKED, 0)
+    times = 8
+    for _ in range(times):
+        release = curator.sql(STATEMENT, **price, fresh=True, because="coverage")
+        for name in ASKED:
+            ends = np.array(release.intervals[name])
+            hit[name] += int(((ends[:, 0] <= truth[name] + 1e-9) & (truth[name] - 1e-9 <= ends[:, 1])).sum())
+    covered = {name: n / (times * GROUPS) for name, n in hit.items()}
+    assert min(covered.values()) >= 0.945
+    assert max(covered.values()) <= 0.97
