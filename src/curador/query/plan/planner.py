@@ -72,7 +72,7 @@ def plan(
     >>> [(step.measure.label, str(step.share)) for step in made.steps]
     [('rows', '631/1000'), ('centred(age)', '369/1000')]
     >>> round(made.expected[1].value, 5)
-    0.05968
+    0.05907
     """
     return Planner(checked, noise, weights, confidence, rows).plan(budget)
 
