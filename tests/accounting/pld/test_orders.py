@@ -64,7 +64,7 @@ def test_under_replace_every_orientation_is_covered(a: Law, b: Law, c: Law, d: L
 
 
 def test_an_uneven_pair_may_meet_itself_the_other_way_round() -> None:
-    """M1 answers x by p and x' by q, M2 the other way round: both are told apart by (p, q) in one order or the other."""
+    """M1 answers x by p and x' by q, M2 the other way round: each is a (p, q) in one of the two orders."""
     p, q = UNEVEN
     event, y = th.LawPair(p, q, "replace"), Fraction(381, 25)
     both = acc.FiniteMechanism([p, q]).beside(acc.FiniteMechanism([q, p]))
