@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import time
 from typing import Any
 
@@ -54,4 +53,4 @@ def test_losses_beyond_all_windows_take_no_search(event: Any) -> None:
     start = time.process_time()
     found = IncrementalPLD(1e-6).add(event).epsilon()
     assert time.process_time() - start < 5  # it was 28 seconds, or an overflow
-    assert found.upper >= acc.epsilon(event, 1e-6).lower > 0 or found.upper == math.inf
+    assert found.upper > 1e6
