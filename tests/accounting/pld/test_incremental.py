@@ -54,3 +54,15 @@ def test_losses_beyond_all_windows_take_no_search(event: Any) -> None:
     found = IncrementalPLD(1e-6).add(event).epsilon()
     assert time.process_time() - start < 5  # it was 28 seconds, or an overflow
     assert found.upper > 1e6
+
+
+def test_more_steps_than_machine_words_count() -> None:
+    """10**20 steps of integer Laplace noise, sampled: nearly continuous noise."""
+    wide = ev.PoissonSampled(ev.DiscreteLaplaceNoise(10**20, 10**20), "0.5")
+    smooth = ev.PoissonSampled(ev.LaplaceNoise(1, 1), "0.5")
+    for found, known in (
+        (acc.epsilon(wide, 0.01), acc.epsilon(smooth, 0.01)),
+        (acc.delta(wide, 0.1), acc.delta(smooth, 0.1)),
+    ):
+        assert found.lower <= known.upper * (1 + 1e-9)
+        assert known.lower * (1 - 1e-9) <= found.upper < known.upper * 1.01
