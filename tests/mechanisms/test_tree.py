@@ -356,8 +356,8 @@ class Interrupted:
     def __init__(self) -> None:
         self.now = False
 
-    def words(self, count: int, bits: int) -> Any:
-        return SYSTEM.words(count, bits)
+    def words(self, count: int, dtype: Any) -> Any:
+        return SYSTEM.words(count, dtype)
 
     def bits(self, count: int) -> int:
         if self.now:

@@ -28,7 +28,8 @@ def test_a_kept_history_is_planned_from_its_counts() -> None:
 
 def test_a_kept_history_is_checked() -> None:
     one, two = ev.LaplaceNoise(1, 1), ev.LaplaceNoise(1, 1, "replace")
-    for counts in ({one: 1, two: 1}, {one: -1}, {"laplace": 1}):
+    wrong: list[Any] = [{one: 1, two: 1}, {one: -1}, {"laplace": 1}]
+    for counts in wrong:
         with pytest.raises(InvalidParameter):
             IncrementalPLD(1e-6, 1e-4, counts)
     with pytest.raises(InvalidParameter, match="neighbours"):

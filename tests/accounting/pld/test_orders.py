@@ -91,7 +91,8 @@ def test_a_sample_of_an_uneven_pair_is_covered_in_both_orders() -> None:
     y = Fraction(381, 25)
     true = worst_orientation([(tuple(shown[0]), tuple(shown[1]))] * 2, y)
     assert float(true) <= acc.delta(2 * sampled, math.log(y)).upper
-    assert float(stick(*([x * z for x in law for z in law] for law in shown), y)) < 0.5 * float(true)  # type: ignore[arg-type]
+    aligned = [[x * z for x in law for z in law] for law in shown]
+    assert float(stick(aligned[0], aligned[1], y)) < 0.5 * float(true)
 
 
 def test_under_add_remove_p_is_with_the_unit() -> None:

@@ -150,9 +150,9 @@ def test_numbers_of_runs_at_the_edge_are_answered_or_refused() -> None:
         event = RepeatAndSelect(ev.GaussianNoise(1, 1), shape, "0.99999999999999999999")
         assert event.mean == pytest.approx(1)
         assert once <= acc.epsilon(event, 1e-6).upper < once + 1
-    for shape, gamma in (("1e-400", "0.5"), (1, "1e-400"), ("1e300", "0.5")):
+    for number, gamma in (("1e-400", "0.5"), (1, "1e-400"), ("1e300", "0.5")):
         with pytest.raises(InvalidParameter, match="1e-100"):
-            RepeatAndSelect(ev.GaussianNoise(1, 1), shape, gamma)
+            RepeatAndSelect(ev.GaussianNoise(1, 1), number, gamma)
     for mean in ("1e-400", "1e400"):
         with pytest.raises(InvalidParameter, match="1e-100"):
             PoissonRepeatAndSelect(ev.GaussianNoise(1, 1), mean)
