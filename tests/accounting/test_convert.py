@@ -230,3 +230,12 @@ def test_impossible_requests_are_refused() -> None:
         c.zcdp_rho(-1, "0.1")
     with pytest.raises(InvalidParameter):
         c.renyi_epsilon({}, "0.1")
+
+
+@pytest.mark.parametrize("epsilon", ["1e-30", "1e-70", "1e-100", "1e-400"])
+def test_no_epsilon_is_so_small_that_it_is_free(epsilon: str) -> None:
+    """1 - exp(-1e-70) is 0 in 60 digits, and 10**70 such charges were free."""
+    e = Fraction(epsilon)
+    rho = c.pure_to_zcdp_tight(epsilon)
+    assert rational(rho) >= e * e / 2 * (1 - e * e / 12) > 0
+    assert rho <= float(e) ** 2 / 2 * (1 + 1e-12) or rho == 5e-324

@@ -305,3 +305,16 @@ def test_profile_by_sum_agrees_with_the_accountant() -> None:
     ours = discrete_gaussian_delta(Fraction(9), 1, 0.5)
     assert ours == pytest.approx(float(profile_by_sum(Fraction(9), 1, 0.5)), rel=1e-9)
     assert ours >= float(profile_by_sum(Fraction(9), 1, 0.5)) * (1 - 1e-15)
+
+
+@pytest.mark.parametrize("value", [2**62 + 300, 4 * (2**53 + 1) + 2, -(2**70) - 3, 120])
+def test_intervals_cover_values_between_doubles(value: int) -> None:
+    """From 2**53 on doubles are further apart than the noise; the nearest one stands for all values around it."""
+    law = cu.Laplace(1, 10)
+    low, high = law.interval(float(value), 0.95)
+    assert low <= value <= high
+    assert Fraction(float(value)) - Fraction(low) >= Fraction(law.error(0.95))
+    whole = cu.IntegerLaplace(1, 10)
+    low, high = whole.interval(value, 0.95)
+    assert low <= value - int(whole.error(0.95))
+    assert high >= value + int(whole.error(0.95))

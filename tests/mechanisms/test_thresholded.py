@@ -8,6 +8,7 @@ import mpmath
 import numpy as np
 import pytest
 
+from curador.errors import InvalidParameter
 from curador.mechanisms.gaussian import IntegerGaussian
 from curador.mechanisms.laplace import IntegerLaplace
 from curador.mechanisms.thresholded import Thresholded, ThresholdedGaussian, ThresholdedLaplace
@@ -143,3 +144,12 @@ def test_extremes() -> None:
         assert (high >= [law.threshold, 10**6, 2**61]).all()
     assert [x.tolist() for x in ThresholdedLaplace(1000, 1e-6).interval([500])] == [[500], [500]]
     assert [x.size for x in LAPLACE.interval([])] == [0, 0]
+
+
+def test_a_delta_that_no_double_holds_is_refused() -> None:
+    for delta in ("1e-320", "1e-900"):
+        with pytest.raises(InvalidParameter, match="1e-300"):
+            ThresholdedGaussian(delta, rho="0.1")
+        with pytest.raises(InvalidParameter, match="1e-300"):
+            ThresholdedLaplace(1, delta)
+    assert ThresholdedGaussian("1e-300", rho="0.1").threshold > 80

@@ -16,6 +16,7 @@ from curador.accounting.events import DiscreteGaussianNoise, DiscreteLaplaceNois
 from curador.errors import InvalidParameter, InvalidValue, NotPromised
 from curador.mechanisms import tree
 from curador.mechanisms.tree import ContinualCount, _gaussian_reach, _laplace_reach
+from curador.noise import SYSTEM
 from curador.privacy import Neighbors
 from tests.stat import check
 
@@ -347,3 +348,30 @@ def test_threads_do_not_pass_the_horizon() -> None:
     for t in threads:
         t.join()
     assert sorted(done) == list(range(1, 51))  # at this epsilon the totals are exact
+
+
+class Interrupted:
+    """The system's entropy, but for one word at which the process is interrupted."""
+
+    def __init__(self) -> None:
+        self.now = False
+
+    def words(self, count: int, dtype: Any) -> Any:
+        return SYSTEM.words(count, dtype)
+
+    def bits(self, count: int) -> int:
+        if self.now:
+            self.now = False
+            raise KeyboardInterrupt
+        return SYSTEM.bits(count)
+
+
+def test_an_interrupted_step_was_not_taken() -> None:
+    entropy: Any = Interrupted()
+    running = ContinualCount(horizon=15, epsilon=10**6).open(entropy=entropy)  # hardly any noise: exact sums show
+    assert [running.add(x) for x in (1, 0, 2)] == [1, 1, 3]
+    entropy.now = True
+    with pytest.raises(KeyboardInterrupt):
+        running.add(5)
+    assert running.step == 3
+    assert [running.add(x) for x in (5, 0, 0, 0, 1)] == [8, 8, 8, 8, 9]  # before, the steps before it counted twice

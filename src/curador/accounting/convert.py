@@ -20,6 +20,7 @@ from curador.accounting.precise import (
     float_above,
     least_dyadic,
     least_float,
+    lost_digits,
     nearest,
     open_delta,
     open_order,
@@ -71,7 +72,7 @@ def pure_to_zcdp_tight(epsilon: Number) -> float:
     0.462117
     """
     e = positive(epsilon, "epsilon")
-    with digits():
+    with digits(lost_digits(e)):  # 1 - exp(-epsilon) cancels
         x = (-dec(e)).exp()
         return float_above(dec(e) * (1 - x) / (1 + x))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -83,9 +84,13 @@ class AdditiveNoise(Mechanism):
         """The value, or each coordinate, with noise; bad values are refused before anything is drawn."""
 
     def interval(self, released: float, confidence: float = 0.95) -> tuple[float, float]:
-        """Where the protected value lies, given what was released."""
-        reach = self.error(confidence)
-        return released - reach, released + reach
+        """Where the protected value lies, given what was released; both ends are rounded outwards.
+
+        A double may stand for a number half a unit in its last place away, which can be more than the noise.
+        """
+        spacing = 0.0 if isinstance(released, Integral) else math.ulp(float(released)) / 2
+        reach = Fraction(self.error(confidence)) + Fraction(spacing)
+        return _outwards(Fraction(released) - reach, -math.inf), _outwards(Fraction(released) + reach, math.inf)
 
 
 class RealNoise(AdditiveNoise):
@@ -217,6 +222,11 @@ def real_array(value: Any, coordinates: int) -> tuple[NDArray[np.float64], Exact
 
 def _unless_doubles(objects: NDArray[Any], found: NDArray[Any]) -> NDArray[Any]:
     return found if all(type(x) in (float, np.float64) for x in objects.flat) else objects
+
+
+def _outwards(x: Fraction, side: float) -> float:
+    near = _double(x)
+    return math.nextafter(near, side) if (near < x if side > 0 else near > x) else near
 
 
 def _double(x: Fraction) -> float:

@@ -39,12 +39,20 @@ def groups_moved(groups: int, neighbors: Neighbors) -> int:
     return groups * (2 if neighbors is Neighbors.REPLACE else 1)
 
 
+LEAST_DELTA = Fraction(1, 10**300)
+"""The least delta of a selection: thresholds for less take long to find, and no accountant can follow them."""
+
+
 def checked_delta(delta: object) -> Fraction:
     value = probability(delta, "delta")
     if not 0 < value < 1:
         raise InvalidParameter(
             f"Selecting groups needs a delta strictly between 0 and 1, got {delta}.",
             fix="Choose delta far below 1 / (number of people), or give the keys as public.",
+        )
+    if value < LEAST_DELTA:
+        raise InvalidParameter(
+            "A delta below 1e-300 is smaller than what doubles can aim at.", fix="Choose a larger delta, such as 1e-12."
         )
     return value
 

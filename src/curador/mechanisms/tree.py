@@ -177,14 +177,25 @@ class RunningCount(OneProcess):
     curador.errors.NotPromised: All 2 steps of the horizon have been taken. To do: ...
     """
 
-    __slots__ = ("_entropy", "_exact", "_lock", "_mechanism", "_noisy", "_step")
+    __slots__ = ("_entropy", "_lock", "_mechanism", "_state")
 
     def __init__(self, mechanism: ContinualCount, entropy: Entropy) -> None:
         super().__init__()
         self._mechanism, self._entropy, self._lock = mechanism, entropy, Lock()
         # For each length of interval, the last one that the total still uses: its exact and its noisy sum.
-        self._exact, self._noisy = [0] * mechanism.levels, [0] * mechanism.levels
-        self._step = 0
+        self._state = 0, [0] * mechanism.levels, [0] * mechanism.levels
+
+    @property
+    def _step(self) -> int:
+        return self._state[0]
+
+    @property
+    def _exact(self) -> list[int]:
+        return self._state[1]
+
+    @property
+    def _noisy(self) -> list[int]:
+        return self._state[2]
 
     @property
     def step(self) -> int:
@@ -202,12 +213,14 @@ class RunningCount(OneProcess):
                     fix="Open a new one, which is paid for again, with a longer horizon.",
                     cost="the whole event was spent at opening; nothing was drawn and nothing more was spent",
                 )
-            self._step += 1
+            step = self._step + 1
             # The interval that ends here is made of the step and of the shorter intervals before it, now done with.
-            level = (self._step & -self._step).bit_length() - 1
-            self._exact[level] = value + sum(self._exact[:level])
-            self._noisy[level] = self._exact[level] + self._mechanism._noise.draw(self._entropy)
-            self._exact[:level] = self._noisy[:level] = [0] * level
+            level = (step & -step).bit_length() - 1
+            exact = value + sum(self._exact[:level])
+            noisy = exact + self._mechanism._noise.draw(self._entropy)
+            sums = [0] * level + [exact] + self._exact[level + 1 :], [0] * level + [noisy] + self._noisy[level + 1 :]
+            # One assignment: an interrupt before it leaves the step untaken, and no interval is counted twice.
+            self._state = step, *sums
             return sum(self._noisy)
 
 

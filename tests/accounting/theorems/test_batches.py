@@ -212,6 +212,21 @@ def test_negative_moments_against_their_transform(mu: float, batches: int, m: fl
     assert true - 1e-7 <= found <= true * 1.001 + 1e-6
 
 
+@pytest.mark.parametrize(
+    ("mu", "batches", "m"), [(1.0, 2, 20), (0.5, 3, 60), (0.3, 2, 100), (2.0, 2, 8), (1.0, 2, 0.5)]
+)
+def test_negative_moments_of_high_order_are_bounded_from_above(mu: float, batches: int, m: float) -> None:
+    """The same integral in logarithms: it lies where incomplete gamma functions vanish or cancel, and f with them."""
+    from curador.accounting.theorems.allocation import _without_unit
+
+    z = np.linspace(-50, 15, 6001)
+    log_w = -z * z / 2 - math.log(math.sqrt(2 * math.pi)) + math.log(z[1] - z[0])
+    x = np.linspace(-30, 60, 901)
+    log_f = np.array([np.logaddexp.reduce(log_w - np.exp(t - math.log(batches) + mu * z - mu * mu / 2)) for t in x])
+    true = (np.logaddexp.reduce(m * x + batches * log_f) + math.log(x[1] - x[0]) - math.lgamma(m)) / m
+    assert true - 1e-9 <= _without_unit(mu, batches, Fraction(m) + 1) <= 1.05 * true
+
+
 def test_balls_in_bins_come_close_to_poisson() -> None:
     noise = ev.GaussianNoise(1, 1)
     found = acc.epsilon(10 * BallsInBins(noise, 100), 1e-5)

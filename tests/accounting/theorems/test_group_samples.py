@@ -122,3 +122,19 @@ def test_what_no_theorem_covers_is_refused() -> None:
     assert large == ev.PoissonSampled(ev.GaussianNoise(100, 100), "0.1")
     event = acc.for_group(ev.PoissonSampled(ev.GaussianNoise(1, 1), "0.5"), 5)
     assert ev.event_from_json(event.to_json()) == event
+
+
+def test_rates_of_any_length_and_size_have_weights() -> None:
+    noise = ev.GaussianNoise(1, 1)
+    rare = acc.epsilon(acc.for_group(ev.PoissonSampled(noise, "1e-90"), 5), 1e-6)
+    assert 0 <= rare.lower <= rare.upper < 1e-5  # the chance of all five, 1e-450, is no double
+    assert renyi(acc.for_group(ev.PoissonSampled(noise, "1e-90"), 5), 2) < 1e-9
+    assert renyi(acc.for_group(ev.PoissonSampled(ev.GaussianNoise(1, 1, "replace"), "1e-90"), 5), 2) < 1e-9
+    long = acc.for_group(ev.PoissonSampled(noise, "0.01" + "3" * 880), 8)
+    short = acc.for_group(ev.PoissonSampled(noise, "0.01" + "3" * 40), 8)
+    assert max(w.denominator.bit_length() for w in long.weights) < 2000  # type: ignore[attr-defined]
+    for w, v in zip(long.weights, short.weights, strict=True):  # type: ignore[attr-defined]
+        assert abs(w / v - 1) < Fraction(1, 10**35)
+    assert acc.epsilon(long, 1e-6).upper == pytest.approx(acc.epsilon(short, 1e-6).upper, rel=1e-9)
+    with pytest.raises(InvalidParameter):
+        GroupSampled(noise, "1e-400", 5)

@@ -129,3 +129,38 @@ def test_encoders_that_look_ahead_are_refused() -> None:
         banded_event([[1, 1], [1, 0]], sigma=1, rate="0.1")
     with pytest.raises(InvalidParameter, match="steps"):
         encoder_sensitivity(np.ones((1, matrix.MOST + 1)))
+
+
+def test_entries_of_any_size_keep_their_sensitivity() -> None:
+    """Squares of 1e-162 vanish in doubles, and those of 1e200 overflow."""
+    tiny = np.full((10001, 1), 1.5e-162)
+    tiny[0] = 2e-162
+    event = matrix_event(tiny, sigma="1e-160")
+    assert event.sensitivity**2 >= Fraction(15, 10**163) ** 2 * 10000
+    assert acc.epsilon(event, 1e-6).upper > 7.8  # it was 0.08
+    steps = [[Fraction(3), Fraction(0), Fraction(0)], [Fraction(-1), Fraction(2), Fraction(0)], [Fraction(1)] * 3]
+    for participations, size in ((1, "1e-200"), (2, "1e-200"), (3, "1e200"), (1, "1e-400"), (2, "1e300")):
+        scale = Fraction(size)
+        encoder: Any = [[x * scale for x in row] for row in steps]
+        found = encoder_sensitivity(encoder, participations)
+        true = largest(encoder, participations, 1)
+        assert true <= found**2 <= true * 2
+        if 1e-300 < scale < 1e300:
+            doubles = encoder_sensitivity(np.array(encoder, np.float64), participations)
+            assert float(doubles / found) == pytest.approx(1, rel=1e-12)
+    for bad in ([[1e200]], [[1e-200]], np.array([[1e300]])):
+        with pytest.raises(InvalidParameter, match="loss"):
+            matrix_event(bad, sigma=1)
+    banded = banded_event(np.array([[1.5e-162, 0], [1.5e-162, 1.5e-162]]), "1e-162", "0.5")
+    assert Fraction(45, 10**325) <= banded.parts[0][0].event.sensitivity ** 2  # type: ignore[attr-defined]
+
+
+def test_entries_that_are_no_doubles_are_rounded_up() -> None:
+    assert matrix_event([["0.1"]], 1).sensitivity >= Fraction(1, 10)
+    for encoder in ([[2**53 + 1]], np.array([[2**53 + 1]], np.int64)):
+        assert encoder_sensitivity(encoder) >= 2**53 + 1
+    thirds: Any = [[Fraction(1, 3), 0], [Fraction(1, 7), Fraction(1, 3)]]
+    assert encoder_sensitivity(thirds, 2) ** 2 >= largest(thirds, 2, 1)
+    tiny: Any = [[1, "1e-500"], [1, 0]]
+    with pytest.raises(NotPromised, match="later step"):  # an entry too small for a double still is one
+        encoder_sensitivity(tiny)

@@ -142,3 +142,27 @@ def test_wrong_numbers_of_runs_are_refused() -> None:
     for make in wrong:
         with pytest.raises(InvalidParameter):
             make()
+
+
+def test_numbers_of_runs_at_the_edge_are_answered_or_refused() -> None:
+    once = acc.epsilon(ev.GaussianNoise(1, 1), 1e-6).lower
+    for shape in (0, 1):  # next to gamma = 1 it is one run
+        event = RepeatAndSelect(ev.GaussianNoise(1, 1), shape, "0.99999999999999999999")
+        assert event.mean == pytest.approx(1)
+        assert once <= acc.epsilon(event, 1e-6).upper < once + 1
+    for number, gamma in (("1e-400", "0.5"), (1, "1e-400"), ("1e300", "0.5")):
+        with pytest.raises(InvalidParameter, match="1e-100"):
+            RepeatAndSelect(ev.GaussianNoise(1, 1), number, gamma)
+    for mean in ("1e-400", "1e400"):
+        with pytest.raises(InvalidParameter, match="1e-100"):
+            PoissonRepeatAndSelect(ev.GaussianNoise(1, 1), mean)
+
+
+def test_a_best_of_bests_ends_somewhere() -> None:
+    event: Any = ev.GaussianNoise(1, 1)
+    for _ in range(2):
+        event = RepeatAndSelect(2 * PoissonRepeatAndSelect(event, 2), 1, "0.5")
+    with pytest.raises(InvalidParameter, match="4 deep"):
+        RepeatAndSelect(event + ev.LaplaceNoise(1, 1), 1, "0.5")
+    with pytest.raises(InvalidParameter, match="4 deep"):
+        PoissonRepeatAndSelect(event, 2)

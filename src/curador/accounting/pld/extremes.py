@@ -17,8 +17,9 @@ from curador.accounting.pld.noise_pairs import Normal
 from curador.accounting.pld.pairs import Ends, Pair, stacked
 from curador.accounting.pld.rules import Orders, bounded, orders, parts
 from curador.accounting.pld.spectrum import log_rest
-from curador.errors import InvalidParameter
+from curador.errors import InvalidParameter, NotPromised
 from curador.numbers import above, below
+from curador.privacy import Neighbors
 
 Ints = NDArray[np.int64]
 Numbers = float | Floats
@@ -58,7 +59,7 @@ def counted_in_both_orders(composed: Iterable[tuple[Event, int]]) -> list[list[C
     """The same for events with their counts, none of which is made of others by composition."""
     found = []
     for high, low, n in bounded(composed):
-        first = orders(high)
+        first = _checked(high, orders(high))
         found.append((first, first if low is high else orders(low), n))
     many = max((len(o) for o, _, _ in found), default=1)
     made = [[_bounds(high, low, i, n) for high, low, n in found] for i in range(many)]
@@ -69,6 +70,20 @@ def counted_in_both_orders(composed: Iterable[tuple[Event, int]]) -> list[list[C
             fix="Describe those that are alike by the one that costs most.",
         )
     return [_gathered(items) for items in made]
+
+
+def _checked(event: Event, found: Orders) -> Orders:
+    """The pairs of an event, refused unless they compose: order i of one event goes with order i of every other.
+
+    Under add-remove the orders are those of the unit, the same for all.  Under replace no order comes first, and a part
+    of the data is left in one order while another is entered in the other: one pair has to dominate in both.
+    """
+    if event.neighbors is Neighbors.REPLACE and any(above != found[0][0] for above, _ in found[1:]):
+        raise NotPromised(
+            f"No single pair of laws is known that dominates {type(event).__name__} in both orders of its neighbours.",
+            fix="Use the Rényi curve (method='renyi'), or restate the event as PureLoss or ApproxLoss.",
+        )
+    return found
 
 
 def _bounds(high: Orders, low: Orders, i: int, count: int) -> CountedPair:

@@ -6,18 +6,21 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
+from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
 
 from curador.accounting.bracket import Bracket
 from curador.accounting.events import Event
+from curador.accounting.events.base import as_event, common_neighbors
 from curador.accounting.pld.cells import Floats
 from curador.accounting.pld.extremes import CountedPair, Extremes, counted_in_both_orders, in_both_orders
 from curador.accounting.pld.rules import parts
 from curador.accounting.pld.solve import (
     around,
     finish,
+    hopeless,
     read_delta,
     read_tolerance,
     solve_lower,
@@ -34,6 +37,7 @@ _ROOM = 4  # a plan is made for a history this many times as long
 _OUTGROWN = 1.6  # how far the best tilt may fall below the plan's
 _ROOT = 0.05  # how close to its root a bound is followed, as a share of the tolerance
 _KEPT = 64  # events whose spectra are kept for the next time
+_ENDLESS = 1e15  # a loss beyond which doubles tell no window apart, and a search for one has no end
 _BLIND = Window(Band(1.0, 64.0, 64, 1.0, 1.0), 1.0, 256, 1e-290)  # where nothing can be aimed at
 
 
@@ -117,18 +121,25 @@ class IncrementalPLD:
             raise InvalidParameter(
                 "An incremental distribution is planned for a delta above 0.", fix="Choose a delta such as 1e-6."
             )
+        if not self._orders:  # made from counts alone, such as those of a history that was kept
+            counts = {as_event(e): n for e, c in self.counts.items() if (n := whole(c, "count"))}
+            common_neighbors(counts)
+            set_fields(self, counts=counts, _orders=self._planned(counts) if counts else ())
 
     def add(self, event: Event, count: int = 1) -> IncrementalPLD:
         """The distribution after ``count`` more of this event."""
         n = whole(count, "count")
         if n == 0:
             return self
+        common_neighbors((event, *islice(self.counts, 1)))
         counts = {**self.counts, event: self.counts.get(event, 0) + n}
         return IncrementalPLD(self.delta, self.tolerance, counts, self._grown(event, n) or self._planned(counts))
 
     def epsilon(self, delta: Number | None = None) -> Bracket:
         """The smallest epsilon for which the history is (epsilon, delta)-DP, as a bracket."""
         target, fine = self._target if delta is None else read_delta(delta), self._fine
+        if not self.counts:
+            return Bracket(0.0, 0.0)
         found = worst(partial(_read, order, target, fine) for order in self._orders)
         if math.isinf(found.upper) or found.width <= _LOOSE * fine * max(1.0, found.upper):
             return found
@@ -169,7 +180,7 @@ class IncrementalPLD:
         made = []
         for items in counted_in_both_orders((e, n * count) for event, count in counts.items() for e, n in parts(event)):
             longer = [replace(item, count=_ROOM * item.count) for item in items]
-            found = look_for_epsilon(longer, self._target) if longer else None
+            found = look_for_epsilon(longer, self._target) if longer and not hopeless(items, _ENDLESS) else None
             plan = _BLIND
             if found:
                 plan = plan_for(longer, *found, self._fine * max(1.0, found[1].epsilon))

@@ -16,6 +16,7 @@ from curador.accounting.pld.pairs import ERROR, Ends, Pair
 
 _ONE_BY_ONE = 2.0**20  # variances below this have few enough integers for a cell each
 _NARROW = 0.5  # cells narrower than this, in units of the noise, are summed by Taylor's series
+_COUNTED = 2**52  # integers up to here are doubles, and so are their halves
 _ROOT_TAU = math.sqrt(2 * math.pi)
 _BY_ONE = 2**14  # probabilities that are found one by one
 _TAIL = 30.0
@@ -42,12 +43,15 @@ class Ramp:
             edges = np.append(-half[:0:-1], half)
             return self._blocks(edges[:-1], edges[1:], 2 * -np.expm1(-np.diff(edges) / 2))
         n = round(2 * self.reach / self.step) + 1
-        cuts = np.rint(np.linspace(0, n, min(n, 2 * (count // 2)) + 1))
-        cuts = np.unique(np.concatenate([cuts, [n // 2, (n + 1) // 2]]))
+        cuts = np.rint(np.linspace(0.0, float(n), min(n, 2 * (count // 2)) + 1))
+        cuts = np.unique(np.concatenate([cuts, [float(n // 2), float((n + 1) // 2)]]))
         size = np.diff(cuts)
         low = cuts[:-1] * self.step - self.reach
+        high = low + (size - 1) * self.step
+        if n > _COUNTED:  # the middle is only known to rounding, which pairs count as an error of losses
+            low, high = (np.where(np.abs(x) < 2.0**-50 * self.reach, 0.0, x) for x in (low, high))
         shrink = np.expm1(-size * self.step / 2) / math.expm1(-self.step / 2)
-        return self._blocks(low, low + (size - 1) * self.step, shrink)
+        return self._blocks(low, high, shrink)
 
     def _blocks(self, low: Floats, high: Floats, shrink: Floats) -> Cells:
         return Cells(low, high, np.exp(self.level + high / 2) * shrink, np.exp(self.level - low / 2) * shrink)

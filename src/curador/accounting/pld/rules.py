@@ -22,7 +22,10 @@ PairBounds = tuple[Pair, Pair]
 """A pair that dominates the event, and one that some mechanism described by the event attains."""
 
 Orders = tuple[PairBounds, ...]
-"""One entry if both orders of two neighbours look alike, else one each: with the unit first, then without it."""
+"""One entry if both orders of two neighbours look alike, else one each: with the unit first, then without it.
+
+Under replace no unit is first: the pair that dominates is one for both orders, and equal to its exchange; only the
+pairs that are attained may differ.  `extremes` refuses anything else."""
 
 
 T = TypeVar("T")
@@ -60,7 +63,10 @@ def _(event: ev.PoissonSampled) -> tuple[tuple[ev.Event, int], ...]:
 
 @parts.register
 def _(event: ev.Parallel) -> tuple[tuple[ev.Event, int], ...]:
-    """The part that dominates all others; under replace a unit may leave one part and enter another, so two."""
+    """The part that dominates all others; under replace a unit may leave one part and enter another, so two.
+
+    The two are then in opposite orders of the neighbours, which pairs under replace cover (:data:`Orders`).
+    """
     left = list(event.parts)
     worst: list[ev.Event] = []
     while left and len(worst) < (2 if event.neighbors is Neighbors.REPLACE else 1):

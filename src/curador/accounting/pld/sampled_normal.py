@@ -126,7 +126,7 @@ class SampledNormal(Pair):
             last = top + int(np.argmax(np.append(low[top:], True))) - 1
             slope = max(abs(z[first]), abs(z[last])) + (abs(power) + 2) * self.mu + 4
             length = abs(float(log_a[last] - log_a[first]))
-            weight = min(1.0, length * math.exp(float(log_f[first : last + 1].min()) - h * slope))
+            weight = min(1.0, length * math.exp(min(700.0, float(log_f[first : last + 1].min()) - h * slope)))
             if length > 0:
                 best = np.minimum(best, np.log1p(-weight * np.maximum(0.0, 1 - 2 / (omega * length)) * (1 - 1e-9)))
         return best

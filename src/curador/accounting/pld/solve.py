@@ -123,7 +123,7 @@ def _profiles(items: list[CountedPair], epsilon: float, high: float, tolerance: 
     """Distributions for delta at one epsilon, the later ones aimed better."""
     made: list[Profile] = []
     for _ in range(_TRIES - 1):
-        looked = None if _hopeless(items) else look_at_epsilon(items, epsilon, high * 1e-10)
+        looked = None if hopeless(items) else look_at_epsilon(items, epsilon, high * 1e-10)
         if not looked:
             break
         slope = float(THETAS[looked[1].at])
@@ -139,15 +139,17 @@ def worst(orders: Iterable[Callable[[float], Bracket]]) -> Bracket:
 
     Each order is given the value already attained by the others, so that it need not be exact below that.
     """
-    low = high = 0.0
+    low = high = -math.inf
     for order in orders:
         try:
-            found = order(low)
+            found = order(max(0.0, low))
         except CuradorError:
             raise
         except ArithmeticError:  # what floats cannot hold is answered by the widest bracket
-            found = Bracket(low, math.inf)
+            found = Bracket(max(0.0, low), math.inf)
         low, high = max(low, found.lower), max(high, found.upper)
+    if high == -math.inf:  # no order at all is not a loss of 0
+        raise ValueError("A bracket is found for each order of the neighbours, and none was given.")
     return Bracket(max(0.0, below(low, _DECIMAL)), above(high, _DECIMAL))
 
 
@@ -186,7 +188,7 @@ def _epsilon(items: list[CountedPair], delta: float, tolerance: float, attained:
     known = Extremes.of(items)
     less, more = around(delta)
     low, high = known.epsilon_floor(more), known.epsilon_ceiling(less)
-    if min(delta, _SURELY) <= known.infinite.lower or high - low <= tolerance or high <= attained or _hopeless(items):
+    if min(delta, _SURELY) <= known.infinite.lower or high - low <= tolerance or high <= attained or hopeless(items):
         return Bracket(min(low, high), high)
     found = look_for_epsilon(items, delta)
     if not found:
@@ -209,9 +211,9 @@ def _epsilon(items: list[CountedPair], delta: float, tolerance: float, attained:
     return Bracket(min(low, high), high)
 
 
-def _hopeless(items: list[CountedPair]) -> bool:
+def hopeless(items: list[CountedPair], largest: float = _LARGEST) -> bool:
     """Whether some loss is so large that it promises nothing, while its law would need very many frequencies."""
-    return any(np.max(item.above.extent(0.0)) > _LARGEST for item in items)
+    return any(np.max(item.above.extent(0.0)) > largest for item in items)
 
 
 def _loose(items: list[CountedPair]) -> bool:
@@ -230,7 +232,7 @@ def _delta_at(items: list[CountedPair], epsilon: float, tolerance: float, attain
     for _ in range(_TRIES):
         if (
             known.infinite.lower > _SURELY
-            or _hopeless(items)
+            or hopeless(items)
             or not (found := look_at_epsilon(items, epsilon, max(low, high * 1e-10)))
         ):
             break

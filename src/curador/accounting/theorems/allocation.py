@@ -78,33 +78,50 @@ def _product(a: _Array, b: _Array) -> _Array:
 
 
 def _without_unit(mu: float, batches: int, alpha: Fraction) -> float:
-    """E[S**-m] is the integral of u**(m-1) f(u/T)**T / Gamma(m), where f(v) = E[exp(-v r)] and m = alpha - 1.
+    """E[S**-m] is the integral of u**(m-1) f(u/T)**T / Gamma(m), f(v) = E[exp(-v r)] and m = alpha - 1, from above.
 
-    log f is convex, so between two points f is below the line through them, in logarithms; with a line, the integral is
-    an incomplete gamma function.  Up to the first point f is at most 1, and from the last on at most
-    (s / (e v))**s E[r**-s] for every s > 0, since exp(-x) <= (s / (e x))**s.
+    f falls, so between two points the integral is at most f(u_0/T)**T (u_1**m - u_0**m) / m; and log f is convex, so
+    that f is below the line through them, in logarithms, where the integral is one of the incomplete gamma function.
+    The smaller counts.  Up to the first point f is at most 1, and from the last on at most (s / (e v))**s E[r**-s] for
+    every s > 0, since exp(-x) <= (s / (e x))**s.
     """
-    from scipy.special import gammainc, gammaln
+    from scipy.special import gammaln
 
     m = nearest(alpha - 1)
     u, log_f = _transform(mu, batches)
-    slope = np.diff(log_f) / np.diff(u)
-    rate = np.maximum(-slope, 1e-300)
-    level = log_f[:-1] + rate * u[:-1]
-    between = np.maximum(gammainc(m, rate * u[1:]) - gammainc(m, rate * u[:-1]), 0.0)
     first = m * math.log(u[0]) - float(gammaln(m + 1))
     s = (m + np.geomspace(1.0, 1e4, 60)) / batches
-    last = s * batches * (np.log(s * batches) - 1 - math.log(u[-1])) + batches * s * (s + 1) * (mu * mu / 2)
+    last = _log_tail(s, u[-1:], mu, batches)[0]
     last += m * math.log(u[-1]) - np.log(s * batches - m) - float(gammaln(m))
-    with np.errstate(divide="ignore", over="ignore"):
-        middle = level - m * np.log(rate) + np.log(between)
-    logs = np.append(middle[np.isfinite(middle)], [first, float(last.min())])
+    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
+        steps = m * np.log(u[:-1]) + np.log(np.expm1(m * np.diff(np.log(u)))) - float(gammaln(m + 1))
+        logs = np.concatenate([np.fmin(log_f[:-1] + steps, _under_chords(m, u, log_f)), [first, float(last.min())]])
     top = float(logs.max())
-    if not top < math.inf:
+    if not top < math.inf:  # also if it is no number
         return math.inf
     total = top + math.log(float(np.exp(logs - top).sum()))
-    # Differences of incomplete gamma functions are good to some 1e-13 of the whole, at every one of the points.
     return above(max(0.0, total + 1e-10) / m)
+
+
+def _under_chords(m: float, u: _Array, log_f: _Array) -> _Array:
+    """The logarithm of the integral under each chord, from above; infinity where the gamma functions say too little."""
+    from scipy.special import gammainc, gammaincc
+
+    rate = -np.diff(log_f) / np.diff(u)
+    low, high = rate * u[:-1], rate * u[1:]
+    # Of the two functions the one that is not close to 1 there; both are good to 5e-13 of themselves.
+    tail = low > m
+    more = np.where(tail, gammaincc(m, low), gammainc(m, high))
+    less = np.where(tail, gammaincc(m, high), gammainc(m, low))
+    between = np.where(more > 1e-290, more - less + 1e-12 * more, np.inf)
+    found = log_f[:-1] + low - m * np.log(rate) + np.log(between)
+    return np.where((rate > 0) & np.isfinite(found), found, np.inf)
+
+
+def _log_tail(s: _Array, u: _Array, mu: float, batches: int) -> _Array:
+    """T log of (s / (e v))**s E[r**-s] at v = u / T, a row for each u: above T log f(v)."""
+    size = s * batches
+    return np.asarray(size * (np.log(size) - 1 - np.log(u)[:, None]) + size * (s + 1) * (mu * mu / 2))
 
 
 @lru_cache(maxsize=64)
@@ -125,5 +142,6 @@ def _transform(mu: float, batches: int) -> tuple[_Array, _Array]:
         part = u[start : start + 256, None] / batches
         # 1 - f, so that little is lost where f is close to 1; E[r] = 1 bounds it too.
         gone = -np.expm1(-part * ratio) @ weight
-        log_f[start : start + 256] = np.log1p(-np.minimum(gone * (1 - 2.0**-45), 1 - 1e-25))
-    return u, batches * log_f
+        log_f[start : start + 256] = np.log1p(-gone * (1 - 2.0**-45))
+    far = _log_tail(np.geomspace(1e-2, 1e4, 120), u, mu, batches).min(axis=1)  # where 1 - f is 1
+    return u, np.minimum(batches * log_f, far + 1e-9)

@@ -11,10 +11,12 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import lru_cache
 
 import numpy as np
 
 from curador.accounting.events import Event, PoissonSampled, set_made_of
+from curador.accounting.events.base import read_chance
 from curador.accounting.pld.cells import Cells, Floats
 from curador.accounting.pld.noise_pairs import Normal, normal_masses, reach
 from curador.accounting.pld.pairs import ERROR, Ends, Pair, Points
@@ -25,12 +27,14 @@ from curador.accounting.rules.profiles import has_samples, pure_epsilon
 from curador.accounting.rules.renyi_rules import renyi_rule
 from curador.accounting.theorems.blends import Blend
 from curador.errors import InvalidParameter, NotPromised
-from curador.numbers import above, probability, rational, up, whole
+from curador.numbers import above, log2_floor, rational, up, whole
 from curador.privacy import Neighbors
 
 MOST = 64
 """The largest group with a mixture of its own; a larger one counts as taking part together, or not at all."""
 
+_BITS = 128  # of a rate; with size 64 weights keep 120
+_SMALL = Fraction(1, 10**300)
 _SILENT = Points(0.0, (0.0, 1.0, 0.0))
 
 
@@ -62,13 +66,12 @@ class GroupSampled(Event, kind="group-sampled"):
                 f"A group in a sample has an event that is not sampled again, and at most {MOST} members.",
                 fix="Use for_group() of the sample.",
             )
-        set_made_of(self, [self.event], rate=probability(self.rate, "rate"), size=size)
+        set_made_of(self, [self.event], rate=read_chance(self.rate, "rate"), size=size)
 
     @property
     def weights(self) -> tuple[Fraction, ...]:
         """The chances that 0, 1, … of the group are in the sample."""
-        q, k = self.rate, self.size
-        return tuple(math.comb(k, j) * q**j * (1 - q) ** (k - j) for j in range(k + 1))
+        return _weights(self.rate, self.size)
 
     @property
     def together(self) -> PoissonSampled:
@@ -76,6 +79,26 @@ class GroupSampled(Event, kind="group-sampled"):
         return together(self.event, self.rate, self.size)
 
 
+@lru_cache(maxsize=64)
+def _weights(rate: Fraction, size: int) -> tuple[Fraction, ...]:
+    """Binomial chances; of a rate of very many digits, to 2**-120 of themselves, far inside the error of pairs."""
+    taken, left = (_short(x) for x in (rate, 1 - rate))
+    return tuple(math.comb(size, j) * taken**j * left ** (size - j) for j in range(size + 1))
+
+
+def _short(x: Fraction) -> Fraction:
+    if not x or max(x.numerator.bit_length(), x.denominator.bit_length()) <= _BITS:
+        return x
+    shift = Fraction(2) ** (log2_floor(x) - _BITS)
+    return round(x / shift) * shift
+
+
+def _log(x: Fraction) -> float:
+    """The natural logarithm, also of a chance that no double holds."""
+    return math.log(x) if x > _SMALL else math.log(x.numerator) - math.log(x.denominator)
+
+
+@lru_cache(maxsize=64)
 def together(event: Event, rate: Fraction, size: int) -> PoissonSampled:
     """A group as one unit, in the sample if any of its members is: k steps, at the rate 1 - (1 - q)**k."""
     some = Fraction(1) - (1 - rate) ** size if size <= MOST else min(Fraction(1), size * rate)
@@ -122,7 +145,7 @@ def _(event: GroupSampled, alpha: Fraction) -> float:
         each = [renyi_rule(for_group(event.event, j), alpha) if j else 0.0 for j in range(event.size + 1)]
         if math.inf in each:
             return bound
-        logs = [power * d + math.log(w) for d, w in zip(each, event.weights, strict=True) if w]
+        logs = [power * d + _log(w) for d, w in zip(each, event.weights, strict=True) if w]
         return min(bound, above(max(0.0, _log_sum(logs) + 1e-13) / power))
     variance = _variance(event.event)
     if variance is None:
@@ -139,7 +162,7 @@ def _log_sum(logs: Iterable[float]) -> float:
 
 def _log_ratio(z: Floats, mu: float, weights: tuple[Fraction, ...]) -> Floats:
     """log A(z), A = sum of w_j exp(j mu z - j**2 mu**2 / 2): the ratio of the mixture to N(0, 1)."""
-    rows = [math.log(w) + j * mu * z - j * j * mu * mu / 2 for j, w in enumerate(weights) if w]
+    rows = [_log(w) + j * mu * z - j * j * mu * mu / 2 for j, w in enumerate(weights) if w]
     return np.asarray(np.logaddexp.reduce(np.array(rows), axis=0))
 
 
@@ -154,7 +177,7 @@ def _log_moment(mu: float, weights: tuple[Fraction, ...], a: float) -> float:
     c = min(8.0, math.pi / (3 * k * mu))
     step = 2 * math.pi * c / (c * c / 2 + depth)
     # A**a climbs no faster than exp(a k mu z), and for a < 0 it is at most w_0**a.
-    far = math.sqrt(2 * depth + 2 * max(0.0, -a) * -math.log(weights[0]))
+    far = math.sqrt(2 * depth + 2 * max(0.0, -a) * -_log(weights[0]))
     top_node = max(0.0, a) * k * mu + far
     if (far + top_node) / step > 2**17:
         return math.inf
@@ -199,13 +222,13 @@ class NormalMixture(Pair):
 
     @property
     def error(self) -> float:
-        return 8 * ERROR
+        return 8 * ERROR + 2.0**-50 * max(-_log(w) for w in self.weights if w)
 
     def extent(self, theta: float) -> float:
         return Normal((len(self.weights) - 1) * self.mu).extent(theta)
 
     def ends(self) -> Ends:
-        return Ends(-math.log(self.weights[0]) if self.added else math.inf, 0.0, 0.0)
+        return Ends(-_log(self.weights[0]) if self.added else math.inf, 0.0, 0.0)
 
     def cells(self, count: int, tail: float) -> Cells:
         far, k = reach(tail), len(self.weights) - 1

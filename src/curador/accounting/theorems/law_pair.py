@@ -7,7 +7,7 @@ worst: it composes with every other event.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
@@ -30,6 +30,7 @@ from curador.privacy import Neighbors
 MOST = 2**12
 """Outputs of a pair: with more, give a coarser pair that dominates it."""
 
+_Law = Sequence[Fraction]
 _ERROR = 2.0**-40  # relative, of masses and losses as doubles: more than their logarithms lose
 
 
@@ -39,8 +40,10 @@ class LawPair(Event, kind="law-pair"):
 
     ``p`` and ``q`` are probabilities of the same outputs, as exact fractions or decimals that add up to 1.
 
-    Assumes: for every two neighbours and every epsilon, delta of the mechanism is at most that of (p, q) or of (q, p),
-        each of the two for one order of the neighbours: the pair dominates the mechanism [ZDW22].
+    Assumes: under add-remove, ``p`` stands for the outputs with the unit and ``q`` for those without it: for every two
+        neighbours (p, q) dominates the mechanism with the unit in the first database, and so (q, p) with the unit in
+        the second [ZDW22].  Under replace no unit comes first: of every two neighbours, in one order or the other,
+        (p, q) dominates the mechanism; which order may differ from event to event (docs/proofs/pld.md, 7).
 
     >>> LawPair(["0.75", "0.25"], ["0.25", "0.75"], "replace").p
     (Fraction(3, 4), Fraction(1, 4))
@@ -73,31 +76,36 @@ class LawPair(Event, kind="law-pair"):
         """
         rows = mechanism.matrix
         both = [(rows[i], rows[j]) for i, j in mechanism.neighbors]
-        lines = {(Fraction(0), Fraction(0)), (Fraction(1), Fraction(1))}
-        for p, q in both + [(q, p) for p, q in both]:
-            a = b = Fraction(0)
-            for x, y in sorted(zip(p, q, strict=True), key=_ratio, reverse=True):
-                a, b = a + x, b + y
-                lines.add((a, b))
-        hull: list[tuple[Fraction, Fraction]] = []
-        for a, b in sorted(lines):
-            while hull and b <= hull[-1][1]:  # more of p for no more of q
-                hull.pop()
-            while len(hull) > 1 and (a - hull[-1][0]) * (hull[-1][1] - hull[-2][1]) >= (hull[-1][0] - hull[-2][0]) * (
-                b - hull[-1][1]
-            ):
-                hull.pop()
-            hull.append((a, b))
-        corners = [(Fraction(0), Fraction(0)), *hull, (Fraction(1), Fraction(1))]
-        steps = [(a2 - a1, b2 - b1) for (a1, b1), (a2, b2) in pairwise(corners)]
-        kept = [step for step in steps if any(step)]
+        kept = _envelope(both + [(q, p) for p, q in both])
         return cls(tuple(p for p, _ in kept), tuple(q for _, q in kept), neighbors)
 
-    def directions(self) -> tuple[tuple[Sequence[Fraction], Sequence[Fraction]], ...]:
+    def directions(self) -> tuple[tuple[_Law, _Law], ...]:
         """The two orders, or one where both look alike."""
         if _by_ratio(self.p, self.q) == _by_ratio(self.q, self.p):
             return ((self.p, self.q),)
         return (self.p, self.q), (self.q, self.p)
+
+
+def _envelope(pairs: Iterable[tuple[_Law, _Law]]) -> list[tuple[Fraction, Fraction]]:
+    """The smallest pair that dominates all of these, as masses of p and q of which no two have one ratio."""
+    lines = {(Fraction(0), Fraction(0)), (Fraction(1), Fraction(1))}
+    for p, q in pairs:
+        a = b = Fraction(0)
+        for x, y in sorted(zip(p, q, strict=True), key=_ratio, reverse=True):
+            a, b = a + x, b + y
+            lines.add((a, b))
+    hull: list[tuple[Fraction, Fraction]] = []
+    for a, b in sorted(lines):
+        while hull and b <= hull[-1][1]:  # more of p for no more of q
+            hull.pop()
+        while len(hull) > 1 and (a - hull[-1][0]) * (hull[-1][1] - hull[-2][1]) >= (hull[-1][0] - hull[-2][0]) * (
+            b - hull[-1][1]
+        ):
+            hull.pop()
+        hull.append((a, b))
+    corners = [(Fraction(0), Fraction(0)), *hull, (Fraction(1), Fraction(1))]
+    steps = [(a2 - a1, b2 - b1) for (a1, b1), (a2, b2) in pairwise(corners)]
+    return [step for step in steps if any(step)]
 
 
 def _ratio(point: tuple[Fraction, Fraction]) -> tuple[bool, Fraction]:
@@ -157,7 +165,11 @@ def _(event: LawPair) -> Fraction | float:
 
 @orders.register
 def _(event: LawPair) -> Orders:
-    pairs = (FinitePair(tuple(_by_ratio(p, q).values())) for p, q in event.directions())
+    pairs = [FinitePair(tuple(_by_ratio(p, q).values())) for p, q in event.directions()]
+    if event.neighbors is Neighbors.REPLACE and len(pairs) > 1:
+        # The neighbours of one event may be in the order (p, q) where those of another are in the order (q, p).
+        worst = FinitePair(tuple(_envelope(event.directions())))
+        return tuple((worst, pair) for pair in pairs)
     return tuple((pair, pair) for pair in pairs)
 
 

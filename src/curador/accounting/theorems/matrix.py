@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from curador.accounting.events import Composed, GaussianNoise, PoissonSampled
 from curador.errors import InvalidParameter, NotPromised
-from curador.numbers import Number, positive, probability, rational, sqrt_up, whole
+from curador.numbers import Number, log2_floor, positive, probability, rational, sqrt_up, whole
 from curador.privacy import Neighbors
 
 _Array = NDArray[np.float64]
@@ -25,6 +25,7 @@ MOST = 4096
 """Steps of an encoder."""
 
 _UNIT = 2.0**-52
+_LEAST = 2.0**-1074  # what a product that vanishes may have been
 
 
 def matrix_event(
@@ -65,13 +66,13 @@ def banded_event(encoder: ArrayLike, sigma: Number, rate: Number, clip: Number =
     >>> [(part.rate, count) for part, count in event.parts]
     [(Fraction(1, 100), 2)]
     """
-    matrix = _read(encoder)
+    matrix, unit = _read(encoder)
     steps = matrix.shape[1]
     rows, columns = np.nonzero(matrix)
     if matrix.shape[0] != steps or np.any(rows < columns):
         raise NotPromised("A banded encoder is square and lower triangular.", fix="Use matrix_event().")
     bands = int(np.max(rows - columns, initial=0)) + 1
-    far = _root(float(np.max(_norms(matrix))))
+    far = unit * _root(float(np.max(_norms(matrix))))
     noise = GaussianNoise(positive(sigma, "sigma"), far * positive(clip, "clip"))
     return Composed.of((PoissonSampled(noise, probability(rate, "rate")), -(-int(steps) // bands)))
 
@@ -105,7 +106,7 @@ def encoder_sensitivity(encoder: ArrayLike, participations: int = 1, separation:
     >>> [round(float(encoder_sensitivity(tree_encoder(8), k)) ** 2) for k in (1, 8)]
     [4, 120]
     """
-    matrix = _read(encoder)
+    matrix, unit = _read(encoder)
     last = [int(np.max(np.flatnonzero(row), initial=-1)) for row in matrix]
     if any(a > b for a, b in pairwise(last)):
         raise NotPromised(
@@ -116,22 +117,43 @@ def encoder_sensitivity(encoder: ArrayLike, participations: int = 1, separation:
     most, apart = whole(participations, "participations", 1), whole(separation, "separation", 1)
     most = min(most, -(-steps // apart))
     if most == 1:
-        return _root(float(np.max(_norms(matrix))))
+        return unit * _root(float(np.max(_norms(matrix))))
     if (found := _falling(matrix)) is not None:
         total = np.zeros(steps)
         for start in range(0, most * apart, apart):
             total[start:] += found[: steps - start]
-        return _root(float(_norms(total[:, None])[0]) * (1 + 4 * steps * _UNIT))
+        return unit * _root(float(_norms(total[:, None])[0]) * (1 + 4 * steps * _UNIT))
     size = np.abs(matrix)
-    inner = np.abs(matrix.T @ matrix) + (len(matrix) + 2) * _UNIT * (size.T @ size)
+    inner = np.abs(matrix.T @ matrix) + (len(matrix) + 4) * (_UNIT * (size.T @ size) + _LEAST)
     np.fill_diagonal(inner, _norms(matrix))
     each = _with_others(inner, most, apart)
-    return _root(float(_best(each, most, apart)) * (1 + 8 * steps * _UNIT))
+    return unit * _root(float(_best(each, most, apart)) * (1 + 8 * steps * _UNIT))
 
 
-def _read(encoder: ArrayLike) -> _Array:
-    rows = encoder if isinstance(encoder, np.ndarray) else [[float(rational(x)) for x in row] for row in _rows(encoder)]
-    matrix = np.asarray(rows, np.float64)
+def _read(encoder: ArrayLike) -> tuple[_Array, Fraction]:
+    """The encoder as doubles below 1, of which the largest is at least 1/2, and the power of two that they are in.
+
+    So no square of an entry that matters overflows or vanishes.  Each entry is right to half a unit in its last place,
+    and none that is not 0 becomes 0: which step a row needs is not rounded.
+    """
+    if isinstance(encoder, np.ndarray) and encoder.dtype.kind in "biuf":
+        matrix = _checked(np.asarray(encoder, np.float64))
+        power = int(np.frexp(np.max(np.abs(matrix)))[1])
+        scaled, there = np.ldexp(matrix, -power), matrix != 0
+    else:
+        exact = [
+            [rational(x) for x in row]
+            for row in _rows(encoder.tolist() if isinstance(encoder, np.ndarray) else encoder)
+        ]
+        largest = max((abs(x) for row in exact for x in row), default=Fraction(0))
+        power = log2_floor(largest) + 1 if largest else 0
+        scaled = _checked(np.array([[float(x / Fraction(2) ** power) for x in row] for row in exact]))
+        there = np.array([[x != 0 for x in row] for row in exact])
+        matrix = np.array([[-1.0 if x < 0 else 1.0 for x in row] for row in exact])
+    return np.where(there & (scaled == 0), np.copysign(_LEAST, matrix), scaled), Fraction(2) ** power
+
+
+def _checked(matrix: _Array) -> _Array:
     if matrix.ndim != 2 or not matrix.size or not np.all(np.isfinite(matrix)) or not np.any(matrix):
         raise InvalidParameter(
             "An encoder is a matrix of finite numbers that are not all 0.", fix="Give rows of one length."
@@ -150,8 +172,8 @@ def _rows(encoder: ArrayLike) -> Sequence[Sequence[object]]:
 
 
 def _norms(matrix: _Array) -> _Array:
-    """The squared norms of columns, from above."""
-    return np.asarray((matrix * matrix).sum(axis=0) * (1 + (len(matrix) + 2) * _UNIT))
+    """The squared norms of columns of which entries are rounded, from above."""
+    return np.asarray((matrix * matrix).sum(axis=0) * (1 + (len(matrix) + 4) * _UNIT) + len(matrix) * _LEAST)
 
 
 def _root(squared: float) -> Fraction:

@@ -13,6 +13,7 @@ from functools import lru_cache
 
 from curador.accounting import convert
 from curador.accounting.events import Event, set_made_of
+from curador.accounting.events.base import LARGEST_LOSS
 from curador.accounting.precise import exp_upper, nearest
 from curador.accounting.rules.profiles import log_delta_rule, pure_epsilon
 from curador.accounting.rules.renyi import ORDERS
@@ -20,6 +21,9 @@ from curador.accounting.rules.renyi_rules import renyi_rule
 from curador.errors import InvalidParameter, NotPromised
 from curador.numbers import above, below, positive, probability, rational, up
 from curador.privacy import Neighbors
+
+DEEPEST_SELECTION = 4
+"""How often the best may be selected among bests."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +55,9 @@ class RepeatAndSelect(Event, kind="repeat-and-select"):
                 f"shape must be above -1 and gamma between 0 and 1, got {self.shape} and {self.gamma}.",
                 fix="Use shape=1 and gamma = 1 / mean for a geometric number of runs.",
             )
-        set_made_of(self, [self.event], shape=shape, gamma=gamma)
+        for name, size in (("shape", abs(shape)), ("gamma", gamma), ("1 - gamma", 1 - gamma)):
+            _check_size(size, name)
+        set_made_of(self, [_selected(self.event)], shape=shape, gamma=gamma)
 
     @property
     def mean(self) -> float:
@@ -61,10 +67,16 @@ class RepeatAndSelect(Event, kind="repeat-and-select"):
         >>> round(RepeatAndSelect(LaplaceNoise(1, 1), shape=1, gamma="0.1").mean, 9)
         10.0
         """
-        g, eta = nearest(self.gamma), nearest(self.shape)
+        eta, odds = nearest(self.shape), nearest((1 - self.gamma) / self.gamma)
         if self.shape == 0:
-            return above((1 / g - 1) / -math.log(g))
-        return above(eta * (1 - g) / g / -math.expm1(eta * math.log(g)), 2.0**-40)
+            return above(odds / self.lost)
+        return above(eta * odds / -math.expm1(-eta * self.lost), 2.0**-40)
+
+    @property
+    def lost(self) -> float:
+        """-log(gamma), also next to 1."""
+        near = self.gamma > Fraction(1, 2)
+        return -math.log1p(-nearest(1 - self.gamma)) if near else -math.log(self.gamma)
 
 
 @dataclass(frozen=True)
@@ -84,7 +96,33 @@ class PoissonRepeatAndSelect(Event, kind="poisson-repeat-and-select"):
     neighbors: Neighbors = field(init=False)
 
     def __post_init__(self) -> None:
-        set_made_of(self, [self.event], mean=positive(self.mean, "mean"))
+        mean = positive(self.mean, "mean")
+        _check_size(mean, "mean")
+        set_made_of(self, [_selected(self.event)], mean=mean)
+
+
+def _check_size(x: Fraction, name: str) -> None:
+    if x and not 1 / LARGEST_LOSS <= x <= LARGEST_LOSS:
+        raise InvalidParameter(
+            f"{name} is beyond 1e100, or below 1e-100.", fix="Choose a number of runs that is meant."
+        )
+
+
+def _selected(event: Event) -> Event:
+    if _nested(event) >= DEEPEST_SELECTION:
+        raise InvalidParameter(
+            f"A best of bests is at most {DEEPEST_SELECTION} deep.",
+            fix="Select once among all runs.",
+        )
+    return event
+
+
+def _nested(event: object) -> int:
+    """How many selections are inside one another."""
+    own = isinstance(event, RepeatAndSelect | PoissonRepeatAndSelect)
+    inner = [getattr(event, "event", None), *getattr(event, "parts", ())]
+    found = (_nested(e[0] if isinstance(e, tuple) else e) for e in inner if e is not None)
+    return own + max(found, default=0)
 
 
 # ---- rules -------------------------------------------------------------------------------------------------------
@@ -109,12 +147,11 @@ def _curve(event: Event) -> tuple[tuple[float, float], ...]:
 @lru_cache(maxsize=256)
 def _more(event: RepeatAndSelect) -> float:
     """(1 + shape) times the least of (1 - 1/a) D_a - log(gamma) / a over orders a."""
-    lost = -math.log(event.gamma)
-    terms = [(1 - 1 / a) * d + lost / a for a, d in _curve(event.event)]
+    terms = [(1 - 1 / a) * d + event.lost / a for a, d in _curve(event.event)]
     pure = pure_epsilon(event.event)
     if pure != math.inf:
         terms.append(nearest(Fraction(pure)))
-    return above((1 + nearest(event.shape)) * min(terms))
+    return above(nearest(1 + event.shape) * min(terms))
 
 
 @renyi_rule.register
