@@ -257,7 +257,7 @@ def arriving(
 
 
 class _Unpack:
-    """Pieces of a compressed stream unpacked: of one or several files by gzip, with zeros after each, as gzip allows."""
+    """Pieces of a compressed stream unpacked: one or several files by gzip, perhaps with zeros after them."""
 
     def __init__(self) -> None:
         self.unzip, self.inside, self.begun = zlib.decompressobj(31), False, False
