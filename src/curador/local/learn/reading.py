@@ -96,5 +96,5 @@ def _number(x: Any) -> float:
         raise InvalidValue("Expected a number, got several.", fix="Give one for each feature, and one answer.")
     try:
         return double(x)
-    except Exception:  # noqa: BLE001 - whatever a value of any type says when it is asked for a number, it is none
+    except Exception:  # noqa: BLE001  whatever a value of any type says when it is asked for a number, it is none
         return math.nan
