@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import html
 import io
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -16,6 +17,8 @@ ROWS = 10
 """Rows of a table in a notebook or an interactive session; the largest values are shown."""
 LABEL = 20
 """Characters of a label in a table."""
+FORMULA, INTEGER = ("=", "+", "-", "@"), re.compile(r"[+-][0-9]+")
+"""How a cell begins that spreadsheets take for a formula, and what they take for a number."""
 
 
 @dataclass(frozen=True)
@@ -122,28 +125,42 @@ def flat(summaries: Sequence[Summary]) -> dict[str, list[Any]]:
 
     >>> flat([Summary("frequencies", ("a", 1), (0.7, 0.3), 10)])
     {'key': ['a', '1'], 'value': [0.7, 0.3]}
+
+    Integers beyond 64 bits are written out, and half characters escaped: no other program has them.
     """
     named = any(one.name for one in summaries)
     rows = [{"attribute": one.name, **row} if named else row for one in summaries for row in one.rows()]
     columns = {name: [row.get(name) for row in rows] for name in dict.fromkeys(name for row in rows for name in row)}
     for name, cells in columns.items():
         kinds = {type(cell) for cell in cells if cell is not None}
-        if str in kinds and len(kinds) > 1:  # other programs want one type in a column
-            columns[name] = [None if cell is None else str(cell) for cell in cells]
+        wide = any(type(cell) is int and not -(2**63) <= cell < 2**63 for cell in cells)
+        if str in kinds or wide:  # other programs want one type in a column
+            columns[name] = [None if cell is None else _whole_characters(str(cell)) for cell in cells]
     return columns
 
 
-def csv_text(summaries: Sequence[Summary]) -> str:
-    """The same as CSV.
+def _whole_characters(text: str) -> str:
+    return text.encode("utf-8", "backslashreplace").decode()
 
-    >>> csv_text([Summary("frequencies", ("tea, iced",), (0.7,), 10)])
-    'key,value\\r\\n"tea, iced",0.7\\r\\n'
+
+def csv_text(summaries: Sequence[Summary]) -> str:
+    """The same as CSV; before a text that a spreadsheet would run as a formula stands an apostrophe.
+
+    Labels may be strangers' texts: those that a search found are.
+
+    >>> csv_text([Summary("frequencies", ("tea, iced", "=1+1"), (0.7, 0.3), 10)])
+    'key,value\\r\\n"tea, iced",0.7\\r\\n\\'=1+1,0.3\\r\\n'
     """
     columns, out = flat(summaries), io.StringIO(newline="")
     writer = csv.writer(out)
     writer.writerow(columns)
-    writer.writerows(zip(*columns.values(), strict=True))
+    writer.writerows([_inert(cell) for cell in row] for row in zip(*columns.values(), strict=True))
     return out.getvalue()
+
+
+def _inert(cell: Any) -> Any:
+    formula = isinstance(cell, str) and cell.lstrip().startswith(FORMULA) and not INTEGER.fullmatch(cell)
+    return f"'{cell}" if formula else cell
 
 
 def as_percent(share: float) -> str:

@@ -173,6 +173,12 @@ def test_a_new_task_says_what_it_promises_and_what_it_takes(invoke: Invoke) -> N
     assert hunted["users_needed"] == HeavyHitters(4, length=3).users_needed("0.1")
 
 
+def test_a_plan_of_a_record_for_too_few_people_says_so(invoke: Invoke) -> None:
+    attributes = " ".join(f"--attribute a{i}=n,y" for i in range(30))
+    shown = " ".join(invoke(f"new-task q record {attributes} --epsilon 2 --users 200").split())
+    assert "From 200 people perhaps nobody reports on some attribute" in shown
+
+
 @pytest.mark.parametrize("mechanism", [name for name in MADE if name != "best"])
 def test_a_plan_never_keeps_the_task_from_being_written(mechanism: str, invoke: Invoke) -> None:
     line = f"new-task q {mechanism} --epsilon 3 {MADE[mechanism]} --users 50000"

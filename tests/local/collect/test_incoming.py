@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import gzip
 import io
 import json
@@ -9,8 +10,7 @@ import os
 import signal
 import subprocess
 import sys
-import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,7 @@ from curador.cli.app import app
 from curador.errors import CollectorFailed
 from curador.local.collect.collector import Collector
 from curador.local.collect.files import write_task
-from curador.local.collect.intake import CHUNK, MARK, Pause, arriving, incoming
+from curador.local.collect.intake import CHUNK, MARK, Intake, Pause, incoming
 from curador.local.collect.stop import Stop
 from tests.local.sending import TASK, ndjson, sent
 
@@ -29,72 +29,115 @@ LINES = ndjson(sent(30))
 TEXT = b"".join(LINES)
 
 
-def by_file(data: bytes) -> list[Any]:
-    return list(incoming(io.BytesIO(data), TASK, Stop(reader=0)))
+PACKED = gzip.compress(TEXT)
+UNENDED = b"\x1f\x8b\x08\x08\0\0\0\0\0\x03\n"
+"""The beginning of a file by gzip whose own name never ends: it would swallow all that follows."""
 
 
-def by_pipe(data: bytes, size: int = 1 << 14) -> list[Any]:
+def by_file(data: bytes, packed: bool = False) -> list[Any]:
+    return list(incoming(io.BytesIO(data), TASK, Stop(reader=0), packed=packed))
+
+
+def by_pipe(data: bytes, packed: bool = False, size: int = 1 << 14) -> list[Any]:
     """The same bytes through a pipe, in pieces, all of which are there before they are read."""
     reader, writer = os.pipe()
-    try:
-        coming = arriving(reader, 2000, 60.0)
-        found: list[Any] = []
+    with os.fdopen(reader, "rb") as file:
         for i in range(0, len(data), size):
             os.write(writer, data[i : i + size])
         os.close(writer)
-        found += [one for one in coming if not isinstance(one, Pause)]
-        return found
-    finally:
-        os.close(reader)
+        coming = incoming(file, TASK, Stop(reader=reader_of_nothing()), packed=packed)
+        return [one for one in coming if not isinstance(one, Pause)]
 
 
-@pytest.mark.parametrize(
-    "packed",
-    [
-        gzip.compress(TEXT),
-        gzip.compress(TEXT[:700]) + gzip.compress(TEXT[700:]),
-        gzip.compress(b"") + gzip.compress(TEXT),
-        MARK + TEXT,
-        gzip.compress(MARK + TEXT),
-        TEXT,
-    ],
-    ids=["gzip", "two", "empty first", "mark", "both", "plain"],
-)
-def test_compressed_and_marked_messages_are_read(packed: bytes, tmp_path: Path) -> None:
-    assert [line.rstrip(b"\n") for line in by_file(packed)] == [line.rstrip(b"\n") for line in LINES]
-    assert [line.removeprefix(MARK) for line in by_pipe(packed)] == [line.rstrip(b"\n") for line in LINES]
-    collector = Collector.create(tmp_path / "c", TASK)
-    file = tmp_path / "messages"
-    file.write_bytes(packed)
-    with file.open("rb") as opened:
-        assert collector.collect(incoming(opened, TASK, Stop(reader=0))).accepted == 30
+@functools.cache
+def reader_of_nothing() -> int:
+    """A pipe that stays open and empty, for a stop that never comes."""
+    return os.pipe()[0]
 
 
-@pytest.mark.parametrize("size", [1, 2, 7, 1 << 14])
-def test_pieces_of_any_size_are_unpacked(size: int) -> None:
-    assert by_pipe(gzip.compress(TEXT), size) == [line.rstrip(b"\n") for line in LINES]
-
-
-def test_a_small_stream_that_unpacks_to_a_large_one_takes_little_memory() -> None:
-    zeros = gzip.compress(b"0" * (40 * CHUNK) + b"\nx")
-    assert [len(line) for line in by_pipe(zeros)] == [2001, 1]
+def stripped(lines: list[bytes]) -> list[bytes]:
+    return [line.rstrip(b"\n") for line in lines]
 
 
 @pytest.mark.parametrize("read", [by_file, by_pipe])
 @pytest.mark.parametrize(
-    "broken", [gzip.compress(TEXT)[:-12], gzip.compress(TEXT)[:40] + b"\xff" * 40], ids=["short", "spoilt"]
+    ("data", "packed"),
+    [
+        (PACKED, True),
+        (gzip.compress(TEXT[:700]) + gzip.compress(TEXT[700:]), True),
+        (gzip.compress(b"") + PACKED, True),
+        (gzip.compress(MARK + TEXT), True),
+        (PACKED + bytes(512), True),
+        (gzip.compress(TEXT[:700]) + bytes(20_000) + gzip.compress(TEXT[700:]), True),
+        (MARK + TEXT, False),
+        (TEXT, False),
+    ],
+    ids=["gzip", "two", "empty first", "both", "zeros after", "zeros between", "mark", "plain"],
 )
-def test_what_is_broken_off_is_told(read: Callable[[bytes], list[Any]], broken: bytes, tmp_path: Path) -> None:
-    if read is by_file:
-        with pytest.raises(CollectorFailed, match="cannot be read"):
-            Collector.create(tmp_path / "c", TASK).collect(incoming(io.BytesIO(broken), TASK, Stop(reader=0)))
-    else:
-        with pytest.raises((EOFError, zlib.error)):
-            read(broken)
+def test_compressed_and_marked_messages_are_read(
+    read: Callable[[bytes, bool], list[Any]], data: bytes, packed: bool, tmp_path: Path
+) -> None:
+    assert stripped(read(data, packed)) == stripped(LINES)
+    collector = Collector.create(tmp_path / "c", TASK)
+    assert collector.collect(read(data, packed)).accepted == 30
 
 
-def test_one_byte_is_a_line() -> None:
-    assert by_pipe(b"\x1f") == by_pipe(b"\x1f\n") == [b"\x1f"]
+@pytest.mark.parametrize("size", [1, 2, 7, 1 << 14])
+def test_pieces_of_any_size_are_unpacked(size: int) -> None:
+    assert by_pipe(PACKED + b"\0\0" + gzip.compress(LINES[0]), True, size) == stripped([*LINES, LINES[0]])
+
+
+def test_a_small_stream_that_unpacks_to_a_large_one_takes_little_memory() -> None:
+    longest = Intake(TASK).longest
+    zeros = gzip.compress(b"0" * (40 * CHUNK) + b"\nx")
+    assert [len(line) for line in by_pipe(zeros, True)] == [longest + 1, 1]
+
+
+@pytest.mark.parametrize("read", [by_file, by_pipe])
+@pytest.mark.parametrize(
+    "broken",
+    [PACKED[:-12], PACKED[:40] + b"\xff" * 40, PACKED + LINES[0], TEXT, b"\x1f", bytes(9)],
+    ids=["short", "spoilt", "plain after", "plain", "a byte", "zeros"],
+)
+def test_what_is_broken_is_told_alike_and_not_quoted(
+    read: Callable[[bytes, bool], list[Any]], broken: bytes, tmp_path: Path
+) -> None:
+    def coming() -> Iterator[Any]:
+        yield from read(broken, True)
+
+    with pytest.raises(CollectorFailed, match=r"cannot be read: the compressed data is broken\."):
+        Collector.create(tmp_path / "c", TASK).collect(coming())
+
+
+@pytest.mark.parametrize("read", [by_file, by_pipe])
+@pytest.mark.parametrize(
+    "first",
+    [b"\x1f\x8b\n", UNENDED, gzip.compress(b"", mtime=0).replace(b"\n", b" ") + b"\n", b"\x1f\n"],
+    ids=["two bytes", "a name that never ends", "an empty file", "one byte"],
+)
+def test_a_first_message_that_looks_compressed_is_one_malformed_line(
+    read: Callable[[bytes], list[Any]], first: bytes, tmp_path: Path
+) -> None:
+    """Whoever sends the first message of a file must not decide how the others are read."""
+    receipt = Collector.create(tmp_path / "c", TASK).collect(read(first + TEXT))
+    assert (receipt.accepted, dict(receipt.refused)) == (30, {"malformed": 1})
+
+
+def test_the_operator_says_what_is_compressed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_task(Path("task.json"), TASK)
+    for name, data in (("a.ndjson.GZ", PACKED), ("a.ndjson", PACKED), ("b.ndjson", UNENDED + TEXT)):
+        Path(name).write_bytes(data)
+
+    def run(folder: str, file: str, *more: str) -> tuple[int, int]:
+        line = ["local", "collect", folder, file, "--task", "task.json", "--json", *more]
+        given = Path(more[-1]).read_bytes() if file == "-" else None
+        done = CliRunner().invoke(app, line[:-1] if file == "-" else line, input=given)
+        return done.exit_code, json.loads(done.output)["now"]["accepted"]
+
+    assert run("c1", "a.ndjson.GZ") == run("c2", "a.ndjson", "--gzip") == run("c3", "b.ndjson") == (0, 30)
+    assert run("c4", "a.ndjson") == (1, 0)
+    assert run("c5", "-", "--gzip", "a.ndjson") == run("c6", "-", "b.ndjson") == (0, 30)
 
 
 # ---- what was acknowledged is safe -----------------------------------------------------------------------------------
@@ -150,6 +193,6 @@ def test_a_file_with_nothing_for_the_task_is_a_failure(tmp_path: Path, monkeypat
     assert run("other.ndjson")[0] == run("other.ndjson", "--json")[0] == 1
     assert "None of them is on letters" in run("other.ndjson")[1]
     code, said = run("junk.ndjson")
-    assert (code, "gzip" in said) == (1, True)
+    assert (code, "--gzip" in said) == (1, True)
     assert run("some.ndjson")[0] == run("some.ndjson")[0] == 0  # the second time it is a replay
     assert run("empty.ndjson")[0] == 0

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 from collections import Counter
 from dataclasses import replace
@@ -194,3 +196,32 @@ def test_columns_become_the_values_that_a_task_takes() -> None:
     for task, column in ((SquareWave(0, 1, 1), ["x"]), (KRR(3, 1), ["x"]), (KRR(3, 1), ["1.5"]), *misread):
         with pytest.raises(InvalidValue, match="A column has values"):
             people(task, {"a": column})
+
+
+@pytest.mark.parametrize(
+    ("keys", "shown"),
+    [
+        (["\ud800", "b\udc00", "é"], ["\\ud800", "b\\udc00", "é"]),  # half characters
+        ([2**63, 5, -(2**70)], [str(2**63), "5", str(-(2**70))]),
+        ([2**63 - 1, -(2**63), 0], [2**63 - 1, -(2**63), 0]),
+    ],
+    ids=["halves", "wide", "widest"],
+)
+def test_keys_that_other_programs_do_not_have_are_written_out(keys: list[Any], shown: list[Any]) -> None:
+    found = KRR(keys=keys, epsilon=2).estimate([0, 1, 2])
+    for frame in (found.to_arrow().to_pydict(), found.to_pandas().to_dict("list"), found.to_polars().to_dict()):
+        assert list(frame["key"]) == shown
+    read = list(csv.DictReader(io.StringIO(found.to_csv())))
+    assert [row["key"] for row in read] == list(map(str, shown))
+    found.to_csv().encode()
+
+
+def test_a_spreadsheet_runs_nothing_that_a_stranger_wrote() -> None:
+    harmful = ["=1+1", "+A1", "-cmd|x", "@SUM(A1)", " =1", "\t=1", "\r=1", "-", "-1e9"]
+    harmless = ["a=1", "-5", "+5", "'=1", "tea", ""]
+    found = KRR(keys=[*harmful, *harmless], epsilon=2).estimate(range(15))
+    read = [row["key"] for row in csv.DictReader(io.StringIO(found.to_csv(), newline=""))]
+    assert read == [*(f"'{key}" for key in harmful), *harmless]
+    assert list(found.to_pandas()["key"]) == [*harmful, *harmless]  # a frame runs nothing
+    numbers = KRR(keys=[-5, -6], epsilon=2).estimate([0, 1]).to_csv()
+    assert "'" not in numbers

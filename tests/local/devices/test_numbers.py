@@ -113,7 +113,21 @@ VALUES: list[Any] = [
     "tea",
     "té",
 ]
-VALUES += [*TEXTS, *NO_TEXTS, "coffee" * 3, "a\ud800", "0.1", "1e-400", "-0", -0.0, 0.1, "123456789012345678901"]
+VALUES += [
+    *TEXTS,
+    *NO_TEXTS,
+    "coffee" * 3,
+    "a\ud800",
+    "\ufeffa",
+    "a\ufeff",
+    "0.1",
+    "1e-400",
+    "-0",
+    -0.0,
+    0.1,
+    "123456789012345678901",
+]
+VALUES += ["\ufeffa", "a\ufeff"]  # a mark that begins a text is part of it
 MIXED = Record({"age": Range(0, 100), "stars": 5}, 1)
 TASKS = [
     *(

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
 import pytest
+from scipy.stats import binom
 
 from curador.errors import InvalidParameter
-from curador.local import KRR, Duchi, Hadamard, Hybrid, best_oracle, users_needed
+from curador.local import KRR, OLH, OUE, SUE, Duchi, Hadamard, Hybrid, best_oracle, users_needed
 from curador.local.frequency.planning import AS_GOOD, ORACLES
+from curador.local.task.limits import farthest_coins, mean_chance
 
 
 @pytest.mark.parametrize("task", [KRR(4, 1), Hadamard(100, "1/2"), Duchi(0, 10, 1), Hybrid(0, 10, 3)], ids=repr)
@@ -27,6 +30,48 @@ def test_the_error_foretold_is_the_error_found() -> None:
     missed = sum(bool(np.abs(task.estimate(task.randomize(values)).values - true).max() > 0.05) for _ in range(200))
     # Promised at most one in twenty; 30 of 200 would have a chance below 1e-6 even then.
     assert missed < 30
+
+
+@pytest.mark.parametrize("made", ORACLES)
+def test_few_people_are_within_the_error_too(made: Any) -> None:
+    """By the law of the support, for any number of people who have the key: not only where the support is expected."""
+    for keys, epsilon in itertools.product((2, 3, 10), ("1/2", 2, 6)):
+        task = made(keys, epsilon)
+        p, q = float(task.p), float(task.q)
+        for n, confidence in itertools.product((1, 2, 3, 5, 8, 20, 61), (0.5, 0.8, 0.95)):
+            reach, counts = task.error(n, confidence), np.arange(n + 1)
+            estimates = (counts / n - q) / (p - q)
+            for have in {0, 1, n // 10, n // 3, n // 2, n - 1, n}:
+                law = np.convolve(
+                    binom.pmf(counts[: have + 1], have, p), binom.pmf(counts[: n - have + 1], n - have, q)
+                )
+                assert law[np.abs(estimates - have / n) > reach].sum() <= (1 - confidence) / keys
+
+
+@pytest.mark.parametrize(
+    "task",
+    [KRR(2, 2), OUE(2, 6), SUE(10, 3), KRR(2, "0.1"), Hadamard(2000, 3), OLH(50, 1), Duchi(0, 1, 2), KRR(5000, 1)],
+    ids=lambda task: f"{task.mechanism}-{task.epsilon}",
+)
+def test_more_people_are_never_farther_off(task: Any) -> None:
+    many = [*range(1, 60), *(int(1.2**i) for i in range(23, 150, 3))]
+    for confidence in (0.5, 0.95, 0.999):
+        errors = [task.error(n, confidence) for n in many]
+        assert errors == sorted(errors, reverse=True)
+
+
+def test_the_farthest_is_that_of_all_counts() -> None:
+    draw = np.random.default_rng(5)
+    for _ in range(40):
+        least = 10 ** draw.uniform(-5, -0.01)
+        most, users = least + (1 - least) * draw.uniform() ** 3, int(10 ** draw.uniform(0, 3))
+        miss = 10 ** draw.uniform(-6, -0.31)
+        counts = np.arange(users + 1)
+        low, high = mean_chance(counts, users, miss)
+        above = np.where(low <= most, counts / users - np.maximum(low, least), 0).max()
+        below = np.where(high >= least, np.minimum(high, most) - counts / users, 0).max()
+        found = farthest_coins(least, most, users, miss)
+        assert max(above, below) <= found <= max(above, below) + 1 / users
 
 
 @pytest.mark.parametrize("epsilon", ["1/2", 1, 2, 4])

@@ -169,8 +169,8 @@ def test_refusals_come_before_any_coin() -> None:
     with pytest.raises(BudgetExceeded, match="epsilon = 2 is above what the owner agreed to: 1"):
         person.answer(asked_at(2), [0.0, 0.0], 1, entropy=entropy())
     bad: list[tuple[Any, Any]] = [
-        ([[0.0, 0.0]], 1), ([0.0], 1), ([0.0] * 3, 1), ([[0.0, 0.0]] * 2, [1, 1]), ([0.0, 0.0], [1]), (["a", "b"], 1),
-        ([0.0, 0.0], "yes"), ([0.0, 0.0], None), (0.0, 1),
+        ([[0.0, 0.0]], 1), ([0.0], 1), ([0.0] * 3, 1), ([[0.0, 0.0]] * 2, [1, 1]), ([0.0, 0.0], [1]), (["a"], 1),
+        (None, 1), (0.0, 1),
     ]  # fmt: skip
     for values, told in bad:
         with pytest.raises(InvalidValue):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
@@ -11,7 +12,7 @@ import numpy as np
 import pytest
 
 from curador.errors import CuradorError, InvalidParameter, InvalidValue
-from curador.local.learn import Round, Scale, gradient_randomizer
+from curador.local.learn import Participant, Round, Scale, gradient_randomizer
 from curador.local.learn.losses import LOSSES, Logistic
 from curador.local.learn.randomizers import MECHANISMS
 from tests.exact import Stream
@@ -139,13 +140,51 @@ def test_data_of_another_shape_are_refused(name: str, rows: tuple[int, ...], tol
 
 
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("rows", [[["a", "b"]], [[None, 1.0]], [[1.0], [1.0, 2.0]], [[1j, 0]], [[True, False]], None,
-                                  np.array([[np.zeros(2), 1]], object), [[Decimal("sNaN"), 1]]])  # fmt: skip
-def test_data_that_are_no_numbers_are_refused(name: str, rows: Any) -> None:
+@pytest.mark.parametrize("rows", [[[1.0], [1.0, 2.0]], [[1.0, [2.0]]], None, "ab", ["ab"], [{"a": 1, "b": 2}],
+                                  np.array([[np.zeros(2), 1]], object)])  # fmt: skip
+def test_rows_that_are_none_are_refused(name: str, rows: Any) -> None:
     with pytest.raises(InvalidValue):
-        round_of(name).report(rows, [1.0], entropy=entropy())
+        round_of(name).report(rows, [1.0] * (1 if rows is None else len(rows)), entropy=entropy())
     with pytest.raises(InvalidValue):
-        round_of(name).report([[0.0, 0.0]], [rows], entropy=entropy())
+        round_of(name).report([[0.0, 0.0]], [[1.0]], entropy=entropy())
+
+
+class Odd:
+    """A value of a type that nobody foresaw, which says no to every question."""
+
+    def __float__(self) -> float:
+        raise RuntimeError
+
+    def __eq__(self, other: object) -> bool:
+        raise RuntimeError
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(
+    "value",
+    [None, "a", "0.3", b"1", True, np.True_, 1j, math.nan, Decimal("NaN"), Decimal("sNaN"), Odd(), {},
+     np.datetime64(0, "s")],
+    ids=lambda value: type(value).__name__,
+)  # fmt: skip
+def test_what_is_no_number_makes_nobody_refuse(name: str, value: Any) -> None:
+    """Whether a device answers must not depend on its value: no number counts as a gradient of 0."""
+    asked = round_of(name)
+    for rows, told in (([[0.5, value]], [1.0]), ([[value, value]], [1.0]), ([[0.5, 0.5]], [value])):
+        assert asked.clipped(rows, told).tolist() == [[0.0] * 3]
+        assert reports_of(asked, rows, told) == 1
+    state, _ = Participant(asked.study, asked.randomizer.epsilon).answer(asked, [0.5, value], value)
+    assert state.answered == 1
+    both = asked.clipped(np.array([[0.5, value], [0.5, 0.25]], object), np.array([1, 1], object))  # and no neighbour
+    assert both[0].tolist() == [0.0] * 3
+    assert both[1].tolist() == asked.clipped(np.array([[0.5, 0.25]]), np.ones(1))[0].tolist() != [0.0] * 3
+
+
+@pytest.mark.parametrize("cell", [10**400, Fraction(10**400), Decimal("1e999"), math.inf, np.float32(9), np.array(9)])
+def test_numbers_of_any_type_and_size_count(cell: Any) -> None:
+    asked = round_of(NAMES[0])
+    assert asked.clipped([[0.5, cell]], [1]).tolist() == asked.clipped(np.array([[0.5, 1.0]]), np.ones(1)).tolist()
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -8,7 +8,7 @@ import math
 from contextlib import ExitStack
 from fractions import Fraction
 from itertools import product
-from typing import Any
+from typing import Any, cast
 from unittest.mock import patch
 
 import numpy as np
@@ -18,6 +18,7 @@ from scipy import stats
 from curador.errors import InvalidParameter, InvalidValue, NotPromised
 from curador.local import KRR, OUE, Frequencies, LocalLaplace, Mean, Range, Record, Tally, task_from_json
 from curador.local.frequency.estimates import oracle_variance
+from curador.local.frequency.oracle import Oracle
 from curador.local.frequency.planning import ORACLES
 from tests.local.exact_law import Law, Tree, within, worst_ratio
 
@@ -210,3 +211,32 @@ def test_a_record_says_how_far_its_estimates_reach() -> None:
     age, smokes = task.estimate(task.randomize(columns)).summaries()
     assert (age.high[0] - age.low[0]) / 2 == pytest.approx(errors["age"], rel=0.03)
     assert (smokes.high[0] - smokes.low[0]) / 2 == pytest.approx(errors["smokes"], rel=0.03)
+
+
+@pytest.mark.parametrize(("several", "users"), [(2, 12), (5, 100), (10, 100), (10, 200), (30, 600)])
+def test_an_attribute_that_few_draw_is_within_the_error_too(several: int, users: int) -> None:
+    """By the law of the number who draw it, of those among them who say yes, and of their coins."""
+    task = Record({f"a{i}": 2 for i in range(several)}, 4, sampled=1)
+    part, reach = cast(Oracle, task.parts[0]), task.errors(users)["a0"]
+    p, q, have = float(part.p), float(part.q), users // 2
+    missed = stats.binom.pmf(0, users, 1 / several)
+    for mine in range(1, users + 1):
+        if (weight := stats.binom.pmf(mine, users, 1 / several)) < 1e-7:
+            continue
+        law = np.zeros(mine + 1)
+        for own in range(max(0, mine - users + have), min(have, mine) + 1):
+            coins = np.convolve(
+                stats.binom.pmf(np.arange(own + 1), own, p), stats.binom.pmf(np.arange(mine - own + 1), mine - own, q)
+            )
+            law += stats.hypergeom.pmf(own, users, have, mine) * coins
+        far = np.abs((np.arange(mine + 1) / mine - q) / (p - q) - have / users) > reach
+        missed += weight * law[far].sum()
+    assert missed <= 0.05 / several  # of two keys both are far off, or none
+
+
+def test_nothing_is_foretold_where_perhaps_nobody_draws_an_attribute() -> None:
+    task = Record({f"a{i}": 2 for i in range(30)}, 4, sampled=1)
+    with pytest.raises(InvalidParameter, match="perhaps nobody") as refusal:
+        task.errors(200)  # each attribute is drawn by nobody with a chance of 0.1 %, one of 30 with 3 %
+    assert refusal.value.code == "error-not-known"
+    assert Record({"a": 2, "b": 2}, 6, sampled=2).errors(1)["a"] > 0  # where all draw all, one is enough

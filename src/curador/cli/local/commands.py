@@ -97,6 +97,9 @@ def collect(
     acknowledge: Annotated[
         bool, typer.Option("--acknowledge", help="Print how many lines are safe whenever some are written.")
     ] = False,
+    packed: Annotated[
+        bool, typer.Option("--gzip", help="The messages are compressed by gzip, as those of a file named .gz are.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Accept messages: each counts once, or is refused and counted as such.
@@ -135,7 +138,8 @@ def collect(
                 tell(file.tell() / size if size else -1.0)
 
         safe = _acknowledge if acknowledge else None
-        receipt = collector.collect(incoming(file, collector.task, stop), progress=progress, acknowledge=safe)
+        coming = incoming(file, collector.task, stop, packed=packed or messages.suffix.lower() == ".gz")
+        receipt = collector.collect(coming, progress=progress, acknowledge=safe)
     totals, known = collector.totals(), collector.task.caution
     if as_json:
         done = {"now": _plain(receipt), "in_all": _plain(totals), "stopped": bool(stop.signal)}
@@ -174,7 +178,8 @@ def _why(receipt: Receipt, title: str) -> str:
     if most == "another task":
         return f"None of them is on {title}: another name, period, segment or altered task has another id."
     return (
-        f"None of them is a message on {title}. A file has a JSON message on each line; it may be compressed by gzip."
+        f"None of them is a message on {title}. A file has a JSON message on each line; "
+        "one that is compressed by gzip is named .gz, or --gzip says so."
     )
 
 

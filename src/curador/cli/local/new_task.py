@@ -161,6 +161,8 @@ def _expected(
         found = ", ".join(f"{as_percent(f)}: {chance:.0%}" for f, chance in chances.items())
         yield f"From {people(users)} a value is found with about this chance, by the share who have it: {found}."
         yield "Texts that are shorter than the length are found more often than that."
+    elif not errors and mechanism == "record":
+        yield f"From {people(users)} perhaps nobody reports on some attribute: how far estimates are off is not known."
     elif not errors:
         yield f"How far estimates of {mechanism} are off is not known beforehand: simulate it."
     elif mechanism == "record":

@@ -7,7 +7,6 @@ the task needs, or is dropped without a count.
 from __future__ import annotations
 
 import base64
-import errno
 import gzip
 import json
 import os
@@ -43,8 +42,8 @@ SPARE = 1024
 CHUNK = 1 << 16
 SECONDS = 1.0
 """The longest that messages from a pipe wait to be written: what arrives together is written together, in no order."""
-GZIP, MARK = b"\x1f\x8b", b"\xef\xbb\xbf"
-"""How compressed files begin, and how some programs begin a text."""
+MARK = b"\xef\xbb\xbf"
+"""How some programs begin a text."""
 _TOKEN = f"[0-9a-f]{{{2 * TOKEN_BYTES}}}"
 
 
@@ -170,10 +169,11 @@ class Intake:
         return MessageBatch(tokens[new], reports[new], +counts)
 
 
-def incoming(file: BinaryIO, task: Task, stop: Stop) -> Iterator[bytes | Pause]:
+def incoming(file: BinaryIO, task: Task, stop: Stop, *, packed: bool = False) -> Iterator[bytes | Pause]:
     """The lines of a file up to its end or to the stop; of a pipe with pauses, at which what arrived is written.
 
-    Either may be compressed by gzip, which its first bytes tell, and may begin with a byte order mark.
+    Either may begin with a byte order mark.  Whether it is compressed by gzip (``packed``) is for whoever runs the
+    collector to say: the first bytes are those of a stranger's message, who could have all others unpacked with them.
 
     >>> from io import BytesIO
     >>> from curador.local import KRR
@@ -182,11 +182,8 @@ def incoming(file: BinaryIO, task: Task, stop: Stop) -> Iterator[bytes | Pause]:
     """
     longest = Intake(task).longest
     if not file.seekable():
-        return _unmarked(arriving(file.fileno(), longest, SECONDS, stop.reader))
-    start = file.tell()
-    begins = file.read(len(GZIP))
-    file.seek(start)
-    opened = cast(BinaryIO, gzip.GzipFile(fileobj=file)) if begins == GZIP else file
+        return _unmarked(arriving(file.fileno(), longest, SECONDS, stop.reader, packed=packed))
+    opened = cast(BinaryIO, gzip.GzipFile(fileobj=file)) if packed else file
     return takewhile(lambda _: not stop.signal, _unmarked(lines(opened, longest)))
 
 
@@ -198,8 +195,8 @@ def _unmarked(messages: Iterator[Any]) -> Iterator[Any]:
             if isinstance(first, bytes):
                 break
         yield from messages
-    except (EOFError, zlib.error):
-        raise OSError(errno.EIO, "the compressed data is broken") from None
+    except (EOFError, zlib.error, gzip.BadGzipFile):  # the last one quotes the file, which is people's messages
+        raise OSError("the compressed data is broken") from None
 
 
 def lines(file: BinaryIO, longest: int) -> Iterator[bytes]:
@@ -216,7 +213,9 @@ def lines(file: BinaryIO, longest: int) -> Iterator[bytes]:
         yield line
 
 
-def arriving(source: int, longest: int, seconds: float, stop: int | None = None) -> Iterator[bytes | Pause]:
+def arriving(
+    source: int, longest: int, seconds: float, stop: int | None = None, *, packed: bool = False
+) -> Iterator[bytes | Pause]:
     """As :func:`lines`, of a pipe by its descriptor, with a :data:`PAUSE` at least every ``seconds``.
 
     It ends with the pipe, or as soon as there is something to read from ``stop``.
@@ -231,7 +230,8 @@ def arriving(source: int, longest: int, seconds: float, stop: int | None = None)
     [b'cd']
     >>> os.close(reader)
     """
-    line, ends, unpack = bytearray(), time.monotonic() + seconds, _Unpack()
+    line, ends = bytearray(), time.monotonic() + seconds
+    unpack = _Unpack() if packed else None
     watched = [source] if stop is None else [source, stop]
     while True:
         ready, _, _ = select.select(watched, [], [], max(0.0, ends - time.monotonic()))
@@ -240,9 +240,10 @@ def arriving(source: int, longest: int, seconds: float, stop: int | None = None)
         if source in ready:
             data = os.read(source, CHUNK)
             if not data:
-                line += unpack.end()
+                if unpack is not None:
+                    unpack.end()
                 break
-            for piece in unpack(data):
+            for piece in (data,) if unpack is None else unpack(data):
                 for i, part in enumerate(piece.split(b"\n")):
                     if i:
                         yield bytes(line)
@@ -256,36 +257,31 @@ def arriving(source: int, longest: int, seconds: float, stop: int | None = None)
 
 
 class _Unpack:
-    """Pieces of a stream as they are, or unpacked if the stream begins like a compressed one."""
+    """Pieces of a compressed stream unpacked: one or several files by gzip, perhaps with zeros after them."""
 
     def __init__(self) -> None:
-        self.kept, self.plain, self.inside = b"", False, False
-        self.unzip = zlib.decompressobj(31)
+        self.unzip, self.inside, self.begun = zlib.decompressobj(31), False, False
 
     def __call__(self, data: bytes) -> Iterator[bytes]:
-        data, self.kept = self.kept + data, b""
-        if not self.plain and not self.inside and len(data) < len(GZIP):
-            self.kept = data  # one byte does not tell
-            return
-        self.plain = self.plain or not (self.inside or data.startswith(GZIP))
-        if self.plain:
-            yield data
-            return
         more = True
         while more:
+            if self.begun and not self.inside:
+                data = data.lstrip(b"\0")
+            if not (data or self.inside):
+                return
+            self.begun = self.inside = True
             piece = self.unzip.decompress(data, CHUNK)
             yield piece
-            data, self.inside = self.unzip.unconsumed_tail, True
+            data = self.unzip.unconsumed_tail
             more = bool(data) or len(piece) == CHUNK
-            if self.unzip.eof:  # several may follow each other
+            if self.unzip.eof:
                 data, self.unzip = self.unzip.unused_data, zlib.decompressobj(31)
-                self.inside = more = bool(data)
+                self.inside, more = False, bool(data)
 
-    def end(self) -> bytes:
-        """What is left at the end of the stream."""
+    def end(self) -> None:
+        """Refuse a stream that ends within a file."""
         if self.inside:
             raise EOFError
-        return self.kept
 
 
 def strict_json(text: str) -> Any:

@@ -989,7 +989,8 @@
         const text = typeof value === "string" ? value : "";
         const note = typeof value === "string" ? "" : "It is no text.";
         const end = code.findIndex((byte) => byte >= 0xfe);
-        const kept = new TextDecoder().decode(Uint8Array.from(end < 0 ? code : code.slice(0, end)));
+        const exact = new TextDecoder("utf-8", { ignoreBOM: true }); // a mark is part of the text
+        const kept = exact.decode(Uint8Array.from(end < 0 ? code : code.slice(0, end)));
         const changed = text === kept ? "" : "Half a character is replaced.";
         return told(kept, code[end] === 0xfe ? "It is cut." : note || changed);
       }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,12 +14,12 @@ from numpy.typing import NDArray
 from curador.errors import InvalidParameter, InvalidValue
 from curador.local.frequency.estimates import Frequencies, oracle_variance
 from curador.local.task.keys import KeyDomain, LocalKey, checked_keys, checked_rest, names_of, numbered, size_of
-from curador.local.task.limits import checked_miss, mean_chance
+from curador.local.task.limits import checked_miss, farthest_coins
 from curador.local.task.tally import Tally, checked_counts
 from curador.local.task.task import Task, check_informative, check_thresholds, checked_bits, checked_epsilon
 from curador.mechanisms.base import integer_array
 from curador.noise import SYSTEM, Entropy
-from curador.numbers import Number, rational, set_fields, whole
+from curador.numbers import Number, above, rational, set_fields, whole
 
 CELLS = 1 << 20
 """Reports are made and counted in pieces of about this many cells, so that memory stays bounded."""
@@ -126,23 +125,20 @@ class Oracle(KeyedTask):
         return float(oracle_variance(self.p, self.q, float(f), whole(users, "users", 1)))
 
     def error(self, users: int, confidence: float = 0.95) -> float:
-        """How far the simultaneous intervals reach from their estimates, for the frequency at which they are widest.
+        """All keys' estimates are within plus or minus this, together, at least this often, for any data.
 
-        Taken at the support such a key is expected to have: one interval may come out wider by a chance of support,
-        which is of the order of the square root of the users.
+        It falls as the users become more.
         """
-        # An interval is widest for a support nearest to one half.
-        return self._reach(min(max(self.q, Fraction(1, 2)), self.p), users, confidence)
+        return self._within(self.q, self.p, users, confidence)
 
     def rare_error(self, users: int, confidence: float = 0.95) -> float:
-        """As :meth:`error`, for keys that hardly anyone has."""
-        return self._reach(self.q, users, confidence)
+        """As :meth:`error`, where all the keys are ones that nobody has."""
+        return self._within(self.q, self.q, users, confidence)
 
-    def _reach(self, support: Fraction, users: int, confidence: float) -> float:
+    def _within(self, least: Fraction, most: Fraction, users: int, confidence: float) -> float:
+        """The farthest that an estimate may be off whose reports support its key with a mean chance between these."""
         n, miss = whole(users, "users", 1), checked_miss(confidence, self.size)
-        yes = np.array([math.floor(n * support), math.ceil(n * support)])
-        low, high = mean_chance(yes, n, miss)
-        return float(max((yes / n - low).max(), (high - yes / n).max()) / float(self.p - self.q))
+        return above(farthest_coins(float(least), float(most), n, miss) / float(self.p - self.q))
 
 
 def short_words(reports: Any) -> NDArray[Any]:

@@ -7,9 +7,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-import numpy as np
-
-from curador.errors import BudgetExceeded, InvalidParameter, InvalidValue
+from curador.errors import BudgetExceeded, InvalidParameter
 from curador.local.learn.rounds import Round
 from curador.noise import SYSTEM, Entropy
 from curador.numbers import positive, set_fields, whole
@@ -64,7 +62,7 @@ class Participant:
     def answer(
         self, asked: Round, values: Sequence[float], answer: float, *, entropy: Entropy = SYSTEM
     ) -> tuple[Participant, Any]:
-        """The state to save, and then the report to send."""
+        """The state to save, and then the report to send; a value that is no number counts as missing, for nothing."""
         if asked.study != self.study:
             raise InvalidParameter("This is a round of another study.", fix="Answer it with that study's state.")
         if self.answered == self.reports:
@@ -78,8 +76,6 @@ class Participant:
                 f"{self.epsilon / self.reports}.",
                 fix="Do not answer; the collector may ask for less.",
             )
-        if np.ndim(answer) != 0:
-            raise InvalidValue("One person has one answer.", fix="Give a number.")
         report = asked.report([values], [answer], entropy=entropy)
         return replace(self, answered=self.answered + 1), report
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from curador.errors import InvalidParameter, InvalidValue
 from curador.local.task.limits import Floats
-from curador.local.task.values import reals
+from curador.local.task.values import LARGEST, double, reals
 from curador.numbers import positive
 
 EDGE = 1 << 128
@@ -41,28 +43,58 @@ def vectors(values: Any, width: int) -> Floats:
 
 
 def own_data(values: Any, answers: Any, width: int) -> tuple[Floats, Floats]:
-    """People's rows of features and their answers; what is missing (NaN) stays so, and makes nobody refuse.
+    """People's rows of features and their answers; what is missing or no number is NaN, and makes nobody refuse.
 
-    >>> [part.shape for part in own_data([[1.0, float("nan")]], [1], 2)]
-    [(1, 2), (1,)]
+    Refused for their shape alone: whether a device answers must not tell what its owner's value is.
+
+    >>> rows, told = own_data([[1.0, None], ["2", 1j]], [1, True], 2)
+    >>> rows.tolist(), told.tolist()
+    ([[1.0, nan], [nan, nan]], [1.0, nan])
     """
-    rows, told = _with_gaps(values), _with_gaps(answers)
+    rows, told = _table(values, width), _numbers(_cells(answers))
     if rows.ndim != 2 or rows.shape[1] != width or told.shape != rows.shape[:1]:
-        raise InvalidValue(
-            f"Expected a row of {width} features and one answer per person.", fix="Give arrays of (n, d) and (n,)."
-        )
+        raise _unlike(width)
     return rows, told
 
 
-def _with_gaps(values: Any) -> Floats:
+def _table(values: Any, width: int) -> Floats:
+    found = _cells(values)
+    if isinstance(found, np.ndarray):
+        return _numbers(found)
+    rows = [_numbers(_cells(row)) for row in found]
+    if any(row.shape != (width,) for row in rows):
+        raise _unlike(width)
+    return np.array(rows).reshape(len(rows), width)
+
+
+def _unlike(width: int) -> InvalidValue:
+    return InvalidValue(
+        f"Expected a row of {width} features and one answer per person.", fix="Give arrays of (n, d) and (n,)."
+    )
+
+
+def _cells(values: Any) -> NDArray[Any] | list[Any]:
+    """An array, or what is in a list: numpy would choose one type for all of it."""
+    if hasattr(values, "__array__"):
+        return np.asarray(values)
+    if not isinstance(values, list | tuple):
+        raise InvalidValue("Expected numbers, in rows of one length.", fix="Give one row per person.")
+    return list(values)
+
+
+def _numbers(cells: NDArray[Any] | list[Any]) -> Floats:
+    if isinstance(cells, np.ndarray) and cells.dtype.kind in "iuf":
+        return np.clip(cells.astype(np.float64), -LARGEST, LARGEST)  # NaN stays
+    shape, each = (cells.shape, cells.flat) if isinstance(cells, np.ndarray) else ((len(cells),), cells)
+    return np.clip(np.array([_number(x) for x in each], np.float64).reshape(shape), -LARGEST, LARGEST)
+
+
+def _number(x: Any) -> float:
+    if hasattr(x, "__array__"):
+        x = np.asarray(x)[()]
+    if isinstance(x, list | tuple | np.ndarray):
+        raise InvalidValue("Expected a number, got several.", fix="Give one for each feature, and one answer.")
     try:
-        found = np.asarray(values)
-    except (ValueError, OverflowError):
-        raise InvalidValue("Expected numbers, in rows of one length.", fix="Give one row per person.") from None
-    if found.dtype.kind not in "iufO":
-        raise InvalidValue("Expected numbers.", fix="Give ints or floats.")
-    try:
-        gaps = np.asarray(found != found, bool)  # only NaN differs from itself
-    except (TypeError, ValueError, ArithmeticError):  # objects that do not compare
-        raise InvalidValue("Expected numbers.", fix="Give ints or floats.") from None
-    return np.where(gaps, np.nan, reals(np.where(gaps, 0, found)))
+        return double(x)
+    except Exception:  # noqa: BLE001  whatever a value of any type says when it is asked for a number, it is none
+        return math.nan

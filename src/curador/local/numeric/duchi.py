@@ -13,13 +13,11 @@ from curador.local.frequency.oracle import checked_numbers
 from curador.local.numeric.base import LEVELS, Mean, NumericTask
 from curador.local.task.draw import coins, level_coins
 from curador.local.task.layout import Layout
-from curador.local.task.limits import Floats, mean_chance
+from curador.local.task.limits import Floats, farthest_coins, mean_chance
 from curador.local.task.task import check_thresholds, checked_threshold
 from curador.local.task.thresholds import exp_minus_upper
 from curador.noise import Entropy
 from curador.numbers import Number, above, set_fields
-
-GRID = 1025
 
 
 @dataclass(frozen=True, init=False)
@@ -81,11 +79,8 @@ class Duchi(NumericTask, mechanism="duchi"):
         return float(self.low + self.half) + float(self.half) * (2 * chance - 1) / float(self.lean)
 
     def _within(self, users: int, miss: float, sampled: bool) -> float:
-        # Limits are farthest from an estimate near one half; a grid finds the farthest but for the margin.
-        yes = np.unique(np.rint(np.append(np.linspace(0, users, GRID), [users // 2, -(-users // 2)])))
-        low, high = mean_chance(yes, users, miss)
-        farthest = float(max((yes / users - low).max(), (high - yes / users).max())) * (1 + 4 / GRID**2)
-        return above(2 * float(self.half) / float(self.lean) * farthest)
+        least, most = float((1 - self.lean) / 2), float((1 + self.lean) / 2)
+        return above(2 * float(self.half) / float(self.lean) * farthest_coins(least, most, users, miss))
 
     def _randomize(self, levels: NDArray[np.int64], entropy: Entropy) -> NDArray[np.uint8]:
         return one_bit(levels, self.slope, entropy).view(np.uint8)

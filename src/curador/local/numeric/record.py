@@ -27,6 +27,7 @@ from curador.local.task.keys import LocalKey
 from curador.local.task.layout import Layout
 from curador.local.task.tally import Tally, checked_sum
 from curador.local.task.task import Task, check_thresholds, checked_epsilon, checked_threshold, part_from_json
+from curador.local.unlisted.evidence import nearly_always_reached
 from curador.mechanisms.base import checked_confidence
 from curador.noise import SYSTEM, Entropy
 from curador.numbers import Number, rational, set_fields, whole
@@ -43,6 +44,8 @@ JOINT = "The intervals hold for all keys of all attributes at once."
 NAMES_MOST = 1 << 10
 PLANNED = 100_000
 """For how many people the oracles of categories are chosen; it hardly matters to the choice."""
+FEWER = 0.1
+"""Which part of the chance of a miss goes to an attribute that fewer draw than foreseen."""
 WORTH = Fraction(5, 2)
 """How much epsilon a further attribute is worth [WXYZ19, Section IV]."""
 
@@ -229,17 +232,30 @@ class Record(Task, mechanism="record"):
         return reports.reshape(n, self.layout.size)
 
     def errors(self, users: int, confidence: float = 0.95) -> dict[str, float]:
-        """How far the intervals of each attribute reach, all together, if as many report on it as expected.
+        """How far the estimates of each attribute may be off, all together, with this confidence, for any data.
+
+        Refused if so few are asked that perhaps nobody draws some attribute.
 
         >>> task = Record({"age": Range(0, 100), "smokes": ["no", "yes"]}, epsilon=2)
         >>> sorted(task.errors(10**4)) == ["age", "smokes"] and task.errors(10**6)["smokes"] < 0.01
         True
         """
         n, several = whole(users, "users", 1), len(self.names)
-        mine = max(1, n * self.sampled // several)
-        each = math.nextafter(1 - (1 - checked_confidence(confidence)) / several, 1.0)
+        miss = (1 - checked_confidence(confidence)) / several
+        mine, drawn = n, self.sampled < several
+        if drawn:
+            mine = nearly_always_reached(n, self.sampled / several, miss * FEWER)
+            miss *= 1 - FEWER
+        if mine < 1:
+            raise InvalidParameter(
+                f"{n} people are so few that perhaps nobody draws some attribute.",
+                fix="Ask more people, or about fewer attributes.",
+                code="error-not-known",
+            )
+        # With more people than ``mine`` every part is off by less.
+        each = math.nextafter(1 - miss, 1.0)
         return {
-            name: part.error(mine, each) if isinstance(part, Oracle) else part.error(mine, each, sampled=mine < n)
+            name: part.error(mine, each) if isinstance(part, Oracle) else part.error(mine, each, sampled=drawn)
             for name, part in zip(self.names, self.parts, strict=True)
         }
 

@@ -16,6 +16,9 @@ Floats = NDArray[np.float64]
 
 MARGIN = 2.0**-40
 """A margin for round-off in the incomplete beta function."""
+GRID = 65
+FLAT = 1e-5
+"""How much of a highest point two grids of 65 may miss: 2**-11 of the way, where it is flat."""
 
 
 def checked_miss(confidence: object, statements: int = 1) -> float:
@@ -44,17 +47,63 @@ def mean_chance(yes: NDArray[np.int64] | Floats, users: int, miss: float) -> tup
     >>> low.round(4).tolist(), high.round(4).tolist()
     ([0.0, 0.3983], [0.0362, 0.6017])
     """
+    yes = np.asarray(yes, np.float64)
+    return _lower(yes, users, miss), 1 - _lower(users - yes, users, miss)  # mirrored: a tiny tail is not lost against 1
+
+
+def _lower(yes: Floats, users: int, miss: float) -> Floats:
     from scipy.special import betaincinv
 
-    yes = np.asarray(yes, np.float64)
-    none, every = yes <= 0, yes >= users
+    none = yes <= 0
     low = betaincinv(np.where(none, 1.0, yes), users - yes + 1, miss / 2)
-    # The upper limit by the mirrored beta law, so that a tiny tail is never lost against 1.
-    high = betaincinv(np.where(every, 1.0, users - yes), yes + 1, miss / 2)
-    return (
-        np.where(none, 0.0, low * (1 - MARGIN)),
-        np.where(every, 1.0, 1 - high * (1 - MARGIN)),
-    )
+    return np.where(none, 0.0, low * (1 - MARGIN))
+
+
+def farthest_coins(least: float, most: float, users: int, miss: float) -> float:
+    """How far the share of True among ``users`` coins may be from their mean chance, which is from least to most.
+
+    Guarantee: but for a probability of ``miss``: whenever the limits of :func:`mean_chance` cover, the share is no
+        farther away than this, whatever it is: docs/proofs/local.md, section 4.
+
+    It is the farthest over all counts, not only whole ones: so it falls as the users become more.
+
+    >>> round(farthest_coins(0.25, 0.75, 100, 0.05), 4), farthest_coins(0.0, 0.0, 100, 0.05) < 1e-9
+    (0.1029, True)
+    """
+    return max(_farthest_above(least, most, users, miss), _farthest_above(1 - most, 1 - least, users, miss))
+
+
+def _farthest_above(least: float, most: float, users: int, miss: float) -> float:
+    """How far above their mean chance the share of True may be."""
+    # A count beyond the first has the chance as its lower limit, or a lower one; up to there ``least`` is farthest.
+    first = _count_above(least, users, miss)
+    farthest = first / users - least
+    last = first if most <= least else _count_above(most, users, miss)
+    if last <= first:
+        return farthest
+    # Between them the distance rises, perhaps to one highest point, and falls; two grids find it but for the margin.
+    begin, end = first, last
+    for _ in range(2):
+        counts = np.linspace(begin, end, GRID)
+        distances = counts / users - np.maximum(_lower(counts, users, miss), least)
+        top = int(distances.argmax())
+        begin, end = counts[max(top - 1, 0)], counts[min(top + 1, GRID - 1)]
+    return max(farthest, float(distances[top]) * (1 + FLAT))
+
+
+def _count_above(chance: float, users: int, miss: float) -> float:
+    """The largest count, not only of whole ones, whose lower limit is at most this chance, and a little more."""
+    from scipy.special import betainc
+
+    if chance <= 0:
+        return 0.0
+    low, high = 0.0, float(users)
+    if betainc(high, 1.0, chance) * (1 + MARGIN) >= miss / 2:
+        return high
+    while high - low > 1e-12 * users:
+        middle = (low + high) / 2
+        low, high = (middle, high) if betainc(middle, users - middle + 1, chance) >= miss / 2 else (low, middle)
+    return high
 
 
 def part_variance(seen: int | NDArray[np.int64], users: int) -> Any:

@@ -42,7 +42,7 @@ def reals(values: Any) -> Floats:
     except (ValueError, OverflowError):
         raise InvalidValue("Expected numbers, in rows of one length.", fix="Give one per person.") from None
     if found.dtype.kind == "O":
-        found = np.array([_double(x) for x in found.flat], np.float64).reshape(found.shape)
+        found = np.array([double(x) for x in found.flat], np.float64).reshape(found.shape)
     if found.dtype.kind not in "iuf":
         raise InvalidValue(f"Expected numbers, got {found.dtype}.", fix="Give ints or floats.")
     with np.errstate(over="ignore"):
@@ -52,7 +52,12 @@ def reals(values: Any) -> Floats:
     return np.clip(out, -LARGEST, LARGEST)
 
 
-def _double(x: object) -> float:
+def double(x: object) -> float:
+    """One number as a double, the largest if it is beyond them, NaN if it is one; refused if it is no number.
+
+    >>> double(Decimal("0.5")), double(-(10**400)) == -LARGEST, math.isnan(double(Decimal("sNaN")))
+    (0.5, True, True)
+    """
     if isinstance(x, bool | np.bool_) or not isinstance(x, Real | Decimal):
         raise InvalidValue(f"Expected numbers, got {type(x).__name__}.", fix="Give ints or floats.")
     try:
