@@ -26,7 +26,7 @@ from curador.query.tables.table import Table
 ROWS = Measure(MeasureKind.ROWS)
 
 
-class Marked(pa.ExtensionType):
+class Marked(pa.ExtensionType):  # type: ignore[misc]  # pyarrow has no types
     """An extension type of any storage, as any library may define one."""
 
     def __init__(self, storage: pa.DataType, name: str = "some.extension") -> None:
