@@ -503,6 +503,15 @@ def test_expressions_of_soup(text: str) -> None:
     assert expr_from_json(e.to_json()) == e
 
 
+def test_dates_beyond_the_calendar_are_no_public_keys() -> None:
+    """They raised a bare OverflowError.  A plain count of such values is one of integers, and answered."""
+    day = "(CASE WHEN ok THEN DATE '2020-01-01' END)"
+    for beyond in (f"{day} + 3000000", f"{day} - 900000"):
+        assert "no public keys" in refused(f"SELECT COUNT(DISTINCT {beyond}) FROM visits").what
+        parse(f"SELECT COUNT(CASE WHEN age = 1 THEN {beyond} ELSE DATE '2020-01-01' END) AS n FROM visits", TABLES)
+    assert parse(f"SELECT COUNT(DISTINCT {day} + 1) FROM visits", TABLES)
+
+
 DOUBLED = {"DECIMAL(": ")", "ARRAY[": "]", "STRUCT(": ")", "ROW(": ")"}
 """Words of which each level inside another made the parser do twice as much, and what ends them."""
 
