@@ -7,6 +7,7 @@ import logging
 import re
 import time
 import tomllib
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -25,8 +26,9 @@ from curador.query.aggregates.ranks import bounds, maximum, median, minimum, qua
 from curador.query.aggregates.sums import sum_ as total
 from curador.query.aggregates.top import top_k
 from curador.query.ask.builder import TableQuery
-from curador.query.ask.question import MOST_OUTPUTS, Group, Join, Order, Output, Question
+from curador.query.ask.question import MOST_OUTPUTS, MOST_PARTS, Group, Join, Order, Output, Question
 from curador.query.ask.sql import read as door
+from curador.query.ask.sql import relations
 from curador.query.ask.sql import text as limits
 from curador.query.ask.sql.read import parse, parse_expression
 from curador.query.ask.sql.text import FEWEST_STEPS, LONGEST_SQL, MOST_TOKENS, STEPS_PER_TOKEN, statement
@@ -36,6 +38,7 @@ from curador.query.language.intervals import QUOTIENT_BITS
 from curador.query.language.trees import expr_from_json
 from curador.query.language.types import MOST_KEYS, SIGNIFICANT
 from curador.query.plan.checked import MOST_PUBLIC_GROUPS, check, scope_of
+from curador.query.tables.names import distinct
 from curador.query.tables.table import Table, Tree
 
 VISITS = Table(
@@ -552,6 +555,38 @@ def test_hostile_text_is_refused_fast(text: str) -> None:
     assert time.process_time() - started_at < 10  # what grows exponentially never ends
 
 
+def star_chain(columns: int, queries: int) -> str:
+    first = f"WITH a0 AS (SELECT {', '.join(f'age z{i}' for i in range(columns))} FROM visits)"
+    return first + "".join(f", a{i} AS (SELECT * FROM a{i - 1})" for i in range(1, queries))
+
+
+def test_names_of_inner_queries_are_compared_once_each(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each was compared with all before it again and again: 80 queries of 1,000 columns took 16 seconds."""
+    seen = 0
+
+    def counted(names: Iterable[str], what: str) -> None:
+        nonlocal seen
+        listed = list(names)
+        seen += len(listed)
+        distinct(listed, what)
+
+    monkeypatch.setattr(relations, "distinct", counted)
+    parse(f"{star_chain(500, 20)} SELECT SUM(z7) FROM a19", TABLES)
+    assert seen <= 2 * 500 * 20
+    assert "called 'z1' and 'Z1'" in refused("WITH a AS (SELECT age z1, age Z1 FROM visits) SELECT SUM(z1) FROM a").what
+
+
+def test_what_inner_queries_repeat_is_bounded() -> None:
+    assert "inner queries have more than 20000 parts" in refused(f"{star_chain(1000, 21)} SELECT SUM(z7) FROM a20").what
+    large = "WITH a0 AS (SELECT age, age y FROM visits)"
+    large += "".join(f", a{i} AS (SELECT age, LEAST(y, y + {i}) y FROM a{i - 1})" for i in range(1, 8))
+    wide = ", ".join(f"LEAST(y, {i}) z{i}" for i in range(100))
+    assert "more than 20000 parts" in refused(f"{large}, b AS (SELECT {wide} FROM a7) SELECT SUM(z7) FROM b").what
+    counts = [f"COUNT(LEAST(y, age + {i})) AS n{i}" for i in range(60)]
+    assert "the most is 10000" in refused(f"{large} SELECT {', '.join(counts)} FROM a7").what
+    assert len(parse(f"{large} SELECT {', '.join(counts[:9])} FROM a7", TABLES).aggregates) == 9
+
+
 @pytest.mark.parametrize("word", DOUBLED)
 def test_the_parser_does_no_more_than_its_steps(word: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """For statements and for the texts of the builder; 9 levels took thousands of steps, and 30 would never end."""
@@ -566,7 +601,7 @@ def test_the_parser_does_no_more_than_its_steps(word: str, monkeypatch: pytest.M
 
     monkeypatch.setattr(DuckDBParser, "_advance", counted)
     query = TableQuery.of("visits", TABLES)
-    asked = [
+    asked: list[Callable[[], object]] = [
         lambda: parse(f"SELECT SUM({inner}) FROM visits", TABLES),
         lambda: query.where(f"{inner} > 1"),
         lambda: query.with_columns(more=inner),
@@ -618,7 +653,7 @@ def test_what_may_be_written_needs_a_third_of_the_steps(monkeypatch: pytest.Monk
 
 
 def test_the_page_knows_the_limits() -> None:
-    for limit in (LONGEST_SQL, MOST_TOKENS, LARGEST, DEEPEST, MOST_OUTPUTS, MOST_PUBLIC_GROUPS, MOST_KEYS):
+    for limit in (LONGEST_SQL, MOST_TOKENS, LARGEST, DEEPEST, MOST_OUTPUTS, MOST_PARTS, MOST_PUBLIC_GROUPS, MOST_KEYS):
         assert re.search(rf"\b{limit:,}\b", PAGE), limit
     words = " ".join(PAGE.split())
     assert f"{SIGNIFICANT} significant bits" in words
