@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import math
 from collections.abc import Iterable
+from contextlib import suppress
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -30,7 +31,7 @@ from curador.query.language import expressions as ex
 from curador.query.plan.checked import check
 from curador.query.sql_plan.exact import ReadAs
 from curador.query.sql_plan.lower import lower
-from curador.query.sql_plan.prepared import preparation
+from curador.query.sql_plan.prepared import Preparation, preparation
 from curador.query.tables.columns import Kind
 from curador.query.tables.sources import EngineTable, Files, Frame, Source
 from curador.query.tables.table import Column, Table
@@ -224,6 +225,82 @@ def test_an_instance_that_died_is_opened_again(monkeypatch: pytest.MonkeyPatch) 
     assert DuckDB._run_texts is write
     for again in (exact, copied):
         assert engine.run(again).column(ROWS) == [2, 1]
+    engine.close()
+
+
+DEADLY = "SELECT COUNT(CAST(x AS VARCHAR)) FROM t"
+
+
+def test_an_instance_that_died_while_it_prepared_is_opened_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    table = Table(Frame(None), unit="id", columns={"id": "integer"}, contribution=(1, 3))
+    data = pa.table({"id": [1, 2, 3], "x": decimals([-(2**127)] * 3, 38, 2)})
+    engine = DuckDB({"t": Frame(data)}, on_error=shown)
+    copy, kept = preparation("t", table, []), engine.prepare(preparation("t", table, []))
+    exact, copied = (
+        lower(check(Question("t", N), {"t": table}), [ROWS], Contribution(rows=3), p) for p in (None, kept)
+    )
+    with monkeypatch.context() as patched:
+        patched.setattr(DuckDB, "_stored_text", lambda *_: DEADLY)  # for the copy that is kept, too: it is given up
+        with pytest.raises(EngineFailed, match="could not run the plan"):
+            engine.prepare(copy)
+    assert engine.run(exact).column(ROWS) == [3]
+    with pytest.raises(EngineFailed):
+        engine.run(copied)
+    engine.close()
+
+
+def test_an_instance_that_died_while_it_verified_is_opened_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "c.csv"
+    path.write_text("id\n1\n")
+    tables = {"c": Table(Frame(None), columns={"id": "integer"}), "t": Table(Frame(None), columns={"id": "integer"})}
+    data = pa.table({"id": [1, 2, 3], "x": decimals([-(2**127)] * 3, 38, 2)})
+    engine = DuckDB({"c": Files(str(path), "csv"), "t": Frame(data)}, on_error=shown)
+
+    def dying(file: str) -> bool:
+        with engine._cursor(["t"]) as cursor, suppress(duckdb.Error):
+            cursor.execute(DEADLY)
+        return True
+
+    with monkeypatch.context() as patched:
+        patched.setattr("curador.engines.duckdb.engine.has_csv_fields", dying)
+        with pytest.raises(InvalidParameter):
+            engine.check(tables)
+    engine.check(tables)
+    for name in tables:
+        assert engine.run(lower(check(Question(name, N), tables), [ROWS], Contribution())).column(ROWS) != []
+    engine.close()
+
+
+@pytest.mark.parametrize("in_file", [True, False])
+def test_a_copy_of_a_file_that_changed_while_it_was_read_is_not_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, in_file: bool
+) -> None:
+    """It would hold rows of two versions of a table, and questions compare each file that they read alone."""
+    source, copy = tmp_path / "t.parquet", tmp_path / "copy.prepared"
+    pq.write_table(pa.table({"id": [1, 2]}), source)
+    table = Table(Frame(None), unit="id", columns={"id": "integer"}, contribution=(1, 1))
+    engine = DuckDB({"t": Files(str(source), "parquet")}, on_error=shown)
+    written = DuckDB._stored_text
+
+    def changing(self: DuckDB, wanted: Preparation) -> str:
+        pq.write_table(pa.table({"id": [1, 2, 3]}), source)
+        return written(self, wanted)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(DuckDB, "_stored_text", changing)
+        with pytest.raises(EngineFailed):
+            engine.prepare(preparation("t", table, []), copy if in_file else None)
+    assert not copy.exists()
+    made = engine.prepare(preparation("t", table, []), copy if in_file else None)
+    exact = lower(check(Question("t", N), {"t": table}), [ROWS], Contribution(), made)
+    assert engine.run(exact).column(ROWS) == [3]
+    if not in_file:  # a copy that is made anew for a new instance is of the same rows, or is not made
+        pq.write_table(pa.table({"id": [1]}), source)
+        engine._open()
+        with pytest.raises(EngineFailed):
+            engine.run(exact)
     engine.close()
 
 

@@ -92,7 +92,7 @@ def test_files_that_change_while_they_are_read(tmp_path: Path, monkeypatch: pyte
     pq.write_table(pa.table({"x": [1, 2]}), path)
     engine = DuckDB({"t": Files(str(path), "parquet")})
     stamps = [[(1, 2, 3)], [(1, 2, 4)]]
-    monkeypatch.setattr(engine, "_stamps", lambda exact: stamps.pop())
+    monkeypatch.setattr("curador.engines.duckdb.engine.stamps", lambda files: stamps.pop())
     with pytest.raises(EngineFailed):
         engine.run(counted(TABLE))
     engine.close()

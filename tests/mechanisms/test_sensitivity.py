@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from curador.accounting import course
 from curador.errors import InvalidParameter
 from curador.mechanisms.sensitivity import (
+    MOST_CONTRIBUTED,
     Contribution,
     Sensitivity,
     bounded_sum,
@@ -344,6 +345,15 @@ def test_contributions_are_counts(bad: Any) -> None:
 def test_contributions_make_sense(bad: dict[str, Any]) -> None:
     with pytest.raises(InvalidParameter):
         Contribution(**bad)
+
+
+@pytest.mark.parametrize("name", ["rows", "groups", "fewest"])
+def test_contributions_have_a_size_that_can_be_planned(name: str) -> None:
+    """Beyond doubles a plan raised a bare OverflowError."""
+    for many in (MOST_CONTRIBUTED + 1, 10**300, 10**400):
+        with pytest.raises(InvalidParameter, match=name):
+            Contribution(**{name: many})
+    Contribution(rows=MOST_CONTRIBUTED, groups=MOST_CONTRIBUTED)
 
 
 def test_a_unit_cannot_reach_more_groups_than_there_are() -> None:

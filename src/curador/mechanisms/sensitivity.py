@@ -25,6 +25,9 @@ _ZERO = Fraction(0)
 LARGEST_SEARCH = 1_000_000
 """How many databases :func:`search` is willing to visit."""
 
+MOST_CONTRIBUTED = 1 << 62
+"""The most groups of a unit, and the most rows in each, as for all integers: the squares of norms fit doubles."""
+
 
 @dataclass(frozen=True, slots=True)
 class Sensitivity:
@@ -85,6 +88,8 @@ class Contribution:
     def __post_init__(self) -> None:
         for name, least in (("rows", 1), ("groups", 1), ("fewest", 0)):
             set_fields(self, **{name: whole(getattr(self, name), name, least)})
+            if getattr(self, name) > MOST_CONTRIBUTED:
+                raise InvalidParameter(f"A unit has at most {MOST_CONTRIBUTED:,} {name}.", fix=f"Choose fewer {name}.")
         if self.fewest > self.rows or (self.fewest and self.groups > 1):
             raise InvalidParameter(
                 f"A unit of at most {self.rows} rows in each of {self.groups} groups "

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from curador.errors import InvalidParameter
 from curador.mechanisms.keys import OptimalKeys
 from curador.mechanisms.laplace import IntegerLaplace
 from curador.mechanisms.thresholded import Thresholded, ThresholdedGaussian, ThresholdedLaplace
@@ -20,12 +21,12 @@ from curador.query.aggregates.ranks import median
 from curador.query.aggregates.sums import sum_
 from curador.query.aggregates.top import top_k
 from curador.query.answer.noisy import NoisyCounts
-from curador.query.answer.postprocess import Answered, answered, estimates
+from curador.query.answer.postprocess import Answered, answered, corrected, estimates
 from curador.query.ask.builder import TableQuery
 from curador.query.language.expressions import Compare, Literal, Name
 from curador.query.plan.checked import check
 from curador.query.plan.plan import Plan
-from curador.query.plan.planner import plan
+from curador.query.plan.planner import MOST_CONFIDENCE_CHOSEN, MOST_GROUPS, plan
 from curador.query.plan.steps import Noised, Selected
 from curador.query.tables.table import Table, Tree
 from curador.show.explain import note_text
@@ -267,6 +268,20 @@ def test_what_is_corrected_and_says_so() -> None:
     assert "at most what the confidence leaves" in note_text({"code": "chosen-by-noise"})
     assert "corregidos" in note_text({"code": "chosen-by-noise"}, "es")
     assert "al menos 17 unidades" in note_text({"code": "selected-by-count", "units": 17}, "es")
+
+
+def test_a_confidence_that_many_selected_groups_could_not_have_is_refused_before_the_charge() -> None:
+    """How many groups pass is known only after it: ten million at 1 - 1e-9 were charged, and then refused."""
+    tables = {"t": Table("no-such.csv", columns={"s": "text", "k": {"type": "text", "keys": ["a", "b"]}})}
+    query, high, budget = TableQuery.of("t", tables), 1 - 1e-9, ApproxDP(1, 1e-6)
+    chosen = query.group_by("s").aggregate(n=count()).order_by("n").limit(1)
+    with pytest.raises(InvalidParameter, match=r"to 0\.999999 here"):
+        plan(check(chosen.question, tables), budget, confidence=high)
+    plan(check(chosen.question, tables), budget, confidence=MOST_CONFIDENCE_CHOSEN)
+    level = corrected(MOST_CONFIDENCE_CHOSEN, 1, MOST_GROUPS)
+    assert max(1 - (1 - level) / parts for parts in (1, 2, 3, 4)) < 1
+    for free in (query.group_by("s").aggregate(n=count()), query.group_by("k").aggregate(n=count()).limit(1)):
+        plan(check(free.question, tables), budget, confidence=high)
 
 
 def test_the_largest_are_chosen_by_other_noise() -> None:

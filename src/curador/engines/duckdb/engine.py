@@ -5,9 +5,8 @@ from __future__ import annotations
 import hashlib
 import os
 import uuid
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
-from datetime import date
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import RLock
 from typing import Any
@@ -20,7 +19,7 @@ from curador.engines.dialect import Dialect, Stored
 from curador.engines.duckdb.describe import Columns, described, described_parquet, described_table
 from curador.engines.duckdb.files import Stamp, has_csv_fields, paths, reader, stamps, unreadable_csv
 from curador.engines.duckdb.frames import arrow
-from curador.engines.engine import LONGEST_WAIT, Progress, ResultRows
+from curador.engines.engine import LONGEST_WAIT, Progress, ResultRows, failed
 from curador.engines.registry import engine_entry
 from curador.engines.sql_engine import OnError, SqlEngine
 from curador.errors import InvalidParameter
@@ -40,6 +39,10 @@ Statistics of Parquet files leave NaN out, and rules drawn from them would drop 
 whatever its expression, skips row groups by their raw minimum and maximum: whether other people's rows are read would
 depend on one row's bytes that are not UTF-8.
 """
+
+
+DIED = (duckdb.FatalException, duckdb.InternalException)
+"""The errors that end a whole instance of DuckDB."""
 
 
 class DuckDBDialect(Dialect):
@@ -181,7 +184,7 @@ class DuckDB(SqlEngine):
         self._views: dict[str, str] = {}
         self._parquet: set[str] = set()
         self._csv: dict[str, list[Stamp]] = {}
-        self._in_memory: dict[str, Preparation] = {}
+        self._in_memory: dict[str, tuple[Preparation, list[Stamp]]] = {}
         for name, source in sources.items():
             self._resolve(name, source)
         self._reopening = RLock()
@@ -256,6 +259,27 @@ class DuckDB(SqlEngine):
         if not self._attempt(lambda: self._verify(tables)):
             raise unreadable_csv()
 
+    @contextmanager
+    def _alive(self) -> Iterator[duckdb.DuckDBPyConnection]:
+        """The connection; if what is done with it ends the whole instance, another is opened."""
+        used = self._connection
+        try:
+            yield used
+        except DIED:
+            self._reopen(used)
+            raise
+
+    @contextmanager
+    def _reading(self, tables: Iterable[str]) -> Iterator[duckdb.DuckDBPyConnection]:
+        """The connection to read tables with, once they were verified; an error where a file changes meanwhile."""
+        files = [path for name in tables for path in self._files.get(name, [])]
+        before = stamps(files)  # before the files are verified: what is read is what was
+        self._verify(tables)
+        with self._alive() as used:
+            yield used
+        if stamps(files) != before:
+            raise OSError("a file changed while it was read")
+
     def _verify(self, tables: Iterable[str]) -> None:
         """Read every field of CSV files that are new or changed; an error if one of them is no table.
 
@@ -267,7 +291,7 @@ class DuckDB(SqlEngine):
                     raise ValueError("broken quotes, or mixed line ends")
                 if reader("csv", self._files[name], DUCKDB) != self._views[name]:
                     raise ValueError("other columns than when the file was opened")  # they are read by their places
-                with self._connection.cursor() as cursor:
+                with self._alive() as used, used.cursor() as cursor:
                     cursor.execute(f"SELECT COUNT(*), COUNT(COLUMNS(*)) FROM {self._relation(name)}").fetchall()
                 self._csv[name] = now
 
@@ -303,25 +327,16 @@ class DuckDB(SqlEngine):
 
     def _results(self, exact: Exact, texts: tuple[str, ...], progress: Progress | None) -> list[ResultRows]:
         tables = [scan.table for scan in exact.scans]
-        before = self._stamps(exact)  # before the files are verified: what is read is what was
-        self._verify(tables)
-        used, cursor = self._connection, self._cursor(tables)
         pairs = list(zip(texts, exact.statements, strict=True))
-        try:
-            with cursor, watched(self._timeout, cursor.interrupt, progress, cursor.query_progress):
-                cursor.execute("BEGIN TRANSACTION")
-                results = [_fetched(cursor.execute(text), s.listed and exact.keys is not None) for text, s in pairs]
-                cursor.execute("ROLLBACK")
-        except (duckdb.FatalException, duckdb.InternalException):
-            self._reopen(used)
-            raise
-        if self._stamps(exact) != before:
-            raise OSError("a file changed while it was read")
+        with (
+            self._reading(tables) as used,
+            self._register(used.cursor(), tables) as cursor,
+            watched(self._timeout, cursor.interrupt, progress, cursor.query_progress),
+        ):
+            cursor.execute("BEGIN TRANSACTION")
+            results = [_fetched(cursor.execute(text), s.listed and exact.keys is not None) for text, s in pairs]
+            cursor.execute("ROLLBACK")
         return results
-
-    def _stamps(self, exact: Exact) -> list[Stamp]:
-        """The inode, size and modification time of every file that a plan reads."""
-        return stamps([p for scan in exact.scans for p in self._files.get(scan.table, [])])
 
     def _reopen(self, dead: duckdb.DuckDBPyConnection) -> None:
         """Open a new database: an error inside DuckDB ends a whole one, and later questions would fail, and pay."""
@@ -331,9 +346,15 @@ class DuckDB(SqlEngine):
 
     def _open(self) -> None:
         self._held = self._connect()
-        for relation, preparation in self._in_memory.items():
-            with suppress(duckdb.Error):  # a question that needs it fails, as one about a lost file does
-                self._keep(preparation, relation)
+        for relation, (preparation, of) in list(self._in_memory.items()):
+            try:  # of other rows it would be another copy; a question that needs it fails, as if its file were lost
+                if stamps(self._files.get(preparation.table, [])) == of:
+                    self._keep(preparation, relation)
+            except DIED:  # as it would every time
+                del self._in_memory[relation]
+                return self._open()
+            except (duckdb.Error, OSError):
+                continue
 
     def made_anew(self) -> None:
         if self._held is not None:
@@ -366,24 +387,30 @@ class DuckDB(SqlEngine):
         if path is not None and os.path.exists(path):
             raise InvalidParameter(f"{Path(path).name!r} exists already.", fix="Choose a new file.")
         if path is not None:
-            self._guarded(lambda: self._write(preparation, str(path)))
+            if not self._attempt(lambda: self._write(preparation, str(path))):
+                with suppress(OSError):
+                    os.unlink(path)
+                raise failed()
             made = preparation.at(str(path), _digest(path))
             self.attach(made)
             return made
         made = preparation.at("", uuid.uuid4().hex)
-        self._guarded(lambda: self._keep(preparation, made.relation))
+        of = stamps(self._files.get(preparation.table, []))
+        self._guarded(lambda: self._keep_read(preparation, made.relation))
         self._types[made.relation] = {}
-        self._in_memory[made.relation] = preparation
+        self._in_memory[made.relation] = preparation, of
         return made
 
     def _write(self, preparation: Preparation, path: str) -> None:
-        self._verify([preparation.table])
-        with self._connect(path) as connection:
+        with self._reading([preparation.table]), self._connect(path) as connection:
             self._register(connection, [preparation.table])
             connection.execute(f"CREATE TABLE {_named(WRITTEN, 'main', PREPARED)} AS {self._stored_text(preparation)}")
 
+    def _keep_read(self, preparation: Preparation, relation: str) -> None:
+        with self._reading([preparation.table]):
+            self._keep(preparation, relation)
+
     def _keep(self, preparation: Preparation, relation: str) -> None:
-        self._verify([preparation.table])
         with self._cursor([preparation.table]) as cursor:
             cursor.execute(f"CREATE TABLE {self._relation(relation)} AS {self._stored_text(preparation)}")
 
@@ -421,30 +448,3 @@ def _fetched(cursor: duckdb.DuckDBPyConnection, integers: bool) -> ResultRows:
         return found
     columns = cursor.fetchnumpy().values()
     return np.stack([np.asarray(c, np.int64) for c in columns], axis=1)
-
-
-def write_parquet(columns: Mapping[str, Sequence[Any]], path: str | Path) -> None:
-    """Write plain values as a Parquet file.
-
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     write_parquet({"n": [1, 2], "who": ["a", None]}, f"{folder}/x.parquet")
-    ...     duckdb.sql(f"SELECT * FROM '{folder}/x.parquet'").fetchall()
-    [(1, 'a'), (2, None)]
-    """
-    declared = ", ".join(f"{DUCKDB.quoted(name)} {_stored_as(values)}" for name, values in columns.items())
-    with duckdb.connect(":memory:") as connection:
-        connection.execute(f"CREATE TABLE r ({declared})")
-        rows = [list(row) for row in zip(*columns.values(), strict=True)]
-        if rows:
-            connection.executemany(f"INSERT INTO r VALUES ({', '.join('?' * len(columns))})", rows)
-        connection.execute(f"COPY r TO {DUCKDB.string(str(path))} (FORMAT parquet)")
-
-
-def _stored_as(values: Sequence[Any]) -> str:
-    kinds = {type(v) for v in values if v is not None}
-    if kinds == {int}:
-        return "BIGINT" if all(v is None or abs(v) < 1 << 63 for v in values) else "DOUBLE"
-    if kinds <= {int, float}:
-        return "DOUBLE"
-    return {bool: "BOOLEAN", date: "DATE"}.get(kinds.pop(), "VARCHAR") if len(kinds) == 1 else "VARCHAR"

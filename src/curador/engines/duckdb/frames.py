@@ -1,7 +1,8 @@
 """Data frames as Arrow tables that DuckDB can read without failing: invalid values become NULL.
 
 DuckDB trusts Arrow that texts are UTF-8 and that timestamps fit its own range, and fails in the middle of a plan where
-they do not.  A frame is in memory, so its values are checked once, when it is opened.
+they do not.  A frame is in memory, so its values are checked once, when it is opened: columns are decoded first, since
+what holds for a type does not hold for its encodings.  Of types that are not read, DuckDB is given no value.
 """
 
 from __future__ import annotations
@@ -9,6 +10,8 @@ from __future__ import annotations
 from contextlib import suppress
 from decimal import Decimal
 from typing import Any
+
+import numpy as np
 
 from curador.errors import InvalidParameter
 
@@ -46,10 +49,13 @@ def arrow(data: object) -> Any:
 
 
 def _readable(column: Any) -> Any:
-    """The column with invalid values as NULL; the column itself where all are valid."""
+    """The plain column with invalid values as NULL; the column itself where all are valid."""
     import pyarrow as pa
 
+    column = _plain_column(column)
     kind = column.type
+    if not _is_read(kind):  # the type, with nothing in it: a table that declares the column is refused
+        return pa.chunked_array([pa.nulls(len(column), kind)])
     if pa.types.is_null(kind) or _is_empty(column):  # nothing but NULL: a type that one value would change
         return pa.chunked_array([pa.nulls(len(column), pa.large_string())])
     if pa.types.is_float16(kind):
@@ -58,12 +64,61 @@ def _readable(column: Any) -> Any:
         return pa.chunked_array([pa.array([_digits(x.as_py()) for x in column], pa.large_string())])
     if pa.types.is_timestamp(kind) and kind.unit in PER_MICROSECOND:
         return _in_microseconds(column, PER_MICROSECOND[kind.unit])
-    if pa.types.is_dictionary(kind) and _is_text(kind.value_type):
-        return column if _is_valid(column) else _readable(column.cast(kind.value_type))
     if not _is_text(kind) or _is_valid(column):
         return column
     raw = {pa.large_string(): pa.large_binary(), pa.string_view(): pa.binary_view()}.get(kind, pa.binary())
     return pa.chunked_array([pa.array([_decoded(x.as_py()) for x in column.cast(raw)], pa.large_string())])
+
+
+def _plain_column(column: Any) -> Any:
+    """The column without encodings and extensions; dictionaries of valid texts stay, and so do UUIDs."""
+    import pyarrow as pa
+
+    while isinstance(column.type, pa.BaseExtensionType) and not _is_uuid(column.type):
+        parts = [part.storage for part in column.chunks]
+        column = pa.chunked_array(parts, column.type.storage_type)
+    kind = column.type
+    if pa.types.is_dictionary(kind) and _is_text(kind.value_type) and _is_valid(column):
+        return column
+    if pa.types.is_dictionary(kind) or pa.types.is_run_end_encoded(kind):
+        return pa.chunked_array([_plain(part) for part in column.chunks or [pa.nulls(0, kind)]])
+    return column
+
+
+def _plain(values: Any) -> Any:
+    """An array without encodings and extensions, the innermost first; what Arrow cannot place fails by its type."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    kind = values.type
+    if isinstance(kind, pa.BaseExtensionType) and not _is_uuid(kind):
+        return _plain(values.storage)
+    if pa.types.is_dictionary(kind):
+        return pc.take(_plain(values.dictionary), values.indices)
+    if pa.types.is_run_end_encoded(kind):
+        places = np.arange(values.offset, values.offset + len(values))
+        runs = np.searchsorted(values.run_ends.to_numpy(), places, side="right")
+        return pc.take(_plain(values.values), pa.array(runs, pa.int64()))
+    if kind == pa.string_view():  # which Arrow cannot take from; not looked into here
+        return values.cast(pa.large_binary()).view(pa.large_string())
+    return values
+
+
+def _is_uuid(kind: Any) -> bool:
+    """Whether it is a type of which every value is valid, although it is an extension."""
+    import pyarrow as pa
+
+    return getattr(kind, "extension_name", None) == "arrow.uuid" and kind.storage_type == pa.binary(16)
+
+
+def _is_read(kind: Any) -> bool:
+    """Whether DuckDB may see the values of a type: all others are refused by it."""
+    import pyarrow as pa
+
+    known = (pa.types.is_boolean, pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal, pa.types.is_date)
+    text = _is_text(kind.value_type if pa.types.is_dictionary(kind) else kind)
+    plain = pa.types.is_null(kind) or pa.types.is_timestamp(kind) or any(is_of(kind) for is_of in known)
+    return text or plain or _is_uuid(kind)
 
 
 def _is_empty(column: Any) -> bool:

@@ -24,6 +24,10 @@ from curador.query.tables.names import distinct, identifier, suggestion
 MOST_OUTPUTS = 100
 """The most answers of one question: each takes its share of the budget."""
 
+MOST_PARTS = 10_000
+"""The most parts of all expressions of one question.  Inner queries repeat what they name, so that a text of 4,000
+words could have 100,000, and each part takes time in every step of planning."""
+
 
 # ---- the parts of a question ---------------------------------------------------------------------------------
 
@@ -148,6 +152,7 @@ class Question:
             set_fields(self, **{name: tuple(getattr(self, name))})
         set_fields(self, totals=tuple(sorted((tuple(path), whole(n, "a total")) for path, n in self.totals)))
         self._open_histograms()
+        self._check_size()
         set_fields(self, limit=None if self.limit is None else whole(self.limit, "LIMIT", 1))
         self._check_outputs()
         self._check_keys()
@@ -169,6 +174,17 @@ class Question:
         group = Group(f"{name}_bin", Bin(measured.column, measured.parameters))  # type: ignore[arg-type]
         set_fields(self, group_by=(*self.group_by, group))
         set_fields(self, aggregates=(Output(name, count()),))
+
+    def _check_size(self) -> None:
+        used = (
+            self.where,
+            self.having,
+            *(g.expr for g in self.group_by),
+            *(o.aggregate.column for o in self.aggregates),
+        )
+        size = sum(e.size for e in used if e is not None)
+        if size > MOST_PARTS:
+            raise QuestionRefused(f"The expressions have {size} parts; the most is {MOST_PARTS}.", fix="Split it.")
 
     def _check_outputs(self) -> None:
         if not self.aggregates:

@@ -64,7 +64,8 @@ class Type:
             return (False, True)
         if self.kind in (Kind.INTEGER, Kind.DATE) and self.bounds is not None:
             low, high = math.ceil(self.bounds[0]), math.floor(self.bounds[1])
-            if high - low < MOST_KEYS:
+            in_calendar = self.kind is Kind.INTEGER or FIRST_DAY <= low <= high <= LAST_DAY
+            if in_calendar and high - low < MOST_KEYS:
                 return tuple(day_of(n) if self.kind is Kind.DATE else n for n in range(low, high + 1))
         return None
 

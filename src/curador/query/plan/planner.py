@@ -38,6 +38,10 @@ LEAST_CONFIDENCE, MOST_CONFIDENCE = 1e-6, 1 - 1e-9
 MOST_GROUPS = 1 << 30
 """How many privately selected groups Gaussian noise is prepared for."""
 
+MOST_CONFIDENCE_CHOSEN = 1 - 1e-6
+"""The most where HAVING or LIMIT choose among privately selected groups: how many there are is known after the charge
+alone, so that as many as there can be must be held."""
+
 LEAST_WEIGHT = Fraction(1, 10**12)
 
 OFFERED_EPSILON = 0.1
@@ -112,9 +116,12 @@ class Planner:
 
     def __post_init__(self) -> None:
         set_fields(self, confidence=checked_confidence(self.confidence))
-        if not LEAST_CONFIDENCE <= self.confidence <= MOST_CONFIDENCE:
+        question = self.checked.question
+        chooses = self.checked.keys is None and (question.having is not None or question.limit is not None)
+        most = MOST_CONFIDENCE_CHOSEN if chooses else MOST_CONFIDENCE
+        if not LEAST_CONFIDENCE <= self.confidence <= most:
             raise InvalidParameter(
-                f"Intervals have a confidence from {LEAST_CONFIDENCE} to {MOST_CONFIDENCE}, got {self.confidence}.",
+                f"Intervals have a confidence from {LEAST_CONFIDENCE} to {most} here, got {self.confidence}.",
                 fix="Try 0.95.",
             )
         if not isinstance(self.weights or {}, Mapping):

@@ -7,6 +7,7 @@ import logging
 import re
 import time
 import tomllib
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -15,6 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sqlglot import exp
+from sqlglot.parsers.duckdb import DuckDBParser
 
 from curador.curator.study.tables import tables_from
 from curador.errors import CuradorError, QuestionRefused
@@ -23,16 +25,20 @@ from curador.query.aggregates.moments import mean, std, variance
 from curador.query.aggregates.ranks import bounds, maximum, median, minimum, quantiles
 from curador.query.aggregates.sums import sum_ as total
 from curador.query.aggregates.top import top_k
-from curador.query.ask.question import MOST_OUTPUTS, Group, Join, Order, Output, Question
+from curador.query.ask.builder import TableQuery
+from curador.query.ask.question import MOST_OUTPUTS, MOST_PARTS, Group, Join, Order, Output, Question
 from curador.query.ask.sql import read as door
+from curador.query.ask.sql import relations
+from curador.query.ask.sql import text as limits
 from curador.query.ask.sql.read import parse, parse_expression
-from curador.query.ask.sql.text import LONGEST_SQL, MOST_TOKENS, statement
+from curador.query.ask.sql.text import FEWEST_STEPS, LONGEST_SQL, MOST_TOKENS, STEPS_PER_TOKEN, statement
 from curador.query.language.bounds import typecheck
 from curador.query.language.expressions import DEEPEST, LARGEST, Name
 from curador.query.language.intervals import QUOTIENT_BITS
 from curador.query.language.trees import expr_from_json
 from curador.query.language.types import MOST_KEYS, SIGNIFICANT
 from curador.query.plan.checked import MOST_PUBLIC_GROUPS, check, scope_of
+from curador.query.tables.names import distinct
 from curador.query.tables.table import Table, Tree
 
 VISITS = Table(
@@ -500,6 +506,18 @@ def test_expressions_of_soup(text: str) -> None:
     assert expr_from_json(e.to_json()) == e
 
 
+def test_dates_beyond_the_calendar_are_no_public_keys() -> None:
+    """They raised a bare OverflowError.  A plain count of such values is one of integers, and answered."""
+    day = "(CASE WHEN ok THEN DATE '2020-01-01' END)"
+    for beyond in (f"{day} + 3000000", f"{day} - 900000"):
+        assert "no public keys" in refused(f"SELECT COUNT(DISTINCT {beyond}) FROM visits").what
+        parse(f"SELECT COUNT(CASE WHEN age = 1 THEN {beyond} ELSE DATE '2020-01-01' END) AS n FROM visits", TABLES)
+    assert parse(f"SELECT COUNT(DISTINCT {day} + 1) FROM visits", TABLES)
+
+
+DOUBLED = {"DECIMAL(": ")", "ARRAY[": "]", "STRUCT(": ")", "ROW(": ")"}
+"""Words of which each level inside another made the parser do twice as much, and what ends them."""
+
 HOSTILE = {
     "10 MB": "SELECT COUNT(*) FROM visits WHERE age = 1" + " OR age = 1" * 900_000,
     "10,000 ORs": "SELECT COUNT(*) FROM visits WHERE age = 1" + " OR age = 1" * 10_000,
@@ -519,6 +537,8 @@ HOSTILE = {
     + " SELECT SUM(age) FROM a60",
     "2,000 columns": "SELECT " + ", ".join("COUNT(*)" for _ in range(900)) + " FROM visits",
     "brackets": "SELECT COUNT(*) FROM visits WHERE age = " + "[" * 1500 + "]" * 1500,
+    **{f"types in types, {word}": f"SELECT SUM({word * 80}age{end * 80}) FROM visits" for word, end in DOUBLED.items()},
+    "a type in a name": f'SELECT SUM(age::"{"DECIMAL(" * 25}3{")" * 25}") FROM visits',
     "long name": "SELECT COUNT(*) AS " + "n" * 5000 + " FROM visits",
 }
 
@@ -533,6 +553,66 @@ def test_hostile_text_is_refused_fast(text: str) -> None:
     else:
         assert text in [HOSTILE[name] for name in HOSTILE if name.startswith("nested ")], "long, but a question"
     assert time.process_time() - started_at < 10  # what grows exponentially never ends
+
+
+def star_chain(columns: int, queries: int) -> str:
+    first = f"WITH a0 AS (SELECT {', '.join(f'age z{i}' for i in range(columns))} FROM visits)"
+    return first + "".join(f", a{i} AS (SELECT * FROM a{i - 1})" for i in range(1, queries))
+
+
+def test_names_of_inner_queries_are_compared_once_each(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each was compared with all before it again and again: 80 queries of 1,000 columns took 16 seconds."""
+    seen = 0
+
+    def counted(names: Iterable[str], what: str) -> None:
+        nonlocal seen
+        listed = list(names)
+        seen += len(listed)
+        distinct(listed, what)
+
+    monkeypatch.setattr(relations, "distinct", counted)
+    parse(f"{star_chain(500, 20)} SELECT SUM(z7) FROM a19", TABLES)
+    assert seen <= 2 * 500 * 20
+    assert "called 'z1' and 'Z1'" in refused("WITH a AS (SELECT age z1, age Z1 FROM visits) SELECT SUM(z1) FROM a").what
+
+
+def test_what_inner_queries_repeat_is_bounded() -> None:
+    assert "inner queries have more than 20000 parts" in refused(f"{star_chain(1000, 21)} SELECT SUM(z7) FROM a20").what
+    large = "WITH a0 AS (SELECT age, age y FROM visits)"
+    large += "".join(f", a{i} AS (SELECT age, LEAST(y, y + {i}) y FROM a{i - 1})" for i in range(1, 8))
+    wide = ", ".join(f"LEAST(y, {i}) z{i}" for i in range(100))
+    assert "more than 20000 parts" in refused(f"{large}, b AS (SELECT {wide} FROM a7) SELECT SUM(z7) FROM b").what
+    counts = [f"COUNT(LEAST(y, age + {i})) AS n{i}" for i in range(60)]
+    assert "the most is 10000" in refused(f"{large} SELECT {', '.join(counts)} FROM a7").what
+    assert len(parse(f"{large} SELECT {', '.join(counts[:9])} FROM a7", TABLES).aggregates) == 9
+
+
+@pytest.mark.parametrize("word", DOUBLED)
+def test_the_parser_does_no_more_than_its_steps(word: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """For statements and for the texts of the builder; 9 levels took thousands of steps, and 30 would never end."""
+    inner = f"{word * 9}age{DOUBLED[word] * 9}"
+    steps = 0
+    advance = DuckDBParser._advance
+
+    def counted(parser: DuckDBParser, times: int = 1) -> None:
+        nonlocal steps
+        steps += 1
+        advance(parser, times)
+
+    monkeypatch.setattr(DuckDBParser, "_advance", counted)
+    query = TableQuery.of("visits", TABLES)
+    asked: list[Callable[[], object]] = [
+        lambda: parse(f"SELECT SUM({inner}) FROM visits", TABLES),
+        lambda: query.where(f"{inner} > 1"),
+        lambda: query.with_columns(more=inner),
+        lambda: query.aggregate(n=count()).having(f"{inner} > 1"),
+        lambda: parse_expression(inner),
+    ]
+    for ask in asked:
+        steps = 0
+        with pytest.raises(QuestionRefused):
+            ask()
+        assert 0 < steps <= STEPS_PER_TOKEN * 100 + FEWEST_STEPS  # of some 50 words
 
 
 def test_nothing_of_a_question_is_logged(caplog: pytest.LogCaptureFixture, capsys: pytest.CaptureFixture[str]) -> None:
@@ -554,15 +634,26 @@ PAGE = (Path(__file__).parents[4] / "docs" / "reference" / "sql.md").read_text(e
 STUDY = tables_from(tomllib.loads("".join(re.findall(r"^```toml\n(.*?)^```$", PAGE, re.M | re.S))))
 
 
-@pytest.mark.parametrize("text", re.findall(r"^```sql\n(.*?)^```$", PAGE, re.M | re.S))
+EXAMPLES = re.findall(r"^```sql\n(.*?)^```$", PAGE, re.M | re.S)
+
+
+@pytest.mark.parametrize("text", EXAMPLES)
 def test_every_example_of_the_page_is_a_question(text: str) -> None:
     checked = check(parse(text, STUDY), STUDY)
     checked.require_bounds()
     assert (checked.keys is None) == ("GROUP BY region\n" in text)
 
 
+def test_what_may_be_written_needs_a_third_of_the_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "STEPS_PER_TOKEN", STEPS_PER_TOKEN // 3)
+    monkeypatch.setattr(limits, "FEWEST_STEPS", 10)
+    deep = [("LEAST(age, ", ")"), ("(ok = ", ")"), ("CASE WHEN ok THEN 1 ELSE ", " END"), ("CAST(", " AS INTEGER)")]
+    for text in (*EXAMPLES, *(f"SELECT SUM({word * 20}age{end * 20}) FROM visits" for word, end in deep)):
+        statement(text)
+
+
 def test_the_page_knows_the_limits() -> None:
-    for limit in (LONGEST_SQL, MOST_TOKENS, LARGEST, DEEPEST, MOST_OUTPUTS, MOST_PUBLIC_GROUPS, MOST_KEYS):
+    for limit in (LONGEST_SQL, MOST_TOKENS, LARGEST, DEEPEST, MOST_OUTPUTS, MOST_PARTS, MOST_PUBLIC_GROUPS, MOST_KEYS):
         assert re.search(rf"\b{limit:,}\b", PAGE), limit
     words = " ".join(PAGE.split())
     assert f"{SIGNIFICANT} significant bits" in words

@@ -16,6 +16,9 @@ from curador.query.language import expressions as ex
 from curador.query.tables.names import distinct, identifier, suggestion
 from curador.query.tables.table import Table
 
+MOST_INNER_PARTS = 20_000
+"""The most parts of the columns of an inner query, and of all that WITH names: each may repeat those before it."""
+
 
 def matching(names: Iterable[str], wanted: exp.Expr) -> list[str]:
     """The names an identifier may mean: spelled alike, or alike but for case if it is not quoted."""
@@ -86,6 +89,7 @@ class Relation:
 def with_relations(node: exp.Expr | None, text: str, tables: Mapping[str, Table]) -> dict[str, Relation]:
     """The queries WITH names, each over tables and those before it."""
     found: dict[str, Relation] = {}
+    size = 0
     if node is None:
         return found
     only(node, text, "expressions")
@@ -96,6 +100,8 @@ def with_relations(node: exp.Expr | None, text: str, tables: Mapping[str, Table]
         if matching(found, cte.args["alias"].this):
             refuse(cte, text, f"WITH names {name[:40]!r} twice.", "Use another name.")
         found[name] = _rows(cte.this, text, tables, found)
+        size += sum(e.size for columns in found[name].columns.values() for e in columns.values())
+        _refuse_large(size, cte, text)
     return found
 
 
@@ -166,14 +172,22 @@ def _rows(node: exp.Expr, text: str, tables: Mapping[str, Table], named: Mapping
     relation = relation_of(node, text, tables, named)
     rows = Reader(text, relation.find)
     columns: dict[str, ex.Expr] = {}
+    taken: dict[str, str] = {}
+    size = 0
     for name, value in _selected(node, relation, rows):
+        _refuse_large(size := size + value.size, node, text)
         try:
-            identifier(name, "A column")
-            distinct([*columns, name], "columns")
+            alike = taken.setdefault(identifier(name, "A column").casefold(), name)
+            distinct((alike, name) if alike in columns else (name,), "columns")
         except CuradorError as error:
             raise QuestionRefused(place(node, text) + error.what, fix=error.fix) from None
         columns[name] = value
     return replace(relation, columns={"": columns}, merged=frozenset())
+
+
+def _refuse_large(size: int, node: exp.Expr, text: str) -> None:
+    if size > MOST_INNER_PARTS:
+        refuse(node, text, f"The columns of inner queries have more than {MOST_INNER_PARTS} parts.", "Select fewer.")
 
 
 _INNER = "Inner queries may compute columns and filter; aggregate in the outer one."

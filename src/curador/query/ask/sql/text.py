@@ -11,14 +11,20 @@ from typing import NoReturn
 from sqlglot import exp
 from sqlglot.dialects.dialect import Dialect
 from sqlglot.errors import ParseError, SqlglotError
+from sqlglot.parsers.duckdb import DuckDBParser
 from sqlglot.tokenizer_core import Token, TokenType
 
 from curador.errors import QuestionRefused
 from curador.query.language.expressions import DEEPEST
+from curador.query.tables.names import LONGEST_NAME
 
 LONGEST_SQL = 20_000
 MOST_TOKENS = 4_000
 """Characters and words of one question; checked before anything is parsed, so that hostile text costs nothing."""
+
+STEPS_PER_TOKEN, FEWEST_STEPS = 10, 100
+"""Upper bound on the parser's steps.  It tries one meaning after another and goes back, which can double with every
+level; what the grammar has needs at most 3 steps for a word."""
 
 GRAMMAR = "docs/reference/sql.md lists what may be written."
 
@@ -57,20 +63,41 @@ def _tokens(text: str) -> list[Token]:
         raise QuestionRefused("The text has an open quote or comment, or half a character.", fix="Close it.") from None
     depth = 0
     for token in tokens:
-        depth += (token.token_type is TokenType.L_PAREN) - (token.token_type is TokenType.R_PAREN)
+        depth += (token.token_type in _OPENING) - (token.token_type in _CLOSING)
         if depth > DEEPEST:
-            raise QuestionRefused(f"Parentheses are more than {DEEPEST} deep.", fix="Simplify the question.")
+            raise QuestionRefused(f"Brackets are more than {DEEPEST} deep.", fix="Simplify the question.")
+        if token.token_type is TokenType.IDENTIFIER and len(token.text) > LONGEST_NAME:  # the parser reads them again
+            raise QuestionRefused(f"A name has more than {LONGEST_NAME} characters.", fix="Fix the name.")
     if len(tokens) > MOST_TOKENS:
         raise QuestionRefused(f"The text has more than {MOST_TOKENS} words.", fix="Ask for less at once.")
     return tokens
 
 
+_OPENING = (TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE)
+_CLOSING = (TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE)
+
+
+class _BoundedParser(DuckDBParser):
+    """The parser, which gives up after a number of steps.  Those that it makes for parts of a text share the number."""
+
+    def _advance(self, times: int = 1) -> None:
+        self.dialect.settings["steps"] -= 1
+        if self.dialect.settings["steps"] < 0:
+            raise QuestionRefused("The text takes too long to read as SQL.", fix="Simplify the question.")
+        super()._advance(times)
+
+
 def _parsed(text: str, tokens: list[Token], into: type[exp.Expr] | None) -> exp.Expr:
-    parser = Dialect.get_or_raise("duckdb").parser()
+    dialect = Dialect.get_or_raise("duckdb")
+    dialect.settings["steps"] = STEPS_PER_TOKEN * len(tokens) + FEWEST_STEPS
+    dialect.parser_class = _BoundedParser  # type: ignore[assignment]  # of this one alone: also parts are read by it
+    parser = dialect.parser()
     try:
         found = parser.parse(tokens, text) if into is None else parser.parse_into(into, tokens, text)
     except ParseError as error:
         raise _unreadable(error) from None
+    except QuestionRefused:
+        raise
     except Exception:  # noqa: BLE001  however hostile text breaks the parser, it is a refusal
         raise QuestionRefused("The text cannot be read as SQL.", fix=GRAMMAR) from None
     trees: Sequence[exp.Expr] = [tree for tree in found if tree is not None]
