@@ -123,9 +123,13 @@ class Batch:
         return sorted(self.plans, key=lambda name: self.plans[name].identity or "")
 
     @cached_property
-    def identity(self) -> str:
-        """A digest that identifies its measurements; the names of the questions are not in it."""
-        return digest({"batch": [self.plans[name].identity for name in self._order]})
+    def identity(self) -> str | None:
+        """A digest that identifies its measurements; the names of the questions are not in it.
+
+        None where one of them is to be bought each time: so is the whole.
+        """
+        parts = [self.plans[name].identity for name in self._order]
+        return None if None in parts else digest({"batch": parts})
 
     @property
     def measured(self) -> Mapping[str, str]:
@@ -144,18 +148,20 @@ class Batch:
             plan.prepare(engines)
 
     def run(self, engines: EnginePool, progress: Progress | None = None) -> bytes:
-        """The measurements of all questions; each question reads one snapshot."""
-        made = [json.loads(self.plans[name].run(engines, progress)) for name in self._order]
+        """The measurements of all questions, each with its identity; each question reads one snapshot."""
+        plans = [self.plans[name] for name in self._order]
+        made = [[plan.identity, json.loads(plan.run(engines, progress))] for plan in plans]
         return json.dumps({"batch": made}, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
 
     def measurements(self, content: bytes) -> dict[str, bytes]:
-        """Read back what :meth:`run` made, by the names of the questions."""
+        """Read back what :meth:`run` made, by the names of the questions; refused where one is another question's."""
         try:
-            made = [json.dumps(one, ensure_ascii=False).encode() for one in json.loads(content)["batch"]]
-            found = dict(zip(self._order, made, strict=True))
+            made = dict(zip(self._order, json.loads(content)["batch"], strict=True))
+            if any(self.plans[name].identity != of for name, (of, _) in made.items()):
+                raise ValueError("another question's")
+            return {name: json.dumps(made[name][1], ensure_ascii=False).encode() for name in self.plans}
         except (KeyError, TypeError, ValueError):
             raise not_a_measurement() from None
-        return {name: found[name] for name in self.plans}
 
     @cached_property
     def tight(self) -> ApproxDP | None:
