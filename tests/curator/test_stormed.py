@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import duckdb
 import pytest
 
+from curador.accounting.events import PureLoss
 from curador.curator.curator import Curator
-from curador.errors import CuradorError
+from curador.errors import CuradorError, InvalidParameter
 from curador.privacy import PureDP
 from curador.query.aggregates.counts import count
 from curador.query.ask.builder import TableQuery
@@ -69,3 +71,64 @@ def test_a_part_of_a_batch_is_read_back_for_its_own_question_alone(tmp_path: Pat
             batch.measurements(json.dumps({"batch": wrong}).encode())
     with pytest.raises(CuradorError):
         curator.batch(dict.fromkeys("AB", asked["A"]), epsilon=1).measurements(stored)
+
+
+# ---- a curator that was opened with another source -------------------------------------------------------------------
+
+
+def survey(folder: Path, file: str, rows: int) -> Curator:
+    (folder / file).write_text("x\n" + "1\n" * rows)
+    return Curator({"p": Table(folder / file, columns={"x": X})}, budget=PureDP(10), ledger=folder / "x.db")
+
+
+@pytest.mark.parametrize("renewed", [True, False])
+def test_a_curator_with_an_older_source_answers_nothing_until_it_is_opened_again(tmp_path: Path, renewed: bool) -> None:
+    old, new = survey(tmp_path, "2026.csv", 1000), survey(tmp_path, "2027.csv", 7)
+    if renewed:
+        new.renew("p", because="others", epsilon=10)
+    asked = old.ledger.count()
+    calls: tuple[Callable[[], object], ...] = (
+        lambda: old.sql("SELECT COUNT(*) AS n FROM p", epsilon=1),
+        lambda: old.reload("p"),
+        lambda: old.renew("p", because="others", epsilon=1),
+    )
+    for call in calls:
+        with pytest.raises(InvalidParameter) as refused:
+            call()
+        assert refused.value.code == "source-changed"
+    assert old.ledger.count() == asked
+    release = new.sql("SELECT COUNT(*) AS n FROM p", epsilon=1)
+    assert not release.repeated
+    assert abs(release.value - 7) < 200
+    if not renewed:
+        again = survey(tmp_path, "2026.csv", 1000)  # a known name with another source: the budget is kept
+        assert abs(again.sql("SELECT COUNT(*) AS n FROM p", epsilon=1).value - 1000) < 200
+        with pytest.raises(InvalidParameter):
+            new.sql("SELECT COUNT(*) AS n FROM p", epsilon=2, because="once more")
+
+
+def test_a_source_that_changes_while_rows_are_read_throws_the_answer_away(tmp_path: Path) -> None:
+    old = survey(tmp_path, "2026.csv", 1000)
+    held = [replace(found, source="file:elsewhere") for found in old.scopes.held(["p"]).values()]
+    with pytest.raises(InvalidParameter) as refused:
+        old.ledger.reserve("p", PureLoss(1), planned=held)
+    assert refused.value.code == "planned-for-other-data"
+    charge = old.ledger.reserve("p", PureLoss(1)).id
+    with pytest.raises(InvalidParameter) as refused:
+        old.ledger.settle(charge, b"old people", planned=held)
+    assert refused.value.code == "data-changed-while-read"
+
+
+def test_the_order_in_which_tables_of_one_file_are_declared_does_not_matter(tmp_path: Path) -> None:
+    (tmp_path / "v.csv").write_text("x\n" + "1\n" * 100)
+
+    def opened(*names: str) -> Curator:
+        table = Table(tmp_path / "v.csv", columns={"x": X})
+        return Curator(dict.fromkeys(names, table), budget=PureDP(1), ledger=tmp_path / "x.db")
+
+    first = opened("a", "b")
+    known = first.scopes.held(["a", "b"])
+    for names in (("b", "a"), ("b",), ("a",), ("c", "b", "a"), ("a", "b")):
+        found = opened(*names).scopes.held([name for name in names if name in known])
+        assert found == {name: known[name] for name in found}
+    first.sql("SELECT COUNT(*) AS n FROM b", epsilon=0.1)

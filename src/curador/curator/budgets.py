@@ -48,7 +48,7 @@ class TableScopes:
         self.ledger = ledger
         self._private = {name: table for name, table in tables.items() if not table.public}
         self._public = {name: table for name, table in tables.items() if table.public}
-        self._addresses = addresses({**self._private, **self._public})
+        self._addresses: dict[str, str] = {}
         self._kinds = frozenset(table.neighbors for table in self._private.values())
         self._budget = budget
         self._opening: tuple[str, ...] | None = None
@@ -77,6 +77,9 @@ class TableScopes:
 
     def _open_tables(self) -> None:
         """Open the scopes of all tables or find them again, and register the tables."""
+        tables = {**self._private, **self._public}
+        known = {name: found for name in tables if (found := self.ledger.registered(name, "")) is not None}
+        self._addresses = addresses(tables, {name: found.source for name, found in known.items()})
         self._alike = self._other_addresses()
         if isinstance(self._budget, Mapping):
             self._apart(self._budget)
@@ -266,7 +269,10 @@ class TableScopes:
         neighbors = kinds.pop()
 
         def renew_all(ledger: Ledger) -> tuple[str, dict[str, Registration]]:
-            scope = self._over(ledger)._unused(tables[0])
+            view = self._over(ledger)
+            for name in also:
+                view._require_source(name)
+            scope = view._unused(tables[0])
             ledger.open(scope, budget, neighbors=neighbors)
             mine = {name: identities(self._private[name]) for name in also}
             return scope, {name: ledger.renew(name, scope, because=because, alike=mine[name]) for name in also}
@@ -281,9 +287,13 @@ class TableScopes:
     def reload(self, table: str) -> int:
         """Record that a table's content changed: answers about the old content are not given for the new."""
         self._require_known(table)
-        made = self.ledger.register(table, self._addresses[table], reloaded=True)
+        made = self.ledger.at_once(lambda ledger: self._over(ledger)._reloaded(table))
         self.registered = MappingProxyType({**self.registered, table: made})
         return made.version
+
+    def _reloaded(self, table: str) -> Registration:
+        self._require_source(table)
+        return self.ledger.register(table, self._addresses[table], reloaded=True)
 
     def _require_known(self, table: str) -> None:
         if table not in self._private:
@@ -313,9 +323,10 @@ class TableScopes:
     def held(self, tables: Iterable[str]) -> dict[str, Registration]:
         """What tables stand for now: whom they charge, and the version of their data.
 
-        Fails: refused once it was decided that a table protects another unit than it is declared with here.
+        Fails: refused once it was decided that a table protects another unit than it is declared with here, or its name
+            stands for another source than the one that would be read here.
         """
-        held = {name: self.registration(name) for name in tables}
+        held = {name: self._require_source(name) for name in tables}
         for name, found in held.items():
             live = not isinstance(self._private[name].source, Frame)
             known = found if live else self.ledger.registered(name, self._addresses[name]) or found
@@ -327,6 +338,18 @@ class TableScopes:
         for name in tables:
             if (known := self.ledger.registered(name, self._addresses[name])) is not None:
                 self._require_unit(known, self._public[name])
+
+    def _require_source(self, name: str) -> Registration:
+        """The registration of the rows that would be read now; refused if the name stands for others since."""
+        found = self.registration(name)
+        if found.source != self._addresses[name]:
+            raise InvalidParameter(
+                f"{name!r} was opened with another source since: the one read here is not what its budget is for.",
+                fix="Declare the source that it has now, and open it again.",
+                code="source-changed",
+                facts={"table": name},
+            )
+        return found
 
     def _require_unit(self, known: Registration, table: Table) -> None:
         if known.unit and known.unit != (mine := unit_of(table)):
@@ -374,7 +397,7 @@ class TableScopes:
         def bind(ledger: Ledger) -> None:
             view = self._over(ledger)
             for name, alike in private.items():
-                own = view.registration(name).data
+                own = view._require_source(name).data
                 others = {view.registration(other).scope for other in self._private if other != name}
                 before = set(ledger.scopes_of(name)) - others  # this table's own, until it was renewed
                 owners = {i: known for i in alike if (known := ledger.registered("", i)) is not None}

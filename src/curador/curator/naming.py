@@ -112,14 +112,17 @@ def unit_of(table: Table) -> str:
 # ---- addresses -----------------------------------------------------------------------------------------------------
 
 
-def addresses(tables: Mapping[str, Table]) -> dict[str, str]:
-    """The address of every table's source; a source that is declared twice is two tables, each with its name."""
+def addresses(tables: Mapping[str, Table], before: Mapping[str, str]) -> dict[str, str]:
+    """The address of every table's source; a source that is declared twice is two tables, each with its name.
+
+    Which of the two has the plain one does not depend on their order: it is as it was ``before``.
+    """
+    plain = {name: address(name, table) for name, table in tables.items()}
     found: dict[str, str] = {}
-    taken: set[str] = set()
-    for name, table in tables.items():
-        plain = address(name, table)
-        found[name] = plain if plain not in taken else f"{plain} as {name}"
-        taken.add(plain)
+    for name in sorted(plain, key=lambda name: before.get(name) != plain[name]):
+        own = f"{plain[name]} as {name}"
+        again = before.get(name) == own or plain[name] in found.values()
+        found[name] = own if again else plain[name]
     return found
 
 

@@ -167,7 +167,7 @@ class CopyHolder:
 
         groups = TableQuery.of(table, self.tables).group_by(*group_by).groups
         wanted = preparation(table, self.tables[table], [group.expr for group in groups])
-        made, known = None, self.scopes.registration(table)  # of the rows that are about to be read
+        made, known = None, self.scopes.held([table])[table]  # of the rows that are about to be read
         try:
             made = self._engines.of({table}).prepare(wanted, path)
         except CuradorError:
@@ -200,7 +200,7 @@ class CopyHolder:
 
     def attach(self, prepared: Prepared) -> None:
         """Use a copy that :meth:`prepare` stored before, of the rows as they are now."""
-        self._attach(prepared, self.scopes.registration(prepared.table))
+        self._attach(prepared, self.scopes.held([prepared.table])[prepared.table])
 
     def _attach(self, prepared: Prepared, known: Registration) -> None:
         self._engines.of({prepared.table}).attach(prepared)

@@ -111,8 +111,8 @@ class Ledger(Protocol):
         fingerprint it is refused.  A charge that was never settled answers nothing: asking again is a new charge.
 
         ``planned`` are the registrations of the tables it will read.  They are compared within the transaction: a table
-        that was renewed or reloaded since is refused (code ``planned-for-other-data``), so that no charge falls on
-        people whom the answer is not about.
+        that was renewed, reloaded or moved since is refused (code ``planned-for-other-data``), so that no charge falls
+        on people whom the answer is not about.
 
         ``owner`` names the process that will answer, and asks for the question to be bought once: while another charge
         for it is being answered, this one is refused (code ``being-answered``, with that charge and its owner in the
@@ -184,7 +184,10 @@ class Ledger(Protocol):
         ...
 
     def registered(self, table: str, source: str) -> Registration | None:
-        """The registration of a name or a source; None if both are new.  Changes nothing."""
+        """The registration of a name, or else of a source; None if both are new.  Changes nothing.
+
+        Its source is the one that the name stands for now, whoever asks with another.
+        """
         ...
 
     def renew(self, table: str, scope: str, *, because: str, alike: Sequence[str] = ()) -> Registration:

@@ -48,7 +48,7 @@ class Registry(ABC):
             if len(meant) > 1:
                 raise InvalidParameter(
                     f"The name {table!r} and its source are registered as different data.",
-                    fix="Decide with renew() which budget it charges from now on.",
+                    fix="Give it the name, or the source, that it had before; renew() is for other people alone.",
                     code="table-ambiguous",
                     facts={"table": table},
                 )
@@ -87,11 +87,12 @@ class Registry(ABC):
 
     def registered(self, table: str, source: str) -> Registration | None:
         def read_registration(rows: Rows) -> Registration | None:
-            known = rows.get(NAMED, table) or rows.get(SOURCED, source)
+            named = rows.get(NAMED, table)
+            known = named or rows.get(SOURCED, source)
             if known is None:
                 return None
             data, bound, version, unit = row_of(rows, DATA, known[1])
-            return Registration(table, source, bound, version, data, unit)
+            return Registration(table, source if named is None else named[2], bound, version, data, unit)
 
         return self._store.read(read_registration)
 
@@ -130,7 +131,8 @@ def refuse_other_data(rows: Rows, planned: Sequence[Registration], charge: str =
     """Refuse what was planned with, or has read, data that a table's name does not stand for any more."""
     for known in planned:
         named, data = rows.get(NAMED, known.table), rows.get(DATA, known.data)
-        if named is None or named[1] != known.data or data is None or data[1:3] != (known.scope, known.version):
+        tied = (known.data, known.source)
+        if named is None or named[1:] != tied or data is None or data[1:3] != (known.scope, known.version):
             raise InvalidParameter(
                 f"The data of {known.table!r} was renewed or reloaded meanwhile.",
                 fix="Ask again.",
