@@ -190,6 +190,14 @@ class Ledger(Protocol):
         """
         ...
 
+    def owners(self, sources: Collection[str]) -> Mapping[str, Registration]:
+        """The registrations of those of these sources that are known."""
+        ...
+
+    def registrations(self) -> tuple[Registration, ...]:
+        """What every name stands for now, in the order of the names."""
+        ...
+
     def renew(self, table: str, scope: str, *, because: str, alike: Sequence[str] = ()) -> Registration:
         """Decide that a table's data is new people, under another scope from now on; the reason is kept.
 
