@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from datetime import date
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,8 @@ import pytest
 from curador.accounting.events import PureLoss
 from curador.curator.curator import Curator
 from curador.curator.release import Release
-from curador.errors import CuradorError, InvalidParameter
+from curador.engines.sql_engine import SqlEngine
+from curador.errors import CuradorError, InvalidParameter, NotPromised
 from curador.privacy import PureDP
 from curador.query.aggregates.counts import count
 from curador.query.ask.builder import TableQuery
@@ -139,3 +141,41 @@ def test_the_order_in_which_tables_of_one_file_are_declared_does_not_matter(tmp_
         found = opened(*names).scopes.held([name for name in names if name in known])
         assert found == {name: known[name] for name in found}
     first.sql("SELECT COUNT(*) AS n FROM b", epsilon=0.1)
+
+
+# ---- a running count after a decision --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("meanwhile", [False, True])
+@pytest.mark.parametrize(("table", "unit"), [("v", "id: person"), ("towns", "row")])
+def test_an_open_running_count_ends_with_a_decision_about_what_it_reads(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, table: str, unit: str, meanwhile: bool
+) -> None:
+    (tmp_path / "v.csv").write_text("day,town\n" + "2020-01-01,A\n" * 100)
+    (tmp_path / "towns.csv").write_text("name,region\nA,north\n")
+    dated = {"day": {"type": "date", "bounds": ["2019-01-01", "2021-01-01"]}, "town": "text"}
+    tables = {
+        "v": Table(tmp_path / "v.csv", columns=dated),
+        "towns": Table(tmp_path / "towns.csv", public=True, columns={"name": "text", "region": "text"}),
+    }
+    curator = Curator(tables, budget=PureDP(10), ledger=tmp_path / "x.db")
+    joined = curator.table("v").join("towns", {"town": "name"})
+    counts = [curator.running_count(q, "day", date(2020, 1, 1), 5, epsilon=1) for q in (joined, curator.table("v"))]
+    for stream in counts:
+        stream.next()
+
+    def decide() -> None:
+        curator.ledger.redeclare(table, unit, because="it was another")
+
+    if meanwhile:  # while the rows are read
+        real = SqlEngine.run
+        monkeypatch.setattr(SqlEngine, "run", lambda *given: (real(*given), decide())[0])
+    else:
+        decide()
+    with pytest.raises(InvalidParameter) as refused:
+        counts[0].next()
+    assert refused.value.code == "unit-changed"
+    with pytest.raises(NotPromised):  # a day that fails ends it
+        counts[0].next()
+    if table == "towns":
+        counts[1].next()  # reads another table alone
