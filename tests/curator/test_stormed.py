@@ -15,7 +15,9 @@ import pytest
 
 from curador.accounting.events import PureLoss
 from curador.curator.curator import Curator
+from curador.curator.purchase import Request
 from curador.curator.release import Release
+from curador.curator.study.file import Analyst
 from curador.engines.sql_engine import SqlEngine
 from curador.errors import CuradorError, InvalidParameter, NotPromised
 from curador.privacy import PureDP
@@ -179,3 +181,32 @@ def test_an_open_running_count_ends_with_a_decision_about_what_it_reads(
         counts[0].next()
     if table == "towns":
         counts[1].next()  # reads another table alone
+
+
+# ---- who asked first, and why ----------------------------------------------------------------------------------------
+
+
+def test_a_repeated_answer_keeps_the_reason_of_who_asks_and_shows_no_other(tmp_path: Path) -> None:
+    (tmp_path / "v.csv").write_text("x\n" + "1\n" * 100)
+    people = Table(tmp_path / "v.csv", columns={"x": X})
+    analysts = {name: Analyst(PureDP(5)) for name in ("alice", "bob", "eve")}
+    curator = Curator({"p": people}, budget=PureDP(20), ledger=tmp_path / "x.db", analysts=analysts)
+    plan = curator.plan("SELECT COUNT(*) AS n FROM p", epsilon=2)
+    curator.release(plan, Request(because="ALICE merges", analyst="alice"))
+    curator.release(plan, Request(because="bob audits", analyst="bob"))
+    again = curator.buy(plan, Request(because="bob audits again", analyst="bob", key="k"))
+    owner = curator.buy(plan, Request(because="the owner looks"))
+    eve = curator.buy(plan, Request(because="eve learns", analyst="eve", key="k"))
+    stated = [bought.charge.note["because"] for bought in (again, owner, eve)]
+    assert stated == ["bob audits again", "the owner looks", "eve learns"]
+    for name in ("bob", "eve"):
+        for charge in curator.history(name):
+            assert "alice" not in f"{charge} {dict(charge.note)}".lower()
+            assert charge.note["receiver"] == charge.receiver == name
+    reasons = [(c.receiver, c.note["because"]) for c in curator.history()]
+    assert reasons[:2] == [("alice", "ALICE merges"), ("bob", "bob audits")]
+    assert ("eve", "eve learns") in reasons
+    curator.ledger.verify()
+    curator.close()
+    reopened = Curator({"p": people}, budget=PureDP(20), ledger=tmp_path / "x.db", analysts=analysts)
+    assert [(c.receiver, c.note["because"]) for c in reopened.history()] == reasons

@@ -47,6 +47,10 @@ LOOKED_AGAIN = 3
 """How often a charge that has no answer yet is looked at again."""
 
 
+REPEATED = ("text", "purchase", "because", "override", "receiver", "measures")
+"""What is noted of an answer that another receiver has bought before."""
+
+
 class Purchase(Protocol):
     """Anything that a curator can buy.
 
@@ -285,6 +289,7 @@ class Buyer:
             if shared := self._measured_before(purchase, who, held):
                 note["shared"] = shared
         event, guarantee = purchase.event, purchase.guarantee
+        again = {name: note[name] for name in REPEATED if name in note}
         try:
             return self._ledger.reserve(
                 _charged(held),
@@ -292,6 +297,7 @@ class Buyer:
                 guarantee=guarantee,
                 receiver=who,
                 note=note,
+                again=again,
                 key=request.digest,
                 fingerprint=named,
                 planned=self._scopes.live(held),
