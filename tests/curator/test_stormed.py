@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import date
@@ -210,3 +211,31 @@ def test_a_repeated_answer_keeps_the_reason_of_who_asks_and_shows_no_other(tmp_p
     curator.close()
     reopened = Curator({"p": people}, budget=PureDP(20), ledger=tmp_path / "x.db", analysts=analysts)
     assert [(c.receiver, c.note["because"]) for c in reopened.history()] == reasons
+
+
+# ---- questions of any length -----------------------------------------------------------------------------------------
+
+
+def test_a_note_is_short_however_long_the_question_is(tmp_path: Path) -> None:
+    (tmp_path / "v.csv").write_text("g\na\n")
+    people = Table(tmp_path / "v.csv", columns={"g": "text"})
+    curator = Curator({"p": people}, budget=PureDP(1), ledger=tmp_path / "x.db")
+    keys = [f"{i:05d}" + "x" * 100 for i in range(2000)]
+    grouped = curator.table("p").group_by("g", keys={"g": keys}).aggregate(n=count())
+    listed = " OR ".join(f"g = '{key}'" for key in keys[:150])
+    curator.release(curator.plan(grouped, epsilon="1e-9"))
+    curator.sql(f"SELECT COUNT(*) AS n FROM p WHERE {listed}", epsilon="1e-9")
+    batch = curator.batch({"n" * 50 + str(i): curator.table("p").aggregate(n=count()) for i in range(60)}, epsilon=0.1)
+    curator.publish(batch)
+    with sqlite3.connect(tmp_path / "x.db") as database:
+        reserved = ('"kind":"reserve"',)
+        found = database.execute("SELECT length(body) FROM entry WHERE instr(body, ?)", reserved).fetchall()
+    database.close()
+    assert len(found) == 3
+    assert max(found) < (5000,)
+    asked = curator.history()[0].note["asked"]
+    assert isinstance(asked, Mapping)
+    assert asked["characters"] > 200_000
+    assert curator.release(curator.plan(grouped, epsilon="1e-9")).repeated
+    with pytest.raises(InvalidParameter, match="at most"):
+        curator.sql("SELECT COUNT(*) AS n FROM p", epsilon="0.1", because="x" * 2001)

@@ -27,6 +27,7 @@ from curador.engines.pool import EnginePool
 from curador.errors import BudgetExceeded, CuradorError, EngineFailed, InvalidParameter
 from curador.forks import after_fork, has_ended, process_name
 from curador.ledger.contract import Charge, Ledger, Registration
+from curador.ledger.records import bounded
 from curador.privacy import Guarantee
 from curador.query.plan.identity import digest
 from curador.query.tables.table import Table
@@ -37,6 +38,9 @@ LOOKED_BACK = 200
 
 TRIES = 3
 """How often a purchase is made for the registrations as they are, where another process changes them meanwhile."""
+
+LONGEST_REASON, MOST_MEASURES = 2000, 200
+"""Characters of a reason, and digests of measures, that are noted with a charge."""
 
 _NUMBERS = count(1)
 
@@ -149,8 +153,10 @@ class Request:
                 raise InvalidParameter(f"{name} must be a text.", fix=f'Write {name}="…".')
         if not isinstance(self.override, bool) or not isinstance(self.fresh, bool):
             raise InvalidParameter("override and fresh are True or False.", fix="Pass one of them.")
-        if not isinstance(self.because, str) or not storable(self.because):
-            raise InvalidParameter("A reason is a text of Unicode characters.", fix='Write because="…".')
+        if not isinstance(self.because, str) or not storable(self.because) or len(self.because) > LONGEST_REASON:
+            raise InvalidParameter(
+                f"A reason is a text of at most {LONGEST_REASON} Unicode characters.", fix='Write because="…".'
+            )
 
     @property
     def digest(self) -> str | None:
@@ -276,7 +282,7 @@ class Buyer:
     ) -> Charge:
         """Spend the event; or refuse, naming the nearest budget that is short."""
         note: dict[str, object] = {
-            **purchase.note,
+            **bounded(purchase.note),
             "purchase": named,
             "because": request.because,
             "override": request.override,
@@ -285,7 +291,7 @@ class Buyer:
             note["ran"] = purchase.ran.to_json()  # charged otherwise; kept for better accountants
         note["receiver"] = who
         if measured := _measured(purchase, held):
-            note["measures"] = list(measured)
+            note["measures"] = list(measured)[:MOST_MEASURES]
             if shared := self._measured_before(purchase, who, held):
                 note["shared"] = shared
         event, guarantee = purchase.event, purchase.guarantee
