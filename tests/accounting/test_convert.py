@@ -40,6 +40,15 @@ def test_pure_to_zcdp() -> None:
         assert tight < c.pure_to_zcdp(e)
 
 
+@pytest.mark.parametrize("places", [1, 8, 9, 10, 30, 55, 59, 60, 61, 62, 70, 100, 161, 162, 400])
+def test_no_epsilon_has_a_rho_of_zero(places: int) -> None:
+    """By x - x**3 / 3 <= tanh(x) <= x, and never below it, also where 60 digits hold no difference from 1."""
+    e = F(1, 10**places)
+    found = rational(c.pure_to_zcdp_tight(e))
+    assert found >= e**2 / 2 - e**4 / 24 > 0
+    assert found <= e**2 / 2 * (1 + F(1, 10**15)) or found == rational(5e-324)
+
+
 @given(losses, st.fractions(F(1001, 1000), 200))
 def test_tight_rho_covers_every_order(epsilon: Fraction, alpha: Fraction) -> None:
     assert worst_pure_renyi(epsilon, alpha) <= float(alpha) * c.pure_to_zcdp_tight(epsilon) * (1 + 1e-14)

@@ -51,7 +51,8 @@ def test_a_new_table_of_renewed_rows_charges_their_root(tmp_path: Path, linked: 
     if linked:
         os.link(first, second := tmp_path / "w.csv")
     opened(tmp_path, a=first).renew("a", because="others", epsilon=1)
-    for tables in ({"a": first, "b": second}, {"b": second, "a": first}, {"b": second}, {"a": first}):
+    sets: list[dict[str, Any]] = [{"a": first, "b": second}, {"b": second, "a": first}, {"b": second}, {"a": first}]
+    for tables in sets:
         assert roots(opened(tmp_path, **tables)) == ("a, renewed 1",)
     both = opened(tmp_path, a=first, b=second)
     both.sql("SELECT COUNT(*) AS n FROM a", epsilon=1)
@@ -66,7 +67,8 @@ def test_a_renewal_takes_along_the_tables_of_other_studies(tmp_path: Path, linke
         os.link(first, second := tmp_path / "w.csv")
     whole = opened(tmp_path, a=first, b=second, other=file_of(tmp_path, "other.csv"))
     for renewing, of in (("a", first), ("b", second)):
-        opened(tmp_path, **{renewing: of}).renew(renewing, because="others", epsilon=1)
+        alone: dict[str, Any] = {renewing: of}
+        opened(tmp_path, **alone).renew(renewing, because="others", epsilon=1)
         assert roots(whole, "a", "b") == (f"{renewing}, renewed 1",)  # also where it stays open
         assert roots(opened(tmp_path, a=first, b=second), "a", "b") == (f"{renewing}, renewed 1",)
     assert roots(whole, "other") == ("population",)

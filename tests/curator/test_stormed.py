@@ -172,7 +172,13 @@ def test_an_open_running_count_ends_with_a_decision_about_what_it_reads(
 
     if meanwhile:  # while the rows are read
         real = SqlEngine.run
-        monkeypatch.setattr(SqlEngine, "run", lambda *given: (real(*given), decide())[0])
+
+        def run(*given: Any) -> object:
+            found = real(*given)
+            decide()
+            return found
+
+        monkeypatch.setattr(SqlEngine, "run", run)
     else:
         decide()
     with pytest.raises(InvalidParameter) as refused:

@@ -391,12 +391,7 @@ def verify_release(ledger: Ledger, given: Release | Publication | Mapping[str, A
             "This was released from another ledger.", fix="Verify it there.", code="release-of-another-ledger"
         )
     if not hmac.compare_digest(found.seal.encode(errors="replace"), ledger.seal(content).encode()):
-        raise InvalidParameter(
-            "This is not as it was released: something in it was changed.",
-            fix="Trust nothing in it; ask for it again.",
-            code="release-changed",
-            facts={"charge": found.charge},
-        )
+        raise _changed(found.charge)
     if ledger.answer(found.charge) is None:
         raise InvalidParameter(
             "This ledger has not answered that charge.",
@@ -404,6 +399,8 @@ def verify_release(ledger: Ledger, given: Release | Publication | Mapping[str, A
             code="release-unknown",
             facts={"charge": found.charge},
         )
+    if isinstance(found, Publication):
+        _require_inner_seals(ledger, given if isinstance(given, Mapping) else found.to_dict())
     inner = found.releases.values() if isinstance(found, Publication) else ()
     languages = [found.language, *(release.language for release in inner)]
     if not all(map(has_texts, languages)) or not (found is given or all(map(is_worded, _notes(given)))):
@@ -415,13 +412,29 @@ def verify_release(ledger: Ledger, given: Release | Publication | Mapping[str, A
     return found
 
 
+def _require_inner_seals(ledger: Ledger, data: Mapping[str, Any]) -> None:
+    """Refuse a publication in which the seal of a release is another: it would not verify when taken out."""
+    for release in data["releases"].values():
+        if release.get("seal") != ledger.seal(sealed_part(release)):
+            raise _changed(data["charge"])
+
+
+def _changed(charge: str) -> InvalidParameter:
+    return InvalidParameter(
+        "This is not as it was released: something in it was changed.",
+        fix="Trust nothing in it; ask for it again.",
+        code="release-changed",
+        facts={"charge": charge},
+    )
+
+
 def _content(data: Mapping[str, Any]) -> str:
     """All of a release or a publication that is sealed, from its plain values."""
     try:
         if "releases" in data:
             data = {**data, "releases": {name: sealed_part(found) for name, found in data["releases"].items()}}
         return sealed_part(data)
-    except (KeyError, TypeError, ValueError, AttributeError):
+    except (KeyError, TypeError, ValueError, AttributeError, RecursionError):
         raise InvalidParameter("These are not the values of a release.", fix="Pass what to_dict() made.") from None
 
 

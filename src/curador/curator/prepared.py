@@ -211,6 +211,12 @@ class CopyHolder:
         self._prepared.append(prepared)
         self._copied[prepared] = known
 
+    def _copies_of(self, table: str) -> list[Prepared]:
+        """The copies of a table's rows as they are now; those of rows that another process reloaded are passed over."""
+        mine = [prepared for prepared in self._prepared if prepared.table == table]
+        now = self.scopes.registration(table) if mine else None
+        return [prepared for prepared in mine if self._copied.get(prepared) == now]
+
     def _refuse_outdated(self, purchase: Purchase, held: Mapping[str, Registration]) -> None:
         """Refuse a copy of rows that were reloaded or renewed since: it would charge other people than it is about.
 

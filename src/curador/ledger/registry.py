@@ -42,7 +42,11 @@ class Registry(ABC):
         unit: str = "",
         alike: Sequence[str] = (),
     ) -> Registration:
-        name_of(table, "table"), name_of(source, "source", LONGEST_SOURCE)
+        name_of(table, "table")
+        for address in (source, *alike):
+            name_of(address, "source", LONGEST_SOURCE)
+        if unit:
+            name_of(unit, "unit")
 
         def find_or_tie(rows: Rows) -> Registration:
             named, sourced = rows.get(NAMED, table), rows.get(SOURCED, source)
