@@ -40,12 +40,14 @@ def process_name() -> str:
     """
     if _named[0] != process():
         with suppress(OSError, ValueError, IndexError):
-            _named[:] = [process(), f"{_machine()}:{os.getpid()}:{_started(os.getpid())}"]
+            _named[:] = [process(), f"{_machine()}:{os.getpid()}:{_state(os.getpid())[19]}"]
     return str(_named[1]) if _named[0] == process() else ""
 
 
 def has_ended(name: str) -> bool:
-    """Whether a process has ended for certain: it was one of this machine, and is not here any more.
+    """Whether a process has ended for certain: it was one of this machine, and does not run here any more.
+
+    One that was killed and whose parent has not asked about it yet, as in a container without an init, has ended.
 
     >>> has_ended("another machine:1:1"), has_ended("")
     (False, False)
@@ -53,7 +55,10 @@ def has_ended(name: str) -> bool:
     machine, _, rest = name.partition(":")
     number, _, started = rest.partition(":")
     try:
-        return bool(started) and machine == _machine() and _started(int(number)) != started.partition(":")[0]
+        if not started or machine != _machine():
+            return False
+        state = _state(int(number))
+        return state[0] in ("Z", "X", "x") or state[19] != started.partition(":")[0]
     except FileNotFoundError:
         return True
     except (OSError, ValueError, IndexError):
@@ -66,10 +71,10 @@ def _machine() -> str:
         return hashlib.sha256(f"{file.read()}{os.readlink('/proc/self/ns/pid')}".encode()).hexdigest()[:16]
 
 
-def _started(number: int) -> str:
-    """When a process was started, in ticks: a number may be given to another one later."""
+def _state(number: int) -> list[str]:
+    """What the system says of a process: first its state; at 19 when it was started, since numbers are given again."""
     with open(f"/proc/{number}/stat") as file:
-        return file.read().rpartition(")")[2].split()[19]
+        return file.read().rpartition(")")[2].split()
 
 
 def after_fork(thing: Reborn) -> None:

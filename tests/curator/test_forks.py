@@ -21,6 +21,7 @@ import pytest
 from curador.curator.curator import Curator
 from curador.curator.purchase import fingerprint
 from curador.errors import CuradorError
+from curador.forks import has_ended, process_name
 from curador.mechanisms.sparse_vector import AboveThreshold
 from curador.mechanisms.tree import ContinualCount
 from curador.privacy import PureDP
@@ -208,3 +209,24 @@ def test_made_up_tables_outlive_a_child_that_ends() -> None:
     assert folder.is_dir()
     stage.close()
     assert not folder.exists()
+
+
+def test_a_killed_process_that_nobody_has_asked_about_has_ended() -> None:
+    """A zombie, as in a container without an init: its question is free again at once."""
+    read, write = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.write(write, process_name().encode())
+        signal.pause()
+    name = os.read(read, 1000).decode()
+    assert name
+    assert not has_ended(name)
+    os.kill(child, signal.SIGKILL)
+    os.waitid(os.P_PID, child, os.WEXITED | os.WNOWAIT)  # it is dead, and still listed
+    assert os.path.exists(f"/proc/{child}")
+    assert has_ended(name)
+    assert has_ended(f"{name}:7")  # as the owner of a charge is written
+    os.waitpid(child, 0)
+    assert has_ended(name)
+    os.close(read)
+    os.close(write)

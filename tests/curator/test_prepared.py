@@ -152,3 +152,22 @@ def test_a_copy_without_all_rows_answers_for_no_coarser_groups() -> None:
     found = unlisted.ask("SELECT COUNT(*) AS n FROM t", epsilon=1000, because="x", override=True, prepared=True)
     assert found.value == 100
     unlisted.close()
+
+
+def test_a_copy_of_rows_that_another_process_reloaded_is_passed_over(study: Path, curator: Curator) -> None:
+    curator.prepare("visits_a")
+    asked = "SELECT COUNT(*) AS n FROM visits_a"
+    before = curator.plan(asked, epsilon=1)
+    assert before.prepared is not None
+    other = Curator(study)
+    other.reload("visits_a")
+    other.close()
+    with pytest.raises(InvalidParameter) as refused:
+        curator.release(before)  # what was planned with it is not answered
+    assert refused.value.code == "data-changed"
+    assert curator.plan(asked, epsilon=1).prepared is None
+    curator.sql(asked, epsilon=1)
+    with pytest.raises(QuestionRefused):
+        curator.plan(asked, epsilon=1, prepared=True)
+    curator.prepare("visits_a")
+    assert curator.plan(asked, epsilon=1).prepared is not None

@@ -13,7 +13,7 @@ import pytest
 
 from curador.curator.curator import Curator
 from curador.curator.purchase import Request, fingerprint
-from curador.errors import CuradorError, InvalidParameter
+from curador.errors import CuradorError, InvalidParameter, QuestionRefused
 from curador.privacy import PureDP
 from curador.query.tables.table import Table
 from tests.ledger.interrupts import Interrupt, interrupted
@@ -129,9 +129,9 @@ def test_a_copy_of_rows_that_were_renewed_while_it_was_made_is_not_used(
     monkeypatch.setattr(engine, "prepare", prepare)
     with suppress(CuradorError):
         one.prepare("t", ["g"])
-    with pytest.raises(InvalidParameter) as refused:
-        one.release(one.plan(BY_G, epsilon=1, prepared=True))
-    assert refused.value.code == "data-changed"
+    with pytest.raises(QuestionRefused):
+        one.plan(BY_G, epsilon=1, prepared=True)
+    assert one.plan(BY_G, epsilon=1).prepared is None
 
 
 def test_an_interrupted_question_is_nobodys_lease(tmp_path: Path) -> None:

@@ -133,6 +133,10 @@ def test_a_release_is_genuine_in_every_form(folder: Path) -> None:
         lambda data: data["releases"].pop("y"),
         set_in("releases", "y", "columns", "n", 0, 3),
         lambda data: data["releases"].update(x=data["releases"]["y"]),
+        set_in("releases", "y", "seal", ""),
+        set_in("releases", "y", "seal", {"any": ["JSON"]}),
+        lambda data: data["releases"]["x"].update(seal=data["releases"]["y"]["seal"]),
+        lambda data: data["releases"]["y"].pop("seal"),
     ],
 )
 def test_a_changed_publication_is_refused(change: Callable[[dict[str, Any]], None], folder: Path) -> None:
@@ -178,7 +182,14 @@ def test_the_command_line_verifies_a_release(folder: Path) -> None:
         assert told.exit_code == 0
         assert said in told.stdout
     told = run(app, ["ledger", "verify", str(file), "--study", study, "--json"])
-    assert json.loads(told.stdout) == {"release": str(file), "charge": "1", "genuine": True}
+    beside = sorted({"remaining", "repeated"} & json.loads(made.stdout).keys())
+    assert json.loads(told.stdout) == {"release": str(file), "charge": "1", "genuine": True, "unsealed": beside}
+    file.write_text(json.dumps({**json.loads(made.stdout), "remaining": "a lie"}))
+    told = run(app, ["ledger", "verify", str(file), "--study", study])
+    assert "Not sealed, and not verified: remaining" in told.stdout
+    for nested in ("[" * 200_000, '{"notes":' + "[" * 5000 + "]" * 5000 + "}"):
+        file.write_text(nested)
+        assert isinstance(run(app, ["ledger", "verify", str(file), "--study", study]).exception, InvalidParameter)
     file.write_text(made.stdout.replace('"epsilon": 0.5', '"epsilon": 0.1').replace('"epsilon":0.5', '"epsilon":0.1'))
     told = run(app, ["ledger", "verify", str(file), "--study", study])
     assert told.exit_code == 1
@@ -191,3 +202,13 @@ def test_the_command_line_verifies_a_release(folder: Path) -> None:
     file.write_text("not JSON")
     assert run(app, ["ledger", "verify", str(file), "--study", study]).exit_code == 1
     assert run(app, ["ledger", "verify", "--study", study]).exit_code == 0
+
+
+def test_nested_values_are_no_release(folder: Path) -> None:
+    released(folder)
+    nested: list[Any] = []
+    for _ in range(5000):
+        nested = [nested]
+    good = released(folder)
+    with pytest.raises(InvalidParameter):
+        verify_release(open_ledger(folder / "ledger.db"), {**good, "columns": {"n": nested}})

@@ -6,6 +6,8 @@ import json
 import pickle
 import shutil
 import sqlite3
+from collections.abc import Callable
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 from pathlib import Path
@@ -193,3 +195,24 @@ def test_a_disk_that_cannot_be_written(quick: Path) -> None:
     (quick / "file").touch()
     found = refusal(LedgerFailed, open_ledger, quick / "x.db", keep=quick / "file")
     assert found == ("ledger-keep-unavailable", {"file": "key"})
+
+
+def test_half_a_surrogate_pair_names_nothing(fresh: Opener) -> None:
+    ledger, half = fresh(), chr(0xD800)
+    ledger.open("people", PureDP(1))
+    acts: list[Callable[[], object]] = [
+        lambda: ledger.reserve(half, PureLoss(Fraction(1, 10))),
+        lambda: ledger.reserve("people", PureLoss(Fraction(1, 10)), receiver=half),
+        lambda: ledger.balance(half),
+        lambda: ledger.grant(half, PureDP(1)),
+        lambda: ledger.history(half),
+        lambda: ledger.register("t", "t.csv", scope="people", unit=half),
+        lambda: ledger.register("t", "t.csv", scope="people", alike=[half]),
+    ]
+    for act in acts:
+        with pytest.raises(InvalidParameter):
+            act()
+    with suppress(InvalidParameter):  # in memory it is merely unknown
+        assert ledger.registered(half, half) is None
+    assert ledger.count() == 0
+    ledger.verify()

@@ -9,14 +9,19 @@ import sys
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import pytest
 
 from curador.accounting.events import PureLoss
 from curador.errors import LedgerBroken
+from curador.ledger import opening
+from curador.ledger.anchor.log import Anchor
 from curador.ledger.book import Book
 from curador.ledger.opening import open_ledger, restore_ledger
+from curador.ledger.stores.rows import Head
+from curador.ledger.stores.sql import SqlStore
 from curador.privacy import PureDP
 from tests.real_engines import postgres_programs
 
@@ -217,3 +222,79 @@ def test_a_write_ahead_log_removed_under_a_service(quick: Path) -> None:
     assert late.stdout == "ledger-behind-anchor\n"
     buy(first)
     first.close()
+
+
+def rolled_back(address: dict[str, Any], copies: Copies) -> None:
+    """Leave a ledger of which one answer is lost."""
+    ledger = open_ledger(**address)
+    ledger.open("people", PureDP(1))
+    copies.make()
+    buy(ledger)
+    ledger.close()
+    copies.put_back()
+
+
+def test_a_worker_that_opens_during_a_restore_keeps_its_anchor(
+    address: dict[str, Any], copies: Copies, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The restore is committed, and its process stands still before it has written the anchor."""
+    rolled_back(address, copies)
+    real, workers = Anchor.supersede, list[Thread]()
+
+    def sell() -> None:
+        worker = open_ledger(**address)
+        buy(worker, 8)
+        worker.close()
+
+    def supersede(self: Anchor, old: Head | None, head: Head, state: Any) -> bool:
+        if not workers:
+            copies.make()
+            workers.append(Thread(target=sell))
+            workers[0].start()
+            workers[0].join(0.3)  # it waits for its turn; where it did not, it would have sold by now
+        return real(self, old, head, state)
+
+    monkeypatch.setattr(Anchor, "supersede", supersede)
+    restored = restore_ledger(**address, because="test")
+    workers[0].join()
+    assert restored.balance("people").spent == PureDP(0.9)
+    restored.verify()
+    restored.close()
+    copies.put_back()  # as it was right after the restore: the sale is forgotten, and that is seen
+    refused(lambda: open_ledger(**address))
+
+
+def test_a_restore_that_comes_after_a_worker_only_marks(
+    address: dict[str, Any], copies: Copies, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rolled_back(address, copies)
+    real, done = opening._anchor_anew, list[bool]()
+
+    def late(store: SqlStore, old: Head | None) -> None:
+        if not done:
+            done.append(True)
+            copies.make()
+            worker = open_ledger(**address)  # anchors the restored history, and goes on
+            buy(worker, 8)
+            worker.close()
+        real(store, old)
+
+    monkeypatch.setattr(opening, "_anchor_anew", late)
+    restored = restore_ledger(**address, because="test")
+    assert restored.balance("people").spent == PureDP(0.9)
+    restored.close()
+    copies.put_back()
+    refused(lambda: open_ledger(**address))
+
+
+def test_a_log_is_superseded_only_while_it_ends_with_the_mark_that_was_read(tmp_path: Path) -> None:
+    old, newer, restored = Head(3, 1, b"a"), Head(5, 2, b"b"), Head(4, 1, b"c")
+    anchor = Anchor(tmp_path, b"key")
+    assert anchor.supersede(None, old, {})  # there was none
+    assert Anchor(tmp_path, b"key").supersede(old, newer, {})  # another process was faster
+    assert not anchor.supersede(old, restored, {})
+    assert anchor.newest() == newer
+    (tmp_path / "anchor").write_bytes(b"nothing that can be read")
+    assert not Anchor(tmp_path, b"key").supersede(newer, restored, {})
+    assert Anchor(tmp_path, b"key").supersede(None, restored, {})
+    assert Anchor(tmp_path, b"key").newest() == restored

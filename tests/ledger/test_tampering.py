@@ -222,8 +222,8 @@ def test_a_restore_that_was_cut_off_before_its_anchor_was_written(
         raise OSError("the power was cut")
 
     with monkeypatch.context() as cut:
-        cut.setattr(Anchor, "start", cut_off)
-        with pytest.raises(OSError, match="power"):
+        cut.setattr(Anchor, "supersede", cut_off)
+        with pytest.raises(LedgerFailed, match="power"):
             restore_ledger(rolled_back, because="test")
     with pytest.raises(InvalidParameter, match="not older"):
         restore_ledger(rolled_back, because="test")

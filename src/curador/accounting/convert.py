@@ -20,7 +20,6 @@ from curador.accounting.precise import (
     float_above,
     least_dyadic,
     least_float,
-    lost_digits,
     nearest,
     open_delta,
     open_order,
@@ -48,6 +47,10 @@ class AtOrder:
     order: float
 
 
+NEGLIGIBLE = Fraction(1, 10**9)
+"""An epsilon below which tanh(epsilon / 2) is epsilon / 2 in doubles."""
+
+
 # ---- pure and zero-concentrated --------------------------------------------------------------------------------
 
 
@@ -66,13 +69,16 @@ def pure_to_zcdp_tight(epsilon: Number) -> float:
     """The smallest rho that holds for every epsilon-DP mechanism: epsilon * tanh(epsilon / 2).
 
     Guarantee: the worst mechanism is randomised response, with (a - 1) D_a = ln cosh((a - 1/2) e) - ln cosh(e/2).
-    Since ln cosh(sqrt(x)) is concave, D_a / a falls as a grows, and its limit at a = 1 is the value here.
+    Since ln cosh(sqrt(x)) is concave, D_a / a falls as a grows, and its limit at a = 1 is the value here.  For an
+    epsilon so small that digits would be lost it is epsilon**2 / 2, which is above, since tanh(x) <= x.
 
-    >>> round(pure_to_zcdp_tight(1), 6)
-    0.462117
+    >>> round(pure_to_zcdp_tight(1), 6), pure_to_zcdp_tight("1e-100")
+    (0.462117, 5e-201)
     """
     e = positive(epsilon, "epsilon")
-    with digits(lost_digits(e)):  # 1 - exp(-epsilon) cancels
+    if e < NEGLIGIBLE:
+        return up(e**2 / 2)
+    with digits():
         x = (-dec(e)).exp()
         return float_above(dec(e) * (1 - x) / (1 + x))
 

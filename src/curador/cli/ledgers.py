@@ -57,15 +57,18 @@ def _verify_release(ledger: Ledger, path: Path, language: str, as_json: bool) ->
 
     try:
         stated = json.loads(path.read_text(encoding="utf-8"), object_pairs_hook=_once)
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         raise InvalidParameter(f"{path.name} is not JSON that can be read.", fix="Name a release's file.") from None
     if not isinstance(stated, dict):
         raise InvalidParameter(f"{path.name} is not a release.", fix="Name a file that ask --json or publish wrote.")
     found = verify_release(ledger, {name: x for name, x in stated.items() if name not in BESIDE})
+    beside = sorted(BESIDE & stated.keys())
     if as_json:
-        emit({"release": str(path), "charge": found.charge, "genuine": True})
+        emit({"release": str(path), "charge": found.charge, "genuine": True, "unsealed": beside})
         return
     whole(worded("release-genuine", language, file=path.name, charge=found.charge), "green")
+    if beside:
+        say(worded("release-beside", language, names=", ".join(beside)))
 
 
 def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:

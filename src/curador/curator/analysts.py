@@ -38,16 +38,16 @@ class Scopes(TableScopes):
         for name in analysts:
             refuse_reserved(normal(name))
 
-        def open_all(book: Ledger) -> tuple[Mapping[str, Registration], list[str]]:
+        def open_all(book: Ledger) -> tuple[Mapping[str, Registration], dict[str, str], list[str]]:
             view, twins = self._over(book), list[str]()
             looks = {skeleton(first(scope)): scope for scope in book.scopes()}
             view._open_tables()
             view._opening = ()
             for name, who in analysts.items():
                 view._analyst(normal(name), who.budget, who.group, who.expires, "", looks, twins)
-            return view.registered, twins
+            return view.registered, view._addresses, twins
 
-        self.registered, twins = ledger.at_once(open_all)
+        self.registered, self._addresses, twins = ledger.at_once(open_all)
         _warn(twins)
 
     def analyst(

@@ -123,9 +123,13 @@ class Batch:
         return sorted(self.plans, key=lambda name: self.plans[name].identity or "")
 
     @cached_property
-    def identity(self) -> str:
-        """A digest that identifies its measurements; the names of the questions are not in it."""
-        return digest({"batch": [self.plans[name].identity for name in self._order]})
+    def identity(self) -> str | None:
+        """A digest that identifies its measurements; the names of the questions are not in it.
+
+        None where one of them is to be bought each time: so is the whole.
+        """
+        parts = [self.plans[name].identity for name in self._order]
+        return None if None in parts else digest({"batch": parts})
 
     @property
     def measured(self) -> Mapping[str, str]:
@@ -144,18 +148,20 @@ class Batch:
             plan.prepare(engines)
 
     def run(self, engines: EnginePool, progress: Progress | None = None) -> bytes:
-        """The measurements of all questions; each question reads one snapshot."""
-        made = [json.loads(self.plans[name].run(engines, progress)) for name in self._order]
+        """The measurements of all questions, each with its identity; each question reads one snapshot."""
+        plans = [self.plans[name] for name in self._order]
+        made = [[plan.identity, json.loads(plan.run(engines, progress))] for plan in plans]
         return json.dumps({"batch": made}, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
 
     def measurements(self, content: bytes) -> dict[str, bytes]:
-        """Read back what :meth:`run` made, by the names of the questions."""
+        """Read back what :meth:`run` made, by the names of the questions; refused where one is another question's."""
         try:
-            made = [json.dumps(one, ensure_ascii=False).encode() for one in json.loads(content)["batch"]]
-            found = dict(zip(self._order, made, strict=True))
+            made = dict(zip(self._order, json.loads(content)["batch"], strict=True))
+            if any(self.plans[name].identity != of for name, (of, _) in made.items()):
+                raise ValueError("another question's")
+            return {name: json.dumps(made[name][1], ensure_ascii=False).encode() for name in self.plans}
         except (KeyError, TypeError, ValueError):
             raise not_a_measurement() from None
-        return {name: found[name] for name in self.plans}
 
     @cached_property
     def tight(self) -> ApproxDP | None:
@@ -385,12 +391,7 @@ def verify_release(ledger: Ledger, given: Release | Publication | Mapping[str, A
             "This was released from another ledger.", fix="Verify it there.", code="release-of-another-ledger"
         )
     if not hmac.compare_digest(found.seal.encode(errors="replace"), ledger.seal(content).encode()):
-        raise InvalidParameter(
-            "This is not as it was released: something in it was changed.",
-            fix="Trust nothing in it; ask for it again.",
-            code="release-changed",
-            facts={"charge": found.charge},
-        )
+        raise _changed(found.charge)
     if ledger.answer(found.charge) is None:
         raise InvalidParameter(
             "This ledger has not answered that charge.",
@@ -398,6 +399,8 @@ def verify_release(ledger: Ledger, given: Release | Publication | Mapping[str, A
             code="release-unknown",
             facts={"charge": found.charge},
         )
+    if isinstance(found, Publication):
+        _require_inner_seals(ledger, given if isinstance(given, Mapping) else found.to_dict())
     inner = found.releases.values() if isinstance(found, Publication) else ()
     languages = [found.language, *(release.language for release in inner)]
     if not all(map(has_texts, languages)) or not (found is given or all(map(is_worded, _notes(given)))):
@@ -409,13 +412,29 @@ def verify_release(ledger: Ledger, given: Release | Publication | Mapping[str, A
     return found
 
 
+def _require_inner_seals(ledger: Ledger, data: Mapping[str, Any]) -> None:
+    """Refuse a publication in which the seal of a release is another: it would not verify when taken out."""
+    for release in data["releases"].values():
+        if release.get("seal") != ledger.seal(sealed_part(release)):
+            raise _changed(data["charge"])
+
+
+def _changed(charge: str) -> InvalidParameter:
+    return InvalidParameter(
+        "This is not as it was released: something in it was changed.",
+        fix="Trust nothing in it; ask for it again.",
+        code="release-changed",
+        facts={"charge": charge},
+    )
+
+
 def _content(data: Mapping[str, Any]) -> str:
     """All of a release or a publication that is sealed, from its plain values."""
     try:
         if "releases" in data:
             data = {**data, "releases": {name: sealed_part(found) for name, found in data["releases"].items()}}
         return sealed_part(data)
-    except (KeyError, TypeError, ValueError, AttributeError):
+    except (KeyError, TypeError, ValueError, AttributeError, RecursionError):
         raise InvalidParameter("These are not the values of a release.", fix="Pass what to_dict() made.") from None
 
 

@@ -12,11 +12,14 @@ from curador.curator.naming import (
     ANALYST,
     PUBLIC,
     RENEWED,
+    Place,
     address,
     addresses,
     first,
     frame_address,
-    identities,
+    place_of,
+    read_together,
+    reads_at,
     refuse_reserved,
     unit_of,
 )
@@ -48,10 +51,11 @@ class TableScopes:
         self.ledger = ledger
         self._private = {name: table for name, table in tables.items() if not table.public}
         self._public = {name: table for name, table in tables.items() if table.public}
-        self._addresses = addresses({**self._private, **self._public})
+        self._addresses: dict[str, str] = {}
         self._kinds = frozenset(table.neighbors for table in self._private.values())
         self._budget = budget
         self._opening: tuple[str, ...] | None = None
+        self._mates: Mapping[str, frozenset[str]] = {}
         self.registered: Mapping[str, Registration] = {}
         self.shared = not isinstance(budget, Mapping)
         if budget is None:
@@ -77,31 +81,37 @@ class TableScopes:
 
     def _open_tables(self) -> None:
         """Open the scopes of all tables or find them again, and register the tables."""
-        self._alike = self._other_addresses()
+        tables = {**self._private, **self._public}
+        known = {name: found for name in tables if (found := self.ledger.registered(name, "")) is not None}
+        self._addresses = addresses(tables, {name: found.source for name, found in known.items()})
+        self._alike = self._other_addresses({name: place_of(name, table) for name, table in tables.items()})
         if isinstance(self._budget, Mapping):
             self._apart(self._budget)
         else:
             assert self._budget is not None
             self._together(self._budget)
+        self._refuse_two_budgets()
         self.registered = MappingProxyType({name: self._registered(name) for name in self._private})
         for name in self._public:
             self.ledger.register(name, self._addresses[name], scope="", unit=PUBLIC, alike=self._alike[name])
 
-    def _other_addresses(self) -> dict[str, tuple[str, ...]]:
+    def _other_addresses(self, places: Mapping[str, Place]) -> dict[str, tuple[str, ...]]:
         """Other addresses of each table's source by which it may be known, under a name that is gone.
 
         One that belongs to a table that is declared here is left out: either both are declared, or the disk gave the
         number of a file that is gone to another one.
         """
-        found = {name: identities(table) for name, table in {**self._private, **self._public}.items()}
-        own = {name: self.ledger.registered(name, self._addresses[name]) for name in found}
+        self._mates = read_together({name: places[name] for name in self._private})
+        own = {name: self.ledger.registered(name, self._addresses[name]) for name in places}
         declared = {known.data: name for name, known in own.items() if known is not None}
+        found: dict[str, tuple[str, ...]] = {}
         seen: set[str] = set()
-        for name, all_ in found.items():
-            owners = {i: known.data for i in all_ if (known := self.ledger.registered("", i)) is not None}
-            mine = [i for i in all_ if i not in seen and declared.get(owners.get(i, -1), name) == name]
-            seen.update(all_)
-            found[name] = tuple(mine)
+        for name, place in places.items():
+            owners = {i: known.data for i, known in self.ledger.owners((*place.files, *place.folders)).items()}
+            # Of a few files their folder is not remembered, of many not each: another table's may be, if this is new.
+            there = dict.fromkeys((*place.kept, *(owners if own[name] is None else ())))
+            found[name] = tuple(i for i in there if i not in seen and declared.get(owners.get(i, -1), name) == name)
+            seen.update(place.kept)
         return found
 
     def _registered(self, name: str) -> Registration:
@@ -126,7 +136,10 @@ class TableScopes:
     def _scope(self, name: str) -> str:
         """The scope that a table charges: the one it always did, whatever it was called then."""
         known = self._known(name)
-        return name if known is None or not known.scope else known.scope
+        if known is not None and known.scope:
+            return known.scope
+        mates = (self._known(mate) for mate in sorted(self._mates[name] - {name}))
+        return next((mate.scope for mate in mates if mate is not None and RENEWED.fullmatch(mate.scope)), name)
 
     def _apart(self, budget: Mapping[str, Guarantee]) -> None:
         missing = sorted(set(self._private) ^ set(budget))
@@ -135,53 +148,44 @@ class TableScopes:
                 f"{missing[0]!r} has a budget and is not a private table, or the other way round.",
                 fix="Give every private table its budget, and nothing else.",
             )
-        if twice := self._read_twice():
-            raise InvalidParameter(
-                f"{twice!r} reads what another table reads: people in it would lose both budgets.",
-                fix="Give all tables one budget.",
-                code="table-read-twice",
-            )
+        if twice := [name for name in self._private if len(self._mates[name]) > 1]:
+            raise _read_twice(twice[-1], "Give all tables one budget.")
         self._refuse_renamed_frames()
         for name, table in self._private.items():
             self._table(name, budget[name], neighbors=table.neighbors)
 
-    def _read_twice(self) -> str | None:
-        """A table whose rows another one reads too, as far as can be seen: the same source, file or frame."""
-        taken: set[object] = set()
-        for name, table in self._private.items():
-            held = [id(table.source.data)] if isinstance(table.source, Frame) else []
-            mine = {address(name, table), *identities(table), *held}
-            if mine & taken:
-                return name
-            taken |= mine
-        return None
+    def _refuse_two_budgets(self) -> None:
+        """Refuse tables that read the same rows and charge two roots, as after a renewal of one of them alone."""
+        for names in set(self._mates.values()):
+            if len(names) > 1 and len({root_of(self.ledger.balance(self._scope(name))) for name in names}) > 1:
+                fix = "Declare one of them; where these rows are other people, renew() takes all that read them along."
+                raise _read_twice(max(names), fix)
 
     def _refuse_renamed_frames(self) -> None:
         """Refuse a new table that may be one that is gone: a frame's name is its only address.
 
-        It would silently start another budget for the same people, as would a file that was read into a frame.
+        It would silently start another budget for the same people, as would a file that was read into a frame.  In one
+        budget for all, it would only where the table that is gone was renewed.
         """
-        new = {name: table for name, table in self._private.items() if self._known(name) is None}
-        if not new:
+        own = {name: self._scope(name) for name in self._private if self._known(name) is not None}
+        new = {n: t for n, t in self._private.items() if n not in own and not RENEWED.fullmatch(self._scope(n))}
+        if not new or (self.shared and not any(map(RENEWED.fullmatch, self.ledger.scopes()))):
             return
         frames = any(isinstance(table.source, Frame) for table in new.values())
         gone = [
-            s
-            for s in self.ledger.scopes()
-            if s not in self._private
-            and not RENEWED.fullmatch(s)
-            and (self.ledger.registered("", frame_address(s)) is not None or (frames and self._gone(s)))
+            known.table
+            for known in self.ledger.registrations()
+            if known.scope
+            and known.table not in self._private
+            and not known.table.startswith(ANALYST)
+            and (not self.shared or RENEWED.fullmatch(known.scope))
+            and (known.source == frame_address(known.table) or (frames and known.scope not in own.values()))
         ]
         if gone:
             raise InvalidParameter(
                 f"{next(iter(new))!r} is new here and {gone[0]!r} is gone: they may be the same people.",
                 fix=f"Call it {gone[0]!r} as before; if both are there, declare both; for other people, renew() it.",
             )
-
-    def _gone(self, scope: str) -> bool:
-        """Whether a scope was a table's, and none of the tables here is tied to it."""
-        known = self.ledger.registered(scope, "")
-        return known is not None and known.scope not in {"", *(self._scope(name) for name in self._private)}
 
     def _together(self, budget: Guarantee) -> None:
         kinds = {table.neighbors for table in self._private.values()}
@@ -193,6 +197,7 @@ class TableScopes:
         known = any(self.ledger.registered(name, self._addresses[name]) for name in self._private)
         if known and POPULATION not in self.ledger:
             raise _elsewhere(next(iter(self._private)))
+        self._refuse_renamed_frames()
         self._open(POPULATION, budget, neighbors=kinds.pop())
         whole = self.ledger.balance(POPULATION).budget
         for name in self._private:
@@ -248,7 +253,7 @@ class TableScopes:
     def renew(self, tables: Sequence[str], budget: Guarantee, because: str) -> Balance:
         """Decide that the rows of these tables are new people: from now on they charge one new root.
 
-        Tables that read what one of them reads are about the same people, and go with it.
+        Tables that read what one of them reads are about the same people, and go with it: also those of other studies.
         """
         for name in tables:
             self._require_known(name)
@@ -257,23 +262,35 @@ class TableScopes:
                 "A new budget is for named tables, and needs a reason: who the new people are.",
                 fix="Say it in because=.",
             )
-        read = {name: {address(name, table), *identities(table)} for name, table in self._private.items()}
-        renewed = set().union(*(read[name] for name in tables))
-        also = [name for name in read if read[name] & renewed]
-        kinds = {self._private[name].neighbors for name in also}
-        if len(kinds) > 1:
-            raise InvalidParameter("These tables are about different neighbours.", fix="Renew them one by one.")
-        neighbors = kinds.pop()
+        places = {name: place_of(name, table) for name, table in self._private.items()}
+        mates = read_together(places)
+        also = [name for name in places if mates[name] & set(tables)]
+        rows = frozenset[object]().union(*(places[name].rows for name in also))
 
         def renew_all(ledger: Ledger) -> tuple[str, dict[str, Registration]]:
-            scope = self._over(ledger)._unused(tables[0])
-            ledger.open(scope, budget, neighbors=neighbors)
-            mine = {name: identities(self._private[name]) for name in also}
-            return scope, {name: ledger.renew(name, scope, because=because, alike=mine[name]) for name in also}
+            view = self._over(ledger)
+            for name in also:
+                view._require_source(name)
+            elsewhere = view._reading(rows)
+            kinds = {self._private[name].neighbors for name in also}
+            kinds |= {ledger.balance(known.scope).state.neighbors for known in elsewhere}
+            if len(kinds) > 1:
+                raise InvalidParameter("These tables are about different neighbours.", fix="Renew them one by one.")
+            scope = view._unused(tables[0])
+            ledger.open(scope, budget, neighbors=kinds.pop())
+            for known in elsewhere:
+                ledger.renew(known.table, scope, because=because)
+            made = {n: ledger.renew(n, scope, because=because, alike=places[n].kept) for n in also}
+            return scope, made
 
         scope, made = self.ledger.at_once(renew_all)
         self.registered = MappingProxyType({**self.registered, **made})
         return self.ledger.balance(scope)
+
+    def _reading(self, rows: frozenset[object]) -> list[Registration]:
+        """The tables that other studies registered, and that read some of these rows now."""
+        others = (known for known in self.ledger.registrations() if known.scope and known.table not in self._private)
+        return [known for known in others if not rows.isdisjoint(reads_at(known.source, known.table))]
 
     def _unused(self, name: str) -> str:
         return next(s for n in count(1) if (s := f"{name}, renewed {n}") not in self.ledger)
@@ -281,9 +298,13 @@ class TableScopes:
     def reload(self, table: str) -> int:
         """Record that a table's content changed: answers about the old content are not given for the new."""
         self._require_known(table)
-        made = self.ledger.register(table, self._addresses[table], reloaded=True)
+        made = self.ledger.at_once(lambda ledger: self._over(ledger)._reloaded(table))
         self.registered = MappingProxyType({**self.registered, table: made})
         return made.version
+
+    def _reloaded(self, table: str) -> Registration:
+        self._require_source(table)
+        return self.ledger.register(table, self._addresses[table], reloaded=True)
 
     def _require_known(self, table: str) -> None:
         if table not in self._private:
@@ -313,9 +334,10 @@ class TableScopes:
     def held(self, tables: Iterable[str]) -> dict[str, Registration]:
         """What tables stand for now: whom they charge, and the version of their data.
 
-        Fails: refused once it was decided that a table protects another unit than it is declared with here.
+        Fails: refused once it was decided that a table protects another unit than it is declared with here, or its name
+            stands for another source than the one that would be read here.
         """
-        held = {name: self.registration(name) for name in tables}
+        held = {name: self._require_source(name) for name in tables}
         for name, found in held.items():
             live = not isinstance(self._private[name].source, Frame)
             known = found if live else self.ledger.registered(name, self._addresses[name]) or found
@@ -327,6 +349,18 @@ class TableScopes:
         for name in tables:
             if (known := self.ledger.registered(name, self._addresses[name])) is not None:
                 self._require_unit(known, self._public[name])
+
+    def _require_source(self, name: str) -> Registration:
+        """The registration of the rows that would be read now; refused if the name stands for others since."""
+        found = self.registration(name)
+        if found.source != self._addresses[name]:
+            raise InvalidParameter(
+                f"{name!r} was opened with another source since: the one read here is not what its budget is for.",
+                fix="Declare the source that it has now, and open it again.",
+                code="source-changed",
+                facts={"table": name},
+            )
+        return found
 
     def _require_unit(self, known: Registration, table: Table) -> None:
         if known.unit and known.unit != (mine := unit_of(table)):
@@ -374,7 +408,7 @@ class TableScopes:
         def bind(ledger: Ledger) -> None:
             view = self._over(ledger)
             for name, alike in private.items():
-                own = view.registration(name).data
+                own = view._require_source(name).data
                 others = {view.registration(other).scope for other in self._private if other != name}
                 before = set(ledger.scopes_of(name)) - others  # this table's own, until it was renewed
                 owners = {i: known for i in alike if (known := ledger.registered("", i)) is not None}
@@ -384,11 +418,7 @@ class TableScopes:
             for name, alike in private.items():
                 known = view.registration(name)
                 if any((o := ledger.registered("", i)) is not None and view._is_apart(known, o) for i in alike):
-                    raise InvalidParameter(
-                        f"{name!r} reads what another table reads: people in it would lose both budgets.",
-                        fix="Give all tables one budget; renew those that read the same rows together.",
-                        code="table-read-twice",
-                    )
+                    raise _read_twice(name, "Give all tables one budget; renew those that read the same rows together.")
 
         if private:
             self.ledger.at_once(bind)
@@ -398,6 +428,11 @@ class TableScopes:
         if one.data == other.data or not self.shared:
             return one.data != other.data
         return bool(other.scope) and len({root_of(self.ledger.balance(s)) for s in (one.scope, other.scope)}) > 1
+
+
+def _read_twice(table: str, fix: str) -> InvalidParameter:
+    what = f"{table!r} reads what another table reads: people in it would lose both budgets."
+    return InvalidParameter(what, fix=fix, code="table-read-twice")
 
 
 def _elsewhere(scope: str) -> InvalidParameter:

@@ -182,7 +182,7 @@ class Curator(BudgetHolder, CopyHolder):
         if self._prepared or prepared:
             from curador.query.sql_plan.prepared import fitting  # writes SQL trees: loaded when a table was prepared
 
-            copy = fitting(self._prepared, checked, prepared)
+            copy = fitting(self._copies_of(checked.question.table), checked, prepared)
         return Planner(checked, noise, weights, confidence, rows, copy)
 
     def explain(

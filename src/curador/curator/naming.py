@@ -9,6 +9,7 @@ import os
 import re
 import unicodedata
 from collections.abc import Mapping
+from dataclasses import dataclass
 from urllib.parse import parse_qs, unquote, urlsplit
 
 from curador.engines.registry import engine_entry, in_file
@@ -112,14 +113,17 @@ def unit_of(table: Table) -> str:
 # ---- addresses -----------------------------------------------------------------------------------------------------
 
 
-def addresses(tables: Mapping[str, Table]) -> dict[str, str]:
-    """The address of every table's source; a source that is declared twice is two tables, each with its name."""
+def addresses(tables: Mapping[str, Table], before: Mapping[str, str]) -> dict[str, str]:
+    """The address of every table's source; a source that is declared twice is two tables, each with its name.
+
+    Which of the two has the plain one does not depend on their order: it is as it was ``before``.
+    """
+    plain = {name: address(name, table) for name, table in tables.items()}
     found: dict[str, str] = {}
-    taken: set[str] = set()
-    for name, table in tables.items():
-        plain = address(name, table)
-        found[name] = plain if plain not in taken else f"{plain} as {name}"
-        taken.add(plain)
+    for name in sorted(plain, key=lambda name: before.get(name) != plain[name]):
+        own = f"{plain[name]} as {name}"
+        again = before.get(name) == own or plain[name] in found.values()
+        found[name] = own if again else plain[name]
     return found
 
 
@@ -151,21 +155,65 @@ def frame_address(name: str) -> str:
     return _short(f"frame:{name}")
 
 
-def identities(table: Table) -> tuple[str, ...]:
-    """Other addresses of a table's source, which two names of the same rows share; empty where nothing can be seen.
+@dataclass(frozen=True)
+class Place:
+    """All that shows which rows a table reads: its address, the numbers of its files and their folders, its frame.
 
-    For files these are the numbers that the disk gave them: the same through hard links, globs and moves.
+    The disk gives a file one number: the same through hard links, globs and moves.
     """
-    source = table.source
+
+    address: str
+    files: tuple[str, ...] = ()
+    folders: tuple[str, ...] = ()
+    frame: int | None = None
+
+    @property
+    def kept(self) -> tuple[str, ...]:
+        """Other addresses of the source, for the ledger to remember: of very many files, their folders."""
+        return self.files if len(self.files) <= MOST_FILES else self.folders
+
+    @property
+    def rows(self) -> frozenset[object]:
+        """What two tables that read the same rows have in common, as far as can be seen."""
+        return frozenset((self.address, *self.files, *(() if self.frame is None else (self.frame,))))
+
+
+def place_of(name: str, table: Table) -> Place:
+    """The place of a table's rows as it is now; nothing is read from them."""
+    source, plain = table.source, address(name, table)
     if isinstance(source, Frame):
-        return ()
-    if isinstance(source, EngineTable):
-        if not in_file(source):
-            return ()
-        return tuple(f"{number}#{_named_in_file(source)}" for number in _numbers([source.path]))
-    files = glob.glob(source.pattern, recursive=True) if glob.has_magic(source.pattern) else [source.pattern]
-    many = len(files) > MOST_FILES
-    return _numbers(sorted({os.path.dirname(f) or "." for f in files}) if many else files)
+        return Place(plain, frame=id(source.data))
+    if isinstance(source, Files):
+        files = _files(source.pattern)
+        return Place(plain, _numbers(files), _numbers(sorted({os.path.dirname(f) or "." for f in files})))
+    numbers = _numbers([source.path]) if in_file(source) else ()
+    return Place(plain, tuple(f"{number}#{_named_in_file(source)}" for number in numbers))
+
+
+def reads_at(known: str, table: str) -> frozenset[object]:
+    """What a table reads that the ledger knows by an address: its files are looked at, if they are there."""
+    plain = known.removesuffix(f" as {table}")
+    kind, _, pattern = plain.partition(":")
+    return frozenset((plain, *(_numbers(_files(pattern)) if kind == "file" else ())))
+
+
+def read_together(places: Mapping[str, Place]) -> dict[str, frozenset[str]]:
+    """The tables that read what a table reads, and itself: also through a third one.
+
+    >>> found = read_together({"a": Place("v", ("1",)), "b": Place("w", ("1", "2")), "c": Place("x", ("3",))})
+    >>> sorted(found["a"]), sorted(found["c"])
+    (['a', 'b'], ['c'])
+    """
+    groups: list[tuple[set[str], set[object]]] = []
+    for name, place in places.items():
+        mine = [group for group in groups if not group[1].isdisjoint(place.rows)]
+        names, rows = {name}.union(*(g[0] for g in mine)), set(place.rows).union(*(g[1] for g in mine))
+        groups = [*(group for group in groups if group not in mine), (names, rows)]
+    return {name: frozenset(names) for names, _ in groups for name in names}
+
+
+def _files(pattern: str) -> list[str]:
+    return glob.glob(pattern, recursive=True) if glob.has_magic(pattern) else [pattern]
 
 
 def _named_in_file(source: EngineTable) -> str:

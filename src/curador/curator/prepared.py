@@ -167,7 +167,7 @@ class CopyHolder:
 
         groups = TableQuery.of(table, self.tables).group_by(*group_by).groups
         wanted = preparation(table, self.tables[table], [group.expr for group in groups])
-        made, known = None, self.scopes.registration(table)  # of the rows that are about to be read
+        made, known = None, self.scopes.held([table])[table]  # of the rows that are about to be read
         try:
             made = self._engines.of({table}).prepare(wanted, path)
         except CuradorError:
@@ -200,7 +200,7 @@ class CopyHolder:
 
     def attach(self, prepared: Prepared) -> None:
         """Use a copy that :meth:`prepare` stored before, of the rows as they are now."""
-        self._attach(prepared, self.scopes.registration(prepared.table))
+        self._attach(prepared, self.scopes.held([prepared.table])[prepared.table])
 
     def _attach(self, prepared: Prepared, known: Registration) -> None:
         self._engines.of({prepared.table}).attach(prepared)
@@ -210,6 +210,12 @@ class CopyHolder:
         """Use a copy of the rows that a table stood for before they were read: it may stand for others since."""
         self._prepared.append(prepared)
         self._copied[prepared] = known
+
+    def _copies_of(self, table: str) -> list[Prepared]:
+        """The copies of a table's rows as they are now; those of rows that another process reloaded are passed over."""
+        mine = [prepared for prepared in self._prepared if prepared.table == table]
+        now = self.scopes.registration(table) if mine else None
+        return [prepared for prepared in mine if self._copied.get(prepared) == now]
 
     def _refuse_outdated(self, purchase: Purchase, held: Mapping[str, Registration]) -> None:
         """Refuse a copy of rows that were reloaded or renewed since: it would charge other people than it is about.

@@ -27,6 +27,7 @@ from curador.engines.pool import EnginePool
 from curador.errors import BudgetExceeded, CuradorError, EngineFailed, InvalidParameter
 from curador.forks import after_fork, has_ended, process_name
 from curador.ledger.contract import Charge, Ledger, Registration
+from curador.ledger.records import bounded
 from curador.privacy import Guarantee
 from curador.query.plan.identity import digest
 from curador.query.tables.table import Table
@@ -38,6 +39,9 @@ LOOKED_BACK = 200
 TRIES = 3
 """How often a purchase is made for the registrations as they are, where another process changes them meanwhile."""
 
+LONGEST_REASON, MOST_MEASURES = 2000, 200
+"""Characters of a reason, and digests of measures, that are noted with a charge."""
+
 _NUMBERS = count(1)
 
 Registered = Mapping[str, Registration]
@@ -45,6 +49,10 @@ Registered = Mapping[str, Registration]
 
 LOOKED_AGAIN = 3
 """How often a charge that has no answer yet is looked at again."""
+
+
+REPEATED = ("text", "purchase", "because", "override", "receiver", "measures")
+"""What is noted of an answer that another receiver has bought before."""
 
 
 class Purchase(Protocol):
@@ -145,8 +153,10 @@ class Request:
                 raise InvalidParameter(f"{name} must be a text.", fix=f'Write {name}="…".')
         if not isinstance(self.override, bool) or not isinstance(self.fresh, bool):
             raise InvalidParameter("override and fresh are True or False.", fix="Pass one of them.")
-        if not isinstance(self.because, str) or not storable(self.because):
-            raise InvalidParameter("A reason is a text of Unicode characters.", fix='Write because="…".')
+        if not isinstance(self.because, str) or not storable(self.because) or len(self.because) > LONGEST_REASON:
+            raise InvalidParameter(
+                f"A reason is a text of at most {LONGEST_REASON} Unicode characters.", fix='Write because="…".'
+            )
 
     @property
     def digest(self) -> str | None:
@@ -272,7 +282,7 @@ class Buyer:
     ) -> Charge:
         """Spend the event; or refuse, naming the nearest budget that is short."""
         note: dict[str, object] = {
-            **purchase.note,
+            **bounded(purchase.note),
             "purchase": named,
             "because": request.because,
             "override": request.override,
@@ -281,10 +291,11 @@ class Buyer:
             note["ran"] = purchase.ran.to_json()  # charged otherwise; kept for better accountants
         note["receiver"] = who
         if measured := _measured(purchase, held):
-            note["measures"] = list(measured)
+            note["measures"] = list(measured)[:MOST_MEASURES]
             if shared := self._measured_before(purchase, who, held):
                 note["shared"] = shared
         event, guarantee = purchase.event, purchase.guarantee
+        again = {name: note[name] for name in REPEATED if name in note}
         try:
             return self._ledger.reserve(
                 _charged(held),
@@ -292,6 +303,7 @@ class Buyer:
                 guarantee=guarantee,
                 receiver=who,
                 note=note,
+                again=again,
                 key=request.digest,
                 fingerprint=named,
                 planned=self._scopes.live(held),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import date, timedelta
 from threading import Lock
@@ -222,11 +222,13 @@ def counting(
 ) -> Callable[[Question], int]:
     """What counts the rows of a day exactly, to be noised at once; any failure is the engines' one error.
 
-    Guarantee: refused, before the rows are read and after it, once the table is about people who did not pay.
+    Guarantee: refused, before the rows are read and after it, once the table is about people who did not pay, protects
+        another unit or has another source, or a table that it joins is not public any more.
     """
 
-    def require_same_people() -> None:
-        if not set(scopes.of(counted.tables)) <= set(charge.scopes):
+    def require_same_people(read: Collection[str]) -> None:
+        scopes.require_public(set(read) - set(counted.tables))
+        if not {known.scope for known in scopes.held(counted.tables).values()} <= set(charge.scopes):
             raise InvalidParameter(
                 f"{counted.query.table!r} is about new people since this running count was opened.",
                 fix="Open a new one, which is paid for by the new budget.",
@@ -235,10 +237,10 @@ def counting(
             )
 
     def count_day(question: Question) -> int:
-        require_same_people()
         plan = exact(question)
+        require_same_people(plan.reads)
         found = attempt(lambda: str(engines.of(plan.reads).run(plan.exact).column(plan.measures[0])[0]).encode())
-        require_same_people()
+        require_same_people(plan.reads)
         if found is None:
             raise failed()
         return int(found)

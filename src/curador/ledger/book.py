@@ -180,6 +180,7 @@ class Book(Registry):
         *,
         guarantee: Guarantee | None = None,
         note: Mapping[str, object] = EMPTY,
+        again: Mapping[str, object] | None = None,
         key: str | None = None,
         fingerprint: str | None = None,
         receiver: str | None = None,
@@ -207,8 +208,8 @@ class Book(Registry):
             if answered is not None:
                 # One key, one answer: another charge of this key that is not settled yet must not give a second one.
                 bound = key is None or (rows.get(REQUEST, key) or (None, None, None))[2] is not None
-                again = (None, None) if bound else (key, fingerprint)
-                return self._repeat(rows, answered, event, costs, receiver, again, at)
+                asked = (None, None) if bound else (key, fingerprint)
+                return self._repeat(rows, answered, event, costs, receiver, asked, note if again is None else again, at)
             if owner is not None and (running := past.running(rows, fingerprint)) not in (None, ended):
                 for scope in () if receiver is None else self._path(receiver):
                     check(rows, scope, self._open_definition(rows, scope), costs[scope])
@@ -240,9 +241,11 @@ class Book(Registry):
         costs: Mapping[str, Cost],
         receiver: str | None,
         request: tuple[str | None, str | None],
+        note: Mapping[str, object],
         at: str,
     ) -> Charge:
         first = past.reserved(rows, number)
+        own = first.note if receiver == first.receiver else dict(note)
         if event_from_json(first.event) != event:
             raise InvalidParameter(
                 "This fingerprint stands for another event.",
@@ -255,7 +258,7 @@ class Book(Registry):
             if rows.get(PAID, scope, number) is None:
                 check(rows, scope, text, costs[scope])
                 owing.append(scope)
-        entry = Repeated(number, owing, [costs[scope] for scope in owing], receiver, *request)
+        entry = Repeated(number, owing, [costs[scope] for scope in owing], receiver, *request, own)
         if owing or entry.request is not None:
             append(rows, self._key, entry, at)
         rows.require(AnchorNeed.AFTER)  # the answer leaves now

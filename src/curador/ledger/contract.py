@@ -94,6 +94,7 @@ class Ledger(Protocol):
         *,
         guarantee: Guarantee | None = None,
         note: Mapping[str, object] = ...,
+        again: Mapping[str, object] | None = None,
         key: str | None = None,
         fingerprint: str | None = None,
         receiver: str | None = None,
@@ -107,12 +108,15 @@ class Ledger(Protocol):
         the question, its cost and the versions of its data.  If it was answered before, nothing is bought: the charge
         comes back as ``repeated``, and only scopes of the receiver that have not paid for this answer yet pay now.
 
+        ``note`` is the record of the purchase, ``again`` (by default the same) that of a repeat to another receiver: a
+        charge never shows a receiver the note of another one.
+
         ``key`` identifies one request: sent again with the same fingerprint it gets the same answer, with another
         fingerprint it is refused.  A charge that was never settled answers nothing: asking again is a new charge.
 
         ``planned`` are the registrations of the tables it will read.  They are compared within the transaction: a table
-        that was renewed or reloaded since is refused (code ``planned-for-other-data``), so that no charge falls on
-        people whom the answer is not about.
+        that was renewed, reloaded or moved since is refused (code ``planned-for-other-data``), so that no charge falls
+        on people whom the answer is not about.
 
         ``owner`` names the process that will answer, and asks for the question to be bought once: while another charge
         for it is being answered, this one is refused (code ``being-answered``, with that charge and its owner in the
@@ -184,7 +188,18 @@ class Ledger(Protocol):
         ...
 
     def registered(self, table: str, source: str) -> Registration | None:
-        """The registration of a name or a source; None if both are new.  Changes nothing."""
+        """The registration of a name, or else of a source; None if both are new.  Changes nothing.
+
+        Its source is the one that the name stands for now, whoever asks with another.
+        """
+        ...
+
+    def owners(self, sources: Collection[str]) -> Mapping[str, Registration]:
+        """The registrations of those of these sources that are known."""
+        ...
+
+    def registrations(self) -> tuple[Registration, ...]:
+        """What every name stands for now, in the order of the names."""
         ...
 
     def renew(self, table: str, scope: str, *, because: str, alike: Sequence[str] = ()) -> Registration:

@@ -81,7 +81,10 @@ class Reserved(Entry, kind="reserve"):
 
 @dataclass(frozen=True)
 class Repeated(Entry, kind="repeat"):
-    """A stored answer went to a receiver that had not paid for it yet, or out under a new key."""
+    """A stored answer went to a receiver that had not paid for it yet, or out under a new key.
+
+    Its note is the receiver's own: who bought the answer first, and why, is not theirs to know.
+    """
 
     charge: int
     scopes: Sequence[str]
@@ -89,6 +92,7 @@ class Repeated(Entry, kind="repeat"):
     receiver: str | None = None
     request: str | None = None
     fingerprint: str | None = None
+    note: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

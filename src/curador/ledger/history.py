@@ -94,7 +94,7 @@ def charge_of(
     event: Event | None = None,
     guarantee: Guarantee | None = None,
 ) -> Charge:
-    """The charge that an entry bought; with ``again``, as a later entry paid for it once more.
+    """The charge that an entry bought; with ``again``, as a later entry paid for it once more, with that one's note.
 
     ``event`` and its ``guarantee`` are read from the entry, unless they are at hand.
     """
@@ -108,7 +108,7 @@ def charge_of(
         tuple(tuple(cost) for cost in paid.costs),
         event,
         guarantee,
-        MappingProxyType(dict(entry.note)),
+        MappingProxyType(dict(paid.note)),
         settled,
         again is not None,
         paid.receiver,

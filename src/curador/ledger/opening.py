@@ -106,7 +106,7 @@ def restore_ledger(
             append(rows, key, entry, max(at, head.at), max(0, head.sequence - rows.head.sequence))
 
         store.write(append_restore)
-        _anchor_anew(store)
+        _anchor_anew(store, None if known is None else known[0])
     except BaseException:
         store.close()
         raise
@@ -116,7 +116,7 @@ def restore_ledger(
 def _check(store: SqlStore, key: bytes) -> None:
     """Compare a ledger with its anchor: that it has come as far, and what each scope has spent."""
 
-    def check_mark(rows: Rows) -> bool:
+    def check_mark(rows: Rows) -> Head | None:
         # The mark is sealed, so that a wrong key is detected here.  It is read within the transaction: before, it may
         # not have existed yet, and another process may have made it and the first entry since.
         mark = store.anchor.newest()
@@ -134,21 +134,15 @@ def _check(store: SqlStore, key: bytes) -> None:
             store.anchor.start(rows.head, {})
         elif not contains(rows, mark):
             if _superseded(rows, mark):
-                return False
-            raise LedgerBroken(
-                f"This ledger ends with entry {rows.head.sequence}, and its anchor has seen entry {mark.sequence}: "
-                "it is an older copy, or another one.",
-                fix=RESTORE,
-                code="ledger-behind-anchor",
-                facts={"entries": rows.head.sequence, "anchored": mark.sequence},
-            )
+                return mark
+            raise _behind(rows.head, mark)
         rows.require(AnchorNeed.AFTER)  # a process may have died between a commit and its mark
-        return True
+        return None
 
-    if not store.write(check_mark):
+    if (superseded := store.write(check_mark)) is not None:
         # A restore was cut off before it came so far, or another machine restored: no anchor to compare balances with.
         store.read(lambda rows: verify_rows(rows, key), long=True)
-        _anchor_anew(store)
+        _anchor_anew(store, superseded)
     store.checking = True
     anchored = store.anchor.read()
     assert anchored is not None
@@ -182,10 +176,34 @@ def _superseded(rows: Rows, mark: Head) -> bool:
     return any(isinstance(entry, Restored) and entry.over == over for entry, _ in map(read, later))
 
 
-def _anchor_anew(store: SqlStore) -> None:
-    """Let an anchor begin with a history that was taken into use again; nobody else can write to it yet."""
-    store.anchor.start(*store.read(lambda rows: (rows.head, state_rows(rows)), long=True), over=True)
+def _anchor_anew(store: SqlStore, old: Head | None) -> None:
+    """Let the anchor begin with a history that was taken into use again, in the place of its ``old`` mark.
+
+    Within a transaction, so that nobody writes meanwhile.  Another process may have been here before: then its anchor
+    stays, with what it has sold since, and is marked.
+    """
+
+    def begin(rows: Rows) -> None:
+        if store.anchor.supersede(old, rows.head, state_rows(rows)):
+            return
+        mark = store.anchor.newest()
+        if mark is None or not contains(rows, mark):
+            raise _behind(rows.head, mark)
+        rows.require(AnchorNeed.AFTER)
+
+    store.write(begin)
     store.checking = True
+
+
+def _behind(head: Head, mark: Head | None) -> LedgerBroken:
+    anchored = 0 if mark is None else mark.sequence
+    return LedgerBroken(
+        f"This ledger ends with entry {head.sequence}, and its anchor has seen entry {anchored}: "
+        "it is an older copy, or another one.",
+        fix=RESTORE,
+        code="ledger-behind-anchor",
+        facts={"entries": head.sequence, "anchored": anchored},
+    )
 
 
 def _store(address: str | Path, keep: str | Path | None, schema: str, *, make: bool) -> tuple[SqlStore, bytes]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import html
+import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -20,6 +22,9 @@ from curador.privacy import Guarantee, Neighbors, RenyiDP
 
 if TYPE_CHECKING:
     import pandas
+
+LONGEST_TEXT, LONGEST_NOTE = 500, 10_000
+"""Characters of a question's text for people, and of each thing that is noted."""
 
 EMPTY: Mapping[str, object] = MappingProxyType({})
 
@@ -267,6 +272,26 @@ class Decision:
             "name": self.name,
             "because": self.because,
         }
+
+
+def bounded(note: Mapping[str, object]) -> dict[str, object]:
+    """The record of a purchase, no longer than a page: what is longer, as a list of very many keys, by its digest.
+
+    The newest notes are read with every new purchase, and a question that costs next to nothing may be of any length.
+
+    >>> bounded({"asked": {"": "how many"}, "text": "how many"})
+    {'asked': {'': 'how many'}, 'text': 'how many'}
+    >>> sorted(bounded({"asked": "x" * 100_000})["asked"])
+    ['characters', 'sha256']
+    """
+    found: dict[str, object] = {}
+    for name, value in note.items():
+        if isinstance(value, str) and name == "text" and len(value) > LONGEST_TEXT:
+            value = f"{value[: LONGEST_TEXT - 1]}…"
+        if len(line := json.dumps(value, default=str)) > LONGEST_NOTE:
+            value = {"sha256": hashlib.sha256(line.encode()).hexdigest(), "characters": len(line)}
+        found[name] = value
+    return found
 
 
 @dataclass(frozen=True, slots=True)

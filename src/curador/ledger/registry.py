@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from curador.errors import NOTHING, InvalidParameter
 from curador.ledger import history as past
@@ -14,6 +14,9 @@ from curador.ledger.stores.rows import DATA, NAMED, SOURCED, LedgerStore, Rows, 
 
 LONGEST_SOURCE = 2000
 """Characters of a source: an address may be longer than a name."""
+
+MOST_LOOKED_UP = 1000
+"""Of more sources than these, all known ones are read at once."""
 
 
 class Registry(ABC):
@@ -39,7 +42,11 @@ class Registry(ABC):
         unit: str = "",
         alike: Sequence[str] = (),
     ) -> Registration:
-        name_of(table, "table"), name_of(source, "source", LONGEST_SOURCE)
+        name_of(table, "table")
+        for address in (source, *alike):
+            name_of(address, "source", LONGEST_SOURCE)
+        if unit:
+            name_of(unit, "unit")
 
         def find_or_tie(rows: Rows) -> Registration:
             named, sourced = rows.get(NAMED, table), rows.get(SOURCED, source)
@@ -48,7 +55,7 @@ class Registry(ABC):
             if len(meant) > 1:
                 raise InvalidParameter(
                     f"The name {table!r} and its source are registered as different data.",
-                    fix="Decide with renew() which budget it charges from now on.",
+                    fix="Give it the name, or the source, that it had before; renew() is for other people alone.",
                     code="table-ambiguous",
                     facts={"table": table},
                 )
@@ -87,13 +94,31 @@ class Registry(ABC):
 
     def registered(self, table: str, source: str) -> Registration | None:
         def read_registration(rows: Rows) -> Registration | None:
-            known = rows.get(NAMED, table) or rows.get(SOURCED, source)
+            named = rows.get(NAMED, table)
+            known = named or rows.get(SOURCED, source)
             if known is None:
                 return None
-            data, bound, version, unit = row_of(rows, DATA, known[1])
-            return Registration(table, source, bound, version, data, unit)
+            return _registration(rows, table, source if named is None else named[2], known[1])
 
         return self._store.read(read_registration)
+
+    def owners(self, sources: Collection[str]) -> Mapping[str, Registration]:
+        def read_owners(rows: Rows) -> Mapping[str, Registration]:
+            if len(sources) > MOST_LOOKED_UP:
+                wanted = set(sources)
+                found = [(row[0], row[1]) for row in rows.scan(SOURCED) if row[0] in wanted]
+            else:
+                found = [(row[0], row[1]) for s in sources if (row := rows.get(SOURCED, s)) is not None]
+            return {source: _registration(rows, "", source, data) for source, data in found}
+
+        return self._store.read(read_owners)
+
+    def registrations(self) -> tuple[Registration, ...]:
+        def read_names(rows: Rows) -> tuple[Registration, ...]:
+            named = list(rows.scan(NAMED))
+            return tuple(_registration(rows, name, source, data) for name, data, source in named)
+
+        return self._store.read(read_names)
 
     def renew(self, table: str, scope: str, *, because: str, alike: Sequence[str] = ()) -> Registration:
         _require_reason(because, "A new budget for a registered table")
@@ -126,11 +151,17 @@ class Registry(ABC):
         return Registration(entry.name, entry.source, entry.scope, entry.version, entry.data, entry.unit)
 
 
+def _registration(rows: Rows, table: str, source: str, data: int) -> Registration:
+    _, scope, version, unit = row_of(rows, DATA, data)
+    return Registration(table, source, scope, version, data, unit)
+
+
 def refuse_other_data(rows: Rows, planned: Sequence[Registration], charge: str = "") -> None:
     """Refuse what was planned with, or has read, data that a table's name does not stand for any more."""
     for known in planned:
         named, data = rows.get(NAMED, known.table), rows.get(DATA, known.data)
-        if named is None or named[1] != known.data or data is None or data[1:3] != (known.scope, known.version):
+        tied = (known.data, known.source)
+        if named is None or named[1:] != tied or data is None or data[1:3] != (known.scope, known.version):
             raise InvalidParameter(
                 f"The data of {known.table!r} was renewed or reloaded meanwhile.",
                 fix="Ask again.",

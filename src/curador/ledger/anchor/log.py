@@ -161,12 +161,50 @@ class Anchor:
             line, _ = self._sealed(plain({"verified": _header(head, "", 0)}))
             create(self._path.parent / "verified", line, over=True)
 
-    def start(self, head: Head, state: StateRows, *, over: bool = False) -> None:
-        """Begin a new log with a history's state; ``over`` an older log, which this history takes the place of."""
+    def start(self, head: Head, state: StateRows) -> None:
+        """Begin the first log, with a history's state; that of whoever was first stays."""
         with translated_errors(self._path):
-            self._write_new(head, state, over=over)
-            with self._lock:
-                self._place = None
+            self._write_new(head, state, over=False)
+        self._begun(head)
+
+    def supersede(self, old: Head | None, head: Head, state: StateRows) -> bool:
+        """Begin a new log over one that ends with the mark ``old``, or that cannot be read (None).
+
+        False, and nothing is done, if it ends with another mark by now: others have gone on from here, and sold.
+        """
+        with translated_errors(self._path), self._turn:
+            while True:
+                try:
+                    file = self._held.descriptor()
+                except FileNotFoundError:
+                    if old is not None:
+                        raise
+                    self._write_new(head, state, over=False)
+                    continue  # it is another's, if that was first
+                try:
+                    fcntl.flock(file, fcntl.LOCK_EX)
+                    if not self._held.is_named():
+                        continue
+                    newest = self._end(file)
+                    if newest == old:
+                        self._write_new(head, state, over=True)
+                    elif newest != head:
+                        return False
+                    break
+                finally:
+                    fcntl.flock(file, fcntl.LOCK_UN)
+        self._begun(head)
+        return True
+
+    def _end(self, file: int) -> Head | None:
+        try:
+            return _head(self._marks(_content(file))[0][-1][0])
+        except LedgerBroken:
+            return None
+
+    def _begun(self, head: Head) -> None:
+        with self._lock:
+            self._place = None
         self.reached = head.sequence
 
     def mark(self, head: Head, entries: Newer) -> None:

@@ -11,7 +11,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext, supp
 from threading import RLock
 from typing import Any
 
-from curador.errors import CuradorError, LedgerBroken, LedgerFailed
+from curador.errors import CuradorError, InvalidParameter, LedgerBroken, LedgerFailed
 from curador.forks import after_fork
 from curador.ledger.anchor.log import Anchor
 from curador.ledger.anchor.summary import Newer, OwnEntries, StoredEntries
@@ -79,6 +79,8 @@ class TranslatedErrors:
     def __enter__(self) -> None: ...
 
     def __exit__(self, kind: object, error: BaseException | None, where: object) -> None:
+        if isinstance(error, UnicodeEncodeError):
+            raise not_text() from None
         if isinstance(error, Exception) and (ours := self._translated(error)) is not None:
             raise ours from None
 
@@ -298,6 +300,11 @@ def contains(rows: Rows, head: Head) -> bool:
     return head.sequence == 0 or (entry is not None and bytes(entry[2]) == head.mac)
 
 
+def not_text() -> InvalidParameter:
+    """The refusal of a name with half a surrogate pair, which no database holds."""
+    return InvalidParameter("This name is not a text of Unicode characters.", fix="Check the name.", code="not-text")
+
+
 Outcome = tuple[Any, CuradorError | None]
 
 
@@ -308,6 +315,9 @@ def _attempt(job: Job, rows: UnitOfWork) -> Outcome:
     except CuradorError as error:
         rows.rollback()
         return None, error
+    except UnicodeEncodeError:
+        rows.rollback()
+        return None, not_text()
     rows.savepoint()
     return result, None
 

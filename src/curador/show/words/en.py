@@ -19,6 +19,7 @@ TEXTS = {
     "replace": "replaced by another",
     # -- a release
     "release-genuine": "{file}: as it was released, for charge {charge} of this ledger.",
+    "release-beside": "Not sealed, and not verified: {names}.",
     "statement": "{guarantee} for {unit} {neighbors} · charge {charge}",
     "rehearsal": "REHEARSAL on made-up rows, about no one · would be {statement}",
     "more-rows": "… and {n} more rows",

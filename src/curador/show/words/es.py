@@ -19,6 +19,7 @@ TEXTS = {
     "replace": "que se sustituye",
     # -- a release
     "release-genuine": "{file}: tal como se publicó, con el cargo {charge} de este libro.",
+    "release-beside": "Sin sello y sin verificar: {names}.",
     "statement": "{guarantee} para {unit} {neighbors} · cargo {charge}",
     "rehearsal": "ENSAYO con filas inventadas, de nadie · sería {statement}",
     "more-rows": "… y {n} filas más",

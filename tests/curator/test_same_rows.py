@@ -1,0 +1,162 @@
+"""The same rows charge one root: whatever they are called, by whatever path, and whoever renews them."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from curador.curator import naming
+from curador.curator.budgets import Budget
+from curador.curator.curator import Curator
+from curador.curator.naming import MOST_FILES
+from curador.errors import InvalidParameter
+from curador.privacy import PureDP
+from curador.query.tables.table import Table
+
+COLUMNS: dict[str, Any] = {"x": {"type": "integer", "bounds": [0, 9]}}
+
+
+def opened(folder: Path, budget: Budget | None = None, **tables: Any) -> Curator:
+    declared = {name: Table(source, columns=COLUMNS) for name, source in tables.items()}
+    return Curator(declared, budget=budget or PureDP(1), ledger=folder / "x.db")
+
+
+def file_of(folder: Path, name: str = "v.csv") -> Path:
+    path = folder / name
+    path.parent.mkdir(exist_ok=True)
+    path.write_text("x\n1\n1\n")
+    return path
+
+
+def roots(curator: Curator, *tables: str) -> tuple[str, ...]:
+    return curator.scopes.roots(tables or None)
+
+
+def refusal(folder: Path, budget: Budget | None = None, **tables: Any) -> str:
+    with pytest.raises(InvalidParameter) as refused:
+        opened(folder, budget, **tables)
+    return refused.value.code or refused.value.what
+
+
+# ---- after a renewal, in one budget for all --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("linked", [False, True])
+def test_a_new_table_of_renewed_rows_charges_their_root(tmp_path: Path, linked: bool) -> None:
+    first = second = file_of(tmp_path)
+    if linked:
+        os.link(first, second := tmp_path / "w.csv")
+    opened(tmp_path, a=first).renew("a", because="others", epsilon=1)
+    sets: list[dict[str, Any]] = [{"a": first, "b": second}, {"b": second, "a": first}, {"b": second}, {"a": first}]
+    for tables in sets:
+        assert roots(opened(tmp_path, **tables)) == ("a, renewed 1",)
+    both = opened(tmp_path, a=first, b=second)
+    both.sql("SELECT COUNT(*) AS n FROM a", epsilon=1)
+    with pytest.raises(Exception, match="a, renewed 1"):
+        both.sql("SELECT COUNT(*) AS n FROM b", epsilon=1)
+
+
+@pytest.mark.parametrize("linked", [False, True])
+def test_a_renewal_takes_along_the_tables_of_other_studies(tmp_path: Path, linked: bool) -> None:
+    first = second = file_of(tmp_path)
+    if linked:
+        os.link(first, second := tmp_path / "w.csv")
+    whole = opened(tmp_path, a=first, b=second, other=file_of(tmp_path, "other.csv"))
+    for renewing, of in (("a", first), ("b", second)):
+        alone: dict[str, Any] = {renewing: of}
+        opened(tmp_path, **alone).renew(renewing, because="others", epsilon=1)
+        assert roots(whole, "a", "b") == (f"{renewing}, renewed 1",)  # also where it stays open
+        assert roots(opened(tmp_path, a=first, b=second), "a", "b") == (f"{renewing}, renewed 1",)
+    assert roots(whole, "other") == ("population",)
+    decided = [d for d in whole.decisions() if d.kind == "renewed"]
+    assert [d.name for d in decided] == ["b", "a", "a", "b"]
+
+
+def test_one_frame_under_two_names_is_renewed_under_both() -> None:
+    frame = pa.table({"x": [1] * 500})
+    tables = {name: Table(frame, columns=COLUMNS) for name in "ab"}
+    curator = Curator({**tables, "c": Table(pa.table({"x": [1]}), columns=COLUMNS)}, budget=PureDP(1))
+    curator.renew("a", because="others", epsilon=1)
+    assert roots(curator, "a", "b") == ("a, renewed 1",)
+    assert roots(curator, "c") == ("population",)
+
+
+def test_a_renewed_frame_is_not_renamed_silently(tmp_path: Path) -> None:
+    frame, other = pa.table({"x": [1] * 500}), pa.table({"x": [1] * 7})
+    opened(tmp_path, a=frame, kept=other)
+    assert roots(opened(tmp_path, c=frame, kept=other)) == ("population",)  # the same root: nothing to ask
+    opened(tmp_path, a=frame, kept=other).renew("a", because="others", epsilon=1)
+    assert "'a' is gone" in refusal(tmp_path, d=frame, kept=other)
+    assert roots(opened(tmp_path, a=frame, d=other)) == ("a, renewed 1", "population")
+
+
+def test_rows_that_charge_two_roots_are_not_opened_together(tmp_path: Path) -> None:
+    first, second = file_of(tmp_path), file_of(tmp_path, "w.csv")
+    opened(tmp_path, a=first, b=second).renew("a", because="others", epsilon=1)
+    second.unlink()
+    os.link(first, second)  # both are known, and are one from now on
+    assert refusal(tmp_path, a=first, b=second) == "table-read-twice"
+    opened(tmp_path, b=second).renew("b", because="others again", epsilon=1)
+    assert roots(opened(tmp_path, a=first, b=second)) == ("b, renewed 1",)
+
+
+def test_a_number_that_the_disk_gave_again_renews_nobody_else(tmp_path: Path) -> None:
+    first, second = file_of(tmp_path), file_of(tmp_path, "w.csv")
+    whole = opened(tmp_path, a=first, b=second)
+    os.replace(second, first)  # a's file has the number that b's had
+    file_of(tmp_path, "w.csv")
+    opened(tmp_path, a=first).renew("a", because="others", epsilon=1)
+    assert roots(whole, "b") == ("population",)
+
+
+def test_the_refusal_of_an_ambiguous_table_offers_no_new_budget(tmp_path: Path) -> None:
+    first, second = file_of(tmp_path), file_of(tmp_path, "w.csv")
+    opened(tmp_path, a=first, b=second)
+    with pytest.raises(InvalidParameter) as refused:
+        opened(tmp_path, a=second, b=first)
+    assert refused.value.code == "table-ambiguous"
+    assert "other people alone" in str(refused.value)
+
+
+# ---- very many files -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("many", [False, True])
+def test_a_file_of_a_glob_is_recognised_however_many_there_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, many: bool
+) -> None:
+    monkeypatch.setattr(naming, "MOST_FILES", 3 if many else MOST_FILES)
+    files = [file_of(tmp_path, f"f/{i}.csv") for i in range(5)]
+    whole, one = tmp_path / "f" / "*.csv", files[0]
+    apart = {"whole": PureDP(1), "one": PureDP(1)}
+    assert refusal(tmp_path, apart, whole=whole, one=one) == "table-read-twice"
+    opened(tmp_path, {"whole": PureDP(1)}, whole=whole)
+    assert roots(opened(tmp_path, {"one": PureDP(1)}, one=one)) == ("whole",)  # as a renamed table
+
+
+@pytest.mark.parametrize("many", [False, True])
+def test_a_glob_over_known_files_is_recognised_however_many_there_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, many: bool
+) -> None:
+    monkeypatch.setattr(naming, "MOST_FILES", 3 if many else MOST_FILES)
+    files = [file_of(tmp_path, f"f/{i}.csv") for i in range(5)]
+    opened(tmp_path, {"one": PureDP(1)}, one=files[3])
+    assert roots(opened(tmp_path, {"whole": PureDP(1)}, whole=tmp_path / "f" / "*.csv")) == ("one",)
+
+
+def test_beside_a_large_glob_another_file_of_its_folder_keeps_its_own_budget(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(naming, "MOST_FILES", 3)
+    for i in range(5):
+        file_of(tmp_path, f"f/p{i}.csv")
+    tables = {"whole": tmp_path / "f" / "p*.csv", "other": file_of(tmp_path, "f/other.csv")}
+    apart = dict.fromkeys(tables, PureDP(1))
+    for _ in range(2):
+        assert roots(opened(tmp_path, apart, **tables)) == ("whole", "other")
+    assert roots(opened(tmp_path, {"other": PureDP(1)}, other=tables["other"])) == ("other",)
+    assert roots(opened(tmp_path, apart, **tables)) == ("whole", "other")
