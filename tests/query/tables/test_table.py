@@ -154,7 +154,7 @@ def test_a_table() -> None:
         ({"size": 0}, "size"),
         ({"size": 1.5}, "size"),
         ({"contribution": (5, 3)}, "A row is in one group"),
-        ({"unit": "pid", "contribution": (5,)}, "groups, rows"),
+        ({"unit": "pid", "contribution": (5,)}, "groups and rows"),
         ({"unit": "pid", "contribution": (0, 1)}, "groups"),
         ({"source": "notes.txt"}, "neither Parquet nor CSV"),
         ({"source": "://host/db#t"}, "engine://"),

@@ -153,7 +153,7 @@ def _csv(release: Release) -> bytes:
 
 
 def _parquet(release: Release) -> bytes:
-    from curador.engines.duckdb.engine import write_parquet  # the driver is heavy: loaded when a file is written
+    from curador.engines.duckdb.parquet import write_parquet  # the driver is heavy: loaded when a file is written
 
     with tempfile.TemporaryDirectory(prefix="curador-publish-") as folder:
         path = Path(folder) / "release.parquet"

@@ -6,4 +6,5 @@ Reading order:
 * describe — the columns of a table, and the types that are refused
 * frames — data frames as Arrow tables that DuckDB can read without failing
 * engine — the engine
+* parquet — Parquet files of plain values
 """

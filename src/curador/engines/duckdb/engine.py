@@ -5,9 +5,8 @@ from __future__ import annotations
 import hashlib
 import os
 import uuid
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from datetime import date
 from pathlib import Path
 from threading import RLock
 from typing import Any
@@ -27,6 +26,7 @@ from curador.errors import InvalidParameter
 from curador.forks import keep_for_ever, process
 from curador.query.sql_plan.exact import Exact
 from curador.query.sql_plan.prepared import Preparation, Prepared
+from curador.query.tables.csv_format import CsvFormat
 from curador.query.tables.sources import Files, Frame, Source
 from curador.query.tables.table import Table
 
@@ -134,7 +134,20 @@ class ParquetDialect(DuckDBDialect):
         return f"CASE WHEN NOT CONTAINS({x}, '?') THEN {x} END"
 
 
-DUCKDB, PARQUET = DuckDBDialect(), ParquetDialect()
+class CommaDialect(DuckDBDialect):
+    """DuckDB's spelling for CSV files whose fractions begin with a comma.
+
+    >>> WITH_COMMAS.decimal
+    ','
+    """
+
+    decimal = ","
+
+    def text_to_double(self, x: str) -> str:
+        return super().text_to_double(f"REPLACE({x}, ',', '.')")
+
+
+DUCKDB, PARQUET, WITH_COMMAS = DuckDBDialect(), ParquetDialect(), CommaDialect()
 
 
 class DuckDB(SqlEngine):
@@ -181,6 +194,7 @@ class DuckDB(SqlEngine):
         self._views: dict[str, str] = {}
         self._parquet: set[str] = set()
         self._csv: dict[str, list[Stamp]] = {}
+        self._written: dict[str, CsvFormat] = {}
         self._in_memory: dict[str, Preparation] = {}
         for name, source in sources.items():
             self._resolve(name, source)
@@ -203,12 +217,12 @@ class DuckDB(SqlEngine):
             self._guessed.add(name)
         elif isinstance(source, Files):
             self._files[name] = paths(source.pattern)
-            self._views[name] = reader(source.format, self._files[name], DUCKDB)
+            self._views[name] = reader(source.format, self._files[name], DUCKDB, source.csv)
             if source.format == "parquet":
                 self._parquet.add(name)
                 self._guessed.add(name)
             else:
-                self._csv[name] = []
+                self._csv[name], self._written[name] = [], source.csv
         elif (home := engine_entry(source).name) == self.name:
             catalog = self._add_database(source.path)
             self._files[name] = [self._databases[catalog]]
@@ -263,9 +277,10 @@ class DuckDB(SqlEngine):
         """
         for name in self._csv.keys() & set(tables):
             if self._csv[name] != (now := stamps(self._files[name])):
-                if not all(map(has_csv_fields, self._files[name])):
+                written = self._written[name]
+                if not all(has_csv_fields(file, written.delimiter) for file in self._files[name]):
                     raise ValueError("broken quotes, or mixed line ends")
-                if reader("csv", self._files[name], DUCKDB) != self._views[name]:
+                if reader("csv", self._files[name], DUCKDB, written) != self._views[name]:
                     raise ValueError("other columns than when the file was opened")  # they are read by their places
                 with self._connection.cursor() as cursor:
                     cursor.execute(f"SELECT COUNT(*), COUNT(COLUMNS(*)) FROM {self._relation(name)}").fetchall()
@@ -299,6 +314,8 @@ class DuckDB(SqlEngine):
         return DUCKDB.quoted(table)
 
     def _dialect_of(self, table: str) -> Dialect:
+        if table in self._written and self._written[table].mark == ",":
+            return WITH_COMMAS
         return PARQUET if table in self._parquet else DUCKDB
 
     def _results(self, exact: Exact, texts: tuple[str, ...], progress: Progress | None) -> list[ResultRows]:
@@ -421,30 +438,3 @@ def _fetched(cursor: duckdb.DuckDBPyConnection, integers: bool) -> ResultRows:
         return found
     columns = cursor.fetchnumpy().values()
     return np.stack([np.asarray(c, np.int64) for c in columns], axis=1)
-
-
-def write_parquet(columns: Mapping[str, Sequence[Any]], path: str | Path) -> None:
-    """Write plain values as a Parquet file.
-
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     write_parquet({"n": [1, 2], "who": ["a", None]}, f"{folder}/x.parquet")
-    ...     duckdb.sql(f"SELECT * FROM '{folder}/x.parquet'").fetchall()
-    [(1, 'a'), (2, None)]
-    """
-    declared = ", ".join(f"{DUCKDB.quoted(name)} {_stored_as(values)}" for name, values in columns.items())
-    with duckdb.connect(":memory:") as connection:
-        connection.execute(f"CREATE TABLE r ({declared})")
-        rows = [list(row) for row in zip(*columns.values(), strict=True)]
-        if rows:
-            connection.executemany(f"INSERT INTO r VALUES ({', '.join('?' * len(columns))})", rows)
-        connection.execute(f"COPY r TO {DUCKDB.string(str(path))} (FORMAT parquet)")
-
-
-def _stored_as(values: Sequence[Any]) -> str:
-    kinds = {type(v) for v in values if v is not None}
-    if kinds == {int}:
-        return "BIGINT" if all(v is None or abs(v) < 1 << 63 for v in values) else "DOUBLE"
-    if kinds <= {int, float}:
-        return "DOUBLE"
-    return {bool: "BOOLEAN", date: "DATE"}.get(kinds.pop(), "VARCHAR") if len(kinds) == 1 else "VARCHAR"

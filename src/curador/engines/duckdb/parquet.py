@@ -1,0 +1,39 @@
+"""Parquet files of plain values, written by DuckDB."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from curador.engines.duckdb.engine import DUCKDB
+
+
+def write_parquet(columns: Mapping[str, Sequence[Any]], path: str | Path) -> None:
+    """Write plain values as a Parquet file.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_parquet({"n": [1, 2], "who": ["a", None]}, f"{folder}/x.parquet")
+    ...     duckdb.sql(f"SELECT * FROM '{folder}/x.parquet'").fetchall()
+    [(1, 'a'), (2, None)]
+    """
+    declared = ", ".join(f"{DUCKDB.quoted(name)} {_stored_as(values)}" for name, values in columns.items())
+    with duckdb.connect(":memory:") as connection:
+        connection.execute(f"CREATE TABLE r ({declared})")
+        rows = [list(row) for row in zip(*columns.values(), strict=True)]
+        if rows:
+            connection.executemany(f"INSERT INTO r VALUES ({', '.join('?' * len(columns))})", rows)
+        connection.execute(f"COPY r TO {DUCKDB.string(str(path))} (FORMAT parquet)")
+
+
+def _stored_as(values: Sequence[Any]) -> str:
+    kinds = {type(v) for v in values if v is not None}
+    if kinds == {int}:
+        return "BIGINT" if all(v is None or abs(v) < 1 << 63 for v in values) else "DOUBLE"
+    if kinds <= {int, float}:
+        return "DOUBLE"
+    return {bool: "BOOLEAN", date: "DATE"}.get(kinds.pop(), "VARCHAR") if len(kinds) == 1 else "VARCHAR"
