@@ -18,6 +18,7 @@ from typer.testing import CliRunner
 
 from curador import __version__
 from curador.cli.app import app
+from curador.cli.opening import BALANCES
 from curador.cli.screen import console, print_refusal
 from curador.errors import CuradorError, InvalidParameter
 
@@ -145,5 +146,8 @@ def test_a_refusal_is_told_with_what_remains(capsys: pytest.CaptureFixture[str])
         "  Cost: nothing was drawn, nothing was spent.",
         "  Remaining: population epsilon 0.5.",
     ]
+    refusal.facts = {"n": 1, BALANCES: {"population": {"kind": "pure", "epsilon": 0.5}}}
     print_refusal(refusal, as_json=True)
-    assert json.loads(capsys.readouterr().err)["error"]["remaining"] == ["population epsilon 0.5"]
+    told = json.loads(capsys.readouterr().err)
+    assert told["remaining"] == {"population": {"kind": "pure", "epsilon": 0.5}}  # as with an answer
+    assert told["error"]["facts"] == {"n": 1}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -32,6 +33,7 @@ from curador.cli.options import (
 from curador.cli.screen import bullet, console, emit, say, whole
 from curador.errors import InvalidParameter, NotPromised
 from curador.show.explain import error_text
+from curador.show.release import CUT
 from curador.show.tables import percent
 
 if TYPE_CHECKING:
@@ -72,8 +74,7 @@ def explain(
         emit({**found.to_dict(), "fits": fits, "remaining": _remaining(left)})
         return
     whole(str(found))
-    times = "any number of times" if fits is None else f"{fits:,} time{'s' * (fits != 1)}"
-    say(f"\nIt fits {times} into what remains: {_worded(left)}. Nothing was spent.")
+    say(f"\nIt fits {_times(fits)} into what remains: {_worded(left)}. Nothing was spent.")
 
 
 def _how_many(curator: Curator, sql: str, paid: dict[str, Any]) -> int | None:
@@ -130,6 +131,7 @@ def publish(
     explained: Annotated[
         bool, typer.Option("--explain", help="Only show what it would cost and how wrong it would be; free.")
     ] = False,
+    rows: Rows = None,
     because: Because = "",
     override: Override = False,
     analyst: Analyst = None,
@@ -161,9 +163,9 @@ def publish(
         "fresh": fresh,
     }
     with open_study(board.study, rehearse=rehearse, log=log) as curator:
-        batch = board.batch(curator)
+        batch = board.batch(curator, rows)
         if explained:
-            _print_batch(batch, board, balances(curator), as_json)
+            _print_batch(batch, board, _fits(curator, batch), balances(curator), as_json)
             return
         found = curator.publish(batch, **terms, progress=progress, language=language)
         files = [] if rehearse else write(found, folder)
@@ -178,9 +180,20 @@ def publish(
     _ending(found.repeated, left, rehearse)
 
 
-def _print_batch(batch: Batch, board: Dashboard, left: list[Balance], as_json: bool) -> None:
+def _fits(curator: Curator, batch: Batch) -> int | None:
+    try:
+        return curator.how_many(batch)
+    except NotPromised:  # it costs nothing
+        return None
+
+
+def _times(fits: int | None) -> str:
+    return "any number of times" if fits is None else f"{fits:,} time{'s' * (fits != 1)}"
+
+
+def _print_batch(batch: Batch, board: Dashboard, fits: int | None, left: list[Balance], as_json: bool) -> None:
     if as_json:
-        emit({**batch.to_dict(), "remaining": _remaining(left)})
+        emit({**batch.to_dict(), "fits": fits, "remaining": _remaining(left)})
         return
     if board.title:
         say(board.title, "bold")
@@ -192,9 +205,9 @@ def _print_batch(batch: Batch, board: Dashboard, left: list[Balance], as_json: b
         if entry.why:
             bullet(entry.why, "dim", mark=" ")
     say(f"\nAll together, for one charge: {batch.guarantee.label}.")
-    if batch.tight is not None:
+    if batch.tight is not None and batch.tight.epsilon < getattr(batch.guarantee, "epsilon", math.inf):
         say(f"Accounted as a whole it is {batch.tight.label}: for reports.")
-    say(f"Remaining: {_worded(left)}. Nothing was spent.")
+    say(f"It fits {_times(fits)} into what remains: {_worded(left)}. Nothing was spent.")
 
 
 def _print_publication(found: Publication, board: Dashboard) -> None:
@@ -209,7 +222,7 @@ def _print_publication(found: Publication, board: Dashboard) -> None:
 
 def _notes(found: Release | Publication) -> None:
     for note, text in zip(found.remarks, found.notes, strict=True):
-        if note["code"] != "covers":  # true of every answer, and explained with every plan
+        if note["code"] not in ("covers", *CUT):  # one is true of every answer, the others stand with the numbers
             bullet(text, "dim")
 
 

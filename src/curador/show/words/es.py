@@ -96,8 +96,10 @@ TEXTS = {
     # -- notes
     "covers": "Un intervalo cubre el estadístico tal como se protegió: valores recortados a sus cotas y cada unidad, a sus "
     "límites. No cubre lo que se recortó o se dejó fuera.",
-    "rows-left-out": "Las filas que superan los límites de una unidad se dejan fuera antes de medir; cuántas son no se sabe sin "
-    "pagar por ello. Recuentos y sumas son, pues, de las filas conservadas.",
+    "rows-left-out": "Cuentan como mucho {kept}. Lo recortado no está en ningún número ni en ningún intervalo, así que "
+    "recuentos y sumas pueden quedarse cortos; por cuánto no se sabe sin pagar por ello.",
+    "kept-rows": "{rows} de cada {unit!r}",
+    "kept-groups": "{rows} de cada {unit!r} en cada uno de {groups}",
     "joined": "De cada unidad se unen como mucho {rows}, elegidas antes de la unión. Una unidad con más pierde pares de filas "
     "que coinciden, así que recuentos y sumas de filas unidas quedan cortos; cuánto no se sabe sin pagar por ello.",
     "joined-outer": "De cada unidad se unen como mucho {rows}, elegidas antes de la unión. Una unidad con más pierde pares de "
