@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -33,7 +32,7 @@ from curador.cli.options import (
 from curador.cli.screen import bullet, console, emit, say, whole
 from curador.errors import InvalidParameter, NotPromised
 from curador.show.explain import error_text
-from curador.show.release import CUT
+from curador.show.release import BESIDE
 from curador.show.tables import percent
 
 if TYPE_CHECKING:
@@ -114,6 +113,62 @@ def ask(
     terms: dict[str, Any] = {"because": because, "override": override, "analyst": who, "key": key, "fresh": fresh}
     with open_study(study, rehearse=rehearse, log=log) as curator:
         release = curator.ask(sql, **paid, **terms, progress=progress, language=language)
+        left = balances(curator, who)
+    if as_json:
+        emit({**release.to_dict(), "repeated": release.repeated, "remaining": _remaining(left)})
+        return
+    console.print(release)
+    _notes(release)
+    _ending(release.repeated, left, rehearse)
+
+
+def quality(
+    table: Annotated[str, typer.Argument(metavar="TABLE", help="A private table of the study.")],
+    column: Annotated[
+        list[str] | None, typer.Option("--column", "-c", help="A column; once for each. All if none.")
+    ] = None,
+    epsilon: Epsilon = None,
+    delta: Delta = None,
+    rho: Rho = None,
+    confidence: Confidence = 0.95,
+    explained: Annotated[
+        bool, typer.Option("--explain", help="Only show what it would cost and how wrong it would be; free.")
+    ] = False,
+    because: Because = "",
+    override: Override = False,
+    analyst: Analyst = None,
+    key: Key = None,
+    fresh: Fresh = False,
+    language: Language = "en",
+    rehearse: Rehearse = False,
+    progress: Progress = False,
+    log: Log = None,
+    study: Study = STUDY,
+    as_json: Json = False,
+) -> None:
+    """Pay to learn how many rows fit no key, are NULL or are clipped, in each column of a table.
+
+    It is a question as any other: charged, noised, and free if it was answered before.
+
+    Example: curador quality adult --epsilon 0.1
+    """
+    from curador.curator.purchase import Request
+    from curador.curator.study.quality import found_quality
+    from curador.curator.study.quality import quality as planned
+
+    who = None if rehearse else analyst
+    with open_study(study, rehearse=rehearse, log=log) as curator:
+        paid = Paid(epsilon, delta, rho, confidence=confidence).asked()
+        asked = planned(curator, table, column or (), **paid)
+        if explained:
+            fits, left = _fits(curator, asked), balances(curator)
+            if as_json:
+                emit({**asked.to_dict(), "fits": fits, "remaining": _remaining(left)})
+                return
+            whole(asked.explain())
+            say(f"It fits {_times(fits)} into what remains: {_worded(left)}. Nothing was spent.")
+            return
+        release = found_quality(curator, asked, Request(because, override, who, key, fresh, progress), language)
         left = balances(curator, who)
     if as_json:
         emit({**release.to_dict(), "repeated": release.repeated, "remaining": _remaining(left)})
@@ -205,7 +260,7 @@ def _print_batch(batch: Batch, board: Dashboard, fits: int | None, left: list[Ba
         if entry.why:
             bullet(entry.why, "dim", mark=" ")
     say(f"\nAll together, for one charge: {batch.guarantee.label}.")
-    if batch.tight is not None and batch.tight.epsilon < getattr(batch.guarantee, "epsilon", math.inf):
+    if batch.tight is not None and batch.saves:
         say(f"Accounted as a whole it is {batch.tight.label}: for reports.")
     say(f"It fits {_times(fits)} into what remains: {_worded(left)}. Nothing was spent.")
 
@@ -222,7 +277,7 @@ def _print_publication(found: Publication, board: Dashboard) -> None:
 
 def _notes(found: Release | Publication) -> None:
     for note, text in zip(found.remarks, found.notes, strict=True):
-        if note["code"] not in ("covers", *CUT):  # one is true of every answer, the others stand with the numbers
+        if note["code"] not in ("covers", *BESIDE):  # one is true of every answer, the others stand with the numbers
             bullet(text, "dim")
 
 

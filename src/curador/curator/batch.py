@@ -185,6 +185,11 @@ class Batch:
             fix="Its questions need more: choose a tight= above the sum of their deltas.",
         )
 
+    @property
+    def saves(self) -> bool:
+        """Whether it is worth a word that the batch as a whole costs less than the sum."""
+        return self.tight is not None and self.tight.epsilon < getattr(self._sum, "epsilon", math.inf)
+
     def __str__(self) -> str:
         return self.explain()
 
@@ -194,7 +199,8 @@ class Batch:
     def explain(self) -> str:
         """The share of the budget and the expected error of each question, in words; free."""
         lines = [f"costs      {self.guarantee.label}, once, for all or nothing"]
-        if self.tight is not None and not self.charged_tight:
+        if not self.charged_tight and self.saves:
+            assert self.tight is not None
             lines.append(f"tightly    {self.tight.label}: for reports; budgets are charged the line above")
         for name, plan in self.plans.items():
             errors = ", ".join(f"{e['output']} {error_text(e)}" for e in plan.facts["expected"])

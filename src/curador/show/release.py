@@ -76,12 +76,15 @@ def notes(release: Shown) -> tuple[str, ...]:
 
 
 CUT = ("rows-left-out", "joined", "joined-outer", "prepared-before-filter", "prepared-for-others")
-"""Notes on what was cut from units: no interval covers it, so that they are shown wherever a number is."""
+"""Notes on what was cut from units: no interval covers it."""
+
+BESIDE = ("quality", *CUT)
+"""Notes that are shown wherever the numbers are: without them these would mislead."""
 
 
-def cuts(release: Shown) -> tuple[str, ...]:
-    """What was cut from units, in the release's language; nothing where nothing can be."""
-    return tuple(note_text(note, release.language) for note in release.remarks if note["code"] in CUT)
+def beside(release: Shown) -> tuple[str, ...]:
+    """The notes without which the numbers would mislead, in the release's language."""
+    return tuple(note_text(note, release.language) for note in release.remarks if note["code"] in BESIDE)
 
 
 def as_text(release: Shown) -> str:
@@ -91,7 +94,7 @@ def as_text(release: Shown) -> str:
 
 def as_html(release: Shown) -> str:
     """The release as HTML, every text escaped."""
-    lines = [*_marks(release), *cuts(release), statement(release)]
+    lines = [*_marks(release), *beside(release), statement(release)]
     return html_table(_columns(release)) + "".join(f"<p>{html.escape(line)}</p>" for line in lines)
 
 
@@ -111,7 +114,7 @@ def as_rich(release: Shown, width: int) -> Iterator[RenderableType]:
     for row in zip(*(c.cells for c in columns), strict=True):
         table.add_row(*map(Text, row))  # as text: a key may look like markup
     yield table
-    yield from map(Text, (*_marks(release), *cuts(release), statement(release)))
+    yield from map(Text, (*_marks(release), *beside(release), statement(release)))
 
 
 def _columns(release: Shown) -> list[TextColumn]:
@@ -128,7 +131,7 @@ def _columns(release: Shown) -> list[TextColumn]:
 
 def _below(release: Shown) -> list[str]:
     """The lines below the rows of a text."""
-    broken = (line for text in cuts(release) for line in wrap(text, WIDTH))
+    broken = (line for text in beside(release) for line in wrap(text, WIDTH))
     return [*_marks(release), *broken, statement(release)]
 
 

@@ -98,6 +98,8 @@ TEXTS = {
     "limits. It does not cover what clipping and cutting left out.",
     "rows-left-out": "At most {kept} count. What was cut is in no number and in no interval, so counts and sums can be too "
     "small; by how much is not known without paying for it.",
+    "quality": "fits: within what was declared. missing: NULL, or not of the declared type. outside: none of the keys, or beyond "
+    "a bound, to which it is clipped.",
     "kept-rows": "{rows} of each {unit!r}",
     "kept-groups": "{rows} of each {unit!r} in each of {groups}",
     "joined": "Of each unit at most {rows} are joined, chosen before the join. A unit with more loses pairs of rows that "

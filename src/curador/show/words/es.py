@@ -98,6 +98,8 @@ TEXTS = {
     "límites. No cubre lo que se recortó o se dejó fuera.",
     "rows-left-out": "Cuentan como mucho {kept}. Lo recortado no está en ningún número ni en ningún intervalo, así que "
     "recuentos y sumas pueden quedarse cortos; por cuánto no se sabe sin pagar por ello.",
+    "quality": "fits: dentro de lo declarado. missing: NULL, o no del tipo declarado. outside: ninguna de las claves, o más allá "
+    "de una cota, a la que se recorta.",
     "kept-rows": "{rows} de cada {unit!r}",
     "kept-groups": "{rows} de cada {unit!r} en cada uno de {groups}",
     "joined": "De cada unidad se unen como mucho {rows}, elegidas antes de la unión. Una unidad con más pierde pares de filas "
