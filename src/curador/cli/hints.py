@@ -10,6 +10,8 @@ HINTS = {
     "reason-needed": 'Say --because "…".',
     "override-needed": "Say --override.",
     "budget-stated-otherwise": "`curador grant` raises a budget.",
+    "delta-not-granted": '`curador grant population --delta 1e-6 --because "…"` grants one; name an analyst likewise.',
+    "delta-needs-reason": 'Say --because "…".',
     "unit-changed": "`curador ledger redeclare` decides it.",
     "analyst-of-other-people": "`curador grant` gives one.",
     "no-study-file": "`curador init` drafts one; --study says where it is.",

@@ -216,6 +216,15 @@ class Batch:
         }
 
 
+def stated(questions: Mapping[str, object]) -> dict[str, Any]:
+    """The words of questions: their SQL, where they were asked in it.
+
+    >>> stated({"n": "SELECT COUNT(*) AS n FROM t"})
+    {'questions': {'n': {'sql': 'SELECT COUNT(*) AS n FROM t'}}}
+    """
+    return {"questions": {name: {"sql": text} for name, text in questions.items() if isinstance(text, str)}}
+
+
 def _delta_of(plans: Mapping[str, Plan]) -> Number:
     deltas = [rational(getattr(plan.budget, "delta", 0.0)) for plan in plans.values()]
     return sum(deltas, Fraction(0)) or READ_AT

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Never, TypeVar
 from weakref import finalize
 
 from curador.curator.analysts import Scopes
-from curador.curator.batch import Batch, Publication, split, verify_release
+from curador.curator.batch import Batch, Publication, split, stated, verify_release
 from curador.curator.budgets import Budget
 from curador.curator.holder import BudgetHolder, how_many
 from curador.curator.policy import Policy
@@ -162,7 +162,10 @@ class Curator(BudgetHolder, CopyHolder):
     ) -> Plan:
         planner, (epsilon, delta, rho) = self._planner(question, *how), price
         if accuracy is None:
-            return planner.plan(budget_of(epsilon, delta, rho))
+            try:
+                return planner.plan(budget_of(epsilon, delta, rho))
+            except QuestionRefused as refusal:
+                raise self.payable(refusal) from None
         if epsilon is not None or rho is not None:
             raise InvalidParameter("An accuracy finds its own budget.", fix="Give accuracy, or epsilon, or rho.")
         return planner.reaching(accuracy, delta)
@@ -176,9 +179,8 @@ class Curator(BudgetHolder, CopyHolder):
         rows: int | None = None,
         prepared: bool | None = None,
     ) -> Planner:
-        checked = check(self._read(question), self.tables, self._public_rows)
+        checked, copy = check(self._read(question), self.tables, self._public_rows), None
         self._attach_stored(checked.question.table)
-        copy = None
         if self._prepared or prepared:
             from curador.query.sql_plan.prepared import fitting  # writes SQL trees: loaded when a table was prepared
 
@@ -302,9 +304,7 @@ class Curator(BudgetHolder, CopyHolder):
             raise InvalidParameter("The questions of a batch have names.", fix='Write batch({"n": question}, …).')
         planners = {n: self._planner(asked, confidence=confidence, rows=rows) for n, asked in questions.items()}
         whole = None if epsilon is None and rho is None else budget_of(epsilon, delta, rho)
-        if words is None:
-            words = {"questions": {name: {"sql": text} for name, text in questions.items() if isinstance(text, str)}}
-        return Batch(split(planners, whole, weights, accuracies), tight, tight is not None, words)
+        return Batch(split(planners, whole, weights, accuracies), tight, tight is not None, words or stated(questions))
 
     def publish(
         self,
@@ -391,9 +391,10 @@ class Curator(BudgetHolder, CopyHolder):
         rows: int | None = None,
     ) -> int:
         """How many such questions, or such batches, still fit into the budget; free."""
-        made = question
-        if not isinstance(made, Batch):
-            made = self.plan(made, epsilon=epsilon, delta=delta, rho=rho, accuracy=accuracy, rows=rows)
+        if isinstance(question, Batch):
+            made: Plan | Batch = question
+        else:
+            made = self.plan(question, epsilon=epsilon, delta=delta, rho=rho, accuracy=accuracy, rows=rows)
         return how_many(self.ledger, self.scopes.of(made.tables), made.event, made.guarantee)
 
     def reload(self, table: str) -> int:

@@ -71,7 +71,9 @@ def allocate(budget: Guarantee, wanted: Wanted) -> Allocation:
 @allocate.register
 def _(budget: PureDP, wanted: Wanted) -> Allocation:
     if wanted.noise == "gaussian":
-        raise InvalidParameter("Gaussian noise is not pure.", fix="Give a delta with epsilon, or give rho.")
+        raise QuestionRefused(
+            "Gaussian noise is not pure.", fix="Give a delta with epsilon, or give rho.", code="needs-delta"
+        )
     if wanted.keys is not None:
         raise _needs_delta("epsilon")
     steps, objective = _spent(_epsilon(rational(budget.epsilon)), wanted.items, None)
@@ -115,6 +117,7 @@ def _needs_delta(currency: str) -> QuestionRefused:
     return QuestionRefused(
         "Groups without public keys are selected privately, which needs a delta.",
         fix=f"Give delta with {currency} (far below 1 / number of people), or list the keys of the column.",
+        code="needs-delta",
     )
 
 
