@@ -130,6 +130,8 @@ def check(study: Study = STUDY, as_json: Json = False) -> None:
         for note, meaning in _MEANINGS.items():
             if any(note == (c.wrong or c.left) for t in found.tables for c in t.columns):
                 say(f"{note}: {meaning}")
+                if note == "no keys" and found.budget and "delta" not in found.budget:
+                    say("This budget has no delta, and cannot pay for that: add keys, or a delta.", "yellow")
         if found.wrong:
             say(found.wrong, "red")
         elif found.budget:

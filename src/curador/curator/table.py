@@ -202,7 +202,9 @@ def described(table: Table, language: str) -> dict[str, Any]:
         for name, c in table.columns.items()
     ]
     about = {"unit": table.unit.id, "neighbors": table.neighbors.value, "size": table.size, "public": table.public}
-    return {**about, "columns": columns}
+    kept = table.contribution
+    limits = None if kept is None else {"groups": kept.groups, "rows": kept.rows}
+    return {**about, "contribution": limits, "columns": columns}
 
 
 def _bounds(column: Column) -> list[str] | None:

@@ -87,9 +87,9 @@ def price(state: Filter, event: Event, guarantee: Guarantee | None = None, scope
                 return cost(what, state.currency)
         except NotPromised:
             continue
-    counts, whose = " and ".join(state.currency.names[:2]), f"The budget of {scope!r}" if scope else "A budget"
+    counts, whose = " and ".join(state.currency.names[:2]), f"The budget of {scope!r}" if scope else "This budget"
     raise NotPromised(
-        f"{whose} that counts {counts} cannot express what this release costs.",
+        f"{whose} counts {counts}, and cannot express what this release costs.",
         fix=_FIXES.get(state.currency.rule, "Ask for noise that has a finite cost at the budget's orders."),
         code="delta-not-granted" if state.currency.rule is Rule.PURE else "cost-not-expressible",
         facts={"rule": state.currency.rule.value, "scope": scope},

@@ -97,7 +97,7 @@ class TableDraft:
     @property
     def read(self) -> str:
         """What was read to make it, in words."""
-        file = self.source.rpartition("/")[2]
+        file = "".join(c if c.isprintable() else " " for c in self.source.rpartition("/")[2])
         if self.csv is None:
             return f"the names and types of columns that {file} declares; no row was read."
         if self.csv.header and self.csv.names is None:

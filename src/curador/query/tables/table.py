@@ -77,7 +77,7 @@ def _paths(node: object, depth: int) -> Iterator[tuple[str, ...]]:
         yield from ((leaf,) for leaf in node)
 
 
-@dataclass(frozen=True, init=False)
+@dataclass(frozen=True, init=False, repr=False)
 class Table:
     """A declared table.
 
@@ -96,6 +96,8 @@ class Table:
     >>> adult = Table("adult.parquet", columns={"age": {"type": "integer", "bounds": [17, 90]}, "sex": "text"})
     >>> adult.columns["age"].bounds, adult.unit, adult.source
     ((Fraction(17, 1), Fraction(90, 1)), Unit(id=None), Files(pattern='adult.parquet', format='parquet'))
+    >>> adult
+    <Table of one row added or removed: age integer, sex text>
     """
 
     source: Source
@@ -132,6 +134,14 @@ class Table:
         set_fields(self, trees=_trees(trees))
         self._check_id()
         self._check_trees()
+
+    def __repr__(self) -> str:
+        who = "one row" if self.unit.id is None else f"everything of one {self.unit.id!r}"
+        how = "added or removed" if self.neighbors is Neighbors.ADD_REMOVE else "replaced"
+        about = "public" if self.public else f"of {who} {how}"
+        columns = [f"{name} {column.kind}" for name, column in self.columns.items()]
+        more = f" and {len(columns) - 8} more" if len(columns) > 8 else ""
+        return f"<Table {about}: {', '.join(columns[:8])}{more}>"
 
     def _check_id(self) -> None:
         id = self.unit.id

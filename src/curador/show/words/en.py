@@ -79,6 +79,7 @@ TEXTS = {
     # -- a description
     "describe-table": "{table}: protects {unit} {how}",
     "describe-public": "{table}: public",
+    "describe-kept": "at most {kept} count",
     "describe-column": "column",
     "describe-type": "type",
     "describe-values": "values",

@@ -79,6 +79,7 @@ TEXTS = {
     # -- a description
     "describe-table": "{table}: protege {unit} {how}",
     "describe-public": "{table}: pública",
+    "describe-kept": "cuentan como mucho {kept}",
     "describe-column": "columna",
     "describe-type": "tipo",
     "describe-values": "valores",
