@@ -107,6 +107,7 @@ PERSON = "73,White,Female,1700.09\n58,Black,Male,1053\n"
         ("White,Female,White\n", ["--header"], "header-like-values"),
         ("White,,Female\n", ["--header"], "header-like-values"),
         ("White,NA\n", ["--header"], "header-like-values"),
+        ('age,"sex\nWhite,Female\n', ["--header"], "header-like-values"),
         ("White;1.700,09\n", ["--header", "--delimiter", ";"], "header-like-values"),
         ("age;sex\n1;F\n", ["--header"], "csv-delimiter"),
         ("age,sex\n".replace(",", "\t"), ["--header"], "csv-delimiter"),

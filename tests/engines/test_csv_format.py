@@ -14,6 +14,7 @@ from curador.engines.duckdb.files import has_csv_fields
 from curador.errors import InvalidParameter
 from curador.privacy import PureDP
 from curador.query.plan.identity import declared
+from curador.query.sql_plan.prepared import schema_digest
 from curador.query.tables.csv_format import CsvFormat
 from curador.query.tables.sources import Files, read_source
 from curador.query.tables.table import Table
@@ -154,6 +155,9 @@ def test_how_a_file_is_written_is_part_of_the_declaration() -> None:
         {"names": ["a"]},
     ]
     assert len({str(code(**csv)) for csv in [{}, *others]}) == len(others) + 1
+    # A copy that was prepared from fields read otherwise is of other values.
+    tables = [Table("t.csv", columns={"a": "text"}, csv=csv or None) for csv in [{}, *others]]
+    assert len(set(map(schema_digest, tables))) == len(tables)
 
 
 @pytest.mark.parametrize(

@@ -138,8 +138,11 @@ def draft(
     """
     where = read_source(source, csv)
     table = table_name(where) if name is None else name
-    written = _written(where, csv) if isinstance(where, Files) and where.format == "csv" else None
-    return TableDraft(table, source_text(where, Path(folder)), _columns(table, where), written)
+    try:
+        written = _written(where, csv) if isinstance(where, Files) and where.format == "csv" else None
+        return TableDraft(table, source_text(where, Path(folder)), _columns(table, where), written)
+    except OSError:
+        raise InvalidParameter("The source cannot be read.", fix="Check its path and its rights.") from None
 
 
 def _written(source: Files, stated: Mapping[str, object] | None) -> CsvFormat:
@@ -160,12 +163,9 @@ def _written(source: Files, stated: Mapping[str, object] | None) -> CsvFormat:
 
 
 def _columns(name: str, source: Source) -> tuple[ColumnDraft, ...]:
-    try:
-        with closing(open_engine({name: source})) as engine:
-            types = engine.describe(name)
-            stored = {column: engine.dialect.stored(type_name) for column, type_name in types}
-    except OSError:
-        raise InvalidParameter("The source cannot be read.", fix="Check its path and its rights.") from None
+    with closing(open_engine({name: source})) as engine:
+        types = engine.describe(name)
+        stored = {column: engine.dialect.stored(type_name) for column, type_name in types}
     if isinstance(source, Files) and source.format == "csv":
         return tuple(ColumnDraft(column) for column, _ in types)
     kinds = {column: None if found is None else found.kind for column, found in stored.items()}

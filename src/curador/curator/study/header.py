@@ -30,6 +30,8 @@ def value_like(field: str) -> str:
     text = field.strip()
     if not text:
         return "empty"
+    if "\n" in text or "\r" in text:  # a quote that is not closed joins the rows below
+        return "of several lines"
     if _DATE.fullmatch(text):
         return "a date"
     if _NUMBER.fullmatch(text):
