@@ -68,7 +68,17 @@ COMMANDS = leaves(typer.main.get_command(app))
 
 
 def test_all_commands_are_there() -> None:
-    first = [("demo",), ("init",), ("check",), ("prepare",), ("reload",), ("explain",), ("ask",), ("sql",)]
+    first = [
+        ("demo",),
+        ("init",),
+        ("check",),
+        ("quality",),
+        ("prepare",),
+        ("reload",),
+        ("explain",),
+        ("ask",),
+        ("sql",),
+    ]
     then = [("publish",), ("budget",), ("grant",), ("renew",), ("revoke",), ("history",), ("ledger", "verify")]
     local = [("local", name) for name in ("new-task", "simulate", "collect", "estimate", "compare", "client")]
     assert set(COMMANDS) == {*first, *then, ("ledger", "redeclare"), ("ledger", "restore"), *local}

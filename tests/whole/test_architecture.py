@@ -51,7 +51,7 @@ ARROWS["cli"] = DOORS | {"server"}
 ARROWS["__main__"] = {"cli"}
 
 ELSEWHERE = {
-    "duckdb": ("local/collect/store.py", "local/collect/table.py"),
+    "duckdb": ("engines/duckdb/parquet.py", "local/collect/store.py", "local/collect/table.py"),
     "psycopg": ("ledger/stores/postgres.py",),
     "pyspark": ("local/collect/spark.py",),
 }
