@@ -70,3 +70,14 @@ def test_bad_parameters_are_also_value_errors() -> None:
     assert issubclass(InvalidParameter, ValueError)
     assert issubclass(InvalidValue, ValueError)
     assert not issubclass(NotPromised, ValueError)
+
+
+def test_notebooks_show_the_line_that_asked_and_no_frames_of_the_library() -> None:
+    from curador.numbers import positive
+
+    with pytest.raises(InvalidParameter) as refused:
+        positive(-1, "epsilon")
+    shown = refused.value._render_traceback_()
+    assert shown[0].endswith('positive(-1, "epsilon")')
+    assert shown[2] == f"InvalidParameter: {refused.value.what}"
+    assert len(shown) == 5

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
+from traceback import extract_tb
 from types import MappingProxyType
+
+_HERE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 
 NOTHING = "nothing was drawn, nothing was spent"
 
@@ -37,6 +41,16 @@ class CuradorError(Exception):
 
     def __str__(self) -> str:
         return f"{self.what} To do: {self.fix} (Cost: {self.cost}.)"
+
+    def _render_traceback_(self) -> list[str]:
+        """What notebooks show: the line that asked and the message, without the frames inside the library.
+
+        >>> CuradorError("The lamp is off.", fix="Switch it on.")._render_traceback_()[0]
+        'CuradorError: The lamp is off.'
+        """
+        frames = [f for f in extract_tb(self.__traceback__) if not f.filename.startswith(_HERE)]
+        asked = [f"---> {frames[-1].lineno} {frames[-1].line}", ""] if frames and frames[-1].line else []
+        return [*asked, f"{type(self).__name__}: {self.what}", f"  To do: {self.fix}", f"  Cost: {self.cost}."]
 
     def __reduce__(self) -> tuple[object, ...]:
         # Exceptions are rebuilt from args positionally; ours are keyword-only, and must cross process borders.

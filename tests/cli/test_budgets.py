@@ -154,15 +154,23 @@ def test_what_is_granted_is_of_the_budgets_kind(study: Invoke) -> None:
     assert balances(study)["people"]["budget"] == {"kind": "approximate", "epsilon": 3, "delta": 1e-6}
     for scope, amount, counts in (
         ("population", ["--rho", "1"], "epsilon and delta"),
-        ("ana", ["--epsilon", "1", "--delta", "1e-7"], "epsilon"),
+        ("ana", ["--rho", "1"], "epsilon"),
     ):
         with pytest.raises(InvalidParameter, match=f"'{scope}' counts {counts}\\."):
             study("grant", scope, *amount)
     assert balances(study)["people"]["budget"]["epsilon"] == 3
 
 
+def test_a_delta_is_granted_with_a_reason(study: Invoke) -> None:
+    with pytest.raises(InvalidParameter, match="needs a reason"):
+        study("grant", "ana", "--delta", "1e-7")
+    shown = study("grant", "ana", "--delta", "1e-7", "--because", "agreed")
+    assert "delta 1e-07" in shown
+    assert "delta = 1e-07 under [analysts.ana]" in " ".join(shown.split())
+
+
 def test_a_grant_says_how_much(study: Invoke) -> None:
-    for command in (["grant", "ana"], ["grant", "ana", "--delta", "1e-7"], ["renew", "people", "--because", "x"]):
+    for command in (["grant", "ana"], ["renew", "people", "--because", "x", "--delta", "1e-7"]):
         with pytest.raises(InvalidParameter, match="No amount"):
             study(*command)
 

@@ -18,6 +18,7 @@ from typer.testing import CliRunner
 
 from curador import __version__
 from curador.cli.app import app
+from curador.cli.opening import BALANCES
 from curador.cli.screen import console, print_refusal
 from curador.errors import CuradorError, InvalidParameter
 
@@ -67,7 +68,17 @@ COMMANDS = leaves(typer.main.get_command(app))
 
 
 def test_all_commands_are_there() -> None:
-    first = [("demo",), ("init",), ("check",), ("prepare",), ("reload",), ("explain",), ("ask",), ("sql",)]
+    first = [
+        ("demo",),
+        ("init",),
+        ("check",),
+        ("quality",),
+        ("prepare",),
+        ("reload",),
+        ("explain",),
+        ("ask",),
+        ("sql",),
+    ]
     then = [("publish",), ("budget",), ("grant",), ("renew",), ("revoke",), ("history",), ("ledger", "verify")]
     local = [("local", name) for name in ("new-task", "simulate", "collect", "estimate", "compare", "client")]
     assert set(COMMANDS) == {*first, *then, ("ledger", "redeclare"), ("ledger", "restore"), *local}
@@ -145,5 +156,8 @@ def test_a_refusal_is_told_with_what_remains(capsys: pytest.CaptureFixture[str])
         "  Cost: nothing was drawn, nothing was spent.",
         "  Remaining: population epsilon 0.5.",
     ]
+    refusal.facts = {"n": 1, BALANCES: {"population": {"kind": "pure", "epsilon": 0.5}}}
     print_refusal(refusal, as_json=True)
-    assert json.loads(capsys.readouterr().err)["error"]["remaining"] == ["population epsilon 0.5"]
+    told = json.loads(capsys.readouterr().err)
+    assert told["remaining"] == {"population": {"kind": "pure", "epsilon": 0.5}}  # as with an answer
+    assert told["error"]["facts"] == {"n": 1}

@@ -46,7 +46,7 @@ def test_a_second_run_is_free_and_says_so(invoke: Invoke) -> None:
     first, second = json.loads(invoke("demo", "--json")), json.loads(invoke("demo", "--json"))
     assert (first.pop("repeated"), second.pop("repeated")) == (False, True)
     assert first == second
-    assert first["remaining"]["epsilon"] == 1
+    assert first["remaining"]["population"]["epsilon"] == 1
     assert "Answered from the ledger" in invoke("demo")
     curator = Curator("curador-demo/study.toml")
     (charge,) = curator.history()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import re
 import tomllib
@@ -14,8 +15,10 @@ import pyarrow
 import pytest
 import typer
 from pyarrow import parquet
+from typer.testing import CliRunner
 
 from curador.cli.app import app
+from curador.cli.hints import HINTS
 from curador.curator.curator import Curator
 from curador.curator.policy import Policy
 from curador.curator.study.draft import ColumnDraft, TableDraft, source_text, table_name
@@ -66,13 +69,14 @@ ok = "boolean"
 
 def test_a_csv_is_drafted_from_its_header_line(invoke: Invoke) -> None:
     write_csv()
-    shown = invoke("init", "people.csv")
+    shown = invoke("init", "people.csv", "--header")
     text = Path("study.toml").read_text()
     document = tomllib.loads(text)["tables"]["people"]
     assert document["source"] == "people.csv"
     assert document["columns"] == {"age": {"type": ""}, "town": {"type": ""}, "paid": {"type": ""}}
-    for word in ("unit", "budget", "type", "bounds", "keys", "no row was read", "curador check"):
+    for word in ("unit", "budget", "type", "bounds", "keys", "the first line of people.csv", "curador check"):
         assert word in shown
+    assert "nothing else was read" in text
     for said in (shown, text):
         assert SECRET not in said
         assert "forty" not in said
@@ -83,10 +87,82 @@ def test_values_change_nothing(invoke: Invoke) -> None:
     seen = set()
     for rows in ("1,2,3\n", "a,b,c\n" * 100, "", '"\n\0,,,,,'):
         Path("people.csv").write_text(f"age,town,paid\n{rows}")
-        shown = invoke("init", "people.csv", "--out", "draft.toml")
+        shown = invoke("init", "people.csv", "--header", "--out", "draft.toml")
         seen.add((shown, Path("draft.toml").read_text()))
         Path("draft.toml").unlink()
     assert len(seen) == 1
+
+
+PERSON = "73,White,Female,1700.09\n58,Black,Male,1053\n"
+
+
+@pytest.mark.parametrize(
+    ("content", "options", "code"),
+    [
+        (PERSON, [], "header-unstated"),
+        ("age,sex\n1,F\n", [], "header-unstated"),
+        (PERSON, ["--header"], "header-like-values"),
+        ("White,2020-01-31\n", ["--header"], "header-like-values"),
+        ("White,31/1/2020\n", ["--header"], "header-like-values"),
+        ("White,Female,White\n", ["--header"], "header-like-values"),
+        ("White,,Female\n", ["--header"], "header-like-values"),
+        ("White,NA\n", ["--header"], "header-like-values"),
+        ('age,"sex\nWhite,Female\n', ["--header"], "header-like-values"),
+        ("White;1.700,09\n", ["--header", "--delimiter", ";"], "header-like-values"),
+        ("age;sex\n1;F\n", ["--header"], "csv-delimiter"),
+        ("age,sex\n".replace(",", "\t"), ["--header"], "csv-delimiter"),
+        ("age, sex\n1, F\n", ["--header"], "csv-spaces"),
+        ("a\xf1o,sex\n", ["--header"], "csv-encoding"),
+    ],
+)
+def test_init_writes_no_row_into_the_public_study(invoke: Invoke, content: str, options: list[str], code: str) -> None:
+    Path("people.csv").write_bytes(content.encode("latin-1"))
+    with pytest.raises(InvalidParameter) as refused:
+        invoke("init", "people.csv", *options)
+    assert refused.value.code == code
+    assert code in HINTS
+    assert not Path("study.toml").exists()
+    for value in ("73", "White", "Female", "1700.09", "2020"):
+        assert value not in str(refused.value)
+
+
+def test_files_without_header_are_drafted_from_names(invoke: Invoke) -> None:
+    Path("people.csv").write_text(PERSON)
+    shown = invoke("init", "people.csv", "--no-header", "--names", "age, race,sex,pay")
+    text = Path("study.toml").read_text()
+    table = tomllib.loads(text)["tables"]["people"]
+    assert table["csv"] == {"header": False, "names": ["age", "race", "sex", "pay"]}
+    assert list(table["columns"]) == ["age", "race", "sex", "pay"]
+    assert "nothing in people.csv was read" in shown
+    assert "may be deleted" in text
+    assert not any(value in text for value in ("73", "White", "1700.09"))
+    Path("study.toml").unlink()
+    invoke("init", "people.csv", "--header", "--names", "age,race,sex,pay")  # names in place of those in the first line
+    assert "White" not in Path("study.toml").read_text()
+
+
+def test_what_was_stated_about_a_file_is_drafted_and_read(invoke: Invoke) -> None:
+    Path("data.csv.gz").write_bytes(gzip.compress("año; pago\n2020; 1,5\n".encode("latin-1")))
+    how = ("--header", "--delimiter", ";", "--encoding", "latin-1", "--decimal", ",", "--trim")
+    invoke("init", "data.csv.gz", *how)
+    text = Path("study.toml").read_text()
+    table = tomllib.loads(text)["tables"]["data"]
+    assert table["csv"] == {"header": True, "delimiter": ";", "encoding": "latin-1", "decimal": ",", "trim": True}
+    assert list(table["columns"]) == ["año", "pago"]
+    filled = text.replace('unit = ""', 'unit = "row"').replace("# [budget]", "[budget]").replace("# eps", "eps")
+    _, columns = states(invoke, filled.replace('type = ""', 'type = "real"'), 0)
+    assert columns["pago"]["stored"] == "VARCHAR"
+
+
+def test_on_a_terminal_init_asks_for_the_header(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("people.csv").write_text("age,sex\n1,F\n")
+    monkeypatch.setattr("curador.cli.studies._asks_back", lambda: True)
+    refused = CliRunner().invoke(app, ["init", "people.csv"], input="n\n")
+    assert isinstance(refused.exception, InvalidParameter)
+    assert "needs names" in refused.exception.what
+    assert CliRunner().invoke(app, ["init", "people.csv"], input="y\n").exit_code == 0
+    assert list(tomllib.loads(Path("study.toml").read_text())["tables"]["people"]["columns"]) == ["age", "sex"]
 
 
 def test_parquet_is_drafted_from_its_schema(invoke: Invoke) -> None:
@@ -118,7 +194,7 @@ def test_a_table_of_a_database_is_drafted_from_its_declared_types(invoke: Invoke
     }
     invoke("init", "duckdb:///deep%20er/health.duckdb#clinic.stays", "--out", "b.toml")
     for path in ("deep er/a.toml", "b.toml"):  # each finds the database from its own folder
-        filled = Path(path).read_text().replace('unit = ""', 'unit = "pid"')
+        filled = Path(path).read_text().replace('unit = ""', 'unit = "pid"').replace("# contr", "contr")
         Path(path).write_text(filled.replace("# [budget]", "[budget]").replace("# epsilon", "epsilon"))
         assert json.loads(invoke("check", "--study", path, "--json"))["sound"]
 
@@ -134,7 +210,7 @@ def test_a_table_of_postgresql_is_drafted_and_checked(invoke: Invoke, postgres_u
         declared = tomllib.loads(Path("study.toml").read_text())["tables"]["drafted"]
         kinds = {name: c["type"] for name, c in declared["columns"].items()}
         assert kinds == {"pid": "integer", "town": "text", "seen": "date", "cost": "real"}
-        filled = Path("study.toml").read_text().replace('unit = ""', 'unit = "pid"')
+        filled = Path("study.toml").read_text().replace('unit = ""', 'unit = "pid"').replace("# contr", "contr")
         found, columns = states(invoke, filled + "\n[budget]\nepsilon = 1\n", 0)
         assert columns["cost"]["stored"] == "numeric"
         assert columns["place"]["declared"] is None
@@ -181,7 +257,7 @@ def test_tables_are_named_after_their_source(source: str, name: str) -> None:
     ],
 )
 def test_a_password_is_not_written(address: str, written: str) -> None:
-    assert source_text(address, Path(".")) == written
+    assert source_text(read_source(address), Path(".")) == written
 
 
 def test_a_draft_refuses_names_that_engines_fold() -> None:
@@ -196,7 +272,7 @@ def test_what_is_there_is_not_overwritten(invoke: Invoke) -> None:
     write_csv()
     Path("study.toml").write_text("mine")
     with pytest.raises(InvalidParameter, match="exists already"):
-        invoke("init", "people.csv")
+        invoke("init", "people.csv", "--header")
     assert Path("study.toml").read_text() == "mine"
 
 
@@ -204,9 +280,9 @@ def test_what_is_there_is_not_overwritten(invoke: Invoke) -> None:
     ("source", "content", "said"),
     [
         ("gone.csv", None, "no file 'gone.csv'"),
-        ("empty.csv", "", "does not name its columns"),
-        ("blank.csv", "\n\n", "does not name its columns"),
-        ("twice.csv", "a,A\n1,2\n", "does not name its columns"),
+        ("empty.csv", "", "looks like values"),
+        ("blank.csv", "\n\n", "looks like values"),
+        ("twice.csv", "a,A\n1,2\n", "looks like values, not names of columns: a field is repeated"),
         ("text.txt", "a\n1\n", "neither Parquet nor CSV"),
         ("fake.parquet", "not parquet", "could not open"),
         ("duckdb:///gone.duckdb#t", None, "no DuckDB file"),
@@ -217,14 +293,14 @@ def test_sources_that_cannot_be_drafted(invoke: Invoke, source: str, content: st
     if content is not None:
         Path(source).write_text(content)
     with pytest.raises(InvalidParameter, match=re.escape(said)):
-        invoke("init", source)
+        invoke("init", source, *(["--header"] if source.endswith(".csv") else []))
     assert not Path("study.toml").exists()
 
 
 def test_a_place_that_cannot_be_written(invoke: Invoke) -> None:
     write_csv()
     with pytest.raises(InvalidParameter, match="cannot be written"):
-        invoke("init", "people.csv", "--out", "no-such-folder/study.toml")
+        invoke("init", "people.csv", "--header", "--out", "no-such-folder/study.toml")
 
 
 def test_exit_codes(tmp_path: Path) -> None:
@@ -249,6 +325,53 @@ def test_exit_codes(tmp_path: Path) -> None:
 # ---- check --------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize(
+    ("header", "csv", "said"),
+    [
+        ("39,paid", "{ header = true }", "looks like values, not names of columns: field 1 is a number"),
+        ("age;paid", "{ header = true }", "one field, with semicolons"),
+        ("age, paid", "{ header = true }", "spaces around them"),
+        ("age;paid", '{ delimiter = ";" }', "decimal commas"),
+        ("age,paid", "{ trim = true }", "trim drops"),
+        ("age,paid", '{ encoding = "latin-1" }', "characters that latin-1 has not"),
+    ],
+)
+def test_check_doubts_how_a_file_is_declared(invoke: Invoke, header: str, csv: str, said: str) -> None:
+    """From the declaration and the first line alone: the same with other rows, or none."""
+    declared = f"""
+[budget]
+epsilon = 1
+[tables.people]
+source = "people.csv"
+csv = {csv}
+unit = "row"
+[tables.people.columns]
+age = {{ type = "text", keys = [" F", "€"] }}
+paid = {{ type = "real", bounds = [0, 1] }}
+"""
+    seen = set()
+    for rows in ("", "\n1,2\n", "\n\x00;;;"):
+        Path("people.csv").write_text(header + rows)
+        Path("study.toml").write_text(declared)
+        done = CliRunner().invoke(app, ["check", "--json"])
+        seen.add(done.output)
+        assert said in done.output
+        assert "39" not in done.output
+    assert len(seen) == 1
+
+
+def test_check_fails_for_ids_without_contribution(invoke: Invoke) -> None:
+    write_parquet()
+    study = FILLED.replace('unit = "row"', 'unit = "age"')
+    found, _ = states(invoke, study, 1)
+    assert "contribution = { groups = 5, rows = 3 }" in found["tables"][0]["wrong"]
+    states(
+        invoke,
+        study.replace("[tables.people.columns]", "contribution = { groups = 5, rows = 3 }\n[tables.people.columns]"),
+        0,
+    )
+
+
 def test_a_sound_study(invoke: Invoke) -> None:
     write_parquet()
     Path("study.toml").write_text(FILLED)
@@ -261,7 +384,7 @@ def test_a_sound_study(invoke: Invoke) -> None:
 
 def test_a_fresh_draft_lists_all_that_is_missing(invoke: Invoke) -> None:
     write_csv()
-    invoke("init", "people.csv")
+    invoke("init", "people.csv", "--header")
     shown = invoke("check", code=1)
     assert shown.count("type missing") == 4  # three columns, and what it means
     assert "what is protected" in shown

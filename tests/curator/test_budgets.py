@@ -15,9 +15,10 @@ import pytest
 from curador.accounting.events import PureLoss
 from curador.curator.curator import Curator
 from curador.curator.study.file import Analyst
-from curador.errors import BudgetExceeded, CuradorError, InvalidParameter
+from curador.errors import BudgetExceeded, CuradorError, InvalidParameter, NotPromised, QuestionRefused
 from curador.ledger.stores.memory import MemoryLedger
-from curador.privacy import PureDP
+from curador.privacy import ApproxDP, PureDP
+from curador.query.aggregates.counts import count
 from curador.query.tables.table import Table
 from tests.cli import test_cli
 from tests.cli.test_cli import Invoke
@@ -375,3 +376,39 @@ def test_a_renewal_lost_with_a_backup_is_back_and_the_new_people_pay_for_themsel
         assert spent(study) == before
         with pytest.raises(BudgetExceeded):
             study("ask", COUNT, "--epsilon", "0.1")
+
+
+def test_a_question_that_needs_delta_meets_one_fix_that_works(tmp_path: Path) -> None:
+    """Not "give delta", which a budget of epsilon alone refuses: list keys, or have it granted a delta."""
+    (tmp_path / "people.csv").write_text("town\n" + "Lugo\n" * 300)
+    study = tmp_path / "study.toml"
+    study.write_text(
+        '[budget]\nepsilon = 1\n[tables.people]\nsource = "people.csv"\nunit = "row"\ncolumns.town = "text"\n'
+    )
+    text = "SELECT town, COUNT(*) AS n FROM people GROUP BY town"
+    curator = Curator(study)
+    curator.sql("SELECT COUNT(*) AS n FROM people", epsilon=0.25)
+    with pytest.raises(QuestionRefused, match="counts epsilon alone") as refused:
+        curator.sql(text, epsilon=0.25)
+    assert refused.value.code == "delta-not-granted"
+    assert "List the keys" in refused.value.fix
+    with pytest.raises(NotPromised) as unpayable:
+        curator.sql(text, epsilon=0.25, delta=1e-7)
+    assert unpayable.value.code == "delta-not-granted"
+    # The first fix.
+    keyed = curator.table("people").group_by("town", keys={"town": ["Lugo"]}).aggregate(n=count())
+    assert len(keyed.ask(epsilon=0.25)) == 1
+    # The second.
+    with pytest.raises(InvalidParameter, match="needs a reason"):
+        curator.grant("population", delta=1e-6)
+    curator.grant("population", delta=1e-6, because="the board agreed before any answer")
+    assert curator.sql(text, epsilon=0.25, delta=1e-7)["town"] == ("Lugo",)
+    assert curator.budget().spent == ApproxDP(0.75, 1e-7)
+    with pytest.raises(InvalidParameter, match="a delta alone is none"):
+        curator.grant("ana", delta=1e-6, because="new")
+    curator.close()
+    for budget in ("epsilon = 1", "epsilon = 1\ndelta = 1e-6"):  # as it was at first, or as it is
+        study.write_text(study.read_text().replace("epsilon = 1", budget, 1))
+        again = Curator(study)
+        assert again.budget().budget == ApproxDP(1, 1e-6)
+        again.close()

@@ -92,6 +92,36 @@ def test_frames_have_the_ends_of_intervals_beside_each_output() -> None:
         assert frame["n_lower"] == [1, 2]
 
 
+CUT = {"code": "rows-left-out", "unit": "id", "rows": 10, "groups": 6}
+
+
+def test_what_was_cut_goes_wherever_numbers_go() -> None:
+    r = made(remarks=(CUT,))
+    said = "At most 10 rows of each 'id' in each of 6 groups count."
+    for shown in (str(r), r._repr_html_().replace("&#x27;", "'"), r.to_json()):
+        assert said in shown
+    assert r.to_pandas().attrs["curador"]["kept"] == "10 rows of each 'id' in each of 6 groups"
+    assert said in r.to_pandas().attrs["curador"]["notes"][0]
+    assert json.loads(r.to_arrow().schema.metadata[b"curador"])["kept"] == r.kept
+    assert set(r.to_polars()["kept"]) == {r.kept}
+    assert "kept" not in r.to_pandas().columns
+    spanish = made(remarks=(CUT,), language="es")
+    assert "Cuentan como mucho 10 filas de cada 'id' en cada uno de 6 grupos." in str(spanish)
+    assert spanish.kept == "10 filas de cada 'id' en cada uno de 6 grupos"
+
+
+def test_nothing_is_said_where_nothing_can_be_cut() -> None:
+    r = made()
+    assert (r.kept, r.about["kept"]) == ("", "")
+    assert "kept" not in r.flat()
+    assert "cut" not in str(r)
+
+
+def test_errors_in_ranks_stand_beside_quantiles() -> None:
+    r = made(columns={"m": (3, 4)}, groups=(), intervals={}, ranks={"m": 12.5})
+    assert r.flat() == {"m": (3, 4), "m_ranks": (12.5, 12.5)}
+
+
 def test_it_says_what_is_promised() -> None:
     assert made().statement() == "epsilon 1, delta 1e-06 for everything of one 'id' replaced by another · charge 7"
     plain = made(guarantee=PureDP(0.5), unit=None, neighbors=Neighbors.ADD_REMOVE)

@@ -32,6 +32,7 @@ from curador.cli.options import (
 from curador.cli.screen import bullet, console, emit, say, whole
 from curador.errors import InvalidParameter, NotPromised
 from curador.show.explain import error_text
+from curador.show.release import BESIDE
 from curador.show.tables import percent
 
 if TYPE_CHECKING:
@@ -72,8 +73,7 @@ def explain(
         emit({**found.to_dict(), "fits": fits, "remaining": _remaining(left)})
         return
     whole(str(found))
-    times = "any number of times" if fits is None else f"{fits:,} time{'s' * (fits != 1)}"
-    say(f"\nIt fits {times} into what remains: {_worded(left)}. Nothing was spent.")
+    say(f"\nIt fits {_times(fits)} into what remains: {_worded(left)}. Nothing was spent.")
 
 
 def _how_many(curator: Curator, sql: str, paid: dict[str, Any]) -> int | None:
@@ -122,6 +122,62 @@ def ask(
     _ending(release.repeated, left, rehearse)
 
 
+def quality(
+    table: Annotated[str, typer.Argument(metavar="TABLE", help="A private table of the study.")],
+    column: Annotated[
+        list[str] | None, typer.Option("--column", "-c", help="A column; once for each. All if none.")
+    ] = None,
+    epsilon: Epsilon = None,
+    delta: Delta = None,
+    rho: Rho = None,
+    confidence: Confidence = 0.95,
+    explained: Annotated[
+        bool, typer.Option("--explain", help="Only show what it would cost and how wrong it would be; free.")
+    ] = False,
+    because: Because = "",
+    override: Override = False,
+    analyst: Analyst = None,
+    key: Key = None,
+    fresh: Fresh = False,
+    language: Language = "en",
+    rehearse: Rehearse = False,
+    progress: Progress = False,
+    log: Log = None,
+    study: Study = STUDY,
+    as_json: Json = False,
+) -> None:
+    """Pay to learn how many rows fit no key, are NULL or are clipped, in each column of a table.
+
+    It is a question as any other: charged, noised, and free if it was answered before.
+
+    Example: curador quality adult --epsilon 0.1
+    """
+    from curador.curator.purchase import Request
+    from curador.curator.study.quality import found_quality
+    from curador.curator.study.quality import quality as planned
+
+    who = None if rehearse else analyst
+    with open_study(study, rehearse=rehearse, log=log) as curator:
+        paid = Paid(epsilon, delta, rho, confidence=confidence).asked()
+        asked = planned(curator, table, column or (), **paid)
+        if explained:
+            fits, left = _fits(curator, asked), balances(curator)
+            if as_json:
+                emit({**asked.to_dict(), "fits": fits, "remaining": _remaining(left)})
+                return
+            whole(asked.explain())
+            say(f"It fits {_times(fits)} into what remains: {_worded(left)}. Nothing was spent.")
+            return
+        release = found_quality(curator, asked, Request(because, override, who, key, fresh, progress), language)
+        left = balances(curator, who)
+    if as_json:
+        emit({**release.to_dict(), "repeated": release.repeated, "remaining": _remaining(left)})
+        return
+    console.print(release)
+    _notes(release)
+    _ending(release.repeated, left, rehearse)
+
+
 def publish(
     dashboard: Annotated[Path, typer.Argument(metavar="DASHBOARD", help="The dashboard file, which names its study.")],
     out: Annotated[
@@ -130,6 +186,7 @@ def publish(
     explained: Annotated[
         bool, typer.Option("--explain", help="Only show what it would cost and how wrong it would be; free.")
     ] = False,
+    rows: Rows = None,
     because: Because = "",
     override: Override = False,
     analyst: Analyst = None,
@@ -161,9 +218,9 @@ def publish(
         "fresh": fresh,
     }
     with open_study(board.study, rehearse=rehearse, log=log) as curator:
-        batch = board.batch(curator)
+        batch = board.batch(curator, rows)
         if explained:
-            _print_batch(batch, board, balances(curator), as_json)
+            _print_batch(batch, board, _fits(curator, batch), balances(curator), as_json)
             return
         found = curator.publish(batch, **terms, progress=progress, language=language)
         files = [] if rehearse else write(found, folder)
@@ -178,9 +235,20 @@ def publish(
     _ending(found.repeated, left, rehearse)
 
 
-def _print_batch(batch: Batch, board: Dashboard, left: list[Balance], as_json: bool) -> None:
+def _fits(curator: Curator, batch: Batch) -> int | None:
+    try:
+        return curator.how_many(batch)
+    except NotPromised:  # it costs nothing
+        return None
+
+
+def _times(fits: int | None) -> str:
+    return "any number of times" if fits is None else f"{fits:,} time{'s' * (fits != 1)}"
+
+
+def _print_batch(batch: Batch, board: Dashboard, fits: int | None, left: list[Balance], as_json: bool) -> None:
     if as_json:
-        emit({**batch.to_dict(), "remaining": _remaining(left)})
+        emit({**batch.to_dict(), "fits": fits, "remaining": _remaining(left)})
         return
     if board.title:
         say(board.title, "bold")
@@ -192,9 +260,9 @@ def _print_batch(batch: Batch, board: Dashboard, left: list[Balance], as_json: b
         if entry.why:
             bullet(entry.why, "dim", mark=" ")
     say(f"\nAll together, for one charge: {batch.guarantee.label}.")
-    if batch.tight is not None:
+    if batch.tight is not None and batch.saves:
         say(f"Accounted as a whole it is {batch.tight.label}: for reports.")
-    say(f"Remaining: {_worded(left)}. Nothing was spent.")
+    say(f"It fits {_times(fits)} into what remains: {_worded(left)}. Nothing was spent.")
 
 
 def _print_publication(found: Publication, board: Dashboard) -> None:
@@ -209,7 +277,7 @@ def _print_publication(found: Publication, board: Dashboard) -> None:
 
 def _notes(found: Release | Publication) -> None:
     for note, text in zip(found.remarks, found.notes, strict=True):
-        if note["code"] != "covers":  # true of every answer, and explained with every plan
+        if note["code"] not in ("covers", *BESIDE):  # one is true of every answer, the others stand with the numbers
             bullet(text, "dim")
 
 

@@ -113,6 +113,9 @@ def grant(
 
     Nothing lowers a budget. Whether to raise one must not depend on answers: decide by the calendar or the law.
 
+    A delta for a budget of epsilon alone makes it promise (epsilon, delta) from now on, and needs a reason: then groups
+    without public keys, and Gaussian noise, can be paid for.
+
     An analyst whose people no table is about any more, since they were renewed, gets a budget for the new ones.
 
     Example: curador grant ana --epsilon 0.5
@@ -122,7 +125,7 @@ def grant(
     with warnings.catch_warnings(record=True) as warned, open_study(study) as curator:
         warnings.simplefilter("always")
         end = None if expires is None else expires.replace(tzinfo=UTC) + timedelta(days=1)
-        amount = Paid(epsilon, delta, rho).granted()
+        amount = Paid(epsilon, delta, rho).granted(delta_alone=True)
         found = curator.grant(scope, because=because, group=group, expires=end, **amount)
         section = _section(scope, read_study_document(study), curator.scopes)
     if as_json:

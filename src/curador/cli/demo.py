@@ -48,7 +48,7 @@ def demo(
                 **shown.publication.to_dict(),
                 "repeated": shown.publication.repeated,
                 "truth": dict(shown.truth),
-                "remaining": shown.balance.remaining.to_json(),
+                "remaining": {shown.balance.scope: shown.balance.remaining.to_json()},
                 "meaning": sentences,
             }
         )

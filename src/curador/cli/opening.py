@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     from curador.curator.curator import Curator
 
 
+BALANCES = "balances"
+"""The fact of a refusal under which the command line notes what remains of each budget."""
+
+
 @contextmanager
 def open_study(study: Path, *, rehearse: bool = False, log: Path | None = None) -> Iterator[Curator]:
     """Open the curator of a study, or one that rehearses it; it is closed at the end.
@@ -32,9 +36,11 @@ def open_study(study: Path, *, rehearse: bool = False, log: Path | None = None) 
         try:
             yield curator
         except CuradorError as refusal:
-            if "remaining" not in refusal.facts:
-                with suppress(CuradorError):
-                    refusal.add_note("; ".join(f"{b.scope} {b.remaining.label_down}" for b in balances(curator)))
+            with suppress(CuradorError):
+                left = balances(curator)
+                if "remaining" not in refusal.facts:  # its words say it
+                    refusal.add_note("; ".join(f"{b.scope} {b.remaining.label_down}" for b in left))
+                refusal.facts = {**refusal.facts, BALANCES: {b.scope: b.remaining.to_json() for b in left}}
             raise
 
 

@@ -54,13 +54,13 @@ class Paid:
     confidence: float | None = None
     rows: int | None = None
 
-    def granted(self) -> dict[str, Any]:
+    def granted(self, delta_alone: bool = False) -> dict[str, Any]:
         """The keywords of ``Curator.grant`` and ``Curator.renew``; refused where nothing was typed.
 
         >>> Paid(epsilon="1", delta="1e-6").granted()
         {'epsilon': '1', 'delta': '1e-6'}
         """
-        if self.epsilon is None and self.rho is None:
+        if self.epsilon is None and self.rho is None and not (delta_alone and self.delta is not None):
             raise InvalidParameter("No amount is given.", fix="Give --epsilon or --rho, and --delta with it if wanted.")
         return self.asked()
 

@@ -13,6 +13,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from curador.cli.opening import BALANCES
 from curador.errors import CuradorError
 
 if TYPE_CHECKING:
@@ -70,8 +71,10 @@ def print_refusal(refusal: CuradorError, *, as_json: bool) -> None:
     left = getattr(refusal, "__notes__", [])
     if as_json:
         words = {"what": refusal.what, "fix": refusal.fix, "cost": refusal.cost}
-        parts = {"kind": type(refusal).__name__, **words, "code": refusal.code, "facts": dict(refusal.facts)}
-        shown = Text(json_text({"error": {**parts, "remaining": left}}))
+        facts = dict(refusal.facts)
+        remaining = facts.pop(BALANCES, {})  # as an answer shows it: an object by scope
+        parts = {"kind": type(refusal).__name__, **words, "code": refusal.code, "facts": facts}
+        shown = Text(json_text({"error": parts, "remaining": remaining}))
     else:
         shown = Text.assemble((clean(refusal.what), "red"), clean(f"\n  To do: {refusal.fix}\n  Cost: {refusal.cost}."))
         for note in left:

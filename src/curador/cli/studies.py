@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -23,20 +24,50 @@ if TYPE_CHECKING:
 def init(
     source: Annotated[str, typer.Argument(metavar="FILE", help="A CSV or Parquet file, or engine://…#table.")],
     name: Annotated[str | None, typer.Option(help="The name of the table; by default that of the file.")] = None,
+    header: Annotated[
+        bool | None,
+        typer.Option("--header/--no-header", help="Whether the first line of a CSV file names its columns."),
+    ] = None,
+    names: Annotated[
+        str | None, typer.Option(help="The columns of a CSV file, in their order, with commas between them.")
+    ] = None,
+    delimiter: Annotated[str | None, typer.Option(help='Between the fields of a CSV file: , ; | or "tab".')] = None,
+    encoding: Annotated[str | None, typer.Option(help="Of a CSV file: utf-8 or latin-1.")] = None,
+    decimal: Annotated[str | None, typer.Option(help="Before the fraction of numbers in a CSV file: . or ,")] = None,
+    trim: Annotated[bool, typer.Option("--trim", help="Drop spaces around the fields of a CSV file.")] = False,
     out: Annotated[Path, typer.Option(help="The study file to write; it must not exist.")] = STUDY,
     as_json: Json = False,
 ) -> None:
-    """Draft a study file from column names and declared types; no row is read.
+    """Draft a study file from the names and types of columns; no row is read, and none is written.
 
-    Of a CSV file only the header line is read.
+    Of a CSV file only the first line is read, and only if you say that it names the columns.
 
-    Example: curador init adult.csv
+    Example: curador init adult.csv --header
     """
     from curador.curator.study.draft import draft
 
     if out.exists():
         raise InvalidParameter(f"{out.name} exists already.", fix="Choose another file with --out, or remove it first.")
-    found = draft(source, name=name, folder=out.parent)
+    stated: dict[str, object] = {
+        "header": header,
+        "names": None if names is None else [part.strip() for part in names.split(",")],
+        "delimiter": "\t" if delimiter in ("tab", "\\t") else delimiter,
+        "encoding": encoding,
+        "decimal": decimal,
+        "trim": trim or None,
+    }
+    csv = {setting: value for setting, value in stated.items() if value is not None} or None
+    try:
+        found = draft(source, name=name, folder=out.parent, csv=csv)
+    except InvalidParameter as refusal:
+        if refusal.code != "header-unstated" or as_json or not _asks_back():
+            raise
+        says = typer.confirm(f"Does the first line of {Path(source).name} name its columns?")
+        if not says and names is None:
+            raise InvalidParameter(
+                "A file without a header line needs names for its columns.", fix="Say --no-header --names age,sex,…"
+            ) from None
+        found = draft(source, name=name, folder=out.parent, csv={**(csv or {}), "header": says})
     try:
         with out.open("x", encoding="utf-8") as file:
             file.write(found.toml())
@@ -50,9 +81,15 @@ def init(
     _print_draft(found, out)
 
 
+def _asks_back() -> bool:
+    """Whether somebody is there to answer."""
+    return sys.stdin.isatty() and console.is_terminal
+
+
 _NEEDED = {
     "unit": "what is protected: a row, or all rows of one id",
-    "budget": "the most that all answers together may cost",
+    "budget": "the most that all answers together may cost: epsilon; with delta also groups without public keys; "
+    "or rho, for many questions",
     "type": "which a CSV file does not declare",
     "bounds": "of numbers and dates; without them no sums, means or quantiles",
     "keys": "of categories; without them groups are selected privately",
@@ -60,7 +97,8 @@ _NEEDED = {
 
 
 def _print_draft(found: TableDraft, out: Path) -> None:
-    whole(f"{out}: table {found.name} with {len(found.columns)} columns; no row was read.")
+    whole(f"{out}: table {found.name} with {len(found.columns)} columns.")
+    say(f"Read: {found.read}", "dim")
     table = Table(title="\nLeft to fill in", title_justify="left", box=None, show_header=False, pad_edge=False)
     for setting, columns in found.left.items():
         if columns or setting in ("unit", "budget") or found.left["type"]:
@@ -69,7 +107,10 @@ def _print_draft(found: TableDraft, out: Path) -> None:
     console.print(table, "")
     if found.unusable:
         say(f"Left out, since no question can use their types: {some(found.unusable)}")
-    say("It is all public: take it from a codebook, never from the data.")
+    say(
+        "It is all public: take it from a codebook, never from the data. Columns that nobody will ask about may be "
+        "deleted."
+    )
     whole("Then: curador check" + (f" --study {out}" if out != STUDY else ""))
 
 
@@ -89,11 +130,18 @@ def check(study: Study = STUDY, as_json: Json = False) -> None:
         for note, meaning in _MEANINGS.items():
             if any(note == (c.wrong or c.left) for t in found.tables for c in t.columns):
                 say(f"{note}: {meaning}")
+                if note == "no keys" and found.budget and "delta" not in found.budget:
+                    say("This budget has no delta, and cannot pay for that: add keys, or a delta.", "yellow")
         if found.wrong:
             say(found.wrong, "red")
         elif found.budget:
             say(f"budget: {found.budget}")
         say("Questions can be asked.", "green") if found.sound else say("To be corrected.", "red")
+        asked = [t.name for t in found.tables if found.sound and not t.public]
+        if asked:
+            where = "" if study == STUDY else f" --study {study}"
+            say("How many rows fit no key, are NULL or are clipped is a question too, and paid for:", "dim")
+            whole(f"curador quality {asked[0]} --epsilon 0.1{where}", "dim")
     if not found.sound:
         raise typer.Exit(1)
 
@@ -116,6 +164,8 @@ def _print_table(found: TableState) -> None:
         )
     if found.columns:
         console.print(table)
+    for doubt in found.doubts:
+        say(f"{found.name}: {doubt}", "yellow")
     if found.wrong:
         say(f"{found.name}: {found.wrong}", "red")
 

@@ -13,7 +13,7 @@ from curador.curator.budgets import POPULATION, Budget, TableScopes, root_of
 from curador.curator.naming import ANALYST, RENEWED, ConfusableName, first, normal, refuse_reserved, skeleton
 from curador.errors import InvalidParameter
 from curador.ledger.contract import Balance, Decision, Ledger, Registration
-from curador.privacy import ApproxDP, Guarantee, PureDP
+from curador.privacy import ZCDP, ApproxDP, Guarantee, PureDP
 from curador.query.tables.table import Table
 
 if TYPE_CHECKING:
@@ -191,6 +191,8 @@ class Scopes(TableScopes):
         if expires is not None and expires <= datetime.now(UTC):
             raise InvalidParameter("This budget would have ended already.", fix="Let it end on a later day.")
         if scope not in self.ledger:
+            if isinstance(more, ApproxDP) and not more.epsilon:
+                raise InvalidParameter(f"{name!r} has no budget yet, and a delta alone is none.", fix="Grant epsilon.")
             return self.analyst(name, more, group, expires, because)
         if group is not None or expires is not None:
             raise InvalidParameter(
@@ -243,6 +245,10 @@ def _alike(more: Guarantee, budget: Guarantee, name: str) -> Guarantee:
     """The amount granted, in the kind of the budget that it raises."""
     if isinstance(more, PureDP) and isinstance(budget, ApproxDP):
         return ApproxDP(more.epsilon, 0)
+    if isinstance(more, ApproxDP) and isinstance(budget, PureDP):
+        return more  # from now on it promises (epsilon, delta)
+    if isinstance(more, ApproxDP) and isinstance(budget, ZCDP) and not more.epsilon:
+        return ZCDP(0, more.delta)
     if type(more) is not type(budget):
         counts = " and ".join(f.name for f in fields(budget))  # type: ignore[arg-type]
         raise InvalidParameter(f"The budget of {name!r} counts {counts}.", fix=f"Grant {counts}.")

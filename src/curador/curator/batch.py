@@ -44,7 +44,8 @@ class Batch:
 
     ``guarantee`` is the sum of what the questions guarantee, in the currency they were asked in.  ``tight`` is the same
     batch accounted as a whole by its privacy-loss distribution, which is allowed because a batch is fixed in advance;
-    with ``charged_tight`` that is what is charged, to budgets that count (epsilon, delta).
+    with ``charged_tight`` that is what is charged, to budgets that count (epsilon, delta).  ``words`` are for
+    readers of its publication: titles, reasons and SQL; no identity depends on them.
 
     Guarantee: everything in it together keeps ``guarantee`` [DMNS06], and ``tight`` too [KOV15, DGKKM22].
     """
@@ -52,6 +53,7 @@ class Batch:
     plans: Mapping[str, Plan]
     delta: Number | None = None
     charged_tight: bool = False
+    words: Mapping[str, Any] = field(default_factory=dict, compare=False)
 
     def __post_init__(self) -> None:
         if not self.plans:
@@ -189,6 +191,11 @@ class Batch:
             fix="Its questions need more: choose a tight= above the sum of their deltas.",
         )
 
+    @property
+    def saves(self) -> bool:
+        """Whether it is worth a word that the batch as a whole costs less than the sum."""
+        return self.tight is not None and self.tight.epsilon < getattr(self._sum, "epsilon", math.inf)
+
     def __str__(self) -> str:
         return self.explain()
 
@@ -198,7 +205,8 @@ class Batch:
     def explain(self) -> str:
         """The share of the budget and the expected error of each question, in words; free."""
         lines = [f"costs      {self.guarantee.label}, once, for all or nothing"]
-        if self.tight is not None and not self.charged_tight:
+        if not self.charged_tight and self.saves:
+            assert self.tight is not None
             lines.append(f"tightly    {self.tight.label}: for reports; budgets are charged the line above")
         for name, plan in self.plans.items():
             errors = ", ".join(f"{e['output']} {error_text(e)}" for e in plan.facts["expected"])
@@ -212,6 +220,15 @@ class Batch:
             "tight": None if self.tight is None else self.tight.to_json(),
             "questions": {name: plan.to_dict() for name, plan in self.plans.items()},
         }
+
+
+def stated(questions: Mapping[str, object]) -> dict[str, Any]:
+    """The words of questions: their SQL, where they were asked in it.
+
+    >>> stated({"n": "SELECT COUNT(*) AS n FROM t"})
+    {'questions': {'n': {'sql': 'SELECT COUNT(*) AS n FROM t'}}}
+    """
+    return {"questions": {name: {"sql": text} for name, text in questions.items() if isinstance(text, str)}}
 
 
 def _delta_of(plans: Mapping[str, Plan]) -> Number:
@@ -278,7 +295,10 @@ def _part(left: Guarantee, fraction: Fraction) -> Guarantee:
 
 @dataclass(frozen=True, repr=False)
 class Publication:
-    """The releases of a batch by name, with the one charge that paid for them and what they guarantee together."""
+    """The releases of a batch by name, with the one charge that paid for them and what they guarantee together.
+
+    ``words`` are its title and reason, and the title, reason and SQL of each question, where they were stated.
+    """
 
     releases: Mapping[str, Release]
     guarantee: Guarantee
@@ -286,6 +306,7 @@ class Publication:
     charge: str
     remarks: tuple[Note, ...] = ()
     language: str = "en"
+    words: Mapping[str, Any] = field(default_factory=dict)
     repeated: bool = field(default=False, compare=False)
     seal: str = field(default="", compare=False)
 
@@ -308,18 +329,22 @@ class Publication:
     def __len__(self) -> int:
         return len(self.releases)
 
+    def title(self, name: str) -> str:
+        """The title of a question, or its name where it has none."""
+        return str(self.words.get("questions", {}).get(name, {}).get("title") or name)
+
     def statement(self) -> str:
         """The guarantee of all releases together, in one line."""
         return publication_statement(self.guarantee, self.tight, self.charge, self.language)
 
     def __str__(self) -> str:
-        parts = [f"{name}\n{release}" for name, release in self.releases.items()]
-        return "\n\n".join([*parts, self.statement()])
+        parts = [f"{self.title(name)}\n{release}" for name, release in self.releases.items()]
+        return "\n\n".join([*([self.words["title"]] if self.words.get("title") else []), *parts, self.statement()])
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        parts = [f"<h3>{html.escape(n)}</h3>{r._repr_html_()}" for n, r in self.releases.items()]
+        parts = [f"<h3>{html.escape(self.title(n))}</h3>{r._repr_html_()}" for n, r in self.releases.items()]
         return "".join(parts) + f"<p>{html.escape(self.statement())}</p>"
 
     def to_dict(self) -> dict[str, Any]:
@@ -331,6 +356,7 @@ class Publication:
             "charge": self.charge,
             "notes": [{**note, "text": text} for note, text in zip(self.remarks, self.notes, strict=True)],
             "language": self.language,
+            "words": dict(self.words),
             "seal": self.seal,
         }
 
@@ -357,6 +383,7 @@ class Publication:
                 data["charge"],
                 tuple({k: v for k, v in note.items() if k != "text"} for note in data["notes"]),
                 data["language"],
+                dict(data["words"]),
                 seal=str(data.get("seal", "")),
             )
         except (KeyError, TypeError, ValueError, AttributeError):

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Never, TypeVar
 from weakref import finalize
 
 from curador.curator.analysts import Scopes
-from curador.curator.batch import Batch, Publication, split, verify_release
+from curador.curator.batch import Batch, Publication, split, stated, verify_release
 from curador.curator.budgets import Budget
 from curador.curator.holder import BudgetHolder, how_many
 from curador.curator.policy import Policy
@@ -39,7 +39,7 @@ from curador.query.plan.budget import budget_of
 from curador.query.plan.checked import check
 from curador.query.plan.expected import Within
 from curador.query.plan.plan import Plan
-from curador.query.plan.planner import ExactHalf, Planner
+from curador.query.plan.planner import Planner
 from curador.query.tables.columns import Key
 from curador.query.tables.table import Table
 from curador.show.describe import Description
@@ -162,7 +162,10 @@ class Curator(BudgetHolder, CopyHolder):
     ) -> Plan:
         planner, (epsilon, delta, rho) = self._planner(question, *how), price
         if accuracy is None:
-            return planner.plan(budget_of(epsilon, delta, rho))
+            try:
+                return planner.plan(budget_of(epsilon, delta, rho))
+            except QuestionRefused as refusal:
+                raise self.payable(refusal) from None
         if epsilon is not None or rho is not None:
             raise InvalidParameter("An accuracy finds its own budget.", fix="Give accuracy, or epsilon, or rho.")
         return planner.reaching(accuracy, delta)
@@ -176,9 +179,8 @@ class Curator(BudgetHolder, CopyHolder):
         rows: int | None = None,
         prepared: bool | None = None,
     ) -> Planner:
-        checked = check(self._read(question), self.tables, self._public_rows)
+        checked, copy = check(self._read(question), self.tables, self._public_rows), None
         self._attach_stored(checked.question.table)
-        copy = None
         if self._prepared or prepared:
             from curador.query.sql_plan.prepared import fitting  # writes SQL trees: loaded when a table was prepared
 
@@ -287,19 +289,22 @@ class Curator(BudgetHolder, CopyHolder):
         weights: Mapping[str, Number] | None = None,
         accuracies: Mapping[str, Within] | None = None,
         confidence: float = 0.95,
+        rows: int | None = None,
         tight: Number | None = None,
+        words: Mapping[str, Any] | None = None,
     ) -> Batch:
         """Plan several questions together, all or nothing; free.
 
         The budget is that of the whole batch.  Questions with a wanted accuracy get the least that reaches it; the rest
-        is shared by ``weights``, equally by default.  ``tight`` is a delta at which the batch is charged what it costs
-        as a whole, by its privacy-loss distribution: for budgets that count (epsilon, delta).
+        is shared by ``weights``, equally by default.  ``rows`` is as for :meth:`plan`.  ``tight`` is a delta at which
+        the batch is charged what it costs as a whole, by its privacy-loss distribution: for budgets that count
+        (epsilon, delta).  ``words`` go with the publication; by default the SQL of each question.
         """
         if not isinstance(questions, Mapping):
             raise InvalidParameter("The questions of a batch have names.", fix='Write batch({"n": question}, …).')
-        planners = {name: self._planner(asked, confidence=confidence) for name, asked in questions.items()}
+        planners = {n: self._planner(asked, confidence=confidence, rows=rows) for n, asked in questions.items()}
         whole = None if epsilon is None and rho is None else budget_of(epsilon, delta, rho)
-        return Batch(split(planners, whole, weights, accuracies), tight, charged_tight=tight is not None)
+        return Batch(split(planners, whole, weights, accuracies), tight, tight is not None, words or stated(questions))
 
     def publish(
         self,
@@ -327,7 +332,8 @@ class Curator(BudgetHolder, CopyHolder):
         }
         remarks = bought_remarks(bought, batch.guarantee)
         charge, repeated = bought.charge.id, bought.repeated
-        return self._sealed(Publication(releases, batch.guarantee, tight, charge, remarks, shown, repeated))
+        made = Publication(releases, batch.guarantee, tight, charge, remarks, shown, batch.words, repeated)
+        return self._sealed(made)
 
     def running_count(
         self,
@@ -344,21 +350,12 @@ class Curator(BudgetHolder, CopyHolder):
         analyst: str | None = None,
     ) -> Stream:
         """A running count of a table's rows, released day by day; its whole cost, epsilon or rho, is charged now."""
-        from curador.curator.running import DailyCount, Stream, counting
+        from curador.curator.running import DailyCount, open_stream
 
         if query.tables is not self.tables:
             raise InvalidParameter("This is a table of another curator.", fix="Start from curator.table(name).")
         counted = DailyCount(query, by, first, days, budget_of(epsilon=epsilon, rho=rho))
-        counted.mechanism.error(confidence, 1)  # refuses a confidence before anything is charged
-        bought = self.buy(counted, Request(because, override, analyst))
-
-        def exact(question: Question) -> ExactHalf:
-            return self._planner(question).exact_half()  # no price: what is counted is noised by the tree
-
-        count = counting(counted, bought.charge, self.scopes, exact, self._engines, self._buyer.attempt)
-        remarks = bought_remarks(bought, counted.guarantee)
-        rehearsal, language = self._made_up is not None, self.language
-        return Stream(counted, bought.charge.id, confidence, remarks, rehearsal, count, self._sealed, language)
+        return open_stream(self, counted, Request(because, override, analyst), confidence)
 
     def rehearse(self, rows: int | None = None, seed: int = 0) -> Curator:
         """A curator like this one over made-up tables, to try questions on for free; its releases say so.
@@ -385,7 +382,7 @@ class Curator(BudgetHolder, CopyHolder):
 
     def how_many(
         self,
-        question: Asked,
+        question: Asked | Batch,
         *,
         epsilon: Number | None = None,
         delta: Number | None = None,
@@ -393,9 +390,12 @@ class Curator(BudgetHolder, CopyHolder):
         accuracy: Within | None = None,
         rows: int | None = None,
     ) -> int:
-        """How many such questions still fit into the budget; free."""
-        plan = self.plan(question, epsilon=epsilon, delta=delta, rho=rho, accuracy=accuracy, rows=rows)
-        return how_many(self.ledger, self.scopes.of(plan.tables), plan.event, plan.guarantee)
+        """How many such questions, or such batches, still fit into the budget; free."""
+        if isinstance(question, Batch):
+            made: Plan | Batch = question
+        else:
+            made = self.plan(question, epsilon=epsilon, delta=delta, rho=rho, accuracy=accuracy, rows=rows)
+        return how_many(self.ledger, self.scopes.of(made.tables), made.event, made.guarantee)
 
     def reload(self, table: str) -> int:
         """Record that a table's rows changed: questions are now about the new version, under the same budget."""

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 from curador.accounting.events import Event
 from curador.curator.analysts import Scopes
-from curador.errors import BudgetExceeded, InvalidParameter, NotPromised
+from curador.errors import BudgetExceeded, InvalidParameter, NotPromised, QuestionRefused
 from curador.ledger.contract import PAGE, Balance, Charge, Charges, Ledger
 from curador.ledger.pricing import charged, left, price
 from curador.numbers import Number
-from curador.privacy import Guarantee
-from curador.query.plan.budget import budget_of
+from curador.privacy import Guarantee, PureDP
+from curador.query.plan.budget import budget_of, grant_of
 
 if TYPE_CHECKING:
     from curador.ledger.contract import Decision
@@ -67,6 +67,17 @@ class BudgetHolder:
         about = {"", *self.scopes.ever(scope)}  # a restore is about all
         return tuple(d for d in found if d.scope in about)
 
+    def payable(self, refusal: QuestionRefused) -> QuestionRefused:
+        """A refusal for want of a delta, with a fix that works: a budget of epsilon alone pays for none."""
+        if refusal.code != "needs-delta" or not all(isinstance(b.budget, PureDP) for b in self.budgets()):
+            return refusal
+        return QuestionRefused(
+            f"{refusal.what} The budget here counts epsilon alone.",
+            fix="List the keys of the column, with the table or with the question, and ask with epsilon alone; or let "
+            "the holder of the budget grant it a delta, and ask with epsilon and delta.",
+            code="delta-not-granted",
+        )
+
     def grant(
         self,
         scope: str,
@@ -80,9 +91,10 @@ class BudgetHolder:
     ) -> Balance:
         """Raise a budget by an amount (epsilon and delta, or rho), or give an analyst one (``group``, ``expires``).
 
+        A ``delta`` makes a budget that counts epsilon promise (epsilon, delta) from now on; that needs a reason.
         A budget that ends promises for its period alone: a person in the data of several periods loses the sum.
         """
-        return self.scopes.grant(scope, budget_of(epsilon, delta, rho), because, group=group, expires=expires)
+        return self.scopes.grant(scope, grant_of(epsilon, delta, rho), because, group=group, expires=expires)
 
     def revoke(self, scope: str, *, because: str = "") -> Balance:
         """Close an analyst's or group's budget for ever; what was spent stays spent."""

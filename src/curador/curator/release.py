@@ -24,7 +24,7 @@ from curador.query.answer.noisy import from_bytes
 from curador.query.answer.postprocess import answered
 from curador.query.plan.plan import Plan
 from curador.show import release as shown
-from curador.show.explain import explain
+from curador.show.explain import explain, kept_text
 from curador.show.tables import Cell
 
 if TYPE_CHECKING:
@@ -132,6 +132,7 @@ class Release:
 
     def interval(self, name: str, row: int = 0) -> Interval:
         """Where the protected statistic lies, with the release's confidence."""
+        _ = self[name]  # refuses a name that no column has
         if name not in self.intervals:
             of = f"it is within {self.ranks[name]:.4g} ranks" if name in self.ranks else "it is not noised"
             raise InvalidParameter(f"{name!r} has no interval: {of}.", fix="Read release.ranks, or another column.")
@@ -208,26 +209,57 @@ class Release:
         # Views of dictionaries do not travel; plain values do.
         return _rebuilt, (self.to_dict(), None if self.facts is None else dict(self.facts), self.repeated)
 
+    @property
+    def kept(self) -> str:
+        """How much of one unit is in it at most, where more can have been left out; no interval covers that.
+
+        >>> from curador.privacy import PureDP
+        >>> cut = {"code": "rows-left-out", "unit": "pid", "rows": 10, "groups": None}
+        >>> Release({"n": (3,)}, (), {}, {}, 0.95, PureDP(0.1), "1", remarks=(cut,)).kept
+        "10 rows of each 'pid'"
+        """
+        cut = (note for note in self.remarks if note["code"] == "rows-left-out")
+        return next((kept_text(note, self.language) for note in cut), "")
+
+    @property
+    def about(self) -> dict[str, Any]:
+        """What a table of its numbers must not be without: guarantee, confidence, errors in ranks, what was cut."""
+        notes = {"ranks": dict(self.ranks), "kept": self.kept, "notes": list(self.notes)}
+        return {"guarantee": self.statement(), "confidence": self.confidence, **notes}
+
     def flat(self) -> dict[str, tuple[Cell, ...]]:
-        """Columns for a data frame: every output is followed by the lower and upper end of its interval."""
+        """Columns for files and data frames: every output is followed by the ends of its interval, or by its ranks.
+
+        Where something can have been cut from units, a last column ``kept`` says how much of one is in it at most.
+        """
+        out = self._numbers()
+        return {**out, _unused("kept", out): (self.kept,) * len(self)} if self.kept else out
+
+    def _numbers(self) -> dict[str, tuple[Cell, ...]]:
         out: dict[str, tuple[Cell, ...]] = {}
         for name, cells in self.columns.items():
             out[name] = cells
             if name in self.intervals:
                 for i, end in enumerate(("lower", "upper")):
                     out[_unused(f"{name}_{end}", self.columns)] = tuple(ends[i] for ends in self.intervals[name])
+            if name in self.ranks:
+                out[_unused(f"{name}_ranks", self.columns)] = (self.ranks[name],) * len(cells)
         return out
 
     def to_arrow(self) -> pyarrow.Table:
-        """A pyarrow Table with the interval's ends next to each output."""
-        return _library("pyarrow").table({name: list(cells) for name, cells in self.flat().items()})
+        """A pyarrow Table with the interval's ends next to each output; its metadata hold :attr:`about`."""
+        table = _library("pyarrow").table({name: list(cells) for name, cells in self._numbers().items()})
+        found: pyarrow.Table = table.replace_schema_metadata({"curador": json.dumps(self.about, ensure_ascii=False)})
+        return found
 
     def to_pandas(self) -> pandas.DataFrame:
-        """A pandas DataFrame with the interval's ends next to each output."""
-        return _library("pandas").DataFrame({name: list(cells) for name, cells in self.flat().items()})
+        """A pandas DataFrame with the interval's ends next to each output; its ``attrs`` hold :attr:`about`."""
+        frame: pandas.DataFrame = _library("pandas").DataFrame({n: list(cells) for n, cells in self._numbers().items()})
+        frame.attrs["curador"] = self.about
+        return frame
 
     def to_polars(self) -> polars.DataFrame:
-        """A Polars DataFrame with the interval's ends next to each output."""
+        """A Polars DataFrame of the columns of :meth:`flat`; it can hold nothing else."""
         frame: polars.DataFrame = _library("polars").DataFrame(
             {name: list(cells) for name, cells in self.flat().items()}
         )

@@ -7,10 +7,12 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import date, timedelta
 from threading import Lock
+from typing import TYPE_CHECKING
 
 from curador.accounting.events import Event
 from curador.curator.analysts import Scopes
-from curador.curator.release import Note, Release
+from curador.curator.purchase import Request
+from curador.curator.release import Note, Release, bought_remarks
 from curador.engines.engine import Progress, failed
 from curador.engines.pool import EnginePool
 from curador.errors import InvalidParameter, NotPromised, QuestionRefused
@@ -25,6 +27,9 @@ from curador.query.language import expressions as ex
 from curador.query.plan.planner import ExactHalf
 from curador.query.tables.columns import Kind
 from curador.query.tables.table import Table
+
+if TYPE_CHECKING:
+    from curador.curator.curator import Curator
 
 LONGEST_DAYS = 36_525
 """A hundred years."""
@@ -210,6 +215,20 @@ class Stream(OneProcess):
             rehearsal=self.rehearsal,
             language=self.language,
         )
+
+
+def open_stream(curator: Curator, counted: DailyCount, request: Request, confidence: float) -> Stream:
+    """Pay for a running count, and open it."""
+    counted.mechanism.error(confidence, 1)  # refuses a confidence before anything is charged
+    bought = curator.buy(counted, request)
+
+    def exact(question: Question) -> ExactHalf:
+        return curator._planner(question).exact_half()  # no price: what is counted is noised by the tree
+
+    count = counting(counted, bought.charge, curator.scopes, exact, curator._engines, curator._buyer.attempt)
+    remarks, rehearsal = bought_remarks(bought, counted.guarantee), curator._made_up is not None
+    charge, sealed, language = bought.charge.id, curator._sealed, curator.language
+    return Stream(counted, charge, confidence, remarks, rehearsal, count, sealed, language)
 
 
 def counting(

@@ -148,6 +148,35 @@ class CuratorTable(TableQuery):
             raise QuestionRefused("A table is prepared whole.", fix="Prepare it before it is filtered or grouped.")
         return self._holder.prepare(self.table, group_by, path=path)
 
+    def quality(
+        self,
+        *columns: str,
+        epsilon: Number | None = None,
+        delta: Number | None = None,
+        rho: Number | None = None,
+        confidence: float = 0.95,
+        because: str = "",
+        override: bool = False,
+        analyst: str | None = None,
+        key: str | None = None,
+        fresh: bool = False,
+        progress: Progress | bool = False,
+        language: str | None = None,
+    ) -> Release:
+        """Pay, and learn how many rows fit what was declared about each column, lack a value, or lie outside.
+
+        All columns are looked at, or those named; see :mod:`curador.curator.study.quality`.
+        """
+        from curador.curator.purchase import Request
+        from curador.curator.study.quality import found_quality, quality
+
+        if self.joins or self.filters or self.groups or self.outputs:
+            raise QuestionRefused("The quality of a table is that of all its rows.", fix="Ask before it is filtered.")
+        price = {"epsilon": epsilon, "delta": delta, "rho": rho}
+        asked = quality(self._holder, self.table, columns, **price, confidence=confidence)
+        request = Request(because, override, analyst, key, fresh, progress)
+        return found_quality(self._holder, asked, request, language)
+
     @property
     def _holder(self) -> Curator:
         assert self.curator is not None, "made by a curator's table()"
@@ -173,7 +202,9 @@ def described(table: Table, language: str) -> dict[str, Any]:
         for name, c in table.columns.items()
     ]
     about = {"unit": table.unit.id, "neighbors": table.neighbors.value, "size": table.size, "public": table.public}
-    return {**about, "columns": columns}
+    kept = table.contribution
+    limits = None if kept is None else {"groups": kept.groups, "rows": kept.rows}
+    return {**about, "contribution": limits, "columns": columns}
 
 
 def _bounds(column: Column) -> list[str] | None:

@@ -21,7 +21,7 @@ from curador.query.sql_plan.exact import Read, ReadAs, Scan
 from curador.query.tables.columns import WIDEST, Kind
 
 INTEGER_TEXT = " *[+-]?[0-9]{1,38} *"
-REAL_TEXT = " *[+-]?([0-9]{1,100}([.][0-9]{0,100})?|[.][0-9]{1,100})([eE][+-]?[0-9]{1,3})? *"
+REAL_TEXT = " *[+-]?([0-9]{1,100}([%s][0-9]{0,100})?|[%s][0-9]{1,100})([eE][+-]?[0-9]{1,3})? *"
 DATE_TEXT = "[0-9]{4}-[0-9]{2}-[0-9]{2}"
 TRUE_TEXTS = ("true", "True", "TRUE", "t", "T", "yes", "Yes", "YES", "y", "Y", "1")
 FALSE_TEXTS = ("false", "False", "FALSE", "f", "F", "no", "No", "NO", "n", "N", "0")
@@ -218,7 +218,8 @@ def _exact_double(d: Dialect, c: str) -> tuple[str, bool]:
 
 def _text_double(d: Dialect, c: str) -> tuple[str, bool]:
     x = d.text(c)
-    return f"CASE WHEN {_matched(d, x, REAL_TEXT)} THEN {d.text_to_double(f'TRIM({x})')} END", False
+    pattern = REAL_TEXT % (d.decimal, d.decimal)
+    return f"CASE WHEN {_matched(d, x, pattern)} THEN {d.text_to_double(f'TRIM({x})')} END", False
 
 
 def _days(d: Dialect, c: str) -> tuple[str, bool]:

@@ -55,6 +55,8 @@ class Dialect(ABC):
     real: ClassVar[str]
     varchar: ClassVar[str]
     fence: ClassVar[str] = ""
+    decimal: ClassVar[str] = "."
+    """The character before the fraction of a number that is stored as text."""
     narrow: ClassVar[frozenset[str]]
     """Types of integers that have at most 32 bits."""
 

@@ -10,7 +10,7 @@ from itertools import chain
 from curador.accounting.events import Event, event_from_json
 from curador.accounting.filters import Filter
 from curador.accounting.rules.costs import Cost, Rule
-from curador.errors import BudgetExceeded, InvalidParameter, LedgerBroken
+from curador.errors import BudgetExceeded, InvalidParameter, LedgerBroken, NotPromised
 from curador.ledger import history as past
 from curador.ledger.contract import Ledger
 from curador.ledger.entries import (
@@ -69,9 +69,9 @@ class Book(Registry):
 
     def __init__(self, store: LedgerStore, key: bytes, clock: Clock = now) -> None:
         self._store, self._key, self._clock = store, key, clock
-        # Parents and currencies never change: read once, they price charges before the transaction begins.
-        self._fixed: dict[str, tuple[str | None, Filter]] = {}
-        self._prices = PriceList(self._parent_and_filter)
+        # Parents and currencies never change, but for a delta that a pure budget is given, which changes no price of
+        # what it could buy: read once, they price charges before the transaction begins.
+        self._forget_prices()
 
     # -- scopes
 
@@ -126,14 +126,22 @@ class Book(Registry):
             text = self._open_definition(rows, scope)
             before, about = state(rows, scope, text), definition(text)
             after = about.raised(more)
-            if after.currency != before.currency or any(
-                a < b for a, b in zip(after.ceiling, before.ceiling, strict=True)
-            ):
+            widened = (before.currency.rule, after.currency.rule) == (Rule.PURE, Rule.APPROXIMATE)
+            if widened and not because.strip():
+                raise InvalidParameter(
+                    f"A delta for {scope!r} changes what it promises, for ever, and needs a reason.",
+                    fix="Say it in because=.",
+                    code="delta-needs-reason",
+                )
+            # Of another kind the numbers may be other ones, but for the epsilon that a delta is put beside.
+            alike = after.currency == before.currency or widened
+            if not alike or any(a < b for a, b in zip(after.ceiling, before.ceiling, strict=not widened)):
                 raise InvalidParameter(f"{more!r} does not raise {before.guarantee!r}.", fix="Grant the same kind.")
             raised = Definition.of(after, about.reserved_delta)
             self._decide(rows, Granted(scope, raised.to_json(), after.ceiling, because))
 
         self._store.write(append_grant)
+        self._forget_prices()
         return self.balance(scope)
 
     def revoke(self, scope: str, *, because: str = "") -> Balance:
@@ -195,7 +203,11 @@ class Book(Registry):
                 name_of(text, what)
         named = (scopes,) if isinstance(scopes, str) else tuple(scopes)
         path = self._path(named if receiver is None else (*named, receiver))
-        terms = self._prices.terms(path, event, guarantee)
+        try:
+            terms = self._prices.terms(path, event, guarantee)
+        except NotPromised:  # another process may have given a budget a delta since
+            self._forget_prices()
+            terms = self._prices.terms(path, event, guarantee)
         costs, texts = terms.costs, terms.texts
         if note:
             note = dict(note)
@@ -370,6 +382,10 @@ class Book(Registry):
 
     def close(self) -> None:
         self._store.close()
+
+    def _forget_prices(self) -> None:
+        self._fixed: dict[str, tuple[str | None, Filter]] = {}
+        self._prices = PriceList(self._parent_and_filter)
 
     # -- within a transaction
 

@@ -50,7 +50,7 @@ from curador.ledger.stores.rows import (
     Rows,
     row_of,
 )
-from curador.privacy import Guarantee, Neighbors, guarantee_from_json
+from curador.privacy import ApproxDP, Guarantee, Neighbors, PureDP, guarantee_from_json
 
 STATE = (SCOPE, BALANCE, NAMED, SOURCED, DATA, FORMER, PROMISED)
 """The tables that do not grow with the number of charges: what a history comes to."""
@@ -64,7 +64,10 @@ EVERYTHING = ""
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """The currency, promise and neighbours of a scope; only the promise can change, by a grant."""
+    """The currency, promise and neighbours of a scope.
+
+    A grant can change the promise; and a pure currency into the approximate one, by a delta.
+    """
 
     currency: Currency
     guarantee: Guarantee
@@ -92,7 +95,9 @@ class Definition:
         return self.currency.rule is not Rule.RENYI_ANY
 
     def raised(self, more: Guarantee) -> Filter:
-        """A fresh filter for the promise plus ``more``, in the same currency."""
+        """A fresh filter for the promise plus ``more``, in the same currency; a delta makes a pure one approximate."""
+        if self.currency.rule is Rule.PURE and isinstance(self.guarantee, PureDP) and isinstance(more, ApproxDP):
+            return opened(ApproxDP(self.guarantee.epsilon, 0) + more, self.neighbors, None, Fraction(0), ())
         counted = self.currency.rule in (Rule.RENYI_ANY, Rule.ZCDP, Rule.APPROXIMATE)
         orders = self.currency.orders if self.currency.rule is Rule.RENYI_ANY else ()
         rule = self.currency.rule if counted else None
@@ -153,7 +158,9 @@ def check(rows: Rows, scope: str, text: str, amount: Cost) -> None:
             break
     else:
         return  # within every ceiling: that is enough by every rule, and ceilings fit a database
-    spent, ceiling = _balance(rows, scope, len(amount))
+    width = len(definition(text).currency.names)
+    amount = (*amount, *(0,) * (width - len(amount)))  # priced before a pure budget got its delta
+    spent, ceiling = _balance(rows, scope, width)
     if not covers(definition(text).currency.rule, ceiling, spent, amount):
         raise exceeded(scope, state(rows, scope, text), amount)
 
@@ -200,7 +207,9 @@ def _grant(entry: Granted, rows: Rows) -> None:
     rows.put(SCOPE, entry.scope, parent, plain(entry.definition), expires, closed)
     _promise(rows, entry)
     for part, ceiling in enumerate(entry.ceiling):
-        _, _, spent, _, every = row_of(rows, BALANCE, entry.scope, part)
+        # A pure budget that is given a delta has spent none of it: what it paid were sums of (epsilon, 0).
+        new = (entry.scope, part, 0, ceiling, int(definition(plain(entry.definition)).every))
+        _, _, spent, _, every = rows.get(BALANCE, entry.scope, part) or new
         rows.put(BALANCE, entry.scope, part, spent, ceiling, every)
 
 

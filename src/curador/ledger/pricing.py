@@ -62,7 +62,7 @@ def lineage(scopes: str | Sequence[str], parent: Callable[[str], str | None]) ->
 # ---- prices ------------------------------------------------------------------------------------------------------
 
 
-def price(state: Filter, event: Event, guarantee: Guarantee | None = None) -> Cost:
+def price(state: Filter, event: Event, guarantee: Guarantee | None = None, scope: str = "") -> Cost:
     """The cost of an event in a scope's currency; where the currency cannot express it, the cost of its promise.
 
     Assumes: the event keeps the promise.
@@ -87,11 +87,12 @@ def price(state: Filter, event: Event, guarantee: Guarantee | None = None) -> Co
                 return cost(what, state.currency)
         except NotPromised:
             continue
+    counts, whose = " and ".join(state.currency.names[:2]), f"The budget of {scope!r}" if scope else "This budget"
     raise NotPromised(
-        f"A budget that counts {' and '.join(state.currency.names[:2])} cannot express what this release costs.",
+        f"{whose} counts {counts}, and cannot express what this release costs.",
         fix=_FIXES.get(state.currency.rule, "Ask for noise that has a finite cost at the budget's orders."),
-        code="cost-not-expressible",
-        facts={"rule": state.currency.rule.value},
+        code="delta-not-granted" if state.currency.rule is Rule.PURE else "cost-not-expressible",
+        facts={"rule": state.currency.rule.value, "scope": scope},
     )
 
 
@@ -104,10 +105,10 @@ def prices(states: Mapping[str, Filter], event: Event, guarantee: Guarantee | No
     {'people': (250000000000,)}
     """
     found: dict[tuple[Currency, Neighbors], Cost] = {}
-    for state in states.values():
+    for scope, state in states.items():
         kind = state.currency, state.neighbors
         if kind not in found:
-            found[kind] = price(state, event, guarantee)
+            found[kind] = price(state, event, guarantee, scope)
     return {scope: found[state.currency, state.neighbors] for scope, state in states.items()}
 
 
@@ -170,7 +171,7 @@ class PriceList:
 
 
 _FIXES = {
-    Rule.PURE: "Ask with epsilon alone: public keys, and Laplace noise.",
+    Rule.PURE: "Ask with epsilon alone, with public keys; or let the holder of the budget grant it a delta.",
     Rule.APPROXIMATE: "Ask with epsilon, or with epsilon and delta.",
     Rule.ZCDP: "Ask with rho, or with epsilon.",
 }

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from curador.show.explain import whom
+from curador.show.explain import kept_text, whom
 from curador.show.tables import TextColumn, html_table, text_table
 from curador.show.words.say import counted, say
 
@@ -30,7 +30,12 @@ class Description:
             return say("describe-public", self.language, table=name)
         unit, neighbors = whom(table["unit"], self.language), say(table["neighbors"], self.language)
         heading = say("describe-table", self.language, table=name, unit=unit, how=neighbors)
-        return heading if table["size"] is None else f"{heading}, {counted('row', table['size'], self.language)}"
+        if table["size"] is not None:
+            heading = f"{heading}, {counted('row', table['size'], self.language)}"
+        if table["contribution"] is None:
+            return heading
+        kept = kept_text({**table["contribution"], "unit": table["unit"]}, self.language)
+        return f"{heading}; {say('describe-kept', self.language, kept=kept)}"
 
     def _columns(self, name: str) -> list[TextColumn]:
         rows = self.tables[name]["columns"]

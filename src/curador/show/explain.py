@@ -94,7 +94,21 @@ def note_text(note: Facts, language: str = "en") -> str:
     if note["code"] in ("joined", "joined-outer"):
         rows = [say("rows-of", language, n=n, table=table) for table, n in facts["rows"].items()]
         facts["rows"] = say("and", language).join(rows)
+    if note["code"] == "rows-left-out":
+        facts = {"kept": kept_text(note, language)}
     return say(note["code"], language, **facts)
+
+
+def kept_text(note: Facts, language: str = "en") -> str:
+    """How much of one unit counts, from the note that says that more is left out.
+
+    >>> kept_text({"unit": "pid", "rows": 10, "groups": 6}), kept_text({"unit": "pid", "rows": 1, "groups": None}, "es")
+    ("10 rows of each 'pid' in each of 6 groups", "1 fila de cada 'pid'")
+    """
+    rows = counted("row", note["rows"], language)
+    if note["groups"] is None:
+        return say("kept-rows", language, rows=rows, unit=note["unit"])
+    return say("kept-groups", language, rows=rows, unit=note["unit"], groups=counted("group", note["groups"], language))
 
 
 def error_text(expected: Facts, language: str = "en") -> str:

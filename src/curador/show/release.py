@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import html
 from collections.abc import Iterator, Mapping
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any, Protocol
 
 from curador.privacy import Guarantee, Neighbors
-from curador.show.explain import guarantee_text, note_text, whom
+from curador.show.explain import WIDTH, guarantee_text, note_text, whom
 from curador.show.tables import Cell, TextColumn, cell_text, html_table, percent, real_text, stacked, text_table
 from curador.show.words.say import say
 
@@ -74,6 +75,18 @@ def notes(release: Shown) -> tuple[str, ...]:
     return tuple(note_text(note, release.language) for note in release.remarks)
 
 
+CUT = ("rows-left-out", "joined", "joined-outer", "prepared-before-filter", "prepared-for-others")
+"""Notes on what was cut from units: no interval covers it."""
+
+BESIDE = ("quality", *CUT)
+"""Notes that are shown wherever the numbers are: without them these would mislead."""
+
+
+def beside(release: Shown) -> tuple[str, ...]:
+    """The notes without which the numbers would mislead, in the release's language."""
+    return tuple(note_text(note, release.language) for note in release.remarks if note["code"] in BESIDE)
+
+
 def as_text(release: Shown) -> str:
     """The release as plain text."""
     return "\n".join([*text_table(_columns(release)), "", *_below(release)])
@@ -81,7 +94,8 @@ def as_text(release: Shown) -> str:
 
 def as_html(release: Shown) -> str:
     """The release as HTML, every text escaped."""
-    return html_table(_columns(release)) + "".join(f"<p>{html.escape(line)}</p>" for line in _below(release))
+    lines = [*_marks(release), *beside(release), statement(release)]
+    return html_table(_columns(release)) + "".join(f"<p>{html.escape(line)}</p>" for line in lines)
 
 
 def as_rich(release: Shown, width: int) -> Iterator[RenderableType]:
@@ -100,7 +114,7 @@ def as_rich(release: Shown, width: int) -> Iterator[RenderableType]:
     for row in zip(*(c.cells for c in columns), strict=True):
         table.add_row(*map(Text, row))  # as text: a key may look like markup
     yield table
-    yield from map(Text, _below(release))
+    yield from map(Text, (*_marks(release), *beside(release), statement(release)))
 
 
 def _columns(release: Shown) -> list[TextColumn]:
@@ -116,7 +130,13 @@ def _columns(release: Shown) -> list[TextColumn]:
 
 
 def _below(release: Shown) -> list[str]:
-    """The lines below the rows."""
+    """The lines below the rows of a text."""
+    broken = (line for text in beside(release) for line in wrap(text, WIDTH))
+    return [*_marks(release), *broken, statement(release)]
+
+
+def _marks(release: Shown) -> list[str]:
+    """What belongs to the numbers: rows that are not shown, and errors in ranks."""
     lines = []
     if len(release) > MOST_SHOWN:
         lines.append(say("more-rows", release.language, n=len(release) - MOST_SHOWN))
@@ -128,4 +148,4 @@ def _below(release: Shown) -> list[str]:
         lines.append(
             say("within-ranks", release.language, outputs=outputs, ranks=ranks, confidence=percent(release.confidence))
         )
-    return [*lines, statement(release)]
+    return lines

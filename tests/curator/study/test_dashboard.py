@@ -78,6 +78,67 @@ def test_publish_writes_what_it_prints_for_one_charge(board: Invoke) -> None:
     assert "2 questions: n, by-town" in re.sub(r"\s+", " ", board("history"))
 
 
+def test_a_publication_keeps_titles_reasons_and_sql(board: Invoke) -> None:
+    Path("board.toml").write_text(BOARD.replace("as asked", "as the law asks"))
+    board("publish", "board.toml")
+    kept = json.loads(Path("board/publication.json").read_text())
+    assert kept["words"]["title"] == "Two numbers"
+    entry = kept["words"]["questions"]["by-town"]
+    assert entry == {
+        "title": "By town",
+        "why": "as the law asks",
+        "sql": "SELECT town, COUNT(*) AS n FROM people GROUP BY town",
+    }
+    found = Publication.from_dict(kept)
+    assert "By town" in str(found)
+    assert "By town" in found._repr_html_()
+    assert board("ledger", "verify", "board/publication.json")
+    entry["sql"] = "SELECT COUNT(*) FROM people"
+    Path("forged.json").write_text(json.dumps(kept))
+    with pytest.raises(InvalidParameter, match="something in it was changed"):
+        board("ledger", "verify", "forged.json")
+
+
+def test_words_buy_nothing(board: Invoke) -> None:
+    board("publish", "board.toml")
+    Path("board.toml").write_text(BOARD.replace("By town", "Por ciudad"))
+    again = json.loads(board("publish", "board.toml", "--json"))
+    assert (again["repeated"], again["words"]["questions"]["by-town"]["title"]) == (True, "Por ciudad")
+
+
+def test_files_keep_the_error_of_a_median_and_what_was_cut(invoke: Invoke) -> None:
+    study = STUDY.replace('"row"', '"id"\ncontribution = { groups = 2, rows = 3 }')
+    Path("study.toml").write_text(study.replace("columns = {", 'columns = { id = "integer",'))
+    Path("board.toml").write_text(
+        BOARD.replace("accuracy = 20", "").replace('COUNT(*) AS n FROM people"', 'MEDIAN(age) AS m FROM people"')
+    )
+    Path("people.csv").write_text("id,age,town\n" + "".join(f'{i},{i % 90},"A,b"\n' for i in range(200)))
+    invoke("publish", "board.toml")
+    with open("board/n.csv", newline="") as file:
+        header, row = csv.reader(file)
+    assert header == ["m", "m_ranks", "kept"]
+    assert float(row[1]) > 1
+    assert row[2] == "3 rows of each 'id'"
+    with duckdb.connect() as database:
+        (kept,) = database.execute("SELECT DISTINCT kept FROM 'board/by-town.parquet'").fetchall()
+    assert kept == ("3 rows of each 'id' in each of 2 groups",)
+    shown = re.sub(r"\s+", " ", invoke("publish", "board.toml"))
+    assert shown.count("What was cut is in no number and in no interval") == 2
+
+
+def test_explain_expects_errors_for_known_rows_and_says_how_often_it_fits(board: Invoke) -> None:
+    Path("board.toml").write_text(
+        BOARD.replace('COUNT(*) AS n FROM people"', 'AVG(age) AS n FROM people"').replace("accuracy = 20", "")
+    )
+    unknown = board("publish", "board.toml", "--explain")
+    known = board("publish", "board.toml", "--explain", "--rows", "1000")
+    assert "1,000 rows" in unknown
+    assert re.search(r"n: ± [\d.]+, 95 % of the time", known)
+    assert "It fits 2 times into what remains" in re.sub(r"\s+", " ", known)
+    assert "Accounted as a whole" not in known  # it is the sum
+    assert json.loads(board("publish", "board.toml", "--explain", "--json"))["fits"] == 2
+
+
 def test_publishing_again_is_free_and_writes_the_same(board: Invoke) -> None:
     first = json.loads(board("publish", "board.toml", "--json", "--out", "a"))
     again = json.loads(board("publish", "board.toml", "--json", "--out", "b"))

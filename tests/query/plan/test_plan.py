@@ -606,7 +606,7 @@ def test_explain_says_cost_split_mechanism_error_and_what_is_protected() -> None
         "25 %",
         "expected error (95 %)",
         "clipped to their bounds",
-        "left out before anything is measured",
+        "What was cut is in no number and in no interval",
     ):
         assert said in " ".join(text.split())
 

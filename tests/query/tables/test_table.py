@@ -154,7 +154,7 @@ def test_a_table() -> None:
         ({"size": 0}, "size"),
         ({"size": 1.5}, "size"),
         ({"contribution": (5, 3)}, "A row is in one group"),
-        ({"unit": "pid", "contribution": (5,)}, "groups, rows"),
+        ({"unit": "pid", "contribution": (5,)}, "groups and rows"),
         ({"unit": "pid", "contribution": (0, 1)}, "groups"),
         ({"source": "notes.txt"}, "neither Parquet nor CSV"),
         ({"source": "://host/db#t"}, "engine://"),
@@ -337,8 +337,8 @@ def changed(*path: str, to: object) -> dict[str, Any]:
         (changed("tables", "visits", "source", to=""), "no source", "Add source"),
         (changed("tables", "visits", "columns", to={}), "no columns", "Add columns"),
         (changed("tables", "visits", "public", to="yes"), "public is 'yes'", "true or false"),
-        (changed("tables", "visits", "contribution", to=[5, 3]), "Contribution is", "groups = 5"),
-        (changed("tables", "visits", "trees", to=5), "trees is not a section", "trees.TREE"),
+        (changed("tables", "visits", "contribution", to=[5, 3]), "A contribution has groups and rows", "groups = 5"),
+        (changed("tables", "visits", "trees", to=5), "Trees have names", "levels"),
         (changed("tables", "visits", "trees", "place", "depth", to=5), "Tree 'place'", "nothing else"),
         (
             changed("tables", "visits", "columns", "age", "bounds", to=[1]),
@@ -463,3 +463,44 @@ def test_every_refusal_is_of_the_family() -> None:
         tables_from({"tables": {"t": {"source": "t.csv", "unit": 5, "columns": {"a": "text"}}}})
     with pytest.raises(CuradorError):
         tables_from({"tables": {"t": {"source": "t.csv", "unit": "row", "columns": "a"}}})
+
+
+def test_tables_and_columns_are_shown_in_a_few_words() -> None:
+    day = {"type": "date", "bounds": ["2020-01-01", "2020-12-31"], "nullable": False}
+    table = Table(
+        "v.csv", unit="pid", columns={"pid": "integer", "day": day, "sex": {"type": "text", "keys": list("abcdef")}}
+    )
+    assert repr(table.columns["day"]) == "Column('date', bounds=[2020-01-01, 2020-12-31], nullable=False)"
+    assert repr(table.columns["sex"]) == "Column('text', keys=['a', 'b', 'c', 'd', 'e', …])"
+    assert repr(Column("real", bounds=(0, 1), step=0.01)) == "Column('real', bounds=[0, 1], step=0.01)"
+    assert repr(table) == "<Table of everything of one 'pid' added or removed: pid integer, day date, sex text>"
+    many = Table("m.csv", columns={f"c{i}": "integer" for i in range(42)}, public=True)
+    assert repr(many).endswith("c7 integer and 34 more>")
+
+
+def test_contribution_and_trees_have_one_form() -> None:
+    """In Python as in a study file."""
+    columns: dict[str, object] = {"pid": "integer", "region": "text", "town": "text"}
+    tree = {"levels": ["region", "town"], "children": {"Galicia": ["Lugo"]}}
+    limits = {"groups": 5, "rows": 3}
+    made = Table("v.csv", unit="pid", columns=columns, contribution=limits, trees={"place": tree})
+    stated = tables_from(
+        {
+            "tables": {
+                "v": {
+                    "source": "v.csv",
+                    "unit": "pid",
+                    "columns": columns,
+                    "contribution": limits,
+                    "trees": {"place": tree},
+                }
+            }
+        }
+    )["v"]
+    assert made.contribution == stated.contribution == Contribution(rows=3, groups=5)
+    assert made.trees == stated.trees == {"place": Tree(("region", "town"), {"Galicia": ["Lugo"]})}
+    for wrong in ({"levels": "region", "children": {}}, {"levels": ["region"]}, 3):
+        with pytest.raises(InvalidParameter, match="ree 'place'"):
+            Table("v.csv", columns=columns, trees={"place": wrong})  # type: ignore[dict-item]
+    with pytest.raises(InvalidParameter, match="Trees have names"):
+        Table("v.csv", columns=columns, trees=[tree])  # type: ignore[arg-type]

@@ -10,13 +10,14 @@ from pathlib import Path
 
 from curador.curator.curator import Curator
 from curador.curator.study.document import read_study_document
+from curador.curator.study.header import doubts
 from curador.curator.study.tables import read_table
+from curador.engines.column_sql import check_column
+from curador.engines.dialect import Dialect
 from curador.engines.registry import open_engine
-from curador.engines.sql_engine import SqlEngine
 from curador.errors import CuradorError, InvalidParameter
 from curador.privacy import Neighbors
 from curador.query.tables.columns import Column, Kind, day_of
-from curador.query.tables.sources import Source
 from curador.query.tables.table import Table, read_column
 
 
@@ -38,7 +39,7 @@ class ColumnState:
 
 @dataclass(frozen=True)
 class TableState:
-    """A table: what it protects, its columns, and what is wrong with it as a whole.
+    """A table: what it protects, its columns, what is wrong with it as a whole, and what is doubtful.
 
     >>> TableState("adult", "one row", (ColumnState("age", "integer", None, wrong="not in the source"),)).sound
     False
@@ -48,10 +49,12 @@ class TableState:
     protects: str
     columns: tuple[ColumnState, ...]
     wrong: str = ""
+    doubts: tuple[str, ...] = ()
+    public: bool = False
 
     @property
     def sound(self) -> bool:
-        """Whether nothing is wrong with it or its columns."""
+        """Whether nothing is wrong with it or its columns; doubts are to be looked at."""
         return not self.wrong and not any(c.wrong for c in self.columns)
 
 
@@ -111,14 +114,17 @@ def _table(name: str, settings: object, folder: Path) -> TableState:
     columns = {c: "text" if isinstance(found, str) else found for c, found in read.items()}
     protects = wrong = ""
     try:
-        protects = _protects(read_table(name, {**section, "columns": columns} if section else settings, folder))
+        table = read_table(name, {**section, "columns": columns} if section else settings, folder)
+        protects, wrong = _protects(table), _without_limits(table)
     except InvalidParameter as error:
         wrong = _message(error)
+    stored_as = {setting: section[setting] for setting in ("source", "csv") if setting in section}
     try:
-        source = read_table(name, {"source": section.get("source"), "unit": "row", "columns": columns}, folder).source
+        read_as = read_table(name, {**stored_as, "unit": "row", "columns": columns}, folder)
+        source, doubtful = read_as.source, tuple(doubts(name, read_as))
         with closing(open_engine({name: source})) as engine:
             stored = dict(engine.describe(name))
-            fits = {c: _fit(engine, name, source, c, found) for c, found in read.items() if c in stored}
+            fits = {c: _fit(engine.dialect, stored, c, found) for c, found in read.items() if c in stored}
     except (CuradorError, OSError) as error:
         unread = _message(error) if isinstance(error, CuradorError) else "Its source cannot be read. Check its rights."
         return TableState(name, protects, tuple(_state(c, found, None) for c, found in read.items()), wrong or unread)
@@ -126,8 +132,20 @@ def _table(name: str, settings: object, folder: Path) -> TableState:
     declared = [_state(c, found, stored.get(c, ""), fits.get(c, ""), id) for c, found in read.items()]
     if public:  # its groups are read from it, and its values need no bounds
         declared = [replace(column, left="") for column in declared]
-    others = [ColumnState(c, None, kind) for c, kind in stored.items() if c not in read]
-    return TableState(name, protects, (*declared, *others), wrong)
+    # A first line that may be a row is not shown.
+    shown = {} if doubtful else stored
+    others = [ColumnState(c, None, kind) for c, kind in shown.items() if c not in read]
+    return TableState(name, protects, (*declared, *others), wrong, doubtful, public)
+
+
+def _without_limits(table: Table) -> str:
+    """What is wrong with a table of ids that does not say how much of one counts: every question is refused."""
+    if table.public or table.unit.id is None or table.contribution is not None:
+        return ""
+    return (
+        f"It does not say how much of one {table.unit.id!r} counts, so questions are refused. Add contribution = "
+        "{ groups = 5, rows = 3 }: one is counted in at most 5 groups, with at most 3 rows in each."
+    )
 
 
 def _protects(table: Table) -> str:
@@ -147,13 +165,14 @@ def _read(name: str, what: object) -> Column | str:
         return _message(error)
 
 
-def _fit(engine: SqlEngine, table: str, source: Source, name: str, found: Column | str) -> str:
+def _fit(dialect: Dialect, types: Mapping[str, str], name: str, found: Column | str) -> str:
     """The reason why a stored column cannot be read as it is declared, or an empty text."""
+    if isinstance(found, str):
+        return ""
     try:
-        if isinstance(found, Column):
-            engine.check({table: Table(source, columns={name: found})})
+        check_column(name, found.kind, dialect, types)
     except InvalidParameter:
-        return f"cannot be read as {found.kind}" if isinstance(found, Column) else ""
+        return f"cannot be read as {found.kind}"
     return ""
 
 

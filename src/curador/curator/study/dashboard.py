@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
-from typing import Protocol
+from typing import Any, Protocol
 
 from curador.curator.batch import Batch, Publication
 from curador.curator.release import Release
@@ -66,11 +66,19 @@ class Dashboard:
     def accuracies(self) -> dict[str, Within]:
         return {name: entry.accuracy for name, entry in self.questions.items() if entry.accuracy is not None}
 
-    def batch(self, curator: Planning) -> Batch:
-        """Plan the dashboard's questions together; free."""
+    @property
+    def words(self) -> dict[str, Any]:
+        """What was written for readers: titles, reasons, SQL."""
+        each = {
+            name: {"title": entry.title, "why": entry.why, "sql": entry.sql} for name, entry in self.questions.items()
+        }
+        return {"title": self.title, "because": self.because, "questions": each}
+
+    def batch(self, curator: Planning, rows: int | None = None) -> Batch:
+        """Plan the dashboard's questions together; free.  ``rows`` are known ones, for the errors to expect."""
         asked = {name: entry.sql for name, entry in self.questions.items()}
         split = {"weights": self.weights, "accuracies": self.accuracies, "confidence": self.confidence}
-        return curator.batch(asked, **self.budget, **split)
+        return curator.batch(asked, **self.budget, **split, rows=rows, words=self.words)
 
 
 def read_dashboard(path: str | Path) -> Dashboard:

@@ -1,21 +1,24 @@
-"""A study file to fill in, drafted from column names and stored types; no row is read."""
+"""A study file to fill in, drafted from names and stored types of columns; no row is read, and none is written."""
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path, PurePath
 from urllib.parse import urlsplit, urlunsplit
 
 import tomlkit
-from tomlkit.items import Item, Table
+from tomlkit.items import InlineTable, Item, Table
 
+from curador.curator.study.header import doubt
+from curador.engines.duckdb.files import first_line, paths
 from curador.engines.registry import in_file, open_engine
 from curador.errors import InvalidParameter
 from curador.query.tables.columns import Kind
+from curador.query.tables.csv_format import CsvFormat
 from curador.query.tables.names import distinct, identifier
 from curador.query.tables.sources import EngineTable, Files, Source, read_source
 
@@ -43,18 +46,21 @@ class TableDraft:
     >>> columns = (ColumnDraft("age", "BIGINT", Kind.INTEGER), ColumnDraft("sex", "VARCHAR", Kind.TEXT))
     >>> draft = TableDraft("adult", "adult.parquet", columns)
     >>> print(draft.toml())
-    # Drafted from column names and declared types; no row was read.
+    # Drafted from the names and types of columns that adult.parquet declares; no row was read.
     # What you fill in is public: take it from a codebook or the law, never from the data.
+    # Columns that nobody will ask about may be deleted.
     <BLANKLINE>
-    # [budget]  # to fill in: the most that all answers together may cost
-    # epsilon = 1
+    # [budget]  # to fill in: the most that all answers together may cost. Choose its kind before the first question:
+    # epsilon = 1  # alone: groups have public keys, noise is Laplace's
+    # delta = 1e-6  # with epsilon: also groups without public keys, and Gaussian noise; far below 1 / number of people
+    # rho = 0.1  # instead of epsilon: least noise for many questions; with a delta also groups without public keys
     <BLANKLINE>
     [tables.adult]
     source = "adult.parquet"
     unit = ""  # to fill in: "row" if every row is another person, else the column that says whose a row is
     neighbors = "add-remove"  # or "replace", if the number of people is public and fixed
     # size = 1000  # the number of people, if it is public
-    # contribution = { groups = 5, rows = 3 }  # with an id: how much of one person a question keeps
+    # contribution = { groups = 5, rows = 3 }  # needed with an id: how much of one person a question keeps
     <BLANKLINE>
     [tables.adult.columns.age]
     type = "integer"
@@ -71,6 +77,7 @@ class TableDraft:
     name: str
     source: str
     columns: Sequence[ColumnDraft]
+    csv: CsvFormat | None = None
 
     def __post_init__(self) -> None:
         identifier(self.name, "A table")
@@ -88,6 +95,18 @@ class TableDraft:
         }
 
     @property
+    def read(self) -> str:
+        """What was read to make it, in words."""
+        file = "".join(c if c.isprintable() else " " for c in self.source.rpartition("/")[2])
+        if self.csv is None:
+            return f"the names and types of columns that {file} declares; no row was read."
+        if self.csv.header and self.csv.names is None:
+            return f"the first line of {file}, which names the columns; nothing else was read."
+        if self.csv.header:
+            return f"the names that were given; of {file} only the first line was read."
+        return f"the names that were given; nothing in {file} was read."
+
+    @property
     def unusable(self) -> tuple[str, ...]:
         """The columns of a type that no question can use; the draft has them as comments."""
         return tuple(c.name for c in self.columns if not c.usable)
@@ -97,32 +116,56 @@ class TableDraft:
         return "".join(_blocks(self))
 
 
-def draft(source: str, *, name: str | None = None, folder: str | Path = ".") -> TableDraft:
+def draft(
+    source: str, *, name: str | None = None, folder: str | Path = ".", csv: Mapping[str, object] | None = None
+) -> TableDraft:
     """A study file to fill in for one table, to be kept in ``folder``.
 
-    ``source`` is a CSV or Parquet file, or ``engine://…#table``.  Of a CSV file only the header line is read, of
-    anything else the stored types.  A password in an address is left out.
+    ``source`` is a CSV or Parquet file, or ``engine://…#table``.  A password in an address is left out.  Of a CSV file
+    at most the first line is read, of anything else the stored types.  For CSV files, ``csv`` states how they are
+    written, and must say whether there is a ``header``: without one, the first line is a person's row, and a study
+    file is public.
+
+    Fails: a first line that looks like values is refused, without a word of it.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = Path(folder) / "adult.csv"
     ...     _ = path.write_text("age,sex\\n39,Male\\n")
-    ...     found = draft(str(path), folder=folder)
+    ...     found = draft(str(path), folder=folder, csv={"header": True})
     >>> found.name, found.source, found.left["type"]
     ('adult', 'adult.csv', ('age', 'sex'))
     """
-    where = read_source(source)
+    where = read_source(source, csv)
     table = table_name(where) if name is None else name
-    return TableDraft(table, source_text(source, Path(folder)), _columns(table, where))
+    try:
+        written = _written(where, csv) if isinstance(where, Files) and where.format == "csv" else None
+        return TableDraft(table, source_text(where, Path(folder)), _columns(table, where), written)
+    except OSError:
+        raise InvalidParameter("The source cannot be read.", fix="Check its path and its rights.") from None
+
+
+def _written(source: Files, stated: Mapping[str, object] | None) -> CsvFormat:
+    """How CSV files are written; refused if that does not fit their first line, or does not say what that is."""
+    file = paths(source.pattern)[0]
+    if stated is None or "header" not in stated:
+        raise InvalidParameter(
+            f"Does the first line of {Path(file).name!r} name its columns? A row there would become public.",
+            fix="State whether there is a header; without one, state the names of all columns, in their order.",
+            code="header-unstated",
+        )
+    found = source.csv
+    if found.header and found.names is None:
+        doubted = doubt(first_line(file, found), Path(file).name, found.delimiter, found.trim)
+        if doubted is not None:
+            raise doubted
+    return found
 
 
 def _columns(name: str, source: Source) -> tuple[ColumnDraft, ...]:
-    try:
-        with closing(open_engine({name: source})) as engine:
-            types = engine.describe(name)
-            stored = {column: engine.dialect.stored(type_name) for column, type_name in types}
-    except OSError:
-        raise InvalidParameter("The source cannot be read.", fix="Check its path and its rights.") from None
+    with closing(open_engine({name: source})) as engine:
+        types = engine.describe(name)
+        stored = {column: engine.dialect.stored(type_name) for column, type_name in types}
     if isinstance(source, Files) and source.format == "csv":
         return tuple(ColumnDraft(column) for column, _ in types)
     kinds = {column: None if found is None else found.kind for column, found in stored.items()}
@@ -136,7 +179,8 @@ def table_name(source: Source) -> str:
     ('adult_2020', 'visits')
     """
     if isinstance(source, Files):
-        parts = [part for part in reversed(PurePath(source.pattern).with_suffix("").parts) if re.search(r"\w", part)]
+        path = PurePath(re.sub(r"[.]gz$", "", source.pattern, flags=re.IGNORECASE)).with_suffix("")
+        parts = [part for part in reversed(path.parts) if re.search(r"\w", part)]
         raw = parts[0] if parts else ""
     else:
         raw = source.table if isinstance(source, EngineTable) else ""
@@ -144,20 +188,21 @@ def table_name(source: Source) -> str:
     return plain if re.match(r"[^\W\d]", plain) else f"table_{plain}".rstrip("_")
 
 
-def source_text(text: str, folder: Path) -> str:
+def source_text(source: Source, folder: Path) -> str:
     """A source as a study file in ``folder`` states it: paths from there, addresses without a password.
 
-    >>> source_text("postgresql://ana:secret@db/health#visits", Path("."))
+    >>> source_text(read_source("postgresql://ana:secret@db/health#visits"), Path("."))
     'postgresql://ana@db/health#visits'
     """
-    source = read_source(text)
     if isinstance(source, Files):
         return _path(source.pattern, folder)
-    if isinstance(source, EngineTable) and in_file(source):
+    if not isinstance(source, EngineTable):
+        raise InvalidParameter("A study file cannot hold a frame.", fix="Draft it for a file, or engine://…#table.")
+    if in_file(source):
         return source.at(_path(source.path, folder)).address
-    parts = urlsplit(text)
+    parts = urlsplit(source.address)
     if parts.password is None:
-        return text
+        return source.address
     host = parts.netloc.rpartition("@")[2]
     return urlunsplit(parts._replace(netloc=f"{parts.username}@{host}" if parts.username else host))
 
@@ -171,11 +216,14 @@ def _path(path: str, folder: Path) -> str:
 # ---- TOML ----------------------------------------------------------------------------------------------------------
 
 HEAD = """\
-# Drafted from column names and declared types; no row was read.
+# Drafted from {read}
 # What you fill in is public: take it from a codebook or the law, never from the data.
+# Columns that nobody will ask about may be deleted.
 
-# [budget]  # to fill in: the most that all answers together may cost
-# epsilon = 1
+# [budget]  # to fill in: the most that all answers together may cost. Choose its kind before the first question:
+# epsilon = 1  # alone: groups have public keys, noise is Laplace's
+# delta = 1e-6  # with epsilon: also groups without public keys, and Gaussian noise; far below 1 / number of people
+# rho = 0.1  # instead of epsilon: least noise for many questions; with a delta also groups without public keys
 
 """
 
@@ -197,9 +245,11 @@ _LEFT: dict[Kind | None, tuple[str, ...]] = {
 
 
 def _blocks(draft: TableDraft) -> Iterator[str]:
-    yield HEAD
+    yield HEAD.format(read=draft.read)
     table = tomlkit.table()
     table["source"] = draft.source
+    if draft.csv is not None:
+        table["csv"] = _csv(draft.csv)
     table["unit"] = _noted(
         "", 'to fill in: "row" if every row is another person, else the column that says whose a row is'
     )
@@ -207,7 +257,7 @@ def _blocks(draft: TableDraft) -> Iterator[str]:
     table.add(tomlkit.comment("size = 1000  # the number of people, if it is public"))
     table.add(
         tomlkit.comment(
-            "contribution = { groups = 5, rows = 3 }  # with an id: how much of one person a question keeps"
+            "contribution = { groups = 5, rows = 3 }  # needed with an id: how much of one person a question keeps"
         )
     )
     yield _section(("tables", draft.name), table)
@@ -218,6 +268,16 @@ def _blocks(draft: TableDraft) -> Iterator[str]:
         else:
             shown = "".join(c if c.isprintable() else " " for c in (column.stored or "")[:60])
             yield f"\n# {_header(here)}  # of type {shown}, which no question can use\n"
+
+
+def _csv(written: CsvFormat) -> InlineTable:
+    """How CSV files are written: whether they have a header, and what else was stated."""
+    usual, table = CsvFormat(), tomlkit.inline_table()
+    for setting in fields(CsvFormat):
+        value = getattr(written, setting.name)
+        if setting.name == "header" or value != getattr(usual, setting.name):
+            table[setting.name] = list(value) if isinstance(value, tuple) else value
+    return table
 
 
 def _column(kind: Kind | None) -> Table:

@@ -9,13 +9,12 @@ from pathlib import Path
 from curador.curator.study.document import read_study_document
 from curador.engines.registry import engine_entry, in_file
 from curador.errors import InvalidParameter
-from curador.mechanisms.sensitivity import Contribution
 from curador.privacy import Unit
 from curador.query.tables.names import distinct, identifier, refuse_unknown
 from curador.query.tables.sources import EngineTable, Files, Source, read_source
-from curador.query.tables.table import Table, Tree
+from curador.query.tables.table import Table
 
-TABLE_SETTINGS = ("source", "unit", "neighbors", "size", "contribution", "public", "columns", "trees")
+TABLE_SETTINGS = ("source", "csv", "unit", "neighbors", "size", "contribution", "public", "columns", "trees")
 
 
 def read_tables(path: str | Path) -> dict[str, Table]:
@@ -64,13 +63,13 @@ def read_table(name: str, settings: object, folder: Path | None = None) -> Table
     public = _flag(settings.get("public", False), "public")
     rest = {k: settings[k] for k in ("neighbors", "size") if k in settings}
     return Table(
-        _source(settings["source"], folder),
+        _source(settings["source"], settings.get("csv"), folder),
         unit=Unit.row() if public else _unit(settings.get("unit")),
         columns=settings["columns"],
-        contribution=_limits(settings.get("contribution")),
+        contribution=settings.get("contribution"),
         name=name,
         public=public,
-        trees=_trees(settings.get("trees", {})),
+        trees=settings.get("trees", {}),
         **rest,
     )
 
@@ -81,11 +80,11 @@ def _flag(value: object, name: str) -> bool:
     return value
 
 
-def _source(text: object, folder: Path | None) -> Source:
+def _source(text: object, csv: object, folder: Path | None) -> Source:
     """The source, with paths from ``folder``; the address of an unknown engine is refused."""
     if not isinstance(text, str):
         raise InvalidParameter(f"Its source is {text!r}.", fix="Write a path or engine://…#table, in quotes.")
-    source = read_source(text)
+    source = read_source(text, csv)
     engine_entry(source)
     if folder is None:
         return source
@@ -104,22 +103,3 @@ def _unit(unit: object) -> Unit:
             fix='Write unit = "row" if every row is another person, else the column that says whose a row is.',
         )
     return Unit.row() if unit == "row" else Unit.of(identifier(unit, "A unit's id"))
-
-
-def _limits(limits: object) -> Contribution | None:
-    if limits is None:
-        return None
-    if not isinstance(limits, Mapping) or set(limits) != {"groups", "rows"}:
-        raise InvalidParameter(f"Contribution is {limits!r}.", fix="Write contribution = { groups = 5, rows = 3 }.")
-    return Contribution(groups=limits["groups"], rows=limits["rows"])
-
-
-def _trees(trees: object) -> dict[str, Tree]:
-    if not isinstance(trees, Mapping):
-        raise InvalidParameter("trees is not a section.", fix="Write [tables.NAME.trees.TREE].")
-    found = {}
-    for name, tree in trees.items():
-        if not isinstance(tree, Mapping) or set(tree) != {"levels", "children"}:
-            raise InvalidParameter(f"Tree {name!r} needs levels and children.", fix="Declare both, and nothing else.")
-        found[name] = Tree(tree["levels"], tree["children"])
-    return found

@@ -26,6 +26,7 @@ from curador.errors import InvalidParameter
 from curador.forks import keep_for_ever, process
 from curador.query.sql_plan.exact import Exact
 from curador.query.sql_plan.prepared import Preparation, Prepared
+from curador.query.tables.csv_format import CsvFormat
 from curador.query.tables.sources import Files, Frame, Source
 from curador.query.tables.table import Table
 
@@ -137,7 +138,20 @@ class ParquetDialect(DuckDBDialect):
         return f"CASE WHEN NOT CONTAINS({x}, '?') THEN {x} END"
 
 
-DUCKDB, PARQUET = DuckDBDialect(), ParquetDialect()
+class CommaDialect(DuckDBDialect):
+    """DuckDB's spelling for CSV files whose fractions begin with a comma.
+
+    >>> WITH_COMMAS.decimal
+    ','
+    """
+
+    decimal = ","
+
+    def text_to_double(self, x: str) -> str:
+        return super().text_to_double(f"REPLACE({x}, ',', '.')")
+
+
+DUCKDB, PARQUET, WITH_COMMAS = DuckDBDialect(), ParquetDialect(), CommaDialect()
 
 
 class DuckDB(SqlEngine):
@@ -185,6 +199,7 @@ class DuckDB(SqlEngine):
         self._parquet: set[str] = set()
         self._csv: dict[str, list[Stamp]] = {}
         self._in_memory: dict[str, tuple[Preparation, list[Stamp]]] = {}
+        self._written: dict[str, CsvFormat] = {}
         for name, source in sources.items():
             self._resolve(name, source)
         self._reopening = RLock()
@@ -206,12 +221,12 @@ class DuckDB(SqlEngine):
             self._guessed.add(name)
         elif isinstance(source, Files):
             self._files[name] = paths(source.pattern)
-            self._views[name] = reader(source.format, self._files[name], DUCKDB)
+            self._views[name] = reader(source.format, self._files[name], DUCKDB, source.csv)
             if source.format == "parquet":
                 self._parquet.add(name)
                 self._guessed.add(name)
             else:
-                self._csv[name] = []
+                self._csv[name], self._written[name] = [], source.csv
         elif (home := engine_entry(source).name) == self.name:
             catalog = self._add_database(source.path)
             self._files[name] = [self._databases[catalog]]
@@ -287,9 +302,10 @@ class DuckDB(SqlEngine):
         """
         for name in self._csv.keys() & set(tables):
             if self._csv[name] != (now := stamps(self._files[name])):
-                if not all(map(has_csv_fields, self._files[name])):
+                written = self._written[name]
+                if not all(has_csv_fields(file, written.delimiter) for file in self._files[name]):
                     raise ValueError("broken quotes, or mixed line ends")
-                if reader("csv", self._files[name], DUCKDB) != self._views[name]:
+                if reader("csv", self._files[name], DUCKDB, written) != self._views[name]:
                     raise ValueError("other columns than when the file was opened")  # they are read by their places
                 with self._alive() as used, used.cursor() as cursor:
                     cursor.execute(f"SELECT COUNT(*), COUNT(COLUMNS(*)) FROM {self._relation(name)}").fetchall()
@@ -323,6 +339,8 @@ class DuckDB(SqlEngine):
         return DUCKDB.quoted(table)
 
     def _dialect_of(self, table: str) -> Dialect:
+        if table in self._written and self._written[table].mark == ",":
+            return WITH_COMMAS
         return PARQUET if table in self._parquet else DUCKDB
 
     def _results(self, exact: Exact, texts: tuple[str, ...], progress: Progress | None) -> list[ResultRows]:

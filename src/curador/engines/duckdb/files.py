@@ -7,20 +7,26 @@ from __future__ import annotations
 
 import csv
 import glob
+import gzip
 import mmap
 import os
 import re
-from collections.abc import Iterable
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from curador.engines.dialect import Dialect
 from curador.errors import InvalidParameter
+from curador.query.tables.csv_format import CsvFormat
 
 Stamp = tuple[int, int, int]
 """The inode, size and modification time of a file."""
 
 LONGEST_LINE = 16 << 20
 """The most bytes in a line of a CSV file."""
+
+WITH_HEADER = CsvFormat()
+"""How CSV files are written unless a table declares otherwise: UTF-8, commas, a header line."""
 
 
 def paths(pattern: str) -> list[str]:
@@ -31,51 +37,77 @@ def paths(pattern: str) -> list[str]:
     return [os.path.abspath(p) for p in found]
 
 
-def reader(kind: str, files: list[str], d: Dialect) -> str:
-    """The SQL of the table function that reads the files."""
+def reader(kind: str, files: list[str], d: Dialect, written: CsvFormat = WITH_HEADER) -> str:
+    """The SQL of the relation that reads the files; ``written`` says how CSV files are."""
     listed = "[" + ", ".join(map(d.string, files)) + "]"
     if kind == "parquet":
         # Bytes that are not UTF-8 become question marks: an error would depend on the rows.
         return f"read_parquet({listed}, hive_partitioning = false, utf8_validation = 'replace')"
-    header = csv_header(files[0])
-    if any(csv_header(file) != header for file in files[1:]):
-        raise InvalidParameter(
-            "The CSV files of one table have different columns, or the same in another order.",
-            fix="Give them all the same header line, or declare them as tables of their own.",
-        )
-    columns = ", ".join(f"{d.string(name)}: 'VARCHAR'" for name in header)
+    how, names = written, csv_names(files, written)
+    columns = ", ".join(f"{d.string(name)}: 'VARCHAR'" for name in names)
     # All columns are text.  Whatever is not a table fails: a reader that goes on would drop, split or join lines of
     # others because of one.  All fields are read once when the file is opened, so that no question can meet a failure.
-    return (
-        f"read_csv({listed}, columns = {{{columns}}}, header = true, auto_detect = false, delim = ',', quote = '\"', "
-        f"escape = '\"', nullstr = '', null_padding = false, ignore_errors = false, strict_mode = true, "
-        f"max_line_size = {LONGEST_LINE}, parallel = false)"
+    read = (
+        f"read_csv({listed}, columns = {{{columns}}}, header = {str(how.header).lower()}, auto_detect = false, "
+        f"delim = {d.string(how.delimiter)}, quote = '\"', escape = '\"', nullstr = '', null_padding = false, "
+        f"ignore_errors = false, strict_mode = true, max_line_size = {LONGEST_LINE}, parallel = false, "
+        f"encoding = {d.string(how.encoding)}, compression = '{'gzip' if is_gzipped(files[0]) else 'none'}')"
     )
+    if not how.trim:
+        return read
+    trimmed = (f"NULLIF(TRIM({q}, ' \t'), '') AS {q}" for q in map(d.quoted, names))
+    return f"(SELECT {', '.join(trimmed)} FROM {read})"
 
 
-_FIELD = rb'(?:"[^"]*+(?:""[^"]*+)*+"| *+(?:[^ ",\r\n][^,\r\n]*+)?+)'
-_MANY_FIELDS = [re.compile(rb"(?:" + _FIELD + rb"(?:,|" + end + rb")){1,65536}+") for end in (rb"\n", rb"\r\n")]
-"""A field, no spaces around its quotes; and fields that end in a comma or in one kind of line end.  Possessive."""
+def is_gzipped(path: str) -> bool:
+    """Whether a file is in gzip; its name says so, not its bytes."""
+    return path.lower().endswith(".gz")
 
 
-def has_csv_fields(path: str) -> bool:
+_CHUNK = 1 << 22
+
+
+def has_csv_fields(path: str, delimiter: str = ",") -> bool:
     """Whether a file is fields, in whole quotes or in none, with one kind of line end.
 
     DuckDB's strict reader lets some broken quotes pass, and drops the lines from there to the end of the file; it also
-    lets a line end of another kind pass in a line of its own.
+    lets a line end of another kind pass in a line of its own.  In gzip it lets a wrong checksum pass.
     """
+    if is_gzipped(path):
+        return any(_is_made_of(end, _unzipped(path), delimiter) for end in _LINE_ENDS)
     with open(path, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
         if content.find(b'"') < 0 and content.find(b"\r") < 0:
             return True
-        return any(_is_made_of(fields, content) for fields in _MANY_FIELDS)
+        return any(_is_made_of(end, [content], delimiter) for end in _LINE_ENDS)
 
 
-def _is_made_of(fields: re.Pattern[bytes], content: mmap.mmap) -> bool:
-    place = 3 if content[:3] == b"\xef\xbb\xbf" else 0
-    while found := fields.match(content, place):  # in parts, so that other threads have their turn
-        place = found.end()
-    last = re.compile(_FIELD).match(content, place)
-    return last is not None and last.end() == len(content)
+def _unzipped(path: str) -> Iterator[bytes]:
+    with gzip.open(path, "rb") as file:
+        while chunk := file.read(_CHUNK):
+            yield chunk
+
+
+_LINE_ENDS = (rb"\n", rb"\r\n")
+
+
+def _is_made_of(line_end: bytes, parts: Iterable[bytes | mmap.mmap], delimiter: str) -> bool:
+    """Whether the parts together are fields, no spaces around their quotes, that end in a delimiter or a line end."""
+    d = re.escape(delimiter.encode())
+    # Possessive: never tried again from another place.
+    field = rb'(?:"[^"]*+(?:""[^"]*+)*+"| *+(?:[^ "' + d + rb"\r\n][^" + d + rb"\r\n]*+)?+)"
+    fields = re.compile(rb"(?:" + field + rb"(?:" + d + rb"|" + line_end + rb")){1,65536}+")
+    rest, first = b"", True
+    for part in parts:
+        content = rest + part[:] if rest else part
+        place = 3 if first and content[:3] == b"\xef\xbb\xbf" else 0
+        first = False
+        while found := fields.match(content, place):  # in parts, so that other threads have their turn
+            place = found.end()
+        if len(content) - place > LONGEST_LINE + _CHUNK:
+            return False
+        rest = content[place:]
+    last = re.compile(field).match(rest)
+    return last is not None and last.end() == len(rest)
 
 
 def stamps(files: Iterable[str]) -> list[Stamp]:
@@ -87,18 +119,72 @@ def unreadable_csv() -> InvalidParameter:
     """The refusal of CSV files that are no table: the same words whatever is wrong."""
     return InvalidParameter(
         "A CSV file cannot be read as a table.",
-        fix="Write it in UTF-8, with one kind of line end, as many fields in every line as in the header, texts with "
-        "commas, quotes or line ends in quotes, and quotes inside them doubled; or convert it to Parquet.",
+        fix="Declare its delimiter and its encoding (csv = { delimiter = …, encoding = … }) if they are not a comma "
+        "and UTF-8. Write it with one kind of line end, as many fields in every line as in the first, texts with "
+        "delimiters, quotes or line ends in quotes, and quotes inside them doubled; or convert it to Parquet.",
         code="csv-unreadable",
     )
 
 
-def csv_header(path: str) -> list[str]:
-    """The names in the first line of a CSV file."""
-    with open(path, encoding="utf-8-sig", errors="replace", newline="") as file:
-        header = next(csv.reader(file), [])
-    if not header or len({name.casefold() for name in header}) != len(header) or not all(header):
+# ---- names of columns ----------------------------------------------------------------------------------------------
+
+
+def csv_names(files: Sequence[str], written: CsvFormat) -> list[str]:
+    """The names of the columns of CSV files: declared, or in the first line of each."""
+    if not written.header:
+        assert written.names is not None, "checked where the format was declared"
+        return list(written.names)
+    headers = [csv_header(file, written) for file in files]
+    if any(header != headers[0] for header in headers[1:]):
         raise InvalidParameter(
-            f"The first line of {Path(path).name!r} does not name its columns, each once.", fix="Add a header line."
+            "The CSV files of one table have different columns, or the same in another order.",
+            fix="Give them all the same header line, or declare them as tables of their own.",
+        )
+    if written.names is None:
+        return headers[0]
+    if len(written.names) != len(headers[0]):
+        raise InvalidParameter(
+            f"{len(written.names)} columns are named, and the first line of {Path(files[0]).name!r} has "
+            f"{len(headers[0])} fields.",
+            fix="Name all columns, in their order; check the delimiter.",
+        )
+    return list(written.names)
+
+
+def csv_header(path: str, written: CsvFormat = WITH_HEADER) -> list[str]:
+    """The names in the first line of a CSV file; of names that are declared otherwise only the number matters."""
+    header = first_line(path, written)
+    distinct = len({name.casefold() for name in header}) == len(header)
+    if written.names is None and not (header and distinct and all(header)):
+        raise InvalidParameter(
+            f"The first line of {Path(path).name!r} does not name its columns, each once.",
+            fix="Add a header line, or declare csv = { header = false, names = […] }.",
+            code="csv-header",
         )
     return header
+
+
+def first_line(path: str, written: CsvFormat = WITH_HEADER) -> list[str]:
+    """The fields of the first line of a CSV file: nothing else of it is read.
+
+    Fails: refused where it is no text in the declared encoding, without a word of it.
+    """
+    try:
+        with gzip.open(path, "rb") if is_gzipped(path) else open(path, "rb") as file:
+            raw = file.readline(LONGEST_LINE)
+            while raw.count(b'"') % 2 and len(raw) < LONGEST_LINE and (more := file.readline(LONGEST_LINE)):
+                raw += more  # a line end inside quotes
+    except (EOFError, zlib.error, gzip.BadGzipFile):
+        raise unreadable_csv() from None
+    try:
+        text = raw.removeprefix(b"\xef\xbb\xbf").decode(written.encoding)
+        if written.encoding != "utf-8" and raw.startswith(b"\xef\xbb\xbf"):
+            raise ValueError
+        header = next(csv.reader([text], delimiter=written.delimiter), [])
+    except (ValueError, csv.Error):
+        raise InvalidParameter(
+            f"The first line of {Path(path).name!r} is no text in {written.encoding}.",
+            fix='Declare its encoding, as csv = { encoding = "latin-1" }, or convert it to UTF-8.',
+            code="csv-encoding",
+        ) from None
+    return [name.strip(" \t") for name in header] if written.trim else header

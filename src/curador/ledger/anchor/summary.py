@@ -9,6 +9,7 @@ from __future__ import annotations
 import hmac
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Any, Protocol
 
 from curador.accounting.rules.costs import Cost
@@ -128,7 +129,8 @@ def _pay(paid: dict[str, Cost], more: Iterable[tuple[str, Sequence[int]]]) -> No
         elif len(before) == len(cost) == 1:
             paid[scope] = (before[0] + cost[0],)
         else:
-            paid[scope] = tuple(a + b for a, b in zip(before, cost, strict=True))
+            # Of different lengths where a pure budget was given a delta in between.
+            paid[scope] = tuple(a + b for a, b in zip_longest(before, cost, fillvalue=0))
 
 
 def apply(change: Change, rows: MemoryRows) -> None:
@@ -251,11 +253,13 @@ class _Merged:
             self._put(table, row)
 
     def _balance(self, scope: DbRow, here: list[DbRow], there: list[DbRow]) -> None:
-        if len(here) != len(there) or not there:
+        if len(here) > len(there) or not there:
             self._close(scope[0])
             return
-        together = zip(here, there, strict=True)
-        spent = tuple(a[2] + b[2] if self._apart else max(a[2], b[2]) for a, b in together)
+        # A copy from before a pure budget was given a delta has spent none of it.
+        before = [row[2] for row in here] + [0] * (len(there) - len(here))
+        together = zip(before, (row[2] for row in there), strict=True)
+        spent = tuple(a + b if self._apart else max(a, b) for a, b in together)
         ceiling = tuple(row[3] for row in there)
         if covers(definition(scope[2]).currency.rule, ceiling, spent, (0,) * len(spent)):
             self._put_all(BALANCE, [(*b[:2], s, *b[3:]) for b, s in zip(there, spent, strict=True)])

@@ -115,6 +115,7 @@ def _needs_delta(currency: str) -> QuestionRefused:
     return QuestionRefused(
         "Groups without public keys are selected privately, which needs a delta.",
         fix=f"Give delta with {currency} (far below 1 / number of people), or list the keys of the column.",
+        code="needs-delta",
     )
 
 

@@ -41,6 +41,19 @@ def budget_of(
     return PureDP(paid) if delta is None else ApproxDP(paid, reserved)
 
 
+def grant_of(
+    epsilon: Number | None = None, delta: Number | None = None, rho: Number | None = None
+) -> PureDP | ApproxDP | ZCDP:
+    """The amount that a budget is raised by: a budget, or a delta alone.
+
+    >>> grant_of(epsilon=1), grant_of(delta=1e-6)
+    (PureDP(epsilon=1.0), ApproxDP(epsilon=0.0, delta=1e-06))
+    """
+    if epsilon is None and rho is None and delta is not None and (more := _delta(delta)):
+        return ApproxDP(0, down(more))
+    return budget_of(epsilon, delta, rho)
+
+
 def _loss(x: object, name: str) -> float:
     value = positive(x, name)
     if not LEAST <= value <= MOST:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from curador.mechanisms.gaussian import Gaussian, IntegerGaussian
 from curador.mechanisms.laplace import IntegerLaplace
+from curador.query.aggregates.counts import count_distinct
 from curador.query.aggregates.measure import Search
 from curador.query.language.trees import names
 from curador.query.plan.steps import Largest, Noised, Ranked, Selected, Step
@@ -115,12 +116,23 @@ def chosen_by_noise(plan: Plan) -> bool:
     return not tested <= groups or (question.limit is not None and sorted_by_noise)
 
 
+def can_cut(plan: Plan) -> bool:
+    """Whether a unit's limits can leave out something that an output would count.
+
+    Not where a row is a unit, nor where nothing but units are counted, without groups: each counts once, whatever is
+    cut.
+    """
+    units_alone = all(o.aggregate == count_distinct() for o in plan.question.aggregates)
+    return plan.checked.table.unit.id is not None and not (units_alone and not plan.question.group_by)
+
+
 def notes_of(plan: Plan) -> list[dict[str, Any]]:
     """Notes for a reader of the answer, as codes: what intervals cover, what is free, what was left out."""
     question, checked = plan.question, plan.checked
     found: list[dict[str, Any]] = [{"code": "covers"}]
-    if checked.table.unit.id is not None:
-        found.append({"code": "rows-left-out"})
+    if can_cut(plan):
+        kept, limits = plan.contribution, {"unit": checked.table.unit.id, "rows": plan.contribution.rows}
+        found.append({"code": "rows-left-out", **limits, "groups": kept.groups if question.group_by else None})
     if joined := checked.rows_joined_per_unit:
         outer = any(j.kind == "unit" and j.outer for j in question.joins)
         found.append({"code": "joined-outer" if outer else "joined", "rows": dict(joined)})

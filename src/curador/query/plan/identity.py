@@ -28,6 +28,7 @@ from curador.query.language.expressions import Expr
 from curador.query.plan.checked import Checked
 from curador.query.plan.measurement import declared_limits
 from curador.query.tables.columns import Key
+from curador.query.tables.csv_format import CsvFormat
 from curador.query.tables.sources import Files, Frame
 from curador.query.tables.table import Table
 
@@ -133,7 +134,10 @@ def _keys(keys: Sequence[Sequence[Key]], order: list[int], free: bool) -> str:
 
 
 def declared(table: Table) -> dict[str, object]:
-    """Every declaration that the measurement depends on; not where the rows are, nor a size that only errors need."""
+    """Every declaration that the measurement depends on, how CSV files are written among them.
+
+    Not where the rows are, nor a size that only errors need.
+    """
     code: dict[str, object] = {
         "unit": table.unit.id,
         "neighbors": table.neighbors,
@@ -141,6 +145,8 @@ def declared(table: Table) -> dict[str, object]:
         "public": table.public,
         "trees": table.trees,
     }
+    if isinstance(table.source, Files) and (written := table.source.csv.code) != CsvFormat().code:
+        code["csv"] = written
     if table.public and isinstance(table.source, Frame):
         code["frame"] = _stamp(table.source)
     if table.public and isinstance(table.source, Files):  # public, so its content may be part of the identity

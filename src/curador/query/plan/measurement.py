@@ -62,7 +62,8 @@ def declared_limits(checked: Checked) -> Contribution:
     if kept is None:
         raise QuestionRefused(
             f"{question.table!r} does not say how many groups and rows one {table.unit.id!r} may count in.",
-            fix="Declare contribution = [groups, rows] for the table, or ask with .bounded(groups=…, rows=…).",
+            fix="Declare contribution = { groups = 5, rows = 3 } for the table, or ask .bounded(groups=5, rows=3).",
+            code="no-contribution",
         )
     return Contribution(rows=kept.rows, groups=kept.groups)
 
@@ -74,7 +75,7 @@ def limits(checked: Checked) -> Contribution:
     >>> from curador.query.plan.checked import check
     >>> from curador.query.ask.question import Output, Question
     >>> from curador.query.tables.table import Table
-    >>> visits = Table("v.csv", unit="id", columns={"id": "integer"}, contribution=(5, 3))
+    >>> visits = Table("v.csv", unit="id", columns={"id": "integer"}, contribution={"groups": 5, "rows": 3})
     >>> limits(check(Question("visits", (Output("n", count()),)), {"visits": visits}))
     Contribution(rows=3, groups=1, fewest=0)
     """

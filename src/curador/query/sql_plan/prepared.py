@@ -28,6 +28,7 @@ from curador.query.sql_plan.group_index import indexed
 from curador.query.sql_plan.ir import Node
 from curador.query.sql_plan.truncate import GROUP_RANK, ROW_RANK, UNIT
 from curador.query.tables.columns import Key, Kind
+from curador.query.tables.sources import Files
 from curador.query.tables.table import Table
 
 
@@ -204,7 +205,8 @@ def schema_digest(table: Table) -> str:
     True
     """
     read = [(name, column_type(column)) for name, column in table.columns.items()]
-    return hashlib.sha256(repr((table.unit, read)).encode()).hexdigest()[:32]
+    written = table.source.csv.code if isinstance(table.source, Files) else None
+    return hashlib.sha256(repr((table.unit, read, written)).encode()).hexdigest()[:32]
 
 
 def _public(types: Sequence[Type]) -> list[tuple[Key, ...]] | None:

@@ -75,7 +75,7 @@ def day_of(count: int) -> date:
     return EPOCH + timedelta(days=count)
 
 
-@dataclass(frozen=True, init=False)
+@dataclass(frozen=True, init=False, repr=False)
 class Column:
     """A declared column.
 
@@ -92,8 +92,8 @@ class Column:
 
     >>> Column("real", bounds=(0, 100)).bits, Column("real", bounds=(0, 1), step=0.01).bits
     (10, 7)
-    >>> Column("date", bounds=("1970-01-01", "1970-01-31")).bounds
-    (Fraction(0, 1), Fraction(30, 1))
+    >>> Column("date", bounds=("1970-01-01", "1970-01-31"))
+    Column('date', bounds=[1970-01-01, 1970-01-31])
     """
 
     kind: Kind
@@ -123,6 +123,18 @@ class Column:
                 f"Bounds [{self.bounds[0]}, {self.bounds[1]}] on a grid of 2**-{self.bits} need more than 62 bits.",
                 fix="Narrow the bounds or choose a coarser step.",
             )
+
+    def __repr__(self) -> str:
+        said = [repr(self.kind.value)]
+        if self.bounds is not None:
+            ends = [day_of(int(x)).isoformat() if self.kind is Kind.DATE else f"{float(x):.15g}" for x in self.bounds]
+            said.append(f"bounds=[{', '.join(ends)}]")
+        if self.step is not None:
+            said.append(f"step={float(self.step):.15g}")
+        if self.keys is not None:
+            shown = [str(key) if isinstance(key, date) else repr(key) for key in self.keys[:5]]
+            said.append(f"keys=[{', '.join(shown)}{', …' * (len(self.keys) > 5)}]")
+        return f"Column({', '.join([*said, *(() if self.nullable else ('nullable=False',))])})"
 
     @property
     def bits(self) -> int:

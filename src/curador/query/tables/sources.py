@@ -14,6 +14,7 @@ from urllib.parse import quote, unquote, urlsplit
 
 from curador.errors import InvalidParameter
 from curador.forks import process
+from curador.query.tables.csv_format import CsvFormat, read_csv_format
 
 FORMATS = {".parquet": "parquet", ".pq": "parquet", ".csv": "csv"}
 
@@ -22,7 +23,7 @@ _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 
 @dataclass(frozen=True)
 class Files:
-    """Parquet or CSV files: one path or a glob.
+    """Parquet or CSV files: one path or a glob.  ``csv`` says how CSV files are written; they may be gzipped.
 
     >>> read_source("visits/*.parquet")
     Files(pattern='visits/*.parquet', format='parquet')
@@ -30,12 +31,22 @@ class Files:
 
     pattern: str
     format: str
+    csv: CsvFormat = field(default=CsvFormat(), repr=False)
 
     def __post_init__(self) -> None:
         if self.format not in FORMATS.values():
             raise InvalidParameter(f"Files are Parquet or CSV, got {self.format!r}.", fix="Convert them to Parquet.")
         if not self.pattern or "\0" in self.pattern:
             raise InvalidParameter("A path is missing.", fix="Give a path or a glob, such as data/*.parquet.")
+
+    @property
+    def gzipped(self) -> bool:
+        """Whether the files are CSV in gzip, which their names say.
+
+        >>> read_source("people.csv.gz").gzipped
+        True
+        """
+        return self.format == "csv" and self.pattern.lower().endswith(".gz")
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,12 +135,16 @@ class EngineTable:
 Source = Files | Frame | EngineTable
 
 
-def read_source(source: object) -> Source:
-    """A source from itself, from its text, or from a frame.
+def read_source(source: object, csv: object = None) -> Source:
+    """A source from itself, from its text, or from a frame; ``csv`` makes any file a CSV file written like that.
 
     >>> read_source("people.csv")
     Files(pattern='people.csv', format='csv')
+    >>> read_source("census.data.gz", csv={"header": False, "names": ["age", "sex"]}).csv.names
+    ('age', 'sex')
     """
+    if csv is not None:
+        return _csv_files(source, csv)
     if isinstance(source, Files | Frame | EngineTable):
         return source
     if not isinstance(source, str | PurePath):
@@ -139,13 +154,24 @@ def read_source(source: object) -> Source:
     text = str(source)
     if isinstance(source, str) and "://" in text:
         return _engine_table(text)
-    suffix = PurePath(text).suffix.lower()
-    if suffix not in FORMATS:
+    suffix = PurePath(text.lower().removesuffix(".gz")).suffix
+    if suffix not in FORMATS or (FORMATS[suffix] != "csv" and text.lower().endswith(".gz")):
         raise InvalidParameter(
             f"{PurePath(text).name!r} is neither Parquet nor CSV.",
-            fix="End the path in .parquet or .csv, or write engine://…#table.",
+            fix="End the path in .parquet, .csv or .csv.gz, say how it is written as CSV, or write engine://…#table.",
         )
     return Files(text, FORMATS[suffix])
+
+
+def _csv_files(source: object, csv: object) -> Files:
+    if isinstance(source, Files):
+        path, parquet = source.pattern, source.format != "csv"
+    else:
+        path = "" if not isinstance(source, str | PurePath) or "://" in str(source) else str(source)
+        parquet = FORMATS.get(PurePath(path).suffix.lower()) == "parquet"
+    if not path or parquet:
+        raise InvalidParameter("csv is about CSV files, and this is none.", fix="Leave csv out.")
+    return Files(path, "csv", read_csv_format(csv))
 
 
 def _engine_table(text: str) -> EngineTable:

@@ -14,6 +14,7 @@ from curador.mechanisms.sensitivity import Contribution
 from curador.numbers import set_fields, whole
 from curador.privacy import Neighbors, Unit
 from curador.query.tables.columns import Column, Kind, text_value
+from curador.query.tables.csv_format import CsvFormat
 from curador.query.tables.names import distinct, identifier, refuse_unknown, suggestion
 from curador.query.tables.sources import EngineTable, Files, Frame, Source, read_source
 
@@ -76,24 +77,27 @@ def _paths(node: object, depth: int) -> Iterator[tuple[str, ...]]:
         yield from ((leaf,) for leaf in node)
 
 
-@dataclass(frozen=True, init=False)
+@dataclass(frozen=True, init=False, repr=False)
 class Table:
     """A declared table.
 
-    * ``source`` is a path or glob, a data frame, or ``engine://…#table``.
+    * ``source`` is a path or glob, a data frame, or ``engine://…#table``; ``csv`` says how CSV files are written.
     * ``unit`` is what is protected: a row, or all rows of one id; a text names the column of ids.
     * ``columns`` are Columns, names of types, or settings as in a study file.
     * ``neighbors`` says how two databases may differ by one unit.
     * ``size`` is the number of units, where that is public.
-    * ``contribution`` is (groups, rows per group): how much of one unit a question keeps unless it says otherwise.
+    * ``contribution`` is {"groups": …, "rows": …}: in how many groups one unit counts, and with how many rows in each,
+      unless a question says otherwise.
     * ``public`` tables are read without noise and have no unit.
-    * ``trees`` are public hierarchies of text columns.
+    * ``trees`` are public hierarchies of text columns: Trees, or {"levels": […], "children": {…}}.
 
     Assumes: all of it was chosen without looking at the rows.
 
     >>> adult = Table("adult.parquet", columns={"age": {"type": "integer", "bounds": [17, 90]}, "sex": "text"})
     >>> adult.columns["age"].bounds, adult.unit, adult.source
     ((Fraction(17, 1), Fraction(90, 1)), Unit(id=None), Files(pattern='adult.parquet', format='parquet'))
+    >>> adult
+    <Table of one row added or removed: age integer, sex text>
     """
 
     source: Source
@@ -113,12 +117,13 @@ class Table:
         columns: Mapping[str, object] = MappingProxyType({}),
         neighbors: Neighbors | str = Neighbors.ADD_REMOVE,
         size: int | None = None,
-        contribution: Contribution | tuple[int, int] | None = None,
+        contribution: Contribution | Mapping[str, int] | tuple[int, int] | None = None,
         name: str | None = None,
         public: bool = False,
-        trees: Mapping[str, Tree] = MappingProxyType({}),
+        trees: Mapping[str, Tree | Mapping[str, object]] = MappingProxyType({}),
+        csv: CsvFormat | Mapping[str, object] | None = None,
     ) -> None:
-        set_fields(self, source=read_source(source))
+        set_fields(self, source=read_source(source, csv))
         set_fields(self, unit=_unit(unit))
         set_fields(self, columns=_columns(columns))
         set_fields(self, neighbors=Neighbors(neighbors))
@@ -126,9 +131,17 @@ class Table:
         set_fields(self, contribution=_contribution(contribution, self.unit))
         set_fields(self, name=None if name is None else identifier(name, "A table"))
         set_fields(self, public=public)
-        set_fields(self, trees=MappingProxyType({identifier(n, "A tree"): t for n, t in trees.items()}))
+        set_fields(self, trees=_trees(trees))
         self._check_id()
         self._check_trees()
+
+    def __repr__(self) -> str:
+        who = "one row" if self.unit.id is None else f"everything of one {self.unit.id!r}"
+        how = "added or removed" if self.neighbors is Neighbors.ADD_REMOVE else "replaced"
+        about = "public" if self.public else f"of {who} {how}"
+        columns = [f"{name} {column.kind}" for name, column in self.columns.items()]
+        more = f" and {len(columns) - 8} more" if len(columns) > 8 else ""
+        return f"<Table {about}: {', '.join(columns[:8])}{more}>"
 
     def _check_id(self) -> None:
         id = self.unit.id
@@ -201,7 +214,7 @@ def read_column(name: str, what: object) -> Column:
 
 
 def _contribution(limit: object, unit: Unit) -> Contribution | None:
-    """The limits of (groups, rows per group); refused where the unit is a row."""
+    """The limits of one unit: groups, and rows in each; refused where the unit is a row."""
     if limit is None:
         return None
     if unit.id is None:
@@ -210,8 +223,28 @@ def _contribution(limit: object, unit: Unit) -> Contribution | None:
         )
     if isinstance(limit, Contribution):
         return limit
-    if isinstance(limit, tuple | list) and len(limit) == 2:
-        return Contribution(groups=limit[0], rows=limit[1])
+    if isinstance(limit, tuple) and len(limit) == 2:  # short for the same, in this order
+        limit = dict(zip(("groups", "rows"), limit, strict=True))
+    if isinstance(limit, Mapping) and set(limit) == {"groups", "rows"}:
+        return Contribution(groups=limit["groups"], rows=limit["rows"])
     raise InvalidParameter(
-        f"Contribution must be (groups, rows per group), got {limit!r}.", fix="Pass a pair, as (5, 3)."
+        f"A contribution has groups and rows, got {limit!r}.",
+        fix='Write contribution = { groups = 5, rows = 3 }, in Python {"groups": 5, "rows": 3}.',
     )
+
+
+def _trees(trees: object) -> Mapping[str, Tree]:
+    if not isinstance(trees, Mapping):
+        raise InvalidParameter("Trees have names.", fix='Write {"place": {"levels": […], "children": {…}}}.')
+    return MappingProxyType({identifier(name, "A tree"): _tree(name, tree) for name, tree in trees.items()})
+
+
+def _tree(name: str, tree: object) -> Tree:
+    if isinstance(tree, Tree):
+        return tree
+    if not isinstance(tree, Mapping) or set(tree) != {"levels", "children"}:
+        raise InvalidParameter(f"Tree {name!r} needs levels and children.", fix="Declare both, and nothing else.")
+    levels = tree["levels"]
+    if isinstance(levels, str) or not isinstance(levels, Iterable):
+        raise InvalidParameter(f"The levels of tree {name!r} are a list.", fix="List its columns from coarse to fine.")
+    return Tree(tuple(levels), tree["children"])

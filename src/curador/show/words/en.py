@@ -80,6 +80,7 @@ TEXTS = {
     # -- a description
     "describe-table": "{table}: protects {unit} {how}",
     "describe-public": "{table}: public",
+    "describe-kept": "at most {kept} count",
     "describe-column": "column",
     "describe-type": "type",
     "describe-values": "values",
@@ -97,8 +98,12 @@ TEXTS = {
     # -- notes
     "covers": "An interval covers the statistic as it was protected: values clipped to their bounds, every unit cut to its "
     "limits. It does not cover what clipping and cutting left out.",
-    "rows-left-out": "Rows beyond a unit's limits are left out before anything is measured; how many they are is not known "
-    "without paying for it. Counts and sums are therefore of the rows kept.",
+    "rows-left-out": "At most {kept} count. What was cut is in no number and in no interval, so counts and sums can be too "
+    "small; by how much is not known without paying for it.",
+    "quality": "fits: within what was declared. missing: NULL, or not of the declared type. outside: none of the keys, or beyond "
+    "a bound, to which it is clipped.",
+    "kept-rows": "{rows} of each {unit!r}",
+    "kept-groups": "{rows} of each {unit!r} in each of {groups}",
     "joined": "Of each unit at most {rows} are joined, chosen before the join. A unit with more loses pairs of rows that "
     "match, so counts and sums of joined rows are too small; by how much is not known without paying for it.",
     "joined-outer": "Of each unit at most {rows} are joined, chosen before the join. A unit with more loses pairs of rows that "

@@ -80,6 +80,7 @@ TEXTS = {
     # -- a description
     "describe-table": "{table}: protege {unit} {how}",
     "describe-public": "{table}: pública",
+    "describe-kept": "cuentan como mucho {kept}",
     "describe-column": "columna",
     "describe-type": "tipo",
     "describe-values": "valores",
@@ -97,8 +98,12 @@ TEXTS = {
     # -- notes
     "covers": "Un intervalo cubre el estadístico tal como se protegió: valores recortados a sus cotas y cada unidad, a sus "
     "límites. No cubre lo que se recortó o se dejó fuera.",
-    "rows-left-out": "Las filas que superan los límites de una unidad se dejan fuera antes de medir; cuántas son no se sabe sin "
-    "pagar por ello. Recuentos y sumas son, pues, de las filas conservadas.",
+    "rows-left-out": "Cuentan como mucho {kept}. Lo recortado no está en ningún número ni en ningún intervalo, así que "
+    "recuentos y sumas pueden quedarse cortos; por cuánto no se sabe sin pagar por ello.",
+    "quality": "fits: dentro de lo declarado. missing: NULL, o no del tipo declarado. outside: ninguna de las claves, o más allá "
+    "de una cota, a la que se recorta.",
+    "kept-rows": "{rows} de cada {unit!r}",
+    "kept-groups": "{rows} de cada {unit!r} en cada uno de {groups}",
     "joined": "De cada unidad se unen como mucho {rows}, elegidas antes de la unión. Una unidad con más pierde pares de filas "
     "que coinciden, así que recuentos y sumas de filas unidas quedan cortos; cuánto no se sabe sin pagar por ello.",
     "joined-outer": "De cada unidad se unen como mucho {rows}, elegidas antes de la unión. Una unidad con más pierde pares de "

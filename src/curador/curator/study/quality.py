@@ -1,0 +1,149 @@
+"""How well the rows of a table fit what was declared about its columns: one question, charged as any other.
+
+For each column, three counts: rows that fit, rows in which it is missing (NULL, or not of its type), and rows outside
+its keys or bounds.  To see what reading would clip or substitute, the columns are read without bounds, keys and
+substitutes; unit, neighbours and limits stay, and the sensitivity of a count rests on nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from curador.curator.batch import Batch, split
+from curador.curator.purchase import Bought, Request
+from curador.curator.release import Release, present
+from curador.errors import InvalidParameter, QuestionRefused
+from curador.numbers import Number
+from curador.query.aggregates.counts import count
+from curador.query.ask.question import Group, Output, Question
+from curador.query.language import expressions as ex
+from curador.query.plan.budget import budget_of
+from curador.query.plan.checked import check
+from curador.query.plan.planner import Planner
+from curador.query.tables.columns import Column, Kind, day_of
+from curador.query.tables.names import suggestion
+from curador.query.tables.table import Table
+
+if TYPE_CHECKING:
+    from curador.curator.curator import Curator
+
+STATES = ("fits", "missing", "outside")
+
+MOST_KEYS = 900
+"""The most keys that a condition lists."""
+
+
+@dataclass(frozen=True, repr=False)
+class Quality(Batch):
+    """A histogram of three states for each column, bought together; ``held`` are the declarations of the curator."""
+
+    held: Mapping[str, Table] = field(default_factory=dict, compare=False)
+
+    @property
+    def declared(self) -> Mapping[str, Table]:
+        return self.held
+
+    @property
+    def note(self) -> Mapping[str, object]:
+        return {**super().note, "text": f"quality of {', '.join(self.tables)}: {', '.join(self.plans)}"}
+
+
+def quality(
+    curator: Curator,
+    table: str,
+    columns: Iterable[str] = (),
+    *,
+    epsilon: Number | None = None,
+    delta: Number | None = None,
+    rho: Number | None = None,
+    confidence: float = 0.95,
+) -> Quality:
+    """Plan the question; free.  Without ``columns`` all are looked at, but the id, and those of very many keys.
+
+    Guarantee: a row is in one state of each column, so the columns' guarantees add up to the budget.
+    """
+    declared = curator.tables.get(table)
+    if declared is None or declared.public:
+        raise InvalidParameter(
+            f"{table!r} is not a private table here.",
+            fix=suggestion(table, [name for name, t in curator.tables.items() if not t.public]),
+        )
+    known = _lists(declared)
+    others = [name for name in declared.columns if name != declared.unit.id]
+    asked = list(dict.fromkeys(columns)) or [name for name in others if len(known[name] or ()) <= MOST_KEYS]
+    for name in asked:
+        if name not in others:
+            raise InvalidParameter(f"{name!r} is not a column that has a quality.", fix=suggestion(name, others))
+        if len(known[name] or ()) > MOST_KEYS:
+            raise QuestionRefused(f"{name!r} has more than {MOST_KEYS} keys.", fix="Ask about other columns.")
+    read = {name: _unbounded(column) for name, column in declared.columns.items()}
+    tables = {**curator.tables, table: replace(declared, columns=read, trees={})}
+    planners = {}
+    for name in asked:
+        state = Group("state", _state(name, declared.columns[name], known[name]))
+        question = Question(table, (Output("n", count()),), group_by=(state,))
+        planners[name] = Planner(check(question, tables, curator._public_rows), confidence=confidence)
+    plans = split(planners, budget_of(epsilon, delta, rho))
+    return Quality(plans, held=curator.tables, words={"title": f"quality of {table}"})
+
+
+def found_quality(curator: Curator, asked: Quality, request: Request, language: str | None = None) -> Release:
+    """Buy the question, and show one row for each column."""
+    bought = curator.buy(asked, request)
+    shown, rehearsal = language or curator.language, curator._made_up is not None
+    return curator._sealed(_presented(asked, bought, rehearsal, shown))
+
+
+def _presented(asked: Quality, bought: Bought, rehearsal: bool, language: str) -> Release:
+    measured = asked.measurements(bought.measurement)
+    each = {
+        name: present(plan, replace(bought, measurement=measured[name]), rehearsal=rehearsal, language=language)
+        for name, plan in asked.plans.items()
+    }
+    columns: dict[str, list[Any]] = {"column": list(each), **{state: [] for state in STATES}}
+    intervals: dict[str, list[tuple[float, float]]] = {state: [] for state in STATES}
+    for release in each.values():
+        places = {state: i for i, state in enumerate(release["state"])}
+        for state in STATES:  # a state that a column cannot have is no row of its answer
+            columns[state].append(release["n"][places[state]] if state in places else 0)
+            intervals[state].append(release.interval("n", places[state]) if state in places else (0.0, 0.0))
+    first = next(iter(each.values()))
+    return replace(
+        first,
+        columns={name: tuple(cells) for name, cells in columns.items()},
+        groups=("column",),
+        intervals={name: tuple(ends) for name, ends in intervals.items()},
+        guarantee=asked.guarantee,
+        question={"quality": {name: plan.question.to_json() for name, plan in asked.plans.items()}},
+        remarks=({"code": "quality"}, *first.remarks),
+        facts=None,
+    )
+
+
+def _lists(table: Table) -> dict[str, tuple[object, ...] | None]:
+    """The values that each column may have, where they are listed: its keys, or those of a tree."""
+    found: dict[str, tuple[object, ...] | None] = {name: column.keys for name, column in table.columns.items()}
+    for tree in table.trees.values():
+        for depth, level in enumerate(tree.levels, 1):
+            found[level] = found[level] or tuple(dict.fromkeys(path[-1] for path in tree.paths(depth)))
+    return found
+
+
+def _unbounded(column: Column) -> Column:
+    """The column as it is stored: on the same grid, but neither clipped nor substituted."""
+    return Column(column.kind, step=Fraction(1, 1 << column.bits) if column.kind is Kind.REAL else None)
+
+
+def _state(name: str, column: Column, listed: tuple[object, ...] | None) -> ex.Expr:
+    here, (fits, missing, outside) = ex.Name(name), map(ex.Literal, STATES)
+    whens: list[tuple[ex.Expr, ex.Expr]] = [(ex.IsNull(here), missing)]
+    if listed is not None:
+        whens.append((ex.Not(ex.In(here, tuple(map(ex.Literal, listed)))), outside))  # type: ignore[arg-type]
+    if column.bounds is not None:
+        low, high = (day_of(int(x)) if column.kind is Kind.DATE else x for x in column.bounds)
+        beyond = (ex.Compare("<", here, ex.Literal(low)), ex.Compare(">", here, ex.Literal(high)))
+        whens.append((ex.Or(beyond), outside))
+    return ex.Case(tuple(whens), fits)

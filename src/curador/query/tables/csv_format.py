@@ -1,0 +1,97 @@
+"""How a CSV file is written: declared with the table, guessed by nobody."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields
+
+from curador.errors import InvalidParameter
+from curador.numbers import set_fields
+from curador.query.tables.names import distinct, identifier, refuse_unknown, suggestion
+
+DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
+"""The characters that may stand between fields, and their names."""
+
+ENCODINGS = {"utf-8": "utf-8", "utf8": "utf-8", "latin-1": "latin-1", "latin1": "latin-1", "iso-8859-1": "latin-1"}
+"""The names of encodings, and the one that stands for each."""
+
+DECIMALS = (".", ",")
+
+
+@dataclass(frozen=True)
+class CsvFormat:
+    """How CSV files are written.
+
+    * ``header``: whether the first line names the columns.
+    * ``names`` of the columns, in their order, for files without a header; with one, they stand in place of its names.
+    * ``delimiter`` is the character between fields; ``encoding`` is "utf-8" or "latin-1".
+    * ``decimal`` is the character before the fraction of a number: "." unless "," is declared.
+    * ``trim``: whether spaces and tabs around a field and around a name are dropped; a field of nothing else is NULL.
+
+    >>> read_csv_format({"delimiter": ";", "decimal": ","}).mark
+    ','
+    """
+
+    header: bool = True
+    names: tuple[str, ...] | None = None
+    delimiter: str = ","
+    encoding: str = "utf-8"
+    decimal: str | None = None
+    trim: bool = False
+
+    def __post_init__(self) -> None:
+        for name in ("header", "trim"):
+            if not isinstance(getattr(self, name), bool):
+                raise InvalidParameter(f"csv.{name} must be true or false.", fix="Write one of them.")
+        if self.delimiter not in DELIMITERS:
+            shown = ", ".join(repr(x) for x in DELIMITERS)
+            raise InvalidParameter(f"Fields cannot be delimited by {self.delimiter!r}.", fix=f"Use one of {shown}.")
+        encoding = ENCODINGS.get(str(self.encoding).lower())
+        if encoding is None:
+            raise InvalidParameter(
+                f"The encoding {self.encoding!r} is not read here.",
+                fix=f"{suggestion(self.encoding, ('utf-8', 'latin-1'), 'Use')} Convert files of another one.",
+            )
+        set_fields(self, encoding=encoding)
+        if self.decimal not in (None, *DECIMALS):
+            raise InvalidParameter(f"A fraction cannot begin with {self.decimal!r}.", fix='Use "." or ",".')
+        if self.names is not None:
+            set_fields(self, names=_names(self.names))
+        if not self.header and self.names is None:
+            raise InvalidParameter(
+                "A CSV file without a header line needs the names of its columns.",
+                fix='Write csv = { header = false, names = ["first", "second"] }, all of them, in their order.',
+            )
+
+    @property
+    def mark(self) -> str:
+        """The character before the fraction of a number."""
+        return self.decimal or "."
+
+    @property
+    def code(self) -> dict[str, object]:
+        """Everything that decides what is read, in one spelling."""
+        return {**{f.name: getattr(self, f.name) for f in fields(self)}, "decimal": self.mark}
+
+
+def _names(names: object) -> tuple[str, ...]:
+    if isinstance(names, str) or not isinstance(names, Iterable):
+        raise InvalidParameter("The names of columns are a list.", fix='Write names = ["first", "second"].')
+    found = tuple(identifier(name, "A column") for name in names)
+    distinct(found, "columns")
+    return found
+
+
+def read_csv_format(given: object) -> CsvFormat:
+    """A format from itself, or from settings as in a study file.
+
+    >>> read_csv_format({"delimeter": ";"})  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    curador.errors.InvalidParameter: csv has an unknown setting 'delimeter'. To do: Did you mean 'delimiter'? ...
+    """
+    if isinstance(given, CsvFormat):
+        return given
+    if not isinstance(given, Mapping):
+        raise InvalidParameter(f"csv is {given!r}.", fix='Write csv = { delimiter = ";" }, or leave it out.')
+    refuse_unknown(given, [f.name for f in fields(CsvFormat)], "csv")
+    return CsvFormat(**given)
