@@ -39,7 +39,7 @@ def groups_moved(groups: int, neighbors: Neighbors) -> int:
     return groups * (2 if neighbors is Neighbors.REPLACE else 1)
 
 
-LEAST_DELTA = Fraction(1, 10**300)
+LEAST_DELTA = Fraction(1, 10**323)
 """The least delta of a selection: thresholds for less take long to find, and no accountant can follow them."""
 
 
@@ -52,7 +52,7 @@ def checked_delta(delta: object) -> Fraction:
         )
     if value < LEAST_DELTA:
         raise InvalidParameter(
-            "A delta below 1e-300 is smaller than what doubles can aim at.", fix="Choose a larger delta, such as 1e-12."
+            "A delta below 1e-323 is smaller than what doubles can aim at.", fix="Choose a larger delta, such as 1e-12."
         )
     return value
 

@@ -342,8 +342,9 @@ def _gaussian_tail(variance: Fraction, k: int, bits: int) -> Fraction:
     width = max(1, math.isqrt(math.floor(variance)) // 16)
     total, a = Fraction(0), k
     while True:
-        series = Fraction(weight(Fraction(a * a) / (2 * variance), 1), one - weight(a / variance, 1))
-        if series * (1 << 10) <= total:
+        most = weight(Fraction(a * a) / (2 * variance), 1)
+        series = Fraction(most, one - weight(a / variance, 1))
+        if series * (1 << 10) <= total or most <= 1:  # below one unit of the enclosure, blocks would not shrink
             return (total + series) * one / mass
         total += series * (one - weight(a * width / variance, 0)) / one
         a += width
