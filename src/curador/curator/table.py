@@ -144,7 +144,7 @@ class CuratorTable(TableQuery):
 
     def prepare(self, group_by: Sequence[str] = (), *, path: str | Path | None = None) -> Prepared:
         """Choose the rows of every unit of the table once, so that later questions in these groups are quick; free."""
-        if self.joins or self.filters or self.groups or self.outputs:
+        if self.joins or self.filters or self.groups or self.outputs or self.source is not None:
             raise QuestionRefused("A table is prepared whole.", fix="Prepare it before it is filtered or grouped.")
         return self._holder.prepare(self.table, group_by, path=path)
 

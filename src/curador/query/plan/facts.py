@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from curador.mechanisms.gaussian import Gaussian, IntegerGaussian
 from curador.mechanisms.laplace import IntegerLaplace
 from curador.query.aggregates.measure import Search
+from curador.query.language.rows import PerUnit, most_rows
 from curador.query.language.trees import names
 from curador.query.plan.steps import Largest, Noised, Ranked, Selected, Step
 
@@ -32,6 +33,7 @@ def facts_of(plan: Plan) -> Facts:
         "neighbors": plan.neighbors.value,
         "unit": table.unit.id,
         "contribution": {"groups": plan.contribution.groups, "rows": plan.contribution.rows},
+        "per_unit": table.unit.id is not None and plan.checked.rows.single,
         "where": None if question.where is None else str(question.where),
         "groups": [group.name for group in question.group_by],
         "keys": None if plan.checked.keys is None else len(plan.checked.keys),
@@ -118,9 +120,13 @@ def notes_of(plan: Plan) -> list[dict[str, Any]]:
     """Notes for a reader of the answer, as codes: what intervals cover, what is free, what was left out."""
     question, checked = plan.question, plan.checked
     found: list[dict[str, Any]] = [{"code": "covers"}]
-    if checked.table.unit.id is not None:
+    if not checked.rows.single:
         found.append({"code": "rows-left-out"})
-    if joined := checked.rows_joined_per_unit:
+    if isinstance(question.source, PerUnit):
+        found.append({"code": "per-unit", "unit": checked.table.unit.id})
+        if most := most_rows(question.expressions):
+            found.append({"code": "clipped-per-unit", "rows": most, "unit": checked.table.unit.id})
+    if joined := checked.rows.rows_joined_per_unit:
         outer = any(j.kind == "unit" and j.outer for j in question.joins)
         found.append({"code": "joined-outer" if outer else "joined", "rows": dict(joined)})
     if plan.prepared is not None and question.where is not None:

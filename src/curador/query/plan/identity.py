@@ -101,14 +101,14 @@ def measure_codes(plan: Plan) -> dict[str, Measure]:
 
 def _read(checked: Checked, contribution: object, copy: object) -> dict[str, object]:
     question = checked.question
-    used = (question.table, *(join.table for join in question.joins))
     groups = [group.expr for group in question.group_by]
     # Where units are cut to a few groups, which ones are kept depends on the order of the groups and of their keys.
-    free = checked.table.unit.id is None
+    free = checked.rows.single
     order = canonical(groups) if free else list(range(len(groups)))
     return {
-        "tables": {name: declared(checked.tables[name]) for name in used},
+        "tables": {name: declared(checked.tables[name]) for name in question.reads},
         "table": question.table,
+        **({} if question.source is None else {"source": question.source.to_json()}),
         "joins": [join.to_json() for join in question.joins],
         "where": question.where,
         "groups": [groups[i] for i in order],
@@ -116,7 +116,7 @@ def _read(checked: Checked, contribution: object, copy: object) -> dict[str, obj
         "tree": None if question.tree is None else checked.keys,
         "contribution": contribution,
         "limits": None if copy is None else declared_limits(checked),
-        "joined": checked.rows_joined_per_unit,
+        "joined": checked.rows.rows_joined_per_unit,
         "copy": copy,  # which prepared copy, but not its snapshot: that is read from the rows
     }
 

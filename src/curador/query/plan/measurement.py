@@ -57,7 +57,7 @@ def declared_limits(checked: Checked) -> Contribution:
     """How many groups, and rows in each, a unit may keep, as declared with the question or for the table."""
     question, table = checked.question, checked.table
     kept = question.contribution or table.contribution
-    if table.unit.id is None:
+    if checked.rows.single:
         return Contribution(rows=1, groups=1)
     if kept is None:
         raise QuestionRefused(
@@ -84,6 +84,8 @@ def limits(checked: Checked) -> Contribution:
         # where it is declared, and only there: as read, it is what a reader of files makes of a row.
         sure = checked.table.neighbors is Neighbors.ADD_REMOVE or checked.table.size is not None
         return Contribution(rows=1, groups=1, fewest=int(sure and _untouched(question)))
+    if checked.rows.single:
+        return kept
     cells = 1 if not question.group_by else kept.groups if checked.keys is None else len(checked.keys)
     return Contribution(rows=kept.rows, groups=min(kept.groups, cells))
 

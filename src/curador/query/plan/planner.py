@@ -88,8 +88,7 @@ class ExactHalf:
     @property
     def reads(self) -> frozenset[str]:
         """All tables it reads."""
-        question = self.checked.question
-        return frozenset((question.table, *(join.table for join in question.joins)))
+        return frozenset(self.checked.question.reads)
 
     @property
     def exact(self) -> Exact:
@@ -196,6 +195,7 @@ class Planner:
             joins=question.joins,
             where=question.where,
             contribution=question.contribution,
+            source=question.source,
         )
         ranks = plan(check(search, self.checked.tables), PureDP(OFFERED_EPSILON)).expected[0].value
         return (

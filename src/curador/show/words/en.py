@@ -39,6 +39,7 @@ TEXTS = {
     "label-costs": "costs",
     "protects": "{unit}, {neighbors}",
     "keeps": "of each, at most {rows} in {groups}",
+    "keeps-one": "of each, one row, made of all its rows",
     "keeps-before": "of each, at most {rows} in {groups}, before the filter",
     "keeps-after": "of each, at most {rows} in {groups}, after the filter",
     "whole-answer": "the whole answer",
@@ -98,6 +99,9 @@ TEXTS = {
     "limits. It does not cover what clipping and cutting left out.",
     "rows-left-out": "Rows beyond a unit's limits are left out before anything is measured; how many they are is not known "
     "without paying for it. Counts and sums are therefore of the rows kept.",
+    "per-unit": "There is one row for each {unit!r} that has rows here; those without any are not in it.",
+    "clipped-per-unit": "No row of a {unit!r} is left out, but what is counted or added up of one is clipped to what {rows} "
+    "rows can give.",
     "joined": "Of each unit at most {rows} are joined, chosen before the join. A unit with more loses pairs of rows that "
     "match, so counts and sums of joined rows are too small; by how much is not known without paying for it.",
     "joined-outer": "Of each unit at most {rows} are joined, chosen before the join. A unit with more loses pairs of rows that "

@@ -39,6 +39,7 @@ TEXTS = {
     "label-costs": "cuesta",
     "protects": "{unit}, {neighbors}",
     "keeps": "de cada uno, como mucho {rows} en {groups}",
+    "keeps-one": "de cada uno, una fila, hecha de todas las suyas",
     "keeps-before": "de cada uno, como mucho {rows} en {groups}, antes del filtro",
     "keeps-after": "de cada uno, como mucho {rows} en {groups}, después del filtro",
     "whole-answer": "toda la respuesta",
@@ -98,6 +99,9 @@ TEXTS = {
     "límites. No cubre lo que se recortó o se dejó fuera.",
     "rows-left-out": "Las filas que superan los límites de una unidad se dejan fuera antes de medir; cuántas son no se sabe sin "
     "pagar por ello. Recuentos y sumas son, pues, de las filas conservadas.",
+    "per-unit": "Hay una fila por cada {unit!r} que tiene filas aquí; los que no tienen ninguna no están.",
+    "clipped-per-unit": "No se deja fuera ninguna fila de un {unit!r}, pero lo que se cuenta o se suma de cada uno se recorta a "
+    "lo que pueden dar {rows} filas.",
     "joined": "De cada unidad se unen como mucho {rows}, elegidas antes de la unión. Una unidad con más pierde pares de filas "
     "que coinciden, así que recuentos y sumas de filas unidas quedan cortos; cuánto no se sabe sin pagar por ello.",
     "joined-outer": "De cada unidad se unen como mucho {rows}, elegidas antes de la unión. Una unidad con más pierde pares de "
