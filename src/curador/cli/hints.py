@@ -10,6 +10,7 @@ HINTS = {
     "reason-needed": 'Say --because "…".',
     "override-needed": "Say --override.",
     "budget-stated-otherwise": "`curador grant` raises a budget.",
+    "contribution-needed": "Say --groups-per-unit and --rows-per-unit.",
     "unit-changed": "`curador ledger redeclare` decides it.",
     "analyst-of-other-people": "`curador grant` gives one.",
     "no-study-file": "`curador init` drafts one; --study says where it is.",

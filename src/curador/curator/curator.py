@@ -25,13 +25,14 @@ from curador.curator.prepared import CopyHolder
 from curador.curator.purchase import Bought, Buyer, Purchase, Request
 from curador.curator.release import Explanation, Release, bought_notes, bought_remarks, present, shared_notes
 from curador.curator.study.file import Analyst, Study, read_study
-from curador.curator.table import CuratorTable, described, refuse_unknown
+from curador.curator.table import Asked, CuratorTable, described, question_of, refuse_unknown
 from curador.engines.engine import Engine, Progress
 from curador.engines.pool import EnginePool
 from curador.errors import InvalidParameter, QuestionRefused
 from curador.forks import after_fork
 from curador.ledger.contract import Ledger, Registration
 from curador.ledger.opening import open_ledger
+from curador.mechanisms.sensitivity import Contribution
 from curador.numbers import Number
 from curador.query.ask.builder import TableQuery
 from curador.query.ask.question import Question
@@ -50,8 +51,6 @@ if TYPE_CHECKING:
     from curador.query.sql_plan.prepared import Prepared
 
 Sealed = TypeVar("Sealed", Release, Publication)
-Asked = Question | TableQuery | str
-"""A question, built or as SQL."""
 
 
 class Curator(BudgetHolder, CopyHolder):
@@ -133,6 +132,7 @@ class Curator(BudgetHolder, CopyHolder):
         confidence: float = 0.95,
         rows: int | None = None,
         prepared: bool | None = None,
+        contribution: Contribution | tuple[int, int] | None = None,
         **unknown: Never,
     ) -> Plan:
         """Plan a question: what answering it would do and cost; free, and made without reading data.
@@ -176,7 +176,7 @@ class Curator(BudgetHolder, CopyHolder):
         rows: int | None = None,
         prepared: bool | None = None,
     ) -> Planner:
-        checked = check(self._read(question), self.tables, self._public_rows)
+        checked = check(question_of(question, self.tables), self.tables, self._public_rows)
         self._attach_stored(checked.question.table)
         copy = None
         if self._prepared or prepared:
@@ -198,6 +198,7 @@ class Curator(BudgetHolder, CopyHolder):
         confidence: float = 0.95,
         rows: int | None = None,
         prepared: bool | None = None,
+        contribution: Contribution | tuple[int, int] | None = None,
         sql: bool = False,
         analyst: str | None = None,
         language: str | None = None,
@@ -209,6 +210,7 @@ class Curator(BudgetHolder, CopyHolder):
         bought before is named.
         """
         refuse_unknown(unknown, Curator.ask)
+        question = question_of(question, self.tables, contribution)
         plan = self._plan(question, (epsilon, delta, rho), accuracy, noise, weights, confidence, rows, prepared)
         who = None if analyst is None else self.scopes.receiver(analyst, plan.tables)
         before = self._buyer.bought_before(plan, who)
@@ -232,6 +234,7 @@ class Curator(BudgetHolder, CopyHolder):
         confidence: float = 0.95,
         rows: int | None = None,
         prepared: bool | None = None,
+        contribution: Contribution | tuple[int, int] | None = None,
         because: str = "",
         override: bool = False,
         analyst: str | None = None,
@@ -247,6 +250,7 @@ class Curator(BudgetHolder, CopyHolder):
         :class:`~curador.curator.purchase.Request`; ``language`` is "en" or "es".
         """
         refuse_unknown(unknown, Curator.ask)
+        question = question_of(question, self.tables, contribution)
         plan = self._plan(question, (epsilon, delta, rho), accuracy, noise, weights, confidence, rows, prepared)
         return self.release(plan, Request(because, override, analyst, key, fresh, progress), language=language)
 
@@ -392,9 +396,11 @@ class Curator(BudgetHolder, CopyHolder):
         rho: Number | None = None,
         accuracy: Within | None = None,
         rows: int | None = None,
+        contribution: Contribution | tuple[int, int] | None = None,
     ) -> int:
         """How many such questions still fit into the budget; free."""
-        plan = self.plan(question, epsilon=epsilon, delta=delta, rho=rho, accuracy=accuracy, rows=rows)
+        asked = question_of(question, self.tables, contribution)
+        plan = self.plan(asked, epsilon=epsilon, delta=delta, rho=rho, accuracy=accuracy, rows=rows)
         return how_many(self.ledger, self.scopes.of(plan.tables), plan.event, plan.guarantee)
 
     def reload(self, table: str) -> int:
@@ -429,15 +435,6 @@ class Curator(BudgetHolder, CopyHolder):
     def verify_release(self, release: Release | Publication | Mapping[str, Any]) -> Release | Publication:
         """The release, if it is as this ledger's curator made it: see :func:`curador.curator.batch.verify_release`."""
         return verify_release(self.ledger, release)
-
-    def _read(self, question: Asked) -> Question:
-        if isinstance(question, Question):
-            return question
-        if isinstance(question, TableQuery):
-            return question.question
-        from curador.query.ask.sql.read import parse  # the parser is heavy: loaded when a text is first read
-
-        return parse(question, self.tables)
 
     def _public_rows(self, table: str, columns: Sequence[str]) -> Sequence[tuple[Key, ...]]:
         """The distinct rows of some columns of a public table: keys of an answer, read before it is paid for."""

@@ -62,7 +62,8 @@ def declared_limits(checked: Checked) -> Contribution:
     if kept is None:
         raise QuestionRefused(
             f"{question.table!r} does not say how many groups and rows one {table.unit.id!r} may count in.",
-            fix="Declare contribution = [groups, rows] for the table, or ask with .bounded(groups=…, rows=…).",
+            fix="Declare its contribution, or give one with the question: contribution=(groups, rows).",
+            code="contribution-needed",
         )
     return Contribution(rows=kept.rows, groups=kept.groups)
 

@@ -208,6 +208,15 @@ def _contribution(limit: object, unit: Unit) -> Contribution | None:
         raise InvalidParameter(
             "A row is in one group, once, so it has no contribution limits.", fix="Leave contribution out."
         )
+    return contribution_of(limit)
+
+
+def contribution_of(limit: object) -> Contribution:
+    """The limits that a pair of (groups, rows per group) states.
+
+    >>> contribution_of((5, 3))
+    Contribution(rows=3, groups=5, fewest=0)
+    """
     if isinstance(limit, Contribution):
         return limit
     if isinstance(limit, tuple | list) and len(limit) == 2:
