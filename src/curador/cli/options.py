@@ -27,7 +27,7 @@ GroupsPerUnit = Annotated[
 ]
 RowsPerUnit = Annotated[
     int | None,
-    typer.Option(min=1, help="How many rows of one unit count in a group, instead of what the table declares."),
+    typer.Option(min=1, help="How many rows of one unit count: in each group, or without --groups-per-unit in all."),
 ]
 Confidence = Annotated[float, typer.Option(help="How often intervals cover, and an accuracy holds.")]
 Because = Annotated[str, typer.Option(help="The reason; it is recorded. An epsilon above 1 needs one.")]
@@ -81,7 +81,8 @@ class Paid:
         found: dict[str, Any] = {name: value for name, value in typed.items() if value is not None}
         found |= {k: v for k, v in {"confidence": self.confidence, "rows": self.rows}.items() if v is not None}
         if self.groups_per_unit is not None or self.rows_per_unit is not None:
-            found["contribution"] = (self.groups_per_unit or 1, self.rows_per_unit or 1)
+            alone = self.groups_per_unit is None
+            found["contribution"] = self.rows_per_unit if alone else (self.groups_per_unit, self.rows_per_unit or 1)
         if self.accuracy is not None:
             found["accuracy"] = within(self.accuracy, self.confidence or 0.95)
         return found

@@ -132,7 +132,7 @@ class Curator(BudgetHolder, CopyHolder):
         confidence: float = 0.95,
         rows: int | None = None,
         prepared: bool | None = None,
-        contribution: Contribution | tuple[int, int] | None = None,
+        contribution: Contribution | tuple[int, int] | int | None = None,
         **unknown: Never,
     ) -> Plan:
         """Plan a question: what answering it would do and cost; free, and made without reading data.
@@ -149,8 +149,10 @@ class Curator(BudgetHolder, CopyHolder):
             rows: a number of rows that the asker knows or has paid for; serves only to say what error to expect.
             prepared: a table prepared for the same groups and keys is used unless False; one for finer groups, where
                 noise grows, or for more keys, only if True.  A copy that lacks rows of the question is never used.
+            contribution: how many groups, and rows in each, of one unit count, or how many rows in all.
         """
         refuse_unknown(unknown, Curator.ask)
+        question = question_of(question, self.tables, contribution)
         return self._plan(question, (epsilon, delta, rho), accuracy, noise, weights, confidence, rows, prepared)
 
     def _plan(
@@ -198,7 +200,7 @@ class Curator(BudgetHolder, CopyHolder):
         confidence: float = 0.95,
         rows: int | None = None,
         prepared: bool | None = None,
-        contribution: Contribution | tuple[int, int] | None = None,
+        contribution: Contribution | tuple[int, int] | int | None = None,
         sql: bool = False,
         analyst: str | None = None,
         language: str | None = None,
@@ -234,7 +236,7 @@ class Curator(BudgetHolder, CopyHolder):
         confidence: float = 0.95,
         rows: int | None = None,
         prepared: bool | None = None,
-        contribution: Contribution | tuple[int, int] | None = None,
+        contribution: Contribution | tuple[int, int] | int | None = None,
         because: str = "",
         override: bool = False,
         analyst: str | None = None,
@@ -396,7 +398,7 @@ class Curator(BudgetHolder, CopyHolder):
         rho: Number | None = None,
         accuracy: Within | None = None,
         rows: int | None = None,
-        contribution: Contribution | tuple[int, int] | None = None,
+        contribution: Contribution | tuple[int, int] | int | None = None,
     ) -> int:
         """How many such questions still fit into the budget; free."""
         asked = question_of(question, self.tables, contribution)

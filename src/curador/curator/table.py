@@ -18,8 +18,7 @@ from curador.query.tables.columns import Column, Kind, day_of
 from curador.query.tables.names import suggestion
 from curador.query.tables.table import Table, contribution_of
 from curador.show.describe import values_text
-from curador.show.tables import TextColumn, text_table
-from curador.show.words.say import say
+from curador.show.limits import limits_text
 
 if TYPE_CHECKING:
     from curador.curator.curator import Curator
@@ -222,20 +221,8 @@ class UnitLimits:
         return {"limits": shares, "release": self.release.to_dict()}
 
     def __str__(self) -> str:
-        language = self.release.language
-        shares = self.shares
-        ends = {n: self.within(n) for n in self.tried}
-        columns = [
-            TextColumn(say("limit-per-unit", language), tuple(f"{n:,}" for n in self.tried)),
-            TextColumn(say("share-kept", language), tuple(_share(shares[n]) for n in self.tried)),
-            TextColumn(say("share-within", language), tuple(" … ".join(map(_share, ends[n])) for n in self.tried)),
-        ]
-        advice = say("limit-advice", language, limit=f"{self.least():,}", most=f"{self.tried[-1]:,}")
-        return "\n".join([*text_table(columns), "", advice])
-
-
-def _share(x: float) -> str:
-    return f"{100 * x:.1f} %"
+        shares = [(n, share, self.within(n)) for n, share in self.shares.items()]
+        return limits_text(shares, self.least(), self.release.language)
 
 
 def limits_up_to(most: int) -> tuple[int, ...]:
@@ -253,9 +240,9 @@ Asked = Question | TableQuery | str
 
 
 def question_of(
-    asked: Asked, tables: Mapping[str, Table], contribution: Contribution | tuple[int, int] | None = None
+    asked: Asked, tables: Mapping[str, Table], contribution: Contribution | tuple[int, int] | int | None = None
 ) -> Question:
-    """The question that was asked; with a ``contribution``, (groups, rows per group), under limits of its own."""
+    """The question that was asked; with a ``contribution`` (see :class:`Table`), under limits of its own."""
     if isinstance(asked, TableQuery):
         found = asked.question
     elif isinstance(asked, Question):

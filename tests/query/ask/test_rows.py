@@ -223,3 +223,29 @@ def test_an_explanation_says_who_is_in_it(language: str) -> None:
     wanted["es"] = ("una fila, hecha de todas las suyas", "los que no tienen ninguna no están", "20 filas")
     assert all(words in " ".join(told.split()) for words in wanted[language])
     assert isinstance(question.source, PerUnit)
+
+
+# ---- rows in all groups together ---------------------------------------------------------------------------------
+
+
+def test_a_number_of_rows_alone_is_for_all_groups_together() -> None:
+    tables = held(contribution=20)
+    text = "SELECT town, SUM(cost) AS s, COUNT(DISTINCT pid) AS u FROM visits GROUP BY town"
+    checked = check(parse(text, tables), tables)
+    assert limits(checked) == Contribution(rows=20, groups=2, total=20)
+    made = plan(checked, PureDP(1))
+    moved = {step.measure.kind.value: step.sensitivity.l1 for step in made.steps}  # type: ignore[union-attr]
+    assert moved == {"sum": 20 * 400, "units": 2}  # on a grid of a quarter; a unit is in both towns at most
+    assert "20 rows in all" in made.explain()
+    assert "20 filas en total" in made.explain("es")
+    pairs = plan(check(parse(text, TABLES), TABLES), PureDP(1))
+    assert pairs.identity != made.identity
+    assert VISITS.bounded(rows=20).contribution == tables["visits"].contribution
+    assert Question.from_json(VISITS.bounded(rows=20).aggregate(n=count()).question.to_json()).contribution is not None
+
+
+def test_a_prepared_copy_is_not_used_for_rows_in_all() -> None:
+    tables = held(contribution=20)
+    copy = Prepared("visits", (ex.Name("town"),), "x", "y", schema_digest(tables["visits"]))
+    text = "SELECT town, COUNT(*) AS n FROM visits GROUP BY town"
+    assert not copy.covers(check(parse(text, tables), tables))

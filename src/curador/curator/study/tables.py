@@ -9,7 +9,7 @@ from pathlib import Path
 from curador.curator.study.document import read_study_document
 from curador.engines.registry import engine_entry, in_file
 from curador.errors import InvalidParameter
-from curador.mechanisms.sensitivity import Contribution
+from curador.mechanisms.sensitivity import Contribution, in_all
 from curador.privacy import Unit
 from curador.query.tables.names import distinct, identifier, refuse_unknown
 from curador.query.tables.sources import EngineTable, Files, Source, read_source
@@ -109,9 +109,12 @@ def _unit(unit: object) -> Unit:
 def _limits(limits: object) -> Contribution | None:
     if limits is None:
         return None
-    if not isinstance(limits, Mapping) or set(limits) != {"groups", "rows"}:
-        raise InvalidParameter(f"Contribution is {limits!r}.", fix="Write contribution = { groups = 5, rows = 3 }.")
-    return Contribution(groups=limits["groups"], rows=limits["rows"])
+    if not isinstance(limits, Mapping) or set(limits) not in ({"groups", "rows"}, {"rows"}):
+        raise InvalidParameter(
+            f"Contribution is {limits!r}.",
+            fix="Write contribution = { groups = 5, rows = 3 }, or { rows = 20 } in all groups together.",
+        )
+    return Contribution(**limits) if "groups" in limits else in_all(limits["rows"])
 
 
 def _trees(trees: object) -> dict[str, Tree]:

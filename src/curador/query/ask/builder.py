@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Self
 
 from curador.errors import CuradorError, InvalidParameter, QuestionRefused
-from curador.mechanisms.sensitivity import Contribution
+from curador.mechanisms.sensitivity import Contribution, in_all
 from curador.query.aggregates.base import Aggregate
 from curador.query.ask.question import Group, Join, KeyList, Order, Output, Question
 from curador.query.ask.typed import is_unit, table_of
@@ -103,9 +103,13 @@ class TableQuery:
         theirs = {c: ex.Name(c, table) for c in other.columns if pairs.get(c) != c}
         return replace(self, joins=(*self.joins, join), columns={**self.columns, table: theirs})
 
-    def bounded(self, groups: int, rows: int) -> Self:
-        """Limit how much of one unit counts: at most ``groups`` groups, and ``rows`` rows in each."""
-        return replace(self, contribution=Contribution(groups=groups, rows=rows))
+    def bounded(self, groups: int | None = None, rows: int = 1) -> Self:
+        """Limit how much of one unit counts: at most ``groups`` groups, and ``rows`` rows in each.
+
+        Without ``groups``, at most ``rows`` rows in all groups together.
+        """
+        kept = in_all(rows) if groups is None else Contribution(groups=groups, rows=rows)
+        return replace(self, contribution=kept)
 
     def per_unit(self, *by: str, **named: Condition) -> Self:
         """One row for each unit: columns made of its own rows, by COUNT, SUM, MIN, MAX and AVG, as in SQL.

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
+from functools import cached_property
 from typing import Any
 
 from curador.errors import QuestionRefused
@@ -191,18 +192,18 @@ class Question:
         measured = (name for o in self.aggregates for name in o.aggregate.outputs(o.name))
         return (*(g.name for g in self.group_by), *measured)
 
-    @property
+    @cached_property
     def rows(self) -> RowSet:
         """The rows it is about."""
         return RowSet(self.table, self.source, self.joins, self.where)
 
-    @property
+    @cached_property
     def expressions(self) -> tuple[Expr, ...]:
         """Every expression over columns of those rows."""
         measured = (o.aggregate.column for o in self.aggregates if o.aggregate.column is not None)
         return (*self.rows.expressions, *(g.expr for g in self.group_by), *measured)
 
-    @property
+    @cached_property
     def reads(self) -> tuple[str, ...]:
         """All tables that it reads, the first one first."""
         asked = (name for e in self.expressions for name in tables_in(e))

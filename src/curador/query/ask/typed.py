@@ -75,7 +75,7 @@ class TypedRows:
         while (share + 1) ** len(tables) <= self.most_joined:
             share += 1
         declared = {name: self.tables[name].contribution for name in tables}
-        return {name: share if c is None else max(share, c.groups * c.rows) for name, c in declared.items()}
+        return {name: share if c is None else max(share, c.most) for name, c in declared.items()}
 
 
 def typed_rows(rows: RowSet, wanted: Iterable[Expr], tables: Mapping[str, Table]) -> TypedRows:

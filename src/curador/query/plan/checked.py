@@ -114,7 +114,7 @@ def _clipped(question: Question, tables: Mapping[str, Table]) -> Question:
         kept = question.contribution or kept  # nothing is cut afterwards, so it can only be meant for what is inside
     if kept is None:
         return question
-    most = kept.groups * kept.rows
+    most = kept.most
 
     def measured(o: Output) -> Output:
         a = o.aggregate

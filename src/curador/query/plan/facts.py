@@ -33,6 +33,7 @@ def facts_of(plan: Plan) -> Facts:
         "neighbors": plan.neighbors.value,
         "unit": table.unit.id,
         "contribution": {"groups": plan.contribution.groups, "rows": plan.contribution.rows},
+        "total": plan.contribution.total,
         "per_unit": table.unit.id is not None and plan.checked.rows.single,
         "where": None if question.where is None else str(question.where),
         "groups": [group.name for group in question.group_by],

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 from curador.forks import process
+from curador.mechanisms.sensitivity import Contribution
 from curador.query.aggregates.measure import Measure
 from curador.query.language.expressions import Expr
 from curador.query.plan.checked import Checked
@@ -99,7 +100,7 @@ def measure_codes(plan: Plan) -> dict[str, Measure]:
     return {digest([read, m.code]): m for m in plan.measures}
 
 
-def _read(checked: Checked, contribution: object, copy: object) -> dict[str, object]:
+def _read(checked: Checked, contribution: Contribution, copy: object) -> dict[str, object]:
     question = checked.question
     groups = [group.expr for group in question.group_by]
     # Where units are cut to a few groups, which ones are kept depends on the order of the groups and of their keys.
@@ -114,11 +115,16 @@ def _read(checked: Checked, contribution: object, copy: object) -> dict[str, obj
         "groups": [groups[i] for i in order],
         "keys": None if checked.keys is None else _keys(checked.keys, order, free),
         "tree": None if question.tree is None else checked.keys,
-        "contribution": contribution,
-        "limits": None if copy is None else declared_limits(checked),
+        "contribution": _limits(contribution),
+        "limits": None if copy is None else _limits(declared_limits(checked)),
         "joined": checked.rows.rows_joined_per_unit,
         "copy": copy,  # which prepared copy, but not its snapshot: that is read from the rows
     }
+
+
+def _limits(kept: Contribution) -> dict[str, object]:
+    own: dict[str, object] = {"rows": kept.rows, "groups": kept.groups, "fewest": kept.fewest}
+    return own if kept.total is None else {**own, "total": kept.total}
 
 
 def canonical(groups: Sequence[Expr]) -> list[int]:

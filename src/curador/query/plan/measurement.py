@@ -62,10 +62,10 @@ def declared_limits(checked: Checked) -> Contribution:
     if kept is None:
         raise QuestionRefused(
             f"{question.table!r} does not say how many groups and rows one {table.unit.id!r} may count in.",
-            fix="Declare its contribution, or give one with the question: contribution=(groups, rows).",
+            fix="Declare its contribution, or give it with the question: contribution=(groups, rows), or rows alone.",
             code="contribution-needed",
         )
-    return Contribution(rows=kept.rows, groups=kept.groups)
+    return Contribution(rows=kept.rows, groups=kept.groups, total=kept.total)
 
 
 def limits(checked: Checked) -> Contribution:
@@ -88,7 +88,7 @@ def limits(checked: Checked) -> Contribution:
     if checked.rows.single:
         return kept
     cells = 1 if not question.group_by else kept.groups if checked.keys is None else len(checked.keys)
-    return Contribution(rows=kept.rows, groups=min(kept.groups, cells))
+    return Contribution(rows=kept.rows, groups=min(kept.groups, cells), total=kept.total)
 
 
 def constant(m: Measure, checked: Checked) -> int:

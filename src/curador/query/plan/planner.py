@@ -281,7 +281,7 @@ class Planner:
         """The choice, and the counts of those chosen: a unit is in no more of them than in all."""
         neighbors, kept, m = self.checked.table.neighbors, self.contribution, recipe.measures[0]
         chosen = TopItem(m, k, kept.rows, len(self.checked.keys or ()), neighbors, self._weight(recipe))
-        among = Contribution(kept.rows, min(kept.groups, chosen.k))
+        among = Contribution(kept.rows, min(kept.groups, chosen.k), total=kept.total)
         size = m.sensitivity(among, neighbors, chosen.k)
         return chosen, NoiseItem(m, size, self._weight(recipe), chosen.k)
 

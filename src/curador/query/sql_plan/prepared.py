@@ -85,6 +85,9 @@ class Prepared:
             return False
         if schema_digest(checked.table) != self.schema:
             return False
+        kept = question.contribution or checked.table.contribution
+        if question.joins or (kept is not None and kept.total is not None):  # its ranks are within groups
+            return False
         held = self._keys(checked)
         if held is None or not asked <= set(self.group_by):
             return asked <= set(self.group_by)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from curador.errors import InvalidParameter
-from curador.mechanisms.sensitivity import Contribution
+from curador.mechanisms.sensitivity import Contribution, in_all
 from curador.numbers import set_fields, whole
 from curador.privacy import Neighbors, Unit
 from curador.query.tables.columns import Column, Kind, text_value
@@ -85,7 +85,8 @@ class Table:
     * ``columns`` are Columns, names of types, or settings as in a study file.
     * ``neighbors`` says how two databases may differ by one unit.
     * ``size`` is the number of units, where that is public.
-    * ``contribution`` is (groups, rows per group): how much of one unit a question keeps unless it says otherwise.
+    * ``contribution`` is (groups, rows per group), or a number of rows in all groups together: how much of one unit a
+      question keeps unless it says otherwise.
     * ``public`` tables are read without noise and have no unit.
     * ``trees`` are public hierarchies of text columns.
 
@@ -113,7 +114,7 @@ class Table:
         columns: Mapping[str, object] = MappingProxyType({}),
         neighbors: Neighbors | str = Neighbors.ADD_REMOVE,
         size: int | None = None,
-        contribution: Contribution | tuple[int, int] | None = None,
+        contribution: Contribution | tuple[int, int] | int | None = None,
         name: str | None = None,
         public: bool = False,
         trees: Mapping[str, Tree] = MappingProxyType({}),
@@ -212,15 +213,18 @@ def _contribution(limit: object, unit: Unit) -> Contribution | None:
 
 
 def contribution_of(limit: object) -> Contribution:
-    """The limits that a pair of (groups, rows per group) states.
+    """The limits that a pair of (groups, rows per group) states, or a number of rows in all groups together.
 
-    >>> contribution_of((5, 3))
-    Contribution(rows=3, groups=5, fewest=0)
+    >>> contribution_of((5, 3)), contribution_of(20).most
+    (Contribution(rows=3, groups=5, fewest=0), 20)
     """
     if isinstance(limit, Contribution):
         return limit
+    if isinstance(limit, int) and not isinstance(limit, bool):
+        return in_all(limit)
     if isinstance(limit, tuple | list) and len(limit) == 2:
         return Contribution(groups=limit[0], rows=limit[1])
     raise InvalidParameter(
-        f"Contribution must be (groups, rows per group), got {limit!r}.", fix="Pass a pair, as (5, 3)."
+        f"Contribution must be (groups, rows per group), got {limit!r}.",
+        fix="Pass a pair, as (5, 3), or a number of rows.",
     )

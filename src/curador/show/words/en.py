@@ -44,6 +44,8 @@ TEXTS = {
     "share-kept": "keeps",
     "share-within": "between",
     "limit-advice": "The least that keeps 95 %: {limit}. A unit with more than {most} counts here with {most}.",
+    "keeps-total": "of each, at most {rows} in all",
+    "keeps-after-total": "of each, at most {rows} in all, after the filter",
     "keeps-before": "of each, at most {rows} in {groups}, before the filter",
     "keeps-after": "of each, at most {rows} in {groups}, after the filter",
     "whole-answer": "the whole answer",

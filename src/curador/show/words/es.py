@@ -44,6 +44,8 @@ TEXTS = {
     "share-kept": "conserva",
     "share-within": "entre",
     "limit-advice": "Lo mínimo que conserva el 95 %: {limit}. Una unidad con más de {most} cuenta aquí con {most}.",
+    "keeps-total": "de cada uno, como mucho {rows} en total",
+    "keeps-after-total": "de cada uno, como mucho {rows} en total, después del filtro",
     "keeps-before": "de cada uno, como mucho {rows} en {groups}, antes del filtro",
     "keeps-after": "de cada uno, como mucho {rows} en {groups}, después del filtro",
     "whole-answer": "toda la respuesta",
