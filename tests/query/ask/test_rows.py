@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from fractions import Fraction
 from typing import Any
 
@@ -223,6 +224,44 @@ def test_an_explanation_says_who_is_in_it(language: str) -> None:
     wanted["es"] = ("una fila, hecha de todas las suyas", "los que no tienen ninguna no están", "20 filas")
     assert all(words in " ".join(told.split()) for words in wanted[language])
     assert isinstance(question.source, PerUnit)
+
+
+def test_hostile_rows_are_refused() -> None:
+    """Stored questions that nobody could have written are refusals, not errors."""
+    union = parse(
+        "SELECT SUM(a) AS s FROM (SELECT pid, raw AS a FROM visits UNION ALL SELECT who, age FROM people) t", TABLES
+    )
+    told = json.loads(json.dumps(union.to_json()))
+    wrongs: list[Any] = [[], told["aggregates"][0]["aggregate"]["column"]["operands"] * 2]
+    for wrong in wrongs:
+        text = json.loads(json.dumps(told))
+        text["aggregates"][0]["aggregate"]["column"]["operands"] = wrong
+        with pytest.raises(QuestionRefused):
+            check(Question.from_json(text), TABLES)
+    per = json.loads(json.dumps(TOTALS.aggregate(n=sum_("n")).question.to_json()))
+    for change in (
+        {"most": 0},
+        {"most": "9"},
+        {"column": "median"},
+        {"operand": None, "column": "sum"},
+        {"table": "visits"},
+    ):
+        text = json.loads(json.dumps(per))
+        text["aggregates"][0]["aggregate"]["column"] |= change
+        with pytest.raises(QuestionRefused):
+            check(Question.from_json(text), TABLES)
+    loose = json.loads(json.dumps(per)) | {"source": None}
+    with pytest.raises(QuestionRefused, match="no column"):
+        check(Question.from_json(loose), TABLES)
+
+
+def test_queries_are_not_nested_without_end() -> None:
+    inner = "SELECT pid FROM visits"
+    for _ in range(6):
+        inner = f"SELECT pid FROM visits WHERE pid IN ({inner})"
+    assert parse(f"SELECT COUNT(*) AS n FROM visits WHERE pid IN ({inner})", TABLES).rows.depth == 8
+    with pytest.raises(QuestionRefused, match="nested"):
+        parse(f"SELECT COUNT(*) AS n FROM visits WHERE pid IN (SELECT pid FROM visits WHERE pid IN ({inner}))", TABLES)
 
 
 # ---- rows in all groups together ---------------------------------------------------------------------------------

@@ -18,7 +18,18 @@ from curador.query.ask.question import Question
 from curador.query.language import expressions as ex
 from curador.query.language.bounds import condition, typecheck
 from curador.query.language.expressions import Expr, Name
-from curador.query.language.rows import COUNTS, InUnits, Join, OfParts, OfUnit, PerUnit, RowSet, UnionAll, unit_column
+from curador.query.language.rows import (
+    COUNTS,
+    InUnits,
+    Join,
+    OfParts,
+    OfUnit,
+    PerUnit,
+    RowSet,
+    UnionAll,
+    in_order,
+    unit_column,
+)
 from curador.query.language.text import shortened
 from curador.query.language.trees import names
 from curador.query.language.types import Scope, Type, column_type
@@ -91,9 +102,10 @@ def typed_rows(rows: RowSet, wanted: Iterable[Expr], tables: Mapping[str, Table]
     scope, below = _columns(rows, asked, tables)
     first = tables[rows.table]
     among: dict[InUnits, TypedRows] = {}
-    for leaf in sorted((leaf for leaf in asked if isinstance(leaf, InUnits)), key=str):
-        among[leaf] = _units(leaf, first, rows.table, tables)
-        scope[leaf] = Type(Kind.BOOLEAN, nullable=False)
+    for leaf in in_order(asked):
+        if isinstance(leaf, InUnits):
+            among[leaf] = _units(leaf, first, rows.table, tables)
+            scope[leaf] = Type(Kind.BOOLEAN, nullable=False)
     for join in rows.joins:
         scope |= _joined(join, rows, first, scope, tables)
     if rows.where is not None:
@@ -137,7 +149,7 @@ def _columns(
         raise QuestionRefused(f"The table {rows.table!r} is public.", fix="Read it directly, it needs no noise.")
     if rows.source is None:
         return {Name(name): column_type(c) for name, c in first.columns.items()}, ()
-    own = sorted((leaf for leaf in asked if isinstance(leaf, OfUnit | OfParts)), key=str)
+    own = in_order(asked)
     if isinstance(rows.source, PerUnit):
         return _per_unit(rows.source, [leaf for leaf in own if isinstance(leaf, OfUnit)], tables)
     return _union(rows.source, [leaf for leaf in own if isinstance(leaf, OfParts)], tables)
@@ -208,6 +220,8 @@ def _union(
     source: UnionAll, leaves: list[OfParts], tables: Mapping[str, Table]
 ) -> tuple[dict[Name, Type], tuple[TypedRows, ...]]:
     parts = source.parts
+    if any(len(leaf.operands) != len(parts) for leaf in leaves) or len(parts) < 2:
+        raise QuestionRefused("A column is not made of one of each table.", fix="Use union_all(), or UNION ALL.")
     below = tuple(typed_rows(part, [leaf.operands[i] for leaf in leaves], tables) for i, part in enumerate(parts))
     for part in parts[1:]:
         check_same_units(part.table, tables[part.table], parts[0].table, tables[parts[0].table])

@@ -8,7 +8,7 @@ rows are one value.  All of them stay with their unit: whatever is computed here
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from curador.errors import QuestionRefused
@@ -21,6 +21,9 @@ from curador.query.tables.columns import WIDEST
 
 UNIT_FUNCTIONS = ("rows", "count", "distinct", "sum", "min", "max", "avg", "each")
 """What may be made of one unit's rows; "each" is a value that they all share."""
+
+DEEPEST_ROWS = 8
+"""No question nests queries deeper: engines limit what they read, and would fail after the charge."""
 
 COUNTS = ("rows", "count", "distinct")
 
@@ -137,6 +140,16 @@ class RowSet:
     source: PerUnit | UnionAll | None = None
     joins: tuple[Join, ...] = ()
     where: Expr | None = None
+    depth: int = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        inside = [] if self.source is None else [part.depth for part in self.source.parts]
+        inside += [rows.depth for e in self.expressions for rows in _listed(e)]
+        set_fields(self, depth=1 + max(inside, default=0))
+        if self.depth > DEEPEST_ROWS:
+            raise QuestionRefused(
+                f"Queries are nested more than {DEEPEST_ROWS} deep.", fix="Split the question, or prepare a table."
+            )
 
     @property
     def tables(self) -> tuple[str, ...]:
@@ -202,13 +215,28 @@ def tables_in(e: Expr) -> tuple[str, ...]:
     >>> tables_in(ex.Not(InUnits("in", rows=RowSet("stays"))))
     ('stays',)
     """
-    found: list[str] = []
+    return tuple(sorted({name for rows in _listed(e) for name in rows.tables}))
+
+
+def _listed(e: Expr) -> list[RowSet]:
+    """The rows whose units an expression asks for."""
+    found = []
     for leaf in names(e):
-        if isinstance(leaf, InUnits):
-            found += leaf.own.tables
-        for part in leaf.parts:
-            found += tables_in(part)
-    return tuple(sorted(set(found)))
+        found += [leaf.own] if isinstance(leaf, InUnits) else []
+        found += [rows for part in leaf.parts for rows in _listed(part)]
+    return found
+
+
+def in_order(leaves: Iterable[Name]) -> list[Name]:
+    """Columns in an order that is the same in every process.
+
+    >>> in_order({Name("b"), Name("a")})
+    [Name(column='a', table=None), Name(column='b', table=None)]
+    """
+    found = list(leaves)
+    if all(type(leaf) is Name for leaf in found):
+        return sorted(found, key=str)
+    return sorted(found, key=lambda leaf: (str(leaf), ex.order(leaf)))
 
 
 def unit_column(rows: RowSet, id_of: Callable[[str], str | None]) -> Name | None:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from curador.query.ask.typed import TypedRows
 from curador.query.language import expressions as ex
 from curador.query.language.bounds import typecheck
-from curador.query.language.rows import COUNTS, OfParts, OfUnit, PerUnit
+from curador.query.language.rows import COUNTS, OfParts, OfUnit, PerUnit, in_order
 from curador.query.language.trees import names
 from curador.query.language.types import Type
 from curador.query.sql_plan import ir as nt
@@ -50,7 +50,7 @@ def short_names(rows: TypedRows, wanted: Iterable[ex.Expr]) -> dict[ex.Name, str
         used |= {left for left, _ in pairs} | {right for _, right in pairs}
         if rows.single:  # which row of a public table is taken may not depend on the question
             used |= {ex.Name(c, join.table) for c in rows.tables[join.table].columns}
-    return {n: f"c{i}" for i, n in enumerate(sorted(used, key=str))}
+    return {n: f"c{i}" for i, n in enumerate(in_order(used))}
 
 
 def opened(rows: TypedRows, at: Bindings, numbers: Iterator[int]) -> OpenRows:
