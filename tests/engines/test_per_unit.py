@@ -109,6 +109,8 @@ AWKWARD = [
     JOIN people ON t.id = who WHERE height IS NOT NULL""",
     """SELECT COUNT(*) AS n, SUM(m) AS m FROM (SELECT free, MAX(k) AS m
     FROM (SELECT free, town, COUNT(*) AS k FROM named GROUP BY free, town) a GROUP BY free) t""",
+    """SELECT k, SUM(n) AS n FROM (SELECT id, k, SUM(one) AS n FROM (SELECT id, 1 AS one, 'here' AS k FROM visits
+    UNION ALL SELECT who, 0, 'there' FROM people) a GROUP BY id, k) t GROUP BY k""",
     "SELECT AVG(z) AS z FROM (SELECT id, MAX(size) AS z FROM visits JOIN regions ON town = place GROUP BY id) t",
 ]
 
