@@ -67,6 +67,8 @@ def fuzz(
     for _ in range(worlds):
         draw = random.Random(random.getrandbits(64))
         made = world(draw, texts=texts)
+        while kind is UnitQuestions and "unit" not in made.own:
+            made = world(draw, texts=texts)
         pair = curators(made, keep, folder)
         asks = kind(draw, by_row="unit" not in made.own)
         for _ in range(questions):
@@ -89,8 +91,8 @@ def fuzz(
 @pytest.mark.parametrize("name", EVERYWHERE)
 def test_random_neighbours_per_unit(name: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:
     """One row per unit, lists of units, tables put together: the same."""
-    seen = fuzz(storage(name, request), tmp_path, worlds=4, questions=10, kind=UnitQuestions)
-    assert seen["answered"] >= 5  # or nothing was tested
+    seen = fuzz(storage(name, request), tmp_path, worlds=2, questions=10, kind=UnitQuestions)
+    assert seen["answered"] >= 8  # or nothing was tested
 
 
 @pytest.mark.parametrize("broken", [False, True])
