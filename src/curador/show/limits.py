@@ -12,9 +12,9 @@ def limits_text(shares: Sequence[tuple[int, float, tuple[float, float]]], least:
     """Each limit with the share it keeps and where that lies, and the ``least`` that keeps nearly all.
 
     >>> print(limits_text([(1, 0.5, (0.4, 0.6)), (2, 1.0, (1.0, 1.0))], 2))
-    at most    keeps           between
-    ──────────────────────────────────
-          1   50.0 %   40.0 % … 60.0 %
+    at most    keeps            between
+    ───────────────────────────────────
+          1   50.0 %    40.0 % … 60.0 %
           2  100.0 %  100.0 % … 100.0 %
     <BLANKLINE>
     The least that keeps 95 %: 2. A unit with more than 2 counts here with 2.

@@ -100,6 +100,7 @@ class Question:
     ``tree`` names a declared hierarchy to release at all its levels, ``totals`` public totals of its nodes (by path)
     to adjust to.  HAVING, ORDER BY and LIMIT see noised answers only.
 
+    >>> from curador.query.language.expressions import Name
     >>> q = Question("adult", aggregates=(Output("n", count()),), group_by=(Group("sex", Name("sex")),))
     >>> q.outputs, Question.from_json(q.to_json()) == q
     (('sex', 'n'), True)
@@ -213,6 +214,7 @@ class Question:
     def summary(self) -> str:
         """The question in a few words, for people: what is measured, of what, where and in which groups.
 
+        >>> from curador.query.language.expressions import Name
         >>> Question("adult", (Output("n", count()),), group_by=(Group("sex", Name("sex")),)).summary
         'count() of adult by sex'
         """
