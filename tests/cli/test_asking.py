@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from curador.cli.hints import with_hint
 from curador.curator.curator import Curator
 from curador.engines.duckdb.engine import DuckDB
 from curador.errors import BudgetExceeded, EngineFailed, InvalidParameter, QuestionRefused
@@ -316,3 +317,39 @@ def test_a_study_is_opened_from_any_folder_with_the_same_answers(
     again = read(study, "ask", BY_TOWN, "--epsilon", "0.5", "--study", "../study.toml")
     assert again["repeated"]
     assert again["columns"] == first["columns"]
+
+
+# ---- how much of one unit counts -----------------------------------------------------------------------------------
+
+
+def test_limits_of_one_unit_are_given_with_a_question(study: Invoke) -> None:
+    limits = ["--groups-per-unit", "1", "--rows-per-unit", "2"]
+    plain = read(study, "explain", TOTAL, "--epsilon", "0.5")
+    bounded = read(study, "explain", TOTAL, "--epsilon", "0.5", *limits)
+    assert (plain["contribution"]["rows"], bounded["contribution"]["rows"]) == (1, 2)
+    assert bounded["fits"] == plain["fits"]  # the same price, other noise
+    (n,) = read(study, "ask", TOTAL, "--epsilon", "1", *limits)["columns"]["n"]
+    assert abs(n - 600) < 100  # both rows of each; wrong with probability exp(-50)
+
+
+def test_without_limits_a_refusal_says_what_to_type(study: Invoke) -> None:
+    Path("study.toml").write_text(STUDY.replace("contribution = { groups = 2, rows = 1 }", ""))
+    with pytest.raises(QuestionRefused) as refusal:
+        study("ask", TOTAL, "--epsilon", "1")
+    assert "--groups-per-unit" in with_hint(refusal.value).fix
+
+
+def test_limits_say_what_share_of_the_rows_they_keep(study: Invoke) -> None:
+    found = read(study, "limits", "visits", "--most", "5", "--epsilon", "1")
+    assert [one["limit"] for one in found["limits"]] == [1, 2, 5]
+    one, two, five = found["limits"]
+    assert abs(one["share"] - 0.5) < 0.2  # every unit has two rows; 80 off in 600 with probability below 1e-6
+    assert two["share"] > 0.8
+    assert five["within"] == [1.0, 1.0]
+    assert one["within"][0] <= one["share"] <= one["within"][1]
+    shown = study("limits", "visits", "--most", "5", "--epsilon", "1", "--language", "es")
+    assert "conserva" in shown
+    assert "Answered from the ledger" in shown
+    assert spent(study) == 1.0
+    groups = read(study, "limits", "visits", "--of", "COUNT(DISTINCT town)", "--most", "2", "--epsilon", "1")
+    assert [one["limit"] for one in groups["limits"]] == [1, 2]

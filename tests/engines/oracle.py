@@ -112,7 +112,7 @@ Row = tuple[Any, dict[ex.Name, Any]]
 def side(rows: list[Row], join: Join | None, number: int, checked: Checked, measures: Sequence[Measure]) -> list[Row]:
     """One side of a private join: the rows that each unit brings into it."""
     question, scope = checked.question, checked.scope
-    most = checked.rows_joined_per_unit[question.table if join is None else join.table]
+    most = checked.rows.rows_joined_per_unit[question.table if join is None else join.table]
     own = None if join is None else join.table
     ids = {ex.Name(str(checked.table.unit.id))}
     ids |= {ex.Name(str(checked.tables[j.table].unit.id), j.table) for j in question.joins if j.kind == "unit"}
@@ -155,7 +155,7 @@ def joined(checked: Checked, tables: Mapping[str, Rows], measures: Sequence[Meas
     """Every row of the question: the unit's id, and raw values by name."""
     first, name = checked.table, checked.question.table
     rows = [(unit_of(r, first), {ex.Name(c): x for c, x in r.items()}) for r in tables[name]]
-    if checked.rows_joined_per_unit:
+    if checked.rows.rows_joined_per_unit:
         rows = side(rows, None, 0, checked, measures)
     for i, join in enumerate(checked.question.joins, 1):
         rows = _beside(rows, join, i, checked, tables, measures)

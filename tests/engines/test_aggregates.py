@@ -27,7 +27,8 @@ ALIKE = ("all", "one key", "rows", "rows found", "outer")
 
 def planned(question: Question, most_joined: int = 9) -> tuple[Checked, list[Measure]]:
     """The question checked, with its measures; private tables bring few rows into joins, so that they are cut."""
-    checked = replace(check(question, TABLES), most_joined=most_joined)
+    checked = check(question, TABLES)
+    checked = replace(checked, rows=replace(checked.rows, most_joined=most_joined))
     return checked, [*(m for recipe in recipes(checked, limits(checked)) for m in recipe.measures), UNITS]
 
 

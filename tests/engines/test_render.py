@@ -66,6 +66,9 @@ VALUES: list[tuple[Node, str]] = [
     (nt.count(A), 'COUNT("a")'),
     (nt.distinct(A), 'COUNT(DISTINCT "a")'),
     (nt.total(A), 'SUM("a")'),
+    (nt.least(A), 'MIN("a")'),
+    (nt.largest(A), 'MAX("a")'),
+    (nt.whole(A), 'CAST("a" AS BIGINT)'),
     (nt.rows_over(["a"]), 'COUNT(*) OVER (PARTITION BY "a")'),
     (
         nt.rank(["a"], ["c", "d"], dense=False),
@@ -84,6 +87,10 @@ LAYERS: list[tuple[nt.Select, str]] = [
     (nt.select({"n": nt.rows()}, S0, group=["a", "b"]), 'SELECT COUNT(*) AS "n" FROM t AS "s0" GROUP BY "a", "b"'),
     (nt.select({"a": A}, INNER), 'SELECT "a" FROM (SELECT "a" FROM t AS "s0" OFFSET 0) AS "a"'),
     (nt.select({"a": A}, S0, joins=[nt.join(S0, A)]), 'SELECT "a" FROM t AS "s0" JOIN t AS "s0" ON "a"'),
+    (
+        nt.select({"a": A}, nt.stacked([nt.select({"a": A}, S0), nt.select({"a": B}, S0)])),
+        'SELECT "a" FROM (SELECT "a" FROM t AS "s0" UNION ALL SELECT "b""" AS "a" FROM t AS "s0") AS "a"',
+    ),
     (
         nt.select({"a": A}, S0, joins=[nt.join(LIST, A), nt.join(INNER, B, outer=True, alias="j1")]),
         'SELECT "a" FROM t AS "s0" JOIN (VALUES (\'x\', 0), (\'y\', 1)) AS "p"("v", "i") ON "a"'
@@ -148,7 +155,7 @@ def test_no_other_node_is_a_statement(foreign: Any) -> None:
 
 
 @DIALECTS
-@pytest.mark.parametrize("word", ["|| '' ||", "LIKE", "sum", "+ 1 +", "/", "", "and", "MAX", "pg_read_file", "century"])
+@pytest.mark.parametrize("word", ["|| '' ||", "LIKE", "sum", "+ 1 +", "/", "", "and", "AVG", "pg_read_file", "century"])
 def test_no_other_word_is_known(dialect: Dialect, word: Any) -> None:
     unknown: list[tuple[Node, str]] = [
         (nt.Infix(word, A, B), "operator"),

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pytest
 
 from curador.engines.duckdb.engine import DuckDB
-from curador.mechanisms.sensitivity import Contribution
+from curador.mechanisms.sensitivity import Contribution, in_all
 from curador.privacy import Neighbors
 from curador.query.aggregates.counts import count
 from curador.query.aggregates.measure import Measure, MeasureKind
@@ -138,6 +138,43 @@ def test_neighbours_move_no_further_than_claimed(name: str) -> None:
     assert exceeded(checked, measures, exact, data, changed, Neighbors.REPLACE) == []
 
 
+@pytest.mark.parametrize("name", ["towns", "found", "quantiles"])
+def test_neighbours_move_no_further_with_rows_limited_in_all_groups(name: str) -> None:
+    """The same, where a unit keeps so many rows in all its groups together: noise is for that number alone."""
+    rng = random.Random(13)
+    checked, measures = planned(replace(QUESTIONS[name], contribution=in_all(3)))
+    kept, data = limits(checked), tables(12, 50)
+    exact = lower(checked, measures, kept)
+    rows = [m for m in measures if m.kind is MeasureKind.ROWS]
+    assert all(m.sensitivity(kept, Neighbors.ADD_REMOVE, 9).l1 == 3 for m in rows)
+    every = units(checked, data)
+    assert (
+        exceeded(checked, measures, exact, data, (without(checked, data, u) for u in every), Neighbors.ADD_REMOVE) == []
+    )
+    changed = (replaced(checked, data, u, rng) for u in rng.sample(every, 3))
+    assert exceeded(checked, measures, exact, data, changed, Neighbors.REPLACE) == []
+
+
+def test_one_row_more_in_all_groups_is_seen() -> None:
+    checked, measures = planned(replace(QUESTIONS["towns"], contribution=in_all(4)))
+    looser, data = lower(checked, measures, limits(checked)), tables(12, 120)
+    claimed = Exact(looser.scans, looser.statements, looser.keys, looser.kinds, in_all(3))
+    removed = (without(checked, data, u) for u in (1, 2))
+    assert "rows" in exceeded(checked, measures, claimed, data, removed, Neighbors.ADD_REMOVE)
+
+
+def test_rows_limited_in_all_groups_are_spread_over_them() -> None:
+    """Of a unit with ten rows in each of four groups, eight in all: two in each."""
+    table = Table(Frame(None), unit="id", columns={"id": "integer", "g": {"type": "integer", "bounds": [0, 3]}})
+    asked = Question("t", (Output("n", count()),), group_by=(Group("g", ex.Name("g")),), contribution=in_all(8))
+    checked = check(asked, {"t": table})
+    rows = pa.table({"id": [i for i in range(50) for _ in range(40)], "g": [i % 4 for i in range(2000)]})
+    engine = DuckDB({"t": Frame(rows)}, threads=1, on_error=shown)
+    measure = Measure(MeasureKind.ROWS)
+    assert list(engine.run(lower(checked, [measure], limits(checked))).column(measure)) == [100, 100, 100, 100]
+    engine.close()
+
+
 def test_more_than_claimed_is_seen() -> None:
     """The same check refuses a plan that keeps one row or one group more than it claims."""
     checked, measures = planned(QUESTIONS["towns"])
@@ -202,7 +239,8 @@ def pairs(ids: list[int], rows: int, most: int, key: str | None = None) -> dict[
     on = ((ex.Name("id"), "id"), *([(ex.Name(key), key)] if key else []))
     pair = (Group("a", ex.Name("a")), Group("b", ex.Name("b", "right")))
     asked = Question("left", (Output("n", count()),), joins=(Join("unit", "right", on),), group_by=pair)
-    checked = replace(check(asked, {"left": LEFT, "right": RIGHT}), most_joined=most)
+    checked = check(asked, {"left": LEFT, "right": RIGHT})
+    checked = replace(checked, rows=replace(checked.rows, most_joined=most))
     engine = DuckDB({"left": Frame(sides["a"]), "right": Frame(sides["b"])}, threads=1, on_error=shown)
     answer = engine.run(lower(checked, [Measure(MeasureKind.ROWS)], Contribution(rows=10**6, groups=10**6)))
     engine.close()

@@ -10,7 +10,7 @@ Reading order:
 * screen — printing: text, JSON, refusals
 * hints — what to type after a refusal, by its code
 * studies — init, check, prepare, reload
-* asking — explain, ask, publish
+* asking — explain, ask, limits, publish
 * budgets — budget, grant, renew, revoke
 * histories — history
 * ledgers — ledger verify, ledger restore

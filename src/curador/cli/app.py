@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from curador import __version__
-from curador.cli.asking import ask, explain, publish, quality
+from curador.cli.asking import ask, explain, limits, publish, quality
 from curador.cli.budgets import budget, grant, renew, revoke
 from curador.cli.demo import demo
 from curador.cli.hints import with_hint
@@ -49,7 +49,7 @@ def options(
 
 _ALL: tuple[Callable[..., None], ...] = (
     *(demo, init, check, quality, prepare, reload, explain, ask),
-    *(publish, budget, grant, renew, revoke, history),
+    *(limits, publish, budget, grant, renew, revoke, history),
 )
 for _command in _ALL:
     app.command()(_command)

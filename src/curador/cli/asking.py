@@ -1,4 +1,4 @@
-"""Commands that answer: explain, ask (or sql), publish."""
+"""Commands that answer: explain, ask (or sql), limits, publish."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from curador.cli.options import (
     Delta,
     Epsilon,
     Fresh,
+    GroupsPerUnit,
     Json,
     Key,
     Language,
@@ -27,6 +28,7 @@ from curador.cli.options import (
     Rehearse,
     Rho,
     Rows,
+    RowsPerUnit,
     Study,
 )
 from curador.cli.screen import bullet, console, emit, say, whole
@@ -42,6 +44,9 @@ if TYPE_CHECKING:
     from curador.curator.release import Release
     from curador.curator.study.dashboard import Dashboard
 
+PRICED = ("epsilon", "delta", "rho", "accuracy", "rows", "contribution")
+"""What was typed that decides a price."""
+
 Sql = Annotated[str, typer.Argument(metavar="SQL", help="The question.", show_default=False)]
 
 
@@ -53,6 +58,8 @@ def explain(
     accuracy: Accuracy = None,
     confidence: Confidence = 0.95,
     rows: Rows = None,
+    groups_per_unit: GroupsPerUnit = None,
+    rows_per_unit: RowsPerUnit = None,
     show_sql: Annotated[bool, typer.Option("--sql", help="Show the statements that the engine would run.")] = False,
     language: Language = "en",
     rehearse: Rehearse = False,
@@ -64,7 +71,7 @@ def explain(
 
     Example: curador explain "SELECT sex, COUNT(*) AS n FROM adult GROUP BY sex" --epsilon 0.1
     """
-    paid = Paid(epsilon, delta, rho, accuracy, confidence, rows).asked()
+    paid = Paid(epsilon, delta, rho, accuracy, confidence, rows, groups_per_unit, rows_per_unit).asked()
     with open_study(study, rehearse=rehearse, log=log) as curator:
         found = curator.explain(sql, **paid, sql=show_sql, language=language)
         fits = _how_many(curator, sql, paid)
@@ -78,7 +85,7 @@ def explain(
 
 def _how_many(curator: Curator, sql: str, paid: dict[str, Any]) -> int | None:
     try:
-        price = {name: paid[name] for name in ("epsilon", "delta", "rho", "accuracy", "rows") if name in paid}
+        price = {name: paid[name] for name in PRICED if name in paid}
         return curator.how_many(sql, **price)
     except NotPromised:  # it costs nothing
         return None
@@ -92,6 +99,8 @@ def ask(
     accuracy: Accuracy = None,
     confidence: Confidence = 0.95,
     rows: Rows = None,
+    groups_per_unit: GroupsPerUnit = None,
+    rows_per_unit: RowsPerUnit = None,
     because: Because = "",
     override: Override = False,
     analyst: Analyst = None,
@@ -108,7 +117,7 @@ def ask(
 
     Example: curador ask "SELECT sex, COUNT(*) AS n FROM adult GROUP BY sex" --epsilon 0.1
     """
-    paid = Paid(epsilon, delta, rho, accuracy, confidence, rows).asked()
+    paid = Paid(epsilon, delta, rho, accuracy, confidence, rows, groups_per_unit, rows_per_unit).asked()
     who = None if rehearse else analyst  # a rehearsal has no receiver: it knows only the analysts that the study states
     terms: dict[str, Any] = {"because": because, "override": override, "analyst": who, "key": key, "fresh": fresh}
     with open_study(study, rehearse=rehearse, log=log) as curator:
@@ -176,6 +185,54 @@ def quality(
     console.print(release)
     _notes(release)
     _ending(release.repeated, left, rehearse)
+
+
+def limits(
+    table: Annotated[str, typer.Argument(metavar="TABLE", help="The table, whose unit is an id.")],
+    of: Annotated[str, typer.Option(help="What is limited: rows, or groups as COUNT(DISTINCT town).")] = "COUNT(*)",
+    most: Annotated[int, typer.Option(min=1, help="The largest limit to try.")] = 1000,
+    epsilon: Epsilon = None,
+    delta: Delta = None,
+    rho: Rho = None,
+    confidence: Confidence = 0.95,
+    because: Because = "",
+    override: Override = False,
+    analyst: Analyst = None,
+    key: Key = None,
+    fresh: Fresh = False,
+    language: Language = "en",
+    rehearse: Rehearse = False,
+    log: Log = None,
+    study: Study = STUDY,
+    as_json: Json = False,
+) -> None:
+    """Pay to see what share of the rows is kept if each unit counts with at most 1, 2, 5, … of them.
+
+    Example: curador limits visits --epsilon 0.1
+    """
+    who = None if rehearse else analyst
+    with open_study(study, rehearse=rehearse, log=log) as curator:
+        found = curator.table(table).limits(
+            of,
+            most=most,
+            epsilon=epsilon,
+            delta=delta,
+            rho=rho,
+            confidence=confidence,
+            because=because,
+            override=override,
+            analyst=who,
+            key=key,
+            fresh=fresh,
+            language=language,
+        )
+        left = balances(curator, who)
+    if as_json:
+        emit({**found.to_dict(), "repeated": found.release.repeated, "remaining": _remaining(left)})
+        return
+    whole(str(found))
+    say(f"\n{found.release.statement()}")
+    _ending(found.release.repeated, left, rehearse)
 
 
 def publish(

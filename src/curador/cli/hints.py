@@ -12,6 +12,7 @@ HINTS = {
     "budget-stated-otherwise": "`curador grant` raises a budget.",
     "delta-not-granted": '`curador grant population --delta 1e-6 --because "…"` grants one; name an analyst likewise.',
     "delta-needs-reason": 'Say --because "…".',
+    "contribution-needed": "Say --groups-per-unit and --rows-per-unit.",
     "unit-changed": "`curador ledger redeclare` decides it.",
     "analyst-of-other-people": "`curador grant` gives one.",
     "no-study-file": "`curador init` drafts one; --study says where it is.",

@@ -22,6 +22,13 @@ Accuracy = Annotated[
     str | None, typer.Option(help="The error wanted instead: the least epsilon that reaches it is paid.")
 ]
 Rows = Annotated[int | None, typer.Option(help="How many rows are behind each number, if you know; for the error.")]
+GroupsPerUnit = Annotated[
+    int | None, typer.Option(min=1, help="In how many groups one unit counts, instead of what the table declares.")
+]
+RowsPerUnit = Annotated[
+    int | None,
+    typer.Option(min=1, help="How many rows of one unit count: in each group, or without --groups-per-unit in all."),
+]
 Confidence = Annotated[float, typer.Option(help="How often intervals cover, and an accuracy holds.")]
 Because = Annotated[str, typer.Option(help="The reason; it is recorded. An epsilon above 1 needs one.")]
 Override = Annotated[bool, typer.Option("--override", help="Allow an epsilon of 10 and more; the release says so.")]
@@ -53,6 +60,8 @@ class Paid:
     accuracy: str | None = None
     confidence: float | None = None
     rows: int | None = None
+    groups_per_unit: int | None = None
+    rows_per_unit: int | None = None
 
     def granted(self, delta_alone: bool = False) -> dict[str, Any]:
         """The keywords of ``Curator.grant`` and ``Curator.renew``; refused where nothing was typed.
@@ -71,6 +80,9 @@ class Paid:
         typed: Mapping[str, str | None] = {"epsilon": self.epsilon, "delta": self.delta, "rho": self.rho}
         found: dict[str, Any] = {name: value for name, value in typed.items() if value is not None}
         found |= {k: v for k, v in {"confidence": self.confidence, "rows": self.rows}.items() if v is not None}
+        if self.groups_per_unit is not None or self.rows_per_unit is not None:
+            alone = self.groups_per_unit is None
+            found["contribution"] = self.rows_per_unit if alone else (self.groups_per_unit, self.rows_per_unit or 1)
         if self.accuracy is not None:
             found["accuracy"] = within(self.accuracy, self.confidence or 0.95)
         return found

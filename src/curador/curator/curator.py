@@ -25,16 +25,16 @@ from curador.curator.prepared import CopyHolder
 from curador.curator.purchase import Bought, Buyer, Purchase, Request
 from curador.curator.release import Explanation, Release, bought_notes, bought_remarks, present, shared_notes
 from curador.curator.study.file import Analyst, Study, read_study
-from curador.curator.table import CuratorTable, described, refuse_unknown
+from curador.curator.table import Asked, CuratorTable, described, question_of, refuse_unknown
 from curador.engines.engine import Engine, Progress
 from curador.engines.pool import EnginePool
 from curador.errors import InvalidParameter, QuestionRefused
 from curador.forks import after_fork
 from curador.ledger.contract import Ledger, Registration
 from curador.ledger.opening import open_ledger
+from curador.mechanisms.sensitivity import Contribution
 from curador.numbers import Number
 from curador.query.ask.builder import TableQuery
-from curador.query.ask.question import Question
 from curador.query.plan.budget import budget_of
 from curador.query.plan.checked import check
 from curador.query.plan.expected import Within
@@ -50,8 +50,6 @@ if TYPE_CHECKING:
     from curador.query.sql_plan.prepared import Prepared
 
 Sealed = TypeVar("Sealed", Release, Publication)
-Asked = Question | TableQuery | str
-"""A question, built or as SQL."""
 
 
 class Curator(BudgetHolder, CopyHolder):
@@ -133,6 +131,7 @@ class Curator(BudgetHolder, CopyHolder):
         confidence: float = 0.95,
         rows: int | None = None,
         prepared: bool | None = None,
+        contribution: Contribution | tuple[int, int] | int | None = None,
         **unknown: Never,
     ) -> Plan:
         """Plan a question: what answering it would do and cost; free, and made without reading data.
@@ -149,8 +148,10 @@ class Curator(BudgetHolder, CopyHolder):
             rows: a number of rows that the asker knows or has paid for; serves only to say what error to expect.
             prepared: a table prepared for the same groups and keys is used unless False; one for finer groups, where
                 noise grows, or for more keys, only if True.  A copy that lacks rows of the question is never used.
+            contribution: how many groups, and rows in each, of one unit count, or how many rows in all.
         """
         refuse_unknown(unknown, Curator.ask)
+        question = question_of(question, self.tables, contribution)
         return self._plan(question, (epsilon, delta, rho), accuracy, noise, weights, confidence, rows, prepared)
 
     def _plan(
@@ -179,7 +180,7 @@ class Curator(BudgetHolder, CopyHolder):
         rows: int | None = None,
         prepared: bool | None = None,
     ) -> Planner:
-        checked, copy = check(self._read(question), self.tables, self._public_rows), None
+        checked, copy = check(question_of(question, self.tables), self.tables, self._public_rows), None
         self._attach_stored(checked.question.table)
         if self._prepared or prepared:
             from curador.query.sql_plan.prepared import fitting  # writes SQL trees: loaded when a table was prepared
@@ -200,6 +201,7 @@ class Curator(BudgetHolder, CopyHolder):
         confidence: float = 0.95,
         rows: int | None = None,
         prepared: bool | None = None,
+        contribution: Contribution | tuple[int, int] | int | None = None,
         sql: bool = False,
         analyst: str | None = None,
         language: str | None = None,
@@ -211,6 +213,7 @@ class Curator(BudgetHolder, CopyHolder):
         bought before is named.
         """
         refuse_unknown(unknown, Curator.ask)
+        question = question_of(question, self.tables, contribution)
         plan = self._plan(question, (epsilon, delta, rho), accuracy, noise, weights, confidence, rows, prepared)
         who = None if analyst is None else self.scopes.receiver(analyst, plan.tables)
         before = self._buyer.bought_before(plan, who)
@@ -234,6 +237,7 @@ class Curator(BudgetHolder, CopyHolder):
         confidence: float = 0.95,
         rows: int | None = None,
         prepared: bool | None = None,
+        contribution: Contribution | tuple[int, int] | int | None = None,
         because: str = "",
         override: bool = False,
         analyst: str | None = None,
@@ -249,6 +253,7 @@ class Curator(BudgetHolder, CopyHolder):
         :class:`~curador.curator.purchase.Request`; ``language`` is "en" or "es".
         """
         refuse_unknown(unknown, Curator.ask)
+        question = question_of(question, self.tables, contribution)
         plan = self._plan(question, (epsilon, delta, rho), accuracy, noise, weights, confidence, rows, prepared)
         return self.release(plan, Request(because, override, analyst, key, fresh, progress), language=language)
 
@@ -389,12 +394,14 @@ class Curator(BudgetHolder, CopyHolder):
         rho: Number | None = None,
         accuracy: Within | None = None,
         rows: int | None = None,
+        contribution: Contribution | tuple[int, int] | int | None = None,
     ) -> int:
         """How many such questions, or such batches, still fit into the budget; free."""
         if isinstance(question, Batch):
             made: Plan | Batch = question
         else:
-            made = self.plan(question, epsilon=epsilon, delta=delta, rho=rho, accuracy=accuracy, rows=rows)
+            asked = question_of(question, self.tables, contribution)
+            made = self.plan(asked, epsilon=epsilon, delta=delta, rho=rho, accuracy=accuracy, rows=rows)
         return how_many(self.ledger, self.scopes.of(made.tables), made.event, made.guarantee)
 
     def reload(self, table: str) -> int:
@@ -429,15 +436,6 @@ class Curator(BudgetHolder, CopyHolder):
     def verify_release(self, release: Release | Publication | Mapping[str, Any]) -> Release | Publication:
         """The release, if it is as this ledger's curator made it: see :func:`curador.curator.batch.verify_release`."""
         return verify_release(self.ledger, release)
-
-    def _read(self, question: Asked) -> Question:
-        if isinstance(question, Question):
-            return question
-        if isinstance(question, TableQuery):
-            return question.question
-        from curador.query.ask.sql.read import parse  # the parser is heavy: loaded when a text is first read
-
-        return parse(question, self.tables)
 
     def _public_rows(self, table: str, columns: Sequence[str]) -> Sequence[tuple[Key, ...]]:
         """The distinct rows of some columns of a public table: keys of an answer, read before it is paid for."""

@@ -8,13 +8,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Never
 
 from curador.errors import InvalidParameter, QuestionRefused
-from curador.numbers import Number
+from curador.mechanisms.sensitivity import Contribution
+from curador.numbers import Number, whole
+from curador.query.aggregates.sums import sum_
 from curador.query.ask.builder import TableQuery
+from curador.query.ask.question import Question
 from curador.query.plan.expected import Within
 from curador.query.tables.columns import Column, Kind, day_of
 from curador.query.tables.names import suggestion
-from curador.query.tables.table import Table
+from curador.query.tables.table import Table, contribution_of
 from curador.show.describe import values_text
+from curador.show.limits import limits_text
 
 if TYPE_CHECKING:
     from curador.curator.curator import Curator
@@ -142,9 +146,36 @@ class CuratorTable(TableQuery):
             **unknown,
         )
 
+    def limits(
+        self,
+        of: str = "COUNT(*)",
+        *,
+        most: int = 1000,
+        epsilon: Number | None = None,
+        delta: Number | None = None,
+        rho: Number | None = None,
+        confidence: float = 0.95,
+        because: str = "",
+        override: bool = False,
+        analyst: str | None = None,
+        key: str | None = None,
+        fresh: bool = False,
+        language: str | None = None,
+    ) -> UnitLimits:
+        """Pay for one question that says what share of the rows is kept if each unit counts with at most 1, 2, 5, …
+
+        ``of`` is what is limited: the rows of a unit, or ``COUNT(DISTINCT town)``, its groups.  Units with more than
+        ``most`` are taken to have as many.
+        """
+        tried = limits_up_to(whole(most, "most", 1))
+        counted = self.per_unit(n=of).aggregate(**{f"kept_{n}": sum_(f"LEAST(n, {n})") for n in tried})
+        price: dict[str, Any] = {"epsilon": epsilon, "delta": delta, "rho": rho, "confidence": confidence}
+        terms: dict[str, Any] = {"because": because, "override": override, "analyst": analyst, "key": key}
+        return UnitLimits(tried, counted.ask(**price, **terms, fresh=fresh, language=language))
+
     def prepare(self, group_by: Sequence[str] = (), *, path: str | Path | None = None) -> Prepared:
         """Choose the rows of every unit of the table once, so that later questions in these groups are quick; free."""
-        if self.joins or self.filters or self.groups or self.outputs:
+        if self.joins or self.filters or self.groups or self.outputs or self.source is not None:
             raise QuestionRefused("A table is prepared whole.", fix="Prepare it before it is filtered or grouped.")
         return self._holder.prepare(self.table, group_by, path=path)
 
@@ -181,6 +212,75 @@ class CuratorTable(TableQuery):
     def _holder(self) -> Curator:
         assert self.curator is not None, "made by a curator's table()"
         return self.curator
+
+
+@dataclass(frozen=True)
+class UnitLimits:
+    """What share of all rows is kept if each unit counts with at most so many; made from one release."""
+
+    tried: tuple[int, ...]
+    release: Release
+
+    @property
+    def shares(self) -> dict[int, float]:
+        """For each limit the share that it keeps, of what the largest keeps; noised, so it may be a little off."""
+        kept = {n: self._number(f"kept_{n}") for n in self.tried}
+        every = kept[self.tried[-1]]
+        return {n: min(1.0, max(0.0, x / every)) if every > 0 else 0.0 for n, x in kept.items()}
+
+    def within(self, limit: int) -> tuple[float, float]:
+        """Where the share that a limit keeps lies, if both sums lie within their intervals."""
+        ends = [self.release.interval(f"kept_{n}") for n in (limit, self.tried[-1])]
+        (low, high), (least, most) = [(max(0.0, a), max(0.0, b)) for a, b in ends]
+        if limit == self.tried[-1]:
+            return 1.0, 1.0
+        return (low / most if most else 0.0), (min(1.0, high / least) if least else 1.0)
+
+    def least(self, share: float = 0.95) -> int:
+        """The least limit that keeps at least this share, by the noised numbers."""
+        return next((n for n, kept in self.shares.items() if kept >= share), self.tried[-1])
+
+    def _number(self, name: str) -> float:
+        (value,) = self.release[name]
+        return float(value) if isinstance(value, int | float) else 0.0
+
+    def to_dict(self) -> dict[str, Any]:
+        """The shares and their intervals as plain values, with the release that they are made of."""
+        shares = [{"limit": n, "share": x, "within": list(self.within(n))} for n, x in self.shares.items()]
+        return {"limits": shares, "release": self.release.to_dict()}
+
+    def __str__(self) -> str:
+        shares = [(n, share, self.within(n)) for n, share in self.shares.items()]
+        return limits_text(shares, self.least(), self.release.language)
+
+
+def limits_up_to(most: int) -> tuple[int, ...]:
+    """1, 2, 5, 10, 20, … up to a largest one.
+
+    >>> limits_up_to(30)
+    (1, 2, 5, 10, 20, 30)
+    """
+    steps = (digit * 10**power for power in range(len(str(most))) for digit in (1, 2, 5))
+    return (*(n for n in steps if n < most), most)
+
+
+Asked = Question | TableQuery | str
+"""A question, built or as SQL."""
+
+
+def question_of(
+    asked: Asked, tables: Mapping[str, Table], contribution: Contribution | tuple[int, int] | int | None = None
+) -> Question:
+    """The question that was asked; with a ``contribution`` (see :class:`Table`), under limits of its own."""
+    if isinstance(asked, TableQuery):
+        found = asked.question
+    elif isinstance(asked, Question):
+        found = asked
+    else:
+        from curador.query.ask.sql.read import parse  # the parser is heavy: loaded when a text is first read
+
+        found = parse(asked, tables)
+    return found if contribution is None else replace(found, contribution=contribution_of(contribution))
 
 
 def refuse_unknown(given: Mapping[str, object], method: Callable[..., object]) -> None:

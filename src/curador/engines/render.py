@@ -125,6 +125,9 @@ class _Writer:
                 return f"({self.select(node)}) AS {self.quoted(alias)}"
             case nt.TableRef():
                 return f"{self.scans[_known(node.name, self.scans, 'table')]} AS {self.quoted(node.name)}"
+            case nt.Stacked():
+                layers = " UNION ALL ".join([self.select(layer) for layer in node.layers])
+                return f"({layers}) AS {self.quoted(alias)}"
             case nt.ValuesList():
                 rows = ", ".join([f"({self.values(row)})" for row in node.rows])
                 return f"(VALUES {rows}) AS {self.quoted(node.name)}({self.names(node.columns)})"
@@ -147,6 +150,8 @@ _AROUND = {
     "GREATEST": ("GREATEST(", ")"),
     "IS NULL": ("(", " IS NULL)"),
     "LEAST": ("LEAST(", ")"),
+    "MAX": ("MAX(", ")"),
+    "MIN": ("MIN(", ")"),
     "NEGATE": ("(- ", ")"),
     "NOT": ("(NOT ", ")"),
     "NULLIF": ("NULLIF(", ")"),
@@ -156,6 +161,7 @@ _AROUND = {
 _OF_THE_DIALECT: dict[str, Callable[[Dialect, str], str]] = {
     "NARROW": lambda dialect, x: f"CAST({x} AS {dialect.small})",
     "SUM": lambda dialect, x: dialect.total(x),
+    "WHOLE": lambda dialect, x: f"CAST({x} AS {dialect.integer})",
     "TEXT HASH": lambda dialect, x: dialect.text_hash(x),
 }
 

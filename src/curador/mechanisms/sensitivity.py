@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import combinations, combinations_with_replacement
 from typing import NamedTuple, TypeVar
@@ -74,6 +74,7 @@ class Sensitivity:
 class Contribution:
     """The bounds on one unit's contribution: at most ``groups`` groups, at most ``rows`` rows in each.
 
+    ``total`` is the most rows in all groups together, where that is what is limited (:func:`in_all`).
     ``fewest`` is how many rows every unit is known to have: 1 where a unit is a row and no filter drops it.
     It matters only under replace, where a unit that is always present cannot vanish; 0 is always safe.
 
@@ -84,18 +85,38 @@ class Contribution:
     rows: int = 1
     groups: int = 1
     fewest: int = 0
+    total: int | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         for name, least in (("rows", 1), ("groups", 1), ("fewest", 0)):
             set_fields(self, **{name: whole(getattr(self, name), name, least)})
             if getattr(self, name) > MOST_CONTRIBUTED:
                 raise InvalidParameter(f"A unit has at most {MOST_CONTRIBUTED:,} {name}.", fix=f"Choose fewer {name}.")
+        if self.total is not None and (whole(self.total, "total", 1) != self.rows or self.groups > self.rows):
+            raise InvalidParameter(
+                f"Of {self.total} rows in all, up to {self.rows} are in each of {self.groups} groups.",
+                fix="Use in_all(rows).",
+            )
         if self.fewest > self.rows or (self.fewest and self.groups > 1):
             raise InvalidParameter(
                 f"A unit of at most {self.rows} rows in each of {self.groups} groups "
                 f"does not always have {self.fewest} of them.",
                 fix="Choose fewest <= rows, and fewest = 0 where a unit may reach several groups.",
             )
+
+    @property
+    def most(self) -> int:
+        """The most rows of a unit, in all groups together."""
+        return self.rows * self.groups if self.total is None else self.total
+
+
+def in_all(rows: int) -> Contribution:
+    """At most so many rows of each unit, in whatever groups.
+
+    >>> in_all(20).most, in_all(20).groups
+    (20, 20)
+    """
+    return Contribution(rows=rows, groups=rows, total=rows)
 
 
 ONE = Contribution()

@@ -6,6 +6,7 @@ Reading order:
 * tables — tables as text and HTML
 * explain — a plan in words
 * release — a release on a terminal and in a notebook
+* limits — the shares that limits on one unit keep
 * describe — the tables and budgets that a curator holds
 * summary — estimates from local reports as plain values and tables
 * curves — privacy curves as figures

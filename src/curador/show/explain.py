@@ -151,6 +151,7 @@ def _heading(facts: Facts, language: str) -> list[str]:
     if facts["unit"] is not None:
         groups = counted("group", kept["groups"], language) if facts["groups"] else say("whole-answer", language)
         when = "keeps" if where is None else "keeps-before" if facts["prepared"] else "keeps-after"
+        when = "keeps-one" if facts["per_unit"] else when if facts["total"] is None else f"{when}-total"
         lines["label-keeps"] = say(when, language, rows=counted("row", kept["rows"], language), groups=groups)
     if where is not None:
         lines["label-where"] = where

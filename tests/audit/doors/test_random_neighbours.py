@@ -7,19 +7,24 @@ from __future__ import annotations
 
 import random
 from collections import Counter
+from contextlib import closing, nullcontext
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
 from curador.curator.curator import Curator
 from curador.errors import CuradorError
 from curador.privacy import ApproxDP
 from curador.query.plan.plan import Plan
+from curador.query.sql_plan import sources
+from curador.query.tables.sources import Frame
 from curador.query.tables.table import Table
 from tests.audit.doors.moves import changes
 from tests.audit.doors.random_worlds import PUBLIC, PUBLIC_COLUMNS, Questions, World, world
 from tests.audit.doors.storages import EVERYWHERE, Storage, storage
+from tests.audit.doors.unit_questions import UnitQuestions
 
 BUDGETS: list[dict[str, Any]] = [
     {"epsilon": 1, "delta": 1e-6},
@@ -48,14 +53,24 @@ def planned(curator: Curator, text: str, how: dict[str, Any]) -> Plan | str:
         return str(refusal)
 
 
-def fuzz(keep: Storage, folder: Path, worlds: int, questions: int, *, texts: bool = False) -> Counter[str]:
+def fuzz(
+    keep: Storage,
+    folder: Path,
+    worlds: int,
+    questions: int,
+    *,
+    texts: bool = False,
+    kind: type[Questions] | type[UnitQuestions] = Questions,
+) -> Counter[str]:
     """How many questions were answered and how many refused."""
     seen: Counter[str] = Counter()
     for _ in range(worlds):
         draw = random.Random(random.getrandbits(64))
         made = world(draw, texts=texts)
+        while kind is UnitQuestions and "unit" not in made.own:
+            made = world(draw, texts=texts)
         pair = curators(made, keep, folder)
-        asks = Questions(draw, by_row="unit" not in made.own)
+        asks = kind(draw, by_row="unit" not in made.own)
         for _ in range(questions):
             text, how = asks.question(), draw.choice(BUDGETS)
             print(text, how, made.columns, made.own)  # shown if it fails
@@ -71,6 +86,38 @@ def fuzz(keep: Storage, folder: Path, worlds: int, questions: int, *, texts: boo
         for curator in pair:
             curator.close()
     return seen
+
+
+@pytest.mark.parametrize("name", EVERYWHERE)
+def test_random_neighbours_per_unit(name: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:
+    """One row per unit, lists of units, tables put together: the same."""
+    seen = fuzz(storage(name, request), tmp_path, worlds=2, questions=10, kind=UnitQuestions)
+    assert seen["answered"] >= 8  # or nothing was tested
+
+
+@pytest.mark.parametrize("broken", [False, True])
+def test_values_of_a_unit_that_are_not_clipped_are_caught(broken: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same check refuses sums and counts of one unit that leave the bounds that they were bought for."""
+    if broken:
+        monkeypatch.setattr(sources, "_clipped", lambda x, ends: x)
+    columns = {"id": "integer", "x": {"type": "integer", "bounds": [0, 5]}}
+    text = "SELECT SUM(n) AS n, SUM(s) AS s FROM (SELECT id, COUNT(*) AS n, SUM(x) AS s FROM t GROUP BY id) a"
+    found = []
+    for ids in ([1] * 9 + [2], [2]):
+        rows = pa.table({"id": pa.array(ids, pa.int64()), "x": pa.array([5] * len(ids), pa.int64())})
+        table = Table(Frame(rows), unit="id", columns=columns, contribution=(1, 2))
+        with closing(Curator({"t": table}, budget=ApproxDP(1, 1e-3))) as curator:
+            made = curator.plan(text, epsilon=1)
+            found.append(curator._engines.of(made.reads).run(made.exact))
+    with pytest.raises(AssertionError) if broken else nullcontext():
+        changes(made, *found)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", EVERYWHERE)
+def test_many_random_neighbours_per_unit(name: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:
+    seen = fuzz(storage(name, request), tmp_path, worlds=60, questions=25, kind=UnitQuestions)
+    assert seen["answered"] >= 300
 
 
 @pytest.mark.parametrize("name", EVERYWHERE)

@@ -26,9 +26,10 @@ from curador.query.answer.postprocess import finish, holds
 from curador.query.ask.builder import TableQuery
 from curador.query.ask.question import Group, Join, KeyList, Order, Output, Question
 from curador.query.ask.sql.read import parse, parse_expression
+from curador.query.ask.typed import scope_of
 from curador.query.language.bounds import typecheck
 from curador.query.language.expressions import Literal, Name
-from curador.query.plan.checked import check, scope_of
+from curador.query.plan.checked import check
 from curador.query.tables.table import Table, Tree
 
 EDUCATION = ["Bachelors", "Some-college", "11th", "HS-grad", "Masters", "Doctorate"]

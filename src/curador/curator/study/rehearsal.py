@@ -91,7 +91,7 @@ def _ids(draws: Draws, table: Table, n: int) -> MadeUpColumn:
     """The id of each row.  Unit i has the same id in every table, and some have more rows than count."""
     assert table.unit.id is not None
     column, kept = table.columns[table.unit.id], table.contribution
-    owners = draws.owners(n, 3 if kept is None else kept.groups * kept.rows)
+    owners = draws.owners(n, 3 if kept is None else kept.most)
     known = _domain(column)
     if known is not None:
         return [known[i % len(known)] for i in owners]

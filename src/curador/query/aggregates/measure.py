@@ -130,8 +130,12 @@ class Measure:
         """
         if self.level is not None:
             # All groups of a unit may lie in one node.
-            together = Contribution(rows=contribution.rows * contribution.groups)
+            together = Contribution(rows=contribution.most)
             return sensitivity.count(neighbors, together, self.nodes)
+        in_all = contribution.total is not None
+        if contribution.total is not None and self.kind not in (MeasureKind.UNITS, MeasureKind.VALUES):
+            # Rows are added or replaced one by one: the norms are at most those of as many rows in one group.
+            contribution = Contribution(rows=contribution.total)
         if self.kind is MeasureKind.ROWS:
             return sensitivity.count(neighbors, contribution, cells)
         # NULLs and filters can drop any row of what is below, so no unit is known to be always there.
@@ -140,7 +144,9 @@ class Measure:
             return sensitivity.bounded_sum(self.low - self.centre, self.high - self.centre, neighbors, free, cells)
         if self.kind is MeasureKind.SQUARES:
             return sensitivity.bounded_sum(0, self.reach, neighbors, free, cells)
-        rows = {MeasureKind.UNITS: 1, MeasureKind.DISTINCT: min(free.rows, max(self.keys, 1))}.get(self.kind, free.rows)
+        # Over several groups, rows in all may change more keys than there are in one.
+        few = free.rows if in_all else min(free.rows, max(self.keys, 1))
+        rows = {MeasureKind.UNITS: 1, MeasureKind.DISTINCT: few}.get(self.kind, free.rows)
         return sensitivity.count(neighbors, Contribution(rows, free.groups), cells)
 
 

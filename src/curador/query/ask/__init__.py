@@ -3,6 +3,7 @@
 Reading order:
 
 * question — a question, small and immutable
+* typed — its rows checked against the tables: columns with types and bounds
 * builder — questions built step by step
 * sql — questions written in SQL
 """

@@ -4,18 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from curador.errors import CuradorError, InvalidParameter, QuestionRefused
-from curador.mechanisms.sensitivity import Contribution
+from curador.mechanisms.sensitivity import Contribution, in_all
 from curador.query.aggregates.base import Aggregate
 from curador.query.ask.question import Group, Join, KeyList, Order, Output, Question
+from curador.query.ask.typed import is_unit, table_of
 from curador.query.language import expressions as ex
+from curador.query.language.rows import OfParts, OfUnit, PerUnit, RowSet, UnionAll
 from curador.query.language.trees import substitute
-from curador.query.plan.checked import check, table_of, unread
+from curador.query.plan.checked import check, unread
 from curador.query.tables.columns import Key
 from curador.query.tables.names import distinct, identifier, suggestion
 from curador.query.tables.table import Table
+
+if TYPE_CHECKING:
+    from curador.query.ask.sql.relation import Relation
 
 Condition = str | ex.Expr
 """An expression, or its text as in SQL."""
@@ -47,6 +52,7 @@ class TableQuery:
     order: tuple[Order, ...] = ()
     most: int | None = None
     contribution: Contribution | None = None
+    source: PerUnit | UnionAll | None = None
 
     @classmethod
     def of(cls, name: str, tables: Mapping[str, Table]) -> Self:
@@ -97,9 +103,58 @@ class TableQuery:
         theirs = {c: ex.Name(c, table) for c in other.columns if pairs.get(c) != c}
         return replace(self, joins=(*self.joins, join), columns={**self.columns, table: theirs})
 
-    def bounded(self, groups: int, rows: int) -> Self:
-        """Limit how much of one unit counts: at most ``groups`` groups, and ``rows`` rows in each."""
-        return replace(self, contribution=Contribution(groups=groups, rows=rows))
+    def bounded(self, groups: int | None = None, rows: int = 1) -> Self:
+        """Limit how much of one unit counts: at most ``groups`` groups, and ``rows`` rows in each.
+
+        Without ``groups``, at most ``rows`` rows in all groups together.
+        """
+        kept = in_all(rows) if groups is None else Contribution(groups=groups, rows=rows)
+        return replace(self, contribution=kept)
+
+    def per_unit(self, *by: str, **named: Condition) -> Self:
+        """One row for each unit: columns made of its own rows, by COUNT, SUM, MIN, MAX and AVG, as in SQL.
+
+        With ``by``, one row for each unit and each value of these columns.  Units without rows are not in it.
+
+        >>> cost = {"type": "integer", "bounds": [0, 100]}
+        >>> t = Table("t.csv", unit="pid", columns={"pid": "integer", "cost": cost}, contribution=(1, 20))
+        >>> q = TableQuery.of("t", {"t": t}).where("cost > 5").per_unit(n="COUNT(*)", total="SUM(cost)").where("n > 2")
+        >>> [str(f) for f in q.filters], list(q.columns["t"])
+        (['COUNT(*) > 2'], ['pid', 'n', 'total'])
+        """
+        if self.groups or self.outputs:
+            raise QuestionRefused("Rows are made before they are grouped.", fix="Call per_unit() before group_by().")
+        from curador.query.ask.sql.per_unit import UnitReader  # the parser is heavy: loaded when a text is first read
+
+        grouped = {name: self._column(name) for name in by}
+        rows, own = self._relation(""), tuple(sorted(set(grouped.values()), key=ex.order))
+        reader = UnitReader(rows, self.tables, own)
+        id = self.tables[self.table].unit.id
+        shared = {id: OfUnit("each", operand=reader.unit)} if id is not None else {}
+        found: dict[str, ex.Expr] = {**shared, **{name: OfUnit("each", operand=e) for name, e in grouped.items()}}
+        for name, what in named.items():
+            made = reader.of_text(what) if isinstance(what, str) else _expression(what)
+            found[identifier(name, "A column")] = made
+        return replace(self, source=reader.source, columns={self.table: found}, joins=(), filters=())
+
+    def union_all(self, other: TableQuery) -> Self:
+        """The rows of both, of tables with the same unit, in the columns that both have by name.
+
+        >>> count = {"type": "integer", "bounds": [0, 9]}
+        >>> one = Table("a.csv", unit="id", columns={"id": "integer", "n": count})
+        >>> two = Table("b.csv", unit="who", columns={"who": "integer", "m": count})
+        >>> start = TableQuery.of("a", {"a": one, "b": two})
+        >>> q = start.union_all(TableQuery.of("b", start.tables).with_columns(n="m"))
+        >>> list(q.columns["a"])
+        ['n']
+        """
+        parts = (self, other)
+        if any(part.groups or part.outputs for part in parts):
+            raise QuestionRefused("Rows are put together before they are grouped.", fix="Group them afterwards.")
+        named = [{n: e for columns in part.columns.values() for n, e in columns.items()} for part in parts]
+        found = {n: OfParts("parts", operands=(e, named[1][n])) for n, e in named[0].items() if n in named[1]}
+        source = UnionAll(tuple(part._relation("").rows for part in parts))
+        return replace(self, source=source, columns={self.table: found}, joins=(), filters=())
 
     # -- groups and aggregates
 
@@ -174,6 +229,7 @@ class TableQuery:
                 order_by=self.order,
                 limit=self.most,
                 contribution=self.contribution,
+                source=self.source,
             )
             check(asked, self.tables, unread)
         except QuestionRefused:
@@ -196,9 +252,15 @@ class TableQuery:
     def _read(self, condition: Condition) -> ex.Expr:
         """An expression over the tables' own columns, from text or from an expression over the visible ones."""
         if isinstance(condition, str):
-            return _parsed(condition, self)
+            return self._relation(condition).whole_text
         seen = {ex.Name(n): e for n, e in self.columns[self.table].items()}
         return substitute(_expression(condition), seen)
+
+    def _relation(self, text: str) -> Relation:
+        from curador.query.ask.sql.relations import built  # the parser is heavy: loaded when a text is first read
+
+        where = ex.all_of(*self.filters) if self.filters else None
+        return built(text, RowSet(self.table, self.source, self.joins, where), self.columns, self.tables)
 
     def _measured(self, what: Aggregate) -> Aggregate:
         column = what.column
@@ -209,8 +271,8 @@ class TableQuery:
             read = self._column(column.column) if named else self._read(column.column)
         else:
             read = self._read(column)
-        id = self.tables[self.table].unit.id
-        counts_units = what.function == "count_distinct" and id is not None and read == ex.Name(id)
+        rows = RowSet(self.table, self.source, self.joins)
+        counts_units = what.function == "count_distinct" and is_unit(read, rows, self.tables)
         return replace(what, column=None if counts_units else read)
 
 
@@ -220,11 +282,10 @@ def _expression(given: object) -> ex.Expr:
     return given
 
 
-def _parsed(text: str, query: TableQuery | None = None) -> ex.Expr:
+def _parsed(text: str) -> ex.Expr:
     from curador.query.ask.sql.read import parse_expression  # the parser is heavy: loaded when a text is first read
-    from curador.query.ask.sql.relations import Relation
 
-    return parse_expression(text, None if query is None else Relation(text, query.table, query.columns).find)
+    return parse_expression(text)
 
 
 def _keys(keys: object, groups: list[str]) -> tuple[KeyList, ...]:

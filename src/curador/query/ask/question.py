@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
+from functools import cached_property
 from typing import Any
 
 from curador.errors import QuestionRefused
@@ -15,7 +16,9 @@ from curador.mechanisms.sensitivity import Contribution
 from curador.numbers import set_fields, whole
 from curador.query.aggregates.base import Aggregate, aggregate_from_json, function_named
 from curador.query.aggregates.counts import count
-from curador.query.language.expressions import Bin, Expr, Literal, Name
+from curador.query.language.expressions import Bin, Expr, Literal
+from curador.query.language.rows import Join as Join
+from curador.query.language.rows import PerUnit, RowSet, UnionAll, join_from_json, source_from_json, tables_in
 from curador.query.language.text import shortened
 from curador.query.language.trees import expr_from_json, names
 from curador.query.tables.columns import Key
@@ -30,33 +33,6 @@ words could have 100,000, and each part takes time in every step of planning."""
 
 
 # ---- the parts of a question ---------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Join:
-    """A table joined to the first: a public one, matched by key, or a private one, matched by the unit's id.
-
-    ``on`` pairs a column so far in the question with one of the joined table.  ``kind`` is "public" or "unit";
-    ``outer`` keeps rows without a match.
-
-    >>> Join("public", "regions", ((Name("region"), "code"),)).outer
-    False
-    """
-
-    kind: str
-    table: str
-    on: tuple[tuple[Name, str], ...]
-    outer: bool = False
-
-    def __post_init__(self) -> None:
-        if self.kind not in ("public", "unit") or not self.on:
-            raise QuestionRefused("A join is with a public table or by the unit's id, on columns.", fix="Name them.")
-        ordered = sorted(set(self.on), key=lambda pair: (str(pair[0]), pair[1]))
-        set_fields(self, on=tuple(ordered))
-
-    def to_json(self) -> dict[str, object]:
-        on = [[left.to_json(), right] for left, right in self.on]
-        return {"kind": self.kind, "table": self.table, "on": on, "outer": self.outer}
 
 
 @dataclass(frozen=True)
@@ -121,13 +97,14 @@ class Order:
 
 @dataclass(frozen=True)
 class Question:
-    """One question about one table.
+    """One question about the rows of one table, or of what ``source`` makes of tables.
 
     The answer's columns are the groups, then the aggregates, in their order.
 
     ``tree`` names a declared hierarchy to release at all its levels, ``totals`` public totals of its nodes (by path)
     to adjust to.  HAVING, ORDER BY and LIMIT see noised answers only.
 
+    >>> from curador.query.language.expressions import Name
     >>> q = Question("adult", aggregates=(Output("n", count()),), group_by=(Group("sex", Name("sex")),))
     >>> q.outputs, Question.from_json(q.to_json()) == q
     (('sex', 'n'), True)
@@ -145,6 +122,7 @@ class Question:
     order_by: tuple[Order, ...] = ()
     limit: int | None = None
     contribution: Contribution | None = None
+    source: PerUnit | UnionAll | None = None
 
     def __post_init__(self) -> None:
         identifier(self.table, "A table")
@@ -231,10 +209,28 @@ class Question:
         measured = (name for o in self.aggregates for name in o.aggregate.outputs(o.name))
         return (*(g.name for g in self.group_by), *measured)
 
+    @cached_property
+    def rows(self) -> RowSet:
+        """The rows it is about."""
+        return RowSet(self.table, self.source, self.joins, self.where)
+
+    @cached_property
+    def expressions(self) -> tuple[Expr, ...]:
+        """Every expression over columns of those rows."""
+        measured = (o.aggregate.column for o in self.aggregates if o.aggregate.column is not None)
+        return (*self.rows.expressions, *(g.expr for g in self.group_by), *measured)
+
+    @cached_property
+    def reads(self) -> tuple[str, ...]:
+        """All tables that it reads, the first one first."""
+        asked = (name for e in self.expressions for name in tables_in(e))
+        return tuple(dict.fromkeys((*self.rows.tables, *asked)))
+
     @property
     def summary(self) -> str:
         """The question in a few words, for people: what is measured, of what, where and in which groups.
 
+        >>> from curador.query.language.expressions import Name
         >>> Question("adult", (Output("n", count()),), group_by=(Group("sex", Name("sex")),)).summary
         'count() of adult by sex'
         """
@@ -242,7 +238,9 @@ class Question:
             f"{o.aggregate.function}({'' if o.aggregate.column is None else shortened(o.aggregate.column)})"
             for o in self.aggregates
         )
-        text = f"{', '.join(measured)} of {', '.join([self.table, *(join.table for join in self.joins)])}"
+        text = f"{', '.join(measured)} of {', '.join(self.reads)}"
+        if isinstance(self.source, PerUnit):
+            text += " per unit"
         if self.where is not None:
             text += f" where {shortened(self.where)}"
         if self.group_by:
@@ -260,7 +258,7 @@ class Question:
             return cls(
                 table=data["table"],
                 aggregates=tuple(Output(o["name"], aggregate_from_json(o["aggregate"])) for o in data["aggregates"]),
-                joins=tuple(_join_in(j) for j in data["joins"]),
+                joins=tuple(map(join_from_json, data["joins"])),
                 where=_expr_in(data["where"]),
                 group_by=tuple(Group(g["name"], expr_from_json(g["expr"])) for g in data["group_by"]),
                 keys=tuple(_keys_in(k) for k in data["keys"]),
@@ -270,13 +268,14 @@ class Question:
                 order_by=tuple(Order(**o) for o in data["order_by"]),
                 limit=data["limit"],
                 contribution=None if data["contribution"] is None else Contribution(**data["contribution"]),
+                source=source_from_json(data["source"]),
             )
         except (TypeError, KeyError, AttributeError):
             raise QuestionRefused("This is not a question that to_json() wrote.", fix="Use to_json().") from None
 
 
 def _out(x: object) -> object:
-    if isinstance(x, Expr | Aggregate | Join | KeyList):
+    if isinstance(x, Expr | Aggregate | Join | KeyList | PerUnit | UnionAll):
         return x.to_json()
     if isinstance(x, Group | Output | Order | Contribution):
         return {f.name: _out(getattr(x, f.name)) for f in fields(x)}
@@ -285,18 +284,6 @@ def _out(x: object) -> object:
 
 def _expr_in(data: object) -> Expr | None:
     return None if data is None else expr_from_json(data)
-
-
-def _name_in(data: object) -> Name:
-    found = expr_from_json(data)
-    if not isinstance(found, Name):
-        raise TypeError
-    return found
-
-
-def _join_in(data: Mapping[str, Any]) -> Join:
-    on = tuple((_name_in(left), str(right)) for left, right in data["on"])
-    return Join(data["kind"], data["table"], on, bool(data["outer"]))
 
 
 def _keys_in(data: Mapping[str, Any]) -> KeyList:

@@ -9,4 +9,5 @@ Reading order:
 * intervals — interval arithmetic on grids
 * bounds — the type and bounds of an expression
 * text — an expression as SQL, for messages
+* rows — the rows that a question is about: a table, one row per unit, several tables together
 """

@@ -115,6 +115,13 @@ def unbounded(what: str, operand: ex.Expr, scope: Scope) -> QuestionRefused:
             fix="Declare bounds for the columns it is made of in the table.",
         )
     column = loose[0]
+    made = [str(n) for n in names(operand) if type(n) is not ex.Name]
+    if column in made:  # of one unit's rows, or of several tables
+        return QuestionRefused(
+            f"{what}: {column} has no bounds.",
+            fix=f"Write GREATEST(LEAST({column}, highest), lowest), or declare bounds for its columns, and for the "
+            "table how many rows of one unit count.",
+        )
     return QuestionRefused(
         f"{what}: the column {column!r} has no declared bounds.",
         fix=f"Declare bounds for {column} in the table, or learn them privately: bounds({column!r}), in SQL "

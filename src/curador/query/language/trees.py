@@ -62,6 +62,10 @@ def _expr(data: object) -> Expr:
     kind = TAGS[body.pop("is")]
     if kind is Literal:
         return Literal(_value(**body))  # type: ignore[arg-type]
+    if "rows" in body:
+        from curador.query.language.rows import rows_from_json  # rows hold expressions, and these hold rows
+
+        return kind(**{**body, "rows": rows_from_json(body["rows"])})
     if kind is Bin:
         body["edges"] = [number_from_text(x) for x in body["edges"]]
     return kind(**{name: _part(x) for name, x in body.items()})

@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 
 from curador.errors import QuestionRefused
 from curador.query.aggregates.base import Aggregate, function_named
-from curador.query.ask.question import Group, Join, Question
+from curador.query.ask.question import Group, Output, Question
+from curador.query.ask.typed import TypedRows, table_of, typed_rows
 from curador.query.language import expressions as ex
 from curador.query.language.bounds import condition, typecheck, unbounded
+from curador.query.language.rows import PerUnit, clipped, clipped_rows
 from curador.query.language.text import shortened
-from curador.query.language.types import Scope, Type, column_type
+from curador.query.language.trees import names
+from curador.query.language.types import Scope, Type
 from curador.query.tables.columns import FIRST_DAY, LAST_DAY, Key, Kind, key_value
 from curador.query.tables.names import suggestion
 from curador.query.tables.table import Table
 
 MOST_PUBLIC_GROUPS = 1_000_000
 """The most public keys of one question, all columns multiplied."""
-
-MOST_JOINED = 10_000
-"""Upper bound on the joined rows of one unit across private tables, unless a table declares more."""
 
 PublicRows = Callable[[str, Sequence[str]], Sequence[Sequence[Key]]]
 """Reads columns of a public table: from its name and theirs, rows of values, none of them NULL."""
@@ -45,34 +45,25 @@ class Checked:
     """
 
     question: Question
-    tables: Mapping[str, Table]
-    scope: Scope
+    rows: TypedRows
     groups: tuple[Type, ...]
     columns: tuple[Type | None, ...]
     keys: tuple[tuple[Key, ...], ...] | None
-    most_joined: int = MOST_JOINED
 
     @property
-    def rows_joined_per_unit(self) -> dict[str, int]:
-        """How many rows of each private table a unit brings into a join of them; empty without such a join.
+    def tables(self) -> Mapping[str, Table]:
+        """The declared tables."""
+        return self.rows.tables
 
-        The same number for all, as large as ``most_joined`` together allow: 100 of each of two tables.  A table that
-        declares that a unit contributes more than that brings as many as it declares.
-        """
-        others = [j.table for j in self.question.joins if j.kind == "unit"]
-        if not others:
-            return {}
-        tables = [self.question.table, *others]
-        share = 1
-        while (share + 1) ** len(tables) <= self.most_joined:
-            share += 1
-        declared = {name: self.tables[name].contribution for name in tables}
-        return {name: share if c is None else max(share, c.groups * c.rows) for name, c in declared.items()}
+    @property
+    def scope(self) -> Scope:
+        """The columns of its rows, and their types."""
+        return self.rows.scope
 
     @property
     def table(self) -> Table:
         """The table that is asked."""
-        return self.tables[self.question.table]
+        return self.rows.table
 
     def require_bounds(self) -> None:
         """Refuse what would be summed or ranked without bounds; a planner may first offer to learn them."""
@@ -98,79 +89,47 @@ def check(question: Question, tables: Mapping[str, Table], public_rows: PublicRo
     >>> check(q, {"adult": adult}).columns[0].bounds
     (Fraction(17, 1), Fraction(90, 1))
     """
-    scope = scope_of(question, tables)
-    if question.where is not None:
-        condition(question.where, scope)
+    question = _clipped(question, tables)
+    rows = typed_rows(question.rows, question.expressions, tables)
+    scope = rows.scope
     groups = tuple(_group(g, scope) for g in question.group_by)
     columns = tuple(_measured(o.name, o.aggregate, scope) for o in question.aggregates)
     keys = _keys(question, tables, groups, public_rows)
     if keys is None and any(o.aggregate.function == "top_k" for o in question.aggregates):
         raise QuestionRefused("top_k chooses among public keys.", fix="Declare keys for the columns it groups by.")
-    if question.contribution is not None and tables[question.table].unit.id is None:
+    if question.contribution is not None and rows.table.unit.id is None:
         raise QuestionRefused("A row is in one group, once: nothing to bound.", fix="Leave bounded() out.")
     _check_having(question, groups)
-    return Checked(question, tables, scope, groups, columns, keys)
+    return Checked(question, rows, groups, columns, keys)
 
 
-# ---- names ---------------------------------------------------------------------------------------------------
+def _clipped(question: Question, tables: Mapping[str, Table]) -> Question:
+    """The question with counts and sums of one unit's rows clipped to what its contribution allows."""
+    made = any(type(n) is not ex.Name for e in question.expressions for n in names(e))
+    if question.source is None and not made:
+        return question
+    kept = table_of(question.table, tables).contribution
+    per_unit = isinstance(question.source, PerUnit) and not question.source.by
+    if per_unit and not any(join.kind == "unit" for join in question.joins):
+        kept = question.contribution or kept  # nothing is cut afterwards, so it can only be meant for what is inside
+    if kept is None:
+        return question
+    most = kept.most
 
+    def measured(o: Output) -> Output:
+        a = o.aggregate
+        if a.column is None or (isinstance(a.column, ex.Name) and not function_named(a.function).needs_bounds):
+            return o
+        return Output(o.name, replace(a, column=clipped(a.column, most)))
 
-def table_of(name: str, tables: Mapping[str, Table]) -> Table:
-    """The table of a name, or a refusal that suggests another.
-
-    >>> table_of("adlt", {"adult": Table("adult.csv", columns={"age": "integer"})})  # doctest: +ELLIPSIS
-    Traceback (most recent call last):
-    curador.errors.QuestionRefused: There is no table 'adlt'. To do: Did you mean 'adult'? ...
-    """
-    if name not in tables:
-        raise QuestionRefused(f"There is no table {name!r}.", fix=suggestion(name, tables))
-    return tables[name]
-
-
-def scope_of(question: Question, tables: Mapping[str, Table]) -> dict[ex.Name, Type]:
-    """Every column the question may use: the table's by name, joined ones by table and name."""
-    first = table_of(question.table, tables)
-    if first.public:
-        raise QuestionRefused(f"The table {question.table!r} is public.", fix="Read it directly, it needs no noise.")
-    scope = {ex.Name(name): column_type(c) for name, c in first.columns.items()}
-    for join in question.joins:
-        scope |= _joined(join, first, scope, tables)
-    return scope
-
-
-def _joined(join: Join, first: Table, scope: Scope, tables: Mapping[str, Table]) -> dict[ex.Name, Type]:
-    other = table_of(join.table, tables)
-    found = {ex.Name(name, join.table): column_type(c) for name, c in other.columns.items()}
-    if not scope.keys().isdisjoint(found):
-        raise QuestionRefused(f"The table {join.table!r} is joined twice.", fix="Join it once.")
-    for left, right in join.on:
-        a, b = typecheck(left, scope), typecheck(ex.Name(right, join.table), found)
-        if a.kind is not b.kind or a.kind is Kind.REAL:
-            raise QuestionRefused(
-                f"{shortened(left)} is {a.kind} and {join.table}.{right} is {b.kind}.",
-                fix="Join on columns of one type, and not on reals.",
-            )
-    if join.kind == "public" and not other.public:
-        raise QuestionRefused(f"The table {join.table!r} is private.", fix="Join it by the unit's id.")
-    if join.kind == "unit":
-        _check_unit_join(join, first, other)
-    if not join.outer:
-        return found
-    return {n: Type(t.kind, t.lower, t.upper, t.bits, True, t.keys) for n, t in found.items()}
-
-
-def _check_unit_join(join: Join, first: Table, other: Table) -> None:
-    ids = (first.unit.id, other.unit.id)
-    if other.public or None in ids or (ex.Name(ids[0] or ""), ids[1]) not in join.on:
-        raise QuestionRefused(
-            f"The private table {join.table!r} is not joined by the unit's id on both sides.",
-            fix="Join private tables ON id = id, where each table's unit is that id.",
-        )
-    if first.neighbors is not other.neighbors:
-        raise QuestionRefused(
-            f"{join.table!r} is about {other.neighbors} neighbours, the first table about {first.neighbors}.",
-            fix="Declare one kind for both.",
-        )
+    rows = clipped_rows(question.rows, most)
+    return replace(
+        question,
+        source=rows.source,
+        where=rows.where,
+        group_by=tuple(Group(g.name, clipped(g.expr, most)) for g in question.group_by),
+        aggregates=tuple(map(measured, question.aggregates)),
+    )
 
 
 # ---- types ---------------------------------------------------------------------------------------------------

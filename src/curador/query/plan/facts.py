@@ -14,6 +14,7 @@ from curador.mechanisms.gaussian import Gaussian, IntegerGaussian
 from curador.mechanisms.laplace import IntegerLaplace
 from curador.query.aggregates.counts import count_distinct
 from curador.query.aggregates.measure import Search
+from curador.query.language.rows import PerUnit, most_rows
 from curador.query.language.trees import names
 from curador.query.plan.steps import Largest, Noised, Ranked, Selected, Step
 
@@ -33,6 +34,8 @@ def facts_of(plan: Plan) -> Facts:
         "neighbors": plan.neighbors.value,
         "unit": table.unit.id,
         "contribution": {"groups": plan.contribution.groups, "rows": plan.contribution.rows},
+        "total": plan.contribution.total,
+        "per_unit": table.unit.id is not None and plan.checked.rows.single,
         "where": None if question.where is None else str(question.where),
         "groups": [group.name for group in question.group_by],
         "keys": None if plan.checked.keys is None else len(plan.checked.keys),
@@ -119,11 +122,11 @@ def chosen_by_noise(plan: Plan) -> bool:
 def can_cut(plan: Plan) -> bool:
     """Whether a unit's limits can leave out something that an output would count.
 
-    Not where a row is a unit, nor where nothing but units are counted, without groups: each counts once, whatever is
-    cut.
+    Not where a unit has one row, nor where nothing but units are counted, without groups: each counts once, whatever
+    is cut.
     """
     units_alone = all(o.aggregate == count_distinct() for o in plan.question.aggregates)
-    return plan.checked.table.unit.id is not None and not (units_alone and not plan.question.group_by)
+    return not plan.checked.rows.single and not (units_alone and not plan.question.group_by)
 
 
 def notes_of(plan: Plan) -> list[dict[str, Any]]:
@@ -132,8 +135,13 @@ def notes_of(plan: Plan) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = [{"code": "covers"}]
     if can_cut(plan):
         kept, limits = plan.contribution, {"unit": checked.table.unit.id, "rows": plan.contribution.rows}
-        found.append({"code": "rows-left-out", **limits, "groups": kept.groups if question.group_by else None})
-    if joined := checked.rows_joined_per_unit:
+        in_groups = question.group_by and kept.total is None
+        found.append({"code": "rows-left-out", **limits, "groups": kept.groups if in_groups else None})
+    if isinstance(question.source, PerUnit):
+        found.append({"code": "per-unit", "unit": checked.table.unit.id})
+        if most := most_rows(question.expressions):
+            found.append({"code": "clipped-per-unit", "rows": most, "unit": checked.table.unit.id})
+    if joined := checked.rows.rows_joined_per_unit:
         outer = any(j.kind == "unit" and j.outer for j in question.joins)
         found.append({"code": "joined-outer" if outer else "joined", "rows": dict(joined)})
     if plan.prepared is not None and question.where is not None:

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 from curador.forks import process
+from curador.mechanisms.sensitivity import Contribution
 from curador.query.aggregates.measure import Measure
 from curador.query.language.expressions import Expr
 from curador.query.plan.checked import Checked
@@ -100,26 +101,31 @@ def measure_codes(plan: Plan) -> dict[str, Measure]:
     return {digest([read, m.code]): m for m in plan.measures}
 
 
-def _read(checked: Checked, contribution: object, copy: object) -> dict[str, object]:
+def _read(checked: Checked, contribution: Contribution, copy: object) -> dict[str, object]:
     question = checked.question
-    used = (question.table, *(join.table for join in question.joins))
     groups = [group.expr for group in question.group_by]
     # Where units are cut to a few groups, which ones are kept depends on the order of the groups and of their keys.
-    free = checked.table.unit.id is None
+    free = checked.rows.single
     order = canonical(groups) if free else list(range(len(groups)))
     return {
-        "tables": {name: declared(checked.tables[name]) for name in used},
+        "tables": {name: declared(checked.tables[name]) for name in question.reads},
         "table": question.table,
+        **({} if question.source is None else {"source": question.source.to_json()}),
         "joins": [join.to_json() for join in question.joins],
         "where": question.where,
         "groups": [groups[i] for i in order],
         "keys": None if checked.keys is None else _keys(checked.keys, order, free),
         "tree": None if question.tree is None else checked.keys,
-        "contribution": contribution,
-        "limits": None if copy is None else declared_limits(checked),
-        "joined": checked.rows_joined_per_unit,
+        "contribution": _limits(contribution),
+        "limits": None if copy is None else _limits(declared_limits(checked)),
+        "joined": checked.rows.rows_joined_per_unit,
         "copy": copy,  # which prepared copy, but not its snapshot: that is read from the rows
     }
+
+
+def _limits(kept: Contribution) -> dict[str, object]:
+    own: dict[str, object] = {"rows": kept.rows, "groups": kept.groups, "fewest": kept.fewest}
+    return own if kept.total is None else {**own, "total": kept.total}
 
 
 def canonical(groups: Sequence[Expr]) -> list[int]:

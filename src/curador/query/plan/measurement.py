@@ -57,15 +57,16 @@ def declared_limits(checked: Checked) -> Contribution:
     """How many groups, and rows in each, a unit may keep, as declared with the question or for the table."""
     question, table = checked.question, checked.table
     kept = question.contribution or table.contribution
-    if table.unit.id is None:
+    if checked.rows.single:
         return Contribution(rows=1, groups=1)
     if kept is None:
         raise QuestionRefused(
             f"{question.table!r} does not say how many groups and rows one {table.unit.id!r} may count in.",
-            fix="Declare contribution = { groups = 5, rows = 3 } for the table, or ask .bounded(groups=5, rows=3).",
-            code="no-contribution",
+            fix="Declare contribution = { groups = 5, rows = 3 } for the table, or { rows = 20 } in all groups together, "
+            "or give it with the question: contribution=(5, 3), or 20.",
+            code="contribution-needed",
         )
-    return Contribution(rows=kept.rows, groups=kept.groups)
+    return Contribution(rows=kept.rows, groups=kept.groups, total=kept.total)
 
 
 def limits(checked: Checked) -> Contribution:
@@ -85,8 +86,10 @@ def limits(checked: Checked) -> Contribution:
         # where it is declared, and only there: as read, it is what a reader of files makes of a row.
         sure = checked.table.neighbors is Neighbors.ADD_REMOVE or checked.table.size is not None
         return Contribution(rows=1, groups=1, fewest=int(sure and _untouched(question)))
+    if checked.rows.single:
+        return kept
     cells = 1 if not question.group_by else kept.groups if checked.keys is None else len(checked.keys)
-    return Contribution(rows=kept.rows, groups=min(kept.groups, cells))
+    return Contribution(rows=kept.rows, groups=min(kept.groups, cells), total=kept.total)
 
 
 def constant(m: Measure, checked: Checked) -> int:

@@ -89,13 +89,12 @@ class Plan:
     @property
     def tables(self) -> tuple[str, ...]:
         """The private tables it reads: each is charged."""
-        joined = (j.table for j in self.question.joins if not self.checked.tables[j.table].public)
-        return (self.question.table, *joined)
+        return tuple(name for name in self.question.reads if not self.checked.tables[name].public)
 
     @property
     def reads(self) -> frozenset[str]:
         """All tables it reads, public ones too."""
-        return frozenset((self.question.table, *(j.table for j in self.question.joins)))
+        return frozenset(self.question.reads)
 
     @cached_property
     def event(self) -> Event:

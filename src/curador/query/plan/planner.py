@@ -92,8 +92,7 @@ class ExactHalf:
     @property
     def reads(self) -> frozenset[str]:
         """All tables it reads."""
-        question = self.checked.question
-        return frozenset((question.table, *(join.table for join in question.joins)))
+        return frozenset(self.checked.question.reads)
 
     @property
     def exact(self) -> Exact:
@@ -203,6 +202,7 @@ class Planner:
             joins=question.joins,
             where=question.where,
             contribution=question.contribution,
+            source=question.source,
         )
         ranks = plan(check(search, self.checked.tables), PureDP(OFFERED_EPSILON)).expected[0].value
         return (
@@ -288,7 +288,7 @@ class Planner:
         """The choice, and the counts of those chosen: a unit is in no more of them than in all."""
         neighbors, kept, m = self.checked.table.neighbors, self.contribution, recipe.measures[0]
         chosen = TopItem(m, k, kept.rows, len(self.checked.keys or ()), neighbors, self._weight(recipe))
-        among = Contribution(kept.rows, min(kept.groups, chosen.k))
+        among = Contribution(kept.rows, min(kept.groups, chosen.k), total=kept.total)
         size = m.sensitivity(among, neighbors, chosen.k)
         return chosen, NoiseItem(m, size, self._weight(recipe), chosen.k)
 

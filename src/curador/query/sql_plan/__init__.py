@@ -6,6 +6,7 @@ Reading order:
 * exact — statements, and the columns that an engine reads for them
 * expressions — expressions in the neutral language
 * joins — joined tables
+* sources — the rows of a question: tables, one row per unit, several tables together
 * group_index — the index of each row's public group
 * truncate — the rows that each unit keeps
 * lower — a checked question to its statements

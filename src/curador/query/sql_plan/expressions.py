@@ -11,6 +11,7 @@ from functools import singledispatch
 
 from curador.query.language import expressions as ex
 from curador.query.language.bounds import compared_bits, division_shift, typecheck
+from curador.query.language.rows import InUnits
 from curador.query.language.types import Scope, Type, grid_value, literal_on
 from curador.query.sql_plan import ir as nt
 from curador.query.sql_plan.ir import Node
@@ -75,6 +76,11 @@ def _(e: ex.Name, at: Bindings) -> Node:
 
 
 @lowered.register
+def _(e: InUnits, at: Bindings) -> Node:
+    return nt.present(nt.column(at.columns[e]))  # the unit's id in the list, NULL where it is not there
+
+
+@lowered.register
 def _(e: ex.Literal, at: Bindings) -> Node:
     if e.kind is None:
         return nt.null()
@@ -84,6 +90,11 @@ def _(e: ex.Literal, at: Bindings) -> Node:
 
 
 # ---- numbers -------------------------------------------------------------------------------------------------
+
+
+def on_grid(e: ex.Expr, bits: int | None, at: Bindings) -> Node:
+    """The neutral tree of an expression, put on a grid at least as fine as its own if ``bits`` are given."""
+    return lowered(e, at) if bits is None else _shifted(e, bits, at)
 
 
 def _shifted(e: ex.Expr, bits: int, at: Bindings) -> Node:
@@ -103,13 +114,13 @@ def _(e: ex.Arithmetic, at: Bindings) -> Node:
     if e.op == "/":
         shift = division_shift(a, b, at.type(e))
         over = nt.times(lowered(e.left, at), nt.constant(1 << shift)) if shift else lowered(e.left, at)
-        return _floor_division(at.bind(over), at.bind(lowered(e.right, at)))
+        return floor_division(at.bind(over), at.bind(lowered(e.right, at)))
     finer = max(a.bits, b.bits)
     left, right = _shifted(e.left, finer, at), _shifted(e.right, finer, at)
     return nt.infix(e.op, left, right if e.op in "+-" else nt.unless_zero(right))
 
 
-def _floor_division(a: Node, b: Node) -> Node:
+def floor_division(a: Node, b: Node) -> Node:
     """floor(a / b), NULL by zero; only non-negative numbers are divided, and a + b - 1 stays below 2**63."""
 
     def positive(x: Node, y: Node) -> Node:

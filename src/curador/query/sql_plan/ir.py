@@ -16,10 +16,11 @@ OPERATORS = frozenset({"+", "-", "*", "//", "%", "=", "<>", "<", "<=", ">", ">="
 """The operators between two operands; ``//`` is the division that drops the fraction."""
 
 FunctionName = Literal[
-    "ABS", "COALESCE", "COUNT", "COUNT DISTINCT", "COUNT ROWS", "GREATEST", "IS NULL", "LEAST", "NARROW", "NEGATE",
-    "NOT", "NULLIF", "SUM", "TEXT HASH",
+    "ABS", "COALESCE", "COUNT", "COUNT DISTINCT", "COUNT ROWS", "GREATEST", "IS NULL", "LEAST", "MAX", "MIN",
+    "NARROW", "NEGATE", "NOT", "NULLIF", "SUM", "TEXT HASH", "WHOLE",
 ]  # fmt: skip
-"""Functions, aggregates and operators of one operand; NARROW casts to 32 bits, TEXT HASH is 28 bits of an MD5."""
+"""Functions, aggregates and operators of one operand; NARROW casts to 32 bits and WHOLE to 64, TEXT HASH is 28 bits of
+an MD5."""
 
 Ranking = Literal["ROW_NUMBER", "DENSE_RANK", "COUNT"]
 """The number that a window gives each row: its place, the place of its value, or the number of rows."""
@@ -157,10 +158,17 @@ class Select:
     fence: bool = False
 
 
-FromItem = Select | TableRef
-"""The sources of a layer: the layer below, or a table."""
+@dataclass(frozen=True, slots=True)
+class Stacked:
+    """The rows of several layers with the same columns, one after the other."""
 
-Source = Select | TableRef | ValuesList
+    layers: tuple[Select, ...]
+
+
+FromItem = Select | TableRef | Stacked
+"""The sources of a layer: the layer below, a table, or several layers together."""
+
+Source = Select | TableRef | ValuesList | Stacked
 """The sources of a join."""
 
 Tree = Node | Source | Joined
@@ -190,6 +198,8 @@ def parts(tree: Tree) -> Sequence[Tree]:
             return [node for row in tree.rows for node in row]
         case Joined():
             return tree.source, tree.on
+        case Stacked():
+            return tree.layers
         case Select():
             return *(node for _, node in tree.columns), tree.source, *tree.joins, *_given(tree.where)
         case _:
@@ -368,6 +378,21 @@ def total(x: Node) -> Node:
     return Call("SUM", (x,))
 
 
+def least(x: Node) -> Node:
+    """The least value; NULL of none."""
+    return Call("MIN", (x,))
+
+
+def largest(x: Node) -> Node:
+    """The largest value; NULL of none."""
+    return Call("MAX", (x,))
+
+
+def whole(x: Node) -> Node:
+    """A wide sum as an integer of 64 bits, which it is known to fit."""
+    return Call("WHOLE", (x,))
+
+
 def rank(partition: Sequence[str], order: Sequence[str], dense: bool) -> Node:
     """The place of a row, or with ``dense`` of its value, among the rows of its part; NULLs come first."""
     return Over("DENSE_RANK" if dense else "ROW_NUMBER", tuple(partition), tuple(order))
@@ -388,6 +413,11 @@ def table(text: str) -> TableRef:
 def listed(text: str, columns: Sequence[str], values: Iterable[Sequence[Node]]) -> ValuesList:
     """A constant table."""
     return ValuesList(text, tuple(columns), tuple(map(tuple, values)))
+
+
+def stacked(layers: Sequence[Select]) -> FromItem:
+    """The rows of all layers."""
+    return Stacked(tuple(layers)) if len(layers) > 1 else layers[0]
 
 
 def join(source: Source, on: Node, outer: bool = False, alias: str = "b") -> Joined:

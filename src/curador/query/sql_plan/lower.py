@@ -1,7 +1,8 @@
 """From a checked question to the exact half of its plan: statements in the neutral language, reading no data.
 
 Layers, from the bottom: the columns as read (:class:`~curador.query.sql_plan.exact.Scan`), joined
-(:mod:`curador.query.sql_plan.joins`); expressions, and the filter; the number of the public key, rows with other keys
+(:mod:`curador.query.sql_plan.joins`), made one row per unit or put together where the question says so
+(:mod:`curador.query.sql_plan.sources`); expressions, and the filter; the number of the public key, rows with other keys
 dropped; the rows that each unit keeps (``truncate``); and the aggregates.  The filter comes before the truncation.
 """
 
@@ -9,12 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import count
 
 from curador.errors import QuestionRefused
 from curador.mechanisms.sensitivity import Contribution
 from curador.query.aggregates.measure import Measure, MeasureKind
 from curador.query.language import expressions as ex
-from curador.query.language.trees import names
 from curador.query.language.types import column_type
 from curador.query.plan.checked import Checked
 from curador.query.sql_plan import ir as nt
@@ -23,8 +24,8 @@ from curador.query.sql_plan.exact import Exact, Read, Scan, Statement
 from curador.query.sql_plan.expressions import Bindings, lowered
 from curador.query.sql_plan.group_index import indexed, key_node
 from curador.query.sql_plan.ir import Node
-from curador.query.sql_plan.joins import compared_columns, first, joined, scans
 from curador.query.sql_plan.prepared import Prepared
+from curador.query.sql_plan.sources import OpenRows, opened, short_names
 from curador.query.sql_plan.truncate import INDEX, MOST_ROWS_PER_GROUP, UNIT, GroupColumns
 from curador.query.tables.columns import Kind
 from curador.query.tables.table import Table
@@ -57,13 +58,14 @@ def lower(
     cells, layer = layout.grouped([] if prepared is None else prepared.kept(contribution))
     if prepared is not None:
         contribution = prepared.left(checked, contribution)
-    elif unit is not None:
+    elif not checked.rows.single:
+        assert unit is not None
         kind = checked.table.columns[unit].kind
         units = any(m.kind is MeasureKind.UNITS for m in measures)
         layer = truncate.truncated(layer, kind, cells, layout.value_names, contribution, units)
     return Exact(
-        scans=layout.scans,
-        statements=tuple(_statements(measures, layout.value_of, cells, layer, unit is not None)),
+        scans=layout.rows.scans,
+        statements=tuple(_statements(measures, layout.value_of, cells, layer, not checked.rows.single)),
         keys=checked.keys,
         kinds=tuple(t.kind for t in checked.groups),
         contribution=contribution,
@@ -94,10 +96,14 @@ class _Layout:
 
     def __init__(self, checked: Checked, measures: Sequence[Measure], prepared: Prepared | None) -> None:
         self.checked = checked
-        self.columns = {n: f"c{i}" for i, n in enumerate(sorted(_used(checked, measures), key=str))}
-        self.at = Bindings(checked.scope, self.columns)
-        found = scans(checked, self.columns) if prepared is None else [prepared.scan(checked, self.columns)]
-        self.scans = tuple(found)
+        grouped = [g.expr for g in checked.question.group_by]
+        columns = short_names(checked.rows, [*grouped, *(m.column for m in measures if m.column is not None)])
+        self.at = Bindings(checked.scope, columns)
+        if prepared is None:
+            self.rows = opened(checked.rows, self.at, count())
+        else:
+            scan = prepared.scan(checked, columns)
+            self.rows = OpenRows((scan,), nt.table(scan.name), tuple(r.name for r in scan.reads), ())
         wanted = dict.fromkeys(_value(m, measures) for m in measures if m.column is not None)
         self.values = {value: f"v{i}" for i, value in enumerate(wanted)}
         self.value_of = {m: self.values[_value(m, measures)] for m in measures if m.column is not None}
@@ -109,31 +115,15 @@ class _Layout:
     def grouped(self, tests: list[Node]) -> tuple[GroupColumns, nt.FromItem]:
         """A layer of the id, the group and the values, filtered, and its group columns."""
         question = self.checked.question
-        unit = {UNIT: nt.column(UNIT)} if self.checked.table.unit.id is not None else {}
+        unit = {} if self.checked.rows.single else {UNIT: nt.column(UNIT)}
         groups = {f"k{i}": lowered(g.expr, self.at) for i, g in enumerate(question.group_by)}
         values = {name: value.node(self.at) for value, name in self.values.items()}
         tests += [nt.present(x) for x in unit.values()]
         if question.where is not None:
             tests.append(lowered(question.where, self.at))
-        joins = [joined(i, self.checked, scan, self.at) for i, scan in enumerate(self.scans) if i]
-        read = [r.name for scan in self.scans for r in scan.reads]
-        source = self.at.over(first(self.checked, self.scans[0], self.columns), read, joins)
+        source = self.at.over(self.rows.source, self.rows.read, self.rows.joins)
         kinds = [t.kind for t in self.checked.groups]
         return indexed(unit, groups, values, source, tests, self.checked.keys, kinds)
-
-
-def _used(checked: Checked, measures: Sequence[Measure]) -> set[ex.Name]:
-    question = checked.question
-    expressions = [g.expr for g in question.group_by] + [m.column for m in measures if m.column is not None]
-    if question.where is not None:
-        expressions.append(question.where)
-    found = {n for e in expressions for n in names(e)}
-    for join in question.joins:
-        pairs = compared_columns(join, checked)
-        found |= {left for left, _ in pairs} | {right for _, right in pairs}
-        if checked.table.unit.id is None:  # which row of a public table is taken may not depend on the question
-            found |= {ex.Name(c, join.table) for c in checked.tables[join.table].columns}
-    return found
 
 
 # ---- values --------------------------------------------------------------------------------------------------

@@ -82,7 +82,12 @@ class Prepared:
         Guarantee: docs/proofs/truncation.md, section 4.
         """
         question, asked = checked.question, {g.expr for g in checked.question.group_by}
-        if question.table != self.table or question.joins or schema_digest(checked.table) != self.schema:
+        if question.reads != (self.table,) or question.source is not None or checked.rows.among:
+            return False
+        if schema_digest(checked.table) != self.schema:
+            return False
+        kept = question.contribution or checked.table.contribution
+        if question.joins or (kept is not None and kept.total is not None):  # its ranks are within groups
             return False
         held = self._keys(checked)
         if held is None or not asked <= set(self.group_by):

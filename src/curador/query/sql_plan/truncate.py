@@ -137,8 +137,12 @@ def truncated(
 ) -> nt.Select:
     """The rows that are kept of every unit: columns of the group, ``values``, and with ``units`` the id.
 
-    ``layer`` has the id, never NULL, the group and the values.
+    ``layer`` has the id, never NULL, the group and the values.  Where rows are limited in all groups together, they
+    are chosen as if there were one group, spread evenly over groups and then over values.
     """
+    if limits.total is not None and cells.columns:
+        every = (*cells.columns, *values)
+        return truncated(layer, unit, GroupColumns(1), every, Contribution(rows=limits.total), units)
     rows = limits.rows
     layer = mixed(layer, unit, cells, values)
     kept: dict[str, Node] = {c: nt.column(c) for c in (UNIT, *cells.names, *values, MIXED)}

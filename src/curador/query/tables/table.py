@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from curador.errors import InvalidParameter
-from curador.mechanisms.sensitivity import Contribution
+from curador.mechanisms.sensitivity import Contribution, in_all
 from curador.numbers import set_fields, whole
 from curador.privacy import Neighbors, Unit
 from curador.query.tables.columns import Column, Kind, text_value
@@ -86,8 +86,8 @@ class Table:
     * ``columns`` are Columns, names of types, or settings as in a study file.
     * ``neighbors`` says how two databases may differ by one unit.
     * ``size`` is the number of units, where that is public.
-    * ``contribution`` is {"groups": …, "rows": …}: in how many groups one unit counts, and with how many rows in each,
-      unless a question says otherwise.
+    * ``contribution`` is {"groups": …, "rows": …}: in how many groups one unit counts, and with how many rows in each;
+      or {"rows": …} alone, in all groups together.  A question may say otherwise.
     * ``public`` tables are read without noise and have no unit.
     * ``trees`` are public hierarchies of text columns: Trees, or {"levels": […], "children": {…}}.
 
@@ -117,7 +117,7 @@ class Table:
         columns: Mapping[str, object] = MappingProxyType({}),
         neighbors: Neighbors | str = Neighbors.ADD_REMOVE,
         size: int | None = None,
-        contribution: Contribution | Mapping[str, int] | tuple[int, int] | None = None,
+        contribution: Contribution | Mapping[str, int] | tuple[int, int] | int | None = None,
         name: str | None = None,
         public: bool = False,
         trees: Mapping[str, Tree | Mapping[str, object]] = MappingProxyType({}),
@@ -221,15 +221,28 @@ def _contribution(limit: object, unit: Unit) -> Contribution | None:
         raise InvalidParameter(
             "A row is in one group, once, so it has no contribution limits.", fix="Leave contribution out."
         )
+    return contribution_of(limit)
+
+
+def contribution_of(limit: object) -> Contribution:
+    """The limits that a pair of (groups, rows per group) states, or a number of rows in all groups together.
+
+    >>> contribution_of((5, 3)), contribution_of(20).most
+    (Contribution(rows=3, groups=5, fewest=0), 20)
+    """
     if isinstance(limit, Contribution):
         return limit
-    if isinstance(limit, tuple) and len(limit) == 2:  # short for the same, in this order
+    if isinstance(limit, int) and not isinstance(limit, bool):
+        return in_all(limit)
+    if isinstance(limit, tuple | list) and len(limit) == 2:  # short for the same, in this order
         limit = dict(zip(("groups", "rows"), limit, strict=True))
     if isinstance(limit, Mapping) and set(limit) == {"groups", "rows"}:
         return Contribution(groups=limit["groups"], rows=limit["rows"])
+    if isinstance(limit, Mapping) and set(limit) == {"rows"}:
+        return in_all(limit["rows"])
     raise InvalidParameter(
         f"A contribution has groups and rows, got {limit!r}.",
-        fix='Write contribution = { groups = 5, rows = 3 }, in Python {"groups": 5, "rows": 3}.',
+        fix='Write contribution = { groups = 5, rows = 3 }, in Python {"groups": 5, "rows": 3}; or rows alone.',
     )
 
 

@@ -40,6 +40,13 @@ TEXTS = {
     "label-costs": "costs",
     "protects": "{unit}, {neighbors}",
     "keeps": "of each, at most {rows} in {groups}",
+    "keeps-one": "of each, one row, made of all its rows",
+    "limit-per-unit": "at most",
+    "share-kept": "keeps",
+    "share-within": "between",
+    "limit-advice": "The least that keeps 95 %: {limit}. A unit with more than {most} counts here with {most}.",
+    "keeps-total": "of each, at most {rows} in all",
+    "keeps-after-total": "of each, at most {rows} in all, after the filter",
     "keeps-before": "of each, at most {rows} in {groups}, before the filter",
     "keeps-after": "of each, at most {rows} in {groups}, after the filter",
     "whole-answer": "the whole answer",
@@ -104,6 +111,9 @@ TEXTS = {
     "a bound, to which it is clipped.",
     "kept-rows": "{rows} of each {unit!r}",
     "kept-groups": "{rows} of each {unit!r} in each of {groups}",
+    "per-unit": "There is one row for each {unit!r} that has rows here; those without any are not in it.",
+    "clipped-per-unit": "No row of a {unit!r} is left out, but what is counted or added up of one is clipped to what {rows} "
+    "rows can give.",
     "joined": "Of each unit at most {rows} are joined, chosen before the join. A unit with more loses pairs of rows that "
     "match, so counts and sums of joined rows are too small; by how much is not known without paying for it.",
     "joined-outer": "Of each unit at most {rows} are joined, chosen before the join. A unit with more loses pairs of rows that "

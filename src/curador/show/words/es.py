@@ -40,6 +40,13 @@ TEXTS = {
     "label-costs": "cuesta",
     "protects": "{unit}, {neighbors}",
     "keeps": "de cada uno, como mucho {rows} en {groups}",
+    "keeps-one": "de cada uno, una fila, hecha de todas las suyas",
+    "limit-per-unit": "como mucho",
+    "share-kept": "conserva",
+    "share-within": "entre",
+    "limit-advice": "Lo mínimo que conserva el 95 %: {limit}. Una unidad con más de {most} cuenta aquí con {most}.",
+    "keeps-total": "de cada uno, como mucho {rows} en total",
+    "keeps-after-total": "de cada uno, como mucho {rows} en total, después del filtro",
     "keeps-before": "de cada uno, como mucho {rows} en {groups}, antes del filtro",
     "keeps-after": "de cada uno, como mucho {rows} en {groups}, después del filtro",
     "whole-answer": "toda la respuesta",
@@ -104,6 +111,9 @@ TEXTS = {
     "de una cota, a la que se recorta.",
     "kept-rows": "{rows} de cada {unit!r}",
     "kept-groups": "{rows} de cada {unit!r} en cada uno de {groups}",
+    "per-unit": "Hay una fila por cada {unit!r} que tiene filas aquí; los que no tienen ninguna no están.",
+    "clipped-per-unit": "No se deja fuera ninguna fila de un {unit!r}, pero lo que se cuenta o se suma de cada uno se recorta a "
+    "lo que pueden dar {rows} filas.",
     "joined": "De cada unidad se unen como mucho {rows}, elegidas antes de la unión. Una unidad con más pierde pares de filas "
     "que coinciden, así que recuentos y sumas de filas unidas quedan cortos; cuánto no se sabe sin pagar por ello.",
     "joined-outer": "De cada unidad se unen como mucho {rows}, elegidas antes de la unión. Una unidad con más pierde pares de "

@@ -32,12 +32,13 @@ from curador.query.ask.sql import relations
 from curador.query.ask.sql import text as limits
 from curador.query.ask.sql.read import parse, parse_expression
 from curador.query.ask.sql.text import FEWEST_STEPS, LONGEST_SQL, MOST_TOKENS, STEPS_PER_TOKEN, statement
+from curador.query.ask.typed import scope_of
 from curador.query.language.bounds import typecheck
 from curador.query.language.expressions import DEEPEST, LARGEST, Name
 from curador.query.language.intervals import QUOTIENT_BITS
 from curador.query.language.trees import expr_from_json
 from curador.query.language.types import MOST_KEYS, SIGNIFICANT
-from curador.query.plan.checked import MOST_PUBLIC_GROUPS, check, scope_of
+from curador.query.plan.checked import MOST_PUBLIC_GROUPS, check
 from curador.query.tables.names import distinct
 from curador.query.tables.table import Table, Tree
 
@@ -263,23 +264,41 @@ def test_quoted_names() -> None:
         ("SELECT COUNT(*) FROM (SELECT pid + 1 AS p FROM visits) v JOIN doses ON p = person", "computed", ""),
         ("SELECT COUNT(*) FROM visits FULL JOIN regions USING (region)", "FULL", "LEFT JOIN"),
         ("SELECT COUNT(*) FROM visits RIGHT JOIN regions USING (region)", "RIGHT", "LEFT JOIN"),
-        ("SELECT COUNT(*) FROM visits NATURAL JOIN regions", "METHOD", ""),
+        (
+            "SELECT COUNT(*) FROM (SELECT pid AS p FROM visits) v NATURAL JOIN doses",
+            "NATURAL JOIN finds no",
+            "ON a = b",
+        ),
         ("SELECT COUNT(*) FROM visits a JOIN visits b ON a.pid = b.pid", "already", "another table"),
         ("SELECT COUNT(*) FROM visits JOIN doses ON visits.age = doses.age", "unit's id", "id = id"),
-        ("SELECT COUNT(*) FROM visits JOIN (SELECT * FROM regions) r ON visits.region = r.region", "tables", ""),
+        (
+            "SELECT COUNT(*) FROM visits LEFT JOIN (SELECT person FROM doses WHERE age > 3) d ON pid = person",
+            "query",
+            "",
+        ),
+        ("SELECT COUNT(*) FROM visits JOIN (SELECT region AS r FROM regions) r ON visits.region = r.r", "public", ""),
         (
             "WITH r AS (SELECT * FROM visits) SELECT COUNT(*) FROM visits JOIN r ON visits.pid = r.pid",
-            "not queries",
+            "already",
             "",
         ),
         ("WITH RECURSIVE a AS (SELECT 1 AS x) SELECT COUNT(*) FROM a", "RECURSIVE", "without RECURSIVE"),
         ("WITH a(b) AS (SELECT age FROM visits) SELECT COUNT(*) FROM a", "COLUMNS", ""),
         ("WITH a AS (SELECT age FROM visits), A AS (SELECT 1 AS x FROM visits) SELECT COUNT(*) FROM a", "twice", ""),
-        ("SELECT COUNT(*) FROM (SELECT sex, COUNT(*) AS n FROM visits GROUP BY sex)", "inner query", "outer"),
+        ("SELECT COUNT(*) FROM (SELECT sex, COUNT(*) AS n FROM visits GROUP BY sex)", "inner query", "one row per pid"),
+        ("SELECT COUNT(*) FROM (SELECT pid, age, COUNT(*) AS n FROM visits GROUP BY pid)", "may differ", "GROUP BY"),
+        ("SELECT COUNT(*) FROM (SELECT pid, MEDIAN(age) AS n FROM visits GROUP BY pid)", "MEDIAN", "COUNT, SUM"),
+        ("SELECT COUNT(*) FROM (SELECT pid, COUNT(*) FROM visits GROUP BY pid)", "no name", "AS name"),
+        ("SELECT COUNT(*) FROM (SELECT age FROM visits UNION SELECT age FROM doses)", "UNION", "UNION ALL"),
+        ("SELECT COUNT(*) FROM (SELECT age FROM visits UNION ALL SELECT age, person FROM doses)", "numbers", ""),
+        ("SELECT COUNT(*) FROM (SELECT region FROM visits UNION ALL SELECT region FROM regions)", "public", ""),
+        ("SELECT COUNT(*) FROM visits WHERE pid IN (SELECT age FROM doses)", "other units", "id IN"),
+        ("SELECT COUNT(*) FROM visits WHERE age IN (SELECT person FROM doses)", "other units", "id IN"),
+        ("SELECT COUNT(*) FROM visits WHERE pid IN (SELECT person FROM doses LIMIT 1)", "LIMIT", ""),
         ("SELECT COUNT(*) FROM (SELECT AVG(age) AS a FROM visits)", "inner query", "outer"),
         ("SELECT COUNT(*) FROM (SELECT age FROM visits ORDER BY income LIMIT 1)", "inner query", "outer"),
         ("SELECT COUNT(*) FROM (SELECT DISTINCT age FROM visits)", "inner query", "outer"),
-        ("SELECT COUNT(*) FROM visits WHERE age IN (SELECT age FROM visits)", "QUERY", "list the values"),
+        ("SELECT COUNT(*) FROM visits WHERE age IN (SELECT age FROM visits)", "other units' rows", "id IN"),
         ("SELECT COUNT(*) FROM visits WHERE EXISTS (SELECT 1 FROM regions)", "EXISTS", "aggregates"),
         ("SELECT COUNT(*) FROM visits WHERE age = (SELECT MAX(age) FROM visits)", "subquery", "aggregates"),
         ("SELECT COUNT(*) FROM visits WHERE age = ANY (SELECT 1)", "ANY", ""),

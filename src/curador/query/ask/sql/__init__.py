@@ -3,8 +3,11 @@
 Reading order:
 
 * text — the parsed text, and refusals that point into it
-* relations — FROM, joins, CTEs and subqueries
 * expressions — expressions
+* relation — a relation as a query sees it
+* joins — joins
+* per_unit — inner queries with one row per unit
+* relations — FROM, CTEs, subqueries, UNION ALL and IN (SELECT …)
 * aggregates — aggregates
 * read — a statement to a question
 """

@@ -20,14 +20,16 @@ OUR_AGGREGATES = ("MEAN", "TOP_K", "HISTOGRAM", "BOUNDS")
 
 @dataclass(frozen=True)
 class Reader:
-    """Reads expressions of one text; ``column`` resolves a name, ``aggregate`` reads an aggregate.
+    """Reads expressions of one text; ``column`` resolves a name, ``aggregate`` reads an aggregate, ``among`` a query
+    after IN.
 
-    Without ``aggregate``, as in WHERE, an aggregate is refused.
+    Without ``aggregate``, as in WHERE, an aggregate is refused; so is a query without ``among``.
     """
 
     text: str
     column: Callable[[exp.Column], ex.Expr]
     aggregate: Callable[[exp.Expr], ex.Expr] | None = None
+    among: Callable[[exp.Expr], ex.Expr] | None = None
 
     def read(self, node: exp.Expr | None, depth: int = 1) -> ex.Expr:
         """The expression a node stands for."""
@@ -206,8 +208,12 @@ def _between(r: Reader, node: exp.Expr, depth: int) -> ex.Expr:
     return ex.all_of(ex.Compare(">=", value, low), ex.Compare("<=", value, high))
 
 
-@_rule(exp.In, says="this expressions")
+@_rule(exp.In, says="this expressions query")
 def _in(r: Reader, node: exp.Expr, depth: int) -> ex.Expr:
+    if node.args.get("query"):
+        if r.among is None:
+            refuse(node, r.text, "A query stands where a list of values is needed.", "List the values.")
+        return r.among(node)
     found = [r.read(x, depth) for x in node.expressions]
     values = [v for v in found if isinstance(v, ex.Literal)]
     if len(values) < len(found):

@@ -1,7 +1,8 @@
 """SQL text to a Question: one SELECT of aggregates, read from an allow-list and rebuilt as our own.
 
-Subqueries and WITH that stay row by row are read by substitution: a column they define is its expression over the
-table's own columns, so its bounds are worked out anew and never inherited from a column of the same name.
+Subqueries and WITH are read by substitution: a column they define is its expression over the table's own columns, or
+over aggregates of one unit's rows, so its bounds are worked out anew and never inherited from a column of the same
+name.
 """
 
 from __future__ import annotations
@@ -16,8 +17,10 @@ from curador.query.aggregates.base import Aggregate
 from curador.query.ask.question import Group, Order, Output, Question
 from curador.query.ask.sql.aggregates import aggregate_of, default_name
 from curador.query.ask.sql.expressions import Reader, is_aggregate, number, parse_expression
-from curador.query.ask.sql.relations import Relation, matching, named_item, relation_of, with_relations
+from curador.query.ask.sql.relation import Relation, matching, named_item
+from curador.query.ask.sql.relations import relation_of, with_relations
 from curador.query.ask.sql.text import only, place, plain_column, refuse, statement
+from curador.query.ask.typed import is_unit
 from curador.query.language import expressions as ex
 from curador.query.plan.checked import check, unread
 from curador.query.tables.table import Table
@@ -71,7 +74,7 @@ class _Select:
     tree: exp.Select
 
     def question(self) -> Question:
-        rows = Reader(self.text, self.relation.find)
+        rows = self.relation.reader()
         items = self._items(rows)
         tree, groups = self._groups(items, rows)
         named = self._named(items, groups)
@@ -82,6 +85,7 @@ class _Select:
             group_by=tuple(Group(self._group_name(g, items), g) for g in groups),
             aggregates=tuple(Output(name, i.meaning) for i, name in named if isinstance(i.meaning, Aggregate)),
             tree=tree,
+            source=self.relation.source,
         )
         return self._after(asked, items, [name for _, name in named])
 
@@ -99,8 +103,7 @@ class _Select:
         return found
 
     def _is_unit(self, e: ex.Expr) -> bool:
-        id = self.tables[self.relation.table].unit.id
-        return id is not None and e == ex.Name(id)
+        return is_unit(e, self.relation.rows, self.tables)
 
     def _groups(self, items: list[_Item], rows: Reader) -> tuple[str | None, list[ex.Expr]]:
         group = self.tree.args.get("group")
@@ -238,7 +241,7 @@ class _Select:
 
     def _aggregate_finder(self, asked: Question) -> Callable[[exp.Expr], ex.Expr]:
         def find(node: exp.Expr) -> ex.Expr:
-            wanted = aggregate_of(node, Reader(self.text, self.relation.find), self._is_unit)
+            wanted = aggregate_of(node, self.relation.reader(), self._is_unit)
             for output in asked.aggregates:
                 if output.aggregate == wanted:
                     return ex.Name(output.name)

@@ -1,89 +1,27 @@
-"""The relations of FROM: a table, a row-by-row query over one, and joins; each column is an expression."""
+"""The relations of FROM: a table, a query over one, tables put together, and joins; each column is an expression."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
-from typing import NoReturn
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 
 from sqlglot import exp
 
 from curador.errors import CuradorError, QuestionRefused
-from curador.query.ask.question import Join
 from curador.query.ask.sql.expressions import Reader, is_aggregate
-from curador.query.ask.sql.text import name_of, only, place, plain_column, refuse
+from curador.query.ask.sql.joins import conjuncts, joined, parted
+from curador.query.ask.sql.per_unit import per_unit
+from curador.query.ask.sql.relation import Relation, matching, named_item
+from curador.query.ask.sql.text import name_of, only, place, refuse
+from curador.query.ask.typed import is_unit
 from curador.query.language import expressions as ex
+from curador.query.language.rows import InUnits, OfParts, RowSet, UnionAll, unit_column
 from curador.query.tables.names import distinct, identifier, suggestion
 from curador.query.tables.table import Table
 
 MOST_INNER_PARTS = 20_000
 """The most parts of the columns of an inner query, and of all that WITH names: each may repeat those before it."""
-
-
-def matching(names: Iterable[str], wanted: exp.Expr) -> list[str]:
-    """The names an identifier may mean: spelled alike, or alike but for case if it is not quoted."""
-    known = list(names)
-    exact = [n for n in known if n == wanted.name]
-    if exact or wanted.args.get("quoted"):
-        return exact
-    return [n for n in known if n.casefold() == wanted.name.casefold()]
-
-
-@dataclass(frozen=True)
-class Relation:
-    """Rows of one table, filtered and joined; every visible column is an expression over the tables' own.
-
-    ``columns`` are by the name of the relation in the text, then by their own.  ``merged`` are the right sides of
-    USING, which an unqualified name does not mean.
-    """
-
-    text: str
-    table: str
-    columns: Mapping[str, Mapping[str, ex.Expr]]
-    joins: tuple[Join, ...] = ()
-    where: ex.Expr | None = None
-    merged: frozenset[ex.Expr] = field(default_factory=frozenset)
-
-    def find(self, node: exp.Column) -> ex.Expr:
-        """The expression that a column's name stands for; refused if there is none, or several."""
-        found = self._meant(node)
-        if len(found) != 1:
-            self._unknown(node, several=bool(found))
-        return found[0]
-
-    def name(self, node: exp.Column) -> str:
-        """The name of a column here, spelled as it was defined: an inner query may have renamed it."""
-        table = node.args.get("table")
-        where = list(self.columns) if table is None else matching(self.columns, table)
-        return next(name for w in where for name in matching(self.columns[w], node.this))
-
-    def has(self, node: exp.Column) -> bool:
-        """Whether a column's name stands for exactly one column here."""
-        return len(self._meant(node)) == 1
-
-    def _meant(self, node: exp.Column) -> list[ex.Expr]:
-        table = node.args.get("table")
-        where = list(self.columns) if table is None else matching(self.columns, table)
-        found = [self.columns[w][name] for w in where for name in matching(self.columns[w], node.this)]
-        if table is None and len(found) > 1:
-            found = [e for e in found if e not in self.merged]
-        return list(dict.fromkeys(found))
-
-    def _unknown(self, node: exp.Column, several: bool) -> NoReturn:
-        shown = f"{node.table}.{node.name}" if node.table else node.name
-        if several:
-            refuse(node, self.text, f"{shown[:60]!r} could mean several columns.", "Write table.column.")
-        known = [name for columns in self.columns.values() for name in columns]
-        refuse(node, self.text, f"There is no column {shown[:60]!r} here.", suggestion(node.name, known))
-
-    def everything(self, node: exp.Expr, table: exp.Expr | None = None) -> dict[str, ex.Expr]:
-        """The columns that * stands for: all, or those of one relation."""
-        where = list(self.columns) if table is None else matching(self.columns, table)
-        found = [(n, e) for w in where for n, e in self.columns[w].items() if table is not None or e not in self.merged]
-        names = [n for n, _ in found]
-        if not found or len(set(map(str.casefold, names))) < len(names):
-            refuse(node, self.text, "* has no columns, or two of one name.", "Name the columns.")
-        return dict(found)
 
 
 def with_relations(node: exp.Expr | None, text: str, tables: Mapping[str, Table]) -> dict[str, Relation]:
@@ -112,14 +50,22 @@ def relation_of(select: exp.Expr, text: str, tables: Mapping[str, Table], named:
         refuse(select, text, "There is no FROM.", "Say which table is asked.")
     only(source, text, "this")
     relation = _source(source.this, text, tables, named)
-    for join in select.args.get("joins") or []:
-        relation = _joined(relation, join, text, tables, named)
     where = select.args.get("where")
-    if where is None:
+    if where is not None:
+        only(where, text, "this")
+    tests = conjuncts(where)
+    for join in select.args.get("joins") or []:
+        right = _source(join.this, text, tables, named)
+        if not any(join.args.get(part) for part in ("on", "using", "side", "kind", "method")):
+            matched, tests = parted(relation, right, tests)  # FROM a, b WHERE a.id = b.id
+            if matched:
+                join = exp.Join(this=join.this, on=exp.and_(*matched, copy=False))
+        relation = joined(relation, right, join, text, tables)
+    rows = relation.reader()
+    conditions = [rows.read(test) for test in tests]
+    if not conditions:
         return relation
-    only(where, text, "this")
-    condition = Reader(text, relation.find).read(where.this)
-    return replace(relation, where=ex.all_of(*filter(None, (relation.where, condition))))
+    return replace(relation, where=ex.all_of(*filter(None, (relation.where, *conditions))))
 
 
 def _source(node: exp.Expr, text: str, tables: Mapping[str, Table], named: Mapping[str, Relation]) -> Relation:
@@ -129,8 +75,17 @@ def _source(node: exp.Expr, text: str, tables: Mapping[str, Table], named: Mappi
         return _renamed(inner, node, text, "")
     name, relation = _table(node, text, tables, named)
     if relation is None:
-        relation = Relation(text, name, {name: {c: ex.Name(c) for c in tables[name].columns}})
+        columns = {c: ex.Name(c) for c in tables[name].columns}
+        relation = Relation(text, name, {name: columns}, among=partial(_among, tables=tables, named=named))
     return _renamed(relation, node, text, name)
+
+
+def built(
+    text: str, rows: RowSet, columns: Mapping[str, Mapping[str, ex.Expr]], tables: Mapping[str, Table]
+) -> Relation:
+    """The relation of rows that were built step by step, for a text about them."""
+    among = partial(_among, tables=tables, named={})
+    return Relation(text, rows.table, columns, rows.joins, rows.where, source=rows.source, among=among)
 
 
 def _renamed(relation: Relation, node: exp.Expr, text: str, name: str) -> Relation:
@@ -161,20 +116,35 @@ def _list(tables: Mapping[str, Table]) -> str:
     return ", ".join(list(tables)[:12])
 
 
-def _rows(node: exp.Expr, text: str, tables: Mapping[str, Table], named: Mapping[str, Relation]) -> Relation:
-    """A query inside another: it must stay row by row."""
+def _rows(
+    node: exp.Expr,
+    text: str,
+    tables: Mapping[str, Table],
+    named: Mapping[str, Relation],
+    names: Sequence[str] = (),
+) -> Relation:
+    """A query inside another: it must stay row by row, or have one row per unit; ``names`` are those of its columns
+    that give themselves none, where they have others.
+    """
+    if type(node) is exp.Union:
+        return _union(node, text, tables, named)
     if type(node) is not exp.Select:
         refuse(node, text)
-    for part in ("group", "having", "order", "limit", "distinct"):
+    for part in ("order", "limit", "distinct"):
         if node.args.get(part):
             refuse(node, text, f"An inner query has {part.upper()}: one row would stand for many.", _INNER)
-    only(node, text, "expressions", "from_", "joins", "where")
+    only(node, text, "expressions", "from_", "joins", "where", "group", "having")
     relation = relation_of(node, text, tables, named)
-    rows = Reader(text, relation.find)
+    if node.args.get("group"):
+        reader, found, having = per_unit(node, relation, tables)
+        return Relation(text, relation.table, {"": found}, (), having, source=reader.source, among=relation.among)
+    if node.args.get("having"):
+        refuse(node, text, "An inner query has HAVING without GROUP BY.", _INNER)
+    rows = relation.reader()
     columns: dict[str, ex.Expr] = {}
     taken: dict[str, str] = {}
     size = 0
-    for name, value in _selected(node, relation, rows):
+    for name, value in _selected(node, relation, rows, names):
         _refuse_large(size := size + value.size, node, text)
         try:
             alike = taken.setdefault(identifier(name, "A column").casefold(), name)
@@ -190,22 +160,69 @@ def _refuse_large(size: int, node: exp.Expr, text: str) -> None:
         refuse(node, text, f"The columns of inner queries have more than {MOST_INNER_PARTS} parts.", "Select fewer.")
 
 
-_INNER = "Inner queries may compute columns and filter; aggregate in the outer one."
+_INNER = "Inner queries may compute columns and filter, or GROUP BY the unit's id; aggregate in the outer one."
 
 
-def named_item(node: exp.Expr, text: str) -> tuple[exp.Expr, str | None]:
-    """A column of SELECT, and the name AS gives it."""
-    if type(node) is not exp.Alias:
-        return node, None
-    only(node, text, "this", "alias")
-    return node.this, name_of(node.args["alias"], text)
+def _union(node: exp.Expr, text: str, tables: Mapping[str, Table], named: Mapping[str, Relation]) -> Relation:
+    """UNION ALL of queries over tables of one unit: each row stays with its own."""
+    queries: list[exp.Expr] = [node]
+    while type(queries[0]) is exp.Union:
+        one = queries.pop(0)
+        if one.args.get("distinct") is not False:
+            refuse(one, text, "UNION drops rows by what other rows hold.", "Write UNION ALL.")
+        only(one, text, "this", "expression")
+        queries = [one.this, one.expression, *queries]
+    first = _rows(queries[0], text, tables, named)
+    names = list(next(iter(first.columns.values())))
+    parts = [first, *(_rows(query, text, tables, named, names) for query in queries[1:])]
+    shown = [list(next(iter(part.columns.values())).items()) for part in parts]
+    if len({len(columns) for columns in shown}) > 1:
+        refuse(node, text, "UNION ALL is of queries with different numbers of columns.", "Select as many in each.")
+    columns: dict[str, ex.Expr] = {}
+    for row in zip(*shown, strict=True):
+        operands = (_own_id(e, part, tables) for part, (_, e) in zip(parts, row, strict=True))
+        columns[row[0][0]] = OfParts("parts", operands=tuple(operands))
+    source = UnionAll(tuple(part.rows for part in parts))
+    return Relation(text, first.table, {"": columns}, source=source, among=first.among)
 
 
-def _selected(select: exp.Expr, relation: Relation, rows: Reader) -> Iterator[tuple[str, ex.Expr]]:
-    for node in select.expressions:
+def _own_id(e: ex.Expr, relation: Relation, tables: Mapping[str, Table]) -> ex.Expr:
+    id = unit_column(relation.rows, lambda name: tables[name].unit.id)
+    return id if id is not None and is_unit(e, relation.rows, tables) else e
+
+
+def _among(relation: Relation, node: exp.Expr, tables: Mapping[str, Table], named: Mapping[str, Relation]) -> ex.Expr:
+    """``id IN (SELECT id FROM …)``: whether the unit of a row has rows in a query over tables of the same unit."""
+    text, query = relation.text, node.args["query"]
+    only(node, text, "this", "query")
+    only(query, text, "this")
+    inner = query.this
+    if type(inner) is exp.Select and type(inner.args.get("distinct")) is exp.Distinct:
+        only(inner.args["distinct"], text)
+        inner = inner.copy()
+        inner.set("distinct", None)  # whether an id is there once or twice makes no difference
+    found = _rows(inner, text, tables, named)
+    shown = [e for columns in found.columns.values() for e in columns.values()]
+    units = len(shown) == 1 and is_unit(shown[0], found.rows, tables)
+    if not units or not is_unit(relation.reader().read(node.this), relation.rows, tables):
+        refuse(
+            node,
+            text,
+            "IN (SELECT …) looks at other units' rows unless both sides are the unit's id.",
+            "Write id IN (SELECT id FROM …), or join a public table.",
+        )
+    return InUnits("in", rows=found.rows)
+
+
+def _selected(
+    select: exp.Expr, relation: Relation, rows: Reader, names: Sequence[str]
+) -> Iterator[tuple[str, ex.Expr]]:
+    for i, node in enumerate(select.expressions):
         inner, alias = named_item(node, rows.text)
         if is_aggregate(inner):
-            refuse(inner, rows.text, "An inner query aggregates: one row would stand for many.", _INNER)
+            refuse(
+                inner, rows.text, "An inner query aggregates without GROUP BY: one row would stand for many.", _INNER
+            )
         if type(inner) is exp.Star:
             only(inner, rows.text)
             yield from relation.everything(inner).items()
@@ -214,76 +231,7 @@ def _selected(select: exp.Expr, relation: Relation, rows: Reader) -> Iterator[tu
             only(inner.this, rows.text)
             name_of(inner.args.get("table"), rows.text)
             yield from relation.everything(inner, inner.args.get("table")).items()
-        elif alias is None and type(inner) is not exp.Column:
+        elif alias is None and type(inner) is not exp.Column and i >= len(names):
             refuse(inner, rows.text, "A computed column has no name.", "Add AS name.")
         else:
-            yield alias or inner.name, rows.read(inner)
-
-
-# ---- joins ---------------------------------------------------------------------------------------------------
-
-
-def _joined(
-    left: Relation, node: exp.Expr, text: str, tables: Mapping[str, Table], named: Mapping[str, Relation]
-) -> Relation:
-    only(node, text, "this", "on", "using", "side", "kind")
-    side, kind = str(node.args.get("side") or "").upper(), str(node.args.get("kind") or "").upper()
-    if (side, kind) not in (("", ""), ("", "INNER"), ("LEFT", ""), ("LEFT", "OUTER")):
-        refuse(node, text, f"{side or kind} JOIN is not in the grammar.", "Use JOIN or LEFT JOIN … ON a = b.")
-    name, query = _table(node.this, text, tables, named)
-    if query is not None:
-        refuse(node, text, "Only tables can be joined, not queries.", "Join the table, and filter in the outer query.")
-    given = node.this.args.get("alias")
-    if given is not None:
-        only(given, text, "this")
-    alias = name if given is None else name_of(given.this, text)
-    there = name == left.table or any(j.table == name for j in left.joins)
-    if there or alias.casefold() in map(str.casefold, left.columns):
-        refuse(node, text, f"{name!r} is there already.", "Join another table, under another name.")
-    right = Relation(text, name, {alias: {c: ex.Name(c, name) for c in tables[name].columns}})
-    pairs = list(_pairs(left, right, node, text))
-    join = Join(
-        "public" if tables[name].public else "unit", name, tuple((a, b.column) for a, b in pairs), outer=side == "LEFT"
-    )
-    merged = {b for _, b in pairs} if node.args.get("using") else set()
-    return replace(
-        left,
-        columns={**left.columns, **right.columns},
-        joins=(*left.joins, join),
-        merged=left.merged | merged,
-    )
-
-
-def _pairs(left: Relation, right: Relation, node: exp.Expr, text: str) -> Iterator[tuple[ex.Name, ex.Name]]:
-    for name in node.args.get("using") or []:
-        name_of(name, text)
-        column = exp.Column(this=name)
-        yield _names(left.find(column), right.find(column), node, text)
-    todo = [node.args["on"]] if node.args.get("on") else []
-    if not todo and not node.args.get("using"):
-        refuse(node, text, "A join without ON multiplies rows.", "Write JOIN table ON a = b.")
-    while todo:
-        one = todo.pop()
-        if type(one) is exp.And:
-            only(one, text, "this", "expression")
-            todo += [one.this, one.expression]
-        elif type(one) is exp.Paren:
-            only(one, text, "this")
-            todo.append(one.this)
-        elif type(one) is exp.EQ and type(one.this) is type(one.expression) is exp.Column:
-            only(one, text, "this", "expression")
-            a, b = plain_column(one.this, text), plain_column(one.expression, text)
-            both = replace(left, columns={**left.columns, **right.columns})
-            theirs = {e for columns in right.columns.values() for e in columns.values()}
-            sides = sorted((both.find(a), both.find(b)), key=theirs.__contains__)
-            if [e in theirs for e in sides] != [False, True]:
-                refuse(one, text, "A join matches a column of each table.", "Write ON this.column = that.column.")
-            yield _names(sides[0], sides[1], node, text)
-        else:
-            refuse(one, text, "Joins match columns by = alone.", "Write ON a = b AND …; filter in WHERE.")
-
-
-def _names(a: ex.Expr, b: ex.Expr, node: exp.Expr, text: str) -> tuple[ex.Name, ex.Name]:
-    if not isinstance(a, ex.Name) or not isinstance(b, ex.Name):
-        refuse(node, text, f"A join is on {a}, which is computed.", "Join on columns as they are.")
-    return a, b
+            yield alias or (names[i] if i < len(names) else inner.name), rows.read(inner)

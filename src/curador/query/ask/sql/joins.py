@@ -1,0 +1,152 @@
+"""Joins of FROM: which columns match, and which table is the one whose rows are kept."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from sqlglot import exp
+
+from curador.query.ask.sql.relation import Relation
+from curador.query.ask.sql.text import name_of, only, plain_column, refuse
+from curador.query.language import expressions as ex
+from curador.query.language.rows import Join
+from curador.query.tables.table import Table
+
+_SIDES = ("", "INNER"), ("", ""), ("LEFT", ""), ("LEFT", "OUTER"), ("RIGHT", ""), ("RIGHT", "OUTER")
+
+
+def joined(left: Relation, right: Relation, node: exp.Expr, text: str, tables: Mapping[str, Table]) -> Relation:
+    """The relation of a join; ``right`` is a table, or a query whose rows the table on the left is joined to."""
+    only(node, text, "this", "on", "using", "side", "kind", "method")
+    side, kind = str(node.args.get("side") or "").upper(), str(node.args.get("kind") or "").upper()
+    if side == "FULL":
+        refuse(
+            node, text, "A FULL JOIN has rows of either table alone.", "Use LEFT JOIN, or UNION ALL of the two tables."
+        )
+    if (side, kind) not in _SIDES or str(node.args.get("method") or "").upper() not in ("", "NATURAL"):
+        refuse(node, text, f"{side or kind} JOIN is not in the grammar.", "Use JOIN or LEFT JOIN … ON a = b.")
+    if not _is_table(right) or side == "RIGHT":
+        left, right, side = _turned(left, right, side, node, text, tables)
+    name = right.table
+    there = (left.source is None and name == left.table) or any(j.table == name for j in left.joins)
+    if there or {a.casefold() for a in right.columns} & {a.casefold() for a in left.columns}:
+        refuse(node, text, f"{name!r} is there already.", "Join another table, under another name.")
+    theirs = {a: {c: ex.Name(c, name) for c in columns} for a, columns in right.columns.items()}
+    right = replace(right, columns=theirs)
+    pairs = list(_pairs(left, right, node, text))
+    join = Join(
+        "public" if tables[name].public else "unit", name, tuple((a, b.column) for a, b in pairs), outer=side == "LEFT"
+    )
+    merged = {b for _, b in pairs} if node.args.get("using") or node.args.get("method") else set()
+    return replace(
+        left,
+        columns={**left.columns, **right.columns},
+        joins=(*left.joins, join),
+        merged=left.merged | merged,
+    )
+
+
+def _is_table(relation: Relation) -> bool:
+    """Whether a relation is a declared table as it is, neither filtered nor joined, its columns under their names."""
+    columns = [(n, e) for inside in relation.columns.values() for n, e in inside.items()]
+    plain = relation.source is None and relation.where is None and not relation.joins
+    return plain and all(e == ex.Name(n) for n, e in columns)
+
+
+def _turned(
+    left: Relation, right: Relation, side: str, node: exp.Expr, text: str, tables: Mapping[str, Table]
+) -> tuple[Relation, Relation, str]:
+    """The sides exchanged: a table is joined to a query, and the table that keeps all its rows comes first."""
+    if side == "RIGHT" and tables[right.table].public:
+        refuse(
+            node,
+            text,
+            "A RIGHT JOIN of a public table would keep rows that belong to nobody.",
+            "Use JOIN, or LEFT JOIN with the private table first.",
+        )
+    if side == "LEFT" or not _is_table(left) or (left.table == right.table and right.source is None):
+        refuse(
+            node,
+            text,
+            "A query is joined only to a table as it is.",
+            "Write FROM (query) JOIN table, and filter outside.",
+        )
+    if tables[left.table].public:
+        refuse(node, text, f"The table {left.table!r} is public.", "Put the private table first.")
+    return right, left, "LEFT" if side == "RIGHT" else side
+
+
+def parted(left: Relation, right: Relation, conditions: list[exp.Expr]) -> tuple[list[exp.Expr], list[exp.Expr]]:
+    """The conditions of WHERE that say what two tables with a comma between them match, and the others.
+
+    They are those that compare a column of each by =.
+    """
+    matched: list[exp.Expr] = []
+    others: list[exp.Expr] = []
+    for one in conditions:
+        columns = type(one) is exp.EQ and type(one.this) is type(one.expression) is exp.Column
+        sides = [(left.has(x), right.has(x)) for x in (one.this, one.expression)] if columns else []
+        (matched if sorted(sides) == [(False, True), (True, False)] else others).append(one)
+    return matched, others
+
+
+def conjuncts(where: exp.Expr | None) -> list[exp.Expr]:
+    """The conditions that WHERE joins by AND."""
+    todo, found = [] if where is None else [where.this], []
+    while todo:
+        one = todo.pop()
+        if type(one) is exp.And:
+            todo += [one.expression, one.this]
+        elif type(one) is exp.Paren and type(one.this) in (exp.And, exp.Paren, exp.EQ):
+            todo.append(one.this)
+        else:
+            found.append(one)
+    return found
+
+
+def _shared(left: Relation, right: Relation, node: exp.Expr, text: str) -> list[exp.Expr]:
+    """The columns that USING names, or that NATURAL finds in both."""
+    if not node.args.get("method"):
+        return list(node.args.get("using") or [])
+    theirs = [n for columns in right.columns.values() for n in columns]
+    named = [exp.to_identifier(n, quoted=True) for n in theirs]
+    found: list[exp.Expr] = [n for n in named if left.has(exp.Column(this=n))]
+    if not found:
+        refuse(node, text, "A NATURAL JOIN finds no column of one name in both.", "Write JOIN table ON a = b.")
+    return found
+
+
+def _pairs(left: Relation, right: Relation, node: exp.Expr, text: str) -> Iterator[tuple[ex.Name, ex.Name]]:
+    for name in _shared(left, right, node, text):
+        name_of(name, text)
+        column = exp.Column(this=name)
+        yield _names(left.find(column), right.find(column), node, text)
+    todo = [node.args["on"]] if node.args.get("on") else []
+    if not todo and not node.args.get("using") and not node.args.get("method"):
+        refuse(node, text, "A join without ON multiplies rows.", "Write JOIN table ON a = b.")
+    while todo:
+        one = todo.pop()
+        if type(one) is exp.And:
+            only(one, text, "this", "expression")
+            todo += [one.this, one.expression]
+        elif type(one) is exp.Paren:
+            only(one, text, "this")
+            todo.append(one.this)
+        elif type(one) is exp.EQ and type(one.this) is type(one.expression) is exp.Column:
+            only(one, text, "this", "expression")
+            a, b = plain_column(one.this, text), plain_column(one.expression, text)
+            both = replace(left, columns={**left.columns, **right.columns})
+            theirs = {e for columns in right.columns.values() for e in columns.values()}
+            sides = sorted((both.find(a), both.find(b)), key=theirs.__contains__)
+            if [e in theirs for e in sides] != [False, True]:
+                refuse(one, text, "A join matches a column of each table.", "Write ON this.column = that.column.")
+            yield _names(sides[0], sides[1], node, text)
+        else:
+            refuse(one, text, "Joins match columns by = alone.", "Write ON a = b AND …; filter in WHERE.")
+
+
+def _names(a: ex.Expr, b: ex.Expr, node: exp.Expr, text: str) -> tuple[ex.Name, ex.Name]:
+    if not isinstance(a, ex.Name) or not isinstance(b, ex.Name):
+        refuse(node, text, f"A join is on {a}, which is computed.", "Join on columns as they are.")
+    return a, b

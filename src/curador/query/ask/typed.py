@@ -1,0 +1,306 @@
+"""The rows of a question checked against the tables: every column with its type and bounds, and no data read.
+
+A count or sum of one unit's rows is exact, so a type without bounds holds it; where ``OfUnit.most`` clips it, its
+bounds are what that many rows can give.  Means are on a grid, rounded down.
+
+Guarantee: docs/proofs/per-unit.md: each row here is made of one unit's own rows, and is there or not by those alone.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+
+from curador.errors import QuestionRefused
+from curador.query.ask.question import Question
+from curador.query.language import expressions as ex
+from curador.query.language.bounds import condition, typecheck
+from curador.query.language.expressions import Expr, Name
+from curador.query.language.rows import (
+    COUNTS,
+    InUnits,
+    Join,
+    OfParts,
+    OfUnit,
+    PerUnit,
+    RowSet,
+    UnionAll,
+    in_order,
+    unit_column,
+)
+from curador.query.language.text import shortened
+from curador.query.language.trees import names
+from curador.query.language.types import Scope, Type, column_type
+from curador.query.tables.columns import WIDEST, Kind
+from curador.query.tables.names import suggestion
+from curador.query.tables.table import Table
+
+MOST_JOINED = 10_000
+"""Upper bound on the joined rows of one unit across private tables, unless a table declares more."""
+
+MEAN_BITS = 16
+"""The fractional bits of a mean of one unit's rows, unless its column has more, or fewer fit."""
+
+
+@dataclass(frozen=True)
+class TypedRows:
+    """Rows with the types of their columns.
+
+    ``below`` are the rows that its source is made of, ``among`` those whose units its expressions ask for.
+    """
+
+    rows: RowSet
+    tables: Mapping[str, Table]
+    scope: Scope
+    below: tuple[TypedRows, ...] = ()
+    among: Mapping[InUnits, TypedRows] = field(default_factory=dict)
+    most_joined: int = MOST_JOINED
+
+    @property
+    def table(self) -> Table:
+        """The table that says what a unit is."""
+        return self.tables[self.rows.table]
+
+    @property
+    def single(self) -> bool:
+        """Whether a unit has at most one row here, so that nothing needs to be cut."""
+        if self.table.unit.id is None:
+            return True
+        per_unit = isinstance(self.rows.source, PerUnit) and not self.rows.source.by
+        return per_unit and not any(join.kind == "unit" for join in self.rows.joins)
+
+    @property
+    def rows_joined_per_unit(self) -> dict[str, int]:
+        """How many rows of each private table a unit brings into a join of them; empty without such a join.
+
+        The same number for all, as large as ``most_joined`` together allow: 100 of each of two tables.  A table that
+        declares that a unit contributes more than that brings as many as it declares.
+        """
+        others = [j.table for j in self.rows.joins if j.kind == "unit"]
+        if not others:
+            return {}
+        tables = [self.rows.table, *others]
+        share = 1
+        while (share + 1) ** len(tables) <= self.most_joined:
+            share += 1
+        declared = {name: self.tables[name].contribution for name in tables}
+        return {name: share if c is None else max(share, c.most) for name, c in declared.items()}
+
+
+def typed_rows(rows: RowSet, wanted: Iterable[Expr], tables: Mapping[str, Table]) -> TypedRows:
+    """The rows with the types of all columns that they have for expressions ``wanted``, or a refusal with a fix.
+
+    >>> visits = Table("v.csv", unit="id", columns={"id": "integer", "cost": {"type": "integer", "bounds": [0, 9]}})
+    >>> total = OfUnit("sum", operand=Name("cost"), most=5)
+    >>> found = typed_rows(RowSet("visits", PerUnit(RowSet("visits"))), [total], {"visits": visits})
+    >>> found.scope[total].bounds, found.single
+    ((Fraction(0, 1), Fraction(45, 1)), True)
+    """
+    asked = {leaf for e in (*wanted, *rows.expressions) for leaf in names(e)}
+    scope, below = _columns(rows, asked, tables)
+    first = tables[rows.table]
+    among: dict[InUnits, TypedRows] = {}
+    for leaf in in_order(asked):
+        if isinstance(leaf, InUnits):
+            among[leaf] = _units(leaf, first, rows.table, tables)
+            scope[leaf] = Type(Kind.BOOLEAN, nullable=False)
+    for join in rows.joins:
+        scope |= _joined(join, rows, first, scope, tables)
+    if rows.where is not None:
+        condition(rows.where, scope)
+    return TypedRows(rows, tables, scope, below, among)
+
+
+def scope_of(question: Question, tables: Mapping[str, Table]) -> Scope:
+    """Every column the question may use: the table's by name, joined ones by table and name."""
+    return typed_rows(question.rows, question.expressions, tables).scope
+
+
+def table_of(name: str, tables: Mapping[str, Table]) -> Table:
+    """The table of a name, or a refusal that suggests another.
+
+    >>> table_of("adlt", {"adult": Table("adult.csv", columns={"age": "integer"})})  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    curador.errors.QuestionRefused: There is no table 'adlt'. To do: Did you mean 'adult'? ...
+    """
+    if name not in tables:
+        raise QuestionRefused(f"There is no table {name!r}.", fix=suggestion(name, tables))
+    return tables[name]
+
+
+def is_unit(e: Expr, rows: RowSet, tables: Mapping[str, Table]) -> bool:
+    """Whether an expression is the id of a row's unit: the table's own, or that of a table joined by it."""
+    ids = {unit_column(rows, lambda name: tables[name].unit.id)}
+    ids |= {Name(tables[j.table].unit.id or "", j.table) for j in rows.joins if j.kind == "unit" and not j.outer}
+    return e in ids
+
+
+# ---- columns -------------------------------------------------------------------------------------------------
+
+
+def _columns(
+    rows: RowSet, asked: set[Name], tables: Mapping[str, Table]
+) -> tuple[dict[Name, Type], tuple[TypedRows, ...]]:
+    """The columns of what the rows are made of, before joins."""
+    first = table_of(rows.table, tables)
+    if first.public:
+        raise QuestionRefused(f"The table {rows.table!r} is public.", fix="Read it directly, it needs no noise.")
+    if rows.source is None:
+        return {Name(name): column_type(c) for name, c in first.columns.items()}, ()
+    own = in_order(asked)
+    if isinstance(rows.source, PerUnit):
+        return _per_unit(rows.source, [leaf for leaf in own if isinstance(leaf, OfUnit)], tables)
+    return _union(rows.source, [leaf for leaf in own if isinstance(leaf, OfParts)], tables)
+
+
+def _per_unit(
+    source: PerUnit, leaves: list[OfUnit], tables: Mapping[str, Table]
+) -> tuple[dict[Name, Type], tuple[TypedRows, ...]]:
+    id = unit_column(source.rows, lambda name: table_of(name, tables).unit.id)
+    if id is None:
+        raise QuestionRefused(
+            f"In {source.rows.table!r} a unit is a row: there is one for each already.", fix="Leave GROUP BY out there."
+        )
+    below = typed_rows(source.rows, [*(e.operand for e in leaves if e.operand is not None), *source.by, id], tables)
+    for e in source.by:
+        if typecheck(e, below.scope).kind is Kind.REAL:
+            raise QuestionRefused(f"{shortened(e)} groups by a real number.", fix="Group by BIN(column, edges…).")
+    for leaf in leaves:
+        if leaf.column == "each" and leaf.operand != id and leaf.operand not in source.by:
+            raise QuestionRefused(
+                f"{shortened(leaf)} may differ between the rows of one unit.", fix="Aggregate it, or group by it."
+            )
+    return {leaf: _unit_type(leaf, below.scope) for leaf in leaves}, (below,)
+
+
+def _unit_type(leaf: OfUnit, scope: Scope) -> Type:
+    if leaf.column in COUNTS:
+        ends = None if leaf.operand is None else typecheck(leaf.operand, scope).grid_bounds
+        few = [leaf.most] if leaf.most is not None else []
+        if leaf.column == "distinct" and ends is not None and few:
+            few.append(ends[1] - ends[0] + 1)
+        least = Fraction(leaf.column == "rows")
+        return Type(Kind.INTEGER, least, Fraction(min(few)) if few else None, nullable=False)
+    assert leaf.operand is not None
+    t = typecheck(leaf.operand, scope)
+    if leaf.column == "each":
+        return t
+    if not (t.kind.counted if leaf.column in ("min", "max") else t.kind.numeric):
+        raise QuestionRefused(
+            f"{shortened(leaf)} is of {shortened(leaf.operand)}, which is of type {t.kind}.",
+            fix="Use COUNT, or a CASE that gives numbers.",
+        )
+    if leaf.column in ("min", "max"):
+        return t
+    if leaf.column == "avg":
+        return _mean_type(t)
+    low, high = t.bounds or (None, None)
+    if leaf.most is None or low is None or high is None:
+        return Type(t.kind, bits=t.bits, nullable=t.nullable)
+    low, high = min(low, leaf.most * low), max(high, leaf.most * high)
+    if max(abs(low), abs(high)) * 2**t.bits > WIDEST:
+        raise QuestionRefused(
+            f"{shortened(leaf)} of {leaf.most} rows could leave 62 bits on its grid.",
+            fix="Bound it: GREATEST(LEAST(SUM(column), highest), lowest).",
+        )
+    return Type(t.kind, low, high, t.bits, t.nullable)
+
+
+def _mean_type(t: Type) -> Type:
+    if t.bounds is None:
+        return Type(Kind.REAL, bits=t.bits, nullable=t.nullable)
+    spare = WIDEST.bit_length() - 2 - math.ceil(max(map(abs, t.bounds))).bit_length()
+    bits = max(t.bits, min(MEAN_BITS, spare))
+    return Type(Kind.REAL, t.lower, t.upper, min(bits, t.bits + MEAN_BITS), t.nullable)
+
+
+def _union(
+    source: UnionAll, leaves: list[OfParts], tables: Mapping[str, Table]
+) -> tuple[dict[Name, Type], tuple[TypedRows, ...]]:
+    parts = source.parts
+    if any(len(leaf.operands) != len(parts) for leaf in leaves) or len(parts) < 2:
+        raise QuestionRefused("A column is not made of one of each table.", fix="Use union_all(), or UNION ALL.")
+    below = tuple(typed_rows(part, [leaf.operands[i] for leaf in leaves], tables) for i, part in enumerate(parts))
+    for part in parts[1:]:
+        check_same_units(part.table, tables[part.table], parts[0].table, tables[parts[0].table])
+    found: dict[Name, Type] = {}
+    for leaf in leaves:
+        types = [typecheck(e, rows.scope) for e, rows in zip(leaf.operands, below, strict=True)]
+        found[leaf] = _one_type(leaf, types)
+    return found, below
+
+
+def _one_type(leaf: OfParts, types: list[Type]) -> Type:
+    """One type for a column of several tables: that of a choice among a column of each."""
+    ends = [Name(f"part{i}") for i in range(len(types))]
+    test = ex.Compare("=", ex.Literal(0), ex.Literal(0))
+    chosen = ex.Case(tuple((test, e) for e in ends[:-1]), ends[-1])
+    try:
+        return typecheck(chosen, dict(zip(ends, types, strict=True)))
+    except QuestionRefused:
+        kinds = " and ".join(dict.fromkeys(t.kind.value for t in types))
+        raise QuestionRefused(
+            f"UNION ALL puts {shortened(leaf)} into one column, of {kinds}, on grids that differ.",
+            fix="Select columns of one type and step in the same places.",
+        ) from None
+
+
+def _units(leaf: InUnits, first: Table, name: str, tables: Mapping[str, Table]) -> TypedRows:
+    """The rows whose units are asked for, which must be units of the same kind."""
+    rows = leaf.own
+    check_same_units(rows.table, table_of(rows.table, tables), name, first)
+    return typed_rows(rows, [], tables)
+
+
+# ---- joins and units -----------------------------------------------------------------------------------------
+
+
+def _joined(join: Join, rows: RowSet, first: Table, scope: Scope, tables: Mapping[str, Table]) -> dict[Name, Type]:
+    other = table_of(join.table, tables)
+    found = {Name(name, join.table): column_type(c) for name, c in other.columns.items()}
+    if not scope.keys().isdisjoint(found):
+        raise QuestionRefused(f"The table {join.table!r} is joined twice.", fix="Join it once.")
+    for left, right in join.on:
+        a, b = typecheck(left, scope), typecheck(Name(right, join.table), found)
+        if a.kind is not b.kind or a.kind is Kind.REAL:
+            raise QuestionRefused(
+                f"{shortened(left)} is {a.kind} and {join.table}.{right} is {b.kind}.",
+                fix="Join on columns of one type, and not on reals.",
+            )
+    if join.kind == "public" and not other.public:
+        raise QuestionRefused(f"The table {join.table!r} is private.", fix="Join it by the unit's id.")
+    if join.kind == "unit":
+        own = unit_column(rows, lambda name: tables[name].unit.id)
+        if other.public or own is None or other.unit.id is None or (own, other.unit.id) not in join.on:
+            raise QuestionRefused(
+                f"The private table {join.table!r} is not joined by the unit's id on both sides.",
+                fix="Join private tables ON id = id, where each table's unit is that id.",
+            )
+        _check_neighbors(join.table, other, first)
+    return {n: replace(t, nullable=True) for n, t in found.items()} if join.outer else found
+
+
+def check_same_units(name: str, other: Table, first_name: str, first: Table) -> None:
+    """Refuse two tables whose units are not of one kind: ids of one type, and the same neighbours."""
+    ids = (first.unit.id, other.unit.id)
+    if other.public or first.public or None in ids:
+        raise QuestionRefused(
+            f"{name!r} and {first_name!r} are not private tables whose unit is an id.",
+            fix="Use tables that declare the same unit.",
+        )
+    kinds = first.columns[ids[0] or ""].kind, other.columns[ids[1] or ""].kind
+    if kinds[0] is not kinds[1]:
+        raise QuestionRefused(
+            f"A unit of {name!r} is {kinds[1]}, one of {first_name!r} is {kinds[0]}.", fix="Declare one type for both."
+        )
+    _check_neighbors(name, other, first)
+
+
+def _check_neighbors(name: str, other: Table, first: Table) -> None:
+    if first.neighbors is not other.neighbors:
+        raise QuestionRefused(
+            f"{name!r} is about {other.neighbors} neighbours, the first table about {first.neighbors}.",
+            fix="Declare one kind for both.",
+        )

@@ -1,0 +1,354 @@
+"""The rows that a question is about: a table, one row per unit, or several tables together; joined and filtered.
+
+Every column of such rows is a :class:`~curador.query.language.expressions.Name`: of a declared table, or one of the
+kinds below, which say what they are made of.  So no column has a name of the asker's own, and two spellings of the same
+rows are one value.  All of them stay with their unit: whatever is computed here is a function of one unit's own rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, fields, replace
+from typing import Any
+
+from curador.errors import QuestionRefused
+from curador.numbers import set_fields
+from curador.query.language import expressions as ex
+from curador.query.language.expressions import Expr, Name
+from curador.query.language.text import sql_text
+from curador.query.language.trees import expr_from_json, names
+from curador.query.tables.columns import WIDEST
+
+UNIT_FUNCTIONS = ("rows", "count", "distinct", "sum", "min", "max", "avg", "each")
+"""What may be made of one unit's rows; "each" is a value that they all share."""
+
+DEEPEST_ROWS = 8
+"""No question nests queries deeper: engines limit what they read, and would fail after the charge."""
+
+COUNTS = ("rows", "count", "distinct")
+
+
+# ---- columns that are made of rows -------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class OfUnit(Name, tag="of_unit"):
+    """A column of a table with one row per unit: what the function ``column`` makes of ``operand`` over its rows.
+
+    With ``most``, counts and sums are clipped to what that many rows can give.
+
+    >>> str(OfUnit("sum", operand=Name("cost"))), str(OfUnit("rows"))
+    ('SUM(cost)', 'COUNT(*)')
+    """
+
+    operand: Expr | None = None
+    most: int | None = None
+
+    def __post_init__(self) -> None:
+        fits = isinstance(self.operand, Expr) if self.column != "rows" else self.operand is None
+        fits = fits and (self.most is None or (type(self.most) is int and 0 < self.most <= WIDEST))
+        if self.column not in UNIT_FUNCTIONS or self.table is not None or not fits:
+            raise QuestionRefused(f"{self.column[:40]!r} of one unit is not known.", fix=f"Use {UNIT_FUNCTIONS}.")
+        super().__post_init__()
+
+
+@dataclass(frozen=True)
+class OfParts(Name, tag="of_parts"):
+    """A column of several tables together: one expression for each of them."""
+
+    operands: tuple[Expr, ...] = ()
+
+
+@dataclass(frozen=True)
+class InUnits(Name, tag="in_units"):
+    """Whether a row's unit has a row in ``rows``."""
+
+    rows: RowSet | None = None
+
+    @property
+    def own(self) -> RowSet:
+        """Its rows."""
+        if self.rows is None:
+            raise QuestionRefused("A list of units has no rows.", fix="Write id IN (SELECT id FROM …).")
+        return self.rows
+
+    def to_json(self) -> dict[str, object]:
+        return {"is": self.tag, "column": self.column, "rows": self.own.to_json()}
+
+
+@sql_text.register
+def _(e: OfUnit) -> str:
+    inside = "*" if e.operand is None else sql_text(e.operand)
+    if e.column == "each":
+        return inside
+    word = {"rows": "COUNT(", "distinct": "COUNT(DISTINCT "}.get(e.column, f"{e.column.upper()}(")
+    return f"{word}{inside})"
+
+
+@sql_text.register
+def _(e: OfParts) -> str:
+    return " | ".join(map(sql_text, e.operands))
+
+
+@sql_text.register
+def _(e: InUnits) -> str:
+    where = "" if e.own.where is None else f" WHERE {sql_text(e.own.where)}"
+    return f"unit IN ({', '.join(e.own.tables)}{where})"
+
+
+# ---- rows ------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Join:
+    """A table joined to the first: a public one, matched by key, or a private one, matched by the unit's id.
+
+    ``on`` pairs a column so far in the question with one of the joined table.  ``kind`` is "public" or "unit";
+    ``outer`` keeps rows without a match.
+
+    >>> Join("public", "regions", ((Name("region"), "code"),)).outer
+    False
+    """
+
+    kind: str
+    table: str
+    on: tuple[tuple[Name, str], ...]
+    outer: bool = False
+
+    def __post_init__(self) -> None:
+        if self.kind not in ("public", "unit") or not self.on:
+            raise QuestionRefused("A join is with a public table or by the unit's id, on columns.", fix="Name them.")
+        ordered = sorted(set(self.on), key=lambda pair: (str(pair[0]), pair[1]))
+        set_fields(self, on=tuple(ordered))
+
+    def to_json(self) -> dict[str, object]:
+        on = [[left.to_json(), right] for left, right in self.on]
+        return {"kind": self.kind, "table": self.table, "on": on, "outer": self.outer}
+
+
+@dataclass(frozen=True)
+class RowSet:
+    """Rows of a table, or of what ``source`` makes of tables, joined to others and filtered.
+
+    ``table`` is the table, the first of them where there are several: its unit and neighbours are those of the rows.
+
+    >>> RowSet("visits", where=ex.Compare(">", Name("age"), ex.Literal(17))).tables
+    ('visits',)
+    """
+
+    table: str
+    source: PerUnit | UnionAll | None = None
+    joins: tuple[Join, ...] = ()
+    where: Expr | None = None
+    depth: int = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        inside = [] if self.source is None else [part.depth for part in self.source.parts]
+        inside += [rows.depth for e in self.expressions for rows in _listed(e)]
+        set_fields(self, depth=1 + max(inside, default=0))
+        if self.depth > DEEPEST_ROWS:
+            raise QuestionRefused(
+                f"Queries are nested more than {DEEPEST_ROWS} deep.", fix="Split the question, or prepare a table."
+            )
+
+    @property
+    def tables(self) -> tuple[str, ...]:
+        """All tables that are read, the first one first, each once."""
+        found = [self.table]
+        if self.source is not None:
+            found += [t for part in self.source.parts for t in part.tables]
+        found += [join.table for join in self.joins]
+        for e in self.expressions:
+            found += tables_in(e)
+        return tuple(dict.fromkeys(found))
+
+    @property
+    def expressions(self) -> tuple[Expr, ...]:
+        """The expressions over its columns: join conditions and the filter."""
+        on = (left for join in self.joins for left, _ in join.on)
+        return (*on, *(() if self.where is None else (self.where,)))
+
+    def to_json(self) -> dict[str, object]:
+        return {
+            "table": self.table,
+            "source": None if self.source is None else self.source.to_json(),
+            "joins": [join.to_json() for join in self.joins],
+            "where": None if self.where is None else self.where.to_json(),
+        }
+
+
+@dataclass(frozen=True)
+class PerUnit:
+    """One row for each unit that has rows in ``rows``; with ``by``, one for each unit and each of their values.
+
+    Its columns are :class:`OfUnit`.
+    """
+
+    rows: RowSet
+    by: tuple[Expr, ...] = ()
+
+    @property
+    def parts(self) -> tuple[RowSet, ...]:
+        """What it is made of."""
+        return (self.rows,)
+
+    def to_json(self) -> dict[str, object]:
+        return {"per_unit": self.rows.to_json(), "by": [e.to_json() for e in self.by]}
+
+
+@dataclass(frozen=True)
+class UnionAll:
+    """The rows of several tables of one unit, each row as often as it is there.
+
+    Its columns are :class:`OfParts`.
+    """
+
+    parts: tuple[RowSet, ...]
+
+    def to_json(self) -> dict[str, object]:
+        return {"union": [part.to_json() for part in self.parts]}
+
+
+def tables_in(e: Expr) -> tuple[str, ...]:
+    """The tables whose units an expression asks for.
+
+    >>> tables_in(ex.Not(InUnits("in", rows=RowSet("stays"))))
+    ('stays',)
+    """
+    return tuple(sorted({name for rows in _listed(e) for name in rows.tables}))
+
+
+def _listed(e: Expr) -> list[RowSet]:
+    """The rows whose units an expression asks for."""
+    found = []
+    for leaf in names(e):
+        found += [leaf.own] if isinstance(leaf, InUnits) else []
+        found += [rows for part in leaf.parts for rows in _listed(part)]
+    return found
+
+
+def in_order(leaves: Iterable[Name]) -> list[Name]:
+    """Columns in an order that is the same in every process.
+
+    >>> in_order({Name("b"), Name("a")})
+    [Name(column='a', table=None), Name(column='b', table=None)]
+    """
+    found = list(leaves)
+    if all(type(leaf) is Name for leaf in found):
+        return sorted(found, key=str)
+    return sorted(found, key=lambda leaf: (str(leaf), ex.order(leaf)))
+
+
+def unit_column(rows: RowSet, id_of: Callable[[str], str | None]) -> Name | None:
+    """The column that holds the unit's id; ``id_of`` knows that of a table.  None where a unit is a row."""
+    if rows.source is None:
+        id = id_of(rows.table)
+        return None if id is None else Name(id)
+    inside = [unit_column(part, id_of) for part in rows.source.parts]
+    found = tuple(e for e in inside if e is not None)
+    if len(found) < len(inside):
+        return None
+    return OfUnit("each", operand=found[0]) if isinstance(rows.source, PerUnit) else OfParts("parts", operands=found)
+
+
+# ---- read back -------------------------------------------------------------------------------------------------
+
+
+def rows_from_json(data: Mapping[str, Any]) -> RowSet:
+    """Read back what :meth:`RowSet.to_json` wrote.
+
+    >>> rows_from_json(RowSet("visits").to_json())
+    RowSet(table='visits', source=None, joins=(), where=None)
+    """
+    where = data["where"]
+    return RowSet(
+        str(data["table"]),
+        source_from_json(data["source"]),
+        tuple(map(join_from_json, data["joins"])),
+        None if where is None else expr_from_json(where),
+    )
+
+
+def source_from_json(data: Mapping[str, Any] | None) -> PerUnit | UnionAll | None:
+    """Read back what ``to_json`` of a source wrote."""
+    if data is None:
+        return None
+    if "union" in data:
+        return UnionAll(tuple(map(rows_from_json, data["union"])))
+    return PerUnit(rows_from_json(data["per_unit"]), tuple(map(expr_from_json, data["by"])))
+
+
+def join_from_json(data: Mapping[str, Any]) -> Join:
+    """Read back what :meth:`Join.to_json` wrote."""
+    on = tuple((_name(left), str(right)) for left, right in data["on"])
+    return Join(data["kind"], data["table"], on, bool(data["outer"]))
+
+
+def _name(data: object) -> Name:
+    found = expr_from_json(data)
+    if not isinstance(found, Name):
+        raise TypeError
+    return found
+
+
+# ---- clipped ---------------------------------------------------------------------------------------------------
+
+_AS_THEY_ARE = (ex.Compare, ex.In, ex.IsNull, ex.Least, ex.Greatest, ex.Bin)
+"""What takes a count or a sum as it is: it needs no bounds, or gives some itself."""
+
+
+def clipped(e: Expr, most: int) -> Expr:
+    """The expression with counts and sums clipped to what ``most`` rows can give, wherever a value needs bounds.
+
+    >>> n = OfUnit("rows")
+    >>> clipped(n, 9).most, clipped(ex.Compare(">", n, ex.Literal(20)), 9) == ex.Compare(">", n, ex.Literal(20))
+    (9, True)
+    """
+    if isinstance(e, OfUnit) and e.column != "each" and e.most is None:
+        inner = None if e.operand is None else clipped(e.operand, most)
+        return replace(e, operand=inner, most=most if e.column in (*COUNTS, "sum") else None)
+    if isinstance(e, Name):
+        return _inside(e, most)
+    if not e.parts:
+        return e
+
+    def within(x: object) -> object:
+        if isinstance(x, Expr):
+            return _inside(x, most) if isinstance(e, _AS_THEY_ARE) and isinstance(x, Name) else clipped(x, most)
+        return tuple(within(y) for y in x) if isinstance(x, tuple) else x
+
+    return type(e).build(**{f.name: within(getattr(e, f.name)) for f in fields(e) if f.init})  # type: ignore[arg-type]
+
+
+def _inside(e: Name, most: int) -> Name:
+    """A column as it is, made of expressions that are clipped."""
+    if isinstance(e, OfUnit) and e.operand is not None and e.column != "each":
+        inner = e.operand
+        needs = e.column in ("sum", "avg") or not isinstance(inner, Name)
+        return replace(e, operand=clipped(inner, most) if needs else _inside(inner, most))  # type: ignore[arg-type]
+    if isinstance(e, OfParts):
+        return replace(e, operands=tuple(clipped(x, most) for x in e.operands))
+    return replace(e, rows=clipped_rows(e.own, most)) if isinstance(e, InUnits) else e
+
+
+def clipped_rows(rows: RowSet, most: int) -> RowSet:
+    """The rows with what their filters compute clipped."""
+    source = rows.source
+    if source is not None:
+        source = replace(source, **_parts(source, tuple(clipped_rows(part, most) for part in source.parts)))
+    where = None if rows.where is None else clipped(rows.where, most)
+    return replace(rows, source=source, where=where)
+
+
+def _parts(source: PerUnit | UnionAll, parts: tuple[RowSet, ...]) -> dict[str, Any]:
+    return {"rows": parts[0]} if isinstance(source, PerUnit) else {"parts": parts}
+
+
+def most_rows(expressions: Iterable[Expr]) -> int | None:
+    """The number of rows of one unit that counts and sums in these expressions are clipped to.
+
+    >>> most_rows([clipped(OfUnit("rows"), 9)]), most_rows([Name("age")])
+    (9, None)
+    """
+    found = {n.most for e in expressions for n in names(e) if isinstance(n, OfUnit) and n.most is not None}
+    return max(found, default=None)
