@@ -94,6 +94,18 @@ class Dialect(ABC):
     def text_hash(self, x: str) -> str:
         """The first seven hexadecimal digits of the MD5 of a text in UTF-8, as a number."""
 
+    def starts_with(self, x: str, part: str) -> str:
+        """Whether the bytes of a text begin with those of another, which is not empty."""
+        return f"STARTS_WITH({x}, {part})"
+
+    def ends_with(self, x: str, part: str) -> str:
+        """Whether the bytes of a text end with those of another, which is not empty."""
+        return f"ENDS_WITH({x}, {part})"
+
+    def contains(self, x: str, part: str) -> str:
+        """Whether the bytes of a text hold those of another in a row."""
+        return f"CONTAINS({x}, {part})"
+
     def total(self, x: str) -> str:
         """The sum of integers, which cannot overflow."""
         return f"SUM({x})"

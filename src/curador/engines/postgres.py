@@ -78,6 +78,12 @@ class PostgresDialect(Dialect):
     def text_hash(self, x: str) -> str:
         return f"CAST(CAST('x' || SUBSTR(MD5({x}), 1, 7) AS bit(28)) AS bigint)"
 
+    def ends_with(self, x: str, part: str) -> str:
+        return f"(RIGHT({x}, CHAR_LENGTH({part})) = {part})"
+
+    def contains(self, x: str, part: str) -> str:
+        return f"(STRPOS({x}, {part}) > 0)"
+
     def total(self, x: str) -> str:
         return f"SUM(CAST({x} AS bigint))"  # of 64-bit integers it is a numeric
 

@@ -77,6 +77,12 @@ class SparkDialect(Dialect):
     def text_hash(self, x: str) -> str:
         return f"CAST(CONV(SUBSTR(MD5(CAST({x} AS BINARY)), 1, 7), 16, 10) AS BIGINT)"
 
+    def starts_with(self, x: str, part: str) -> str:
+        return f"STARTSWITH({x}, {part})"
+
+    def ends_with(self, x: str, part: str) -> str:
+        return f"ENDSWITH({x}, {part})"
+
     def total(self, x: str) -> str:
         return f"SUM(CAST({x} AS DECIMAL(20, 0)))"  # the sum has ten digits more
 

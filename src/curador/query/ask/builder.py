@@ -175,12 +175,11 @@ class TableQuery:
                 limit=self.most,
                 contribution=self.contribution,
             )
-            check(asked, self.tables, unread)
+            return check(asked, self.tables, unread).question
         except QuestionRefused:
             raise
         except CuradorError as error:
             raise QuestionRefused(error.what, fix=error.fix) from None
-        return asked
 
     # -- names
 

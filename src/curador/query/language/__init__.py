@@ -7,6 +7,9 @@ Reading order:
 * trees — whole expressions: the columns they read, names replaced, read back from JSON
 * types — the type of a value: its bounds, grid and public keys
 * intervals — interval arithmetic on grids
+* functions — functions of numbers, casts, and functions that are worked out for public values at planning
+* dates — functions of dates: the calendar on day numbers
+* texts — functions of texts: on public keys at planning, or by bytes
 * bounds — the type and bounds of an expression
 * text — an expression as SQL, for messages
 """

@@ -10,6 +10,7 @@ gives the same bits:
   (:func:`compared_bits`), so that a value and the literal it was typed as compare equal.
 * CASE, COALESCE, LEAST and GREATEST put their results on the finest of their grids.  LEAST and GREATEST ignore NULL.
 * Conditions follow SQL's logic of true, false and NULL.
+* A constant text beside a date is that date (:func:`resolved`): both spellings are one question, with one price.
 
 An expression that could leave ±2**62, itself or on the way, is refused here, so that no engine can overflow.
 """
@@ -18,17 +19,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from fractions import Fraction
 from functools import singledispatch
 
-from curador.errors import QuestionRefused
+from curador.errors import InvalidParameter, QuestionRefused
 from curador.query.language import expressions as ex
+from curador.query.language.dates import part_type
+from curador.query.language.functions import RowFunction, too_wide
 from curador.query.language.intervals import RULES, ValueRange
 from curador.query.language.text import shortened
+from curador.query.language.texts import TextOrder
 from curador.query.language.trees import names
 from curador.query.language.types import Scope, Type, grid_value, literal_bits, literal_on
-from curador.query.tables.columns import FIRST_DAY, LAST_DAY, WIDEST, Key, Kind, day_of
+from curador.query.tables.columns import WIDEST, Key, Kind, iso_date
 from curador.query.tables.names import suggestion
 
 
@@ -81,7 +85,7 @@ def _(e: ex.Arithmetic, scope: Scope) -> Type:
     left, right = _bounded(e, e.left, a, scope), _bounded(e, e.right, b, scope)
     found = RULES[e.op](left, right)
     if found is None:
-        raise _too_wide(e)
+        raise too_wide(e)
     by_zero = e.op in ("/", "//", "%") and right.low <= 0 <= right.high
     return Type(kind, found.low, found.high, found.bits, a.nullable or b.nullable or by_zero)
 
@@ -188,25 +192,18 @@ def _number(e: ex.Expr, operand: ex.Expr, scope: Scope) -> Type:
     return t
 
 
-_PART_ENDS = {"quarter": (1, 4), "month": (1, 12), "day": (1, 31), "weekday": (1, 7)}
+@typecheck.register
+def _(e: ex.DatePart, scope: Scope) -> Type:
+    return part_type(e, typecheck(e.operand, scope))
 
 
 @typecheck.register
-def _(e: ex.DatePart, scope: Scope) -> Type:
-    t = typecheck(e.operand, scope)
-    if t.kind is not Kind.DATE:
-        raise QuestionRefused(
-            f"{shortened(e)} needs a date, and {shortened(e.operand)} is of type {t.kind}.", fix="Use a date column."
-        )
-    low, high = t.bounds or (Fraction(FIRST_DAY - 1), Fraction(LAST_DAY + 1))
-    if not FIRST_DAY <= low <= high <= LAST_DAY:
-        raise QuestionRefused(
-            f"{shortened(e.operand)} could leave the years 1 to 9999.",
-            fix="Declare bounds for the dates it is made of.",
-        )
-    years = (day_of(math.floor(low)).year, day_of(math.floor(high)).year)
-    first, last = _PART_ENDS.get(e.part, years)
-    return Type(Kind.INTEGER, Fraction(first), Fraction(last), nullable=t.nullable)
+def _(e: RowFunction, scope: Scope) -> Type:
+    types = [typecheck(x, scope) for x in e.parts]
+    for operand, t in zip(e.parts, types, strict=True):
+        if e.needs_bounds and t.kind.counted:
+            _bounded(e, operand, t, scope)
+    return e.typed(types)
 
 
 @typecheck.register
@@ -233,9 +230,11 @@ def _(e: ex.Compare, scope: Scope) -> Type:
     a, b = typecheck(e.left, scope), typecheck(e.right, scope)
     _comparable(e, e.left, a, b)
     if e.op not in ("=", "<>") and not a.kind.counted:
+        if a.kind is Kind.TEXT and isinstance(e.right, ex.Literal):
+            return TextOrder(e.op, e.left, str(e.right.value)).typed((a,))
         raise QuestionRefused(
             f"{shortened(e)} orders values of type {a.kind}, which engines order differently.",
-            fix="Compare by = or <>, or list values with IN.",
+            fix="Compare by = or <>, or list values with IN; order a text with public keys beside a constant.",
         )
     compared_bits(e, (e.left, e.right), (a, b))
     return replace(_TRUTH, nullable=a.nullable or b.nullable)
@@ -370,11 +369,54 @@ def _union(types: Sequence[Type]) -> tuple[Key, ...] | None:
 
 def _fits(e: ex.Expr, r: ValueRange) -> None:
     if not r.fits:
-        raise _too_wide(e)
+        raise too_wide(e)
 
 
-def _too_wide(e: ex.Expr) -> QuestionRefused:
-    return QuestionRefused(
-        f"{shortened(e)} could leave 62 bits on its grid.",
-        fix="Narrow the bounds of its columns, or declare a coarser step for the real ones.",
-    )
+# ---- constants beside dates ----------------------------------------------------------------------------------
+
+_ALIKE = (ex.Compare, ex.In, ex.Coalesce, ex.Least, ex.Greatest)
+"""The expressions whose operands are all of one type."""
+
+
+def resolved(e: ex.Expr, scope: Scope) -> ex.Expr:
+    """The expression with constant texts beside dates read as dates.
+
+    >>> day = ex.Name("day")
+    >>> str(resolved(ex.Compare(">=", day, ex.Literal("2025-06-01")), {day: Type(Kind.DATE)}))
+    "day >= DATE '2025-06-01'"
+    """
+    if not e.parts:
+        return e
+    changed = {f.name: _inside(getattr(e, f.name), scope) for f in fields(e) if f.init}  # type: ignore[arg-type]
+    if any(value is not getattr(e, name) for name, value in changed.items()):
+        e = type(e).build(**changed)
+    if not isinstance(e, _ALIKE) or not any(map(_is_text, e.parts)):
+        return e
+    others = [x for x in e.parts if not isinstance(x, ex.Literal)]
+    if not others or typecheck(others[0], scope).kind is not Kind.DATE:
+        return e
+    return type(e).build(**{f.name: _dated(getattr(e, f.name)) for f in fields(e) if f.init})
+
+
+def _inside(x: object, scope: Scope) -> object:
+    if isinstance(x, ex.Expr):
+        return resolved(x, scope)
+    if not isinstance(x, tuple):
+        return x
+    found = tuple(_inside(y, scope) for y in x)
+    return found if any(a is not b for a, b in zip(found, x, strict=True)) else x
+
+
+def _is_text(e: ex.Expr) -> bool:
+    return isinstance(e, ex.Literal) and e.kind is Kind.TEXT
+
+
+def _dated(x: object) -> object:
+    if isinstance(x, tuple):
+        return tuple(map(_dated, x))
+    if not isinstance(x, ex.Literal) or x.kind is not Kind.TEXT:
+        return x
+    try:
+        return ex.Literal(iso_date(x.value))
+    except InvalidParameter as error:
+        raise QuestionRefused(f"{str(x.value)[:40]!r} stands beside a date and is none.", fix=error.fix) from None

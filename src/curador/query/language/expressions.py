@@ -162,12 +162,27 @@ class Coalesce(_Choice, tag="coalesce"):
     """The first of its operands that is not NULL."""
 
 
-DATE_PARTS = ("year", "quarter", "month", "day", "weekday")
+DATE_PARTS = {
+    "year": "YEAR",
+    "quarter": "QUARTER",
+    "month": "MONTH",
+    "day": "DAY",
+    "weekday": "ISODOW",
+    "weekday from sunday": "DAYOFWEEK",
+    "day of year": "DAYOFYEAR",
+    "week": "WEEK",
+    "year of week": "ISOYEAR",
+    "quarters": "QUARTER_NUMBER",
+    "months": "MONTH_NUMBER",
+    "weeks": "WEEK_NUMBER",
+}
+"""The parts of a date, and the SQL word of each.  Numbers count from the first quarter, month or week of year 0 or 1:
+the difference of two is that of DATEDIFF."""
 
 
 @dataclass(frozen=True)
 class DatePart(Expr, tag="date-part"):
-    """The year, quarter, month, day, or ISO weekday (Monday is 1) of a date."""
+    """A part of a date: one of :data:`DATE_PARTS`.  Weeks are ISO weeks, they begin on Monday."""
 
     part: str
     operand: Expr
@@ -348,7 +363,7 @@ class Case(Expr, tag="case"):
 # ---- what all share ------------------------------------------------------------------------------------------
 
 
-def _require_known(op: str, ops: tuple[str, ...]) -> None:
+def _require_known(op: str, ops: Iterable[str]) -> None:
     if op not in ops:
         raise InvalidParameter(f"No operation is called {op!r}.", fix=f"Use one of {', '.join(ops)}.")
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 
 from curador.errors import QuestionRefused
 from curador.query.aggregates.base import Aggregate, function_named
-from curador.query.ask.question import Group, Join, Question
+from curador.query.ask.question import Group, Join, Output, Question
 from curador.query.language import expressions as ex
-from curador.query.language.bounds import condition, typecheck, unbounded
+from curador.query.language.bounds import condition, resolved, typecheck, unbounded
 from curador.query.language.text import shortened
 from curador.query.language.types import Scope, Type, column_type
 from curador.query.tables.columns import FIRST_DAY, LAST_DAY, Key, Kind, key_value
@@ -99,6 +99,7 @@ def check(question: Question, tables: Mapping[str, Table], public_rows: PublicRo
     (Fraction(17, 1), Fraction(90, 1))
     """
     scope = scope_of(question, tables)
+    question = _resolved(question, scope)
     if question.where is not None:
         condition(question.where, scope)
     groups = tuple(_group(g, scope) for g in question.group_by)
@@ -108,7 +109,7 @@ def check(question: Question, tables: Mapping[str, Table], public_rows: PublicRo
         raise QuestionRefused("top_k chooses among public keys.", fix="Declare keys for the columns it groups by.")
     if question.contribution is not None and tables[question.table].unit.id is None:
         raise QuestionRefused("A row is in one group, once: nothing to bound.", fix="Leave bounded() out.")
-    _check_having(question, groups)
+    question = _check_having(question, groups)
     return Checked(question, tables, scope, groups, columns, keys)
 
 
@@ -176,12 +177,28 @@ def _check_unit_join(join: Join, first: Table, other: Table) -> None:
 # ---- types ---------------------------------------------------------------------------------------------------
 
 
+def _resolved(question: Question, scope: Scope) -> Question:
+    """The question with texts beside dates read as dates, so that all spellings of it are one."""
+
+    def changed(o: Output) -> Output:
+        column = o.aggregate.column
+        found = None if column is None else resolved(column, scope)
+        return o if found is column else replace(o, aggregate=replace(o.aggregate, column=found))
+
+    where = question.where if question.where is None else resolved(question.where, scope)
+    groups = tuple(replace(g, expr=resolved(g.expr, scope)) for g in question.group_by)
+    outputs = tuple(map(changed, question.aggregates))
+    if (where, groups, outputs) == (question.where, question.group_by, question.aggregates):
+        return question
+    return replace(question, where=where, group_by=groups, aggregates=outputs)
+
+
 def _group(group: Group, scope: Scope) -> Type:
     t = typecheck(group.expr, scope)
     if t.kind is Kind.REAL:
         raise QuestionRefused(
             f"{group.name!r} groups by a real number.",
-            fix=f"Group by BIN({shortened(group.expr)}, lowest, …, highest).",
+            fix=_instead_of_real(group.expr),
         )
     if t.kind is Kind.DATE and t.bounds and not FIRST_DAY <= t.bounds[0] <= t.bounds[1] <= LAST_DAY:
         # A key that is not a date could not be returned, and failing on it would reveal that it is there.
@@ -189,6 +206,14 @@ def _group(group: Group, scope: Scope) -> Type:
             f"{group.name!r} could leave the years 1 to 9999.", fix="Narrow the bounds of the dates it is made of."
         )
     return t
+
+
+def _instead_of_real(e: ex.Expr) -> str:
+    bins = f"group by BIN({shortened(e)}, lowest, …, highest)"
+    if isinstance(e, ex.Arithmetic) and e.op == "/":
+        left, right = shortened(e.left), shortened(e.right)
+        return f"/ has a fraction: write {left} // {right}, or FLOOR({left} / {right}), or {bins}."
+    return f"Write FLOOR({shortened(e)}) or ROUND({shortened(e)}), or {bins}."
 
 
 _INSTEAD = {
@@ -317,13 +342,15 @@ _TESTS = (ex.Compare, ex.In, ex.IsNull)
 _SIDES = (ex.Name, ex.Literal)
 
 
-def _check_having(question: Question, groups: tuple[Type, ...]) -> None:
+def _check_having(question: Question, groups: tuple[Type, ...]) -> Question:
     if question.having is None:
-        return
+        return question
     scope = {ex.Name(g.name): t for g, t in zip(question.group_by, groups, strict=True)}
     noised = {ex.Name(n): Type(Kind.REAL) for n in question.outputs if ex.Name(n) not in scope}
-    _plain(ex.Not(question.having))
-    condition(question.having, scope | noised)
+    having = resolved(question.having, scope | noised)
+    _plain(ex.Not(having))
+    condition(having, scope | noised)
+    return question if having == question.having else replace(question, having=having)
 
 
 def _plain(e: ex.Expr) -> None:

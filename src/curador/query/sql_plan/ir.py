@@ -16,10 +16,14 @@ OPERATORS = frozenset({"+", "-", "*", "//", "%", "=", "<>", "<", "<=", ">", ">="
 """The operators between two operands; ``//`` is the division that drops the fraction."""
 
 FunctionName = Literal[
-    "ABS", "COALESCE", "COUNT", "COUNT DISTINCT", "COUNT ROWS", "GREATEST", "IS NULL", "LEAST", "NARROW", "NEGATE",
-    "NOT", "NULLIF", "SUM", "TEXT HASH",
+    "ABS", "COALESCE", "CONCAT", "CONTAINS", "COUNT", "COUNT DISTINCT", "COUNT ROWS", "ENDS WITH", "GREATEST",
+    "IS NULL", "LEAST", "NARROW", "NEGATE", "NOT", "NULLIF", "STARTS WITH", "SUM", "TEXT HASH",
 ]  # fmt: skip
-"""Functions, aggregates and operators of one operand; NARROW casts to 32 bits, TEXT HASH is 28 bits of an MD5."""
+"""Functions, aggregates and operators of one operand; NARROW casts to 32 bits, TEXT HASH is 28 bits of an MD5, and
+CONTAINS, ENDS WITH and STARTS WITH compare the bytes of a text with those of a constant."""
+
+DAY_PARTS = ("year", "quarter", "month", "day", "weekday")
+"""The parts of a date that engines work out, all in the same way for the years 1 to 9999."""
 
 Ranking = Literal["ROW_NUMBER", "DENSE_RANK", "COUNT"]
 """The number that a window gives each row: its place, the place of its value, or the number of rows."""
@@ -325,7 +329,7 @@ def case(whens: Iterable[tuple[Node, Node]], otherwise: Node | None = None) -> N
 
 
 def function(name: FunctionName, operands: Sequence[Node]) -> Node:
-    """COALESCE, LEAST or GREATEST of its operands."""
+    """COALESCE, LEAST, GREATEST, CONCAT, or a comparison of bytes."""
     return Call(name, tuple(operands))
 
 

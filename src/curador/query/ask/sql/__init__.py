@@ -4,6 +4,7 @@ Reading order:
 
 * text — the parsed text, and refusals that point into it
 * relations — FROM, joins, CTEs and subqueries
+* functions — functions of numbers, dates and texts
 * expressions — expressions
 * aggregates — aggregates
 * read — a statement to a question
