@@ -22,6 +22,7 @@ from tests.real_engines import Opened
 COLUMNS = {
     "i": Column("integer", bounds=(-2005, 2005)),
     "wide": Column("integer"),
+    "big": Column("integer", bounds=(0, 2**62)),
     "x": Column("real", bounds=(-40, 40), step=2.0**-6),
     "y": Column("real", bounds=(0, 500), step=0.01),
     "loose": Column("real"),
@@ -46,6 +47,8 @@ DAYS = [
 DAYS += [date(y, 2, 29) for y in (4, 400, 2000, 2024, 9996)] + [date(2024, 12, 25) + timedelta(n) for n in range(14)]
 AWKWARD: dict[str, list[Any]] = {
     "i": [-2005, -1500, -150, -15, -5, -1, 0, 1, 4, 5, 6, 14, 15, 150, 2004, 2005, 10**9],
+    "big": [k * k + d for k in (2**31 - 1, 2**30, 94906267, 3037000, 2**26 + 1) for d in (-1, 0, 1)]
+    + [0, 1, 2, 3, 2**62],
     "wide": [2**62, -(2**62), 2**62 + 1, 0, 7],
     "x": [n / 64 for n in (-2560, -96, -97, -95, -64, -32, -33, -31, -1, 0, 1, 31, 32, 33, 96, 160, 2560)]
     + [float("nan")],
@@ -68,6 +71,8 @@ ROUND(GREATEST(LEAST(loose, 100), -100))
 CASE WHEN ABS(ROUND(loose)) < 1000 THEN LEAST(GREATEST(FLOOR(loose), -9), 9) END
 SIGN(x)  SIGN(i)  SIGN(loose)  MOD(i, 7)  WIDTH_BUCKET(i, -2000, 2000, 8)  WIDTH_BUCKET(y, 0, 500, 7)
 CAST(i AS DOUBLE) / 60  x::INT  CAST(b AS INT)  b::DOUBLE  CAST(y AS BIGINT)  TRY_CAST(i AS DOUBLE)  ROUND(i / 7, 3)
+SQRT(y)  SQRT(x)  SQRT(i)  SQRT(sure)  SQRT(near - DATE '2024-01-01')  LN(sure + 1)  LOG2(sure)  LOG10(i % 100)
+EXP(sure)  EXP(-sure)  LN(ROUND(x) + 3)  POWER(x, 2)  i ** 3  POWER(y, 0.5)  SQRT(big)  SQRT(LEAST(big, 1000) * i)
 ROUND(-x)  CEIL(y)  ROUND(i * 1.5)  CAST(code AS INT)  CAST(code AS DOUBLE)  CAST(code AS DATE)
 """.replace("\n", "  ").split("  ")
 DATES = """

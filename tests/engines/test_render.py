@@ -44,6 +44,7 @@ VALUES: list[tuple[Node, str]] = [
     (nt.negated(A), '(- "a")'),
     (nt.opposite(A), '(NOT "a")'),
     (nt.is_null(A), '("a" IS NULL)'),
+    (nt.function("ROOT", [A]), 'CAST(FLOOR(SQRT(CAST("a" AS DOUBLE))) AS BIGINT)'),
     (nt.function("CONCAT", [A, B]), '("a" || "b""")'),
     (nt.function("STARTS WITH", [A, nt.text("x")]), "STARTS_WITH(\"a\", 'x')"),
     (nt.function("ENDS WITH", [A, nt.text("x")]), "ENDS_WITH(\"a\", 'x')"),

@@ -16,7 +16,7 @@ from fractions import Fraction
 from functools import singledispatch
 from typing import Any
 
-from curador.query.language import dates, texts
+from curador.query.language import curves, dates, texts
 from curador.query.language import expressions as ex
 from curador.query.language import functions as fn
 from curador.query.language.bounds import compared_bits, division_shift
@@ -338,6 +338,28 @@ def _text_as(x: str, t: Type) -> Cell:
         return int(number) if number.denominator == 1 and "." not in x and abs(number) <= WIDEST else None
     found: int = math.floor(number * 2**t.bits)
     return found
+
+
+@_value.register
+def _(e: curves.Root, row: Row, scope: Scope) -> Cell:
+    x, t = _number(e.operand, row, scope), typecheck(e.operand, scope)
+    if x is None or x < 0:
+        return None
+    return _on_grid(EXACT.sqrt(_decimal(x, t.bits)), typecheck(e, scope).bits)
+
+
+@_value.register
+def _(e: curves.Curve, row: Row, scope: Scope) -> Cell:
+    x, t = _number(e.operand, row, scope), typecheck(e.operand, scope)
+    if x is None or (t.keys is not None and x not in t.keys):
+        return None
+    if e.name == "exp":
+        return _on_grid(EXACT.exp(Decimal(x)), 16)
+    if x <= 0:
+        return None
+    base = {"ln": Decimal(1), "log10": EXACT.ln(Decimal(10)), "log2": EXACT.ln(Decimal(2))}[e.name]
+    found = EXACT.divide(EXACT.ln(Decimal(x)), base)
+    return _on_grid(EXACT.add(found, Decimal("1e-90")), 16)  # past the last digit of a whole one
 
 
 @_value.register

@@ -157,6 +157,7 @@ _OF_THE_DIALECT: dict[str, Callable[..., str]] = {
     "CONTAINS": lambda dialect, x, part: dialect.contains(x, part),
     "ENDS WITH": lambda dialect, x, part: dialect.ends_with(x, part),
     "NARROW": lambda dialect, x: f"CAST({x} AS {dialect.small})",
+    "ROOT": lambda dialect, x: dialect.floor(f"SQRT({dialect.cast(x, dialect.real)})"),
     "STARTS WITH": lambda dialect, x, part: dialect.starts_with(x, part),
     "SUM": lambda dialect, x: dialect.total(x),
     "TEXT HASH": lambda dialect, x: dialect.text_hash(x),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from datetime import date, timedelta
 from decimal import ROUND_CEILING, ROUND_DOWN, ROUND_FLOOR, ROUND_HALF_UP, Decimal
 from fractions import Fraction
@@ -16,6 +17,7 @@ from curador.query.aggregates.counts import count
 from curador.query.ask.builder import TableQuery
 from curador.query.ask.sql.read import parse, parse_expression
 from curador.query.language.bounds import resolved, typecheck
+from curador.query.language.curves import Curve
 from curador.query.language.dates import AddMonths, DateText, DateTrunc, LastDay, month_start
 from curador.query.language.expressions import Expr, Literal, Name
 from curador.query.language.functions import Cast, Rounded, rounded
@@ -37,6 +39,9 @@ COLUMNS = {
     "b": Column("boolean", nullable=False),
     "d": Column("date", bounds=("2024-11-15", "2025-02-20")),
     "far": Column("date"),
+    "sure": Column("date", bounds=("2024-11-15", "2025-02-20"), nullable=False),
+    "one": Column("text", keys=["a"], nullable=False),  # may hold another text, which is no key
+    "many": Column("text", keys=[f"k{i}" for i in range(1001)]),
 }
 SCOPE = {Name(name): column_type(c) for name, c in COLUMNS.items()}
 
@@ -66,6 +71,10 @@ SCOPE = {Name(name): column_type(c) for name, c in COLUMNS.items()}
         ("DAYOFWEEK(d)", "integer", (0, 6)),
         ("LENGTH(town)", "integer", (4, 6)),
         ("ROUND(loose)", "integer", None),
+        ("SQRT(n + 25)", "real", (5, 32)),
+        ("EXP(i - 9)", "real", (0, 1)),
+        ("LOG2(n + 1)", "real", (0, Fraction(653117, 65536))),
+        ("POWER(n, 2)", "integer", (0, 998001)),
     ],
 )
 def test_types_and_bounds(text: str, kind: str, bounds: object) -> None:
@@ -112,9 +121,28 @@ def test_a_week_is_never_left_out() -> None:
 
 @pytest.mark.parametrize(
     ("text", "nullable"),
-    [("ROUND(n)", False), ("CAST(b AS INT)", False), ("UPPER(town)", True), ("CAST(b AS VARCHAR)", False),
-     ("free LIKE 'a%'", True), ("MAKE_DATE(n, 1, 1)", True), ("SIGN(i)", True)],
-)  # fmt: skip
+    [
+        ("ROUND(n)", False),
+        ("CAST(b AS INT)", False),
+        ("UPPER(town)", True),
+        ("CAST(b AS VARCHAR)", False),
+        ("one || 'x'", True),
+        ("'a' || 'b'", False),
+        ("UPPER(one)", True),
+        ("one > 'a'", True),
+        ("one LIKE '_'", True),
+        ("free LIKE 'a%'", True),
+        ("COALESCE(free, 'a') LIKE 'a%'", False),
+        ("SQRT(n)", False),
+        ("SQRT(n - 1)", True),
+        ("LN(n)", True),
+        ("LN(n + 1)", False),
+        ("DATE_TRUNC('month', sure)", False),
+        ("STRFTIME(sure, '%m')", False),
+        ("MAKE_DATE(n, 1, 1)", True),
+        ("SIGN(i)", True),
+    ],
+)
 def test_what_may_be_null(text: str, nullable: bool) -> None:
     assert typecheck(parse_expression(text), SCOPE).nullable is nullable
 
@@ -263,6 +291,7 @@ def test_having_reads_dates_too() -> None:
         ("CAST(d AS INT)", "is no integer", "DATEDIFF"),
         ("UPPER(free)", "has none", "LIKE 'a%'"),
         ("UPPER(i)", "needs a text", "text"),
+        ("UPPER(many)", "more than 1000", "keys"),
         ("free LIKE '_a'", "engines fold", "keys"),
         ("free ILIKE 'a%'", "engines fold", "keys"),
         ("free > 'a'", "order texts differently", "keys"),
@@ -274,6 +303,13 @@ def test_having_reads_dates_too() -> None:
         ("MAKE_DATE(x, 1, 1)", "a whole number", "whole"),
         ("MAKE_DATE(n + 20000, 1, 1)", "years 1 to 9999", "years"),
         ("DAYOFYEAR(town)", "needs a date", "date"),
+        ("SQRT(k)", "'k' has no declared bounds", "bounds for k"),
+        ("SQRT(town)", "needs a number", "number"),
+        ("SQRT(n - 5000)", "NULL whatever happens", "out"),
+        ("LN(spend + 1)", "round logarithms", "LN(ROUND(spend + 1))"),
+        ("LN(-n - 1)", "NULL whatever happens", "out"),
+        ("EXP(n)", "62 bits", "Narrow"),
+        ("LN(town)", "needs a number", "number"),
     ],
 )
 def test_refusals(text: str, what: str, fix: str) -> None:
@@ -304,6 +340,21 @@ MADE: list[Any] = [
 def test_direct_construction_is_guarded(make: Any) -> None:
     with pytest.raises(CuradorError):
         make()
+
+
+@given(st.integers(1, 10**6))
+def test_logarithms_are_rounded_down(n: int) -> None:
+    """By whole numbers alone: with k the numerator over 2**16, 2**k <= n**65536 < 2**(k + 1)."""
+    k = Curve("log2", Name("n")).value(n) * 2**16  # type: ignore[operator]
+    assert (n**65536).bit_length() - 1 == k
+
+
+@pytest.mark.parametrize(("name", "n", "near"), [("ln", 10, math.log(10)), ("log10", 999, math.log10(999)),
+                                                 ("exp", -3, math.exp(-3)), ("exp", 20, math.exp(20))])  # fmt: skip
+def test_curves_are_near_doubles(name: str, n: int, near: float) -> None:
+    found = Curve(name, Name("n")).value(n)
+    assert found is not None
+    assert 0 <= near - float(found) < 2**-16 + 1e-6  # type: ignore[arg-type]
 
 
 def test_constants_are_worked_out() -> None:

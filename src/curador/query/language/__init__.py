@@ -8,6 +8,7 @@ Reading order:
 * types — the type of a value: its bounds, grid and public keys
 * intervals — interval arithmetic on grids
 * functions — functions of numbers, casts, and functions that are worked out for public values at planning
+* curves — square roots, logarithms and exponentials
 * dates — functions of dates: the calendar on day numbers
 * texts — functions of texts: on public keys at planning, or by bytes
 * bounds — the type and bounds of an expression

@@ -187,7 +187,7 @@ class AddMonths(_Monotone, tag="add-months"):
     months: int
 
     def __post_init__(self) -> None:
-        if not isinstance(self.months, int) or abs(self.months) > MOST_MONTHS:
+        if type(self.months) is not int or abs(self.months) > MOST_MONTHS:
             raise QuestionRefused(f"{self.months} months are too many.", fix=f"Add at most {MOST_MONTHS}.")
         super().__post_init__()
 

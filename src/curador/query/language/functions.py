@@ -89,7 +89,7 @@ class Rounded(RowFunction, tag="round"):
     def __post_init__(self) -> None:
         if self.way not in ROUNDINGS:
             raise InvalidParameter(f"No rounding is called {self.way!r}.", fix=f"Use one of {', '.join(ROUNDINGS)}.")
-        if not isinstance(self.digits, int) or abs(self.digits) > MOST_DIGITS:
+        if type(self.digits) is not int or abs(self.digits) > MOST_DIGITS:
             raise QuestionRefused(
                 f"{self.way.upper()} to {self.digits} digits.", fix=f"Use -{MOST_DIGITS} to {MOST_DIGITS} digits."
             )
@@ -181,7 +181,7 @@ class Tabled(RowFunction):
 
     def table(self, t: Type) -> dict[Key, Found]:
         """The value for every public value of an operand of type ``t``, on its grid."""
-        if t.domain is None:
+        if t.domain is None or len(t.domain) > MOST_KEYS:
             raise self.untabled()
         return {key: _on_grid(self.value(key)) for key in t.domain}
 
@@ -189,7 +189,7 @@ class Tabled(RowFunction):
         """The refusal of an operand whose values are not public."""
         return QuestionRefused(
             f"{shortened(self)} is worked out beforehand for each public value, and those of "
-            f"{shortened(self.operand)} are not listed.",
+            f"{shortened(self.operand)} are not listed, or more than {MOST_KEYS}.",
             fix=f"Declare keys for the column, or bounds that leave at most {MOST_KEYS} values.",
         )
 
@@ -274,7 +274,7 @@ class Cast(Tabled, tag="cast"):
     def untabled(self) -> QuestionRefused:
         return QuestionRefused(
             f"{shortened(self)}: texts are cast beforehand, one public value at a time, and those of "
-            f"{shortened(self.operand)} are not listed.",
+            f"{shortened(self.operand)} are not listed, or more than {MOST_KEYS}.",
             fix="Declare the column with the type you need, and what does not fit is NULL; or declare keys for it.",
         )
 

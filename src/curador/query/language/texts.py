@@ -14,7 +14,7 @@ from math import prod
 
 from curador.errors import InvalidParameter, QuestionRefused
 from curador.numbers import set_fields
-from curador.query.language.expressions import Expr
+from curador.query.language.expressions import Expr, Literal
 from curador.query.language.functions import Found, RowFunction, Tabled
 from curador.query.language.text import shortened
 from curador.query.language.types import MOST_KEYS, Type
@@ -35,7 +35,7 @@ class _OfText(Tabled):
     def untabled(self) -> QuestionRefused:
         return QuestionRefused(
             f"{shortened(self)}: engines fold, cut and order texts differently, so this is worked out beforehand for "
-            f"each public key, and {shortened(self.operand)} has none.",
+            f"each public key, and {shortened(self.operand)} has none, or more than {MOST_KEYS}.",
             fix=_UNLISTED,
         )
 
@@ -152,7 +152,7 @@ class Concat(RowFunction, tag="concat"):
             lists.append(t.keys)
         few = prod(map(len, lists)) <= MOST_KEYS
         keys = tuple(dict.fromkeys(text_value("".join(map(str, row))) for row in product(*lists))) if few else None
-        nullable = any(t.nullable or len(t.keys or ()) > 1 for t in types)
+        nullable = not all(isinstance(e, Literal) for e in self.operands)  # a column may hold what is no key
         return Type(Kind.TEXT, nullable=nullable, keys=keys)
 
 

@@ -7,7 +7,7 @@ from datetime import date
 from fractions import Fraction
 from functools import singledispatch
 
-from curador.query.language import dates, texts
+from curador.query.language import curves, dates, texts
 from curador.query.language import functions as fn
 from curador.query.language.types import Type
 from curador.query.sql_plan import calendar
@@ -63,6 +63,23 @@ def _divided(way: str, x: Node, by: int, at: Bindings) -> Node:
 def _(e: fn.Sign, operands: Sequence[Node], at: Bindings) -> Node:
     x = at.bind(operands[0])
     return nt.case([(nt.infix(op, x, nt.number(0)), nt.constant(n)) for op, n in ((">", 1), ("<", -1), ("=", 0))])
+
+
+@function_node.register
+def _(e: curves.Root, operands: Sequence[Node], at: Bindings) -> Node:
+    shift = 2 * at.type(e).bits - at.type(e.operand).bits
+    x = at.bind(operands[0])
+    shifted = nt.times(x, nt.constant(1 << shift)) if shift else x
+    wanted = at.bind(nt.case([(nt.infix(">=", x, nt.number(0)), shifted)]))
+    near = at.bind(nt.function("ROOT", [wanted]))
+    above = nt.plus(near, nt.constant(1))
+    return nt.case(
+        [
+            (nt.infix(">", nt.times(near, near), wanted), nt.minus(near, nt.constant(1))),
+            (nt.infix("<=", nt.times(above, above), wanted), above),
+        ],
+        near,
+    )
 
 
 # ---- tables --------------------------------------------------------------------------------------------------

@@ -17,10 +17,11 @@ OPERATORS = frozenset({"+", "-", "*", "//", "%", "=", "<>", "<", "<=", ">", ">="
 
 FunctionName = Literal[
     "ABS", "COALESCE", "CONCAT", "CONTAINS", "COUNT", "COUNT DISTINCT", "COUNT ROWS", "ENDS WITH", "GREATEST",
-    "IS NULL", "LEAST", "NARROW", "NEGATE", "NOT", "NULLIF", "STARTS WITH", "SUM", "TEXT HASH",
+    "IS NULL", "LEAST", "NARROW", "NEGATE", "NOT", "NULLIF", "ROOT", "STARTS WITH", "SUM", "TEXT HASH",
 ]  # fmt: skip
-"""Functions, aggregates and operators of one operand; NARROW casts to 32 bits, TEXT HASH is 28 bits of an MD5, and
-CONTAINS, ENDS WITH and STARTS WITH compare the bytes of a text with those of a constant."""
+"""Functions, aggregates and operators of one operand; NARROW casts to 32 bits, ROOT is a whole number at most 1 from
+the square root of a number from 0 on, TEXT HASH is 28 bits of an MD5, and CONTAINS, ENDS WITH and STARTS WITH compare
+the bytes of a text with those of a constant."""
 
 DAY_PARTS = ("year", "quarter", "month", "day", "weekday")
 """The parts of a date that engines work out, all in the same way for the years 1 to 9999."""

@@ -10,6 +10,7 @@ from sqlglot import exp
 
 from curador.query.ask.sql.text import number, only, refuse, word
 from curador.query.language import expressions as ex
+from curador.query.language.curves import Curve, Root, power
 from curador.query.language.dates import TRUNCATIONS, DateText, DateTrunc, LastDay, MakeDate, months_later
 from curador.query.language.functions import Cast, Rounded, Sign
 from curador.query.language.texts import ESCAPE, Concat, Like, TextFunction
@@ -84,6 +85,31 @@ def _bucket(r: Reader, node: exp.Expr, depth: int) -> ex.Expr:
             (ex.Compare(">=", x, ex.Literal(high)), ex.Literal(count + 1)),
         )
     )
+
+
+@_rule(exp.Sqrt, exp.Ln, exp.Exp)
+def _curve(r: Reader, node: exp.Expr, depth: int) -> ex.Expr:
+    x = r.read(node.this, depth)
+    return Root(x) if type(node) is exp.Sqrt else Curve("ln" if type(node) is exp.Ln else "exp", x)
+
+
+@_rule(exp.Log, says="this expression")
+def _log(r: Reader, node: exp.Expr, depth: int) -> ex.Expr:
+    """The logarithm to the base 10, or to the base that is given first."""
+    if node.expression is None:
+        return Curve("log10", r.read(node.this, depth))
+    base = whole(node.this, r.text)
+    if base not in (2, 10):
+        refuse(node, r.text, "Logarithms are to the base 2, 10 or e.", "Write LOG2(x), LOG10(x) or LN(x).")
+    return Curve(f"log{base}", r.read(node.expression, depth))
+
+
+@_rule(exp.Pow, says="this expression")
+def _power(r: Reader, node: exp.Expr, depth: int) -> ex.Expr:
+    found = power(r.read(node.this, depth), number(node.expression, r.text))
+    if found is None:
+        refuse(node, r.text, "POWER is exact for exponents 1, 2, 3 and 0.5 only.", "Multiply, or use EXP and LN.")
+    return found
 
 
 _BUCKET = "Write WIDTH_BUCKET(x, lowest, highest, buckets)."

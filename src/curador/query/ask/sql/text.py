@@ -259,8 +259,9 @@ def _because(reason: tuple[str, str], **kinds: type[exp.Expr]) -> dict[type[exp.
 
 _REASONS: dict[type[exp.Expr], tuple[str, str]] = {
     **_because(_TEXT, **{"REGEXP_MATCHES": exp.RegexpLike, "SIMILAR TO": exp.SimilarTo, "GLOB": exp.Glob}),
-    **_because(_TOTAL, POWER=exp.Pow, SQRT=exp.Sqrt, LN=exp.Ln, LOG=exp.Log, EXP=exp.Exp, CBRT=exp.Cbrt),
-    **_because(_TOTAL, SIN=exp.Sin, COS=exp.Cos, TAN=exp.Tan, ATAN=exp.Atan, ASIN=exp.Asin, ACOS=exp.Acos),
+    **_because(
+        _TOTAL, CBRT=exp.Cbrt, SIN=exp.Sin, COS=exp.Cos, TAN=exp.Tan, ATAN=exp.Atan, ASIN=exp.Asin, ACOS=exp.Acos
+    ),
     **_because(_ROWS, OVER=exp.Window, EXISTS=exp.Exists, LATERAL=exp.Lateral, VALUES=exp.Values),
     **_because(_ROWS, UNNEST=exp.Unnest, **{"A query here": exp.Select, "A subquery here": exp.Subquery}),
     **_because(_TWICE, UNION=exp.Union, INTERSECT=exp.Intersect, EXCEPT=exp.Except),
