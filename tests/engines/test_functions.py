@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 from typing import Any
 
 import pyarrow as pa
@@ -11,7 +11,7 @@ import pytest
 
 from curador.query.ask.sql.read import parse_expression
 from curador.query.language import expressions as ex
-from curador.query.language.bounds import typecheck
+from curador.query.language.bounds import resolved, typecheck
 from curador.query.language.types import Scope, column_type
 from curador.query.tables.columns import Column, Kind
 from tests.engines.by_row import as_number, declared, numbered, values
@@ -29,6 +29,8 @@ COLUMNS = {
     "b": Column("boolean"),
     "d": Column("date"),
     "near": Column("date", bounds=("2023-11-15", "2025-03-05")),
+    "at": Column("timestamp"),
+    "soon": Column("timestamp", bounds=("2024-02-28 22:30:00", "2024-03-02 01:00:00")),
     "month": Column("integer", bounds=(-1, 14)),
     "town": Column("text", keys=["Lugo", "Vigo", "A Coruña", "", " a ", "50%", "a_b", "ÑANDÚ", "🦉x"]),
     "code": Column("text", keys=["12", " -3", "1.5", "2024-02-29", "true", "x", "0", "99999999999999999999"]),
@@ -45,6 +47,9 @@ DAYS = [
     date(y, m, d) for y in YEARS for m, d in ((1, 1), (1, 31), (2, 28), (3, 1), (3, 31), (6, 30), (12, 28), (12, 31))
 ]
 DAYS += [date(y, 2, 29) for y in (4, 400, 2000, 2024, 9996)] + [date(2024, 12, 25) + timedelta(n) for n in range(14)]
+MOMENTS = [datetime(1, 1, 1), datetime(9999, 12, 31, 23, 59, 59), datetime(1970, 1, 1), datetime(2024, 2, 29, 12)]
+MOMENTS += [datetime(1969, 12, 31, 23, 59, 59, 999_999), datetime(1970, 1, 1, 0, 0, 0, 1), datetime(1582, 10, 10, 5)]
+MOMENTS += [datetime(2024, 2, 28, 22) + timedelta(minutes=37 * n, seconds=n) for n in range(90)]
 AWKWARD: dict[str, list[Any]] = {
     "i": [-2005, -1500, -150, -15, -5, -1, 0, 1, 4, 5, 6, 14, 15, 150, 2004, 2005, 10**9],
     "big": [k * k + d for k in (2**31 - 1, 2**30, 94906267, 3037000, 2**26 + 1) for d in (-1, 0, 1)]
@@ -57,6 +62,8 @@ AWKWARD: dict[str, list[Any]] = {
     "b": [True, False],
     "d": DAYS,
     "near": DAYS,
+    "at": MOMENTS,
+    "soon": MOMENTS,
     "month": list(range(-2, 16)),
     "town": TEXTS,
     "code": TEXTS,
@@ -86,6 +93,16 @@ DATEDIFF('year', d, near)
 MAKE_DATE(ABS(i), month, i % 35)  MAKE_DATE(2024, month, 31)  MAKE_DATE(wide, month, month)
 DATEDIFF('day', near, LAST_DAY(near))  DAYOFYEAR(DATE_TRUNC('quarter', near) + INTERVAL 2 MONTH)
 """.replace("\n", "  ").split("  ")
+CLOCKS = """
+HOUR(at)  MINUTE(at)  SECOND(at)  HOUR_NUMBER(at)  MINUTE_NUMBER(at)  EXTRACT(HOUR FROM at)  DATE_PART('minute', at)
+CAST(at AS DATE)  DATE(soon)  CAST(d AS TIMESTAMP)  DATE_TRUNC('hour', at)  DATE_TRUNC('minute', at)
+DATE_TRUNC('day', at)  DATE_TRUNC('month', at)  MONTH(at)  WEEK(at)  soon + INTERVAL 90 MINUTE  at - INTERVAL 1 DAY
+DATEDIFF('hour', soon, at)  DATEDIFF('second', TIMESTAMP '2024-02-29 12:00:00', soon)  DATEDIFF('day', soon, at)
+DATEDIFF('month', near, soon)  DATE(soon) + INTERVAL 1 MONTH  LAST_DAY(soon)  DATEDIFF('minute', '2024-01-01', soon)
+CASE WHEN at >= '2024-02-29' THEN 1 WHEN at < DATE '2024-02-29' THEN 0 END
+CASE WHEN soon BETWEEN '2024-02-29 06:00' AND '2024-02-29T18:00:00Z' THEN HOUR(soon) END
+CASE WHEN STRFTIME(soon, '%Y-%m-%d %H:00') = '2024-02-29 00:00' THEN 1 WHEN STRFTIME(at, '%H') = '12' THEN 2 END
+""".replace("\n", "  ").split("  ")
 TRUTHS = """
 town LIKE 'L%'  town LIKE '%o'  town LIKE '%g%'  town ILIKE '%Ñ%'  town NOT LIKE '_ugo'  town LIKE '50$%' ESCAPE '$'
 town LIKE 'a_b'  town LIKE ''  town > 'L'  town <= 'Vigo'  'M' >= town  free LIKE 'Lu%'  free LIKE '%go'
@@ -108,19 +125,19 @@ def rows() -> list[dict[str, Any]]:
     rng = random.Random(13)
     size = len(DAYS) + 1
     columns = {n: ([*AWKWARD[n], None] * size)[:size] for n in COLUMNS}
-    for name in ("near", "month", "town", "free", "i", "code"):
+    for name in ("near", "at", "month", "town", "free", "i", "code"):
         rng.shuffle(columns[name])
     return [{n: columns[n][k] for n in COLUMNS} for k in range(size)]
 
 
 def expressions(texts: list[str], truth: bool) -> list[ex.Expr]:
-    found = [parse_expression(text) for text in texts if text]
+    found = [resolved(parse_expression(text), SCOPE) for text in texts if text]
     return [as_number(e) for e in found] if truth else found
 
 
-@pytest.mark.parametrize("some", ["numbers", "dates", "truths"])
+@pytest.mark.parametrize("some", ["numbers", "dates", "clocks", "truths"])
 def test_functions(opened: Opened, some: str) -> None:
-    listed = {"numbers": NUMBERS, "dates": DATES, "truths": TRUTHS}[some]
+    listed = {"numbers": NUMBERS, "dates": DATES, "clocks": CLOCKS, "truths": TRUTHS}[some]
     data = rows()
     columns = {n: pa.array([r[n] for r in data], ARROW[c.kind]) for n, c in COLUMNS.items()}
     engine, table = opened({"t": numbered(columns)}), declared(COLUMNS, len(data))
@@ -134,3 +151,24 @@ def test_functions(opened: Opened, some: str) -> None:
         t = typecheck(e, SCOPE)
         if t.keys is not None and t.kind is Kind.DATE:
             assert {date(1970, 1, 1) + timedelta(x) for x in found if x is not None} <= set(t.keys), str(e)
+
+
+WRITTEN = {
+    "2024-02-29": datetime(2024, 2, 29),
+    "2024-02-29 12:30": datetime(2024, 2, 29, 12, 30),
+    "2024-02-29T12:30:59Z": datetime(2024, 2, 29, 12, 30, 59),
+    "2024-02-29 12:30:59.999999999": datetime(2024, 2, 29, 12, 30, 59),
+    "0001-01-01 00:00:00": datetime(1, 1, 1),
+    "9999-12-31 23:59:59": datetime(9999, 12, 31, 23, 59, 59),
+    **dict.fromkeys(["2023-02-29 10:00", "2024-02-29 24:00", "2024-02-29 1:00", "2024-02-29 10:60", "2024-02-29 10",
+                     " 2024-02-29", "2024-02-29 10:00+01:00", "x", "", "2024-02-29 10:00:00 ", "0000-01-01", "🦉"]),
+}  # fmt: skip
+"""Texts, and the timestamps as which they are read."""
+
+
+def test_texts_as_timestamps(opened: Opened) -> None:
+    columns = {"at": pa.array([*WRITTEN, None], pa.string())}
+    table = declared({"at": Column("timestamp")}, len(WRITTEN) + 1)
+    found = values(opened({"t": numbered(columns)}), table, [parse_expression("SECOND_NUMBER(at)")])[0]
+    start = datetime(1970, 1, 1)
+    assert found == [None if at is None else (at - start) // timedelta(seconds=1) for at in [*WRITTEN.values(), None]]

@@ -10,13 +10,13 @@ import math
 import re
 from calendar import monthrange
 from collections.abc import Callable, Mapping
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from decimal import ROUND_CEILING, ROUND_DOWN, ROUND_FLOOR, ROUND_HALF_UP, Context, Decimal
 from fractions import Fraction
 from functools import singledispatch
 from typing import Any
 
-from curador.query.language import curves, dates, texts
+from curador.query.language import curves, dates, moments, texts
 from curador.query.language import expressions as ex
 from curador.query.language import functions as fn
 from curador.query.language.bounds import compared_bits, division_shift
@@ -69,6 +69,8 @@ def _read(raw: object, t: Type) -> Cell:
         return raw if isinstance(raw, bool) else None
     if t.kind is Kind.DATE:
         number = days(raw) if isinstance(raw, date) and not isinstance(raw, datetime) else None
+    elif t.kind is Kind.TIMESTAMP:
+        number = math.floor((raw - datetime(1970, 1, 1)) / timedelta(seconds=1)) if isinstance(raw, datetime) else None
     elif isinstance(raw, bool) or not isinstance(raw, int | float):
         number = None
     elif t.kind is Kind.INTEGER:
@@ -320,6 +322,10 @@ def _(e: fn.Cast, row: Row, scope: Scope) -> Cell:
         return _text_as(str(x), wanted) if x in (t.keys or ()) else None
     if wanted.kind is Kind.BOOLEAN:
         return int(x) != 0
+    if t.kind is Kind.TIMESTAMP:
+        return days(_moment(int(x)).date())
+    if wanted.kind is Kind.TIMESTAMP:
+        return int(x) * 24 * 60 * 60
     if t.kind is Kind.REAL:
         return int(_decimal(int(x), t.bits).to_integral_value(ROUND_HALF_UP))
     return int(x)
@@ -349,7 +355,7 @@ def _(e: curves.Root, row: Row, scope: Scope) -> Cell:
 
 
 @_value.register
-def _(e: curves.Curve, row: Row, scope: Scope) -> Cell:
+def _(e: curves.TabledCurve, row: Row, scope: Scope) -> Cell:
     x, t = _number(e.operand, row, scope), typecheck(e.operand, scope)
     if x is None or (t.keys is not None and x not in t.keys):
         return None
@@ -416,6 +422,43 @@ def _(e: dates.DateText, row: Row, scope: Scope) -> Cell:
     year = f"{_day(x).year:04}"  # glibc does not pad it
     week_year = f"{_day(x).isocalendar()[0]:04}"
     return _day(x).strftime(e.format.replace("%Y", year).replace("%G", week_year))
+
+
+def _moment(x: int) -> datetime:
+    return datetime(1970, 1, 1) + timedelta(seconds=x)
+
+
+@_value.register
+def _(e: moments.MomentPart, row: Row, scope: Scope) -> Cell:
+    x = _number(e.operand, row, scope)
+    if x is None:
+        return None
+    at = _moment(x)
+    since = at - datetime(1970, 1, 1)
+    counts = {"hours": timedelta(hours=1), "minutes": timedelta(minutes=1), "seconds": timedelta(seconds=1)}
+    return since // counts[e.part] if e.part in counts else int(getattr(at, e.part))
+
+
+@_value.register
+def _(e: moments.MomentTrunc, row: Row, scope: Scope) -> Cell:
+    x = _number(e.operand, row, scope)
+    if x is None:
+        return None
+    at = _moment(x).replace(second=0) if e.unit != "second" else _moment(x)
+    at = at.replace(minute=0) if e.unit == "hour" else at
+    return (at - datetime(1970, 1, 1)) // timedelta(seconds=1)
+
+
+@_value.register
+def _(e: moments.AddSeconds, row: Row, scope: Scope) -> Cell:
+    x = _number(e.operand, row, scope)
+    return None if x is None else x + e.seconds
+
+
+@_value.register
+def _(e: moments.MomentText, row: Row, scope: Scope) -> Cell:
+    x = _number(e.operand, row, scope)
+    return None if x is None else _moment(x).strftime(e.format)
 
 
 @_value.register

@@ -11,7 +11,7 @@ from curador.errors import InvalidParameter, QuestionRefused
 from curador.numbers import Number
 from curador.query.ask.builder import TableQuery
 from curador.query.plan.expected import Within
-from curador.query.tables.columns import Column, Kind, day_of
+from curador.query.tables.columns import Column, Kind, day_of, moment_of
 from curador.query.tables.names import suggestion
 from curador.query.tables.table import Table
 from curador.show.describe import values_text
@@ -181,4 +181,6 @@ def _bounds(column: Column) -> list[str] | None:
         return None
     if column.kind is Kind.DATE:
         return [day_of(int(end)).isoformat() for end in column.bounds]
+    if column.kind is Kind.TIMESTAMP:
+        return [str(moment_of(int(end))) for end in column.bounds]
     return [f"{float(end):,g}" for end in column.bounds]

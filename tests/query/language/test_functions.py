@@ -17,12 +17,13 @@ from curador.query.aggregates.counts import count
 from curador.query.ask.builder import TableQuery
 from curador.query.ask.sql.read import parse, parse_expression
 from curador.query.language.bounds import resolved, typecheck
-from curador.query.language.curves import Curve
+from curador.query.language.curves import TabledCurve
 from curador.query.language.dates import AddMonths, DateText, DateTrunc, LastDay, month_start
 from curador.query.language.expressions import Expr, Literal, Name
 from curador.query.language.functions import Cast, Rounded, rounded
 from curador.query.language.texts import Like, TextFunction
 from curador.query.language.types import column_type
+from curador.query.plan.checked import check
 from curador.query.tables.columns import Column, day_of, days
 from curador.query.tables.table import Table
 from tests.query.reference import evaluate
@@ -40,6 +41,8 @@ COLUMNS = {
     "d": Column("date", bounds=("2024-11-15", "2025-02-20")),
     "far": Column("date"),
     "sure": Column("date", bounds=("2024-11-15", "2025-02-20"), nullable=False),
+    "at": Column("timestamp", bounds=("2025-01-01 06:00:00", "2025-01-03 05:59:59")),
+    "later": Column("timestamp"),
     "one": Column("text", keys=["a"], nullable=False),  # may hold another text, which is no key
     "many": Column("text", keys=[f"k{i}" for i in range(1001)]),
 }
@@ -75,6 +78,10 @@ SCOPE = {Name(name): column_type(c) for name, c in COLUMNS.items()}
         ("EXP(i - 9)", "real", (0, 1)),
         ("LOG2(n + 1)", "real", (0, Fraction(653117, 65536))),
         ("POWER(n, 2)", "integer", (0, 998001)),
+        ("HOUR(at)", "integer", (0, 23)),
+        ("DATEDIFF('hour', TIMESTAMP '2025-01-01 00:30:00', at)", "integer", (6, 53)),
+        ("CAST(at AS DATE)", "date", (20089, 20091)),
+        ("CAST(d AS TIMESTAMP)", "timestamp", (20042 * 86400, 20139 * 86400)),
     ],
 )
 def test_types_and_bounds(text: str, kind: str, bounds: object) -> None:
@@ -96,6 +103,9 @@ MONTHS = (date(2024, 11, 1), date(2024, 12, 1), date(2025, 1, 1), date(2025, 2, 
         ("STRFTIME(far, '%a')", ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")),
         ("DATE_TRUNC('month', far)", None),
         ("ROUND(n, -2)", tuple(range(0, 1001, 100))),
+        ("CAST(at AS DATE)", (date(2025, 1, 1), date(2025, 1, 2), date(2025, 1, 3))),
+        ("STRFTIME(later, '%Hh')", tuple(f"{h:02}h" for h in range(24))),
+        ("at", None),
         ("FLOOR(spend / 100)", (0, 1, 2, 3, 4, 5)),
         ("WIDTH_BUCKET(n, 0, 900, 3)", (0, 1, 2, 3, 4)),
         ("UPPER(town)", ("LUGO", "VIGO", "MADRID")),
@@ -252,6 +262,12 @@ TABLE = Table("t.csv", columns=COLUMNS)
         ("DATE_TRUNC('month', d) = '2025-01-01'", "DATE_TRUNC('month', d) = CAST('2025-01-01' AS DATE)"),
         ("d < DATE '2025-01-31' + INTERVAL 1 MONTH", "d < '2025-02-28'"),
         ("free LIKE 'a%'", "STARTS_WITH(free, 'a')"),
+        ("at >= '2025-01-02'", "at >= TIMESTAMP '2025-01-02 00:00:00'"),
+        ("at >= DATE '2025-01-02'", "at >= '2025-01-02T02:00:00+02:00'"),
+        ("MONTH(at) = 1", "MONTH(CAST(at AS DATE)) = 1"),
+        ("at + INTERVAL 1 DAY > '2025-01-02'", "at + INTERVAL 24 HOUR > '2025-01-02'"),
+        ("DATEDIFF('day', d, d) = 0", "d - d = 0"),
+        ("DATE(d) = '2025-01-01'", "d = DATE '2025-01-01'"),
         ("free LIKE '%a'", "SUFFIX(free, 'a')"),
         ("x::INT = 1", "TRY_CAST(x AS BIGINT) = 1"),
         ("EXTRACT(DOW FROM d) = 1", "DAYOFWEEK(d) = 1"),
@@ -310,11 +326,17 @@ def test_having_reads_dates_too() -> None:
         ("LN(-n - 1)", "NULL whatever happens", "out"),
         ("EXP(n)", "62 bits", "Narrow"),
         ("LN(town)", "needs a number", "number"),
+        ("HOUR(d)", "needs a timestamp", "timestamp"),
+        ("at - at", "mixes timestamp", "DATEDIFF"),
+        ("at = d", "compares timestamp with date", "CAST(timestamp AS DATE)"),
+        ("CAST(at AS VARCHAR)", "is no text", ""),
+        ("STRFTIME(later, '%Y-%m-%d %H:00')", "more than 1000", "bounds"),
+        ("HOUR(later + INTERVAL 1 HOUR)", "years 1 to 9999", "bounds"),
     ],
 )
 def test_refusals(text: str, what: str, fix: str) -> None:
     with pytest.raises(QuestionRefused) as caught:
-        typecheck(parse_expression(text), SCOPE)
+        typecheck(resolved(parse_expression(text), SCOPE), SCOPE)
     assert what in caught.value.what
     assert fix in caught.value.fix
 
@@ -345,14 +367,14 @@ def test_direct_construction_is_guarded(make: Any) -> None:
 @given(st.integers(1, 10**6))
 def test_logarithms_are_rounded_down(n: int) -> None:
     """By whole numbers alone: with k the numerator over 2**16, 2**k <= n**65536 < 2**(k + 1)."""
-    k = Curve("log2", Name("n")).value(n) * 2**16  # type: ignore[operator]
+    k = TabledCurve("log2", Name("n")).value(n) * 2**16  # type: ignore[operator]
     assert (n**65536).bit_length() - 1 == k
 
 
 @pytest.mark.parametrize(("name", "n", "near"), [("ln", 10, math.log(10)), ("log10", 999, math.log10(999)),
                                                  ("exp", -3, math.exp(-3)), ("exp", 20, math.exp(20))])  # fmt: skip
 def test_curves_are_near_doubles(name: str, n: int, near: float) -> None:
-    found = Curve(name, Name("n")).value(n)
+    found = TabledCurve(name, Name("n")).value(n)
     assert found is not None
     assert 0 <= near - float(found) < 2**-16 + 1e-6  # type: ignore[arg-type]
 
@@ -361,3 +383,20 @@ def test_constants_are_worked_out() -> None:
     assert parse_expression("DATE '2024-01-31' + INTERVAL 1 MONTH") == Literal(date(2024, 2, 29))
     past: Expr = parse_expression("DATE '0001-01-31' - INTERVAL 1 MONTH")
     assert isinstance(past, AddMonths)  # no date, so left as it is
+
+
+def test_timestamps_at_the_doors() -> None:
+    text = "SELECT {} AS g, COUNT(*) AS n FROM t GROUP BY g"
+    for group, keys in (("STRFTIME(at, '%Y-%m-%d %H:00')", 48), ("HOUR(at)", 24), ("DATE_TRUNC('day', at)", 3)):
+        found = check(parse(text.format(group), {"t": TABLE}), {"t": TABLE}).keys
+        assert found is not None
+        assert len(found) == keys
+    for group in ("at", "DATE_TRUNC('hour', at)"):
+        with pytest.raises(QuestionRefused, match="groups by a timestamp") as caught:
+            parse(text.format(group), {"t": TABLE})
+        assert "STRFTIME(at, " in caught.value.fix
+    with pytest.raises(QuestionRefused, match="type timestamp"):
+        parse("SELECT AVG(at) AS m FROM t", {"t": TABLE})
+    for bad in ({"keys": ["2025-01-01"]}, {"bounds": ["yesterday", "2025-01-01"]}, {"step": 1}):
+        with pytest.raises(CuradorError):
+            Column("timestamp", **bad)

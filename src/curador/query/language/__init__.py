@@ -10,6 +10,7 @@ Reading order:
 * functions — functions of numbers, casts, and functions that are worked out for public values at planning
 * curves — square roots, logarithms and exponentials
 * dates — functions of dates: the calendar on day numbers
+* moments — functions of timestamps
 * texts — functions of texts: on public keys at planning, or by bytes
 * bounds — the type and bounds of an expression
 * text — an expression as SQL, for messages

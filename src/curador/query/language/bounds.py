@@ -25,14 +25,15 @@ from functools import singledispatch
 
 from curador.errors import InvalidParameter, QuestionRefused
 from curador.query.language import expressions as ex
-from curador.query.language.dates import part_type
-from curador.query.language.functions import RowFunction, too_wide
+from curador.query.language.dates import AddMonths, DateText, DateTrunc, LastDay, part_type
+from curador.query.language.functions import Cast, RowFunction, too_wide
 from curador.query.language.intervals import RULES, ValueRange
+from curador.query.language.moments import AddSeconds
 from curador.query.language.text import shortened
 from curador.query.language.texts import TextOrder
 from curador.query.language.trees import names
 from curador.query.language.types import Scope, Type, grid_value, literal_bits, literal_on
-from curador.query.tables.columns import WIDEST, Key, Kind, iso_date
+from curador.query.tables.columns import DAY, WIDEST, Key, Kind, iso_date, iso_moment
 from curador.query.tables.names import suggestion
 
 
@@ -69,7 +70,7 @@ def _(e: ex.Literal, scope: Scope) -> Type:
     value = grid_value(e)
     bits = literal_bits(value)
     point = Fraction(math.floor(value * 2**bits), 2**bits)
-    keys = None if e.kind is Kind.REAL else (e.value,)
+    keys = None if e.kind in (Kind.REAL, Kind.TIMESTAMP) else (e.value,)
     found = Type(e.kind, point, point, bits, nullable=False, keys=keys)  # type: ignore[arg-type]
     _fits(e, ValueRange(point, point, bits))
     return found
@@ -99,7 +100,7 @@ def _arithmetic_kind(e: ex.Arithmetic, a: Kind, b: Kind) -> Kind:
     if not (a.numeric and b.numeric):
         raise QuestionRefused(
             f"{shortened(e)} mixes {a} and {b}.",
-            fix="Use numbers; a date may have whole days added or taken away, or a date taken away.",
+            fix="Use numbers; whole days may be added to a date or taken away, or a date; for timestamps use DATEDIFF.",
         )
     return Kind.REAL if e.op == "/" or Kind.REAL in (a, b) else Kind.INTEGER
 
@@ -243,7 +244,8 @@ def _(e: ex.Compare, scope: Scope) -> Type:
 def _comparable(e: ex.Expr, left: ex.Expr, a: Type, b: Type) -> None:
     if a.kind is b.kind or (a.kind.numeric and b.kind.numeric):
         return
-    hint = "Write dates as DATE '2020-01-31'." if Kind.DATE in (a.kind, b.kind) else "Compare values of one type."
+    hint = "Write CAST(timestamp AS DATE)." if Kind.TIMESTAMP in (a.kind, b.kind) else "Compare values of one type."
+    hint = "Write dates as DATE '2020-01-31'." if {a.kind, b.kind} == {Kind.DATE, Kind.TEXT} else hint
     raise QuestionRefused(
         f"{shortened(e)} compares {a.kind} with {b.kind}; {shortened(left)} is of type {a.kind}.", fix=hint
     )
@@ -390,12 +392,38 @@ def resolved(e: ex.Expr, scope: Scope) -> ex.Expr:
     changed = {f.name: _inside(getattr(e, f.name), scope) for f in fields(e) if f.init}  # type: ignore[arg-type]
     if any(value is not getattr(e, name) for name, value in changed.items()):
         e = type(e).build(**changed)
-    if not isinstance(e, _ALIKE) or not any(map(_is_text, e.parts)):
+    if isinstance(e, (*_OF_DATES, Cast, ex.Arithmetic)):
+        return _converted(e, scope)
+    if not isinstance(e, _ALIKE) or not any(map(_is_dated, e.parts)):
         return e
     others = [x for x in e.parts if not isinstance(x, ex.Literal)]
-    if not others or typecheck(others[0], scope).kind is not Kind.DATE:
+    kind = typecheck(others[0], scope).kind if others else None
+    if kind not in (Kind.DATE, Kind.TIMESTAMP):
         return e
-    return type(e).build(**{f.name: _dated(getattr(e, f.name)) for f in fields(e) if f.init})
+    return type(e).build(**{f.name: _dated(getattr(e, f.name), kind) for f in fields(e) if f.init})
+
+
+_OF_DATES = (ex.DatePart, DateTrunc, DateText, LastDay, AddMonths)
+
+
+def _converted(e: ex.Expr, scope: Scope) -> ex.Expr:
+    """Without casts to the type that there is; the date of a timestamp where one is needed; days added as seconds."""
+    if isinstance(e, ex.Arithmetic):
+        whole = isinstance(e.right, ex.Literal) and e.right.kind is Kind.INTEGER and e.op in ("+", "-")
+        if not whole or typecheck(e.left, scope).kind is not Kind.TIMESTAMP:
+            return e
+        days = int(e.right.number)  # type: ignore[attr-defined]
+        return AddSeconds(e.left, (days if e.op == "+" else -days) * DAY)
+    operand = e.operand  # type: ignore[attr-defined]
+    if operand == ex.Literal(None):
+        return e
+    kind = typecheck(operand, scope).kind
+    if isinstance(e, Cast):
+        return operand if kind == e.kind else e
+    if kind is not Kind.TIMESTAMP:
+        return e
+    own = {f.name: getattr(e, f.name) for f in fields(e) if f.init}  # type: ignore[arg-type]
+    return type(e).build(**{**own, "operand": Cast(Kind.DATE, operand)})
 
 
 def _inside(x: object, scope: Scope) -> object:
@@ -407,16 +435,16 @@ def _inside(x: object, scope: Scope) -> object:
     return found if any(a is not b for a, b in zip(found, x, strict=True)) else x
 
 
-def _is_text(e: ex.Expr) -> bool:
-    return isinstance(e, ex.Literal) and e.kind is Kind.TEXT
+def _is_dated(e: ex.Expr) -> bool:
+    return isinstance(e, ex.Literal) and e.kind in (Kind.TEXT, Kind.DATE)
 
 
-def _dated(x: object) -> object:
+def _dated(x: object, kind: Kind) -> object:
     if isinstance(x, tuple):
-        return tuple(map(_dated, x))
-    if not isinstance(x, ex.Literal) or x.kind is not Kind.TEXT:
+        return tuple(_dated(y, kind) for y in x)
+    if not isinstance(x, ex.Literal) or not _is_dated(x):
         return x
     try:
-        return ex.Literal(iso_date(x.value))
+        return ex.Literal(iso_date(x.value) if kind is Kind.DATE else iso_moment(x.value))
     except InvalidParameter as error:
-        raise QuestionRefused(f"{str(x.value)[:40]!r} stands beside a date and is none.", fix=error.fix) from None
+        raise QuestionRefused(f"{str(x.value)[:40]!r} stands beside a {kind} and is none.", fix=error.fix) from None

@@ -82,11 +82,11 @@ CURVES = ("ln", "log2", "log10", "exp")
 
 
 @dataclass(frozen=True)
-class Curve(Tabled, tag="curve"):
+class TabledCurve(Tabled, tag="curve"):
     """A logarithm or an exponential of a whole number with few public values, rounded down to 16 fractional bits.
 
     >>> from curador.query.language.expressions import Name
-    >>> Curve("log2", Name("n")).value(8), round(float(Curve("ln", Name("n")).value(10)), 5)
+    >>> TabledCurve("log2", Name("n")).value(8), round(float(TabledCurve("ln", Name("n")).value(10)), 5)
     (Fraction(3, 1), 2.30258)
     """
 

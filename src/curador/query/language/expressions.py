@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from datetime import date
+from datetime import date, datetime
 from fractions import Fraction
 from itertools import pairwise
 from typing import Any
@@ -21,7 +21,7 @@ from curador.query.language.nodes import DEEPEST as DEEPEST
 from curador.query.language.nodes import LARGEST as LARGEST
 from curador.query.language.nodes import Expr as Expr
 from curador.query.language.nodes import order as order
-from curador.query.tables.columns import WIDEST, Kind, iso_date, text_value
+from curador.query.tables.columns import WIDEST, Kind, iso_date, iso_moment, text_value
 from curador.query.tables.names import identifier
 
 Value = int | Fraction | str | bool | date | None
@@ -80,6 +80,8 @@ def _literal(x: object) -> tuple[Value, Kind | None]:
         return x, Kind.BOOLEAN
     if isinstance(x, str):
         return text_value(x), Kind.TEXT
+    if isinstance(x, datetime):
+        return iso_moment(x), Kind.TIMESTAMP
     if isinstance(x, date):
         return iso_date(x), Kind.DATE
     value = rational(x, "a literal")

@@ -23,7 +23,7 @@ from curador.query.language.expressions import Expr
 from curador.query.language.intervals import QUOTIENT_BITS, ValueRange
 from curador.query.language.text import shortened
 from curador.query.language.types import MOST_KEYS, Type
-from curador.query.tables.columns import WIDEST, Key, Kind, days, iso_date
+from curador.query.tables.columns import DAY, WIDEST, Key, Kind, days, iso_date
 
 MOST_DIGITS = 15
 """The most decimal digits that are rounded to, before or after the point."""
@@ -256,12 +256,16 @@ class Cast(Tabled, tag="cast"):
         wanted = Kind(self.kind)
         if t.kind is wanted:
             return t
-        if Kind.TEXT in (t.kind, wanted):
+        if Kind.TEXT in (t.kind, wanted) and Kind.TIMESTAMP not in (t.kind, wanted):
             return self.tabled(t, wanted)
         if (t.kind, wanted) == (Kind.INTEGER, Kind.REAL):
             return replace(t, kind=Kind.REAL, keys=None)
         if (t.kind, wanted) == (Kind.REAL, Kind.INTEGER):
             return Rounded("round", self.operand).typed(types)
+        if (t.kind, wanted) in ((Kind.TIMESTAMP, Kind.DATE), (Kind.DATE, Kind.TIMESTAMP)):
+            scale = DAY if wanted is Kind.TIMESTAMP else Fraction(1, DAY)
+            low, high = (None if x is None else Fraction(math.floor(x * scale)) for x in (t.lower, t.upper))
+            return Type(wanted, low, high, nullable=t.nullable)
         if t.kind is Kind.BOOLEAN and wanted.numeric:
             return Type(wanted, Fraction(0), Fraction(1), nullable=t.nullable)
         if wanted is Kind.BOOLEAN and t.kind.numeric:
@@ -291,6 +295,7 @@ _NAMES = {
     Kind.BOOLEAN: "BOOLEAN",
     Kind.TEXT: "VARCHAR",
     Kind.DATE: "DATE",
+    Kind.TIMESTAMP: "TIMESTAMP",
 }
 
 _TRUE, _FALSE = ("true", "t", "yes", "y", "1"), ("false", "f", "no", "n", "0")

@@ -44,6 +44,8 @@ def _(e: ex.Literal) -> str:
         return "NULL"
     if e.kind is Kind.DATE:
         return f"DATE '{e.value}'"
+    if e.kind is Kind.TIMESTAMP:
+        return f"TIMESTAMP '{e.value}'"
     if e.kind is Kind.TEXT:
         return "'" + str(e.value).replace("'", "''") + "'"
     if e.kind is Kind.REAL:

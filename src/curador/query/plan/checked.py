@@ -11,6 +11,7 @@ from curador.query.aggregates.base import Aggregate, function_named
 from curador.query.ask.question import Group, Join, Output, Question
 from curador.query.language import expressions as ex
 from curador.query.language.bounds import condition, resolved, typecheck, unbounded
+from curador.query.language.moments import MomentTrunc
 from curador.query.language.text import shortened
 from curador.query.language.types import Scope, Type, column_type
 from curador.query.tables.columns import FIRST_DAY, LAST_DAY, Key, Kind, key_value
@@ -200,6 +201,12 @@ def _group(group: Group, scope: Scope) -> Type:
             f"{group.name!r} groups by a real number.",
             fix=_instead_of_real(group.expr),
         )
+    if t.kind is Kind.TIMESTAMP:
+        x = shortened(group.expr.operand if isinstance(group.expr, MomentTrunc) else group.expr)
+        raise QuestionRefused(
+            f"{group.name!r} groups by a timestamp.",
+            fix=f"Group by CAST({x} AS DATE), HOUR({x}) or STRFTIME({x}, '%Y-%m-%d %H:00').",
+        )
     if t.kind is Kind.DATE and t.bounds and not FIRST_DAY <= t.bounds[0] <= t.bounds[1] <= LAST_DAY:
         # A key that is not a date could not be returned, and failing on it would reveal that it is there.
         raise QuestionRefused(
@@ -220,6 +227,7 @@ _INSTEAD = {
     Kind.TEXT: "Count it, or group by it.",
     Kind.BOOLEAN: "Count where it is true: COUNT(CASE WHEN column THEN 1 END).",
     Kind.DATE: "Take a date away to get days.",
+    Kind.TIMESTAMP: "Measure DATEDIFF('second', from, to), or HOUR(column).",
 }
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from curador.query.sql_plan import ir as nt
 from curador.query.sql_plan.bindings import Bindings
 from curador.query.sql_plan.ir import Node
-from curador.query.tables.columns import FIRST_DAY
+from curador.query.tables.columns import FIRST_DAY, FIRST_SECOND
 
 ERAS = 30
 """So many times 400 years are added before a division, and their days taken away after it."""
@@ -104,6 +104,17 @@ def months_later(days: Node, months: int, at: Bindings) -> Node:
 def _day_in_month(month: Node, day: Node, at: Bindings) -> Node:
     same = _plus(nt.plus(month_start(month, at), day), -1)
     return nt.function("LEAST", [same, _plus(month_start(_plus(month, 1), at), -1)])
+
+
+def clock_number(span: int, seconds: Node) -> Node:
+    """The number of spans since 1970 that are over at a timestamp, in the years 1 to 9999."""
+    since = nt.divide(_plus(seconds, -FIRST_SECOND), nt.constant(span))
+    return _plus(since, FIRST_SECOND // span)
+
+
+def clock_part(span: int, cycle: int, seconds: Node) -> Node:
+    """The hour, minute or second of a timestamp in the years 1 to 9999; these begin at midnight."""
+    return nt.remainder(nt.divide(_plus(seconds, -FIRST_SECOND), nt.constant(span)), nt.constant(cycle))
 
 
 def made_date(year: Node, month: Node, day: Node, at: Bindings) -> Node:

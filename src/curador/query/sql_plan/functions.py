@@ -7,7 +7,7 @@ from datetime import date
 from fractions import Fraction
 from functools import singledispatch
 
-from curador.query.language import curves, dates, texts
+from curador.query.language import curves, dates, moments, texts
 from curador.query.language import functions as fn
 from curador.query.language.types import Type
 from curador.query.sql_plan import calendar
@@ -15,7 +15,7 @@ from curador.query.sql_plan import ir as nt
 from curador.query.sql_plan.bindings import Bindings
 from curador.query.sql_plan.group_index import key_node
 from curador.query.sql_plan.ir import Node
-from curador.query.tables.columns import Key, Kind, days
+from curador.query.tables.columns import DAY, Key, Kind, days
 
 
 @singledispatch
@@ -124,6 +124,10 @@ def _(e: fn.Cast, operands: Sequence[Node], at: Bindings) -> Node:
         return x
     if Kind.TEXT in (t.kind, wanted):
         return looked_up(e.table(t), x, at.type(e), at)
+    if t.kind is Kind.TIMESTAMP:
+        return calendar.clock_number(DAY, x)
+    if wanted is Kind.TIMESTAMP:
+        return nt.times(x, nt.constant(DAY))
     if t.kind is Kind.BOOLEAN:
         x = at.bind(x)
         return nt.case([(x, nt.constant(1)), (nt.opposite(x), nt.constant(0))])
@@ -160,6 +164,33 @@ def _(e: dates.AddMonths, operands: Sequence[Node], at: Bindings) -> Node:
 def _(e: dates.MakeDate, operands: Sequence[Node], at: Bindings) -> Node:
     year, month, day = operands
     return calendar.made_date(year, month, day, at)
+
+
+# ---- timestamps ----------------------------------------------------------------------------------------------
+
+
+@function_node.register
+def _(e: moments.MomentPart, operands: Sequence[Node], at: Bindings) -> Node:
+    if e.part in moments.CYCLES:
+        return calendar.clock_part(e.span, moments.CYCLES[e.part], operands[0])
+    return calendar.clock_number(e.span, operands[0])
+
+
+@function_node.register
+def _(e: moments.MomentTrunc, operands: Sequence[Node], at: Bindings) -> Node:
+    span = moments.SPANS[e.unit]
+    return nt.times(calendar.clock_number(span, operands[0]), nt.constant(span))
+
+
+@function_node.register
+def _(e: moments.AddSeconds, operands: Sequence[Node], at: Bindings) -> Node:
+    return nt.plus(operands[0], nt.constant(e.seconds))
+
+
+@function_node.register
+def _(e: moments.MomentText, operands: Sequence[Node], at: Bindings) -> Node:
+    part = function_node(moments.MomentPart(e.part, e.operand), operands, at)
+    return looked_up(e.table(e.deciding(at.type(e.operand))), part, at.type(e), at)
 
 
 # ---- texts ---------------------------------------------------------------------------------------------------

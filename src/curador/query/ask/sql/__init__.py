@@ -4,7 +4,8 @@ Reading order:
 
 * text — the parsed text, and refusals that point into it
 * relations — FROM, joins, CTEs and subqueries
-* functions — functions of numbers, dates and texts
+* functions — functions of numbers and dates
+* text_functions — functions of texts
 * expressions — expressions
 * aggregates — aggregates
 * read — a statement to a question

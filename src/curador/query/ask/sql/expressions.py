@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from curador.errors import CuradorError, QuestionRefused
-from curador.query.ask.sql.functions import NAMED, Rule, shifted
-from curador.query.ask.sql.functions import RULES as FUNCTIONS
+from curador.query.ask.sql.functions import Rule, shifted
 from curador.query.ask.sql.text import GRAMMAR, expression, only, place, plain_column, refuse, word
 from curador.query.ask.sql.text import number as number
+from curador.query.ask.sql.text_functions import NAMED
+from curador.query.ask.sql.text_functions import RULES as FUNCTIONS
 from curador.query.language import expressions as ex
 
 AGGREGATES = (exp.AggFunc, exp.WithinGroup, exp.Filter, exp.Window)
