@@ -387,9 +387,9 @@ def resolved(e: ex.Expr, scope: Scope) -> ex.Expr:
     >>> str(resolved(ex.Compare(">=", day, ex.Literal("2025-06-01")), {day: Type(Kind.DATE)}))
     "day >= DATE '2025-06-01'"
     """
-    if not e.parts:
+    if isinstance(e, ex.Name | ex.Literal):
         return e
-    changed = {f.name: _inside(getattr(e, f.name), scope) for f in fields(e) if f.init}  # type: ignore[arg-type]
+    changed = {name: _inside(getattr(e, name), scope) for name in e.__match_args__}  # type: ignore[attr-defined]
     if any(value is not getattr(e, name) for name, value in changed.items()):
         e = type(e).build(**changed)
     if isinstance(e, (*_OF_DATES, Cast, ex.Arithmetic)):
@@ -398,7 +398,7 @@ def resolved(e: ex.Expr, scope: Scope) -> ex.Expr:
         return e
     others = [x for x in e.parts if not isinstance(x, ex.Literal)]
     kind = typecheck(others[0], scope).kind if others else None
-    if kind not in (Kind.DATE, Kind.TIMESTAMP):
+    if kind not in (Kind.DATE, Kind.TIMESTAMP) or all(x.kind is kind for x in e.parts if isinstance(x, ex.Literal)):
         return e
     return type(e).build(**{f.name: _dated(getattr(e, f.name), kind) for f in fields(e) if f.init})
 

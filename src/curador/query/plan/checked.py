@@ -187,10 +187,16 @@ def _resolved(question: Question, scope: Scope) -> Question:
         return o if found is column else replace(o, aggregate=replace(o.aggregate, column=found))
 
     where = question.where if question.where is None else resolved(question.where, scope)
-    groups = tuple(replace(g, expr=resolved(g.expr, scope)) for g in question.group_by)
+    found = [resolved(g.expr, scope) for g in question.group_by]
     outputs = tuple(map(changed, question.aggregates))
-    if (where, groups, outputs) == (question.where, question.group_by, question.aggregates):
+    pairs = zip(
+        (where, *found, *outputs),
+        (question.where, *(g.expr for g in question.group_by), *question.aggregates),
+        strict=True,
+    )
+    if all(new is old for new, old in pairs):
         return question
+    groups = tuple(replace(g, expr=e) for g, e in zip(question.group_by, found, strict=True))
     return replace(question, where=where, group_by=groups, aggregates=outputs)
 
 
