@@ -12,7 +12,9 @@ import pyarrow as pa
 
 from curador.engines.sql_engine import SqlEngine
 from curador.errors import QuestionRefused
+from curador.query.language import dates, texts
 from curador.query.language import expressions as ex
+from curador.query.language import functions as fn
 from curador.query.language.bounds import typecheck
 from curador.query.language.types import Scope, Type, column_type
 from curador.query.tables.columns import Kind
@@ -76,7 +78,9 @@ ARROW = {
     Kind.TEXT: pa.string(),
     Kind.BOOLEAN: pa.bool_(),
     Kind.DATE: pa.date32(),
+    Kind.TIMESTAMP: pa.timestamp("us"),
 }
+KINDS = [kind for kind in Kind if kind is not Kind.TIMESTAMP]  # in test_functions.py
 SCOPE: Scope = {ex.Name(n): column_type(c) for n, c in COLUMNS.items()}
 
 
@@ -124,13 +128,25 @@ class Made:
             return both
         both += [lambda: ex.Least(some()), lambda: ex.Greatest(some())]
         if kind is Kind.DATE:
-            return [*both, lambda: ex.Arithmetic(self.rng.choice("+-"), ex.Name("e"), ex.Name(self.rng.choice("ab")))]
+            units = list(dates.TRUNCATIONS)
+            return [
+                *both,
+                lambda: ex.Arithmetic(self.rng.choice("+-"), ex.Name("e"), ex.Name(self.rng.choice("ab"))),
+                lambda: dates.DateTrunc(self.rng.choice(units), self.of(kind, depth)),
+                lambda: dates.LastDay(self.of(kind, depth)),
+                lambda: dates.AddMonths(self.of(kind, depth), self.rng.randint(-30, 30)),
+            ]
         both += [lambda: ex.Negate(self.number(depth)), lambda: ex.Abs(self.number(depth))]
         ops = ("/", "+", "-", "*", "//", "%") if kind is Kind.REAL else ("+", "-", "*", "//", "%")
         both += [lambda: ex.Arithmetic(self.rng.choice(ops), self.number(depth), self.number(depth))] * 4
+        ways = list(fn.ROUNDINGS)
+        digits = range(1, 4) if kind is Kind.REAL else range(-2, 1)
+        both += [lambda: fn.Rounded(self.rng.choice(ways), self.number(depth), self.rng.choice(digits))]
+        both += [lambda: fn.Cast(kind, self.of(self.rng.choice([Kind.INTEGER, Kind.REAL, Kind.BOOLEAN]), depth))]
         if kind is Kind.REAL:
             return both
-        part = lambda: ex.DatePart(self.rng.choice(ex.DATE_PARTS), self.of(Kind.DATE, depth))  # noqa: E731
+        both += [lambda: fn.Sign(self.number(depth)), lambda: texts.TextFunction("length", ex.Name("s"))]
+        part = lambda: ex.DatePart(self.rng.choice(sorted(ex.DATE_PARTS)), self.of(Kind.DATE, depth))  # noqa: E731
 
         def edges() -> list[int]:
             return sorted(self.rng.sample(range(-9, 60), self.rng.randint(2, 6)))
@@ -140,7 +156,7 @@ class Made:
 
     def conditions(self, depth: int) -> list[Callable[[], ex.Expr]]:
         def compare() -> ex.Expr:
-            kind = self.rng.choice(list(Kind))
+            kind = self.rng.choice(KINDS)
             op = self.rng.choice(ex.COMPARISONS if kind.counted else ("=", "<>"))
             return ex.Compare(op, self.of(kind, depth), self.of(kind, depth))
 
@@ -156,9 +172,11 @@ class Made:
         wide = lambda: ex.Compare(  # noqa: E731
             self.rng.choice(ex.COMPARISONS), ex.Name(self.rng.choice(["wide", "any"])), ex.Literal(2**62)
         )
-        kinds = list(Kind)
+        patterns = ["a%", "%a", "%🦉%", "%", "it's", "a\\%"]
+        like = lambda: texts.Like(self.of(Kind.TEXT, depth), self.rng.choice(patterns))  # noqa: E731
+        kinds = KINDS
         null = lambda: ex.IsNull(self.of(self.rng.choice(kinds), depth))  # noqa: E731
-        return [compare, compare, member, joined, null, lambda: ex.Not(self.of(Kind.BOOLEAN, depth)), wide]
+        return [compare, compare, member, joined, null, like, lambda: ex.Not(self.of(Kind.BOOLEAN, depth)), wide]
 
 
 def expressions(rng: random.Random) -> Iterator[ex.Expr]:
@@ -187,13 +205,14 @@ def test_random_expressions(opened: Opened, engine_name: str) -> None:
     engine, table, raw = stored(opened, rows(rng, 40))
     source = expressions(rng)
     kinds: set[type[ex.Expr]] = set()
-    for _ in range(2 if engine_name == "spark" else 12):
+    for _ in range(3 if engine_name == "spark" else 12):
         some = list({str(e): e for e in (next(source) for _ in range(30))}.values())
         for e, found in zip(some, values(engine, table, some), strict=True):
             assert found == [evaluate(e, row, SCOPE) for row in raw], str(e)
             assert fit(found, typecheck(e, SCOPE)), str(e)
             kinds |= {type(x) for x in walk(e)}
     assert kinds >= {ex.Arithmetic, ex.Bin, ex.Case, ex.Compare, ex.DatePart, ex.In, ex.Least, ex.Or, ex.IsNull}
+    assert kinds >= {fn.Rounded, fn.Cast, texts.Like, dates.DateTrunc, dates.AddMonths}
 
 
 def fit(found: list[int | None], t: Type) -> bool:

@@ -20,7 +20,6 @@ from curador.engines.postgres import POSTGRES
 from curador.engines.render import render
 from curador.engines.spark import SPARK
 from curador.errors import InvalidParameter
-from curador.query.language.expressions import DATE_PARTS
 from curador.query.sql_plan import ir as nt
 from curador.query.sql_plan.ir import Node
 
@@ -45,6 +44,11 @@ VALUES: list[tuple[Node, str]] = [
     (nt.negated(A), '(- "a")'),
     (nt.opposite(A), '(NOT "a")'),
     (nt.is_null(A), '("a" IS NULL)'),
+    (nt.function("ROOT", [A]), 'CAST(FLOOR(SQRT(CAST("a" AS DOUBLE))) AS BIGINT)'),
+    (nt.function("CONCAT", [A, B]), '("a" || "b""")'),
+    (nt.function("STARTS WITH", [A, nt.text("x")]), "STARTS_WITH(\"a\", 'x')"),
+    (nt.function("ENDS WITH", [A, nt.text("x")]), "ENDS_WITH(\"a\", 'x')"),
+    (nt.function("CONTAINS", [A, nt.text("x")]), "CONTAINS(\"a\", 'x')"),
     (nt.present(A), '(NOT ("a" IS NULL))'),
     (nt.unless_zero(A), 'NULLIF("a", 0)'),
     (nt.absolute(A), 'ABS("a")'),
@@ -55,7 +59,7 @@ VALUES: list[tuple[Node, str]] = [
     (nt.text_hash(A), "CAST('0x' || SUBSTR(MD5(\"a\"), 1, 7) AS BIGINT)"),
     *(
         (nt.day_part(p, A), f"EXTRACT({p} FROM DATE '1970-01-01' + CAST(\"a\" AS INTEGER))")
-        for p in DATE_PARTS
+        for p in nt.DAY_PARTS
         if p != "weekday"
     ),
     (nt.day_part("weekday", A), "EXTRACT(isodow FROM DATE '1970-01-01' + CAST(\"a\" AS INTEGER))"),
@@ -119,7 +123,7 @@ def test_the_examples_are_the_whole_language() -> None:
     assert {node.op for node in nodes if isinstance(node, nt.Infix)} == nt.OPERATORS
     assert {node.function for node in nodes if isinstance(node, nt.Call)} == {*get_args(nt.FunctionName)}
     assert {node.ranking for node in nodes if isinstance(node, nt.Over)} == {*get_args(nt.Ranking)}
-    assert {node.part for node in nodes if isinstance(node, nt.DayPart)} == {*DATE_PARTS}
+    assert {node.part for node in nodes if isinstance(node, nt.DayPart)} == {*nt.DAY_PARTS}
 
 
 # ---- nothing else --------------------------------------------------------------------------------------------

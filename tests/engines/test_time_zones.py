@@ -21,6 +21,7 @@ from curador.query.aggregates.counts import count
 from curador.query.aggregates.measure import Measure, MeasureKind
 from curador.query.ask.question import Group, Output, Question
 from curador.query.language import expressions as ex
+from curador.query.language.moments import MomentPart
 from curador.query.plan.checked import check
 from curador.query.sql_plan.lower import lower
 from curador.query.sql_plan.prepared import Prepared, preparation
@@ -41,7 +42,17 @@ def days(engine: SqlEngine, prepared: Prepared | None = None) -> list[Any]:
     exact = lower(check(question, {"t": TABLE}), [ROWS], Contribution(rows=1, groups=1), prepared)
     found = engine.run(exact)
     assert list(found.column(ROWS)) == [1]
+    if prepared is None:
+        assert hours(engine) == [LATE.hour]
     return [key[0] for key in found.keys]
+
+
+def hours(engine: SqlEngine) -> list[int]:
+    """The hour of the one row, where the column is declared as a timestamp."""
+    table = Table(Frame(None), unit="id", columns={"id": "integer", "t": "timestamp"}, contribution=(1, 1))
+    question = Question("t", (Output("n", count()),), group_by=(Group("h", MomentPart("hour", ex.Name("t"))),))
+    found = engine.run(lower(check(question, {"t": table}), [ROWS], Contribution(rows=1, groups=1)))
+    return [hour for hour, n in enumerate(found.column(ROWS)) if n]
 
 
 def every_day(engine: SqlEngine, path: Path | None = None) -> list[Any]:

@@ -14,7 +14,7 @@ from curador.query.aggregates.sums import sum_
 from curador.query.ask.builder import TableQuery
 from curador.query.ask.question import Question
 from curador.query.plan.expected import Within
-from curador.query.tables.columns import Column, Kind, day_of
+from curador.query.tables.columns import Column, Kind, day_of, moment_of
 from curador.query.tables.names import suggestion
 from curador.query.tables.table import Table, contribution_of
 from curador.show.describe import values_text
@@ -312,4 +312,6 @@ def _bounds(column: Column) -> list[str] | None:
         return None
     if column.kind is Kind.DATE:
         return [day_of(int(end)).isoformat() for end in column.bounds]
+    if column.kind is Kind.TIMESTAMP:
+        return [str(moment_of(int(end))) for end in column.bounds]
     return [f"{float(end):,g}" for end in column.bounds]

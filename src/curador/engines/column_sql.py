@@ -18,11 +18,12 @@ from fractions import Fraction
 from curador.engines.dialect import Dialect, Stored
 from curador.errors import InvalidParameter
 from curador.query.sql_plan.exact import Read, ReadAs, Scan
-from curador.query.tables.columns import WIDEST, Kind
+from curador.query.tables.columns import DAY, WIDEST, Kind
 
 INTEGER_TEXT = " *[+-]?[0-9]{1,38} *"
 REAL_TEXT = " *[+-]?([0-9]{1,100}([%s][0-9]{0,100})?|[%s][0-9]{1,100})([eE][+-]?[0-9]{1,3})? *"
 DATE_TEXT = "[0-9]{4}-[0-9]{2}-[0-9]{2}"
+CLOCK_TEXT = "[ T]([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9]([.][0-9]{1,9})?)?Z?"
 TRUE_TEXTS = ("true", "True", "TRUE", "t", "T", "yes", "Yes", "YES", "y", "Y", "1")
 FALSE_TEXTS = ("false", "False", "FALSE", "f", "F", "no", "No", "NO", "n", "N", "0")
 """Patterns and lists of the texts that are read as a number, a date or a truth value."""
@@ -235,6 +236,24 @@ def _text_days(d: Dialect, c: str) -> tuple[str, bool]:
     return f"CASE WHEN {_matched(d, x, DATE_TEXT)} THEN {d.text_to_days(x)} END", False
 
 
+def _seconds(d: Dialect, c: str) -> tuple[str, bool]:
+    return d.seconds(c), False
+
+
+def _midnight(d: Dialect, c: str) -> tuple[str, bool]:
+    return f"({d.days(c)}) * {DAY}", False
+
+
+def _text_seconds(d: Dialect, c: str) -> tuple[str, bool]:
+    """A date, or a date and a time in UTC to the minute, the second or less."""
+    x = d.text(c)
+    days = f"({d.text_to_days(f'SUBSTR({x}, 1, 10)')}) * {DAY}"
+    hour, minute, second = (d.cast(f"SUBSTR({x}, {at}, 2)", d.integer) for at in (12, 15, 18))
+    clock = f"{hour} * 3600 + {minute} * 60 + CASE WHEN {d.octets(x)} >= 19 THEN {second} ELSE 0 END"
+    whole = f"CASE WHEN {d.octets(x)} > 10 THEN {days} + {clock} ELSE {days} END"
+    return f"CASE WHEN {_matched(d, x, f'{DATE_TEXT}({CLOCK_TEXT})?')} THEN {whole} END", False
+
+
 def _number_truth(d: Dialect, c: str) -> tuple[str, bool]:
     return f"CASE WHEN {c} = 1 THEN TRUE WHEN {c} = 0 THEN FALSE END", True
 
@@ -275,6 +294,9 @@ _CONVERSIONS: dict[tuple[Kind, Stored], Conversion] = {
     (Kind.DATE, Stored.DATE): _days,
     (Kind.DATE, Stored.TIMESTAMP): _timestamp_days,
     (Kind.DATE, Stored.TEXT): _text_days,
+    (Kind.TIMESTAMP, Stored.TIMESTAMP): _seconds,
+    (Kind.TIMESTAMP, Stored.DATE): _midnight,
+    (Kind.TIMESTAMP, Stored.TEXT): _text_seconds,
     (Kind.BOOLEAN, Stored.BOOLEAN): _bare,
     (Kind.BOOLEAN, Stored.INTEGER): _number_truth,
     (Kind.BOOLEAN, Stored.WIDE): _number_truth,

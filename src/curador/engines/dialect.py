@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import ClassVar
 
 from curador.errors import InvalidParameter
-from curador.query.tables.columns import Kind
+from curador.query.tables.columns import FIRST_SECOND, Kind
 
 
 class Stored(StrEnum):
@@ -44,6 +44,10 @@ _KINDS = {
     Stored.DATE: Kind.DATE,
     Stored.TIMESTAMP: Kind.DATE,
 }
+
+
+FIRST_MOMENT, LAST_MOMENT = "0001-01-01 00:00:00", "9999-12-31 23:59:59.999999"
+"""The ends of the timestamps that are read."""
 
 
 class Dialect(ABC):
@@ -96,6 +100,18 @@ class Dialect(ABC):
     def text_hash(self, x: str) -> str:
         """The first seven hexadecimal digits of the MD5 of a text in UTF-8, as a number."""
 
+    def starts_with(self, x: str, part: str) -> str:
+        """Whether the bytes of a text begin with those of another, which is not empty."""
+        return f"STARTS_WITH({x}, {part})"
+
+    def ends_with(self, x: str, part: str) -> str:
+        """Whether the bytes of a text end with those of another, which is not empty."""
+        return f"ENDS_WITH({x}, {part})"
+
+    def contains(self, x: str, part: str) -> str:
+        """Whether the bytes of a text hold those of another in a row."""
+        return f"CONTAINS({x}, {part})"
+
     def total(self, x: str) -> str:
         """The sum of integers, which cannot overflow."""
         return f"SUM({x})"
@@ -141,6 +157,12 @@ class Dialect(ABC):
     @abstractmethod
     def text_to_days(self, x: str) -> str:
         """The same for a text that looks like 2020-01-31; NULL where there is no such day."""
+
+    def seconds(self, x: str) -> str:
+        """Whole seconds from 1970-01-01 in UTC to a timestamp, rounded down; NULL outside the years 1 to 9999."""
+        t = f"TRY_CAST({x} AS TIMESTAMP)"
+        inside = f"(EPOCH_US({t}) + {-FIRST_SECOND}000000) // 1000000 - {-FIRST_SECOND}"  # // drops fractions
+        return f"CASE WHEN {t} BETWEEN '{FIRST_MOMENT}' AND '{LAST_MOMENT}' THEN {inside} END"
 
     def text(self, x: str) -> str:
         """A text that is compared byte by byte."""

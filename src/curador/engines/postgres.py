@@ -12,7 +12,7 @@ from typing import Any
 import psycopg
 
 from curador.engines.deadline import watched
-from curador.engines.dialect import Dialect, Stored
+from curador.engines.dialect import FIRST_MOMENT, LAST_MOMENT, Dialect, Stored
 from curador.engines.engine import LONGEST_WAIT, Progress, ResultRows
 from curador.engines.registry import engine_entry
 from curador.engines.sql_engine import OnError, SqlEngine
@@ -78,6 +78,12 @@ class PostgresDialect(Dialect):
     def text_hash(self, x: str) -> str:
         return f"CAST(CAST('x' || SUBSTR(MD5({x}), 1, 7) AS bit(28)) AS bigint)"
 
+    def ends_with(self, x: str, part: str) -> str:
+        return f"(RIGHT({x}, CHAR_LENGTH({part})) = {part})"
+
+    def contains(self, x: str, part: str) -> str:
+        return f"(STRPOS({x}, {part}) > 0)"
+
     def total(self, x: str) -> str:
         return f"SUM(CAST({x} AS bigint))"  # of 64-bit integers it is a numeric
 
@@ -106,6 +112,11 @@ class PostgresDialect(Dialect):
             f"CASE WHEN {x} BETWEEN DATE '0001-01-01' AND DATE '9999-12-31' "
             f"THEN CAST({x} - DATE '1970-01-01' AS bigint) END"
         )
+
+    def seconds(self, x: str) -> str:
+        t = f"CAST({x} AS timestamp)"
+        inside = f"CAST(FLOOR(EXTRACT(EPOCH FROM {t})) AS bigint)"
+        return f"CASE WHEN {t} BETWEEN '{FIRST_MOMENT}' AND '{LAST_MOMENT}' THEN {inside} END"
 
     def text_to_days(self, x: str) -> str:
         year, month, day = (f"CAST(SUBSTR({x}, {a}, {n}) AS integer)" for a, n in ((1, 4), (6, 2), (9, 2)))

@@ -13,7 +13,6 @@ from typing import Never
 
 from curador.engines.dialect import Dialect
 from curador.errors import InvalidParameter
-from curador.query.language.expressions import DATE_PARTS
 from curador.query.sql_plan import ir as nt
 from curador.query.sql_plan.ir import Node
 
@@ -47,7 +46,7 @@ class _Writer:
             case nt.Number():
                 return self.number(node)
             case nt.Call():
-                return self.call(node.function, ", ".join([self.value(x) for x in node.operands]))
+                return self.call(node.function, [self.value(x) for x in node.operands])
             case nt.CaseWhen():
                 return self.case(node)
             case nt.Text():
@@ -61,7 +60,7 @@ class _Writer:
             case nt.Membership():
                 return f"({self.value(node.operand)} IN ({self.values(node.values)}))"
             case nt.DayPart():
-                part = _known(node.part, DATE_PARTS, "part of a date")
+                part = _known(node.part, nt.DAY_PARTS, "part of a date")
                 return self.dialect.date_part(part, self.value(node.days))
             case _:
                 raise _unknown(node)
@@ -82,11 +81,11 @@ class _Writer:
             return self.dialect.divide(left, right)
         return f"({left} {_known(op, nt.OPERATORS, 'operator')} {right})"
 
-    def call(self, function: nt.FunctionName, operands: str) -> str:
+    def call(self, function: nt.FunctionName, operands: list[str]) -> str:
         if (own := _OF_THE_DIALECT.get(function)) is not None:
-            return own(self.dialect, operands)
-        before, after = _AROUND[_known(function, _AROUND, "function")]
-        return f"{before}{operands}{after}"
+            return own(self.dialect, *operands)
+        before, between, after = _AROUND[_known(function, _AROUND, "function")]
+        return f"{before}{between.join(operands)}{after}"
 
     def case(self, node: nt.CaseWhen) -> str:
         whens = "".join([f" WHEN {self.value(test)} THEN {self.value(value)}" for test, value in node.whens])
@@ -142,24 +141,29 @@ class _Writer:
 # ---- the closed lists ----------------------------------------------------------------------------------------
 
 _AROUND = {
-    "ABS": ("ABS(", ")"),
-    "COALESCE": ("COALESCE(", ")"),
-    "COUNT": ("COUNT(", ")"),
-    "COUNT DISTINCT": ("COUNT(DISTINCT ", ")"),
-    "COUNT ROWS": ("COUNT(*", ")"),
-    "GREATEST": ("GREATEST(", ")"),
-    "IS NULL": ("(", " IS NULL)"),
-    "LEAST": ("LEAST(", ")"),
-    "MAX": ("MAX(", ")"),
-    "MIN": ("MIN(", ")"),
-    "NEGATE": ("(- ", ")"),
-    "NOT": ("(NOT ", ")"),
-    "NULLIF": ("NULLIF(", ")"),
+    "ABS": ("ABS(", ", ", ")"),
+    "COALESCE": ("COALESCE(", ", ", ")"),
+    "CONCAT": ("(", " || ", ")"),
+    "COUNT": ("COUNT(", ", ", ")"),
+    "COUNT DISTINCT": ("COUNT(DISTINCT ", ", ", ")"),
+    "COUNT ROWS": ("COUNT(*", ", ", ")"),
+    "GREATEST": ("GREATEST(", ", ", ")"),
+    "IS NULL": ("(", ", ", " IS NULL)"),
+    "LEAST": ("LEAST(", ", ", ")"),
+    "MAX": ("MAX(", ", ", ")"),
+    "MIN": ("MIN(", ", ", ")"),
+    "NEGATE": ("(- ", ", ", ")"),
+    "NOT": ("(NOT ", ", ", ")"),
+    "NULLIF": ("NULLIF(", ", ", ")"),
 }
-"""The text before and after the operands of each function that all engines spell alike."""
+"""The text before, between and after the operands of each function that all engines spell alike."""
 
-_OF_THE_DIALECT: dict[str, Callable[[Dialect, str], str]] = {
+_OF_THE_DIALECT: dict[str, Callable[..., str]] = {
+    "CONTAINS": lambda dialect, x, part: dialect.contains(x, part),
+    "ENDS WITH": lambda dialect, x, part: dialect.ends_with(x, part),
     "NARROW": lambda dialect, x: f"CAST({x} AS {dialect.small})",
+    "ROOT": lambda dialect, x: dialect.floor(f"SQRT({dialect.cast(x, dialect.real)})"),
+    "STARTS WITH": lambda dialect, x, part: dialect.starts_with(x, part),
     "SUM": lambda dialect, x: dialect.total(x),
     "WHOLE": lambda dialect, x: f"CAST({x} AS {dialect.integer})",
     "TEXT HASH": lambda dialect, x: dialect.text_hash(x),

@@ -11,7 +11,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
 from curador.engines.deadline import watched
-from curador.engines.dialect import Dialect, Stored
+from curador.engines.dialect import FIRST_MOMENT, LAST_MOMENT, Dialect, Stored
 from curador.engines.engine import LONGEST_WAIT, Progress, ResultRows
 from curador.engines.registry import engine_entry
 from curador.engines.sql_engine import OnError, SqlEngine
@@ -77,6 +77,12 @@ class SparkDialect(Dialect):
     def text_hash(self, x: str) -> str:
         return f"CAST(CONV(SUBSTR(MD5(CAST({x} AS BINARY)), 1, 7), 16, 10) AS BIGINT)"
 
+    def starts_with(self, x: str, part: str) -> str:
+        return f"STARTSWITH({x}, {part})"
+
+    def ends_with(self, x: str, part: str) -> str:
+        return f"ENDSWITH({x}, {part})"
+
     def total(self, x: str) -> str:
         return f"SUM(CAST({x} AS DECIMAL(20, 0)))"  # the sum has ten digits more
 
@@ -95,6 +101,12 @@ class SparkDialect(Dialect):
 
     def days(self, x: str) -> str:
         return f"CASE WHEN {x} BETWEEN DATE'0001-01-01' AND DATE'9999-12-31' THEN CAST(UNIX_DATE({x}) AS BIGINT) END"
+
+    def seconds(self, x: str) -> str:
+        t = f"CAST({x} AS TIMESTAMP)"
+        return (
+            f"CASE WHEN {t} BETWEEN TIMESTAMP'{FIRST_MOMENT}' AND TIMESTAMP'{LAST_MOMENT}' THEN UNIX_SECONDS({t}) END"
+        )
 
     def text_to_days(self, x: str) -> str:
         return self.days(f"TRY_CAST({x} AS DATE)")

@@ -36,6 +36,18 @@ OWED = {"id": pa.int64(), "owed": pa.int64(), "k": pa.string()}
 PUBLIC = pa.table({"k": ["a", "b", "b", "c"], "size": [3, 5, 9, 1], "area": ["N", "S", None, "N"]})
 PUBLIC_COLUMNS = {"k": "text", "size": {"type": "integer", "bounds": [0, 9]}, "area": "text"}
 
+GROUPS = [
+    "DATE_TRUNC('month', t.d)",
+    "STRFTIME(t.d, '%Y-%m')",
+    "ROUND(t.y)",
+    "FLOOR(t.u / 10)",
+    "UPPER(t.k)",
+    "LAST_DAY(t.d)",
+]
+PARTS = ["DAYOFYEAR(t.d)", "WEEK(t.d)", "DATEDIFF('week', '2020-01-01', t.d)", "LENGTH(t.k)", "SIGN(t.z)"]
+PATTERNS = ["'a%'", "'%s'", "'%ñ%'", "'%'", "'a'", "'_'"]
+TYPE_NAMES = ["BIGINT", "DOUBLE"]
+
 People = list[tuple[list[dict[str, Any]], list[dict[str, Any]]]]
 """For each person, the rows in the main table and those in the table of bills."""
 
@@ -144,7 +156,11 @@ class Questions:
             source += f" {outer} towns ON t.k = towns.k"
         self.names = ["t.x", "t.v", "t.y", "t.u", "t.w"] + (["bills.owed"] * 2 if "bills" in source else [])
         self.names += ["towns.size"] if "towns" in source else []
-        groups = draw.choice([[], [], ["t.k"], ["t.g"], ["t.k", "t.w"], ["t.b"], ["EXTRACT(month FROM t.d)"], ["t.w"]])
+        groups = draw.choice(
+            [[], [], ["t.k"], ["t.g"], ["t.k", "t.w"], ["t.b"], ["EXTRACT(month FROM t.d)"], ["t.w"], ["*"]]
+        )
+        if groups == ["*"]:
+            groups = [draw.choice(GROUPS)]
         if "towns" in source and draw.random() < 0.3:
             groups = ["towns.area"]
         columns = [f"{g} AS g{i}" for i, g in enumerate(groups)]
@@ -178,6 +194,11 @@ class Questions:
         if kind < 7:
             otherwise = draw.choice([f" ELSE {inner()}", ""])
             return f"CASE WHEN {self.condition(depth - 1)} THEN {inner()}{otherwise} END"
+        if draw.random() < 0.5:
+            rounding, digits = draw.choice(["ROUND", "FLOOR", "CEIL", "TRUNC"]), draw.choice(["", ", 1", ", -1"])
+            return draw.choice(
+                [f"{rounding}({inner()}{digits})", f"CAST({inner()} AS {draw.choice(TYPE_NAMES)})", *PARTS]
+            )
         return draw.choice([f"ABS({inner()})", f"(-{inner()})", "EXTRACT(year FROM t.d)", "EXTRACT(weekday FROM t.d)"])
 
     def condition(self, depth: int) -> str:
@@ -197,5 +218,8 @@ class Questions:
                 "t.b",
                 f"t.d {draw.choice(['<', '>='])} DATE '2020-02-29'",
                 "t.z > 2",
+                f"t.{draw.choice('kg')} LIKE {draw.choice(PATTERNS)}",
+                f"t.d + INTERVAL {draw.randint(-9, 9)} MONTH < '2020-06-30'",
+                draw.choice(["UPPER(t.k) = 'A'", "t.k > 'a'", "t.k || 'x' <> 'ax'", "t.k IS DISTINCT FROM 'a'"]),
             ]
         )

@@ -36,6 +36,8 @@ DECLARED: Mapping[str, dict[str, Any]] = {
     "loose": {"type": "real"},
     "day": {"type": "date"},
     "late": {"type": "date", "bounds": ["1970-01-01", "2030-01-01"], "nullable": False},
+    "moment": {"type": "timestamp"},
+    "soon": {"type": "timestamp", "bounds": ["1970-01-01", "2030-01-01 12:00:00"], "nullable": False},
     "truth": {"type": "boolean"},
     "word": {"type": "text"},
     "keyed": {"type": "text", "keys": ["1", "true", "x", "1970-01-01"], "nullable": False},
@@ -70,6 +72,9 @@ def questions(names: Sequence[str]) -> list[str]:
     measures += [f"{f}({n}) AS {f}_{n}" for n in SUMMED if n in names for f in ("SUM", "AVG", "MEDIAN")]
     tests = " OR ".join(f"{n} > 0" for n in names if DECLARED[n]["type"] in ("integer", "real")) or "TRUE = TRUE"
     groups = [n for n in GROUPED if n in names]
+    measures += [
+        f"SUM(DATEDIFF('day', '1970-01-01', {n})) AS s_{n}, AVG(HOUR({n})) AS h_{n}" for n in names if n == "soon"
+    ]
     found = [f"SELECT COUNT(*) AS n, {', '.join(measures)} FROM t"]
     if any(n in names for n in ("whole", "clipped", "real", "loose")):
         found.append(f"SELECT COUNT(*) AS n FROM t WHERE {tests}")

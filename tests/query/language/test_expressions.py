@@ -17,6 +17,7 @@ from curador.errors import CuradorError, QuestionRefused
 from curador.query.ask.sql.read import parse_expression
 from curador.query.language import expressions as ex
 from curador.query.language.bounds import compared_bits, condition, division_shift, typecheck
+from curador.query.language.dates import TRUNCATIONS, AddMonths, DateTrunc
 from curador.query.language.expressions import (
     Abs,
     And,
@@ -40,6 +41,7 @@ from curador.query.language.expressions import (
     any_of,
     one_of,
 )
+from curador.query.language.functions import ROUNDINGS, Cast, Rounded, RowFunction, Sign
 from curador.query.language.intervals import RULES, ValueRange
 from curador.query.language.trees import expr_from_json, names, substitute
 from curador.query.language.types import Type, column_type, literal_bits, literal_on
@@ -77,9 +79,16 @@ def _numbers(inner: st.SearchStrategy[Expr], truths: st.SearchStrategy[Expr]) ->
         several.map(Greatest),
         several.map(Coalesce),
         st.builds(lambda c, a, b: Case(((c, a),), b), truths, inner, inner | st.just(Literal(None))),
-        st.builds(DatePart, st.sampled_from(ex.DATE_PARTS), dates),
+        st.builds(DatePart, st.sampled_from(sorted(ex.DATE_PARTS)), dates),
         st.builds(lambda a, b: Arithmetic("-", a, b), dates, dates),
         inner.map(lambda e: Bin(e, tuple(map(Fraction, (-4, 0, 2, 7))))),
+        st.builds(Rounded, st.sampled_from(ROUNDINGS), inner, st.integers(-2, 2)),
+        inner.map(Sign),
+        st.builds(Cast, st.sampled_from(["integer", "real"]), inner | truths),
+        st.builds(
+            lambda unit, a, b: Arithmetic("-", DateTrunc(unit, a), b), st.sampled_from(TRUNCATIONS), dates, dates
+        ),
+        st.builds(lambda a, n: Arithmetic("-", AddMonths(a, n), Name("d")), st.just(Name("d")), st.integers(-20, 20)),
     )
 
 
@@ -324,6 +333,7 @@ def _whole(e: Expr) -> bool:
     inexact = (Bin,) if not isinstance(e, Arithmetic) or e.op != "/" else (Expr,)
     real = isinstance(e, Literal) and e.kind is Kind.REAL
     other = isinstance(e, Name) and e.column in "xyk"
+    other |= isinstance(e, RowFunction) or (isinstance(e, DatePart) and e.part in ("months", "quarters", "weeks"))
     return not isinstance(e, inexact) and not real and not other and all(map(_whole, e.parts))
 
 
@@ -405,7 +415,7 @@ def test_reading_a_row() -> None:
         ("xx = 1", "no column 'xx'", "Did you mean 'x'"),
         ("k + 1", "'k' has no declared bounds", "bounds for k"),
         ("ABS(k) * 2", "'k' has no declared bounds", "bounds for k"),
-        ("t < 'b'", "orders values of type text", "IN"),
+        ("t < t", "orders values of type text", "IN"),
         ("b < TRUE", "orders values of type boolean", "IN"),
         ("t + 1", "mixes text and integer", "numbers"),
         ("t = 1", "compares text with integer", "one type"),

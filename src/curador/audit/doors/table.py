@@ -81,8 +81,11 @@ _TOTAL = [
     *_answered("E2", _select(f"SUM(CASE WHEN pid = {VICTIM} THEN age // 0 ELSE 1 END) AS s")),
 ]
 _DOMAINS = [
-    *_refused("E3", _where("SQRT(age - 79) > 1", "LN(age - 79) > 1", "POWER(age, 1000) > 1", "EXP(age) > 1")),
-    *_refused("E3", _where("CAST(code AS INTEGER) > 1", "CAST(town AS DATE) IS NULL", "SUBSTRING(town, -1) = 'a'")),
+    *_refused("E3", _where("LN(income) > 1", "POWER(age, 1000) > 1", "EXP(age) > 1", "CBRT(age) > 1")),
+    *_answered("E3", _where("SQRT(age - 79) > 1", "LN(age - 79) > 1", "CAST(code AS INTEGER) > 1"), victim="broken"),
+    *_answered("E3", _where("ROUND(loose) > 3", "MAKE_DATE(wide, code, age) IS NULL"), victim="broken"),
+    *_answered("E3", _where("DATE_TRUNC('month', born) + INTERVAL 9999 YEAR > born"), victim="broken"),
+    *_refused("E3", _where("CAST(town AS DATE) IS NULL", "SUBSTRING(town, -1) = 'a'")),
     *_refused("E3", _where("town LIKE '(', '", "REGEXP_MATCHES(town, '(')", "town SIMILAR TO '('", "loose + 1 > 0")),
     *_refused("E3", _where("wide * wide > 0", "loose * 2 > 0")),
     *_answered("E3", _where("code > 3", "code * 100 > 3", "ABS(loose) > 3", "-loose < 3"), victim="broken"),
@@ -174,7 +177,8 @@ _PARTITIONS = [
     *_refused("P4", _where("COUNT(*) = 1", "income = (SELECT MAX(income) FROM people)")),
     *_answered("P5", _where(*_SINGLED)),
     *_answered("P5", ["SELECT AVG(income) AS m, MEDIAN(income) AS h FROM people WHERE pid = 5000"]),
-    *_refused("P5", _where("town LIKE 'Zam%'", "EXISTS (SELECT 1 FROM people WHERE pid = 5000)")),
+    *_answered("P5", _where("town LIKE 'Zam%'")),
+    *_refused("P5", _where("EXISTS (SELECT 1 FROM people WHERE pid = 5000)")),
     *_answered("P7", _select("MIN(income) AS m", "MAX(income) AS m", "MEDIAN(age) AS m", "COUNT(DISTINCT sex) AS n")),
     *_refused("P7", _select("DISTINCT town", "STRING_AGG(town, ',') AS t", "ARRAY_AGG(income) AS t", "MODE(age) AS m")),
     *_refused("P7", _select("ANY_VALUE(age) AS a", "FIRST(age) AS a", "ARG_MAX(town, income) AS a", "LIST(age) AS a")),

@@ -17,7 +17,7 @@ from curador.engines.dialect import Dialect
 from curador.engines.registry import open_engine
 from curador.errors import CuradorError, InvalidParameter
 from curador.privacy import Neighbors
-from curador.query.tables.columns import Column, Kind, day_of
+from curador.query.tables.columns import Column, Kind, day_of, moment_of
 from curador.query.tables.table import Table, read_column
 
 
@@ -189,7 +189,9 @@ def _state(name: str, found: Column | str, stored: str | None, unfit: str = "", 
 def _public(column: Column) -> str:
     shown = []
     if column.bounds is not None:
-        ends = [day_of(int(x)) if column.kind is Kind.DATE else float(x) for x in column.bounds]
+        shapes = {Kind.DATE: day_of, Kind.TIMESTAMP: moment_of}
+        shape = shapes.get(column.kind)
+        ends = [float(x) if shape is None else shape(int(x)) for x in column.bounds]
         shown.append(" … ".join(x.isoformat() if isinstance(x, date) else f"{x:,.12g}" for x in ends))
     if column.keys is not None:
         shown.append(f"{len(column.keys)} keys")

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from curador.curator.study.samples import Draws
 from curador.numbers import whole
-from curador.query.tables.columns import Column, Key, Kind, day_of, days
+from curador.query.tables.columns import DAY, Column, Key, Kind, day_of, days, moment_of
 from curador.query.tables.sources import Files
 from curador.query.tables.table import Table
 
@@ -127,6 +127,11 @@ def _dates(draws: Draws, column: Column, n: int) -> MadeUpColumn:
     return [day_of(x) for x in draws.integers(low, high, n)]
 
 
+def _moments(draws: Draws, column: Column, n: int) -> MadeUpColumn:
+    low, high = map(int, column.bounds or (days(end) * DAY for end in DATES))
+    return [moment_of(x) for x in draws.integers(low, high, n)]
+
+
 def _texts(draws: Draws, column: Column, n: int) -> MadeUpColumn:
     return draws.among(TEXTS, n)
 
@@ -135,6 +140,7 @@ _MAKERS: Mapping[Kind, Callable[[Draws, Column, int], MadeUpColumn]] = {
     Kind.INTEGER: _integers,
     Kind.REAL: _reals,
     Kind.DATE: _dates,
+    Kind.TIMESTAMP: _moments,
     Kind.TEXT: _texts,
 }
 
@@ -162,6 +168,9 @@ def _values(column: Column) -> MadeUpColumn:
         return known
     if column.kind is Kind.TEXT:
         return TEXTS
+    if column.kind is Kind.TIMESTAMP:
+        low = int(column.bounds[0]) if column.bounds else days(DATES[0]) * DAY
+        return [moment_of(low + n) for n in range(ROWS)]
     ends = column.bounds or (map(days, DATES) if column.kind is Kind.DATE else NUMBERS)
     low, high = map(int, ends)
     most = range(low, min(high, low + ROWS) + 1)

@@ -4,6 +4,7 @@ Reading order:
 
 * question — a question, small and immutable
 * typed — its rows checked against the tables: columns with types and bounds
+* resolve — texts beside dates, inside its rows, read as dates
 * builder — questions built step by step
 * sql — questions written in SQL
 """

@@ -231,12 +231,11 @@ class TableQuery:
                 contribution=self.contribution,
                 source=self.source,
             )
-            check(asked, self.tables, unread)
+            return check(asked, self.tables, unread).question
         except QuestionRefused:
             raise
         except CuradorError as error:
             raise QuestionRefused(error.what, fix=error.fix) from None
-        return asked
 
     # -- names
 

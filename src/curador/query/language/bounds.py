@@ -10,6 +10,7 @@ gives the same bits:
   (:func:`compared_bits`), so that a value and the literal it was typed as compare equal.
 * CASE, COALESCE, LEAST and GREATEST put their results on the finest of their grids.  LEAST and GREATEST ignore NULL.
 * Conditions follow SQL's logic of true, false and NULL.
+* A constant text beside a date is that date (:func:`resolved`): both spellings are one question, with one price.
 
 An expression that could leave ±2**62, itself or on the way, is refused here, so that no engine can overflow.
 """
@@ -18,17 +19,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from fractions import Fraction
 from functools import singledispatch
 
-from curador.errors import QuestionRefused
+from curador.errors import InvalidParameter, QuestionRefused
 from curador.query.language import expressions as ex
+from curador.query.language.dates import AddMonths, DateText, DateTrunc, LastDay, part_type
+from curador.query.language.functions import Cast, RowFunction, too_wide
 from curador.query.language.intervals import RULES, ValueRange
+from curador.query.language.moments import AddSeconds
 from curador.query.language.text import shortened
+from curador.query.language.texts import TextOrder
 from curador.query.language.trees import names
 from curador.query.language.types import Scope, Type, grid_value, literal_bits, literal_on
-from curador.query.tables.columns import FIRST_DAY, LAST_DAY, WIDEST, Key, Kind, day_of
+from curador.query.tables.columns import DAY, WIDEST, Key, Kind, iso_date, iso_moment
 from curador.query.tables.names import suggestion
 
 
@@ -65,7 +70,7 @@ def _(e: ex.Literal, scope: Scope) -> Type:
     value = grid_value(e)
     bits = literal_bits(value)
     point = Fraction(math.floor(value * 2**bits), 2**bits)
-    keys = None if e.kind is Kind.REAL else (e.value,)
+    keys = None if e.kind in (Kind.REAL, Kind.TIMESTAMP) else (e.value,)
     found = Type(e.kind, point, point, bits, nullable=False, keys=keys)  # type: ignore[arg-type]
     _fits(e, ValueRange(point, point, bits))
     return found
@@ -81,7 +86,7 @@ def _(e: ex.Arithmetic, scope: Scope) -> Type:
     left, right = _bounded(e, e.left, a, scope), _bounded(e, e.right, b, scope)
     found = RULES[e.op](left, right)
     if found is None:
-        raise _too_wide(e)
+        raise too_wide(e)
     by_zero = e.op in ("/", "//", "%") and right.low <= 0 <= right.high
     return Type(kind, found.low, found.high, found.bits, a.nullable or b.nullable or by_zero)
 
@@ -95,7 +100,7 @@ def _arithmetic_kind(e: ex.Arithmetic, a: Kind, b: Kind) -> Kind:
     if not (a.numeric and b.numeric):
         raise QuestionRefused(
             f"{shortened(e)} mixes {a} and {b}.",
-            fix="Use numbers; a date may have whole days added or taken away, or a date taken away.",
+            fix="Use numbers; whole days may be added to a date or taken away, or a date; for timestamps use DATEDIFF.",
         )
     return Kind.REAL if e.op == "/" or Kind.REAL in (a, b) else Kind.INTEGER
 
@@ -195,25 +200,18 @@ def _number(e: ex.Expr, operand: ex.Expr, scope: Scope) -> Type:
     return t
 
 
-_PART_ENDS = {"quarter": (1, 4), "month": (1, 12), "day": (1, 31), "weekday": (1, 7)}
+@typecheck.register
+def _(e: ex.DatePart, scope: Scope) -> Type:
+    return part_type(e, typecheck(e.operand, scope))
 
 
 @typecheck.register
-def _(e: ex.DatePart, scope: Scope) -> Type:
-    t = typecheck(e.operand, scope)
-    if t.kind is not Kind.DATE:
-        raise QuestionRefused(
-            f"{shortened(e)} needs a date, and {shortened(e.operand)} is of type {t.kind}.", fix="Use a date column."
-        )
-    low, high = t.bounds or (Fraction(FIRST_DAY - 1), Fraction(LAST_DAY + 1))
-    if not FIRST_DAY <= low <= high <= LAST_DAY:
-        raise QuestionRefused(
-            f"{shortened(e.operand)} could leave the years 1 to 9999.",
-            fix="Declare bounds for the dates it is made of.",
-        )
-    years = (day_of(math.floor(low)).year, day_of(math.floor(high)).year)
-    first, last = _PART_ENDS.get(e.part, years)
-    return Type(Kind.INTEGER, Fraction(first), Fraction(last), nullable=t.nullable)
+def _(e: RowFunction, scope: Scope) -> Type:
+    types = [typecheck(x, scope) for x in e.parts]
+    for operand, t in zip(e.parts, types, strict=True):
+        if e.needs_bounds and t.kind.counted:
+            _bounded(e, operand, t, scope)
+    return e.typed(types)
 
 
 @typecheck.register
@@ -240,9 +238,11 @@ def _(e: ex.Compare, scope: Scope) -> Type:
     a, b = typecheck(e.left, scope), typecheck(e.right, scope)
     _comparable(e, e.left, a, b)
     if e.op not in ("=", "<>") and not a.kind.counted:
+        if a.kind is Kind.TEXT and isinstance(e.right, ex.Literal):
+            return TextOrder(e.op, e.left, str(e.right.value)).typed((a,))
         raise QuestionRefused(
             f"{shortened(e)} orders values of type {a.kind}, which engines order differently.",
-            fix="Compare by = or <>, or list values with IN.",
+            fix="Compare by = or <>, or list values with IN; order a text with public keys beside a constant.",
         )
     compared_bits(e, (e.left, e.right), (a, b))
     return replace(_TRUTH, nullable=a.nullable or b.nullable)
@@ -251,7 +251,8 @@ def _(e: ex.Compare, scope: Scope) -> Type:
 def _comparable(e: ex.Expr, left: ex.Expr, a: Type, b: Type) -> None:
     if a.kind is b.kind or (a.kind.numeric and b.kind.numeric):
         return
-    hint = "Write dates as DATE '2020-01-31'." if Kind.DATE in (a.kind, b.kind) else "Compare values of one type."
+    hint = "Write CAST(timestamp AS DATE)." if Kind.TIMESTAMP in (a.kind, b.kind) else "Compare values of one type."
+    hint = "Write dates as DATE '2020-01-31'." if {a.kind, b.kind} == {Kind.DATE, Kind.TEXT} else hint
     raise QuestionRefused(
         f"{shortened(e)} compares {a.kind} with {b.kind}; {shortened(left)} is of type {a.kind}.", fix=hint
     )
@@ -377,11 +378,80 @@ def _union(types: Sequence[Type]) -> tuple[Key, ...] | None:
 
 def _fits(e: ex.Expr, r: ValueRange) -> None:
     if not r.fits:
-        raise _too_wide(e)
+        raise too_wide(e)
 
 
-def _too_wide(e: ex.Expr) -> QuestionRefused:
-    return QuestionRefused(
-        f"{shortened(e)} could leave 62 bits on its grid.",
-        fix="Narrow the bounds of its columns, or declare a coarser step for the real ones.",
-    )
+# ---- constants beside dates ----------------------------------------------------------------------------------
+
+_ALIKE = (ex.Compare, ex.In, ex.Coalesce, ex.Least, ex.Greatest)
+"""The expressions whose operands are all of one type."""
+
+
+def resolved(e: ex.Expr, scope: Scope) -> ex.Expr:
+    """The expression with constant texts beside dates read as dates.
+
+    >>> day = ex.Name("day")
+    >>> str(resolved(ex.Compare(">=", day, ex.Literal("2025-06-01")), {day: Type(Kind.DATE)}))
+    "day >= DATE '2025-06-01'"
+    """
+    if isinstance(e, ex.Name | ex.Literal):
+        return e
+    changed = {name: _inside(getattr(e, name), scope) for name in e.__match_args__}  # type: ignore[attr-defined]
+    if any(value is not getattr(e, name) for name, value in changed.items()):
+        e = type(e).build(**changed)
+    if isinstance(e, (*_OF_DATES, Cast, ex.Arithmetic)):
+        return _converted(e, scope)
+    if not isinstance(e, _ALIKE) or not any(map(_is_dated, e.parts)):
+        return e
+    others = [x for x in e.parts if not isinstance(x, ex.Literal)]
+    kind = typecheck(others[0], scope).kind if others else None
+    if kind not in (Kind.DATE, Kind.TIMESTAMP) or all(x.kind is kind for x in e.parts if isinstance(x, ex.Literal)):
+        return e
+    return type(e).build(**{f.name: _dated(getattr(e, f.name), kind) for f in fields(e) if f.init})
+
+
+_OF_DATES = (ex.DatePart, DateTrunc, DateText, LastDay, AddMonths)
+
+
+def _converted(e: ex.Expr, scope: Scope) -> ex.Expr:
+    """Without casts to the type that there is; the date of a timestamp where one is needed; days added as seconds."""
+    if isinstance(e, ex.Arithmetic):
+        whole = isinstance(e.right, ex.Literal) and e.right.kind is Kind.INTEGER and e.op in ("+", "-")
+        if not whole or typecheck(e.left, scope).kind is not Kind.TIMESTAMP:
+            return e
+        days = int(e.right.number)  # type: ignore[attr-defined]
+        return AddSeconds(e.left, (days if e.op == "+" else -days) * DAY)
+    operand = e.operand  # type: ignore[attr-defined]
+    if operand == ex.Literal(None):
+        return e
+    kind = typecheck(operand, scope).kind
+    if isinstance(e, Cast):
+        return operand if kind == e.kind else e
+    if kind is not Kind.TIMESTAMP:
+        return e
+    own = {f.name: getattr(e, f.name) for f in fields(e) if f.init}  # type: ignore[arg-type]
+    return type(e).build(**{**own, "operand": Cast(Kind.DATE, operand)})
+
+
+def _inside(x: object, scope: Scope) -> object:
+    if isinstance(x, ex.Expr):
+        return resolved(x, scope)
+    if not isinstance(x, tuple):
+        return x
+    found = tuple(_inside(y, scope) for y in x)
+    return found if any(a is not b for a, b in zip(found, x, strict=True)) else x
+
+
+def _is_dated(e: ex.Expr) -> bool:
+    return isinstance(e, ex.Literal) and e.kind in (Kind.TEXT, Kind.DATE)
+
+
+def _dated(x: object, kind: Kind) -> object:
+    if isinstance(x, tuple):
+        return tuple(_dated(y, kind) for y in x)
+    if not isinstance(x, ex.Literal) or not _is_dated(x):
+        return x
+    try:
+        return ex.Literal(iso_date(x.value) if kind is Kind.DATE else iso_moment(x.value))
+    except InvalidParameter as error:
+        raise QuestionRefused(f"{str(x.value)[:40]!r} stands beside a {kind} and is none.", fix=error.fix) from None

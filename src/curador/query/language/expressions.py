@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from datetime import date
+from datetime import date, datetime
 from fractions import Fraction
 from itertools import pairwise
 from typing import Any
@@ -21,7 +21,7 @@ from curador.query.language.nodes import DEEPEST as DEEPEST
 from curador.query.language.nodes import LARGEST as LARGEST
 from curador.query.language.nodes import Expr as Expr
 from curador.query.language.nodes import order as order
-from curador.query.tables.columns import WIDEST, Kind, iso_date, text_value
+from curador.query.tables.columns import WIDEST, Kind, iso_date, iso_moment, text_value
 from curador.query.tables.names import identifier
 
 Value = int | Fraction | str | bool | date | None
@@ -80,6 +80,8 @@ def _literal(x: object) -> tuple[Value, Kind | None]:
         return x, Kind.BOOLEAN
     if isinstance(x, str):
         return text_value(x), Kind.TEXT
+    if isinstance(x, datetime):
+        return iso_moment(x), Kind.TIMESTAMP
     if isinstance(x, date):
         return iso_date(x), Kind.DATE
     value = rational(x, "a literal")
@@ -162,12 +164,27 @@ class Coalesce(_Choice, tag="coalesce"):
     """The first of its operands that is not NULL."""
 
 
-DATE_PARTS = ("year", "quarter", "month", "day", "weekday")
+DATE_PARTS = {
+    "year": "YEAR",
+    "quarter": "QUARTER",
+    "month": "MONTH",
+    "day": "DAY",
+    "weekday": "ISODOW",
+    "weekday from sunday": "DAYOFWEEK",
+    "day of year": "DAYOFYEAR",
+    "week": "WEEK",
+    "year of week": "ISOYEAR",
+    "quarters": "QUARTER_NUMBER",
+    "months": "MONTH_NUMBER",
+    "weeks": "WEEK_NUMBER",
+}
+"""The parts of a date, and the SQL word of each.  Numbers count from the first quarter, month or week of year 0 or 1:
+the difference of two is that of DATEDIFF."""
 
 
 @dataclass(frozen=True)
 class DatePart(Expr, tag="date-part"):
-    """The year, quarter, month, day, or ISO weekday (Monday is 1) of a date."""
+    """A part of a date: one of :data:`DATE_PARTS`.  Weeks are ISO weeks, they begin on Monday."""
 
     part: str
     operand: Expr
@@ -348,7 +365,7 @@ class Case(Expr, tag="case"):
 # ---- what all share ------------------------------------------------------------------------------------------
 
 
-def _require_known(op: str, ops: tuple[str, ...]) -> None:
+def _require_known(op: str, ops: Iterable[str]) -> None:
     if op not in ops:
         raise InvalidParameter(f"No operation is called {op!r}.", fix=f"Use one of {', '.join(ops)}.")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import fields
 from typing import Any, ClassVar
 
@@ -57,6 +57,10 @@ class Expr:
         """A plain dictionary that :func:`curador.query.language.trees.expr_from_json` reads back."""
         own = (f for f in fields(self) if f.init)  # type: ignore[arg-type]
         return {"is": self.tag, **{f.name: _plain(getattr(self, f.name)) for f in own}}
+
+    def written(self, parts: Sequence[str]) -> str:
+        """The expression as a call in SQL, its parts being written already."""
+        return f"{self.tag.upper()}({', '.join(parts)})"
 
     def __str__(self) -> str:
         from curador.query.language.text import sql_text  # text.py dispatches on these classes

@@ -26,8 +26,7 @@ def sql_text(e: ex.Expr) -> str:
     >>> sql_text(ex.Compare("=", ex.Name("sex"), ex.Literal("F")))
     "sex = 'F'"
     """
-    inside = ", ".join(sql_text(p) for p in e.parts)
-    return f"{e.tag.upper()}({inside})"
+    return e.written([sql_text(p) for p in e.parts])
 
 
 @sql_text.register
@@ -45,6 +44,8 @@ def _(e: ex.Literal) -> str:
         return "NULL"
     if e.kind is Kind.DATE:
         return f"DATE '{e.value}'"
+    if e.kind is Kind.TIMESTAMP:
+        return f"TIMESTAMP '{e.value}'"
     if e.kind is Kind.TEXT:
         return "'" + str(e.value).replace("'", "''") + "'"
     if e.kind is Kind.REAL:
@@ -94,7 +95,7 @@ def _(e: ex.In) -> str:
 
 @sql_text.register
 def _(e: ex.DatePart) -> str:
-    return f"{'ISODOW' if e.part == 'weekday' else e.part.upper()}({sql_text(e.operand)})"
+    return f"{ex.DATE_PARTS[e.part]}({sql_text(e.operand)})"
 
 
 @sql_text.register
@@ -108,10 +109,10 @@ def _(e: ex.Case) -> str:
     return f"CASE {whens} ELSE {sql_text(e.otherwise)} END"
 
 
-_ATOMS = (ex.Name, ex.Literal, ex.Abs, ex.Least, ex.Greatest, ex.Coalesce, ex.DatePart, ex.Bin, ex.Case)
+_LOOSE = (ex.Arithmetic, ex.Compare, ex.Negate, ex.Not, ex.And, ex.Or, ex.IsNull, ex.In)
 
 
 def _inner(e: ex.Expr) -> str:
     text = sql_text(e)
     # A negative literal is not an atom: two minus signs would open a comment.
-    return text if isinstance(e, _ATOMS) and not text.startswith("-") else f"({text})"
+    return text if not isinstance(e, _LOOSE) and not text.startswith("-") else f"({text})"

@@ -8,9 +8,10 @@ from dataclasses import fields
 from fractions import Fraction
 
 from curador.errors import QuestionRefused
+from curador.query.language import curves, dates, functions, moments, texts  # noqa: F401  their kinds are read from JSON, too
 from curador.query.language.expressions import Bin, Expr, Literal, Name
 from curador.query.language.nodes import TAGS
-from curador.query.tables.columns import Kind, iso_date
+from curador.query.tables.columns import Kind, iso_date, iso_moment
 
 
 def names(e: Expr) -> set[Name]:
@@ -80,6 +81,8 @@ def _part(x: object) -> object:
 def _value(kind: object, value: object) -> object:
     if kind in (Kind.INTEGER, Kind.REAL):
         return number_from_text(value)
+    if kind == Kind.TIMESTAMP:
+        return iso_moment(value)
     return iso_date(value) if kind == Kind.DATE else value
 
 

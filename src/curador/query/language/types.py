@@ -1,9 +1,10 @@
 """The type of a value, known before any row is read: its kind, bounds, grid and public keys.
 
-Inside a plan every number is an integer on a grid: N stands for N / 2**bits.  Integers and dates (days since
-1970-01-01) have bits = 0.  A real column is read as floor(x * 2**bits), after NaN and infinities became NULL.
-Declared bounds clip.  Without them, what lies beyond ±2**62 on the grid is NULL, and so is a date outside the
-years 1 to 9999.  In a column declared never NULL, :attr:`Type.substitute` is read instead of NULL.
+Inside a plan every number is an integer on a grid: N stands for N / 2**bits.  Integers, dates (days since
+1970-01-01) and timestamps (seconds since then) have bits = 0.  A real column is read as floor(x * 2**bits), after
+NaN and infinities became NULL.  Declared bounds clip.  Without them, what lies beyond ±2**62 on the grid is NULL, and
+so is a date outside the years 1 to 9999.  In a column declared never NULL, :attr:`Type.substitute` is read instead of
+NULL.
 """
 
 from __future__ import annotations
@@ -15,7 +16,18 @@ from fractions import Fraction
 
 from curador.numbers import log2_floor
 from curador.query.language.expressions import Literal, Name
-from curador.query.tables.columns import FIRST_DAY, LAST_DAY, Column, Key, Kind, day_of, days
+from curador.query.tables.columns import (
+    FIRST_DAY,
+    FIRST_SECOND,
+    LAST_DAY,
+    LAST_SECOND,
+    Column,
+    Key,
+    Kind,
+    day_of,
+    days,
+    seconds,
+)
 
 SIGNIFICANT = 20
 """The significant bits of a literal that is not a binary fraction, such as 0.1; it is rounded down to them."""
@@ -101,9 +113,10 @@ def column_type(column: Column) -> Type:
     (True, False)
     """
     low, high = column.bounds or (None, None)
-    if column.kind is Kind.DATE:
-        low = Fraction(FIRST_DAY) if low is None else max(low, Fraction(FIRST_DAY))
-        high = Fraction(LAST_DAY) if high is None else min(high, Fraction(LAST_DAY))
+    if column.kind in (Kind.DATE, Kind.TIMESTAMP):
+        ends = (FIRST_DAY, LAST_DAY) if column.kind is Kind.DATE else (FIRST_SECOND, LAST_SECOND)
+        low = Fraction(ends[0]) if low is None else max(low, Fraction(ends[0]))
+        high = Fraction(ends[1]) if high is None else min(high, Fraction(ends[1]))
     scale = 2**column.bits
     if low is not None and high is not None:
         low, high = Fraction(math.floor(low * scale), scale), Fraction(math.floor(high * scale), scale)
@@ -112,7 +125,9 @@ def column_type(column: Column) -> Type:
 
 
 def grid_value(e: Literal) -> Fraction:
-    """The exact number a numeric or date literal stands for."""
+    """The exact number that a literal of a number, a date or a timestamp stands for."""
+    if e.kind is Kind.TIMESTAMP:
+        return Fraction(seconds(e.value))  # type: ignore[arg-type]
     return Fraction(days(e.value)) if e.kind is Kind.DATE else e.number  # type: ignore[arg-type]
 
 

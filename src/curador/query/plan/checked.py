@@ -9,9 +9,11 @@ from itertools import product
 from curador.errors import QuestionRefused
 from curador.query.aggregates.base import Aggregate, function_named
 from curador.query.ask.question import Group, Output, Question
+from curador.query.ask.resolve import resolved_inside
 from curador.query.ask.typed import TypedRows, table_of, typed_rows
 from curador.query.language import expressions as ex
-from curador.query.language.bounds import condition, typecheck, unbounded
+from curador.query.language.bounds import condition, resolved, typecheck, unbounded
+from curador.query.language.moments import MomentTrunc
 from curador.query.language.rows import PerUnit, clipped, clipped_rows
 from curador.query.language.text import shortened
 from curador.query.language.trees import names
@@ -89,9 +91,13 @@ def check(question: Question, tables: Mapping[str, Table], public_rows: PublicRo
     >>> check(q, {"adult": adult}).columns[0].bounds
     (Fraction(17, 1), Fraction(90, 1))
     """
-    question = _clipped(question, tables)
-    rows = typed_rows(question.rows, question.expressions, tables)
+    question = resolved_inside(_clipped(question, tables), tables)
+    rows = typed_rows(replace(question.rows, where=None), question.expressions, tables)
     scope = rows.scope
+    question = _resolved(question, scope)
+    if question.where is not None:
+        condition(question.where, scope)
+    rows = replace(rows, rows=question.rows)
     groups = tuple(_group(g, scope) for g in question.group_by)
     columns = tuple(_measured(o.name, o.aggregate, scope) for o in question.aggregates)
     keys = _keys(question, tables, groups, public_rows)
@@ -99,7 +105,7 @@ def check(question: Question, tables: Mapping[str, Table], public_rows: PublicRo
         raise QuestionRefused("top_k chooses among public keys.", fix="Declare keys for the columns it groups by.")
     if question.contribution is not None and rows.table.unit.id is None:
         raise QuestionRefused("A row is in one group, once: nothing to bound.", fix="Leave bounded() out.")
-    _check_having(question, groups)
+    question = _check_having(question, groups)
     return Checked(question, rows, groups, columns, keys)
 
 
@@ -135,12 +141,40 @@ def _clipped(question: Question, tables: Mapping[str, Table]) -> Question:
 # ---- types ---------------------------------------------------------------------------------------------------
 
 
+def _resolved(question: Question, scope: Scope) -> Question:
+    """The question with texts beside dates read as dates, so that all spellings of it are one."""
+
+    def changed(o: Output) -> Output:
+        column = o.aggregate.column
+        found = None if column is None else resolved(column, scope)
+        return o if found is column else replace(o, aggregate=replace(o.aggregate, column=found))
+
+    where = question.where if question.where is None else resolved(question.where, scope)
+    found = [resolved(g.expr, scope) for g in question.group_by]
+    outputs = tuple(map(changed, question.aggregates))
+    pairs = zip(
+        (where, *found, *outputs),
+        (question.where, *(g.expr for g in question.group_by), *question.aggregates),
+        strict=True,
+    )
+    if all(new is old for new, old in pairs):
+        return question
+    groups = tuple(replace(g, expr=e) for g, e in zip(question.group_by, found, strict=True))
+    return replace(question, where=where, group_by=groups, aggregates=outputs)
+
+
 def _group(group: Group, scope: Scope) -> Type:
     t = typecheck(group.expr, scope)
     if t.kind is Kind.REAL:
         raise QuestionRefused(
             f"{group.name!r} groups by a real number.",
-            fix=f"Group by BIN({shortened(group.expr)}, lowest, …, highest).",
+            fix=_instead_of_real(group.expr),
+        )
+    if t.kind is Kind.TIMESTAMP:
+        x = shortened(group.expr.operand if isinstance(group.expr, MomentTrunc) else group.expr)
+        raise QuestionRefused(
+            f"{group.name!r} groups by a timestamp.",
+            fix=f"Group by CAST({x} AS DATE), HOUR({x}) or STRFTIME({x}, '%Y-%m-%d %H:00').",
         )
     if t.kind is Kind.DATE and t.bounds and not FIRST_DAY <= t.bounds[0] <= t.bounds[1] <= LAST_DAY:
         # A key that is not a date could not be returned, and failing on it would reveal that it is there.
@@ -150,10 +184,19 @@ def _group(group: Group, scope: Scope) -> Type:
     return t
 
 
+def _instead_of_real(e: ex.Expr) -> str:
+    bins = f"group by BIN({shortened(e)}, lowest, …, highest)"
+    if isinstance(e, ex.Arithmetic) and e.op == "/":
+        left, right = shortened(e.left), shortened(e.right)
+        return f"/ has a fraction: write {left} // {right}, or FLOOR({left} / {right}), or {bins}."
+    return f"Write FLOOR({shortened(e)}) or ROUND({shortened(e)}), or {bins}."
+
+
 _INSTEAD = {
     Kind.TEXT: "Count it, or group by it.",
     Kind.BOOLEAN: "Count where it is true: COUNT(CASE WHEN column THEN 1 END).",
     Kind.DATE: "Take a date away to get days.",
+    Kind.TIMESTAMP: "Measure DATEDIFF('second', from, to), or HOUR(column).",
 }
 
 
@@ -276,13 +319,15 @@ _TESTS = (ex.Compare, ex.In, ex.IsNull)
 _SIDES = (ex.Name, ex.Literal)
 
 
-def _check_having(question: Question, groups: tuple[Type, ...]) -> None:
+def _check_having(question: Question, groups: tuple[Type, ...]) -> Question:
     if question.having is None:
-        return
+        return question
     scope = {ex.Name(g.name): t for g, t in zip(question.group_by, groups, strict=True)}
     noised = {ex.Name(n): Type(Kind.REAL) for n in question.outputs if ex.Name(n) not in scope}
-    _plain(ex.Not(question.having))
-    condition(question.having, scope | noised)
+    having = resolved(question.having, scope | noised)
+    _plain(ex.Not(having))
+    condition(having, scope | noised)
+    return question if having == question.having else replace(question, having=having)
 
 
 def _plain(e: ex.Expr) -> None:

@@ -1,61 +1,26 @@
 """Expressions as neutral trees over read columns, with the meaning that :mod:`curador.query.language.bounds` fixes.
 
-Most operations use each operand once.  Real division and bins use theirs several times, so those operands are bound
-to names in layers below: written out in place, nested ones would grow exponentially.  So are nested COALESCEs.
+Most operations use each operand once.  Those that use one several times have it bound to a name
+(:mod:`curador.query.sql_plan.bindings`).  So are nested COALESCEs.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import singledispatch
 
 from curador.query.language import expressions as ex
-from curador.query.language.bounds import compared_bits, division_shift, typecheck
+from curador.query.language.bounds import compared_bits, division_shift
+from curador.query.language.functions import RowFunction
 from curador.query.language.rows import InUnits
-from curador.query.language.types import Scope, Type, grid_value, literal_on
+from curador.query.language.texts import TextOrder
+from curador.query.language.types import Type, grid_value, literal_on
 from curador.query.sql_plan import ir as nt
+from curador.query.sql_plan.bindings import Bindings as Bindings
+from curador.query.sql_plan.calendar import day_part
+from curador.query.sql_plan.functions import function_node
 from curador.query.sql_plan.ir import Node
 from curador.query.tables.columns import Kind
-
-
-class Bindings:
-    """The columns, the types and the operands bound to names, while the expressions of one question are lowered."""
-
-    def __init__(self, scope: Scope, columns: Mapping[ex.Name, str]) -> None:
-        self.scope, self.columns = scope, columns
-        self.layers: list[dict[str, Node]] = []
-        self._level: dict[str, int] = {}
-        self._types: dict[int, tuple[ex.Expr, Type]] = {}
-
-    def type(self, e: ex.Expr) -> Type:
-        """The type of an expression, worked out once for each object."""
-        if id(e) not in self._types:
-            self._types[id(e)] = e, typecheck(e, self.scope)
-        return self._types[id(e)][1]
-
-    def bind(self, node: Node) -> Node:
-        """A column that stands for the value of ``node``; columns and constants stand for themselves."""
-        if isinstance(node, nt.ColumnRef) or (isinstance(node, nt.Number) and node.wide):
-            return node
-        below = (self._level.get(c.name, 0) for c in nt.walk(node) if isinstance(c, nt.ColumnRef))
-        level = max(below, default=0)
-        if level == len(self.layers):
-            self.layers.append({})
-        name = f"b{len(self._level)}"
-        self.layers[level][name] = node
-        self._level[name] = level + 1
-        return nt.column(name)
-
-    def over(self, source: nt.FromItem, names: Sequence[str], joins: Sequence[nt.Joined] = ()) -> nt.FromItem:
-        """``source`` with every bound operand added to its columns ``names``."""
-        known = list(names)
-        if joins and not self.layers:
-            return nt.select({n: nt.column(n) for n in known}, source, joins=joins)
-        for i, layer in enumerate(self.layers):
-            kept = {n: nt.column(n) for n in known}
-            source = nt.select({**kept, **layer}, source, joins=joins if i == 0 else (), fence=True)
-            known += layer
-        return source
 
 
 @singledispatch
@@ -182,7 +147,12 @@ def _result(e: ex.Expr, t: Type, at: Bindings) -> Node:
 
 @lowered.register
 def _(e: ex.DatePart, at: Bindings) -> Node:
-    return nt.day_part(e.part, lowered(e.operand, at))
+    return day_part(e.part, lowered(e.operand, at), at)
+
+
+@lowered.register
+def _(e: RowFunction, at: Bindings) -> Node:
+    return function_node(e, [lowered(x, at) for x in e.parts], at)
 
 
 @lowered.register
@@ -199,6 +169,9 @@ def _(e: ex.Bin, at: Bindings) -> Node:
 
 @lowered.register
 def _(e: ex.Compare, at: Bindings) -> Node:
+    if e.op not in ("=", "<>") and not at.type(e.left).kind.counted:
+        assert isinstance(e.right, ex.Literal)
+        return lowered(TextOrder(e.op, e.left, str(e.right.value)), at)
     sides = (e.left, e.right)
     bits = compared_bits(e, sides, [at.type(x) for x in sides])
     return nt.infix(e.op, *(_compared(x, bits, at) for x in sides))

@@ -16,11 +16,16 @@ OPERATORS = frozenset({"+", "-", "*", "//", "%", "=", "<>", "<", "<=", ">", ">="
 """The operators between two operands; ``//`` is the division that drops the fraction."""
 
 FunctionName = Literal[
-    "ABS", "COALESCE", "COUNT", "COUNT DISTINCT", "COUNT ROWS", "GREATEST", "IS NULL", "LEAST", "MAX", "MIN",
-    "NARROW", "NEGATE", "NOT", "NULLIF", "SUM", "TEXT HASH", "WHOLE",
+    "ABS", "COALESCE", "CONCAT", "CONTAINS", "COUNT", "COUNT DISTINCT", "COUNT ROWS", "ENDS WITH", "GREATEST",
+    "IS NULL", "LEAST", "MAX", "MIN", "NARROW", "NEGATE", "NOT", "NULLIF", "ROOT", "STARTS WITH", "SUM", "TEXT HASH",
+    "WHOLE",
 ]  # fmt: skip
-"""Functions, aggregates and operators of one operand; NARROW casts to 32 bits and WHOLE to 64, TEXT HASH is 28 bits of
-an MD5."""
+"""Functions, aggregates and operators of one operand; NARROW casts to 32 bits and WHOLE to 64, ROOT is a whole number
+at most 1 from the square root of a number from 0 on, TEXT HASH is 28 bits of an MD5, and CONTAINS, ENDS WITH and STARTS
+WITH compare the bytes of a text with those of a constant."""
+
+DAY_PARTS = ("year", "quarter", "month", "day", "weekday")
+"""The parts of a date that engines work out, all in the same way for the years 1 to 9999."""
 
 Ranking = Literal["ROW_NUMBER", "DENSE_RANK", "COUNT"]
 """The number that a window gives each row: its place, the place of its value, or the number of rows."""
@@ -335,7 +340,7 @@ def case(whens: Iterable[tuple[Node, Node]], otherwise: Node | None = None) -> N
 
 
 def function(name: FunctionName, operands: Sequence[Node]) -> Node:
-    """COALESCE, LEAST or GREATEST of its operands."""
+    """COALESCE, LEAST, GREATEST, CONCAT, or a comparison of bytes."""
     return Call(name, tuple(operands))
 
 

@@ -6,7 +6,7 @@ import math
 import unicodedata
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import UTC, date, datetime, timedelta
 from enum import StrEnum
 from fractions import Fraction
 
@@ -27,6 +27,10 @@ EPOCH = date(1970, 1, 1)
 FIRST_DAY, LAST_DAY = (date.min - EPOCH).days, (date.max - EPOCH).days
 """Dates are days since 1970-01-01, in the years 1 to 9999; other dates are read as NULL."""
 
+DAY = 86400
+FIRST_SECOND, LAST_SECOND = FIRST_DAY * DAY, (LAST_DAY + 1) * DAY - 1
+"""Timestamps are seconds since 1970-01-01 00:00:00 in UTC, rounded down, in the same years."""
+
 LONGEST_TEXT = 1000
 """The most characters in a text of a key or a question."""
 
@@ -43,6 +47,7 @@ class Kind(StrEnum):
     BOOLEAN = "boolean"
     TEXT = "text"
     DATE = "date"
+    TIMESTAMP = "timestamp"
 
     @classmethod
     def _missing_(cls, value: object) -> Kind:
@@ -57,8 +62,8 @@ class Kind(StrEnum):
 
     @property
     def counted(self) -> bool:
-        """Whether values are numbers on a grid inside a plan: integers, reals, and dates as days."""
-        return self.numeric or self is Kind.DATE
+        """Whether values are numbers on a grid inside a plan: integers, reals, dates as days, timestamps as seconds."""
+        return self.numeric or self in (Kind.DATE, Kind.TIMESTAMP)
 
 
 def days(day: date) -> int:
@@ -75,12 +80,27 @@ def day_of(count: int) -> date:
     return EPOCH + timedelta(days=count)
 
 
+def seconds(moment: datetime) -> int:
+    """A timestamp, without zone and in UTC, as seconds since 1970-01-01; a fraction of a second is dropped downwards.
+
+    >>> seconds(datetime(1970, 1, 2, 0, 0, 1)), moment_of(-1)
+    (86401, datetime.datetime(1969, 12, 31, 23, 59, 59))
+    """
+    return (moment - datetime(1970, 1, 1)) // timedelta(seconds=1)
+
+
+def moment_of(count: int) -> datetime:
+    """The timestamp that is ``count`` seconds after 1970-01-01."""
+    return datetime(1970, 1, 1) + timedelta(seconds=count)
+
+
 @dataclass(frozen=True, init=False, repr=False)
 class Column:
     """A declared column.
 
     * ``kind`` is its type; a stored value that does not fit is read as NULL.
-    * ``bounds`` clip numbers and dates; a date's bounds are kept as days since 1970-01-01.
+    * ``bounds`` clip numbers, dates and timestamps; those of dates are kept as days since 1970-01-01, of timestamps as
+      seconds in UTC.
     * ``step`` is the grid of a real column, rounded down to a power of two; by default the width of the bounds over
       2**16, or the spacing of doubles at the bounds where that is coarser.
     * ``keys`` are the public values to group by, in their order.
@@ -160,7 +180,8 @@ def _bounds(kind: Kind, bounds: object) -> tuple[Fraction, Fraction]:
         raise InvalidParameter(f"A {kind} column has no bounds.", fix="Leave bounds out, or list its keys.")
     if isinstance(bounds, str) or not isinstance(bounds, Iterable) or len(ends := list(bounds)) != 2:
         raise InvalidParameter(f"Bounds must be a pair, got {bounds!r}.", fix="Write bounds = [lowest, highest].")
-    read: Callable[[object], Fraction] = _date_bound if kind is Kind.DATE else lambda x: rational(x, "a bound")
+    reads: dict[Kind, Callable[[object], Fraction]] = {Kind.DATE: _date_bound, Kind.TIMESTAMP: _moment_bound}
+    read = reads.get(kind, lambda x: rational(x, "a bound"))
     low, high = map(read, ends)
     if low > high:
         raise InvalidParameter(f"The bounds [{ends[0]}, {ends[1]}] hold no value.", fix="Write the lower one first.")
@@ -175,6 +196,30 @@ def _date_bound(x: object) -> Fraction:
     if isinstance(x, Fraction):  # already days: a column rebuilt by dataclasses.replace
         return x
     return Fraction(days(iso_date(x)))
+
+
+def _moment_bound(x: object) -> Fraction:
+    return x if isinstance(x, Fraction) else Fraction(seconds(iso_moment(x)))
+
+
+def iso_moment(x: object) -> datetime:
+    """A timestamp in UTC, to the second, from itself, from a date or from its ISO text.
+
+    >>> iso_moment("2020-02-29"), iso_moment("2020-02-29T12:30:00+02:00")
+    (datetime.datetime(2020, 2, 29, 0, 0), datetime.datetime(2020, 2, 29, 10, 30))
+    """
+    try:
+        found = x if isinstance(x, datetime) else None
+        if isinstance(x, str) and 10 <= len(x) <= 40:
+            found = datetime.fromisoformat(x)
+        elif found is None and isinstance(x, date):
+            found = datetime(x.year, x.month, x.day)
+        if found is not None:
+            plain = found if found.tzinfo is None else found.astimezone(UTC).replace(tzinfo=None)
+            return plain.replace(microsecond=0)
+    except (ValueError, OverflowError):
+        pass
+    raise InvalidParameter(f"Not a timestamp: {str(x)[:40]!r}.", fix="Write it as 2020-01-31 12:30:00, in UTC.")
 
 
 def iso_date(x: object) -> date:
@@ -203,8 +248,8 @@ def _step(kind: Kind, step: object) -> Fraction:
 
 
 def _keys(kind: Kind, keys: object) -> tuple[Key, ...]:
-    if kind is Kind.REAL:
-        raise InvalidParameter("A real column has no keys.", fix="Bin it, or declare it integer.")
+    if kind in (Kind.REAL, Kind.TIMESTAMP):
+        raise InvalidParameter(f"A {kind} column has no keys.", fix="Leave them out; group by bins, hours or days.")
     if isinstance(keys, str) or not isinstance(keys, Iterable):
         raise InvalidParameter(f"Keys must be a list of values, got {keys!r}.", fix="Write keys = [first, second, …].")
     values = tuple(key_value(kind, x) for x in keys)

@@ -3,6 +3,8 @@
 Reading order:
 
 * text — the parsed text, and refusals that point into it
+* functions — functions of numbers and dates
+* text_functions — functions of texts
 * expressions — expressions
 * relation — a relation as a query sees it
 * joins — joins

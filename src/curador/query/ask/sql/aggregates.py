@@ -63,7 +63,7 @@ def _count(node: exp.Expr, rows: Reader, is_unit: Callable[[ex.Expr], bool]) -> 
 
 def _quantiles(what: ex.Expr, wanted: exp.Expr | None, node: exp.Expr, rows: Reader) -> Aggregate:
     if wanted is None:
-        refuse(node, rows.text, f"{word(node)} does not say which quantile.", "Write QUANTILE(column, 0.9).")
+        refuse(node, rows.text, f"{word(node, rows.text)} does not say which quantile.", "Write QUANTILE(column, 0.9).")
     listed = [wanted]
     if type(wanted) is exp.Array:
         only(wanted, rows.text, "expressions")

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from fractions import Fraction
 
 from sqlglot import exp
 
 from curador.errors import CuradorError, QuestionRefused
+from curador.query.ask.sql.functions import Rule, shifted
 from curador.query.ask.sql.text import GRAMMAR, expression, only, place, plain_column, refuse, word
+from curador.query.ask.sql.text import number as number
+from curador.query.ask.sql.text_functions import NAMED
+from curador.query.ask.sql.text_functions import RULES as FUNCTIONS
 from curador.query.language import expressions as ex
-from curador.query.tables.columns import iso_date
 
 AGGREGATES = (exp.AggFunc, exp.WithinGroup, exp.Filter, exp.Window)
 OUR_AGGREGATES = ("MEAN", "TOP_K", "HISTOGRAM", "BOUNDS")
@@ -39,7 +40,7 @@ class Reader:
             refuse(node, self.text, f"Nested more than {ex.DEEPEST} deep.", "Simplify the question.")
         if is_aggregate(node):
             if self.aggregate is None:
-                refuse(node, self.text, f"{word(node)} stands where a value of one row is needed.", _WITHIN)
+                refuse(node, self.text, f"{word(node, self.text)} stands where a value of one row is needed.", _WITHIN)
             return self.aggregate(node)
         # The class itself, not its parents: a subclass is another kind of node until it has a rule.
         if type(node) not in _RULES:
@@ -75,34 +76,15 @@ def _plain_name(node: exp.Column) -> ex.Expr:
     return ex.Name(node.name, node.table or None)
 
 
-def number(node: exp.Expr, text: str) -> Fraction:
-    """A literal number, possibly negative.
-
-    >>> number(expression("-1.5e2"), "-1.5e2")
-    Fraction(-150, 1)
-    """
-    if type(node) is exp.Paren:
-        return number(node.this, text)
-    if type(node) is exp.Neg:
-        return -number(node.this, text)
-    # No more digits than this: 1e999999999 would take all memory there is.
-    if type(node) is exp.Literal and not node.is_string:
-        if re.fullmatch(r"(\d{1,40}\.?\d{0,40}|\.\d{1,40})([eE][+-]?\d{1,2})?", node.name, re.ASCII):
-            return Fraction(node.name)
-        refuse(node, text, f"{node.name[:40]} is not a number we read.", "Write fewer digits.")
-    refuse(node, text, "A number is expected here.", "Write a number.")
-
-
 # ---- the allow-list ------------------------------------------------------------------------------------------
 
-_Rule = Callable[[Reader, exp.Expr, int], ex.Expr]
-_RULES: dict[type[exp.Expr], tuple[_Rule, tuple[str, ...]]] = {}
+_RULES: dict[type[exp.Expr], tuple[Rule, tuple[str, ...]]] = dict(FUNCTIONS)
 
 
-def _rule(*kinds: type[exp.Expr], says: str = "this") -> Callable[[_Rule], _Rule]:
+def _rule(*kinds: type[exp.Expr], says: str = "this") -> Callable[[Rule], Rule]:
     """Register the rule for kinds of nodes; a node with an argument outside ``says`` is refused before it runs."""
 
-    def register(rule: _Rule) -> _Rule:
+    def register(rule: Rule) -> Rule:
         _RULES.update(dict.fromkeys(kinds, (rule, tuple(says.split()))))
         return rule
 
@@ -134,29 +116,17 @@ def _null(r: Reader, node: exp.Expr, depth: int) -> ex.Expr:
     return ex.Literal(None)
 
 
-@_rule(exp.Cast, says="this to")
-def _date(r: Reader, node: exp.Expr, depth: int) -> ex.Expr:
-    to = node.args["to"]
-    if not (type(node.this) is exp.Literal and node.this.is_string and to.is_type("date")):
-        refuse(node, r.text)
-    only(to, r.text, "this")
-    return ex.Literal(iso_date(node.this.name))
-
-
-@_rule(exp.Interval, says="this unit")
-def _interval(r: Reader, node: exp.Expr, depth: int) -> ex.Expr:
-    unit, amount = str(node.args.get("unit")).upper(), node.this
-    if unit not in ("DAY", "WEEK") or type(amount) is not exp.Literal or not re.fullmatch(r"\d{1,7}", amount.name):
-        refuse(node, r.text, "Only whole days or weeks may be added to a date.", "Write INTERVAL 30 DAY.")
-    return ex.Literal(int(amount.name) * (7 if unit == "WEEK" else 1))
-
-
 _Ops = dict[type[exp.Expr], str]
 _ARITHMETIC: _Ops = {exp.Add: "+", exp.Sub: "-", exp.Mul: "*", exp.Div: "/", exp.IntDiv: "//", exp.Mod: "%"}
 
 
 @_rule(*_ARITHMETIC, says="this expression typed safe")  # typed, safe: how others divide
 def _arithmetic(r: Reader, node: exp.Expr, depth: int) -> ex.Expr:
+    left, right = node.this, node.expression
+    if type(node) is exp.Add and type(left) is exp.Interval:
+        left, right = right, left
+    if type(right) is exp.Interval and type(node) in (exp.Add, exp.Sub):
+        return shifted(r.read(left, depth), right, r.text, 1 if type(node) is exp.Add else -1)
     return ex.Arithmetic(_ARITHMETIC[type(node)], *_sides(r, node, depth))
 
 
@@ -223,9 +193,12 @@ def _in(r: Reader, node: exp.Expr, depth: int) -> ex.Expr:
 
 @_rule(exp.Is, says="this expression")
 def _is(r: Reader, node: exp.Expr, depth: int) -> ex.Expr:
+    what = r.read(node.this, depth)
+    if type(node.expression) is exp.Boolean:
+        return ex.all_of(what if node.expression.this else ex.Not(what), ex.Not(ex.IsNull(what)))
     if type(node.expression) is not exp.Null:
-        refuse(node, r.text, "IS tests for NULL only.", "Write condition, NOT condition, or IS NULL.")
-    return ex.IsNull(r.read(node.this, depth))
+        refuse(node, r.text, "IS tests for NULL, TRUE and FALSE only.", "Write IS NULL, or = for a value.")
+    return ex.IsNull(what)
 
 
 @_rule(exp.Not)
@@ -280,34 +253,12 @@ def _nullif(r: Reader, node: exp.Expr, depth: int) -> ex.Expr:
     return ex.Case(((ex.Compare("=", left, right), ex.Literal(None)),), left)
 
 
-_PARTS: _Ops = {
-    exp.Year: "year",
-    exp.Quarter: "quarter",
-    exp.Month: "month",
-    exp.Day: "day",
-    exp.DayOfMonth: "day",
-    exp.DayOfWeekIso: "weekday",
-}
-_EXTRACTED = {"YEAR": "year", "QUARTER": "quarter", "MONTH": "month", "DAY": "day", "ISODOW": "weekday"}
-
-
-@_rule(*_PARTS)
-def _part(r: Reader, node: exp.Expr, depth: int) -> ex.Expr:
-    return ex.DatePart(_PARTS[type(node)], r.read(node.this, depth))
-
-
-@_rule(exp.Extract, says="this expression")
-def _extract(r: Reader, node: exp.Expr, depth: int) -> ex.Expr:
-    part = node.this.name.upper()
-    if part not in _EXTRACTED:
-        refuse(node, r.text, f"No part of a date is called {part[:20]}.", f"Use one of {', '.join(_EXTRACTED)}.")
-    return ex.DatePart(_EXTRACTED[part], r.read(node.expression, depth))
-
-
 @_rule(exp.Anonymous, says="this expressions")
 def _ours(r: Reader, node: exp.Expr, depth: int) -> ex.Expr:
-    """Functions that are ours: BIN(x, edges…) is the index of a bin."""
+    """Functions by their names; BIN(x, edges…) is the index of a bin."""
+    if node.name.upper() in NAMED:
+        return NAMED[node.name.upper()](r, node, depth)
     if node.name.upper() != "BIN" or len(node.expressions) < 2:
-        refuse(node, r.text, f"There is no function {word(node)} here.")
+        refuse(node, r.text, f"There is no function {word(node, r.text)} here.")
     x, *edges = node.expressions
     return ex.Bin(r.read(x, depth), tuple(number(edge, r.text) for edge in edges))

@@ -7,6 +7,7 @@ name.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
@@ -36,17 +37,45 @@ def parse(text: str, tables: Mapping[str, Table]) -> Question:
     >>> q.outputs, str(q.where)
     (('sex', 'age'), 'age >= 18')
     """
+    refuse_listing(text, tables)
     tree = statement(text)
     only(tree, text, "with_", "expressions", "from_", "joins", "where", "group", "having", "order", "limit")
     relation = relation_of(tree, text, tables, with_relations(tree.args.get("with_"), text, tables))
     try:
         question = _Select(text, tables, relation, tree).question()
-        check(question, tables, unread)
+        return check(question, tables, unread).question
     except QuestionRefused:
         raise
     except CuradorError as error:  # a name that no answer can have, a limit of 0
         raise QuestionRefused(error.what, fix=error.fix) from None
-    return question
+
+
+def refuse_listing(text: str, tables: Mapping[str, Table]) -> None:
+    """Say what SHOW TABLES and DESCRIBE ask for: declarations, which are public and cost nothing."""
+    if not isinstance(text, str) or len(text) > 200:
+        return
+    wanted = re.fullmatch(
+        r"\s*(?:show\s+(?:all\s+)?tables|(?:describe|desc|show)\s+(?:table\s+)?(?P<table>\"?\w+\"?))\s*;?\s*",
+        text,
+        re.I,
+    )
+    if wanted is None:
+        return
+    name = (wanted["table"] or "").strip('"')
+    found = {n.casefold(): n for n in tables}.get(name.casefold())
+    if found is None:
+        shown = ", ".join(f"{n} (public)" if table.public else n for n, table in tables.items())
+        raise QuestionRefused(
+            f"Tables: {shown}.",
+            fix="Ask about one with SELECT; describe() shows all declarations.",
+            code="declarations",
+        )
+    columns = ", ".join(f"{n} {c.kind}" for n, c in tables[found].columns.items())
+    raise QuestionRefused(
+        f"{found}: {columns}.",
+        fix="Ask about them with SELECT; describe() shows their bounds and keys.",
+        code="declarations",
+    )
 
 
 @dataclass(frozen=True)

@@ -87,7 +87,8 @@ class Relation:
         if several:
             refuse(node, self.text, f"{shown[:60]!r} could mean several columns.", "Write table.column.")
         known = [name for columns in self.columns.values() for name in columns]
-        refuse(node, self.text, f"There is no column {shown[:60]!r} here.", suggestion(node.name, known))
+        quotes = f"A text takes single quotes: '{node.name[:40]}'. " if node.this.args.get("quoted") else ""
+        refuse(node, self.text, f"There is no column {shown[:60]!r} here.", quotes + suggestion(node.name, known))
 
     def everything(self, node: exp.Expr, table: exp.Expr | None = None) -> dict[str, ex.Expr]:
         """The columns that * stands for: all, or those of one relation."""

@@ -5,7 +5,11 @@ The tree is only ever read (by an allow-list) and never rendered: no text of an 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from difflib import get_close_matches
+from fractions import Fraction
+from itertools import pairwise
 from typing import NoReturn
 
 from sqlglot import exp
@@ -95,7 +99,7 @@ def _parsed(text: str, tokens: list[Token], into: type[exp.Expr] | None) -> exp.
     try:
         found = parser.parse(tokens, text) if into is None else parser.parse_into(into, tokens, text)
     except ParseError as error:
-        raise _unreadable(error) from None
+        raise _unreadable(error, tokens) from None
     except QuestionRefused:
         raise
     except Exception:  # noqa: BLE001  however hostile text breaks the parser, it is a refusal
@@ -106,13 +110,37 @@ def _parsed(text: str, tokens: list[Token], into: type[exp.Expr] | None) -> exp.
     return trees[0]
 
 
-def _unreadable(error: ParseError) -> QuestionRefused:
+def _unreadable(error: ParseError, tokens: Sequence[Token]) -> QuestionRefused:
     first = error.errors[0] if error.errors else {}
     line, column, word = first.get("line"), first.get("col"), str(first.get("highlight") or "")[:40]
     if line is None or column is None:
-        return QuestionRefused("The text is not SQL we know.", fix=GRAMMAR)
+        return QuestionRefused("The text is not SQL we know.", fix=_misread(tokens, None) or GRAMMAR)
     start = max(1, int(column) - len(word) + 1)
-    return QuestionRefused(f"Line {line}, column {start}: {word!r} is not expected here.", fix=GRAMMAR)
+    at = next((i for i, t in enumerate(tokens) if (t.line, t.col) == (line, column)), None)
+    fix = _misread(tokens, at) or GRAMMAR
+    return QuestionRefused(f"Line {line}, column {start}: {word!r} is not expected here.", fix=fix)
+
+
+_KEYWORDS = ("FROM", "WHERE", "GROUP", "HAVING", "ORDER", "LIMIT", "JOIN", "SELECT")
+
+
+def _misread(tokens: Sequence[Token], at: int | None) -> str | None:
+    """A guess at what was meant where names follow each other: a misspelt word, or a name with spaces."""
+    if at is None:
+        runs = [i for i, (a, b) in enumerate(pairwise(tokens)) if a.token_type is b.token_type is TokenType.VAR]
+        at = runs[0] + 1 if runs else 0
+    first = last = at
+    while first > 0 and tokens[first - 1].token_type is TokenType.VAR:
+        first -= 1
+    while last + 1 < len(tokens) and tokens[last].token_type is tokens[last + 1].token_type is TokenType.VAR:
+        last += 1
+    run = [t.text for t in tokens[first : last + 1] if t.token_type is TokenType.VAR]
+    if len(run) < 2:
+        return None
+    for name in run:
+        if near := get_close_matches(name.upper(), _KEYWORDS, 1, 0.7):
+            return f"Did you mean {near[0]} instead of {name[:20]}?"
+    return f'A name with spaces takes double quotes: "{" ".join(run)[:60]}".'
 
 
 def place(node: exp.Expr, text: str) -> str:
@@ -132,25 +160,68 @@ def refuse(node: exp.Expr, text: str, what: str | None = None, fix: str | None =
     """Refuse a part of a question by its name, with the reason if it is a common one."""
     if isinstance(node, exp.IgnoreNulls):  # the parser's word around ANY_VALUE
         node = node.this
-    reason = _REASONS.get(type(node), (f"{word(node)} is not in the grammar.", GRAMMAR))
+    reason = _REASONS.get(type(node), (f"{word(node, text)} is not in the grammar.", GRAMMAR))
     raise QuestionRefused(place(node, text) + (what or reason[0]), fix=fix or reason[1])
 
 
-def word(node: exp.Expr) -> str:
-    """The SQL word for a part of a statement.
+def word(node: exp.Expr, text: str = "") -> str:
+    """The SQL word for a part of a statement: as it is written in the text, or as people write it.
 
-    >>> word(expression("ln(x)"))
-    'LN'
+    >>> word(expression("strptime(x, '%Y')"), "strptime(x, '%Y')"), word(expression("a & b"))
+    ('STRPTIME', '&')
     """
-    name = node.name if isinstance(node, exp.Anonymous) else node.key
-    return name.upper().replace("_", " ")[:40]
+    written = text[node.meta["start"] : node.meta["end"] + 1] if "start" in node.meta else ""
+    if re.fullmatch(r"[A-Za-z_]\w{0,39}", written, re.ASCII):
+        return written.upper()
+    if isinstance(node, exp.Anonymous):
+        return node.name.upper()[:40]
+    called = node.sql_names()[0] if isinstance(node, exp.Func) else node.key.replace("_", " ")
+    return _WORDS.get(type(node), called).upper()
+
+
+_WORDS: dict[type[exp.Expr], str] = {
+    exp.BitwiseAnd: "&",
+    exp.BitwiseOr: "|",
+    exp.BitwiseXor: "XOR",
+    exp.BitwiseNot: "~",
+    exp.BitwiseLeftShift: "<<",
+    exp.BitwiseRightShift: ">>",
+    exp.Pow: "POWER",
+    exp.NullSafeEQ: "IS NOT DISTINCT FROM",
+    exp.NullSafeNEQ: "IS DISTINCT FROM",
+    exp.RegexpLike: "A pattern",
+    exp.SimilarTo: "SIMILAR TO",
+    exp.DPipe: "||",
+    exp.Bracket: "[…]",
+    exp.Slice: "[… : …]",
+    exp.Array: "A list",
+    exp.Tuple: "A list in parentheses",
+    exp.Struct: "{…}",
+    exp.Dot: "A name with two dots",
+    exp.Lambda: "->",
+    exp.JSONExtract: "->",
+    exp.JSONExtractScalar: "->>",
+    exp.ArrayContainsAll: "@>",
+    exp.AtTimeZone: "AT TIME ZONE",
+    exp.Parameter: "A parameter",
+    exp.SessionParameter: "A parameter",
+    exp.PropertyEQ: ":=",
+    exp.WithinGroup: "WITHIN GROUP",
+    exp.Command: "This statement",
+    exp.GroupingSets: "GROUPING SETS",
+    exp.Collate: "COLLATE",
+    exp.Distinct: "DISTINCT",
+    exp.Table: "A table",
+    exp.Join: "JOIN",
+}
+"""The words of what the parser calls otherwise."""
 
 
 def only(node: exp.Expr, text: str, *known: str) -> None:
     """Refuse a node with any argument that is not in ``known``: nothing of a question is silently dropped."""
     for name, value in node.args.items():
         if value and name not in known:
-            clause = name.strip("_").upper()
+            clause = _CLAUSES.get(name) or name.strip("_").upper().replace("_", " ")
             refuse(node, text, f"{clause} is not in the grammar here.", _PARTS.get(name, GRAMMAR))
 
 
@@ -177,12 +248,35 @@ def plain_column(node: exp.Expr, text: str) -> exp.Column:
     return node
 
 
-_TEXT = (": engines compare and cut text differently.", "Use = and IN, or declare a column in the data.")
-_TOTAL = (" cannot be the same number for every row on every engine.", "Use + - * / // % ABS, or declare a column.")
+def number(node: exp.Expr, text: str) -> Fraction:
+    """A literal number, possibly negative.
+
+    >>> number(expression("-1.5e2"), "-1.5e2")
+    Fraction(-150, 1)
+    """
+    if type(node) is exp.Paren:
+        return number(node.this, text)
+    if type(node) is exp.Neg:
+        return -number(node.this, text)
+    # No more digits than this: 1e999999999 would take all memory there is.
+    if type(node) is exp.Literal and not node.is_string:
+        if re.fullmatch(r"(\d{1,40}\.?\d{0,40}|\.\d{1,40})([eE][+-]?\d{1,2})?", node.name, re.ASCII):
+            return Fraction(node.name)
+        refuse(node, text, f"{node.name[:40]} is not a number we read.", "Write fewer digits.")
+    refuse(node, text, "A number is expected here.", "Write a number.")
+
+
+_TEXT = (
+    ": engines match such patterns differently, and some never end.",
+    "Use LIKE, = and IN, or declare a column in the data.",
+)
+_TOTAL = (
+    " cannot be the same number for every row on every engine.",
+    "Use + - * / // % ABS ROUND, or declare a column in the data.",
+)
 _ROWS = (" looks at other rows, so one person could move many answers.", "Ask for aggregates; GROUP BY what you need.")
 _TWICE = (" would count rows twice or by what other rows hold.", "Ask two questions, or use OR and CASE.")
 _SHOWS = (" would show rows.", "Use COUNT, SUM, AVG, MEDIAN, QUANTILE or GROUP BY.")
-_CASTS = (" fails or rounds differently on every engine.", "Declare the type of the column in the table.")
 _CLOCK = (" changes from one time to the next.", "Write the value, such as DATE '2020-01-31'.")
 
 
@@ -191,23 +285,51 @@ def _because(reason: tuple[str, str], **kinds: type[exp.Expr]) -> dict[type[exp.
 
 
 _REASONS: dict[type[exp.Expr], tuple[str, str]] = {
-    **_because(_TEXT, LIKE=exp.Like, ILIKE=exp.ILike, CONCAT=exp.Concat, SUBSTRING=exp.Substring, TRIM=exp.Trim),
-    **_because(_TEXT, UPPER=exp.Upper, LOWER=exp.Lower, LENGTH=exp.Length, REGEXP_MATCHES=exp.RegexpLike),
-    **_because(_TEXT, **{"||": exp.DPipe, "SIMILAR TO": exp.SimilarTo, "GLOB": exp.Glob}),
-    **_because(_TOTAL, POWER=exp.Pow, SQRT=exp.Sqrt, LN=exp.Ln, LOG=exp.Log, EXP=exp.Exp, ROUND=exp.Round),
-    **_because(_TOTAL, FLOOR=exp.Floor, CEIL=exp.Ceil, SIGN=exp.Sign),
+    **_because(_TEXT, **{"REGEXP_MATCHES": exp.RegexpLike, "SIMILAR TO": exp.SimilarTo, "GLOB": exp.Glob}),
+    **_because(
+        _TOTAL, CBRT=exp.Cbrt, SIN=exp.Sin, COS=exp.Cos, TAN=exp.Tan, ATAN=exp.Atan, ASIN=exp.Asin, ACOS=exp.Acos
+    ),
     **_because(_ROWS, OVER=exp.Window, EXISTS=exp.Exists, LATERAL=exp.Lateral, VALUES=exp.Values),
     **_because(_ROWS, UNNEST=exp.Unnest, **{"A query here": exp.Select, "A subquery here": exp.Subquery}),
     **_because(_TWICE, UNION=exp.Union, INTERSECT=exp.Intersect, EXCEPT=exp.Except),
     **_because(_SHOWS, ARRAY_AGG=exp.ArrayAgg, STRING_AGG=exp.GroupConcat, ANY_VALUE=exp.AnyValue, FIRST=exp.First),
     **_because(_SHOWS, MODE=exp.Mode, ARG_MAX=exp.ArgMax, ARG_MIN=exp.ArgMin, **{"*": exp.Star}),
-    **_because(_CASTS, CAST=exp.Cast, TRY_CAST=exp.TryCast),
     **_because(_CLOCK, CURRENT_DATE=exp.CurrentDate, NOW=exp.CurrentTimestamp, RANDOM=exp.Rand),
     exp.Filter: ("FILTER is not in the grammar.", "Write SUM(CASE WHEN … THEN x END), or COUNT(CASE …)."),
     exp.Placeholder: ("A placeholder has no value here.", "Write the value into the text."),
 }
 
+_CLAUSES = {
+    "method": "NATURAL JOIN",
+    "query": "A query inside IN",
+    "db": "A schema before a table's name",
+    "catalog": "A database before a table's name",
+    "locks": "FOR UPDATE",
+    "sample": "TABLESAMPLE",
+    "except_": "EXCLUDE",
+    "rename": "RENAME",
+    "pivots": "PIVOT",
+    "laterals": "LATERAL",
+    "windows": "WINDOW",
+    "with_": "WITH",
+    "from_": "FROM",
+    "cube": "CUBE",
+    "grouping_sets": "GROUPING SETS",
+    "using_sample": "USING SAMPLE",
+    "zone": "A time zone",
+    "columns": "A list of column names",
+    "unnest": "UNNEST",
+    "match": "An ARRAY comparison",
+    "decimals": "A number of digits",
+    "expressions": "Another argument",
+    "expression": "Another argument",
+    "joins": "A join here",
+    "kind": "A kind of statement",
+}
+"""What people write where the parser has its own name for a part."""
+
 _PARTS = {
+    "method": "Write JOIN table USING (column).",
     "distinct": "Write SELECT column, COUNT(*) … GROUP BY column: groups are selected privately.",
     "offset": "Use LIMIT alone.",
     "recursive": "Write WITH without RECURSIVE.",
