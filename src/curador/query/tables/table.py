@@ -234,7 +234,7 @@ def contribution_of(limit: object) -> Contribution:
         return limit
     if isinstance(limit, int) and not isinstance(limit, bool):
         return in_all(limit)
-    if isinstance(limit, tuple | list) and len(limit) == 2:  # short for the same, in this order
+    if isinstance(limit, tuple) and len(limit) == 2:  # short for the same, in this order
         limit = dict(zip(("groups", "rows"), limit, strict=True))
     if isinstance(limit, Mapping) and set(limit) == {"groups", "rows"}:
         return Contribution(groups=limit["groups"], rows=limit["rows"])
