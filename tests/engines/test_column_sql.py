@@ -17,7 +17,8 @@ import pyarrow as pa
 import pytest
 
 from curador.engines.column_sql import at_least, at_most, check_column
-from curador.engines.duckdb.engine import DUCKDB, DuckDB
+from curador.engines.duckdb.dialects import DUCKDB
+from curador.engines.duckdb.engine import DuckDB
 from curador.errors import InvalidParameter
 from curador.query.language import expressions as ex
 from curador.query.language.types import column_type

@@ -12,10 +12,10 @@ import pyarrow as pa
 
 from curador.engines.sql_engine import SqlEngine
 from curador.errors import QuestionRefused
-from curador.query.language import dates, texts
 from curador.query.language import expressions as ex
-from curador.query.language import functions as fn
 from curador.query.language.bounds import typecheck
+from curador.query.language.functions import dates, texts
+from curador.query.language.functions import numbers as fn
 from curador.query.language.types import Scope, Type, column_type
 from curador.query.tables.columns import Kind
 from curador.query.tables.table import Column, Table

@@ -11,7 +11,8 @@ import pytest
 
 from curador.query.ask.sql.read import parse_expression
 from curador.query.language import expressions as ex
-from curador.query.language.bounds import resolved, typecheck
+from curador.query.language.bounds import typecheck
+from curador.query.language.resolve import resolved
 from curador.query.language.types import Scope, column_type
 from curador.query.tables.columns import Column, Kind
 from tests.engines.by_row import as_number, declared, numbered, values

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from sqlglot import exp
 
 from curador.engines.dialect import Dialect
-from curador.engines.duckdb.engine import DUCKDB
+from curador.engines.duckdb.dialects import DUCKDB
 from curador.engines.postgres import POSTGRES
 from curador.engines.render import render
 from curador.engines.spark import SPARK

@@ -21,7 +21,7 @@ from curador.query.aggregates.counts import count
 from curador.query.aggregates.measure import Measure, MeasureKind
 from curador.query.ask.question import Group, Output, Question
 from curador.query.language import expressions as ex
-from curador.query.language.moments import MomentPart
+from curador.query.language.functions.moments import MomentPart
 from curador.query.plan.checked import check
 from curador.query.sql_plan.lower import lower
 from curador.query.sql_plan.prepared import Prepared, preparation

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from curador.engines.dialect import Stored
-from curador.engines.duckdb.engine import DuckDB, DuckDBDialect
+from curador.engines.duckdb.dialects import DuckDBDialect
+from curador.engines.duckdb.engine import DuckDB
 from curador.engines.registry import EngineEntry
 
 

@@ -16,11 +16,11 @@ from fractions import Fraction
 from functools import singledispatch
 from typing import Any
 
-from curador.query.language import curves, dates, moments, texts
 from curador.query.language import expressions as ex
-from curador.query.language import functions as fn
 from curador.query.language.bounds import compared_bits, division_shift
 from curador.query.language.bounds import typecheck as _typecheck
+from curador.query.language.functions import curves, dates, moments, texts
+from curador.query.language.functions import numbers as fn
 from curador.query.language.types import Scope, Type, grid_value, literal_on
 from curador.query.tables.columns import WIDEST, Kind, days
 

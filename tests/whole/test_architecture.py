@@ -379,7 +379,7 @@ def test_a_heavy_import_is_seen() -> None:
 
 BUILT = """
 from curador import Curator, PureDP, Table, count, mean
-from curador.engines.duckdb.engine import DUCKDB
+from curador.engines.duckdb.dialects import DUCKDB
 from curador.engines.render import render
 from curador.query.language.expressions import Compare, Literal, Name
 

@@ -42,7 +42,7 @@ Conversion = Callable[[Dialect, str], tuple[str, bool]]
 def read_columns(scan: Scan, dialect: Dialect, source: str, types: Mapping[str, str]) -> str:
     """The text that stands for a scan of ``source``, whose columns have these types in the engine.
 
-    >>> from curador.engines.duckdb.engine import DUCKDB
+    >>> from curador.engines.duckdb.dialects import DUCKDB
     >>> from curador.query.language.types import Type
     >>> read_columns(Scan("s0", "t", (Read("c0", "sex", Type(Kind.TEXT)),)), DUCKDB, '"t"', {"sex": "VARCHAR"})
     '(SELECT "sex" AS "c0" FROM "t")'
@@ -63,7 +63,7 @@ def read_columns(scan: Scan, dialect: Dialect, source: str, types: Mapping[str, 
 def named_columns(scan: Scan, dialect: Dialect, source: str) -> str:
     """The same without conversions, for people to whom the stored types may not be shown.
 
-    >>> from curador.engines.duckdb.engine import DUCKDB
+    >>> from curador.engines.duckdb.dialects import DUCKDB
     >>> from curador.query.language.types import Type
     >>> named_columns(Scan("s0", "t", (Read("c0", "sex", Type(Kind.TEXT)),)), DUCKDB, '"t"')
     '(SELECT "sex" AS "c0" FROM "t")'

@@ -20,7 +20,7 @@ from curador.query.sql_plan.ir import Node
 def render(tree: nt.Select, dialect: Dialect, scans: Mapping[str, str]) -> str:
     """The text of a statement; ``scans`` has the text that stands for each table of the tree.
 
-    >>> from curador.engines.duckdb.engine import DUCKDB
+    >>> from curador.engines.duckdb.dialects import DUCKDB
     >>> tree = nt.select({"m0": nt.total(nt.column("c0"))}, nt.table("s0"))
     >>> render(tree, DUCKDB, {"s0": '"people"'})
     'SELECT SUM("c0") AS "m0" FROM "people" AS "s0"'

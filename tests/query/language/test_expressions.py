@@ -17,7 +17,6 @@ from curador.errors import CuradorError, QuestionRefused
 from curador.query.ask.sql.read import parse_expression
 from curador.query.language import expressions as ex
 from curador.query.language.bounds import compared_bits, condition, division_shift, typecheck
-from curador.query.language.dates import TRUNCATIONS, AddMonths, DateTrunc
 from curador.query.language.expressions import (
     Abs,
     And,
@@ -41,7 +40,8 @@ from curador.query.language.expressions import (
     any_of,
     one_of,
 )
-from curador.query.language.functions import ROUNDINGS, Cast, Rounded, RowFunction, Sign
+from curador.query.language.functions.dates import TRUNCATIONS, AddMonths, DateTrunc
+from curador.query.language.functions.numbers import ROUNDINGS, Cast, Rounded, RowFunction, Sign
 from curador.query.language.intervals import RULES, ValueRange
 from curador.query.language.trees import expr_from_json, names, substitute
 from curador.query.language.types import Type, column_type, literal_bits, literal_on

@@ -16,12 +16,13 @@ from curador.errors import CuradorError, QuestionRefused
 from curador.query.aggregates.counts import count
 from curador.query.ask.builder import TableQuery
 from curador.query.ask.sql.read import parse, parse_expression
-from curador.query.language.bounds import resolved, typecheck
-from curador.query.language.curves import TabledCurve
-from curador.query.language.dates import AddMonths, DateText, DateTrunc, LastDay, month_start
+from curador.query.language.bounds import typecheck
 from curador.query.language.expressions import Expr, Literal, Name
-from curador.query.language.functions import Cast, Rounded, rounded
-from curador.query.language.texts import Like, TextFunction
+from curador.query.language.functions.curves import TabledCurve
+from curador.query.language.functions.dates import AddMonths, DateText, DateTrunc, LastDay, month_start
+from curador.query.language.functions.numbers import Cast, Rounded, rounded
+from curador.query.language.functions.texts import Like, TextFunction
+from curador.query.language.resolve import resolved
 from curador.query.language.types import column_type
 from curador.query.plan.checked import check
 from curador.query.tables.columns import Column, day_of, days

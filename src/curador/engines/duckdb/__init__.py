@@ -3,6 +3,7 @@
 Reading order:
 
 * files — table functions that read Parquet and CSV files
+* dialects — DuckDB's spelling
 * describe — the columns of a table, and the types that are refused
 * frames — data frames as Arrow tables that DuckDB can read without failing
 * engine — the engine

@@ -9,7 +9,7 @@ from typing import Any
 
 import duckdb
 
-from curador.engines.duckdb.engine import DUCKDB
+from curador.engines.duckdb.dialects import DUCKDB
 
 
 def write_parquet(columns: Mapping[str, Sequence[Any]], path: str | Path) -> None:

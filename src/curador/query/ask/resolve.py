@@ -11,8 +11,8 @@ from dataclasses import replace
 
 from curador.query.ask.question import Group, Output, Question
 from curador.query.ask.typed import typed_rows
-from curador.query.language.bounds import resolved
 from curador.query.language.expressions import Expr, Name
+from curador.query.language.resolve import resolved
 from curador.query.language.rows import InUnits, Join, OfParts, OfUnit, PerUnit, RowSet, UnionAll
 from curador.query.language.trees import names, substitute
 from curador.query.tables.table import Table

@@ -8,8 +8,8 @@ from dataclasses import fields
 from fractions import Fraction
 
 from curador.errors import QuestionRefused
-from curador.query.language import curves, dates, functions, moments, texts  # noqa: F401  their kinds are read from JSON, too
 from curador.query.language.expressions import Bin, Expr, Literal, Name
+from curador.query.language.functions import curves, dates, moments, numbers, texts  # noqa: F401  their kinds are read from JSON, too
 from curador.query.language.nodes import TAGS
 from curador.query.tables.columns import Kind, iso_date, iso_moment
 

@@ -12,8 +12,9 @@ from curador.query.ask.question import Group, Output, Question
 from curador.query.ask.resolve import resolved_inside
 from curador.query.ask.typed import TypedRows, table_of, typed_rows
 from curador.query.language import expressions as ex
-from curador.query.language.bounds import condition, resolved, typecheck, unbounded
-from curador.query.language.moments import MomentTrunc
+from curador.query.language.bounds import condition, typecheck, unbounded
+from curador.query.language.functions.moments import MomentTrunc
+from curador.query.language.resolve import resolved
 from curador.query.language.rows import PerUnit, clipped, clipped_rows
 from curador.query.language.text import shortened
 from curador.query.language.trees import names

@@ -11,9 +11,9 @@ from functools import singledispatch
 
 from curador.query.language import expressions as ex
 from curador.query.language.bounds import compared_bits, division_shift
-from curador.query.language.functions import RowFunction
+from curador.query.language.functions.numbers import RowFunction
+from curador.query.language.functions.texts import TextOrder
 from curador.query.language.rows import InUnits
-from curador.query.language.texts import TextOrder
 from curador.query.language.types import Type, grid_value, literal_on
 from curador.query.sql_plan import ir as nt
 from curador.query.sql_plan.bindings import Bindings as Bindings

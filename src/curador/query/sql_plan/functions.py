@@ -1,4 +1,4 @@
-"""Functions as neutral trees, with the meaning that :mod:`curador.query.language.functions` and its kin fix."""
+"""Functions as neutral trees, with the meaning that :mod:`curador.query.language.functions.numbers` and its kin fix."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from datetime import date
 from fractions import Fraction
 from functools import singledispatch
 
-from curador.query.language import curves, dates, moments, texts
-from curador.query.language import functions as fn
+from curador.query.language.functions import curves, dates, moments, texts
+from curador.query.language.functions import numbers as fn
 from curador.query.language.types import Type
 from curador.query.sql_plan import calendar
 from curador.query.sql_plan import ir as nt

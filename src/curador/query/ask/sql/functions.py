@@ -10,10 +10,10 @@ from sqlglot import exp
 
 from curador.query.ask.sql.text import number, only, refuse, word
 from curador.query.language import expressions as ex
-from curador.query.language.curves import Root, TabledCurve, power
-from curador.query.language.dates import TRUNCATIONS, DateText, DateTrunc, LastDay, MakeDate, months_later
-from curador.query.language.functions import Cast, Rounded, Sign
-from curador.query.language.moments import SPANS, AddSeconds, MomentPart, MomentText, MomentTrunc
+from curador.query.language.functions.curves import Root, TabledCurve, power
+from curador.query.language.functions.dates import TRUNCATIONS, DateText, DateTrunc, LastDay, MakeDate, months_later
+from curador.query.language.functions.moments import SPANS, AddSeconds, MomentPart, MomentText, MomentTrunc
+from curador.query.language.functions.numbers import Cast, Rounded, Sign
 from curador.query.tables.columns import Kind, iso_date, iso_moment
 
 if TYPE_CHECKING:

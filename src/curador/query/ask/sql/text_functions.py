@@ -9,7 +9,7 @@ from sqlglot import exp
 from curador.query.ask.sql.functions import NAMED, RULES, Words, constant_text, reads, whole
 from curador.query.ask.sql.text import only, refuse, word
 from curador.query.language import expressions as ex
-from curador.query.language.texts import ESCAPE, Concat, Like, TextFunction
+from curador.query.language.functions.texts import ESCAPE, Concat, Like, TextFunction
 
 if TYPE_CHECKING:
     from curador.query.ask.sql.expressions import Reader

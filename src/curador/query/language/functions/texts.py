@@ -15,7 +15,7 @@ from math import prod
 from curador.errors import InvalidParameter, QuestionRefused
 from curador.numbers import set_fields
 from curador.query.language.expressions import Expr, Literal
-from curador.query.language.functions import Found, RowFunction, Tabled
+from curador.query.language.functions.numbers import Found, RowFunction, Tabled
 from curador.query.language.text import shortened
 from curador.query.language.types import MOST_KEYS, Type
 from curador.query.tables.columns import Key, Kind, text_value

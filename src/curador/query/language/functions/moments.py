@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from curador.errors import InvalidParameter, QuestionRefused
-from curador.query.language.dates import DateText
 from curador.query.language.expressions import Expr
-from curador.query.language.functions import Found, RowFunction, Tabled
+from curador.query.language.functions.dates import DateText
+from curador.query.language.functions.numbers import Found, RowFunction, Tabled
 from curador.query.language.text import shortened
 from curador.query.language.types import MOST_KEYS, Type
 from curador.query.tables.columns import FIRST_SECOND, LAST_SECOND, Key, Kind, moment_of

@@ -15,7 +15,7 @@ from typing import Any
 
 from curador.errors import InvalidParameter, QuestionRefused
 from curador.query.language.expressions import DATE_PARTS, DatePart, Expr, Literal
-from curador.query.language.functions import Found, RowFunction, Tabled
+from curador.query.language.functions.numbers import Found, RowFunction, Tabled
 from curador.query.language.text import shortened
 from curador.query.language.types import MOST_KEYS, Type
 from curador.query.tables.columns import FIRST_DAY, LAST_DAY, Key, Kind, day_of, days

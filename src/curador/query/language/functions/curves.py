@@ -18,7 +18,7 @@ from typing import ClassVar
 
 from curador.errors import InvalidParameter, QuestionRefused
 from curador.query.language.expressions import Arithmetic, Expr
-from curador.query.language.functions import Found, RowFunction, Tabled, too_wide
+from curador.query.language.functions.numbers import Found, RowFunction, Tabled, too_wide
 from curador.query.language.intervals import QUOTIENT_BITS
 from curador.query.language.text import shortened
 from curador.query.language.types import MOST_KEYS, Type
