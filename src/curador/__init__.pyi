@@ -3,14 +3,14 @@
 from . import accounting as accounting
 from . import local as local
 from .curator.batch import Batch as Batch
-from .curator.batch import Publication as Publication
 from .curator.curator import Curator as Curator
 from .curator.policy import Policy as Policy
 from .curator.purchase import Bought as Bought
 from .curator.purchase import Purchase as Purchase
 from .curator.purchase import Request as Request
-from .curator.release import Explanation as Explanation
-from .curator.release import Release as Release
+from .curator.releases.publication import Publication as Publication
+from .curator.releases.release import Explanation as Explanation
+from .curator.releases.release import Release as Release
 from .curator.running import Stream as Stream
 from .curator.study.file import Analyst as Analyst
 from .engines.error_log import ErrorLog as ErrorLog

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pytest
 
 from curador.curator.curator import Curator
-from curador.curator.release import Release
+from curador.curator.releases.release import Release
 from curador.curator.study.file import Analyst
 from curador.errors import BudgetExceeded, CuradorError, InvalidParameter
 from curador.privacy import ZCDP, ApproxDP, PureDP

@@ -21,7 +21,7 @@ from curador.accounting.rules.profiles import pure_epsilon
 from curador.curator.budgets import POPULATION
 from curador.curator.curator import Curator
 from curador.curator.purchase import Bought
-from curador.curator.release import Release, present
+from curador.curator.releases.release import Release, present
 from curador.curator.table import CuratorTable
 from curador.engines.duckdb.engine import DuckDB
 from curador.errors import BudgetExceeded, EngineFailed, InvalidParameter, NotPromised, QuestionRefused

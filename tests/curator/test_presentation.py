@@ -14,7 +14,7 @@ from curador.accounting.events import Event
 from curador.curator.curator import Curator
 from curador.curator.policy import Policy
 from curador.curator.purchase import Purchase, Request
-from curador.curator.release import Release
+from curador.curator.releases.release import Release
 from curador.engines.engine import Progress
 from curador.engines.pool import EnginePool
 from curador.errors import EngineFailed, InvalidParameter, QuestionRefused

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from curador.accounting.events import event_from_json
-from curador.curator.batch import Publication
 from curador.curator.curator import Curator
 from curador.curator.policy import Policy
+from curador.curator.releases.publication import Publication
 from curador.curator.study.file import Analyst
 from curador.errors import BudgetExceeded, EngineFailed, InvalidParameter, NotPromised, QuestionRefused
 from curador.privacy import ZCDP, ApproxDP, PureDP

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from curador.curator.release import Release
+from curador.curator.releases.release import Release
 from curador.errors import InvalidParameter
 from curador.privacy import ZCDP, ApproxDP, Neighbors, PureDP
 from curador.show.release import MOST_SHOWN

@@ -13,9 +13,10 @@ import pytest
 from typer.testing import CliRunner
 
 from curador.cli.app import app
-from curador.curator.batch import Publication, verify_release
 from curador.curator.curator import Curator
-from curador.curator.release import Release
+from curador.curator.releases.publication import Publication
+from curador.curator.releases.release import Release
+from curador.curator.releases.verify import verify_release
 from curador.errors import InvalidParameter
 from curador.ledger.opening import open_ledger
 from curador.privacy import PureDP

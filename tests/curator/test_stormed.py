@@ -17,7 +17,7 @@ import pytest
 from curador.accounting.events import PureLoss
 from curador.curator.curator import Curator
 from curador.curator.purchase import Request
-from curador.curator.release import Release
+from curador.curator.releases.release import Release
 from curador.curator.study.file import Analyst
 from curador.engines.sql_engine import SqlEngine
 from curador.errors import CuradorError, InvalidParameter, NotPromised

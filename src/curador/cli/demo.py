@@ -16,7 +16,7 @@ from curador.cli.screen import bullet, console, emit, say, whole, worded
 
 if TYPE_CHECKING:
     from curador import Guarantee
-    from curador.curator.release import Release
+    from curador.curator.releases.release import Release
     from curador.curator.study.demo import Demonstration
 
 FOLDER = Path("curador-demo")

@@ -53,7 +53,7 @@ BESIDE = frozenset({"repeated", "remaining", "files"})
 
 
 def _verify_release(ledger: Ledger, path: Path, language: str, as_json: bool) -> None:
-    from curador.curator.batch import verify_release
+    from curador.curator.releases.verify import verify_release
 
     try:
         stated = json.loads(path.read_text(encoding="utf-8"), object_pairs_hook=_once)

@@ -6,7 +6,7 @@ Reading order:
 * table — a table of a curator, asked step by step
 * purchase — the one way anything leaves: charge, run, settle
 * policy — the rules that every purchase must pass, whatever is left of the budget
-* release — a stored measurement presented: values, intervals, notes
+* releases — what leaves: a stored measurement presented, several together, and whether one is as it was made
 * batch — several questions for one charge
 * running — a count released day by day, paid for at opening
 * budgets — the budgets of tables in a ledger

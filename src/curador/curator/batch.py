@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import hmac
-import html
 import json
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -15,24 +13,18 @@ from typing import Any
 
 from curador.accounting.events import ApproxLoss, Event, compose
 from curador.curator.purchase import storable
-from curador.curator.release import Note, Release, sealed_part
 from curador.engines.engine import Progress
 from curador.engines.pool import EnginePool
 from curador.errors import BudgetExceeded, InvalidParameter, NotPromised, QuestionRefused
-from curador.ledger.contract import Ledger
 from curador.numbers import Number, down, positive, rational, set_fields, up
-from curador.privacy import ZCDP, ApproxDP, Guarantee, Neighbors, PureDP, guarantee_from_json, total
+from curador.privacy import ZCDP, ApproxDP, Guarantee, Neighbors, PureDP, total
 from curador.query.answer.noisy import not_a_measurement
 from curador.query.plan.expected import Within
 from curador.query.plan.identity import digest
 from curador.query.plan.plan import Plan
 from curador.query.plan.planner import Planner
 from curador.query.tables.table import Table
-from curador.show.explain import error_text, has_texts, is_worded, note_text
-from curador.show.release import publication_statement
-
-LEDGER_DIGITS = 16
-"""The digits of a seal that name its ledger."""
+from curador.show.explain import error_text
 
 READ_AT = "1e-6"
 """The delta of a batch's tight guarantee, unless it has one of its own."""
@@ -291,179 +283,3 @@ def _part(left: Guarantee, fraction: Fraction) -> Guarantee:
         return left.share(fraction)
     except InvalidParameter:
         raise QuestionRefused("The wanted accuracies leave nothing to share.", fix="Give the batch more.") from None
-
-
-@dataclass(frozen=True, repr=False)
-class Publication:
-    """The releases of a batch by name, with the one charge that paid for them and what they guarantee together.
-
-    ``words`` are its title and reason, and the title, reason and SQL of each question, where they were stated.
-    """
-
-    releases: Mapping[str, Release]
-    guarantee: Guarantee
-    tight: ApproxDP | None
-    charge: str
-    remarks: tuple[Note, ...] = ()
-    language: str = "en"
-    words: Mapping[str, Any] = field(default_factory=dict)
-    repeated: bool = field(default=False, compare=False)
-    seal: str = field(default="", compare=False)
-
-    def __post_init__(self) -> None:
-        set_fields(self, releases=MappingProxyType(dict(self.releases)))
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """Notes on the charge for the reader, in the publication's language."""
-        return tuple(note_text(note, self.language) for note in self.remarks)
-
-    def __getitem__(self, name: str) -> Release:
-        if name not in self.releases:
-            raise InvalidParameter(f"Nothing here is called {name!r}.", fix=f"There is {', '.join(self.releases)}.")
-        return self.releases[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.releases)
-
-    def __len__(self) -> int:
-        return len(self.releases)
-
-    def title(self, name: str) -> str:
-        """The title of a question, or its name where it has none."""
-        return str(self.words.get("questions", {}).get(name, {}).get("title") or name)
-
-    def statement(self) -> str:
-        """The guarantee of all releases together, in one line."""
-        return publication_statement(self.guarantee, self.tight, self.charge, self.language)
-
-    def __str__(self) -> str:
-        parts = [f"{self.title(name)}\n{release}" for name, release in self.releases.items()]
-        return "\n\n".join([*([self.words["title"]] if self.words.get("title") else []), *parts, self.statement()])
-
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        parts = [f"<h3>{html.escape(self.title(n))}</h3>{r._repr_html_()}" for n, r in self.releases.items()]
-        return "".join(parts) + f"<p>{html.escape(self.statement())}</p>"
-
-    def to_dict(self) -> dict[str, Any]:
-        """The publication as plain values, which :meth:`from_dict` reads back."""
-        return {
-            "releases": {name: release.to_dict() for name, release in self.releases.items()},
-            "guarantee": self.guarantee.to_json(),
-            "tight": None if self.tight is None else self.tight.to_json(),
-            "charge": self.charge,
-            "notes": [{**note, "text": text} for note, text in zip(self.remarks, self.notes, strict=True)],
-            "language": self.language,
-            "words": dict(self.words),
-            "seal": self.seal,
-        }
-
-    @property
-    def content(self) -> str:
-        """All that is sealed: the sealed parts of its releases, and what they guarantee together."""
-        return _content(self.to_dict())
-
-    def to_json(self) -> str:
-        """One line of JSON; equal publications make equal text."""
-        return json.dumps(self.to_dict(), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Publication:
-        """Read back what :meth:`to_dict` wrote."""
-        try:
-            tight = None if data["tight"] is None else guarantee_from_json(data["tight"])
-            if not isinstance(tight, ApproxDP | None):
-                raise TypeError
-            return cls(
-                {name: Release.from_dict(found) for name, found in data["releases"].items()},
-                guarantee_from_json(data["guarantee"]),
-                tight,
-                data["charge"],
-                tuple({k: v for k, v in note.items() if k != "text"} for note in data["notes"]),
-                data["language"],
-                dict(data["words"]),
-                seal=str(data.get("seal", "")),
-            )
-        except (KeyError, TypeError, ValueError, AttributeError):
-            raise InvalidParameter(
-                "These are not the values of a publication.", fix="Pass what to_dict() made."
-            ) from None
-
-
-def verify_release(ledger: Ledger, given: Release | Publication | Mapping[str, Any]) -> Release | Publication:
-    """The release or publication, if it is as this ledger's curator made it; the data is not needed.
-
-    Guarantee: a value, interval, column, note, guarantee or charge that was changed is refused (code
-    ``release-changed``), and so is a release of another ledger (``release-of-another-ledger``), one without a seal
-    (``release-unsealed``), and one whose charge this copy of the ledger has not answered (``release-unknown``).
-    Words are not sealed; plain values whose notes say what no language says of their codes are refused
-    (``release-worded-otherwise``).
-    """
-    if isinstance(given, Release | Publication):
-        found, content = given, given.content
-    else:
-        found = Publication.from_dict(given) if "releases" in given else Release.from_dict(given)
-        content = _content(given)  # of all that stands there, also of what is not read
-    own = ledger.seal("")
-    if not found.seal or not own:
-        raise InvalidParameter(
-            "This has no seal, or the ledger makes none.",
-            fix="Verify what a durable ledger's curator released.",
-            code="release-unsealed",
-        )
-    if found.seal[:LEDGER_DIGITS] != own[:LEDGER_DIGITS]:
-        raise InvalidParameter(
-            "This was released from another ledger.", fix="Verify it there.", code="release-of-another-ledger"
-        )
-    if not hmac.compare_digest(found.seal.encode(errors="replace"), ledger.seal(content).encode()):
-        raise _changed(found.charge)
-    if ledger.answer(found.charge) is None:
-        raise InvalidParameter(
-            "This ledger has not answered that charge.",
-            fix="It may be an older copy; verify the release with the ledger in use.",
-            code="release-unknown",
-            facts={"charge": found.charge},
-        )
-    if isinstance(found, Publication):
-        _require_inner_seals(ledger, given if isinstance(given, Mapping) else found.to_dict())
-    inner = found.releases.values() if isinstance(found, Publication) else ()
-    languages = [found.language, *(release.language for release in inner)]
-    if not all(map(has_texts, languages)) or not (found is given or all(map(is_worded, _notes(given)))):
-        raise InvalidParameter(
-            "The notes of this are worded otherwise than their codes.",
-            fix="Read the codes; or verify it with the version that wrote it.",
-            code="release-worded-otherwise",
-        )
-    return found
-
-
-def _require_inner_seals(ledger: Ledger, data: Mapping[str, Any]) -> None:
-    """Refuse a publication in which the seal of a release is another: it would not verify when taken out."""
-    for release in data["releases"].values():
-        if release.get("seal") != ledger.seal(sealed_part(release)):
-            raise _changed(data["charge"])
-
-
-def _changed(charge: str) -> InvalidParameter:
-    return InvalidParameter(
-        "This is not as it was released: something in it was changed.",
-        fix="Trust nothing in it; ask for it again.",
-        code="release-changed",
-        facts={"charge": charge},
-    )
-
-
-def _content(data: Mapping[str, Any]) -> str:
-    """All of a release or a publication that is sealed, from its plain values."""
-    try:
-        if "releases" in data:
-            data = {**data, "releases": {name: sealed_part(found) for name, found in data["releases"].items()}}
-        return sealed_part(data)
-    except (KeyError, TypeError, ValueError, AttributeError, RecursionError):
-        raise InvalidParameter("These are not the values of a release.", fix="Pass what to_dict() made.") from None
-
-
-def _notes(data: Any) -> list[Mapping[str, Any]]:
-    return [note for part in (data, *data.get("releases", {}).values()) for note in part["notes"]]

@@ -17,13 +17,15 @@ from typing import TYPE_CHECKING, Any, Never, TypeVar
 from weakref import finalize
 
 from curador.curator.analysts import Scopes
-from curador.curator.batch import Batch, Publication, split, stated, verify_release
+from curador.curator.batch import Batch, split, stated
 from curador.curator.budgets import Budget
 from curador.curator.holder import BudgetHolder, how_many
 from curador.curator.policy import Policy
 from curador.curator.prepared import CopyHolder
 from curador.curator.purchase import Bought, Buyer, Purchase, Request
-from curador.curator.release import Explanation, Release, bought_notes, bought_remarks, present, shared_notes
+from curador.curator.releases.publication import Publication
+from curador.curator.releases.release import Explanation, Release, bought_notes, bought_remarks, present, shared_notes
+from curador.curator.releases.verify import verify_release
 from curador.curator.study.file import Analyst, Study, read_study
 from curador.curator.table import Asked, CuratorTable, described, question_of, refuse_unknown
 from curador.engines.engine import Engine, Progress
@@ -434,7 +436,7 @@ class Curator(BudgetHolder, CopyHolder):
         return replace(made, seal=self.ledger.seal(made.content))
 
     def verify_release(self, release: Release | Publication | Mapping[str, Any]) -> Release | Publication:
-        """The release, if it is as this ledger's curator made it: see :func:`curador.curator.batch.verify_release`."""
+        """The release, if it is as this ledger's curator made it: see ``curator/releases/verify.py``."""
         return verify_release(self.ledger, release)
 
     def _public_rows(self, table: str, columns: Sequence[str]) -> Sequence[tuple[Key, ...]]:

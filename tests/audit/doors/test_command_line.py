@@ -15,7 +15,7 @@ from curador.audit.doors.run import ANSWERED, AttackRequest, Observation, differ
 from curador.audit.doors.scenes import GROUPS, ROWS, SCENES, VICTIMS
 from curador.audit.doors.table import Attack, Safe
 from curador.cli.app import app
-from curador.curator.release import Release
+from curador.curator.releases.release import Release
 from curador.query.tables.table import Table
 from tests.audit.doors.test_attacks import EVERYWHERE, FIRST, arrow, names
 from tests.study_files import written

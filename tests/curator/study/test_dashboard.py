@@ -14,8 +14,8 @@ import duckdb
 import pytest
 
 from curador.accounting.rules.profiles import pure_epsilon
-from curador.curator.batch import Publication
 from curador.curator.curator import Curator
+from curador.curator.releases.publication import Publication
 from curador.curator.study.dashboard import ENTRY, SETTINGS, read_dashboard, write
 from curador.errors import BudgetExceeded, InvalidParameter
 from curador.numbers import rational

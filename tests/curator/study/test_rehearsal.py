@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from curador.curator.curator import Curator
-from curador.curator.release import Release
+from curador.curator.releases.release import Release
 from curador.curator.study.rehearsal import MISSING, MOST_MADE_UP_ROWS, ROWS, made_up
 from curador.errors import BudgetExceeded, InvalidParameter
 from curador.privacy import ApproxDP, PureDP

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Any, Protocol
 
 from curador.curator.curator import Curator
-from curador.curator.release import Release
+from curador.curator.releases.release import Release
 from curador.errors import CuradorError
 
 ANSWERED = "answered"

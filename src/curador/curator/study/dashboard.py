@@ -11,8 +11,9 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Protocol
 
-from curador.curator.batch import Batch, Publication
-from curador.curator.release import Release
+from curador.curator.batch import Batch
+from curador.curator.releases.publication import Publication
+from curador.curator.releases.release import Release
 from curador.curator.study.document import read_document, text
 from curador.errors import InvalidParameter
 from curador.mechanisms.base import checked_confidence

@@ -11,9 +11,9 @@ from fractions import Fraction
 from pathlib import Path
 from types import MappingProxyType
 
-from curador.curator.batch import Publication
 from curador.curator.curator import Curator
 from curador.curator.policy import require_reason
+from curador.curator.releases.publication import Publication
 from curador.curator.study import samples
 from curador.curator.study.dashboard import Dashboard, read_dashboard
 from curador.errors import InvalidParameter

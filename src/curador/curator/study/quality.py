@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from curador.curator.batch import Batch, split
 from curador.curator.purchase import Bought, Request
-from curador.curator.release import Release, present
+from curador.curator.releases.release import Release, present
 from curador.errors import InvalidParameter, QuestionRefused
 from curador.numbers import Number
 from curador.query.aggregates.counts import count

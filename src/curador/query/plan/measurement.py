@@ -62,8 +62,8 @@ def declared_limits(checked: Checked) -> Contribution:
     if kept is None:
         raise QuestionRefused(
             f"{question.table!r} does not say how many groups and rows one {table.unit.id!r} may count in.",
-            fix="Declare contribution = { groups = 5, rows = 3 } for the table, or { rows = 20 } in all groups, or give "
-            "it with the question: contribution=(5, 3), or 20.",
+            fix="Declare contribution = { groups = 5, rows = 3 } for the table, or { rows = 20 } in all groups, or "
+            "give it with the question: contribution=(5, 3), or 20.",
             code="contribution-needed",
         )
     return Contribution(rows=kept.rows, groups=kept.groups, total=kept.total)
