@@ -93,13 +93,13 @@ def _test(top: AdditiveNoise | None, bottom: AdditiveNoise | None, miss: float) 
     return (lambda x, r: x <= one + np.abs(r) * other), other
 
 
-def two_laplaces(x: Array, a: float, b: Array) -> Array:
+def two_laplaces(x: Array, a: Array | float, b: Array) -> Array:
     """P(abs(A + B) > x) for independent Laplace A, B of scales a and b; 1 for x < 0.
 
     >>> two_laplaces(np.array([0.0, 3.0]), 1.0, np.array([1.0, 0.0])).round(4)
     array([1.    , 0.0498])
     """
-    wide, narrow = np.maximum(a, b), np.minimum(a, b)
+    wide, narrow = np.maximum(np.maximum(a, b), 1e-100), np.minimum(a, b)
     narrow = np.maximum(narrow, wide * 1e-9)  # a scale of nothing, without dividing by it
     z = np.maximum(x, 0.0)
     close = wide - narrow < 1e-6 * wide

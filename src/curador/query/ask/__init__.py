@@ -3,6 +3,7 @@
 Reading order:
 
 * question — a question, small and immutable
+* measured — the same question, asked by the aggregates that measure it best
 * builder — questions built step by step
 * sql — questions written in SQL
 """

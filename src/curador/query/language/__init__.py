@@ -9,4 +9,5 @@ Reading order:
 * intervals — interval arithmetic on grids
 * bounds — the type and bounds of an expression
 * text — an expression as SQL, for messages
+* answers — expressions over the columns of a noised answer
 """

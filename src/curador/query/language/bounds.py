@@ -24,6 +24,7 @@ from functools import singledispatch
 
 from curador.errors import QuestionRefused
 from curador.query.language import expressions as ex
+from curador.query.language.answers import Applied, OverGroups
 from curador.query.language.intervals import RULES, ValueRange
 from curador.query.language.text import shortened
 from curador.query.language.trees import names
@@ -69,6 +70,14 @@ def _(e: ex.Literal, scope: Scope) -> Type:
     found = Type(e.kind, point, point, bits, nullable=False, keys=keys)  # type: ignore[arg-type]
     _fits(e, ValueRange(point, point, bits))
     return found
+
+
+@typecheck.register(Applied)
+@typecheck.register(OverGroups)
+def _(e: ex.Expr, scope: Scope) -> Type:
+    raise QuestionRefused(
+        f"{shortened(e)} stands where a value of one row is needed.", fix="Compute it from aggregates, after the noise."
+    )
 
 
 # ---- numbers -------------------------------------------------------------------------------------------------

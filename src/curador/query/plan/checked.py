@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import product
 
 from curador.errors import QuestionRefused
 from curador.query.aggregates.base import Aggregate, function_named
+from curador.query.ask.measured import best_measured
 from curador.query.ask.question import Group, Join, Question
 from curador.query.language import expressions as ex
+from curador.query.language.answers import answer_kind, check_condition
 from curador.query.language.bounds import condition, typecheck, unbounded
 from curador.query.language.text import shortened
 from curador.query.language.types import Scope, Type, column_type
@@ -74,6 +77,17 @@ class Checked:
         """The table that is asked."""
         return self.tables[self.question.table]
 
+    @cached_property
+    def kinds(self) -> Mapping[str, Kind | None]:
+        """The kind of every column of the answer; aggregates are numbers, and NULL alone has none."""
+        found: dict[str, Kind | None] = {
+            g.name: t.kind for g, t in zip(self.question.group_by, self.groups, strict=True)
+        }
+        known = {ex.Name(name): found.get(name) or Kind.REAL for name in self.question.columns}
+        for d in self.question.derived:
+            found[d.name] = answer_kind(d.expr, known)
+        return {name: found.get(name, Kind.REAL) for name in self.question.columns}
+
     def require_bounds(self) -> None:
         """Refuse what would be summed or ranked without bounds; a planner may first offer to learn them."""
         for output, t in zip(self.question.aggregates, self.columns, strict=True):
@@ -86,7 +100,7 @@ class Checked:
 
 
 def check(question: Question, tables: Mapping[str, Table], public_rows: PublicRows | None = None) -> Checked:
-    """The question with its types, or a refusal that names the column and the fix.
+    """The question, asked by what measures it best, with its types; or a refusal that names the column and the fix.
 
     ``public_rows`` reads keys from public tables; without it none are, and groups made of their columns are selected
     privately.
@@ -99,6 +113,7 @@ def check(question: Question, tables: Mapping[str, Table], public_rows: PublicRo
     (Fraction(17, 1), Fraction(90, 1))
     """
     scope = scope_of(question, tables)
+    question = best_measured(question, scope)
     if question.where is not None:
         condition(question.where, scope)
     groups = tuple(_group(g, scope) for g in question.group_by)
@@ -108,8 +123,10 @@ def check(question: Question, tables: Mapping[str, Table], public_rows: PublicRo
         raise QuestionRefused("top_k chooses among public keys.", fix="Declare keys for the columns it groups by.")
     if question.contribution is not None and tables[question.table].unit.id is None:
         raise QuestionRefused("A row is in one group, once: nothing to bound.", fix="Leave bounded() out.")
-    _check_having(question, groups)
-    return Checked(question, tables, scope, groups, columns, keys)
+    found = Checked(question, tables, scope, groups, columns, keys)
+    if question.having is not None or question.derived:
+        _check_after(question, found.kinds)
+    return found
 
 
 # ---- names ---------------------------------------------------------------------------------------------------
@@ -312,26 +329,8 @@ def _tree_keys(question: Question, table: Table) -> tuple[tuple[Key, ...], ...]:
 
 # ---- after the noise -----------------------------------------------------------------------------------------
 
-_JOINS = (ex.And, ex.Or, ex.Not)
-_TESTS = (ex.Compare, ex.In, ex.IsNull)
-_SIDES = (ex.Name, ex.Literal)
 
-
-def _check_having(question: Question, groups: tuple[Type, ...]) -> None:
-    if question.having is None:
-        return
-    scope = {ex.Name(g.name): t for g, t in zip(question.group_by, groups, strict=True)}
-    noised = {ex.Name(n): Type(Kind.REAL) for n in question.outputs if ex.Name(n) not in scope}
-    _plain(ex.Not(question.having))
-    condition(question.having, scope | noised)
-
-
-def _plain(e: ex.Expr) -> None:
-    inside = (*_JOINS, *_TESTS, *_SIDES) if isinstance(e, _JOINS) else _SIDES if isinstance(e, _TESTS) else ()
-    for part in e.parts:
-        if not isinstance(part, inside):
-            raise QuestionRefused(
-                f"HAVING computes {shortened(part)}.",
-                fix="Compare columns of the answer with each other or with constants.",
-            )
-        _plain(part)
+def _check_after(question: Question, kinds: Mapping[str, Kind | None]) -> None:
+    known = {ex.Name(name): kind for name, kind in kinds.items() if kind is not None}
+    if question.having is not None:
+        check_condition(question.having, known)

@@ -280,13 +280,9 @@ def test_quoted_names() -> None:
         # P3 and P4: raw order, raw aggregates
         ("SELECT income FROM visits ORDER BY income DESC LIMIT 1", "show rows", "COUNT"),
         ("SELECT sex, COUNT(*) FROM visits GROUP BY sex ORDER BY income", "noised answers only", "sex"),
-        ("SELECT sex, COUNT(*) FROM visits GROUP BY sex ORDER BY MAX(income)", "does not release", "SELECT"),
-        ("SELECT sex, AVG(age) FROM visits GROUP BY sex HAVING COUNT(*) = 1", "does not release", "SELECT"),
         ("SELECT sex, AVG(age) FROM visits GROUP BY sex HAVING age = 1", "noised answers only", "mean_age"),
         ("SELECT COUNT(*) FROM visits WHERE COUNT(*) > 1", "value of one row", "HAVING"),
-        ("SELECT sex, COUNT(*) AS n FROM visits GROUP BY sex HAVING n + 1 > 3", "HAVING computes", "constants"),
         ("SELECT COUNT(*) FROM visits QUALIFY 1 = 1", "QUALIFY", ""),
-        ("SELECT COUNT(*) FROM visits LIMIT 5 OFFSET 2", "OFFSET", "LIMIT"),
         ("SELECT COUNT(*) FROM visits LIMIT 0", "LIMIT", "LIMIT >= 1"),
         ("SELECT COUNT(*) FROM visits LIMIT age", "number", ""),
         ("SELECT COUNT(*) AS n FROM visits ORDER BY n NULLS FIRST", "NULLS_FIRST", ""),
@@ -305,13 +301,10 @@ def test_quoted_names() -> None:
         ("SELECT PERCENTILE_CONT(0.9) WITHIN GROUP (ORDER BY age DESC) FROM visits", "DESC", ""),
         ("SELECT QUANTILE(age, 1.5) FROM visits", "[0, 1]", ""),
         ("SELECT QUANTILE(age) FROM visits", "", ""),
-        ("SELECT AVG(age) FILTER (WHERE ok) FROM visits", "FILTER", "CASE WHEN"),
         ("SELECT DISTINCT town FROM visits", "DISTINCT", "GROUP BY"),
         ("SELECT * FROM visits", "*", "COUNT"),
         ("SELECT AVG(town) FROM visits", "type text", "Count"),
         ("SELECT AVG(d) FROM visits", "type date", "days"),
-        ("SELECT SUM(ok) FROM visits", "type boolean", "CASE WHEN"),
-        ("SELECT SUM(age) / COUNT(*) FROM visits", "one row", "AVG"),
         ("SELECT SUM(SUM(age)) FROM visits", "one row", ""),
         ("SELECT age, COUNT(*) FROM visits", "neither grouped", "GROUP BY"),
         ("SELECT age, age AS b, COUNT(*) FROM visits GROUP BY age", "twice", "once"),
@@ -414,16 +407,18 @@ def test_what_needs_bounds_is_known_to_the_planner() -> None:
 EVERYTHING = """
     WITH a AS (SELECT v.*, income / 12 AS monthly, NULLIF(age, 0) AS known FROM visits AS v WHERE NOT ok)
     SELECT a.sex, BIN(age, 0, 18, 120) AS b, COUNT(*) AS n, COUNT(DISTINCT pid) AS people, AVG(-monthly) AS m,
-        PERCENTILE_CONT(0.9) WITHIN GROUP (ORDER BY income) AS p, QUANTILE(age, [0.1, 0.2]) AS q, TOTAL AS t
+        PERCENTILE_CONT(0.9) WITHIN GROUP (ORDER BY income) AS p, QUANTILE(age, [0.1, 0.2]) AS q, TOTAL AS t,
+        COUNT(*) FILTER (WHERE ok) * 1.0 / NULLIF(SUM(n) OVER (PARTITION BY t), 0) AS share, ROUND(AVG(income), 2) AS r,
+        RANK() OVER (ORDER BY COUNT(*) DESC, m) AS place, CAST(COUNT_IF(age > 1) AS DOUBLE) + COUNT(*) OVER () AS c
     FROM (SELECT *, CASE sex WHEN 'F' THEN 'women' ELSE 'men' END AS TOTAL FROM a) AS a
     LEFT JOIN regions AS r ON a.region = r.region
     WHERE age BETWEEN 1 AND 99 AND (ok IS NULL OR age IN (1, 2)) AND d >= DATE '2020-01-01' AND IF(ok, 1, 2) = 1
         AND EXTRACT(YEAR FROM d) + MONTH(d) * 2 - 1 > 4 % 3 AND COALESCE(age, 1) // 2 <= LEAST(age, ABS(age))
         AND d + INTERVAL 3 DAY <> d AND TRUE AND known < 5
     GROUP BY sex, b, t
-    HAVING n > 5
-    ORDER BY n DESC, 1
-    LIMIT 7
+    HAVING n + 1 > 5
+    ORDER BY n DESC, 1, SUM(age) / n
+    LIMIT 7 OFFSET 2
 """
 # What sqlglot may note in its tree without the text saying more: how a dialect divides, counts or folds.
 NOTED = {"big_int", "typed", "safe", "ignore_nulls", "quoted", "nulls_first", "nested"}

@@ -6,5 +6,6 @@ Reading order:
 * relations — FROM, joins, CTEs and subqueries
 * expressions — expressions
 * aggregates — aggregates
+* answers — arithmetic on answers: what is derived from aggregates after the noise
 * read — a statement to a question
 """

@@ -1,0 +1,148 @@
+"""Intervals of what is computed from answers cover, near zero denominators too, and are no wider than they must be."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from curador.privacy import ZCDP, ApproxDP, Guarantee, PureDP
+from curador.query.aggregates.measure import Measure, MeasureKind
+from curador.query.answer.noise import noise
+from curador.query.answer.noisy import NoisyCounts
+from curador.query.answer.postprocess import Answered, answered
+from curador.query.ask.sql.read import parse
+from curador.query.plan.checked import check
+from curador.query.plan.plan import Plan
+from curador.query.plan.planner import plan
+from curador.query.tables.table import Table
+from tests.query.answer.found import Answers
+
+BLOCKS, EACH = 500, 6
+CELLS = BLOCKS * EACH
+TABLES = {
+    "t": Table(
+        "no-such.csv",
+        columns={
+            "x": {"type": "real", "bounds": [-4, 12], "step": 0.25},
+            "w": {"type": "integer", "bounds": [0, 5], "nullable": False},
+            "b": {"type": "integer", "keys": range(BLOCKS)},
+            "k": {"type": "integer", "keys": range(EACH)},
+            "ok": "boolean",
+            "town": "text",
+        },
+    )
+}
+BUDGETS: dict[str, tuple[Guarantee, str | None]] = {
+    "laplace": (PureDP(1), None),
+    "gaussian": (ApproxDP(1, 1e-6), "gaussian"),
+    "integer gaussian": (ZCDP(0.1), None),
+}
+
+
+def planned(what: str, budget: str, after: str = "", confidence: float = 0.95) -> Plan:
+    asked = parse(f"SELECT b, k, {what} FROM t GROUP BY b, k {after}", TABLES)
+    paid, kind = BUDGETS[budget] if budget in BUDGETS else (PureDP(0.1), None)
+    return plan(check(asked, TABLES), paid, noise=kind, confidence=confidence)
+
+
+@cache
+def truth(rows: int) -> Mapping[str, NDArray[np.int64]]:
+    """What there is in each group: about so many rows, of which some have no x, some are ok, and their sums."""
+    draw = np.random.default_rng(rows)
+    n = draw.integers(rows // 2, rows + 1, CELLS)
+    present = draw.binomial(n, 0.8)
+    return {"rows": n, "present": present, "ok": draw.binomial(n, 0.4), "mean": draw.integers(-10, 40, CELLS)}
+
+
+def exact(made: Plan, rows: int) -> dict[Measure, list[int]]:
+    """The measures of a plan, of which each is consistent with the others."""
+    t = truth(rows)
+    out: dict[Measure, NDArray[np.int64]] = {}
+    for m in made.measures:
+        text = str(m.column)
+        if m.kind is MeasureKind.ROWS:
+            out[m] = t["rows"]
+        elif m.kind is MeasureKind.PRESENT:
+            out[m] = t["ok"] if "ok" in text else t["present"]
+        elif "w" in text:
+            out[m] = t["mean"] * t["present"] * 2 if "x" in text else 2 * t["rows"] - m.centre * t["rows"]
+        elif m.kind is MeasureKind.CENTRED and "COALESCE" in text:
+            out[m] = t["mean"] * t["present"] - m.centre * t["rows"]
+        else:
+            assert "x" in text
+            out[m] = (t["mean"] - m.centre) * t["present"]
+    return {m: x.tolist() for m, x in out.items()}
+
+
+def both(made: Plan, rows: int) -> tuple[Answered, Answered]:
+    """What is true, and what is released."""
+    measures, keys = exact(made, rows), [(b, k) for b in range(BLOCKS) for k in range(EACH)]
+    known = NoisyCounts(tuple(keys), {m: np.array(x) for m, x in measures.items()}, {})
+    return answered(made, known), answered(made, noise(made, Answers(keys, measures)))
+
+
+def covered(true: Sequence[Any], ends: Sequence[tuple[float, float]]) -> float:
+    hits = [low <= x <= high for x, (low, high) in zip(true, ends, strict=True) if x is not None]
+    return sum(hits) / len(hits)
+
+
+LINEAR = {
+    "a factor": "100.0 * COUNT(*)",
+    "a difference": "COUNT(*) - COUNT_IF(ok)",
+    "three": "COUNT(*) + SUM(w) / 4 - 2 * COUNT_IF(ok)",
+    "a total": "SUM(COUNT(*)) OVER (PARTITION BY b)",
+    "from a total": "COUNT(*) - AVG(COUNT(*)) OVER (PARTITION BY b)",
+}
+RATIOS = {
+    "a mean": "SUM(x) / COUNT(*)",
+    "a mean of values": "SUM(x) / COUNT(x)",
+    "a weighted mean": "SUM(w * x) / SUM(w)",
+    "a share": "COUNT(*) FILTER (WHERE ok) / NULLIF(COUNT(*), 0)",
+    "percent": "100.0 * COUNT_IF(ok) / COUNT(*)",
+    "the rest": "1 - COUNT_IF(ok) * 1.0 / COUNT(*)",
+    "of the block": "COUNT(*) / SUM(COUNT(*)) OVER (PARTITION BY b)",
+    "three noises": "(COUNT(*) - COUNT_IF(ok)) / (COUNT(*) + SUM(w))",
+}
+BOXES = {
+    "rounded": "ROUND(SUM(w * x) / SUM(w), 1)",
+    "a difference of ratios": "SUM(w * x) / SUM(w) - COUNT_IF(ok) / COUNT(*)",
+    "a product": "COUNT(*) * COUNT_IF(ok)",
+    "the largest": "GREATEST(COUNT(*) - 40, COUNT_IF(ok), 0)",
+    "a size": "ABS(COUNT(*) - 2 * COUNT_IF(ok))",
+    "a choice": "CASE WHEN COUNT(*) > 30 THEN COUNT(*) ELSE 0 END",
+    "a choice by groups": "CASE WHEN k < 3 THEN COUNT(*) ELSE -COUNT(*) END",
+    "or else": "COALESCE(SUM(w * x) / SUM(w), 0)",
+    "the largest of a block": "MAX(COUNT(*)) OVER (PARTITION BY b)",
+    "a root": "SQRT(COUNT(*))",
+    "a growth": "LN(COUNT(*)) + EXP(COUNT_IF(ok) / 100)",
+    "whole and rest": "COUNT(*) // 7 + COUNT(*) % 7",
+}
+# Below: three thousand intervals, or five hundred blocks of six that depend on each other, and a chance of 1e-6.
+FEWEST, FEWEST_BLOCKS = 0.95 - 5 * math.sqrt(0.0475 / CELLS), 0.95 - 5 * math.sqrt(0.0475 / BLOCKS)
+
+
+@pytest.mark.parametrize("rows", [4000, 60])
+@pytest.mark.parametrize("budget", BUDGETS)
+@pytest.mark.parametrize("what", {**LINEAR, **RATIOS, **BOXES}.items(), ids=lambda pair: pair[0])
+def test_intervals_cover(what: tuple[str, str], budget: str, rows: int) -> None:
+    """With hundreds of rows in a group, and with so few that noise is as large as what it is added to."""
+    made = planned(f"{what[1]} AS y", budget)
+    true, found = both(made, rows)
+    share = covered(true.columns["y"], found.intervals["y"])
+    assert share >= (FEWEST_BLOCKS if "OVER" in what[1] else FEWEST)
+    for y, (low, high) in zip(found.columns["y"], found.intervals["y"], strict=True):
+        assert y is None or low <= y <= high
+        assert not math.isnan(low + high) or (low, high) == (-math.inf, math.inf)
+
+
+@pytest.mark.parametrize("budget", ["little laplace", "gaussian"])  # much noise: that it is whole hardly counts
+@pytest.mark.parametrize("what", {**LINEAR, **RATIOS}.items(), ids=lambda pair: pair[0])
+def test_intervals_by_a_joint_law_are_no_wider_than_they_must_be(what: tuple[str, str], budget: str) -> None:
+    true, found = both(planned(f"{what[1]} AS y", budget), 4000)
+    assert covered(true.columns["y"], found.intervals["y"]) <= 0.985
