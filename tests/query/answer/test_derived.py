@@ -88,7 +88,7 @@ def both(made: Plan, rows: int) -> tuple[Answered, Answered]:
 
 
 def covered(true: Sequence[Any], ends: Sequence[tuple[float, float]]) -> float:
-    hits = [low <= x <= high for x, (low, high) in zip(true, ends, strict=True) if x is not None]
+    hits = [bool(low <= x <= high) for x, (low, high) in zip(true, ends, strict=True) if x is not None]
     return sum(hits) / len(hits)
 
 

@@ -52,8 +52,8 @@ class LinearForm:
         return self.own, self.over, self.mean
 
     def times(self, factor: float) -> LinearForm:
-        scaled = ({m: w * factor for m, w in part.items()} for part in self.parts)
-        return LinearForm(self.constant * factor, *scaled, window=self.window)
+        own, over, mean = ({m: w * factor for m, w in part.items()} for part in self.parts)
+        return LinearForm(self.constant * factor, own, over, mean, self.window)
 
     def others(self, m: Measure, groups: int) -> float:
         """The weight of a measure of each group of the window, where there are so many."""
@@ -63,11 +63,11 @@ class LinearForm:
         """The sum of two, or None where they look through different windows."""
         if self.window and other.window and self.window.partition != other.window.partition:
             return None
-        added = (
+        own, over, mean = (
             {m: a.get(m, 0.0) + b.get(m, 0.0) for m in (*a, *(m for m in b if m not in a))}
             for a, b in zip(self.parts, other.parts, strict=True)
         )
-        return LinearForm(self.constant + other.constant, *added, window=self.window or other.window)
+        return LinearForm(self.constant + other.constant, own, over, mean, self.window or other.window)
 
 
 Forms = Mapping[str, LinearForm]
@@ -262,7 +262,7 @@ def _test(paired: Sequence[PairedTerm], confidence: float) -> Kept:
 
         def tail(x: Array, r: Array) -> NDArray[np.bool_]:
             widest = np.max([w * s for w, s in zip(weights(r), scales, strict=True)], axis=0)
-            return x <= 2 * math.sqrt(log) * spread(r, scales) + widest * log
+            return np.asarray(x <= 2 * math.sqrt(log) * spread(r, scales) + widest * log)
 
         return tail
     each = [noise.error(1 - miss / count) for noise in noises]

@@ -59,7 +59,8 @@ def answered(plan: Plan, noisy: NoisyCounts) -> Answered:
     if places and len(noisy.keys) > 1 and chosen_by_noise(plan):
         level = corrected(level, 1 if at_once(plan) else len(places), len(noisy.keys))
         made = estimates(plan.recipes, plan.steps, noisy, level)  # the same values, with other ends
-    intervals: dict[str, Sequence[Ends]] = {e.name: ends for e in made if (ends := _intervals(e, left)) is not None}
+    found_ends = ((e.name, _intervals(e, left)) for e in made)
+    intervals: dict[str, Sequence[Ends]] = {name: ends for name, ends in found_ends if ends is not None}
     intervals |= _computed_intervals(plan, noisy, left, columns, level)
     labels = {g.name: g.expr.labels for g in question.group_by if isinstance(g.expr, ex.Bin)}
     return Answered(

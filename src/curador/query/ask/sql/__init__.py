@@ -7,5 +7,6 @@ Reading order:
 * expressions — expressions
 * aggregates — aggregates
 * answers — arithmetic on answers: what is derived from aggregates after the noise
+* outer — queries over the answers of another
 * read — a statement to a question
 """

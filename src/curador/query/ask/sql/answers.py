@@ -72,6 +72,8 @@ class Answers:
     groups: Mapping[ex.Expr, str]
     is_unit: Callable[[ex.Expr], bool]
     named_first: bool = False
+    relation: str = ""
+    """The name by which a column of the answer may be called, too: that of an inner query."""
     outputs: list[Output] = field(default_factory=list)
     taken: set[str] = field(default_factory=set)
     derived: list[Derived] = field(default_factory=list)
@@ -127,8 +129,13 @@ class Answers:
         return found
 
     def _named(self, node: exp.Column) -> ex.Expr | None:
-        named = [] if plain_column(node, self.text).table else matching(self.columns, node.this)
+        named = matching(self.columns, node.this) if self.here(node) else []
         return ex.Name(named[0]) if named else None
+
+    def here(self, node: exp.Column) -> bool:
+        """Whether a name may be one of the answer: it names no table, or the query that gives the answer."""
+        table = plain_column(node, self.text).args.get("table")
+        return table is None or bool(self.relation and matching([self.relation], table))
 
     def _aggregate(self, node: exp.Expr) -> ex.Expr:
         if type(node) is exp.Window:

@@ -18,6 +18,7 @@ from curador.query.ask.question import Derived, Group, Order, Output, Question
 from curador.query.ask.sql.aggregates import aggregate_of, default_name
 from curador.query.ask.sql.answers import Answers, after_noise, aggregates_rows
 from curador.query.ask.sql.expressions import Reader, is_aggregate, number, parse_expression
+from curador.query.ask.sql.outer import answers_below, gives_answers, measures, per_unit, projected, with_selects
 from curador.query.ask.sql.relations import Relation, matching, named_item, relation_of, with_relations
 from curador.query.ask.sql.text import only, plain_column, refuse, statement
 from curador.query.language import expressions as ex
@@ -37,15 +38,39 @@ def parse(text: str, tables: Mapping[str, Table]) -> Question:
     (('sex', 'age'), 'age >= 18')
     """
     tree = statement(text)
-    only(tree, text, "with_", "expressions", "from_", "joins", "where", "group", "having", "order", "limit", "offset")
-    relation = relation_of(tree, text, tables, with_relations(tree.args.get("with_"), text, tables))
     try:
-        question = _Select(text, tables, relation, tree).question()
+        question = _question(tree, text, tables)
         check(question, tables, unread)
     except QuestionRefused:
         raise
     except CuradorError as error:  # a name that no answer can have, a limit of 0
         raise QuestionRefused(error.what, fix=error.fix) from None
+    return question
+
+
+def _question(tree: exp.Select, text: str, tables: Mapping[str, Table]) -> Question:
+    """The question of a SELECT: over rows, or over the answers to another, and so on down to one over rows."""
+    listed = tree.args.get("with_")
+    named = with_selects(listed, text)
+    ids = [table.unit.id for table in tables.values() if table.unit.id is not None]
+    outer, used, here, seen = [], set(), tree, named
+    while (below := answers_below(here, seen)) is not None and not (measures(here) and per_unit(below.select, ids)):
+        outer.append(here)
+        used.add(below.name)
+        here, seen = below.select, below.named
+        if here.args.get("with_"):
+            refuse(here.args["with_"], text, "WITH stands inside a query.", "Write it first, before SELECT.")
+    only(here, text, "with_", "expressions", "from_", "joins", "where", "group", "having", "order", "limit", "offset")
+    if listed is not None:
+        answers = {n for n, select in named.items() if gives_answers(select, named) and not per_unit(select, ids)}
+        if answers - used:
+            refuse(listed, text, f"WITH names {min(answers - used)!r}, which is not read.", "Leave it out.")
+        listed = listed.copy()
+        listed.set("expressions", [cte for cte in listed.expressions if cte.alias not in used])
+    relation = relation_of(here, text, tables, with_relations(listed, text, tables))
+    question = _Select(text, tables, relation, here).question()
+    for one in reversed(outer):
+        question = projected(question, one, text)
     return question
 
 
