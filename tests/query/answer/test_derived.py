@@ -20,6 +20,7 @@ from curador.query.ask.sql.read import parse
 from curador.query.plan.checked import check
 from curador.query.plan.plan import Plan
 from curador.query.plan.planner import plan
+from curador.query.plan.steps import Noised
 from curador.query.tables.table import Table
 from tests.query.answer.found import Answers
 
@@ -146,3 +147,80 @@ def test_intervals_cover(what: tuple[str, str], budget: str, rows: int) -> None:
 def test_intervals_by_a_joint_law_are_no_wider_than_they_must_be(what: tuple[str, str], budget: str) -> None:
     true, found = both(planned(f"{what[1]} AS y", budget), 4000)
     assert covered(true.columns["y"], found.intervals["y"]) <= 0.985
+
+
+def test_a_denominator_that_may_be_zero_leaves_no_ends() -> None:
+    """Where the count is mere noise, an interval has no ends, and what is divided by zero is NULL; never NaN."""
+    made = planned("COUNT_IF(ok) / COUNT(*) AS y", "laplace")
+    _, found = both(made, 2)
+    assert sum(ends == (-math.inf, math.inf) for ends in found.intervals["y"]) > CELLS / 2
+    assert None in found.columns["y"]
+    assert all(y is None or math.isfinite(y) for y in found.columns["y"])
+
+
+# ---- rows that were chosen by noise ---------------------------------------------------------------------------------
+
+GROUPS, ROUNDS = 40, 120
+CHOSEN_FROM = {
+    "t": Table(
+        "no-such.csv",
+        columns={"g": {"type": "integer", "keys": range(GROUPS)}, "ok": {"type": "boolean", "nullable": False}},
+    )
+}
+
+
+@pytest.mark.parametrize(
+    ("what", "after", "note"),
+    [
+        ("COUNT_IF(ok) / COUNT(*)", "ORDER BY y DESC LIMIT 3", "chosen-by-noise"),
+        ("COUNT(*) - COUNT_IF(ok)", "HAVING COUNT(*) - COUNT_IF(ok) > 305", "chosen-by-noise"),
+        ("COUNT(*) - COUNT_IF(ok)", "ORDER BY COUNT(*) - COUNT_IF(ok) LIMIT 3 OFFSET 1", "chosen-by-noise"),
+        ("COUNT(*) / SUM(COUNT(*)) OVER ()", "ORDER BY y DESC LIMIT 3", "chosen-at-once"),
+        ("SUM(COUNT(*)) OVER ()", "HAVING COUNT(*) > 403", "chosen-at-once"),
+        ("COUNT(*) / SUM(COUNT(*)) OVER ()", "HAVING COUNT(*) > 403", "chosen-at-once"),
+        ("MAX(COUNT(*)) OVER ()", "HAVING COUNT(*) > 403", "chosen-at-once"),
+    ],
+)
+def test_intervals_cover_what_noise_chose(what: str, after: str, note: str) -> None:
+    """Groups that are all alike: whatever is shown was chosen by its noise.  Of what is shown, few miss on average."""
+    asked = parse(f"SELECT g, {what} AS y FROM t GROUP BY g {after}", CHOSEN_FROM)
+    made = plan(check(asked, CHOSEN_FROM), PureDP(0.5))
+    assert note in [n["code"] for n in made.facts["notes"]]
+    numbers = {m: [400 if m.kind is MeasureKind.ROWS else 100] * GROUPS for m in made.measures}
+    keys = [(g,) for g in range(GROUPS)]
+    missed = []
+    for _ in range(ROUNDS):
+        found = answered(made, noise(made, Answers(keys, numbers)))
+        shown = len(found.columns["y"])
+        groups = shown if "HAVING" in after and "OVER" in what else GROUPS
+        true = {"C": 0.25, "/": 1 / max(1, groups), "S": 400 * groups, "M": 400, "-": 300}[_kind(what)]
+        ends = found.intervals["y"]
+        missed.append(sum(not low <= true <= high for low, high in ends) / max(1, shown))
+    assert np.mean(missed) <= 0.05 + 5 * math.sqrt(0.0475 / ROUNDS)
+
+
+def _kind(what: str) -> str:
+    if "OVER" in what:
+        return "/" if "/" in what else what[0]
+    return "-" if "-" in what else "C"
+
+
+@pytest.mark.parametrize("budget", [ApproxDP(1, 1e-6), ZCDP(0.1, 1e-6)])
+@pytest.mark.parametrize("what", ["COUNT(*) * 2 + SUM(w)", "SUM(w) / COUNT(*)", "COUNT(*) / SUM(COUNT(*)) OVER ()"])
+def test_intervals_cover_in_groups_that_their_count_selects(what: str, budget: Guarantee) -> None:
+    """The count decides whether a group is shown: near its threshold only large noise is seen."""
+    asked = parse(f"SELECT town, {what} AS y FROM t GROUP BY town", TABLES)
+    made = plan(check(asked, TABLES), budget)
+    assert any(isinstance(s, Noised) and s.selects for s in made.steps)
+    groups = 400
+    rows = [12 + i % 25 for i in range(groups)]
+    numbers = {m: rows if m.kind is MeasureKind.ROWS else [(2 - m.centre) * n for n in rows] for m in made.measures}
+    missed, shown = 0, 0
+    for _ in range(8):
+        found = answered(made, noise(made, Answers([(f"{i:03}",) for i in range(groups)], numbers)))
+        sizes = [rows[int(name)] for name in found.columns["town"]]
+        true = [n / sum(sizes) if "OVER" in what else 2.0 if "/" in what else 4.0 * n for n in sizes]
+        missed += sum(not low <= y <= high for y, (low, high) in zip(true, found.intervals["y"], strict=True))
+        shown += len(sizes)
+    assert shown > 500
+    assert missed / shown <= 0.05 + 5 * math.sqrt(0.0475 / shown)

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from curador.mechanisms.base import AdditiveNoise
 from curador.mechanisms.gaussian import Gaussian, IntegerGaussian
-from curador.mechanisms.intervals import LEAST_EXACT, RepeatedTerm, repeated_error
+from curador.mechanisms.intervals import LEAST_EXACT, RepeatedTerm, laplace_sum_error, repeated_error
 from curador.mechanisms.laplace import IntegerLaplace
 from curador.query.aggregates.base import Array, NoisyMeasure, Recipe, function_named
 from curador.query.aggregates.measure import Measure
@@ -27,7 +27,7 @@ from curador.query.language import expressions as ex
 from curador.query.language.answers import OverGroups
 from curador.query.tables.columns import Kind
 
-HALVINGS = 50
+HALVINGS = 44
 """Bisection steps for the edge of an interval."""
 
 
@@ -255,16 +255,16 @@ def _test(paired: Sequence[PairedTerm], confidence: float) -> Kept:
                 return np.asarray(two_laplaces(x - a - b, a * scales[0], b * scales[1]) > miss)
 
             return two
-        if miss >= LEAST_EXACT:
-            at, errors, slope = _chords(paired, confidence)
-            return lambda x, r: x <= np.interp(r, at, errors) + slope * np.maximum(0, np.maximum(at[0] - r, r - at[-1]))
         log = math.log(2 / miss)
 
-        def tail(x: Array, r: Array) -> NDArray[np.bool_]:
+        def bound(r: Array) -> Array:  # mechanisms.intervals.subgamma
             widest = np.max([w * s for w, s in zip(weights(r), scales, strict=True)], axis=0)
-            return np.asarray(x <= 2 * math.sqrt(log) * spread(r, scales) + widest * log)
+            return np.asarray(2 * math.sqrt(log) * spread(r, scales) + widest * log)
 
-        return tail
+        if miss < LEAST_EXACT:
+            return lambda x, r: x <= bound(r)
+        chord = _chords([(a, b, s, n) for (a, b, _, n), s in zip(paired, scales, strict=True)], miss)
+        return lambda x, r: x <= np.minimum(chord(r), bound(r))
     each = [noise.error(1 - miss / count) for noise in noises]
 
     def apart(x: Array, r: Array) -> NDArray[np.bool_]:
@@ -279,15 +279,24 @@ def _test(paired: Sequence[PairedTerm], confidence: float) -> Kept:
     return apart
 
 
-def _chords(paired: Sequence[PairedTerm], confidence: float) -> tuple[Array, Array, float]:
-    """Ratios, the error of top - r * bottom at each, and how fast it can grow beyond them.
+def _chords(paired: Sequence[tuple[float, float, float, int]], miss: float) -> Callable[[Array], Array]:
+    """A bound on the error of top - r * bottom, from weights in both, scales, and how many: the law of the sum at some
+    r, and chords between them.
 
-    The error is a norm of its weights [Bob10], so convex in r: between two ratios it lies below its chord.
+    The error of continuous terms, and what integer terms may add to it, is a norm of the weights [Bob10], so convex in
+    r: between two ratios it lies below its chord, and beyond the last it grows by no more than the norm of the bottom.
     """
+
+    def error(weights: Sequence[float]) -> float:
+        sized = [(abs(w), s, n) for w, (_, _, s, n) in zip(weights, paired, strict=True) if w]
+        found = laplace_sum_error([(w * s, n) for w, s, n in sized], miss) if sized else 0.0
+        return found + sum(n * w for w, _, n in sized)
+
     turns = sorted({a / b for a, b, _, _ in paired if b} or {0.0})
     width = max(turns[-1] - turns[0], max(map(abs, turns)), 1e-300)
-    steps = width * 2.0 ** np.arange(-9.0, 12.0)
+    steps = width * 2.0 ** np.array([-7, -6, -5, -4, -3, -2, -1, 0, 2, 4, 7, 11])
     near = [t + side * steps for t in turns for side in (-1.0, 1.0)]
     at = np.unique(np.concatenate([*near, np.linspace(turns[0], turns[-1], 17), turns]))
-    errors = [_error([(a - r * b, noise, n) for a, b, noise, n in paired], confidence) for r in at.tolist()]
-    return at, np.array(errors), _error([(b, noise, n) for _, b, noise, n in paired], confidence)
+    errors = np.array([error([a - r * b for a, b, _, _ in paired]) for r in at.tolist()])
+    slope = error([b for _, b, _, _ in paired])
+    return lambda r: np.interp(r, at, errors) + slope * np.maximum(0, np.maximum(at[0] - r, r - at[-1]))

@@ -82,7 +82,7 @@ def _computed_intervals(
     question = plan.question
     numeric = {name for name, kind in plan.checked.kinds.items() if kind is not None and kind.numeric}
     wanted = [d for d in question.derived if d.name in question.outputs and d.name in numeric]
-    if not wanted or not left:
+    if not wanted:
         return {}
     noised = {step.measure: step for step in plan.steps if isinstance(step, Noised)}
     names = frozenset(g.name for g in question.group_by)
