@@ -99,6 +99,31 @@ PAIRS: list[tuple[Callable[[], TableQuery], str]] = [
     (
         lambda: (
             query("adult")
+            .group_by("sex")
+            .aggregate(n=count())
+            .derive(share="n / SUM(n) OVER ()", m="ROUND(SUM(age) / COUNT(*), 2)")
+            .having("COUNT(*) > 5 AND AVG(hours_per_week) > 10")
+            .order_by("share", descending=True)
+            .order_by("n / 2")
+            .limit(3, offset=1)
+        ),
+        "SELECT sex, COUNT(*) AS n, COUNT(*) / SUM(COUNT(*)) OVER () AS share, ROUND(SUM(age) / COUNT(*), 2) AS m"
+        " FROM adult GROUP BY sex HAVING COUNT(*) > 5 AND AVG(hours_per_week) > 10 ORDER BY share DESC, n / 2"
+        " LIMIT 3 OFFSET 1",
+    ),
+    (
+        lambda: (
+            query("adult")
+            .aggregate(s=sum_("age"), n=count())
+            .derive(young="COUNT(*) FILTER (WHERE age < 30)", m="s / n")
+            .show("m", "young")
+        ),
+        "SELECT m, young FROM (SELECT SUM(age) AS s, COUNT(*) AS n, COUNT(*) FILTER (WHERE age < 30) AS young,"
+        " s / n AS m FROM adult)",
+    ),
+    (
+        lambda: (
+            query("adult")
             .where("age >= 18")
             .where("18 <= age AND sex = 'Female'")
             .with_columns(decade="age // 10")

@@ -238,8 +238,14 @@ class TableQuery:
         def read(e: Condition) -> ex.Expr:
             return answers.of_text(e, self.table, self.columns) if isinstance(e, str) else _expression(e)
 
+        plain = {
+            name
+            for name, e in self.derived
+            if isinstance(e, str) and answers.measure(name, e, self.table, self.columns)
+        }
         for name, e in self.derived:
-            answers.derived.append(Derived(name, read(e)))
+            if name not in plain:
+                answers.derived.append(Derived(name, read(e)))
         answers.named_first = True
         kept = [read(e) for e in self.kept]
         by = tuple(Order(answers.name_of(read(e), "order"), down) for e, down in order)

@@ -87,6 +87,8 @@ class _Means:
         if summed is None or counted is None or (summed.function, counted.function) != ("sum", "count"):
             return None
         t = typecheck(summed.column, self.scope)
+        if not t.kind.numeric:
+            return None
         of = None if counted.column is None else typecheck(counted.column, self.scope)
         column = summed.column
         if count_beside(summed, t) != count_beside(counted, of):

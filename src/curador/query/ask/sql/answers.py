@@ -76,6 +76,8 @@ class Answers:
     """The name by which a column of the answer may be called, too: that of an inner query."""
     outputs: list[Output] = field(default_factory=list)
     taken: set[str] = field(default_factory=set)
+    called: dict[str, str] = field(default_factory=dict)
+    """Columns that are still called by a name that another now has."""
     derived: list[Derived] = field(default_factory=list)
 
     @property
@@ -89,6 +91,14 @@ class Answers:
     def of_text(self, text: str, table: str, columns: Columns) -> ex.Expr:
         """The same from a text of its own, over the columns of a table as a query sees them."""
         return replace(self, rows=answer_reader(text, table, columns)).read(expression(text))
+
+    def measure(self, name: str, text: str, table: str, columns: Columns) -> bool:
+        """Add an aggregate by its text, under a name of its own; nothing where the text is more than an aggregate."""
+        node = expression(text)
+        if type(node) is exp.Window or not is_aggregate(node):
+            return False
+        self.outputs.append(Output(name, aggregate_of(node, answer_reader(text, table, columns), self.is_unit)))
+        return True
 
     def name_of(self, what: ex.Expr, stem: str) -> str:
         """The name of a column with this value: that of a column there is, or of a new one that is not shown."""
@@ -129,8 +139,10 @@ class Answers:
         return found
 
     def _named(self, node: exp.Column) -> ex.Expr | None:
-        named = matching(self.columns, node.this) if self.here(node) else []
-        return ex.Name(named[0]) if named else None
+        if not self.here(node):
+            return None
+        called, named = matching(self.called, node.this), matching(self.columns, node.this)
+        return ex.Name(self.called[called[0]]) if called else ex.Name(named[0]) if named else None
 
     def here(self, node: exp.Column) -> bool:
         """Whether a name may be one of the answer: it names no table, or the query that gives the answer."""
@@ -184,7 +196,10 @@ class Answers:
         columns = list(node.find_all(exp.Column))
         if not columns or not all(self._has(column) for column in columns):
             return None
-        name = self.groups.get(self.rows.read(node))
+        try:
+            name = self.groups.get(self.rows.read(node))
+        except QuestionRefused:  # no expression of rows: it may be one of answers
+            return None
         return None if name is None else ex.Name(name)
 
     def _has(self, node: exp.Column) -> bool:

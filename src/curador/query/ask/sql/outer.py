@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
+from itertools import count
 from typing import Any
 
 from sqlglot import exp
@@ -19,7 +20,7 @@ from curador.query.ask.sql.relations import matching, named_item
 from curador.query.ask.sql.text import name_of, only, refuse
 from curador.query.language import expressions as ex
 from curador.query.language.answers import windows
-from curador.query.language.trees import names
+from curador.query.language.trees import names, substitute
 
 Selects = Mapping[str, exp.Expr]
 """The queries of WITH that may be read, by name."""
@@ -97,19 +98,21 @@ def projected(inner: Question, tree: exp.Expr, text: str) -> Question:
     only(source, text, "this")
     only(source.this, text, "this", "alias")
     if aggregates_rows([*tree.expressions, *filter(None, (tree.args.get(p) for p in ("where", "order")))]):
-        refuse(
-            tree, text, "An aggregate of answers would be one of noised numbers: a maximum is drawn to noise.", _INSTEAD
-        )
+        refuse(tree, text, "The inner query gives noised answers: an aggregate of them is one of noise, too.", _INSTEAD)
     return _Outer(inner, tree, text).question()
 
 
-_INSTEAD = "Measure it in one query; or write MAX(n) OVER (), or ORDER BY n DESC LIMIT 1, over the answers."
+_INSTEAD = (
+    "Aggregate rows in one query; over answers an outer one may write MAX(n) OVER (), or ORDER BY n DESC LIMIT 1."
+)
 
 
 class _Outer:
     """Reads one outer query."""
 
     def __init__(self, inner: Question, tree: exp.Expr, text: str) -> None:
+        called = _renames(inner, tree, text)
+        inner = _renamed(inner, called)
         self.inner, self.tree, self.text = inner, tree, text
         self.answers = Answers(
             Reader(text, self._group),
@@ -119,6 +122,7 @@ class _Outer:
             derived=list(inner.derived),
             taken={name.casefold() for name in inner.columns},
             named_first=True,
+            called=called,
             relation=_alias(tree.args["from_"].this, text),
         )
 
@@ -131,6 +135,7 @@ class _Outer:
 
     def question(self) -> Question:
         shown = [name for node in self.tree.expressions for name in self._items(node)]
+        self.answers.called.clear()  # from here on, a name is what this query calls by it
         grouped = {g.name for g in self.inner.group_by}
         after = self._after(shown)
         looks = {d.name for d in self.answers.derived if windows(d.expr)} - {
@@ -156,6 +161,7 @@ class _Outer:
         if isinstance(what, ex.Name) and alias in (None, what.column):
             return [what.column]
         name = alias or self.answers.unused("computed")
+        self.answers.taken.add(name.casefold())
         self.answers.derived.append(Derived(name, what))
         return [name]
 
@@ -185,6 +191,35 @@ class _Outer:
                 refuse(by, self.text, f"SELECT has no column number {by.name[:20]}.", f"It has {len(shown)}.")
             return Order(shown[int(place) - 1], down)
         return Order(self.answers.name_of(self.answers.read(by), "order"), down)
+
+
+def _renames(inner: Question, tree: exp.Expr, text: str) -> dict[str, str]:
+    """New names for columns of the inner query whose own the outer one gives to something else."""
+    found: dict[str, str] = {}
+    taken = {name.casefold() for name in inner.columns}
+    for node in tree.expressions:
+        item, alias = named_item(node, text)
+        same = isinstance(item, exp.Column) and item.name.casefold() == (alias or "").casefold()
+        for old in [] if alias is None or same else matching(inner.columns, node.args["alias"]):
+            new = next(n for n in (f"{old}_{i}" for i in count(2)) if n.casefold() not in taken)
+            taken.add(new.casefold())
+            found[old] = new
+    return found
+
+
+def _renamed(q: Question, to: Mapping[str, str]) -> Question:
+    """A question with other names for some of its columns."""
+    if not to:
+        return q
+    by: dict[ex.Name, ex.Expr] = {ex.Name(old): ex.Name(new) for old, new in to.items()}
+    return replace(
+        q,
+        aggregates=tuple(replace(o, name=to.get(o.name, o.name)) for o in q.aggregates),
+        derived=tuple(Derived(to.get(d.name, d.name), substitute(d.expr, by)) for d in q.derived),
+        having=None if q.having is None else substitute(q.having, by),
+        order_by=tuple(replace(o, name=to.get(o.name, o.name)) for o in q.order_by),
+        shown=tuple(to.get(name, name) for name in q.shown),
+    )
 
 
 def _alias(source: exp.Expr, text: str) -> str:
