@@ -58,8 +58,6 @@ def repeated_error(terms: Sequence[RepeatedTerm], confidence: float = 0.95) -> f
     if count == 1:
         weight, only, _ = terms[0]
         return above(abs(weight) * only.error(confidence))
-    share = 1 - miss / count
-    each = sum(n * abs(w) * m.error(share) for w, m, n in terms) if share < 1 else math.inf
     gaussians = [(w, m, n) for w, m, n in terms if isinstance(m, Gaussian)]
     if len(gaussians) == len(terms):
         spread = math.hypot(*(w * float(m.sigma) * math.sqrt(n) for w, m, n in gaussians))
@@ -72,7 +70,9 @@ def repeated_error(terms: Sequence[RepeatedTerm], confidence: float = 0.95) -> f
         if count == 2:
             first_scale, last_scale = scales[0][0], scales[-1][0]
             return above(_two_laplaces(first_scale, last_scale, miss) + slack, 2.0**-30)
-        return above(min(each, laplace_sum_error(scales, miss) + slack, subgamma(scales, miss)), 2.0**-30)
+        return above(
+            min(_each(terms, count, miss), laplace_sum_error(scales, miss) + slack, subgamma(scales, miss)), 2.0**-30
+        )
     if all(isinstance(m, Gaussian | IntegerGaussian) for _, m, _ in terms):
         spread = math.sqrt(
             sum(
@@ -81,8 +81,14 @@ def repeated_error(terms: Sequence[RepeatedTerm], confidence: float = 0.95) -> f
                 if isinstance(m, Gaussian | IntegerGaussian)
             )
         )
-        return above(min(each, spread * math.sqrt(2 * math.log(2 / miss))), 2.0**-30)
-    return above(each)
+        return above(min(_each(terms, count, miss), spread * math.sqrt(2 * math.log(2 / miss))), 2.0**-30)
+    return above(_each(terms, count, miss))
+
+
+def _each(terms: Sequence[RepeatedTerm], count: int, miss: float) -> float:
+    """An equal share of the misses for each term: true of any noise."""
+    share = 1 - miss / count
+    return sum(n * abs(w) * m.error(share) for w, m, n in terms) if share < 1 else math.inf
 
 
 def subgamma(scales: Sequence[tuple[float, int]], miss: float) -> float:
