@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 import curador as cu
 from curador.errors import InvalidParameter
@@ -32,7 +33,7 @@ def test_two_laplaces_by_quadrature(a: float, b: float, confidence: float) -> No
         assert float(beyond(reach)) == pytest.approx(1 - confidence, rel=1e-6)
 
 
-def _law(noise: AdditiveNoise, reach: int) -> np.ndarray:
+def _law(noise: AdditiveNoise, reach: int) -> NDArray[np.float64]:
     """The chances of -reach … reach, from an integer mechanism's own law."""
     k = np.arange(-reach, reach + 1)
     if isinstance(noise, cu.IntegerLaplace):
@@ -40,7 +41,7 @@ def _law(noise: AdditiveNoise, reach: int) -> np.ndarray:
     else:
         assert isinstance(noise, cu.IntegerGaussian)
         found = np.exp(-(k**2) / (2 * float(noise.sigma_squared)))
-    return found / found.sum()
+    return np.asarray(found / found.sum())
 
 
 @pytest.mark.parametrize("confidence", [0.6, 0.95, 0.9995, 1 - 1e-7])

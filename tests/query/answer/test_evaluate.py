@@ -81,7 +81,7 @@ class _Column:
 )
 def test_values_are_those_of_duckdb(text: str) -> None:
     found = evaluated(read(text), COLUMNS, 7)
-    there = [row[0] for row in duckdb.sql(f"SELECT {text} FROM {TABLE} ORDER BY i").fetchall()]
+    there = [row[0] for row in duckdb.execute(f"SELECT {text} FROM {TABLE} ORDER BY i").fetchall()]
     for here, other in zip(found, there, strict=True):
         if other is None or (isinstance(other, float) and not math.isfinite(other)):
             assert here is None

@@ -475,7 +475,8 @@ def test_codes_of_steps_measures_and_searches_tell_them_apart(name: str) -> None
         ),
         (
             "SELECT sex, COUNT(*) AS n FROM visits GROUP BY sex",
-            "SELECT sex, COUNT(*) / SUM(COUNT(*)) OVER () AS s, RANK() OVER (ORDER BY COUNT(*)) AS r FROM visits GROUP BY sex",
+            "SELECT sex, COUNT(*) / SUM(COUNT(*)) OVER () AS s, RANK() OVER (ORDER BY COUNT(*)) AS r FROM visits"
+            " GROUP BY sex",
         ),
         (
             "SELECT sex, COUNT(*) AS n FROM visits GROUP BY sex",

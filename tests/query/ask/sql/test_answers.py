@@ -96,7 +96,7 @@ def curator() -> Curator:
 @pytest.mark.parametrize("text", SAME)
 def test_with_hardly_any_noise_the_answers_are_those_of_duckdb(curator: Curator, text: str) -> None:
     visits = FRAME  # found by DuckDB under its name
-    there = duckdb.sql(text).df()
+    there = duckdb.execute(text).df()
     assert len(visits) == SIZE
     ours = text.replace("CAST(coast AS INTEGER)", "coast")
     found = curator.sql(ours, epsilon=5 * 10**4, because="a test", override=True).to_pandas()
