@@ -47,7 +47,7 @@ def repeated_error(terms: Sequence[RepeatedTerm], confidence: float = 0.95) -> f
     an equal share of the misses for each, whichever is less; what is mixed, by equal shares.
 
     >>> round(repeated_error([(1, Laplace(1, 1), 6)], 0.95), 2), round(6 * Laplace(1, 1).error(1 - 0.05 / 6), 2)
-    (6.94, 28.72)
+    (6.93, 28.72)
     """
     confidence = checked_confidence(confidence)
     _finite(*(w for w, _, _ in terms))
@@ -115,7 +115,7 @@ def laplace_sum_error(scales: Sequence[tuple[float, int]], miss: float) -> float
     period, and what is cut off; a bound on both is added to the tail, so the result is never too small.
 
     >>> round(laplace_sum_error([(1.0, 1), (1.0, 1)], 0.05), 2)
-    4.12
+    4.13
     """
     largest = max(s for s, _ in scales)
     return largest * _unit_sum_error(tuple(sorted((s / largest, n) for s, n in scales)), miss)

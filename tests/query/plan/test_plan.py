@@ -706,6 +706,11 @@ def test_errors_of_what_is_computed_are_expected_where_they_are_known() -> None:
     assert computing("ROUND(AVG(x), 2) AS y", rows=1000).expected[0].value == pytest.approx(mean_of.by_rows[1][1])
     share = computing("COUNT(*) / SUM(COUNT(*)) OVER () AS y", group=True)
     assert (share.expected[0].value, share.expected[0].by_rows) == (None, ())
+    renamed = computing("MEDIAN(x) AS p").expected[0]
+    again = plan(
+        check(parse("SELECT p AS q FROM (SELECT MEDIAN(x) AS p FROM t WHERE x > 0)", COMPUTED), COMPUTED), PureDP(1)
+    )
+    assert again.expected == (replace(renamed, output="q"),)
     assert "depends on the answers" in share.explain()
     assert "depende de las respuestas" in share.explain("es")
 

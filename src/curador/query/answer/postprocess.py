@@ -62,6 +62,9 @@ def answered(plan: Plan, noisy: NoisyCounts) -> Answered:
     found_ends = ((e.name, _intervals(e, left)) for e in made)
     intervals: dict[str, Sequence[Ends]] = {name: ends for name, ends in found_ends if ends is not None}
     intervals |= _computed_intervals(plan, noisy, left, columns, level)
+    ranks = {e.name: e.ranks for e in made if e.ranks is not None}
+    again = {d.name: d.expr.column for d in question.derived if isinstance(d.expr, ex.Name)}  # under another name
+    ranks |= {name: ranks[column] for name, column in again.items() if column in ranks}
     labels = {g.name: g.expr.labels for g in question.group_by if isinstance(g.expr, ex.Bin)}
     return Answered(
         {name: tuple(_labelled(columns[name][i], labels.get(name)) for i in places) for name in question.outputs},
@@ -71,7 +74,7 @@ def answered(plan: Plan, noisy: NoisyCounts) -> Answered:
             for name in question.outputs
             if (ends := intervals.get(name)) is not None
         },
-        {e.name: e.ranks for e in made if e.ranks is not None and e.name in question.outputs},
+        {name: ranks[name] for name in question.outputs if name in ranks},
     )
 
 

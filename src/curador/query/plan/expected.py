@@ -116,7 +116,10 @@ def computed(
     noised = {step.measure: step for step in steps if isinstance(step, Noised)}
     sure = groups if question.having is None else None
     known = _Parts(forms_of(recipes, noised), {o: r for r in recipes for o in r.outputs}, noised, sure)
-    return tuple(_computed(d, known, rows, confidence) for d in question.derived if d.name in question.outputs)
+    outputs = {output for recipe in recipes for output in recipe.outputs}
+    renamed = {ex.Name(name) for name in outputs}  # another name for an answer: its error is the same
+    wanted = [d for d in question.derived if d.name in question.outputs and d.expr not in renamed]
+    return tuple(_computed(d, known, rows, confidence) for d in wanted)
 
 
 def _computed(derived: Derived, known: _Parts, rows: int | None, confidence: float) -> Expected:
