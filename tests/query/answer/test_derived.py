@@ -133,8 +133,7 @@ FEWEST, FEWEST_BLOCKS = 0.95 - 5 * math.sqrt(0.0475 / CELLS), 0.95 - 5 * math.sq
 @pytest.mark.parametrize("what", {**LINEAR, **RATIOS, **BOXES}.items(), ids=lambda pair: pair[0])
 def test_intervals_cover(what: tuple[str, str], budget: str, rows: int) -> None:
     """With hundreds of rows in a group, and with so few that noise is as large as what it is added to."""
-    made = planned(f"{what[1]} AS y", budget)
-    true, found = both(made, rows)
+    true, found = both(planned(f"{what[1]} AS y", budget), rows)
     share = covered(true.columns["y"], found.intervals["y"])
     assert share >= (FEWEST_BLOCKS if "OVER" in what[1] else FEWEST)
     for y, (low, high) in zip(found.columns["y"], found.intervals["y"], strict=True):
@@ -156,6 +155,16 @@ def test_a_denominator_that_may_be_zero_leaves_no_ends() -> None:
     assert sum(ends == (-math.inf, math.inf) for ends in found.intervals["y"]) > CELLS / 2
     assert None in found.columns["y"]
     assert all(y is None or math.isfinite(y) for y in found.columns["y"])
+
+
+@pytest.mark.parametrize("budget", BUDGETS)
+@pytest.mark.parametrize("what", [*LINEAR.values(), *RATIOS.values(), *BOXES.values()])
+def test_no_confidence_fails_after_the_charge(what: str, budget: str) -> None:
+    """The highest and the lowest that may be asked for, divided by groups and parts: where doubles end, so do ends."""
+    for confidence in (1 - 1e-9, 1e-6):
+        made = planned(f"{what} AS y", budget, "HAVING COUNT(*) > 2 ORDER BY y LIMIT 2", confidence)
+        _, found = both(made, 60)
+        assert all(low <= high for low, high in found.intervals["y"])
 
 
 # ---- rows that were chosen by noise ---------------------------------------------------------------------------------

@@ -243,7 +243,7 @@ def _test(paired: Sequence[PairedTerm], confidence: float) -> Kept:
     if not paired:
         return lambda x, r: x <= 0
     if all(isinstance(noise, Gaussian) for noise in noises):
-        z = NormalDist().inv_cdf(1 - miss / 2) * (1 + 2.0**-40)
+        z = -NormalDist().inv_cdf(miss / 2) * (1 + 2.0**-40)
         sigmas = [float(noise.sigma) for noise in noises if isinstance(noise, Gaussian)]
         return lambda x, r: x <= z * spread(r, sigmas)
     if all(isinstance(noise, IntegerLaplace) for noise in noises):
@@ -265,7 +265,8 @@ def _test(paired: Sequence[PairedTerm], confidence: float) -> Kept:
             return lambda x, r: x <= bound(r)
         chord = _chords([(a, b, s, n) for (a, b, _, n), s in zip(paired, scales, strict=True)], miss)
         return lambda x, r: x <= np.minimum(chord(r), bound(r))
-    each = [noise.error(1 - miss / count) for noise in noises]
+    share = 1 - miss / count
+    each = [noise.error(share) if share < 1 else math.inf for noise in noises]
 
     def apart(x: Array, r: Array) -> NDArray[np.bool_]:
         found = zip(weights(r), each, paired, strict=True)

@@ -29,6 +29,9 @@ from curador.query.language import expressions as ex
 from curador.query.language.trees import names
 from curador.query.plan.steps import Noised
 
+LEAST_MISS = 1e-15
+"""Misses that were divided further than doubles can tell from none: no ends are stated there."""
+
 MOST_WINDOW_SIZES = 64
 """Of how many sizes the groups of a window may be, for the joint law of each to be worked out."""
 
@@ -146,10 +149,16 @@ class _Arithmetic:
     confidence: float
 
     def span(self, e: ex.Expr) -> Span | None:
-        form = self.at.linear(e)
+        form, both = self.at.linear(e), self.at.ratio(e)
+        noisy = (
+            both is not None
+            or (form is not None and form.noisy)
+            or (isinstance(e, ex.Name) and e.column in self.at.made)
+        )
+        if noisy and 1 - self.confidence < LEAST_MISS:
+            return self._unknown()
         if form is not None:
             return self._linear(form)
-        both = self.at.ratio(e)
         if both is not None:
             return self._ratio(both)
         rules: dict[type[ex.Expr], Callable[[Any], Span | None]] = {
@@ -166,6 +175,10 @@ class _Arithmetic:
             an.OverGroups: self._over,
         }
         return rules[type(e)](e) if type(e) in rules else None
+
+    def _unknown(self) -> Span:
+        ends = np.full(self.at.rows, np.inf)
+        return Span(-ends, ends, np.ones(self.at.rows, bool))
 
     # -- parts with a law of their own
 
