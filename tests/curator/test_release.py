@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import math
 from datetime import date
 from typing import Any
 
@@ -179,3 +180,19 @@ def test_an_empty_release_is_shown_too() -> None:
 def test_numbers_are_readable(x: float, text: str) -> None:
     shown = str(made(columns={"n": (x,)}, groups=(), intervals={}, ranks={}))
     assert shown.splitlines()[2] == text
+
+
+def test_an_interval_without_ends_is_stored_shown_and_exported() -> None:
+    """Where a denominator may be zero: null in JSON, infinite in frames, ∞ for people; a NULL has one, too."""
+    ends = ((-math.inf, math.inf), (0.5, math.inf))
+    r = Release({"y": (None, 0.75)}, (), {"y": ends}, {}, 0.95, PureDP(0.1), "7")
+    data = json.loads(r.to_json())
+    assert data["intervals"] == {"y": [[None, None], [0.5, None]]}
+    assert Release.from_dict(data) == r
+    assert Release.from_dict(data).interval("y", 1) == (0.5, math.inf)
+    text = str(r).splitlines()
+    assert text[2].split() == ["NULL", "-∞", "…", "∞"]
+    assert text[3].split() == ["0.75", "0.5", "…", "∞"]
+    assert "∞" in r._repr_html_()
+    assert r.to_pandas()["y_upper"].tolist() == [math.inf, math.inf]
+    assert r.to_arrow().to_pylist()[0] == {"y": None, "y_lower": -math.inf, "y_upper": math.inf}

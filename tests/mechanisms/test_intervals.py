@@ -8,11 +8,18 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 import curador as cu
 from curador.errors import InvalidParameter
 from curador.mechanisms.base import AdditiveNoise
-from curador.mechanisms.intervals import gaussian_distance, laplace_distance, laplace_tail
+from curador.mechanisms.intervals import (
+    gaussian_distance,
+    laplace_distance,
+    laplace_sum_error,
+    laplace_tail,
+    repeated_error,
+)
 
 
 @pytest.mark.parametrize(("a", "b"), [(1.0, 1.0), (1.0, 3.0), (1.0, 1.0 + 1e-7), (100.0, 0.5)])
@@ -84,6 +91,56 @@ def test_integer_laplace_noise_is_near_continuous_noise() -> None:
         for k in (1, 2, 5):  # |X| is the whole part of t E + shift
             p = 2 * math.exp(-k / t) / (1 + math.exp(-1 / t))
             assert math.exp(-(k - shift) / t) == pytest.approx(p, rel=1e-9)
+
+
+def _law(noise: AdditiveNoise, reach: int) -> NDArray[np.float64]:
+    """The chances of -reach … reach, from an integer mechanism's own law."""
+    k = np.arange(-reach, reach + 1)
+    if isinstance(noise, cu.IntegerLaplace):
+        found = np.exp(-np.abs(k) / float(noise.scale))
+    else:
+        assert isinstance(noise, cu.IntegerGaussian)
+        found = np.exp(-(k**2) / (2 * float(noise.sigma_squared)))
+    return np.asarray(found / found.sum())
+
+
+@pytest.mark.parametrize("confidence", [0.6, 0.95, 0.9995, 1 - 1e-7])
+@pytest.mark.parametrize("count", [3, 6, 40])
+@pytest.mark.parametrize(
+    ("noise", "most"),
+    [(cu.IntegerLaplace(1, 0.1), 1.1), (cu.IntegerLaplace(1, 1), 2.2), (cu.IntegerGaussian(1, sigma=3), 2)],
+)
+def test_many_integer_noises_by_their_convolution(
+    noise: AdditiveNoise, most: float, count: int, confidence: float
+) -> None:
+    """The exact law of a sum of integers: the error stated covers, and is not much wider than it must be."""
+    one = _law(noise, 400)
+    law = one
+    for _ in range(count - 1):
+        law = np.convolve(law, one)
+    middle = len(law) // 2
+    inside = np.cumsum(np.concatenate([[law[middle]], law[middle + 1 :] + law[middle - 1 :: -1]]))
+    reach = repeated_error([(2.5, noise, count)], confidence) / 2.5
+    assert inside[min(math.floor(reach), middle)] >= confidence - 1e-9
+    needed = int(np.searchsorted(inside, confidence))
+    assert reach <= (most if 0.9 < confidence < 0.99 and count < 40 else 3) * needed
+
+
+@pytest.mark.parametrize("scales", [[(1.0, 1), (3.0, 1), (0.2, 1)], [(1.0, 5)], [(0.99, 1), (0.01, 30)], [(1.0, 200)]])
+@pytest.mark.parametrize("miss", [0.4, 0.05, 0.002])
+def test_sums_of_laplaces_by_quadrature(scales: list[tuple[float, int]], miss: float) -> None:
+    """Gil-Pelaez's integral, by another method and to more digits."""
+    reach = laplace_sum_error(scales, miss)
+    with mpmath.workdps(20):
+
+        def wave(t: mpmath.mpf) -> mpmath.mpf:
+            falls = mpmath.mpf(1)
+            for s, n in scales:
+                falls *= (1 + (s * t) ** 2) ** -n
+            return mpmath.sin(t * reach) / t * falls
+
+        inside = 2 / mpmath.pi * mpmath.quad(wave, mpmath.linspace(0, 60, 241))
+    assert miss * 0.97 <= 1 - float(inside) + 1e-4 <= miss + 2e-4
 
 
 def test_gaussians_add_in_quadrature() -> None:

@@ -118,6 +118,8 @@ def error_text(expected: Facts, language: str = "en") -> str:
     '± 24'
     """
     error = expected["error"]
+    if error is None and not expected["by_rows"]:
+        return say("by-answers", language)
     if error is None:
         pairs = (f"± {real_text(e, 3)} ({say('at-rows', language, n=f'{n:,}')})" for n, e in expected["by_rows"])
         return " · ".join(pairs)
@@ -131,7 +133,7 @@ def error_text(expected: Facts, language: str = "en") -> str:
 def _errors(facts: Facts, language: str) -> list[list[str]]:
     rows: list[list[str]] = []
     for expected in facts["expected"]:
-        if expected["error"] is not None:
+        if expected["error"] is not None or not expected["by_rows"]:
             rows.append([expected["output"], error_text(expected, language)])
             continue
         rows.append([expected["output"], say("by-rows", language)])

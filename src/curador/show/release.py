@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import math
 from collections.abc import Iterator, Mapping
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any, Protocol
@@ -124,9 +125,13 @@ def _columns(release: Shown) -> list[TextColumn]:
     for name, cells in release.columns.items():
         found.append(TextColumn(name, tuple(map(cell_text, cells[:MOST_SHOWN])), name not in release.groups))
         if name in release.intervals:
-            ends = (f"{real_text(a, 5)} … {real_text(b, 5)}" for a, b in release.intervals[name][:MOST_SHOWN])
+            ends = (f"{_end_text(a)} … {_end_text(b)}" for a, b in release.intervals[name][:MOST_SHOWN])
             found.append(TextColumn(heading, tuple(ends), of=name))
     return found
+
+
+def _end_text(x: float) -> str:
+    return real_text(x, 5) if math.isfinite(x) else "∞" if x > 0 else "-∞"
 
 
 def _below(release: Shown) -> list[str]:

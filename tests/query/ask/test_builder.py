@@ -22,7 +22,8 @@ from curador.query.aggregates.moments import mean, std, variance
 from curador.query.aggregates.ranks import bounds, maximum, median, minimum, quantiles
 from curador.query.aggregates.sums import sum_
 from curador.query.aggregates.top import top_k
-from curador.query.answer.postprocess import finish, holds
+from curador.query.answer.evaluate import evaluated
+from curador.query.answer.postprocess import kept, ordered
 from curador.query.ask.builder import TableQuery
 from curador.query.ask.question import Group, Join, KeyList, Order, Output, Question
 from curador.query.ask.sql.read import parse, parse_expression
@@ -96,6 +97,31 @@ def test_the_homework(build: Callable[[TableQuery], TableQuery], text: str) -> N
 
 
 PAIRS: list[tuple[Callable[[], TableQuery], str]] = [
+    (
+        lambda: (
+            query("adult")
+            .group_by("sex")
+            .aggregate(n=count())
+            .derive(share="n / SUM(n) OVER ()", m="ROUND(SUM(age) / COUNT(*), 2)")
+            .having("COUNT(*) > 5 AND AVG(hours_per_week) > 10")
+            .order_by("share", descending=True)
+            .order_by("n / 2")
+            .limit(3, offset=1)
+        ),
+        "SELECT sex, COUNT(*) AS n, COUNT(*) / SUM(COUNT(*)) OVER () AS share, ROUND(SUM(age) / COUNT(*), 2) AS m"
+        " FROM adult GROUP BY sex HAVING COUNT(*) > 5 AND AVG(hours_per_week) > 10 ORDER BY share DESC, n / 2"
+        " LIMIT 3 OFFSET 1",
+    ),
+    (
+        lambda: (
+            query("adult")
+            .aggregate(s=sum_("age"), n=count())
+            .derive(young="COUNT(*) FILTER (WHERE age < 30)", m="s / n")
+            .show("m", "young")
+        ),
+        "SELECT m, young FROM (SELECT SUM(age) AS s, COUNT(*) AS n, COUNT(*) FILTER (WHERE age < 30) AS young,"
+        " s / n AS m FROM adult)",
+    ),
     (
         lambda: (
             query("adult")
@@ -435,12 +461,17 @@ def test_keys_one_and_true_stay_apart_in_json() -> None:
 # ---- what is done to noised answers --------------------------------------------------------------------------
 
 
-def test_finish() -> None:
+def _columns(rows: list[dict[str, Any]]) -> dict[str, list[Any]]:
+    return {name: [row[name] for row in rows] for name in ("g", "n")}
+
+
+def test_what_is_left_and_in_which_order() -> None:
     rows = [{"g": g, "n": n} for g, n in [("b", 3.5), ("a", None), ("c", -2), ("d", 3.5), ("e", float("nan"))]]
 
     def shown(**after: Any) -> list[object]:
         asked = Question("t", (Output("n", count()),), group_by=(Group("g", Name("g")),), **after)
-        return [row["g"] for row in finish(asked, rows)]
+        left = [rows[i] for i in kept(asked, _columns(rows), len(rows))]
+        return [left[i]["g"] for i in ordered(asked, _columns(left), len(left))]
 
     assert shown() == ["b", "a", "c", "d", "e"]
     assert shown(order_by=(Order("n"),)) == ["c", "b", "d", "a", "e"]
@@ -451,6 +482,8 @@ def test_finish() -> None:
     assert shown(having=parse_expression("n IS NULL")) == ["a", "e"]
     assert shown(having=parse_expression("g IN ('a', 'b') OR n < 0")) == ["b", "a", "c"]
     assert shown(limit=2) == ["b", "a"]
+    assert shown(limit=2, offset=1) == ["a", "c"]
+    assert shown(offset=4) == ["e"]
 
 
 @given(st.floats(allow_nan=False), st.decimals(-5, 5, places=2))
@@ -458,10 +491,10 @@ def test_having_compares_exactly(answer: float, bound: Any) -> None:
     """A float stands for the decimal it prints as, here as everywhere."""
     e = parse_expression(f"n > {bound}")
     expected = answer > 0 if answer in (float("inf"), float("-inf")) else Fraction(str(answer)) > Fraction(bound)
-    assert holds(e, {"n": answer}) is expected
+    assert evaluated(e, {"n": [answer]}, 1)[0] is expected
 
 
 def test_literals_in_having_keep_their_kind() -> None:
-    assert holds(parse_expression("ok = TRUE"), {"ok": True}) is True
-    assert holds(parse_expression("d >= DATE '2020-01-01'"), {"d": date(2020, 1, 2)}) is True
+    assert evaluated(parse_expression("ok = TRUE"), {"ok": [True]}, 1) == [True]
+    assert evaluated(parse_expression("d >= DATE '2020-01-01'"), {"d": [date(2020, 1, 2)]}, 1) == [True]
     assert Literal(1) != Literal(True)

@@ -461,3 +461,38 @@ def test_codes_of_steps_measures_and_searches_tell_them_apart(name: str) -> None
     made = planned(query, budget, **options)
     assert len({text_of(s.code) for s in made.steps}) == len(made.steps)
     assert len(measure_codes(made)) == len(made.measures)
+
+
+@pytest.mark.parametrize(
+    ("bought", "shown"),
+    [
+        ("SELECT COUNT(*) AS n FROM visits", "SELECT 100.0 * COUNT(*) AS percent, COUNT(*) > 5 AS many FROM visits"),
+        ("SELECT AVG(age) AS m FROM visits", "SELECT ROUND(SUM(age) / COUNT(*), 1) AS m FROM visits"),
+        ("SELECT AVG(COALESCE(pay, 0)) AS m FROM visits", "SELECT SUM(pay) / COUNT(*) AS m FROM visits"),
+        (
+            "SELECT SUM(pay) AS s, COUNT(DISTINCT id) AS u FROM visits",
+            "SELECT SUM(pay) / COUNT(DISTINCT id) AS x FROM visits",
+        ),
+        (
+            "SELECT sex, COUNT(*) AS n FROM visits GROUP BY sex",
+            "SELECT sex, COUNT(*) / SUM(COUNT(*)) OVER () AS s, RANK() OVER (ORDER BY COUNT(*)) AS r FROM visits"
+            " GROUP BY sex",
+        ),
+        (
+            "SELECT sex, COUNT(*) AS n FROM visits GROUP BY sex",
+            "SELECT sex, n * 2 AS m FROM (SELECT sex, COUNT(*) AS n FROM visits GROUP BY sex) WHERE n > 3 OFFSET 1",
+        ),
+        (
+            "SELECT AVG(age) AS m, COUNT(*) AS n FROM visits",
+            "SELECT AVG(age) AS m FROM visits HAVING COUNT(*) > 5",
+        ),
+        (
+            "SELECT COUNT(CASE WHEN smoker THEN 1 END) AS n FROM visits",
+            "SELECT COUNT(*) FILTER (WHERE smoker) AS n FROM visits",
+        ),
+    ],
+)
+def test_arithmetic_on_answers_is_not_in_the_identity(bought: str, shown: str) -> None:
+    """Words: the same measures with other arithmetic are the same measurement, shown again for free."""
+    first, second = (plan(check(parse(text, TABLES), TABLES), PureDP(0.5)) for text in (bought, shown))
+    assert first.identity == second.identity

@@ -668,3 +668,69 @@ def test_a_confidence_that_no_interval_can_have_is_refused_before_the_charge(con
     """Corrected for LIMIT, or divided among three measures, it was 1: refused after the budget was spent."""
     with pytest.raises(InvalidParameter, match="Intervals have a confidence"):
         Planner(checked(ADULT.aggregate(n=count())), confidence=confidence)
+
+
+# ---- what is computed from answers ---------------------------------------------------------------------------------
+
+COMPUTED = {
+    "t": Table(
+        "no-such.csv",
+        columns={
+            "x": {"type": "integer", "bounds": [0, 10], "nullable": False},
+            "g": {"type": "integer", "keys": range(4)},
+        },
+        size=5000,
+    )
+}
+
+
+def computing(what: str, group: bool = False, **options: Any) -> Plan:
+    text = f"SELECT g, {what} FROM t GROUP BY g" if group else f"SELECT {what} FROM t WHERE x > 0"
+    return plan(check(parse(text, COMPUTED), COMPUTED), PureDP(1), **options)
+
+
+def test_errors_of_what_is_computed_are_expected_where_they_are_known() -> None:
+    plain = computing("COUNT(*) AS n").expected[0].value
+    assert plain is not None
+    assert computing("100 * COUNT(*) AS y").expected[0].value == pytest.approx(100 * plain, rel=1e-6)
+    assert computing("ROUND(COUNT(*) / 4, 1) AS y").expected[0].value == pytest.approx(plain / 4 + 0.1, rel=1e-6)
+    assert computing("GREATEST(COUNT(*), 0) AS y").expected[0].value == pytest.approx(plain, rel=1e-6)
+    total = computing("SUM(COUNT(*)) OVER () AS y", group=True).expected[0].value
+    each = computing("COUNT(*) AS y", group=True).expected[0].value
+    assert total is not None
+    assert each is not None
+    assert 1.5 * each < total < 4 * each  # four noises together
+    mean_of = computing("ROUND(AVG(x), 2) AS y").expected[0]
+    assert mean_of.value is None
+    assert [n for n, _ in mean_of.by_rows] == [100, 1_000, 10_000, 100_000]
+    assert computing("ROUND(AVG(x), 2) AS y", rows=1000).expected[0].value == pytest.approx(mean_of.by_rows[1][1])
+    share = computing("COUNT(*) / SUM(COUNT(*)) OVER () AS y", group=True)
+    assert (share.expected[0].value, share.expected[0].by_rows) == (None, ())
+    renamed = computing("MEDIAN(x) AS p").expected[0]
+    again = plan(
+        check(parse("SELECT p AS q FROM (SELECT MEDIAN(x) AS p FROM t WHERE x > 0)", COMPUTED), COMPUTED), PureDP(1)
+    )
+    assert again.expected == (replace(renamed, output="q"),)
+    assert "depends on the answers" in share.explain()
+    assert "depende de las respuestas" in share.explain("es")
+
+
+def test_an_accuracy_may_be_wanted_of_what_is_computed() -> None:
+    checked = check(parse("SELECT 10 * COUNT(*) AS y FROM t WHERE x > 0", COMPUTED), COMPUTED)
+    made = Planner(checked).reaching(within(50))
+    assert made.expected[0].value <= 50  # type: ignore[operator]
+    assert made.guarantee.epsilon < 1  # type: ignore[attr-defined]
+    ratio = check(parse("SELECT SUM(x) / COUNT(*) AS y, COUNT(*) / SUM(x) AS z FROM t WHERE x > 0", COMPUTED), COMPUTED)
+    with pytest.raises(QuestionRefused, match="'z' depends on the answers"):
+        Planner(ratio, rows=1000).reaching(within(0.5))
+    assert Planner(ratio, rows=1000).reaching(within(0.5, output="y")).expected
+
+
+def test_what_is_not_shown_has_no_expected_error_and_may_be_weighed_by_its_column() -> None:
+    made = computing("SUM(x) / COUNT(*) AS y, SUM(x * x) AS q")
+    assert [e.output for e in made.expected] == ["y", "q"]
+    heavier = computing("SUM(x) / COUNT(*) AS y, SUM(x * x) AS q", weights={"y": 100})
+    shares = [{s.measure.label: s.share for s in p.steps if isinstance(s, Noised)} for p in (made, heavier)]
+    assert shares[1]["centred(x)"] > shares[0]["centred(x)"]
+    with pytest.raises(InvalidParameter, match="Weigh one of q, mean, y"):
+        computing("SUM(x) / COUNT(*) AS y, SUM(x * x) AS q", weights={"z": 1})

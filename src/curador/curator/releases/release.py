@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import html
 import json
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import date
@@ -43,7 +44,8 @@ class Release:
     """Noised values, one row per group, and all that may be stated about them.
 
     ``groups`` names the columns that identify groups.  ``intervals`` has one interval per row for each output that
-    has them, ``ranks`` the error of quantiles, in ranks.  ``unit`` is the id of what is protected, None for a row.
+    has them, without ends (infinite) where a denominator may be zero; ``ranks`` the error of quantiles, in ranks.
+    ``unit`` is the id of what is protected, None for a row.
     ``remarks`` are notes for the reader, as codes; :attr:`notes` are their texts.  A ``rehearsal`` is about
     made-up rows.  ``repeated``: its measurement was bought before, and this presentation of it was free.  ``seal`` is
     the ledger's: whoever holds the ledger can verify by it that nothing was changed; empty for a ledger in memory.
@@ -134,7 +136,8 @@ class Release:
         """Where the protected statistic lies, with the release's confidence."""
         _ = self[name]  # refuses a name that no column has
         if name not in self.intervals:
-            of = f"it is within {self.ranks[name]:.4g} ranks" if name in self.ranks else "it is not noised"
+            of = "it is not noised, or is no number"
+            of = f"it is within {self.ranks[name]:.4g} ranks" if name in self.ranks else of
             raise InvalidParameter(f"{name!r} has no interval: {of}.", fix="Read release.ranks, or another column.")
         return self.intervals[name][row]
 
@@ -158,7 +161,7 @@ class Release:
             "columns": {name: [_out(x) for x in cells] for name, cells in self.columns.items()},
             "dates": [name for name, cells in self.columns.items() if any(isinstance(x, date) for x in cells)],
             "groups": list(self.groups),
-            "intervals": {name: [list(ends) for ends in found] for name, found in self.intervals.items()},
+            "intervals": {name: [_ends_out(ends) for ends in found] for name, found in self.intervals.items()},
             "ranks": dict(self.ranks),
             "confidence": self.confidence,
             "guarantee": self.guarantee.to_json(),
@@ -189,7 +192,7 @@ class Release:
             return cls(
                 {name: tuple(_in(x, name in dates) for x in cells) for name, cells in data["columns"].items()},
                 tuple(data["groups"]),
-                {name: tuple((float(a), float(b)) for a, b in found) for name, found in data["intervals"].items()},
+                {name: tuple(_ends_in(*ends) for ends in found) for name, found in data["intervals"].items()},
                 dict(data["ranks"]),
                 data["confidence"],
                 guarantee_from_json(data["guarantee"]),
@@ -373,6 +376,15 @@ def _library(name: str) -> Any:
         return import_module(name)
     except ImportError:
         raise InvalidParameter(f"{name} is not installed.", fix=f"Run: pip install {name}") from None
+
+
+def _ends_out(ends: Interval) -> list[float | None]:
+    """An interval as JSON holds it: null where it has no end."""
+    return [x if math.isfinite(x) else None for x in ends]
+
+
+def _ends_in(low: Any, high: Any) -> Interval:
+    return -math.inf if low is None else float(low), math.inf if high is None else float(high)
 
 
 def _out(x: Cell) -> object:

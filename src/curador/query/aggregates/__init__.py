@@ -8,6 +8,7 @@ Reading order:
 * sums — sums
 * moments — means, variances, standard deviations
 * ratios — intervals for ratios of noisy numbers
+* linear — weighted sums of noisy measures, and ratios of them: arithmetic on answers
 * ranks — quantiles, least and largest values, bounds
 * top — the largest groups
 * tree — counts over a tree of groups that agree

@@ -189,6 +189,10 @@ class Function(ABC):
     def recipes(self, name: str, aggregate: Aggregate, t: Type | None, centred: bool) -> tuple[Recipe, ...]:
         """How the outputs are made of measures; ``centred`` where another output centres the same column."""
 
+    def weights(self, recipe: Recipe) -> tuple[float, ...] | None:
+        """What each measure counts for, where an answer is their weighted sum; None where it is not."""
+        return None
+
     @abstractmethod
     def estimate(self, recipe: Recipe, parts: Sequence[Part], confidence: float) -> Estimate:
         """The answer from noised measures, with intervals.

@@ -58,6 +58,9 @@ class CountFunction(Function):
     def recipes(self, name: str, aggregate: Aggregate, t: Type | None, centred: bool) -> tuple[Recipe, ...]:
         return (recipe_of(name, aggregate, {count_beside(aggregate, t): 1.0}),)
 
+    def weights(self, recipe: Recipe) -> tuple[float, ...] | None:
+        return (1.0,)
+
     def estimate(self, recipe: Recipe, parts: Sequence[Part], confidence: float) -> Estimate:
         values, noisy = parts[0]
         return estimate_of(recipe.name, values, *noisy.ends(values, confidence))

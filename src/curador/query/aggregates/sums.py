@@ -53,6 +53,11 @@ class SumFunction(Function):
         plain = Measure(MeasureKind.SUM, aggregate.column, low, high, 0, grid)
         return (recipe_of(name, aggregate, {plain: 1 / most}),)
 
+    def weights(self, recipe: Recipe) -> tuple[float, ...] | None:
+        summed, *rest = recipe.measures
+        scale = 2.0**-summed.bits
+        return (scale, *(summed.centre * scale for _ in rest))
+
     def estimate(self, recipe: Recipe, parts: Sequence[Part], confidence: float) -> Estimate:
         (total, summed), *rest = parts
         scale = 2.0**-summed.measure.bits

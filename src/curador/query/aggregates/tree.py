@@ -187,6 +187,9 @@ class TreeFunction(CountFunction):
 
     name = "tree"
 
+    def weights(self, recipe: Recipe) -> tuple[float, ...] | None:
+        return None
+
     def estimate(self, recipe: Recipe, parts: Sequence[Part], confidence: float) -> Estimate:
         tree = recipe.tree
         assert tree is not None

@@ -4,5 +4,7 @@ Reading order:
 
 * noisy — the noised measurement: what a ledger keeps
 * noise — exact integers to a noised measurement
+* evaluate — the value of an expression over an answer, in all of its groups
+* derived — where what is computed from answers lies
 * postprocess — a noised measurement to the columns of an answer
 """

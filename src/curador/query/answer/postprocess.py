@@ -1,8 +1,9 @@
 """From a noised measurement to the columns of an answer: post-processing, which reads nothing but what was released.
 
-Estimates with intervals first, then HAVING, ORDER BY and LIMIT, then labels.  Every interval covers the statistic that
-was protected, with values clipped to their bounds and units cut to their limits; it says nothing about what clipping
-and cutting left out, nor about a larger population.  Each covers by itself, not all of them at once.
+Estimates with intervals first, then HAVING, computed columns, ORDER BY and LIMIT, then labels.  Every interval covers
+the statistic that was protected, with values clipped to their bounds and units cut to their limits; it says nothing
+about what clipping and cutting left out, nor about a larger population.  Each covers by itself, not all of them at
+once.
 
 Choosing what to show by the noise that is shown spoils intervals, so they are corrected.  Where a noised count decides
 whether its group is shown at all, its interval is made from the law that is left (``Noised.ends``).  Where HAVING and
@@ -12,21 +13,19 @@ LIMIT choose rows by noised numbers, the intervals of the rows shown are made wi
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date
-from fractions import Fraction
-from functools import singledispatch
-from typing import Any, TypeVar
+from typing import Any
 
 from curador.errors import InvalidParameter
-from curador.numbers import rational
 from curador.query.aggregates.base import Estimate, Recipe, function_named
 from curador.query.aggregates.ranks import rank_estimates
+from curador.query.answer.derived import Noisy, interval_of
+from curador.query.answer.evaluate import Cells, evaluated, in_order
 from curador.query.answer.noisy import NoisyCounts
-from curador.query.ask.question import Order, Question
+from curador.query.ask.question import Question
 from curador.query.language import expressions as ex
-from curador.query.plan.facts import chosen_by_noise
+from curador.query.plan.facts import at_once, chosen_by_noise, having_by_noise
 from curador.query.plan.plan import Plan
 from curador.query.plan.steps import Noised, Ranked, Step
 
@@ -52,20 +51,52 @@ def answered(plan: Plan, noisy: NoisyCounts) -> Answered:
     question = plan.question
     made = estimates(plan.recipes, plan.steps, noisy, plan.confidence)
     groups = {g.name: tuple(key[i] for key in noisy.keys) for i, g in enumerate(question.group_by)}
-    columns: dict[str, Sequence[Any]] = {**groups, **{e.name: e.values for e in made}}
-    # The place of a row travels with it under a name that no column has.
-    rows = [{"": i, **{name: cells[i] for name, cells in columns.items()}} for i in range(len(noisy.keys))]
-    places: list[Any] = [row[""] for row in finish(question, rows)]
-    if places and len(rows) > 1 and chosen_by_noise(plan):
-        level = corrected(plan.confidence, 1 if question.tree is not None else len(places), len(rows))
+    found: dict[str, Cells] = {**groups, **{e.name: e.values for e in made}}
+    left = kept(question, found, len(noisy.keys))
+    columns = computed(question, {name: [cells[i] for i in left] for name, cells in found.items()}, len(left))
+    places = ordered(question, columns, len(left))
+    level = plan.confidence
+    if places and len(noisy.keys) > 1 and chosen_by_noise(plan):
+        level = corrected(level, 1 if at_once(plan) else len(places), len(noisy.keys))
         made = estimates(plan.recipes, plan.steps, noisy, level)  # the same values, with other ends
+    found_ends = ((e.name, _intervals(e, left)) for e in made)
+    intervals: dict[str, Sequence[Ends]] = {name: ends for name, ends in found_ends if ends is not None}
+    intervals |= _computed_intervals(plan, noisy, left, columns, level)
+    ranks = {e.name: e.ranks for e in made if e.ranks is not None}
+    again = {d.name: d.expr.column for d in question.derived if isinstance(d.expr, ex.Name)}  # under another name
+    ranks |= {name: ranks[column] for name, column in again.items() if column in ranks}
     labels = {g.name: g.expr.labels for g in question.group_by if isinstance(g.expr, ex.Bin)}
     return Answered(
-        {name: tuple(_labelled(cells[i], labels.get(name)) for i in places) for name, cells in columns.items()},
+        {name: tuple(_labelled(columns[name][i], labels.get(name)) for i in places) for name in question.outputs},
         tuple(groups),
-        {e.name: ends for e in made if (ends := _intervals(e, places)) is not None},
-        {e.name: e.ranks for e in made if e.ranks is not None},
+        {
+            name: tuple(ends[i] for i in places)
+            for name in question.outputs
+            if (ends := intervals.get(name)) is not None
+        },
+        {name: ranks[name] for name in question.outputs if name in ranks},
     )
+
+
+def _computed_intervals(
+    plan: Plan, noisy: NoisyCounts, left: Sequence[int], columns: Mapping[str, Cells], level: float
+) -> dict[str, list[Ends]]:
+    """The intervals of the derived columns that are shown, in the groups that HAVING leaves."""
+    question = plan.question
+    numeric = {name for name, kind in plan.checked.kinds.items() if kind is not None and kind.numeric}
+    wanted = [d for d in question.derived if d.name in question.outputs and d.name in numeric]
+    if not wanted:
+        return {}
+    noised = {step.measure: step for step in plan.steps if isinstance(step, Noised)}
+    names = frozenset(g.name for g in question.group_by)
+    at = Noisy(plan.recipes, noised, noisy, left, columns, names, having_by_noise(plan))
+    out: dict[str, list[Ends]] = {}
+    for d in wanted:
+        ends = interval_of(d.expr, at, level)
+        if ends is not None:
+            cells = zip(columns[d.name], ends[0].tolist(), ends[1].tolist(), strict=True)
+            out[d.name] = [(low, high) if x is None else (min(low, x), max(high, x)) for x, low, high in cells]
+    return out
 
 
 def corrected(confidence: float, shown: int, among: int) -> float:
@@ -91,7 +122,7 @@ def _labelled(cell: Any, labels: Sequence[str] | None) -> Any:
     return cell if labels is None or cell is None else labels[cell]
 
 
-def _intervals(estimate: Estimate, places: list[Any]) -> tuple[Ends, ...] | None:
+def _intervals(estimate: Estimate, places: Sequence[int]) -> tuple[Ends, ...] | None:
     if estimate.lower is None or estimate.upper is None:
         return None
     return tuple((estimate.lower[i], estimate.upper[i]) for i in places)
@@ -119,103 +150,38 @@ def estimates(
     return out
 
 
-# ---- HAVING, ORDER BY and LIMIT --------------------------------------------------------------------------------------
-
-AnswerRow = Mapping[str, object]
-_Row = TypeVar("_Row", bound=AnswerRow)
+# ---- HAVING, computed columns, ORDER BY and LIMIT --------------------------------------------------------------------
 
 
-def finish(question: Question, rows: Iterable[_Row]) -> list[_Row]:
-    """The rows of a noised answer that are shown, in the order asked for; without one, in the order they come.
-
-    Guarantee: post-processing; reads nothing but what is about to be released [DMNS06].
+def kept(question: Question, columns: Mapping[str, Cells], rows: int) -> list[int]:
+    """The places of the groups that HAVING leaves.
 
     >>> from curador.query.aggregates.counts import count
     >>> from curador.query.ask.question import Output
+    >>> q = Question("t", (Output("n", count()),), having=ex.Compare(">", ex.Name("n"), ex.Literal(0)))
+    >>> kept(q, {"n": (3, -1, 8)}, 3)
+    [0, 2]
+    """
+    if question.having is None:
+        return list(range(rows))
+    return [i for i, true in enumerate(evaluated(question.having, columns, rows)) if true is True]
+
+
+def computed(question: Question, columns: Mapping[str, Cells], rows: int) -> dict[str, Cells]:
+    """The columns of the answer, and those derived from them."""
+    return {**columns, **{d.name: evaluated(d.expr, columns, rows) for d in question.derived}}
+
+
+def ordered(question: Question, columns: Mapping[str, Cells], rows: int) -> list[int]:
+    """The places of the rows that are shown, in the order asked for; without one, in the order they come.
+
+    >>> from curador.query.aggregates.counts import count
+    >>> from curador.query.ask.question import Order, Output
     >>> q = Question("t", (Output("n", count()),), order_by=(Order("n", descending=True),), limit=2)
-    >>> finish(q, [{"n": 3}, {"n": -1}, {"n": 8}])
-    [{'n': 8}, {'n': 3}]
+    >>> ordered(q, {"n": (3, -1, 8)}, 3)
+    [2, 0]
     """
-    kept = [row for row in rows if question.having is None or holds(question.having, row) is True]
+    places = list(range(rows))
     for order in reversed(question.order_by):  # sorting is stable: the last key first
-        known = [row for row in kept if _value(row[order.name]) is not None]
-        unknown = [row for row in kept if _value(row[order.name]) is None]
-        kept = sorted(known, key=lambda row: _sortable(row, order), reverse=order.descending) + unknown
-    return kept if question.limit is None else kept[: question.limit]
-
-
-def _sortable(row: AnswerRow, order: Order) -> Fraction | str | int:
-    found = _value(row[order.name])
-    assert found is not None
-    return found
-
-
-def _value(x: object) -> Fraction | str | int | None:
-    """A value that compares with its like: numbers exactly, dates as days, NaN as unknown."""
-    if x is None or (isinstance(x, float) and math.isnan(x)):
-        return None
-    if isinstance(x, float) and math.isinf(x):
-        return Fraction(10) ** 400 * (1 if x > 0 else -1)  # beyond every double
-    if isinstance(x, date):
-        return x.toordinal()
-    return x if isinstance(x, str | bool) else rational(x, "an answer")
-
-
-@singledispatch
-def holds(e: ex.Expr, row: AnswerRow) -> bool | None:
-    """Whether a condition is true of a row of the answer: true, false, or None where that is unknown.
-
-    >>> holds(ex.Compare(">", ex.Name("n"), ex.Literal(5)), {"n": 7.5})
-    True
-    """
-    found = _operand(e, row)
-    assert found is None or isinstance(found, bool)
-    return found
-
-
-def _operand(e: ex.Expr, row: AnswerRow) -> Fraction | str | int | None:
-    if isinstance(e, ex.Name):
-        return _value(row[e.column])
-    assert isinstance(e, ex.Literal), "HAVING was checked to compare names and literals"
-    return _value(e.value)
-
-
-@holds.register
-def _(e: ex.Compare, row: AnswerRow) -> bool | None:
-    a, b = _operand(e.left, row), _operand(e.right, row)
-    if a is None or b is None:
-        return None
-    if e.op in ("=", "<>"):
-        return (a == b) is (e.op == "=")
-    assert not isinstance(a, str)
-    assert not isinstance(b, str)
-    return {"<": a < b, "<=": a <= b, ">": a > b, ">=": a >= b}[e.op]
-
-
-@holds.register
-def _(e: ex.In, row: AnswerRow) -> bool | None:
-    a = _operand(e.operand, row)
-    return None if a is None else a in [_operand(v, row) for v in e.values]
-
-
-@holds.register
-def _(e: ex.IsNull, row: AnswerRow) -> bool | None:
-    return _operand(e.operand, row) is None
-
-
-@holds.register
-def _(e: ex.Not, row: AnswerRow) -> bool | None:
-    found = holds(e.operand, row)
-    return None if found is None else not found
-
-
-@holds.register
-def _(e: ex.And, row: AnswerRow) -> bool | None:
-    found = [holds(x, row) for x in e.operands]
-    return False if False in found else None if None in found else True
-
-
-@holds.register
-def _(e: ex.Or, row: AnswerRow) -> bool | None:
-    found = [holds(x, row) for x in e.operands]
-    return True if True in found else None if None in found else False
+        places = in_order(places, columns[order.name], order.descending)
+    return places[question.offset :][: question.limit]

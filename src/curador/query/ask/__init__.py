@@ -5,6 +5,7 @@ Reading order:
 * question — a question, small and immutable
 * typed — its rows checked against the tables: columns with types and bounds
 * resolve — texts beside dates, inside its rows, read as dates
+* measured — the same question, asked by the aggregates that measure it best
 * builder — questions built step by step
 * sql — questions written in SQL
 """

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 from curador.errors import CuradorError, InvalidParameter, QuestionRefused
 from curador.mechanisms.sensitivity import Contribution, in_all
 from curador.query.aggregates.base import Aggregate
-from curador.query.ask.question import Group, Join, KeyList, Order, Output, Question
+from curador.query.ask.question import Derived, Group, Join, KeyList, Order, Output, Question
 from curador.query.ask.typed import is_unit, table_of
 from curador.query.language import expressions as ex
 from curador.query.language.rows import OfParts, OfUnit, PerUnit, RowSet, UnionAll
@@ -48,9 +48,12 @@ class TableQuery:
     tree_name: str | None = None
     totals: tuple[tuple[tuple[str, ...], int], ...] = ()
     outputs: tuple[Output, ...] = ()
-    kept: ex.Expr | None = None
-    order: tuple[Order, ...] = ()
+    derived: tuple[tuple[str, Condition], ...] = ()
+    listed: tuple[str, ...] = ()
+    kept: tuple[Condition, ...] = ()
+    order: tuple[tuple[Condition, bool], ...] = ()
     most: int | None = None
+    skipped: int = 0
     contribution: Contribution | None = None
     source: PerUnit | UnionAll | None = None
 
@@ -193,22 +196,38 @@ class TableQuery:
                     f"{name!r} is not an aggregate.", fix="Use count(), mean('column') and the like."
                 )
         found = tuple(Output(name, self._measured(what)) for name, what in named.items())
-        return replace(self, outputs=(*self.outputs, *found))
+        return replace(self, outputs=(*self.outputs, *found), listed=(*self.listed, *named))
 
     # -- noised answers
 
+    def derive(self, **named: Condition) -> Self:
+        """Add columns computed from noised answers, by SQL over their names or over aggregates; they cost nothing.
+
+        An aggregate that only stands here is measured, and not shown.
+
+        >>> from curador.query.aggregates.counts import count
+        >>> t = Table("t.csv", columns={"x": {"type": "integer", "bounds": [0, 9]}})
+        >>> q = TableQuery.of("t", {"t": t}).aggregate(n=count()).derive(total="2 * SUM(x)", half="n / 2")
+        >>> q.question.outputs
+        ('n', 'total', 'half')
+        """
+        return replace(self, derived=(*self.derived, *named.items()), listed=(*self.listed, *named))
+
+    def show(self, *names: str) -> Self:
+        """Show only these of the aggregates and derived columns, in this order; groups are always shown."""
+        return replace(self, listed=names)
+
     def having(self, condition: Condition) -> Self:
         """Keep groups by their noised answers; costs nothing."""
-        wanted = _parsed(condition) if isinstance(condition, str) else _expression(condition)
-        return replace(self, kept=wanted if self.kept is None else ex.all_of(self.kept, wanted))
+        return replace(self, kept=(*self.kept, condition))
 
-    def order_by(self, *names: str, descending: bool = False) -> Self:
-        """Sort by columns of the noised answer; costs nothing."""
-        return replace(self, order=(*self.order, *(Order(name, descending) for name in names)))
+    def order_by(self, *by: Condition, descending: bool = False) -> Self:
+        """Sort by columns of the noised answer, or by what is computed from them; costs nothing."""
+        return replace(self, order=(*self.order, *((what, descending) for what in by)))
 
-    def limit(self, most: int) -> Self:
-        """Show only the first ``most`` groups of the noised answer; costs nothing."""
-        return replace(self, most=most)
+    def limit(self, most: int | None, offset: int = 0) -> Self:
+        """Show only ``most`` groups of the noised answer, behind the first ``offset``; costs nothing."""
+        return replace(self, most=most, skipped=offset)
 
     # -- the question
 
@@ -216,26 +235,81 @@ class TableQuery:
     def question(self) -> Question:
         """The question as it stands, checked against its tables."""
         try:
-            asked = Question(
-                table=self.table,
-                joins=self.joins,
-                where=ex.all_of(*self.filters) if self.filters else None,
-                group_by=self.groups,
-                aggregates=self.outputs,
-                keys=self.keys,
-                tree=self.tree_name,
-                totals=self.totals,
-                having=self.kept,
-                order_by=self.order,
-                limit=self.most,
-                contribution=self.contribution,
-                source=self.source,
-            )
-            return check(asked, self.tables, unread).question
+            return check(self._asked(), self.tables, unread).question
         except QuestionRefused:
             raise
         except CuradorError as error:
             raise QuestionRefused(error.what, fix=error.fix) from None
+
+    def _asked(self) -> Question:
+        after = self._after()
+        outputs = after.get("aggregates", self.outputs)
+        measured = {o.name: o.aggregate.outputs(o.name) for o in outputs}
+        return Question(
+            table=self.table,
+            joins=self.joins,
+            where=ex.all_of(*self.filters) if self.filters else None,
+            group_by=self.groups,
+            keys=self.keys,
+            tree=self.tree_name,
+            totals=self.totals,
+            limit=self.most,
+            offset=self.skipped,
+            contribution=self.contribution,
+            source=self.source,
+            shown=tuple(n for name in self.listed for n in measured.get(name, (name,))),
+            **{"aggregates": self.outputs, **after},
+        )
+
+    def _after(self) -> dict[str, Any]:
+        """What is done to noised answers, and the aggregates that it needs."""
+        if not (self.derived or self.kept or self.order):
+            return {}
+        columns = {*(g.name for g in self.groups), *(name for name, _ in self.derived)}
+        columns |= {name for o in self.outputs for name in o.aggregate.outputs(o.name)}
+        order = [(ex.Name(by) if isinstance(by, str) and by in columns else by, down) for by, down in self.order]
+        every = [*(e for _, e in self.derived), *self.kept, *(by for by, _ in order)]
+        if not any(isinstance(e, str) for e in every) and all(isinstance(by, ex.Name) for by, _ in order):
+            kept = [_expression(e) for e in self.kept]
+            return {
+                "derived": tuple(Derived(name, _expression(e)) for name, e in self.derived),
+                "having": ex.all_of(*kept) if kept else None,
+                "order_by": tuple(Order(by.column, down) for by, down in order if isinstance(by, ex.Name)),
+            }
+        return self._read_after(order, columns)
+
+    def _read_after(self, order: list[tuple[Condition, bool]], columns: set[str]) -> dict[str, Any]:
+        from curador.query.ask.sql.answers import Answers
+
+        answers = Answers(
+            self._relation("").reader(),
+            {g.expr: g.name for g in self.groups},
+            self._is_unit,
+            outputs=list(self.outputs),
+            taken={name.casefold() for name in columns},
+        )
+
+        def read(e: Condition) -> ex.Expr:
+            return answers.of_text(self._relation(e).reader()) if isinstance(e, str) else _expression(e)
+
+        plain = {
+            name for name, e in self.derived if isinstance(e, str) and answers.measure(name, self._relation(e).reader())
+        }
+        for name, e in self.derived:
+            if name not in plain:
+                answers.derived.append(Derived(name, read(e)))
+        answers.named_first = True
+        kept = [read(e) for e in self.kept]
+        by = tuple(Order(answers.name_of(read(e), "order"), down) for e, down in order)
+        return {
+            "aggregates": tuple(answers.outputs),
+            "derived": tuple(answers.derived),
+            "having": ex.all_of(*kept) if kept else None,
+            "order_by": by,
+        }
+
+    def _is_unit(self, e: ex.Expr) -> bool:
+        return is_unit(e, RowSet(self.table, self.source, self.joins), self.tables)
 
     # -- names
 
@@ -270,8 +344,7 @@ class TableQuery:
             read = self._column(column.column) if named else self._read(column.column)
         else:
             read = self._read(column)
-        rows = RowSet(self.table, self.source, self.joins)
-        counts_units = what.function == "count_distinct" and is_unit(read, rows, self.tables)
+        counts_units = what.function == "count_distinct" and self._is_unit(read)
         return replace(what, column=None if counts_units else read)
 
 

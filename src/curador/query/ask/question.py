@@ -16,11 +16,11 @@ from curador.mechanisms.sensitivity import Contribution
 from curador.numbers import set_fields, whole
 from curador.query.aggregates.base import Aggregate, aggregate_from_json, function_named
 from curador.query.aggregates.counts import count
-from curador.query.language.expressions import Bin, Expr, Literal
+from curador.query.language.expressions import Bin, Expr, Literal, Name
 from curador.query.language.rows import Join as Join
 from curador.query.language.rows import PerUnit, RowSet, UnionAll, join_from_json, source_from_json, tables_in
 from curador.query.language.text import shortened
-from curador.query.language.trees import expr_from_json, names
+from curador.query.language.trees import expr_from_json, names, substitute
 from curador.query.tables.columns import Key
 from curador.query.tables.names import distinct, identifier, suggestion
 
@@ -49,6 +49,19 @@ class Output:
 
     name: str
     aggregate: Aggregate
+
+
+@dataclass(frozen=True)
+class Derived:
+    """A column computed from noised answers, under its own name: free, like all that is done after the noise.
+
+    >>> from curador.query.language.expressions import Arithmetic
+    >>> str(Derived("mean", Arithmetic("/", Name("total"), Name("n"))).expr)
+    'total / n'
+    """
+
+    name: str
+    expr: Expr
 
 
 @dataclass(frozen=True)
@@ -99,12 +112,13 @@ class Order:
 class Question:
     """One question about the rows of one table, or of what ``source`` makes of tables.
 
-    The answer's columns are the groups, then the aggregates, in their order.
+    The answer's columns are the groups, then the aggregates and what is ``derived`` from them, in their order; or of
+    those the ones that are ``shown``, in that order.  What is not shown is measured all the same: HAVING, ORDER BY and
+    derived columns may use it.
 
     ``tree`` names a declared hierarchy to release at all its levels, ``totals`` public totals of its nodes (by path)
-    to adjust to.  HAVING, ORDER BY and LIMIT see noised answers only.
+    to adjust to.  Derived columns, HAVING, ORDER BY, LIMIT and OFFSET see noised answers only.
 
-    >>> from curador.query.language.expressions import Name
     >>> q = Question("adult", aggregates=(Output("n", count()),), group_by=(Group("sex", Name("sex")),))
     >>> q.outputs, Question.from_json(q.to_json()) == q
     (('sex', 'n'), True)
@@ -123,20 +137,24 @@ class Question:
     limit: int | None = None
     contribution: Contribution | None = None
     source: PerUnit | UnionAll | None = None
+    derived: tuple[Derived, ...] = ()
+    shown: tuple[str, ...] = ()
+    offset: int = 0
 
     def __post_init__(self) -> None:
         identifier(self.table, "A table")
-        for name in ("aggregates", "joins", "group_by", "keys", "order_by"):
+        for name in ("aggregates", "joins", "group_by", "keys", "order_by", "derived", "shown"):
             set_fields(self, **{name: tuple(getattr(self, name))})
         set_fields(self, totals=tuple(sorted((tuple(path), whole(n, "a total")) for path, n in self.totals)))
         self._open_histograms()
         self._check_size()
         set_fields(self, limit=None if self.limit is None else whole(self.limit, "LIMIT", 1))
+        set_fields(self, offset=whole(self.offset, "OFFSET"))
         self._check_outputs()
         self._check_keys()
         place = {g.name: i for i, g in enumerate(self.group_by)}
         set_fields(self, keys=tuple(sorted(self.keys, key=lambda k: min(place[name] for name in k.groups))))
-        self._check_after()
+        self._write_out()
 
     def _open_histograms(self) -> None:
         """Replace a histogram by a count in groups, one group for each bin."""
@@ -167,7 +185,9 @@ class Question:
     def _check_outputs(self) -> None:
         if not self.aggregates:
             raise QuestionRefused("A question needs something to measure.", fix="Add COUNT(*), or another aggregate.")
-        found = self.outputs
+        if self.shown == self._computed:
+            set_fields(self, shown=())  # all of them, in their order: one form for one question
+        found = self.columns
         for name in found:
             identifier(name, "A column of the answer")
         if len(found) > MOST_OUTPUTS:
@@ -194,20 +214,44 @@ class Question:
         if self.totals and self.tree is None:
             raise QuestionRefused("Totals belong to a tree.", fix="Name the tree, or leave totals out.")
 
-    def _check_after(self) -> None:
-        used = {n.column for n in names(self.having)} if self.having is not None else set()
-        for name in [*sorted(used), *(o.name for o in self.order_by)]:
-            if name not in self.outputs:
+    def _write_out(self) -> None:
+        """Write derived columns, and HAVING, in terms of groups and aggregates alone."""
+        known: dict[Name, Expr] = {Name(n): Name(n) for n in self.columns[: len(self.columns) - len(self.derived)]}
+        written = []
+        for d in self.derived:
+            written.append(Derived(d.name, self._known(d.expr, known)))
+            known[Name(d.name)] = written[-1].expr
+        set_fields(self, derived=tuple(written))
+        if self.having is not None:
+            set_fields(self, having=self._known(self.having, known))
+        for name in (*(o.name for o in self.order_by), *self.shown):
+            self._known(Name(name), known)
+        if len(set(self.shown)) < len(self.shown) or {g.name for g in self.group_by} & set(self.shown):
+            raise QuestionRefused("A column is shown twice, or is a group.", fix="Groups are shown in any case.")
+
+    def _known(self, e: Expr, known: Mapping[Name, Expr]) -> Expr:
+        for name in sorted(names(e), key=str):
+            if name not in known:
                 raise QuestionRefused(
-                    f"{name!r} is not a column of the answer; HAVING and ORDER BY see noised answers only.",
-                    fix=suggestion(name, self.outputs, "Its columns are"),
+                    f"{str(name)!r} is not a column of the answer; after the noise there are noised answers only.",
+                    fix=suggestion(str(name), [n.column for n in known], "Its columns are"),
                 )
+        return substitute(e, known)
 
     @property
     def outputs(self) -> tuple[str, ...]:
-        """The columns of the answer, in order."""
+        """The columns of the answer that are shown, in order."""
+        return (*(g.name for g in self.group_by), *(self.shown or self._computed))
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """All columns of the answer, shown or not: the groups, the aggregates, and what is derived from them."""
+        return (*(g.name for g in self.group_by), *self._computed)
+
+    @property
+    def _computed(self) -> tuple[str, ...]:
         measured = (name for o in self.aggregates for name in o.aggregate.outputs(o.name))
-        return (*(g.name for g in self.group_by), *measured)
+        return (*measured, *(d.name for d in self.derived))
 
     @cached_property
     def rows(self) -> RowSet:
@@ -269,6 +313,9 @@ class Question:
                 limit=data["limit"],
                 contribution=None if data["contribution"] is None else Contribution(**data["contribution"]),
                 source=source_from_json(data["source"]),
+                derived=tuple(Derived(d["name"], expr_from_json(d["expr"])) for d in data["derived"]),
+                shown=tuple(map(str, data["shown"])),
+                offset=data["offset"],
             )
         except (TypeError, KeyError, AttributeError):
             raise QuestionRefused("This is not a question that to_json() wrote.", fix="Use to_json().") from None
@@ -277,7 +324,7 @@ class Question:
 def _out(x: object) -> object:
     if isinstance(x, Expr | Aggregate | Join | KeyList | PerUnit | UnionAll):
         return x.to_json()
-    if isinstance(x, Group | Output | Order | Contribution):
+    if isinstance(x, Group | Output | Derived | Order | Contribution):
         return {f.name: _out(getattr(x, f.name)) for f in fields(x)}
     return [_out(y) for y in x] if isinstance(x, tuple) else x
 

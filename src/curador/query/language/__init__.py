@@ -12,4 +12,5 @@ Reading order:
 * resolve — texts beside dates read as dates, casts that change nothing left out
 * text — an expression as SQL, for messages
 * rows — the rows that a question is about: a table, one row per unit, several tables together
+* answers — expressions over the columns of a noised answer
 """

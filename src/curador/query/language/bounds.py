@@ -25,6 +25,7 @@ from functools import singledispatch
 
 from curador.errors import QuestionRefused
 from curador.query.language import expressions as ex
+from curador.query.language.answers import Applied, OverGroups
 from curador.query.language.functions.dates import part_type
 from curador.query.language.functions.numbers import RowFunction, too_wide
 from curador.query.language.functions.texts import TextOrder
@@ -73,6 +74,14 @@ def _(e: ex.Literal, scope: Scope) -> Type:
     found = Type(e.kind, point, point, bits, nullable=False, keys=keys)  # type: ignore[arg-type]
     _fits(e, ValueRange(point, point, bits))
     return found
+
+
+@typecheck.register(Applied)
+@typecheck.register(OverGroups)
+def _(e: ex.Expr, scope: Scope) -> Type:
+    raise QuestionRefused(
+        f"{shortened(e)} stands where a value of one row is needed.", fix="Compute it from aggregates, after the noise."
+    )
 
 
 # ---- numbers -------------------------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import fields
 from fractions import Fraction
 
+import curador.query.language.answers  # noqa: F401  its expressions are read back, too
 from curador.errors import QuestionRefused
 from curador.query.language.expressions import Bin, Expr, Literal, Name
 from curador.query.language.functions import curves, dates, moments, numbers, texts  # noqa: F401  their kinds are read from JSON, too

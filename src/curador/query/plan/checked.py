@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
 from itertools import product
 
 from curador.errors import QuestionRefused
 from curador.query.aggregates.base import Aggregate, function_named
-from curador.query.ask.question import Group, Output, Question
+from curador.query.ask.measured import best_measured
+from curador.query.ask.question import Derived, Group, Output, Question
 from curador.query.ask.resolve import resolved_inside
 from curador.query.ask.typed import TypedRows, table_of, typed_rows
 from curador.query.language import expressions as ex
+from curador.query.language.answers import answer_kind, check_condition
 from curador.query.language.bounds import condition, typecheck, unbounded
 from curador.query.language.functions.moments import MomentTrunc
 from curador.query.language.resolve import resolved
@@ -68,6 +71,17 @@ class Checked:
         """The table that is asked."""
         return self.rows.table
 
+    @cached_property
+    def kinds(self) -> Mapping[str, Kind | None]:
+        """The kind of every column of the answer; aggregates are numbers, and NULL alone has none."""
+        found: dict[str, Kind | None] = {
+            g.name: t.kind for g, t in zip(self.question.group_by, self.groups, strict=True)
+        }
+        known = {ex.Name(name): found.get(name) or Kind.REAL for name in self.question.columns}
+        for d in self.question.derived:
+            found[d.name] = answer_kind(d.expr, known)
+        return {name: found.get(name, Kind.REAL) for name in self.question.columns}
+
     def require_bounds(self) -> None:
         """Refuse what would be summed or ranked without bounds; a planner may first offer to learn them."""
         for output, t in zip(self.question.aggregates, self.columns, strict=True):
@@ -80,7 +94,7 @@ class Checked:
 
 
 def check(question: Question, tables: Mapping[str, Table], public_rows: PublicRows | None = None) -> Checked:
-    """The question with its types, or a refusal that names the column and the fix.
+    """The question, asked by what measures it best, with its types; or a refusal that names the column and the fix.
 
     ``public_rows`` reads keys from public tables; without it none are, and groups made of their columns are selected
     privately.
@@ -95,7 +109,7 @@ def check(question: Question, tables: Mapping[str, Table], public_rows: PublicRo
     question = resolved_inside(_clipped(question, tables), tables)
     rows = typed_rows(replace(question.rows, where=None), question.expressions, tables)
     scope = rows.scope
-    question = _resolved(question, scope)
+    question = best_measured(_resolved(question, scope), scope)
     if question.where is not None:
         condition(question.where, scope)
     rows = replace(rows, rows=question.rows)
@@ -106,8 +120,11 @@ def check(question: Question, tables: Mapping[str, Table], public_rows: PublicRo
         raise QuestionRefused("top_k chooses among public keys.", fix="Declare keys for the columns it groups by.")
     if question.contribution is not None and rows.table.unit.id is None:
         raise QuestionRefused("A row is in one group, once: nothing to bound.", fix="Leave bounded() out.")
-    question = _check_having(question, groups)
-    return Checked(question, rows, groups, columns, keys)
+    question = _resolved_after(question, groups)
+    found = Checked(question, rows, groups, columns, keys)
+    if question.having is not None or question.derived:
+        _check_after(question, found.kinds)
+    return found
 
 
 def _clipped(question: Question, tables: Mapping[str, Table]) -> Question:
@@ -315,28 +332,37 @@ def _tree_keys(question: Question, table: Table) -> tuple[tuple[Key, ...], ...]:
 
 # ---- after the noise -----------------------------------------------------------------------------------------
 
-_JOINS = (ex.And, ex.Or, ex.Not)
-_TESTS = (ex.Compare, ex.In, ex.IsNull)
-_SIDES = (ex.Name, ex.Literal)
 
-
-def _check_having(question: Question, groups: tuple[Type, ...]) -> Question:
-    if question.having is None:
+def _resolved_after(question: Question, groups: tuple[Type, ...]) -> Question:
+    """The question with texts beside grouped dates read as dates in what is done to its answers, too."""
+    dated = {
+        ex.Name(g.name): t
+        for g, t in zip(question.group_by, groups, strict=True)
+        if t.kind in (Kind.DATE, Kind.TIMESTAMP)
+    }
+    if not dated or not (question.having is not None or question.derived):
         return question
-    scope = {ex.Name(g.name): t for g, t in zip(question.group_by, groups, strict=True)}
-    noised = {ex.Name(n): Type(Kind.REAL) for n in question.outputs if ex.Name(n) not in scope}
-    having = resolved(question.having, scope | noised)
-    _plain(ex.Not(having))
-    condition(having, scope | noised)
-    return question if having == question.having else replace(question, having=having)
+    having = None if question.having is None else _beside_dates(question.having, dated)
+    derived = tuple(Derived(d.name, _beside_dates(d.expr, dated)) for d in question.derived)
+    return replace(question, having=having, derived=derived)
 
 
-def _plain(e: ex.Expr) -> None:
-    inside = (*_JOINS, *_TESTS, *_SIDES) if isinstance(e, _JOINS) else _SIDES if isinstance(e, _TESTS) else ()
-    for part in e.parts:
-        if not isinstance(part, inside):
-            raise QuestionRefused(
-                f"HAVING computes {shortened(part)}.",
-                fix="Compare columns of the answer with each other or with constants.",
-            )
-        _plain(part)
+def _beside_dates(e: ex.Expr, dated: Scope) -> ex.Expr:
+    if isinstance(e, ex.Compare | ex.In) and any(part in dated for part in e.parts):
+        plain = all(part in dated or isinstance(part, ex.Literal) for part in e.parts)
+        return resolved(e, dated) if plain else e
+    if not e.parts:
+        return e
+
+    def within(x: object) -> object:
+        if isinstance(x, ex.Expr):
+            return _beside_dates(x, dated)
+        return tuple(map(within, x)) if isinstance(x, tuple) else x
+
+    return type(e).build(**{f.name: within(getattr(e, f.name)) for f in fields(e) if f.init})  # type: ignore[arg-type]
+
+
+def _check_after(question: Question, kinds: Mapping[str, Kind | None]) -> None:
+    known = {ex.Name(name): kind for name, kind in kinds.items() if kind is not None}
+    if question.having is not None:
+        check_condition(question.having, known)

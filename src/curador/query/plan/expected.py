@@ -8,12 +8,19 @@ accuracy.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from curador.mechanisms.base import checked_confidence
 from curador.numbers import Number, positive, rational, set_fields
-from curador.query.aggregates.base import Recipe, function_named
+from curador.query.aggregates.base import Function, Recipe, function_named
+from curador.query.aggregates.linear import Forms, LinearForm, form_error, forms_of, linear
+from curador.query.aggregates.measure import Measure
+from curador.query.ask.question import Derived, Question
+from curador.query.language import answers as an
+from curador.query.language import expressions as ex
+from curador.query.language.expressions import Expr
+from curador.query.language.trees import names
 from curador.query.plan.steps import Noised, Ranked, Step
 
 SIZES = (100, 1_000, 10_000, 100_000)
@@ -53,10 +60,11 @@ class Expected:
     """The error of one output in any one group: at most ``value`` with probability at least ``confidence``.
 
     ``value`` is None where it depends on a number of rows that is not public; ``by_rows`` then gives it for several
-    numbers of rows.  ``unit`` is "" (the output's own unit) or "ranks".  ``fitted`` marks counts over a tree, whose
-    error is that before the levels are made to agree.  ``units`` is set where the output's own noise selects groups: it
-    holds in those of at least so many units, given that they are shown; smaller ones may be further off.  ``spread`` is
-    set where it holds for values of at least that standard deviation: that of values spread evenly over their bounds.
+    numbers of rows.  Without those it depends on the answers, as that of most ratios does.  ``unit`` is "" (the
+    output's own unit) or "ranks".  ``fitted`` marks counts over a tree, whose error is that before the levels are made
+    to agree.  ``units`` is set where the output's own noise selects groups: it holds in those of at least so many
+    units, given that they are shown; smaller ones may be further off.  ``spread`` is set where it holds for values
+    of at least that standard deviation: that of values spread evenly over their bounds.
     """
 
     output: str
@@ -93,6 +101,113 @@ def expected(
             fitted = recipe.tree is not None
             found.append(Expected(recipe.name, error, confidence, fitted=fitted, units=units, spread=spread))
     return tuple(found)
+
+
+def computed(
+    question: Question,
+    recipes: Sequence[Recipe],
+    steps: Sequence[Step],
+    rows: int | None,
+    confidence: float,
+    groups: int | None,
+) -> tuple[Expected, ...]:
+    """The error to expect of what is derived from the answers, where that does not depend on the answers themselves.
+
+    Sums, differences and constant factors have the error of their joint law; what is rounded, or the least or largest
+    of several, at most that of its parts, all within theirs at once by a union bound.  ``groups`` is how many groups a
+    total over all of them adds up, None where that is not known.
+    """
+    noised = {step.measure: step for step in steps if isinstance(step, Noised)}
+    sure = groups if question.having is None else None
+    known = _Parts(forms_of(recipes, noised), {o: r for r in recipes for o in r.outputs}, noised, sure)
+    outputs = {output for recipe in recipes for output in recipe.outputs}
+    renamed = {ex.Name(name) for name in outputs}  # another name for an answer: its error is the same
+    wanted = [d for d in question.derived if d.name in question.outputs and d.expr not in renamed]
+    return tuple(_computed(d, known, rows, confidence) for d in wanted)
+
+
+def _computed(derived: Derived, known: _Parts, rows: int | None, confidence: float) -> Expected:
+    parts = known.noisy(derived.expr)
+    if parts is None:
+        return Expected(derived.name, None, confidence)
+    used = [
+        known.made[name].measures for part in parts for name in {n.column for n in names(part)} if name in known.made
+    ]
+    steps = [known.noised[m] for measures in used for m in measures]
+    chosen = next((s.selection for s in steps if s.selection is not None), None)
+    level, units = (confidence, None) if chosen is None else (_given(confidence), chosen.least(confidence))
+    level = 1 - (1 - level) / max(1, len(parts))
+    if rows is None and any(known.by_rows(part) for part in parts):
+        table = tuple((n, known.error(derived.expr, n, level)) for n in SIZES)
+        return Expected(derived.name, None, confidence, by_rows=table, units=units)
+    return Expected(derived.name, known.error(derived.expr, rows or 0, level), confidence, units=units)
+
+
+@dataclass(frozen=True)
+class _Parts:
+    """The outputs that derived columns are made of, with their noise."""
+
+    forms: Forms
+    made: Mapping[str, Recipe]
+    noised: Mapping[Measure, Noised]
+    groups: int | None
+
+    def form(self, e: Expr) -> LinearForm | None:
+        found = linear(e, self.forms)
+        unknown = found is not None and found.window is not None and (self.groups is None or found.window.partition)
+        return None if unknown else found
+
+    def by_rows(self, part: Expr) -> bool:
+        return isinstance(part, ex.Name) and part.column in self.made and self._function(part.column).by_rows
+
+    def _function(self, name: str) -> Function:
+        return function_named(self.made[name].function)
+
+    def noisy(self, e: Expr) -> set[Expr] | None:
+        """The parts with a noise of their own; None where the error depends on the answers."""
+        form = self.form(e)
+        if form is not None:
+            return {e} if form.noisy else set()
+        if isinstance(e, ex.Name):
+            recipe = self.made.get(e.column)
+            return {e} if recipe is not None and recipe.ranks is None and recipe.tree is None else None
+        if not (isinstance(e, ex.Negate | ex.Abs | ex.Least | ex.Greatest) or self._steady(e)):
+            return None
+        found: set[Expr] = set()
+        for part in e.parts:
+            inside = self.noisy(part)
+            if inside is None:
+                return None
+            found |= inside
+        return found
+
+    def _steady(self, e: Expr) -> bool:
+        """Whether errors of the parts make one of the whole, whatever their values are."""
+        if isinstance(e, an.Applied):
+            return e.function in ("round", "floor", "ceil", "trunc")
+        if not isinstance(e, ex.Arithmetic):
+            return False
+        numbers = [form is not None and not form.noisy for form in map(self.form, e.parts)]
+        return e.op in ("+", "-") or (e.op == "*" and any(numbers)) or (e.op == "/" and numbers[1])
+
+    def error(self, e: Expr, rows: int, level: float) -> float:
+        form = self.form(e)
+        if form is not None:
+            return form_error(form, self.noised, self.groups or 1, level)
+        if isinstance(e, ex.Name):
+            recipe = self.made[e.column]
+            return self._function(e.column).error(recipe, [self.noised[m] for m in recipe.measures], rows, level)
+        found = [self.error(part, rows, level) for part in e.parts]
+        if isinstance(e, ex.Least | ex.Greatest):
+            return max(found)
+        if isinstance(e, an.Applied):
+            return found[0] + 10.0**-e.digits
+        if isinstance(e, ex.Arithmetic) and e.op in ("*", "/"):
+            constants = [abs(form.constant) if form and not form.noisy else None for form in map(self.form, e.parts)]
+            left, right = constants
+            factor = (1 / right if right else 0.0) if e.op == "/" else left if left is not None else right
+            return (found[0] + found[1]) * (factor or 0.0)  # that of the constant is 0
+        return sum(found)
 
 
 def _given(confidence: float) -> float:

@@ -14,6 +14,7 @@ from curador.mechanisms.gaussian import Gaussian, IntegerGaussian
 from curador.mechanisms.laplace import IntegerLaplace
 from curador.query.aggregates.counts import count_distinct
 from curador.query.aggregates.measure import Search
+from curador.query.language.answers import RANKINGS, windows
 from curador.query.language.rows import PerUnit, most_rows
 from curador.query.language.trees import names
 from curador.query.plan.steps import Largest, Noised, Ranked, Selected, Step
@@ -108,15 +109,26 @@ def _(step: Selected) -> dict[str, Any]:
     return {"step": "select", "mechanism": step.mechanism.kind, "units": step.mechanism.least(0.95)}
 
 
+def having_by_noise(plan: Plan) -> bool:
+    """Whether HAVING chooses groups by numbers that are noised."""
+    having = plan.question.having
+    return having is not None and not {n.column for n in names(having)} <= {g.name for g in plan.question.group_by}
+
+
 def chosen_by_noise(plan: Plan) -> bool:
-    """Whether HAVING or LIMIT choose the rows that are shown by numbers that are noised."""
+    """Whether HAVING, LIMIT or OFFSET choose the rows that are shown by numbers that are noised."""
     question = plan.question
     groups = {group.name for group in question.group_by}
-    tested = set() if question.having is None else {n.column for n in names(question.having)}
     sorted_by_noise = any(o.name not in groups for o in question.order_by) or any(
         isinstance(s, Largest) for s in plan.steps
     )
-    return not tested <= groups or (question.limit is not None and sorted_by_noise)
+    cut = question.limit is not None or question.offset > 0
+    return having_by_noise(plan) or (cut and sorted_by_noise)
+
+
+def at_once(plan: Plan) -> bool:
+    """Whether the noise of one group moves the answers of others: then intervals are corrected for all at once."""
+    return plan.question.tree is not None or any(windows(d.expr) for d in plan.question.derived)
 
 
 def can_cut(plan: Plan) -> bool:
@@ -158,10 +170,22 @@ def notes_of(plan: Plan) -> list[dict[str, Any]]:
         found.append({"code": "spread-evenly", "deviation": spread})
     if question.tree is not None:
         found.append({"code": "tree-fitted"})
-    if question.having is not None or question.order_by or question.limit is not None:
+    if question.having is not None or question.order_by or question.limit is not None or question.offset:
         found.append({"code": "post-processing"})
+    if question.derived:
+        found.append({"code": "computed"})
+    found += _window_notes(plan)
     if chosen_by_noise(plan):
-        found.append({"code": "chosen-at-once" if question.tree is not None else "chosen-by-noise"})
+        found.append({"code": "chosen-at-once" if at_once(plan) else "chosen-by-noise"})
     if any(r.function in ("minimum", "maximum", "bounds") for r in plan.recipes):
         found.append({"code": "extremes"})
     return found
+
+
+def _window_notes(plan: Plan) -> list[dict[str, Any]]:
+    """What is to be known of answers that look at those of other groups."""
+    seen = {over.function for d in plan.question.derived for over in windows(d.expr)}
+    found = [{"code": "extreme-of-noised"}] if seen & {"min", "max"} else []
+    found += [{"code": "places-of-noised"}] if seen & set(RANKINGS) else []
+    private = plan.checked.keys is None or plan.question.having is not None
+    return found + ([{"code": "total-of-shown"}] if private and seen & {"sum", "avg", "count"} else [])

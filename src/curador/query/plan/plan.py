@@ -7,7 +7,7 @@ same budget makes an equal plan, whichever door the question came through.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -20,8 +20,9 @@ from curador.query.aggregates.measure import Measure, MeasureKind
 from curador.query.answer.noise import Found, noise
 from curador.query.answer.noisy import to_bytes
 from curador.query.ask.question import Question
+from curador.query.language.expressions import Name
 from curador.query.plan.checked import Checked
-from curador.query.plan.expected import Expected, expected
+from curador.query.plan.expected import Expected, computed, expected
 from curador.query.plan.facts import Facts, facts_of
 from curador.query.plan.identity import digest, measure_codes, plan_code, text_of
 from curador.query.plan.measurement import declared_limits
@@ -127,8 +128,15 @@ class Plan:
 
     @cached_property
     def expected(self) -> tuple[Expected, ...]:
-        """The error of every output, before anything is spent."""
-        return expected(self.recipes, self.steps, self.rows, self.confidence)
+        """The error of every output that is shown, before anything is spent."""
+        found = expected(self.recipes, self.steps, self.rows, self.confidence)
+        if self.question.derived:
+            groups = None if self.checked.keys is None else len(self.checked.keys)
+            again = {d.expr: d.name for d in self.question.derived}
+            found += tuple(replace(e, output=again[Name(e.output)]) for e in found if Name(e.output) in again)
+            found += computed(self.question, self.recipes, self.steps, self.rows, self.confidence, groups)
+        shown = self.question.outputs
+        return tuple(sorted((e for e in found if e.output in shown), key=lambda e: shown.index(e.output)))
 
     @property
     def note(self) -> Mapping[str, object]:

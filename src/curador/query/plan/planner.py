@@ -18,6 +18,7 @@ from curador.query.aggregates.base import Recipe
 from curador.query.aggregates.measure import Measure, MeasureKind, RankSearch
 from curador.query.aggregates.ranks import bounds
 from curador.query.ask.question import Output, Question
+from curador.query.language.trees import names
 from curador.query.plan.allocate import Wanted, allocate
 from curador.query.plan.budget import least_epsilon
 from curador.query.plan.checked import Checked, check
@@ -126,10 +127,10 @@ class Planner:
         if not isinstance(self.weights or {}, Mapping):
             raise InvalidParameter("Weights are given by the names of outputs.", fix='Write weights={"n": 2}.')
         for name in self.weights or {}:
-            if name not in [r.asked for r in self.recipes]:
+            if name not in self._parts:
                 raise InvalidParameter(
                     f"A weight is given for {name!r}, which is not asked for.",
-                    fix=f"Weigh one of {', '.join(dict.fromkeys(r.asked for r in self.recipes))}.",
+                    fix=f"Weigh one of {', '.join(self._parts)}.",
                 )
 
     def plan(self, budget: Guarantee) -> Plan:
@@ -170,7 +171,8 @@ class Planner:
             made = at.plan(PureDP(up(epsilon)) if delta is None else ApproxDP(up(epsilon), up(rational(delta))))
             found = reached(made.expected, wanted)
             if isinstance(found, str):
-                raise _unknown_rows(found)
+                depends = next(e for e in made.expected if e.output == found)
+                raise _unknown_rows(found) if depends.by_rows else _unknown_answers(found)
             return found
 
         epsilon = least_epsilon(good)
@@ -239,8 +241,15 @@ class Planner:
         fixed = [m for m in self._additive if m.sensitivity(*self._reach).l1 == 0]
         return {m: constant(m, self.checked) for m in fixed}
 
+    @cached_property
+    def _parts(self) -> dict[str, frozenset[str]]:
+        """What may be weighed, and the columns it is made of: aggregates, and what is derived from them."""
+        found = {r.asked: frozenset([r.asked, *r.outputs]) for r in self.recipes}
+        return found | {d.name: frozenset(n.column for n in names(d.expr)) for d in self.checked.question.derived}
+
     def _weight(self, recipe: Recipe) -> float:
-        weight = positive((self.weights or {}).get(recipe.asked, 1), "weight")
+        given = [w for name, w in (self.weights or {}).items() if self._parts[name] & {recipe.asked, *recipe.outputs}]
+        weight = max((positive(w, "weight") for w in given), default=1)
         if not LEAST_WEIGHT <= weight <= 1 / LEAST_WEIGHT:
             raise InvalidParameter(f"The weight of {recipe.asked!r} is out of range.", fix="Choose one near 1.")
         return float(weight)
@@ -297,4 +306,11 @@ def _unknown_rows(output: str) -> QuestionRefused:
     return QuestionRefused(
         f"The error of {output!r} depends on how many rows are behind it, which is not public.",
         fix="Pass rows=… if you know or have paid for their number, declare the table's public size, or give epsilon.",
+    )
+
+
+def _unknown_answers(output: str) -> QuestionRefused:
+    return QuestionRefused(
+        f"The error of {output!r} depends on the answers it is computed from.",
+        fix="Want the accuracy of one of the aggregates it is made of, released by itself; or give epsilon.",
     )

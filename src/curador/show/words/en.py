@@ -56,6 +56,7 @@ TEXTS = {
     "output": "output",
     "expected-error": "expected error ({confidence})",
     "by-rows": "depends on the rows behind it:",
+    "by-answers": "depends on the answers it is computed from",
     "at-rows": "{n} rows",
     "exact": "exact",
     "before-fit": "± {error} before the levels are made to agree",
@@ -134,7 +135,11 @@ TEXTS = {
     "at least {units} units.",
     "tree-fitted": "Counts are noised at every level of the tree, then made to agree and not to be negative; public totals "
     "are kept. That costs nothing, and pulls small counts up: they are no longer unbiased.",
-    "post-processing": "HAVING, ORDER BY and LIMIT act on the noised answer and cost nothing.",
+    "computed": "What is computed from answers is post-processing and free. Sums and differences have intervals by the joint law of their noise, ratios by Fieller's method; for all else its parts cover at once, which is wider. An interval without ends says that a denominator may be zero.",
+    "extreme-of-noised": "The least or largest of several noised answers is drawn towards the largest noise: it lies further out than that of the true ones. Its interval allows for that.",
+    "places-of-noised": "Places are those of the noised answers; groups that lie closer than their noise may stand in another order.",
+    "total-of-shown": "Totals over groups are of the groups shown, not of all rows.",
+    "post-processing": "HAVING, ORDER BY, LIMIT and OFFSET act on the noised answer and cost nothing.",
     "chosen-by-noise": "The rows shown were chosen by noised numbers. Intervals are corrected for that: the expected part of "
     "those shown that miss is at most what the confidence leaves. Expected errors are of one group before the choice.",
     "chosen-at-once": "The rows shown were chosen by noised numbers. Intervals are corrected for that: all of them cover at "

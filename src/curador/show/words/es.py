@@ -56,6 +56,7 @@ TEXTS = {
     "output": "columna",
     "expected-error": "error esperado ({confidence})",
     "by-rows": "depende de las filas que haya detrás:",
+    "by-answers": "depende de las respuestas con las que se calcula",
     "at-rows": "{n} filas",
     "exact": "exacto",
     "before-fit": "± {error} antes de hacer concordar los niveles",
@@ -134,7 +135,11 @@ TEXTS = {
     "{units} unidades.",
     "tree-fitted": "Los recuentos llevan ruido en cada nivel del árbol, y después se hacen concordar y no ser negativos; los "
     "totales públicos se conservan. Eso no cuesta nada, y sube los recuentos pequeños: dejan de ser insesgados.",
-    "post-processing": "HAVING, ORDER BY y LIMIT actúan sobre la respuesta con ruido y no cuestan nada.",
+    "computed": "Lo que se calcula con las respuestas es posproceso y gratis. Las sumas y diferencias tienen intervalos por la ley conjunta de su ruido, los cocientes por el método de Fieller; en lo demás sus partes cubren a la vez, que es más ancho. Un intervalo sin extremos dice que un denominador puede ser cero.",
+    "extreme-of-noised": "El menor o el mayor de varias respuestas con ruido tiende hacia el ruido más grande: queda más lejos que el verdadero. Su intervalo lo tiene en cuenta.",
+    "places-of-noised": "Los puestos son los de las respuestas con ruido; grupos más próximos que su ruido pueden estar en otro orden.",
+    "total-of-shown": "Los totales sobre grupos son de los grupos que se muestran, no de todas las filas.",
+    "post-processing": "HAVING, ORDER BY, LIMIT y OFFSET actúan sobre la respuesta con ruido y no cuestan nada.",
     "chosen-by-noise": "Las filas mostradas se eligieron por números con ruido. Los intervalos están corregidos por eso: la "
     "parte esperada de los mostrados que fallan es a lo sumo lo que deja la confianza. Los errores esperados son de un "
     "grupo antes de elegir.",

@@ -305,13 +305,9 @@ def test_quoted_names() -> None:
         # P3 and P4: raw order, raw aggregates
         ("SELECT income FROM visits ORDER BY income DESC LIMIT 1", "show rows", "COUNT"),
         ("SELECT sex, COUNT(*) FROM visits GROUP BY sex ORDER BY income", "noised answers only", "sex"),
-        ("SELECT sex, COUNT(*) FROM visits GROUP BY sex ORDER BY MAX(income)", "does not release", "SELECT"),
-        ("SELECT sex, AVG(age) FROM visits GROUP BY sex HAVING COUNT(*) = 1", "does not release", "SELECT"),
         ("SELECT sex, AVG(age) FROM visits GROUP BY sex HAVING age = 1", "noised answers only", "mean_age"),
         ("SELECT COUNT(*) FROM visits WHERE COUNT(*) > 1", "value of one row", "HAVING"),
-        ("SELECT sex, COUNT(*) AS n FROM visits GROUP BY sex HAVING n + 1 > 3", "HAVING computes", "constants"),
         ("SELECT COUNT(*) FROM visits QUALIFY 1 = 1", "QUALIFY", ""),
-        ("SELECT COUNT(*) FROM visits LIMIT 5 OFFSET 2", "OFFSET", "LIMIT"),
         ("SELECT COUNT(*) FROM visits LIMIT 0", "LIMIT", "LIMIT >= 1"),
         ("SELECT COUNT(*) FROM visits LIMIT age", "number", ""),
         ("SELECT COUNT(*) AS n FROM visits ORDER BY n NULLS FIRST", "NULLS FIRST", ""),
@@ -330,13 +326,10 @@ def test_quoted_names() -> None:
         ("SELECT PERCENTILE_CONT(0.9) WITHIN GROUP (ORDER BY age DESC) FROM visits", "DESC", ""),
         ("SELECT QUANTILE(age, 1.5) FROM visits", "[0, 1]", ""),
         ("SELECT QUANTILE(age) FROM visits", "", ""),
-        ("SELECT AVG(age) FILTER (WHERE ok) FROM visits", "FILTER", "CASE WHEN"),
         ("SELECT DISTINCT town FROM visits", "DISTINCT", "GROUP BY"),
         ("SELECT * FROM visits", "*", "COUNT"),
         ("SELECT AVG(town) FROM visits", "type text", "Count"),
         ("SELECT AVG(d) FROM visits", "type date", "days"),
-        ("SELECT SUM(ok) FROM visits", "type boolean", "CASE WHEN"),
-        ("SELECT SUM(age) / COUNT(*) FROM visits", "one row", "AVG"),
         ("SELECT SUM(SUM(age)) FROM visits", "one row", ""),
         ("SELECT age, COUNT(*) FROM visits", "neither grouped", "GROUP BY"),
         ("SELECT age, age AS b, COUNT(*) FROM visits GROUP BY age", "twice", "once"),
@@ -473,27 +466,35 @@ EVERYTHING = """
     ORDER BY n DESC, 1
     LIMIT 7
 """
+ARITHMETIC = """
+    WITH b AS (SELECT sex AS t, COUNT(*) AS n, ROUND(AVG(income), 2) AS r,
+        COUNT(*) FILTER (WHERE ok) * 1.0 / NULLIF(SUM(n) OVER (PARTITION BY sex), 0) AS share,
+        RANK() OVER (ORDER BY COUNT(*) DESC, n) AS place, CAST(COUNT_IF(age > 1) AS DOUBLE) + COUNT(*) OVER () AS c
+    FROM visits GROUP BY sex HAVING n + SUM(age) > 5)
+    SELECT b.t, n, share + 1 AS s, c FROM b ORDER BY 2, ABS(s) DESC LIMIT 7 OFFSET 2
+"""
 # What sqlglot may note in its tree without the text saying more: how a dialect divides, counts or folds.
 NOTED = {"big_int", "typed", "safe", "ignore_nulls", "quoted", "nulls_first", "nested"}
 
 
-def _marked() -> list[tuple[int, str]]:
-    """Every place of the tree of EVERYTHING where something more could have been said."""
-    nodes = list(statement(EVERYTHING).walk())
+def _marked(text: str) -> list[tuple[int, str]]:
+    """Every place of the tree of a text where something more could have been said."""
+    nodes = list(statement(text).walk())
     return [(i, name) for i, node in enumerate(nodes) for name in node.arg_types if not node.args.get(name)]
 
 
-def test_whatever_else_a_node_might_say_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("written", [EVERYTHING, ARITHMETIC])
+def test_whatever_else_a_node_might_say_is_refused(monkeypatch: pytest.MonkeyPatch, written: str) -> None:
     """Set each unused argument of each node in turn: the question must be refused, or have changed."""
-    plain = asked(EVERYTHING)
+    plain = asked(written)
     silent = set()
-    for at, name in _marked():
-        tree = statement(EVERYTHING)
+    for at, name in _marked(written):
+        tree = statement(written)
         node = list(tree.walk())[at]
         node.set(name, exp.column("income"))
         monkeypatch.setattr(door, "statement", lambda text, tree=tree: tree)
         try:
-            same = parse(EVERYTHING, TABLES) == plain
+            same = parse(written, TABLES) == plain
         except CuradorError:
             same = False
         except (AttributeError, TypeError, AssertionError):  # no text parses to this; it was at least not read

@@ -11,5 +11,7 @@ Reading order:
 * per_unit — inner queries with one row per unit
 * relations — FROM, CTEs, subqueries, UNION ALL and IN (SELECT …)
 * aggregates — aggregates
+* answers — arithmetic on answers: what is derived from aggregates after the noise
+* outer — queries over the answers of another
 * read — a statement to a question
 """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from sqlglot import exp
 
@@ -31,6 +32,11 @@ def aggregate_of(node: exp.Expr, rows: Reader, is_unit: Callable[[ex.Expr], bool
     kind = type(node)
     if kind is exp.Count:
         return _count(node, rows, is_unit)
+    if kind is exp.CountIf:
+        only(node, rows.text, "this")
+        return counts.count(_where(rows.read(node.this), ex.Literal(1)))
+    if kind is exp.Filter:
+        return _filtered(node, rows, is_unit)
     if kind in _SIMPLE:
         only(node, rows.text, "this")
         return _SIMPLE[kind](rows.read(node.this))
@@ -59,6 +65,30 @@ def _count(node: exp.Expr, rows: Reader, is_unit: Callable[[ex.Expr], bool]) -> 
         return counts.count_distinct(None if is_unit(what) else what)
     what = rows.read(inside)
     return counts.count(None if isinstance(what, ex.Literal) and what.kind is not None else what)
+
+
+def _where(condition: ex.Expr, value: ex.Expr) -> ex.Expr:
+    """A value in the rows of a condition, NULL in the others: what an aggregate leaves out."""
+    return ex.Case(((condition, value),))
+
+
+def _filtered(node: exp.Expr, rows: Reader, is_unit: Callable[[ex.Expr], bool]) -> Aggregate:
+    only(node, rows.text, "this", "expression")
+    only(node.expression, rows.text, "this")
+    if type(node.this) is exp.Filter:
+        refuse(node, rows.text, "FILTER stands on a FILTER.", "Join the conditions by AND.")
+    what = aggregate_of(node.this, rows, is_unit)
+    condition = rows.read(node.expression.this)
+    if what.function == "count" and what.column is None:
+        return counts.count(_where(condition, ex.Literal(1)))
+    if what.column is None or what.function == "histogram":
+        refuse(
+            node,
+            rows.text,
+            f"FILTER does not go with {word(node.this)} here.",
+            "Filter in WHERE, in a question of its own.",
+        )
+    return replace(what, column=_where(condition, what.column))
 
 
 def _quantiles(what: ex.Expr, wanted: exp.Expr | None, node: exp.Expr, rows: Reader) -> Aggregate:

@@ -24,13 +24,15 @@ class Reader:
     """Reads expressions of one text; ``column`` resolves a name, ``aggregate`` reads an aggregate, ``among`` a query
     after IN.
 
-    Without ``aggregate``, as in WHERE, an aggregate is refused; so is a query without ``among``.
+    Without ``aggregate``, as in WHERE, an aggregate is refused; so is a query without ``among``.  ``ours`` reads what
+    only answers know, or gives None.
     """
 
     text: str
     column: Callable[[exp.Column], ex.Expr]
     aggregate: Callable[[exp.Expr], ex.Expr] | None = None
     among: Callable[[exp.Expr], ex.Expr] | None = None
+    ours: Callable[[Reader, exp.Expr, int], ex.Expr | None] | None = None
 
     def read(self, node: exp.Expr | None, depth: int = 1) -> ex.Expr:
         """The expression a node stands for."""
@@ -42,6 +44,8 @@ class Reader:
             if self.aggregate is None:
                 refuse(node, self.text, f"{word(node, self.text)} stands where a value of one row is needed.", _WITHIN)
             return self.aggregate(node)
+        if self.ours is not None and (found := self.ours(self, node, depth)) is not None:
+            return found
         # The class itself, not its parents: a subclass is another kind of node until it has a rule.
         if type(node) not in _RULES:
             refuse(node, self.text)
@@ -55,7 +59,9 @@ class Reader:
             raise QuestionRefused(place(node, self.text) + error.what, fix=error.fix) from None
 
 
-_WITHIN = "Aggregates stand alone in SELECT; HAVING and ORDER BY may repeat them. For SUM(x) / COUNT(*) write AVG(x)."
+_WITHIN = (
+    "Aggregates stand in SELECT, HAVING and ORDER BY, and may be computed with there; rows are filtered before them."
+)
 
 
 def is_aggregate(node: exp.Expr) -> bool:

@@ -8,21 +8,25 @@ name.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
 
 from sqlglot import exp
 
 from curador.errors import CuradorError, QuestionRefused
 from curador.query.aggregates.base import Aggregate
-from curador.query.ask.question import Group, Order, Output, Question
+from curador.query.ask.question import Derived, Group, Order, Output, Question
 from curador.query.ask.sql.aggregates import aggregate_of, default_name
+from curador.query.ask.sql.answers import Answers, after_noise, aggregates_rows
 from curador.query.ask.sql.expressions import Reader, is_aggregate, number, parse_expression
+from curador.query.ask.sql.outer import answers_below, gives_answers, measures, per_unit, projected, with_selects
 from curador.query.ask.sql.relation import Relation, matching, named_item
 from curador.query.ask.sql.relations import relation_of, with_relations
-from curador.query.ask.sql.text import only, place, plain_column, refuse, statement
+from curador.query.ask.sql.text import only, plain_column, refuse, statement
 from curador.query.ask.typed import is_unit
 from curador.query.language import expressions as ex
+from curador.query.language.trees import names as names_in
 from curador.query.plan.checked import check, unread
 from curador.query.tables.table import Table
 
@@ -39,11 +43,8 @@ def parse(text: str, tables: Mapping[str, Table]) -> Question:
     """
     refuse_listing(text, tables)
     tree = statement(text)
-    only(tree, text, "with_", "expressions", "from_", "joins", "where", "group", "having", "order", "limit")
-    relation = relation_of(tree, text, tables, with_relations(tree.args.get("with_"), text, tables))
     try:
-        question = _Select(text, tables, relation, tree).question()
-        return check(question, tables, unread).question
+        return check(_question(tree, text, tables), tables, unread).question
     except QuestionRefused:
         raise
     except CuradorError as error:  # a name that no answer can have, a limit of 0
@@ -78,21 +79,41 @@ def refuse_listing(text: str, tables: Mapping[str, Table]) -> None:
     )
 
 
+def _question(tree: exp.Select, text: str, tables: Mapping[str, Table]) -> Question:
+    """The question of a SELECT: over rows, or over the answers to another, and so on down to one over rows."""
+    listed = tree.args.get("with_")
+    named = with_selects(listed, text)
+    ids = [table.unit.id for table in tables.values() if table.unit.id is not None]
+    outer, used, here, seen = [], set(), tree, named
+    while (below := answers_below(here, seen)) is not None and not (measures(here) and per_unit(below.select, ids)):
+        outer.append(here)
+        used.add(below.name)
+        here, seen = below.select, below.named
+        if here.args.get("with_"):
+            refuse(here.args["with_"], text, "WITH stands inside a query.", "Write it first, before SELECT.")
+    only(here, text, "with_", "expressions", "from_", "joins", "where", "group", "having", "order", "limit", "offset")
+    if listed is not None:
+        answers = {n for n, select in named.items() if gives_answers(select, named) and not per_unit(select, ids)}
+        if answers - used:
+            refuse(listed, text, f"WITH names {min(answers - used)!r}, which is not read.", "Leave it out.")
+        listed = listed.copy()
+        listed.set("expressions", [cte for cte in listed.expressions if cte.alias not in used])
+    relation = relation_of(here, text, tables, with_relations(listed, text, tables))
+    question = _Select(text, tables, relation, here).question()
+    for one in reversed(outer):
+        question = projected(question, one, text)
+    return question
+
+
 @dataclass(frozen=True)
 class _Item:
-    """One column of SELECT as it is written, and what it turned out to be."""
+    """One column of SELECT as it is written, and what it turned out to be; None is computed from answers."""
 
     node: exp.Expr
     alias: str | None
-    meaning: ex.Expr | Aggregate
+    meaning: ex.Expr | Aggregate | None
     column: str | None = None
     """Its name, where the item is a plain column."""
-
-    @property
-    def name(self) -> str | None:
-        if self.alias is not None or self.column is not None:
-            return self.alias or self.column
-        return default_name(self.meaning) if isinstance(self.meaning, Aggregate) else None
 
 
 @dataclass(frozen=True)
@@ -106,30 +127,52 @@ class _Select:
         rows = self.relation.reader()
         items = self._items(rows)
         tree, groups = self._groups(items, rows)
-        named = self._named(items, groups)
-        asked = Question(
+        group_by = tuple(Group(self._group_name(g, items), g) for g in groups)
+        taken = {name.casefold() for name in (*(i.alias or "" for i in items), *(g.name for g in group_by))}
+        answers = Answers(rows, {g.expr: g.name for g in group_by}, self._is_unit, taken=taken)
+        names = self._named(items, answers)
+        chosen = self._after(items, names, answers)
+        measured = {o.name: o.aggregate.outputs(o.name) for o in answers.outputs}
+        grouped = set(answers.groups.values())
+        return Question(
             table=self.relation.table,
             joins=self.relation.joins,
             where=self.relation.where,
-            group_by=tuple(Group(self._group_name(g, items), g) for g in groups),
-            aggregates=tuple(Output(name, i.meaning) for i, name in named if isinstance(i.meaning, Aggregate)),
+            group_by=group_by,
+            aggregates=tuple(answers.outputs),
             tree=tree,
             source=self.relation.source,
+            derived=tuple(answers.derived),
+            shown=tuple(n for name in names if name not in grouped for n in measured.get(name, (name,))),
+            **chosen,
         )
-        return self._after(asked, items, [name for _, name in named])
 
     # -- SELECT and GROUP BY
 
     def _items(self, rows: Reader) -> list[_Item]:
-        found = []
+        found: list[_Item] = []
         for node in self.tree.expressions:
             inner, alias = named_item(node, self.text)
-            what = aggregate_of(inner, rows, self._is_unit) if is_aggregate(inner) else rows.read(inner)
-            column = self.relation.name(inner) if isinstance(inner, exp.Column) else None
-            found.append(_Item(inner, alias, what, column))
-        if not any(isinstance(i.meaning, Aggregate) for i in found):
+            column = self.relation.name(inner) if isinstance(inner, exp.Column) and self.relation.has(inner) else None
+            found.append(_Item(inner, alias, self._meaning(inner, found, rows), column))
+        after = (self.tree.args.get(part) for part in ("having", "order"))
+        if not aggregates_rows([*self.tree.expressions, *filter(None, after)]):
+            window = next((node for one in self.tree.expressions for node in one.find_all(exp.Window)), None)
+            if window is not None:
+                refuse(window, self.text)
             refuse(self.tree, self.text, "This would show rows.", "Measure something: add COUNT(*), or AVG(column).")
         return found
+
+    def _meaning(self, node: exp.Expr, before: list[_Item], rows: Reader) -> ex.Expr | Aggregate | None:
+        if after_noise(node):
+            return None
+        if is_aggregate(node):
+            return aggregate_of(node, rows, self._is_unit)
+        aliases = [i.alias for i in before if i.alias is not None]
+        for column in node.find_all(exp.Column):
+            if not column.table and not self.relation.has(column) and matching(aliases, column.this):
+                return None
+        return rows.read(node)
 
     def _is_unit(self, e: ex.Expr) -> bool:
         return is_unit(e, self.relation.rows, self.tables)
@@ -178,7 +221,7 @@ class _Select:
         return items[int(position) - 1]
 
     def _row_value(self, item: _Item, node: exp.Expr) -> ex.Expr:
-        if isinstance(item.meaning, Aggregate):
+        if item.meaning is None or isinstance(item.meaning, Aggregate):
             refuse(node, self.text, "Groups cannot be made from aggregates.", "Group by columns or expressions.")
         return item.meaning
 
@@ -186,7 +229,7 @@ class _Select:
         chosen = [i for i in items if i.meaning == group]
         if len(chosen) > 1:
             refuse(chosen[1].node, self.text, f"{group} is selected twice.", "Select it once.")
-        name = chosen[0].name if chosen else self._written_name(group)
+        name = chosen[0].alias or chosen[0].column if chosen else self._written_name(group)
         if name is None:
             raise QuestionRefused(f"The group {group} has no name.", fix="Select it with AS name.")
         return name
@@ -196,87 +239,70 @@ class _Select:
         columns = [n for n in self.tree.args["group"].find_all(exp.Column) if self.relation.has(n)]
         return next((self.relation.name(n) for n in columns if self.relation.find(n) == group), None)
 
-    def _named(self, items: list[_Item], groups: list[ex.Expr]) -> list[tuple[_Item, str]]:
-        """Every item with its name; names of our own making are numbered where they would clash."""
-        named: list[tuple[_Item, str]] = []
-        taken = {(i.alias or "").casefold() for i in items}
+    def _named(self, items: list[_Item], answers: Answers) -> list[str]:
+        """The name of every item; names of our own making are numbered where they would clash."""
+        names: list[str] = []
+        for item in items:  # aggregates first: what is computed may use one that is selected further on
+            if isinstance(item.meaning, Aggregate):
+                name = item.alias or answers.unused(default_name(item.meaning))
+                answers.outputs.append(Output(name, item.meaning))
+        measured = iter([o.name for o in answers.outputs])
         for item in items:
-            if not isinstance(item.meaning, Aggregate) and item.meaning not in groups:
-                refuse(
-                    item.node,
-                    self.text,
-                    f"{item.meaning} is neither grouped by nor measured.",
-                    "Add it to GROUP BY, or measure it.",
-                )
-            name = item.name or ""
-            if item.alias is None and isinstance(item.meaning, Aggregate):
-                stem, count = name, 1
-                while name.casefold() in taken:
-                    count += 1
-                    name = f"{stem}_{count}"
-                taken.add(name.casefold())
-            named.append((item, name))
-        return named
+            if isinstance(item.meaning, Aggregate):
+                names.append(next(measured))
+            elif item.meaning is not None and item.meaning in answers.groups:
+                names.append(answers.groups[item.meaning])
+            else:
+                what = self._computed(item, answers)
+                name = item.alias or answers.unused("computed")
+                answers.derived.append(Derived(name, what))
+                names.append(name)
+        return names
+
+    def _computed(self, item: _Item, answers: Answers) -> ex.Expr:
+        if item.meaning is None:
+            return answers.read(item.node)
+        try:
+            found = answers.read(item.node)  # of groups, such as decade * 10
+        except QuestionRefused:
+            found = None
+        if found is None or not names_in(found):
+            refuse(
+                item.node,
+                self.text,
+                f"{item.meaning} is neither grouped by nor measured.",
+                "Add it to GROUP BY, or measure it.",
+            )
+        return found
 
     # -- what is done to noised answers
 
-    def _after(self, asked: Question, items: list[_Item], names: list[str]) -> Question:
-        answers = Reader(self.text, self._output_finder(asked), self._aggregate_finder(asked))
-        having, limit = self.tree.args.get("having"), self.tree.args.get("limit")
+    def _after(self, items: list[_Item], names: list[str], answers: Answers) -> dict[str, Any]:
+        answers.named_first = True
+        found: dict[str, Any] = {}
+        having, ordered = self.tree.args.get("having"), self.tree.args.get("order")
         if having is not None:
             only(having, self.text, "this")
-        ordered = self.tree.args.get("order")
-        order: tuple[Order, ...] = ()
+            found["having"] = answers.read(having.this)
         if ordered is not None:
             only(ordered, self.text, "expressions")
-            order = tuple(self._order(node, asked, items, names, answers) for node in ordered.expressions)
-        if limit is not None:
-            only(limit, self.text, "expression")
-        return replace(
-            asked,
-            having=None if having is None else answers.read(having.this),
-            order_by=order,
-            limit=None if limit is None else number(limit.expression, self.text),  # type: ignore[arg-type]
-        )
+            found["order_by"] = tuple(self._order(node, items, names, answers) for node in ordered.expressions)
+        for part in ("limit", "offset"):
+            node = self.tree.args.get(part)
+            if node is not None:
+                only(node, self.text, "expression")
+                found[part] = number(node.expression, self.text)
+        return found
 
-    def _order(self, node: exp.Expr, asked: Question, items: list[_Item], names: list[str], answers: Reader) -> Order:
+    def _order(self, node: exp.Expr, items: list[_Item], names: list[str], answers: Answers) -> Order:
         only(node, self.text, "this", "desc")
         by = node.this
         if type(by) is exp.Literal and not by.is_string:
             name = names[items.index(self._item(by, items))]
         else:
             what = answers.read(by)
-            name = what.column if isinstance(what, ex.Name) else ""
-        if name not in asked.outputs:
-            refuse(node, self.text, "ORDER BY needs a column of the answer.", f"Use one of {', '.join(asked.outputs)}.")
+            name = answers.name_of(what, "order") if names_in(what) else ""
+        if name not in answers.columns:
+            known = ", ".join(answers.columns)
+            refuse(node, self.text, "ORDER BY needs a column of the answer.", f"Use one of {known}.")
         return Order(name, bool(node.args.get("desc")))
-
-    def _output_finder(self, asked: Question) -> Callable[[exp.Column], ex.Expr]:
-        def find(node: exp.Column) -> ex.Expr:
-            named = [] if node.table else matching(asked.outputs, node.this)
-            if named:
-                return ex.Name(named[0])
-            grouped = [g.name for g in asked.group_by if self.relation.has(node) and g.expr == self.relation.find(node)]
-            if grouped:
-                return ex.Name(grouped[0])
-            refuse(
-                node,
-                self.text,
-                f"{node.name[:40]!r} is not a column of the answer; HAVING and ORDER BY see noised answers only.",
-                f"Use one of {', '.join(asked.outputs)}.",
-            )
-
-        return find
-
-    def _aggregate_finder(self, asked: Question) -> Callable[[exp.Expr], ex.Expr]:
-        def find(node: exp.Expr) -> ex.Expr:
-            wanted = aggregate_of(node, self.relation.reader(), self._is_unit)
-            for output in asked.aggregates:
-                if output.aggregate == wanted:
-                    return ex.Name(output.name)
-            raise QuestionRefused(
-                place(node, self.text) + "An aggregate is used that SELECT does not release.",
-                fix="Add it to SELECT: HAVING and ORDER BY see noised answers only.",
-            )
-
-        return find

@@ -295,7 +295,6 @@ _REASONS: dict[type[exp.Expr], tuple[str, str]] = {
     **_because(_SHOWS, ARRAY_AGG=exp.ArrayAgg, STRING_AGG=exp.GroupConcat, ANY_VALUE=exp.AnyValue, FIRST=exp.First),
     **_because(_SHOWS, MODE=exp.Mode, ARG_MAX=exp.ArgMax, ARG_MIN=exp.ArgMin, **{"*": exp.Star}),
     **_because(_CLOCK, CURRENT_DATE=exp.CurrentDate, NOW=exp.CurrentTimestamp, RANDOM=exp.Rand),
-    exp.Filter: ("FILTER is not in the grammar.", "Write SUM(CASE WHEN … THEN x END), or COUNT(CASE …)."),
     exp.Placeholder: ("A placeholder has no value here.", "Write the value into the text."),
 }
 
@@ -331,7 +330,6 @@ _CLAUSES = {
 _PARTS = {
     "method": "Write JOIN table USING (column).",
     "distinct": "Write SELECT column, COUNT(*) … GROUP BY column: groups are selected privately.",
-    "offset": "Use LIMIT alone.",
     "recursive": "Write WITH without RECURSIVE.",
     "sample": "Leave it out: sampling earns no privacy here.",
     "joins": "Join tables at the top level of the question.",

@@ -1,0 +1,86 @@
+"""A query over the answers of another is the inner question, presented in another way; it may not aggregate them."""
+
+from __future__ import annotations
+
+import pytest
+
+from curador.errors import QuestionRefused
+from curador.query.ask.question import Question
+from curador.query.ask.sql.read import parse
+from curador.query.tables.table import Table
+
+TABLES = {
+    "visits": Table(
+        "no-such.csv",
+        unit="id",
+        contribution=(1, 1),
+        columns={
+            "id": "integer",
+            "town": {"type": "text", "keys": ["Lugo", "Vigo"]},
+            "cost": {"type": "integer", "bounds": [0, 9]},
+        },
+    )
+}
+INNER = "SELECT town, COUNT(*) AS n, SUM(cost) AS s FROM visits GROUP BY town"
+
+
+def asked(text: str) -> Question:
+    return parse(text, TABLES)
+
+
+@pytest.mark.parametrize(
+    ("outer", "same"),
+    [
+        ("SELECT town, n, s FROM ({})", "{}"),
+        ("SELECT * FROM ({}) AS a", "{}"),
+        ("WITH a AS ({}) SELECT town, n, s FROM a", "{}"),
+        ("WITH a AS ({}), b AS (SELECT * FROM a) SELECT * FROM b", "{}"),
+        (
+            "SELECT a.town, a.n, s FROM ({}) a WHERE a.n > 5 ORDER BY 2 DESC LIMIT 1",
+            "{} HAVING n > 5 ORDER BY n DESC LIMIT 1",
+        ),
+        ("SELECT * FROM ({} HAVING n > 5) WHERE s > 1", "{} HAVING s > 1 AND n > 5"),
+        ("SELECT * FROM ({} ORDER BY n DESC LIMIT 1)", "{} ORDER BY n DESC LIMIT 1"),
+        ("SELECT * FROM ({}) WHERE town = 'Lugo' OFFSET 1", "{} HAVING town = 'Lugo' OFFSET 1"),
+    ],
+)
+def test_an_outer_query_is_the_inner_one_presented(outer: str, same: str) -> None:
+    assert asked(outer.format(INNER)) == asked(same.format(INNER))
+
+
+def test_names_may_be_given_again() -> None:
+    found = asked(f"SELECT town, s / n AS s, n AS people FROM ({INNER}) ORDER BY s")
+    assert found.outputs == ("town", "s", "people")
+    assert {d.name: str(d.expr) for d in found.derived} == {"s": "s_2 / n", "people": "n"}
+    assert [o.name for o in found.aggregates] == ["n", "s_2"]
+    assert found.order_by[0].name == "s"
+
+
+@pytest.mark.parametrize(
+    ("text", "what", "fix"),
+    [
+        (f"SELECT MAX(n) FROM ({INNER})", "inner query", "MAX(n) OVER ()"),
+        (f"SELECT COUNT(*) FROM ({INNER})", "inner query", "one query"),
+        (f"SELECT town, n FROM ({INNER}) GROUP BY town, n", "GROUP", "one query"),
+        (f"SELECT n FROM ({INNER}) AS a JOIN visits ON a.town = visits.town", "JOINS", ""),
+        (f"SELECT n FROM ({INNER} LIMIT 1) WHERE n > 5", "LIMIT", "one query"),
+        (f"SELECT n FROM ({INNER} LIMIT 1) ORDER BY n", "LIMIT", "one query"),
+        (f"SELECT n / SUM(n) OVER () AS x FROM ({INNER} LIMIT 1)", "LIMIT", "one query"),
+        ("SELECT x FROM (SELECT town, SUM(COUNT(*)) OVER () AS x FROM visits GROUP BY town) WHERE x > 1", "window", ""),
+        (f"SELECT town FROM ({INNER})", "no answers", "Select an answer"),
+        (f"SELECT 1 AS x FROM ({INNER})", "constant", ""),
+        (f"SELECT cost FROM ({INNER})", "'cost' is not a column of the answer", ""),
+        (f"SELECT b.n FROM ({INNER}) AS a", "'n' is not a column of the answer", ""),
+        (f"WITH a AS ({INNER}) SELECT COUNT(*) FROM visits", "'a', which is not read", "Leave it out"),
+        (f"WITH a AS ({INNER}), a AS ({INNER}) SELECT n FROM a", "twice", ""),
+        ("WITH a AS (SELECT n FROM a) SELECT n FROM a", "no table 'a'", ""),
+        (f"SELECT n FROM (WITH a AS ({INNER}) SELECT n FROM a)", "WITH", ""),
+        (f"SELECT DISTINCT n FROM ({INNER})", "DISTINCT", ""),
+        (f"SELECT n FROM ({INNER}) ORDER BY 7", "number 7", ""),
+    ],
+)
+def test_what_would_aggregate_answers_is_refused(text: str, what: str, fix: str) -> None:
+    with pytest.raises(QuestionRefused) as caught:
+        asked(text)
+    assert what in caught.value.what
+    assert fix in caught.value.fix
