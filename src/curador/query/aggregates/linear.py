@@ -18,7 +18,15 @@ from numpy.typing import NDArray
 
 from curador.mechanisms.base import AdditiveNoise
 from curador.mechanisms.gaussian import Gaussian, IntegerGaussian
-from curador.mechanisms.intervals import LEAST_EXACT, RepeatedTerm, laplace_sum_error, laplace_tail, repeated_error
+from curador.mechanisms.intervals import (
+    LEAST_EXACT,
+    RepeatedTerm,
+    gaussian_distance,
+    laplace_distance,
+    laplace_sum_error,
+    laplace_tail,
+    repeated_error,
+)
 from curador.mechanisms.laplace import IntegerLaplace
 from curador.query.aggregates.base import Array, NoisyMeasure, Recipe, function_named
 from curador.query.aggregates.measure import Measure
@@ -247,11 +255,13 @@ def _test(paired: Sequence[PairedTerm], confidence: float) -> Kept:
         return lambda x, r: x <= z * spread(r, sigmas)
     if all(isinstance(noise, IntegerLaplace) for noise in noises):
         scales = [float(noise.scale) for noise in noises if isinstance(noise, IntegerLaplace)]
+        apart_by = [laplace_distance(noise) for noise in noises if isinstance(noise, IntegerLaplace)]
         if len(paired) == count == 2:
-            # Integer noise is never further than 1 from continuous noise (mechanisms.intervals).
+
             def two(x: Array, r: Array) -> NDArray[np.bool_]:
                 a, b = weights(r)
-                return np.asarray(laplace_tail(x - a - b, [a * scales[0], b * scales[1]]) > miss)
+                slack = a * apart_by[0] + b * apart_by[1]
+                return np.asarray(laplace_tail(x - slack, [a * scales[0], b * scales[1]]) > miss)
 
             return two
         log = math.log(2 / miss)
@@ -262,7 +272,8 @@ def _test(paired: Sequence[PairedTerm], confidence: float) -> Kept:
 
         if miss < LEAST_EXACT:
             return lambda x, r: x <= bound(r)
-        chord = _chords([(a, b, s, n) for (a, b, _, n), s in zip(paired, scales, strict=True)], miss)
+        sized = zip(paired, scales, apart_by, strict=True)
+        chord = _chords([(a, b, s, d, n) for (a, b, _, n), s, d in sized], miss)
         return lambda x, r: x <= np.minimum(chord(r), bound(r))
     share = 1 - miss / count
     each = [noise.error(share) if share < 1 else math.inf for noise in noises]
@@ -274,29 +285,36 @@ def _test(paired: Sequence[PairedTerm], confidence: float) -> Kept:
             # Integer Gaussians are subgaussian of their sigma [CKS20], and so are their sums.
             sigmas = [math.sqrt(noise.sigma_squared) for noise in noises if isinstance(noise, IntegerGaussian)]
             reach = np.minimum(reach, math.sqrt(2 * math.log(2 / miss)) * (1 + 2.0**-40) * spread(r, sigmas))
+            # And, but for a hundredth of the misses, not far from continuous noise (docs/proofs/noise.md, section 4).
+            near = [gaussian_distance(m, miss / 100 / count) for m in noises if isinstance(m, IntegerGaussian)]
+            slack = sum(
+                (n * w * d for w, d, (_, _, _, n) in zip(weights(r), near, paired, strict=True)), np.zeros_like(r)
+            )
+            z = -NormalDist().inv_cdf(miss * 0.99 / 2) * (1 + 2.0**-40)
+            reach = np.minimum(reach, z * spread(r, sigmas) + slack)
         return x <= reach
 
     return apart
 
 
-def _chords(paired: Sequence[tuple[float, float, float, int]], miss: float) -> Callable[[Array], Array]:
-    """A bound on the error of top - r * bottom, from weights in both, scales, and how many: the law of the sum at some
-    r, and chords between them.
+def _chords(paired: Sequence[tuple[float, float, float, float, int]], miss: float) -> Callable[[Array], Array]:
+    """A bound on the error of top - r * bottom, from weights in both, scales, distances from continuous noise, and how
+    many: the law of the sum at some r, and chords between them.
 
     The error of continuous terms, and what integer terms may add to it, is a norm of the weights [Bob10], so convex in
     r: between two ratios it lies below its chord, and beyond the last it grows by no more than the norm of the bottom.
     """
 
     def error(weights: Sequence[float]) -> float:
-        sized = [(abs(w), s, n) for w, (_, _, s, n) in zip(weights, paired, strict=True) if w]
-        found = laplace_sum_error([(w * s, n) for w, s, n in sized], miss) if sized else 0.0
-        return found + sum(n * w for w, _, n in sized)
+        sized = [(abs(w), s, d, n) for w, (_, _, s, d, n) in zip(weights, paired, strict=True) if w]
+        found = laplace_sum_error([(w * s, n) for w, s, _, n in sized], miss) if sized else 0.0
+        return found + sum(n * w * d for w, _, d, n in sized)
 
-    turns = sorted({a / b for a, b, _, _ in paired if b} or {0.0})
+    turns = sorted({a / b for a, b, *_ in paired if b} or {0.0})
     width = max(turns[-1] - turns[0], max(map(abs, turns)), 1e-300)
     steps = width * 2.0 ** np.array([-7, -6, -5, -4, -3, -2, -1, 0, 2, 4, 7, 11])
     near = [t + side * steps for t in turns for side in (-1.0, 1.0)]
     at = np.unique(np.concatenate([*near, np.linspace(turns[0], turns[-1], 17), turns]))
-    errors = np.array([error([a - r * b for a, b, _, _ in paired]) for r in at.tolist()])
-    slope = error([b for _, b, _, _ in paired])
+    errors = np.array([error([a - r * b for a, b, *_ in paired]) for r in at.tolist()])
+    slope = error([b for _, b, *_ in paired])
     return lambda r: np.interp(r, at, errors) + slope * np.maximum(0, np.maximum(at[0] - r, r - at[-1]))

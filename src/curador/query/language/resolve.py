@@ -20,6 +20,7 @@ _ALIKE = (ex.Compare, ex.In, ex.Coalesce, ex.Least, ex.Greatest)
 def resolved(e: ex.Expr, scope: Scope) -> ex.Expr:
     """The expression with constant texts beside dates read as dates.
 
+    >>> from curador.query.language.types import Type
     >>> day = ex.Name("day")
     >>> str(resolved(ex.Compare(">=", day, ex.Literal("2025-06-01")), {day: Type(Kind.DATE)}))
     "day >= DATE '2025-06-01'"

@@ -285,7 +285,7 @@ def test_quoted_names() -> None:
         ("WITH RECURSIVE a AS (SELECT 1 AS x) SELECT COUNT(*) FROM a", "RECURSIVE", "without RECURSIVE"),
         ("WITH a(b) AS (SELECT age FROM visits) SELECT COUNT(*) FROM a", "A list of column names", ""),
         ("WITH a AS (SELECT age FROM visits), A AS (SELECT 1 AS x FROM visits) SELECT COUNT(*) FROM a", "twice", ""),
-        ("SELECT COUNT(*) FROM (SELECT sex, COUNT(*) AS n FROM visits GROUP BY sex)", "inner query", "one row per pid"),
+        ("SELECT COUNT(*) FROM (SELECT sex, COUNT(*) AS n FROM visits GROUP BY sex)", "inner query", "the unit's id"),
         ("SELECT COUNT(*) FROM (SELECT pid, age, COUNT(*) AS n FROM visits GROUP BY pid)", "may differ", "GROUP BY"),
         ("SELECT COUNT(*) FROM (SELECT pid, MEDIAN(age) AS n FROM visits GROUP BY pid)", "MEDIAN", "COUNT, SUM"),
         ("SELECT COUNT(*) FROM (SELECT pid, COUNT(*) FROM visits GROUP BY pid)", "no name", "AS name"),

@@ -84,7 +84,14 @@ def measures(select: exp.Expr) -> bool:
 def per_unit(select: exp.Expr, ids: Collection[str]) -> bool:
     """Whether a query groups by a column that is called as the id of a unit: it may then have one row for each."""
     group = select.args.get("group")
-    columns = [] if group is None else list(group.find_all(exp.Column))
+    if group is None:
+        return False
+    columns = list(group.find_all(exp.Column))
+    for place in group.expressions:  # GROUP BY 1
+        if isinstance(place, exp.Literal) and not place.is_string and place.name.isdecimal():
+            columns += [
+                c for item in select.expressions[int(place.name[:4]) - 1 :][:1] for c in item.find_all(exp.Column)
+            ]
     return any(matching(ids, column.this) for column in columns if isinstance(column.this, exp.Identifier))
 
 
@@ -103,7 +110,8 @@ def projected(inner: Question, tree: exp.Expr, text: str) -> Question:
 
 
 _INSTEAD = (
-    "Aggregate rows in one query; over answers an outer one may write MAX(n) OVER (), or ORDER BY n DESC LIMIT 1."
+    "Aggregate rows in one query, or group the inner one by the unit's id; over answers an outer one may write "
+    "MAX(n) OVER (), or ORDER BY n DESC LIMIT 1."
 )
 
 
