@@ -648,7 +648,7 @@ def test_the_parser_does_no_more_than_its_steps(word: str, monkeypatch: pytest.M
         lambda: parse(f"SELECT SUM({inner}) FROM visits", TABLES),
         lambda: query.where(f"{inner} > 1"),
         lambda: query.with_columns(more=inner),
-        lambda: query.aggregate(n=count()).having(f"{inner} > 1"),
+        lambda: query.aggregate(n=count()).having(f"{inner} > 1").question,
         lambda: parse_expression(inner),
     ]
     for ask in asked:
