@@ -40,7 +40,11 @@ def aggregate_of(node: exp.Expr, rows: Reader, is_unit: Callable[[ex.Expr], bool
     if kind in _SIMPLE:
         only(node, rows.text, "this")
         return _SIMPLE[kind](rows.read(node.this))
-    if kind in (exp.Quantile, exp.PercentileCont):
+    if kind is exp.ApproxDistinct:
+        only(node, rows.text, "this")
+        what = rows.read(node.this)
+        return counts.count_distinct(None if is_unit(what) else what)
+    if kind in (exp.Quantile, exp.ApproxQuantile, exp.PercentileCont, exp.PercentileDisc):
         only(node, rows.text, "this", "quantile", "expression")
         return _quantiles(rows.read(node.this), node.args.get("quantile") or node.args.get("expression"), node, rows)
     if kind is exp.WithinGroup:
@@ -104,8 +108,8 @@ def _quantiles(what: ex.Expr, wanted: exp.Expr | None, node: exp.Expr, rows: Rea
 def _within_group(node: exp.Expr, rows: Reader) -> Aggregate:
     only(node, rows.text, "this", "expression")
     inner, order = node.this, node.expression
-    if type(inner) is not exp.PercentileCont or type(order) is not exp.Order or len(order.expressions) != 1:
-        refuse(node, rows.text, "WITHIN GROUP goes with PERCENTILE_CONT over one column.", _PERCENTILE)
+    if type(inner) not in (exp.PercentileCont, exp.PercentileDisc) or type(order) is not exp.Order or len(order.expressions) != 1:
+        refuse(node, rows.text, "WITHIN GROUP goes with PERCENTILE_CONT or PERCENTILE_DISC over one column.", _PERCENTILE)
     only(inner, rows.text, "this")
     only(order, rows.text, "expressions")
     only(order.expressions[0], rows.text, "this")  # DESC would turn the quantile around
