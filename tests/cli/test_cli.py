@@ -79,7 +79,16 @@ def test_all_commands_are_there() -> None:
         ("ask",),
         ("sql",),
     ]
-    then = [("publish",), ("budget",), ("grant",), ("renew",), ("revoke",), ("history",), ("ledger", "verify")]
+    then = [
+        ("limits",),
+        ("publish",),
+        ("budget",),
+        ("grant",),
+        ("renew",),
+        ("revoke",),
+        ("history",),
+        ("ledger", "verify"),
+    ]
     local = [("local", name) for name in ("new-task", "simulate", "collect", "estimate", "compare", "client")]
     assert set(COMMANDS) == {*first, *then, ("ledger", "redeclare"), ("ledger", "restore"), *local}
 

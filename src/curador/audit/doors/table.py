@@ -163,17 +163,21 @@ _PARTITIONS = [
     *_answered("P2", ["SELECT slot, COUNT(*) AS n FROM people GROUP BY slot"]),
     *_refused("P3", ["SELECT income FROM people ORDER BY income DESC LIMIT 1", "SELECT * FROM people LIMIT 1"]),
     *_refused("P3", ["SELECT COUNT(*) AS n FROM people ORDER BY income"]),
-    *_refused("P3", ["SELECT sex, COUNT(*) AS n FROM people GROUP BY sex ORDER BY MAX(income)"]),
     *_refused("P3", ["SELECT AVG(age) AS m FROM (SELECT age FROM people ORDER BY income DESC LIMIT 1) AS t"]),
     *(
         Attack("P3", t, t, Safe.SHUFFLED)
-        for t in ["SELECT slot, COUNT(*) AS n FROM people GROUP BY slot ORDER BY n DESC LIMIT 3"]
+        for t in [
+            "SELECT slot, COUNT(*) AS n FROM people GROUP BY slot ORDER BY n DESC LIMIT 3",
+            "SELECT sex, COUNT(*) AS n FROM people GROUP BY sex ORDER BY MAX(income)",
+        ]
     ),
     *(
         Attack("P4", t, t, Safe.SHUFFLED)
-        for t in ["SELECT slot, COUNT(*) AS n FROM people GROUP BY slot HAVING COUNT(*) = 1"]
+        for t in [
+            "SELECT slot, COUNT(*) AS n FROM people GROUP BY slot HAVING COUNT(*) = 1",
+            "SELECT slot, COUNT(*) AS n FROM people GROUP BY slot HAVING MAX(income) = 100000",
+        ]
     ),
-    *_refused("P4", ["SELECT slot, COUNT(*) AS n FROM people GROUP BY slot HAVING MAX(income) = 100000"]),
     *_refused("P4", _where("COUNT(*) = 1", "income = (SELECT MAX(income) FROM people)")),
     *_answered("P5", _where(*_SINGLED)),
     *_answered("P5", ["SELECT AVG(income) AS m, MEDIAN(income) AS h FROM people WHERE pid = 5000"]),
@@ -209,16 +213,24 @@ _SENSITIVITY = [
         "S4",
         [
             "SELECT COUNT(*) AS n FROM people UNION ALL SELECT COUNT(*) AS n FROM people",
-            "SELECT COUNT(*) AS n FROM (SELECT pid FROM people UNION ALL SELECT pid FROM people) AS t",
             "SELECT COUNT(*) OVER (PARTITION BY town) AS n FROM people",
             "SELECT SUM(r) AS s FROM (SELECT ROW_NUMBER() OVER (ORDER BY income) AS r FROM people) AS t",
             "SELECT SUM(x) AS s FROM (VALUES (1), (2)) AS t(x)",
             "SELECT COUNT(*) AS n FROM people, LATERAL (SELECT pid FROM people AS b WHERE b.town = people.town) AS t",
             "SELECT MAX(n) AS m FROM (SELECT town, COUNT(*) AS n FROM people GROUP BY town) AS t",
             "SELECT COUNT(*) AS n FROM people CROSS JOIN UNNEST([1, 2, 3])",
-            "SELECT COUNT(*) AS n FROM people WHERE pid IN (SELECT pid FROM visits)",
+            "SELECT COUNT(*) AS n FROM people WHERE town IN (SELECT town FROM people WHERE income > 90000)",
         ],
     ),
+    *_answered(
+        "S4",
+        ["SELECT COUNT(*) AS n FROM (SELECT pid FROM people UNION ALL SELECT pid FROM people) AS t"],
+        most=ROWS,
+        **_MANY,
+    ),
+    *_answered("S4", ["SELECT COUNT(*) AS n FROM people WHERE pid IN (SELECT pid FROM visits)"]),
+    *_answered("S4", ["SELECT AVG(n) AS m FROM (SELECT pid, COUNT(*) AS n FROM people GROUP BY pid) AS t"], **_MANY),
+    *_answered("S4", ["SELECT SUM(s) AS s FROM (SELECT pid, SUM(income) AS s FROM people GROUP BY pid) AS t"], **_MANY),
     *_answered(
         "S4", ["WITH t AS (SELECT age AS x FROM people WHERE age > 30) SELECT SUM(x) AS s FROM t"], most=360, **_MANY
     ),

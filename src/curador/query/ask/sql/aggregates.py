@@ -108,8 +108,14 @@ def _quantiles(what: ex.Expr, wanted: exp.Expr | None, node: exp.Expr, rows: Rea
 def _within_group(node: exp.Expr, rows: Reader) -> Aggregate:
     only(node, rows.text, "this", "expression")
     inner, order = node.this, node.expression
-    if type(inner) not in (exp.PercentileCont, exp.PercentileDisc) or type(order) is not exp.Order or len(order.expressions) != 1:
-        refuse(node, rows.text, "WITHIN GROUP goes with PERCENTILE_CONT or PERCENTILE_DISC over one column.", _PERCENTILE)
+    if (
+        type(inner) not in (exp.PercentileCont, exp.PercentileDisc)
+        or type(order) is not exp.Order
+        or len(order.expressions) != 1
+    ):
+        refuse(
+            node, rows.text, "WITHIN GROUP goes with PERCENTILE_CONT or PERCENTILE_DISC over one column.", _PERCENTILE
+        )
     only(inner, rows.text, "this")
     only(order, rows.text, "expressions")
     only(order.expressions[0], rows.text, "this")  # DESC would turn the quantile around
