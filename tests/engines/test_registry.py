@@ -112,7 +112,8 @@ def test_the_type_that_a_draft_declares(engine: str, type_name: str, kind: Kind 
 
 
 def test_every_class_of_stored_types_has_a_type_to_declare() -> None:
-    assert {stored.kind for stored in Stored} == set(Kind)
+    # A stored time is drafted as its date; whoever wants its hours declares a timestamp.
+    assert {stored.kind for stored in Stored} == set(Kind) - {Kind.TIMESTAMP}
 
 
 # ---- a new engine ----------------------------------------------------------------------------------------------------

@@ -180,6 +180,8 @@ class StdFunction(VarianceFunction):
         |sqrt(a) - sqrt(b)| = |a - b| / (sqrt(a) + sqrt(b)), at its worst in each of some pieces of all variances.
         """
         h, grid = float(parts[0].measure.reach), 2.0 ** -parts[0].measure.grid
+        if not h:  # every value is the same
+            return 0.0
         cuts = h * h * np.linspace(1 / 3, 1, PIECES + 1)
         least, most = cuts[:-1], cuts[1:]
         # With v between them, m**2 is at most h**2 - v, and |m**2 - v| at most v or |h**2 - 2 v| <= v.
