@@ -67,10 +67,18 @@ def repeated_error(terms: Sequence[RepeatedTerm], confidence: float = 0.95) -> f
     terms = [(w, m, n) for w, m, n in terms if w != 0 and n > 0]
     if not terms:
         raise InvalidParameter("There is nothing to combine.", fix="Give at least one term with a weight.")
-    count, miss = sum(n for _, _, n in terms), 1 - confidence
-    if count == 1:
+    if len(terms) == 1 and terms[0][2] == 1:
         weight, only, _ = terms[0]
         return above(abs(weight) * only.error(confidence))
+    # Weights of any size: squares of very large and of very small ones leave doubles.
+    size = max(-1000, math.frexp(max(abs(w) for w, _, _ in terms))[1])
+    found = _repeated([(math.ldexp(w, -size), m, n) for w, m, n in terms], confidence)
+    return found * 2.0 ** (size // 2) * 2.0 ** (size - size // 2)
+
+
+def _repeated(terms: Sequence[RepeatedTerm], confidence: float) -> float:
+    """The same for weights of which the largest is about 1."""
+    count, miss = sum(n for _, _, n in terms), 1 - confidence
     laplaces = [(w, m, n) for w, m, n in terms if isinstance(m, Laplace | IntegerLaplace)]
     if len(laplaces) == len(terms):
         slack = sum(n * abs(w) * laplace_distance(m) for w, m, n in laplaces if isinstance(m, IntegerLaplace))

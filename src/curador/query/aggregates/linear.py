@@ -206,6 +206,10 @@ def ratio_ends(
         error of ``top - r * bottom`` is convex in r, so the ratios kept are an interval (docs/proofs/answers.md).
     """
     paired = _both(*both, noised, groups)
+    # Weights of any size: squares of very large and of very small ones leave doubles.
+    above_by, below_by = _unit([t[0] for t in paired]), _unit([t[1] for t in paired])
+    paired = [(a * above_by, b * below_by, noise, n) for a, b, noise, n in paired]
+    top, bottom = top * above_by, bottom * below_by
     upper = _error([(a, noise, n) for a, _, noise, n in paired], confidence)
     lower = _error([(b, noise, n) for _, b, noise, n in paired], confidence)
     known = (np.abs(bottom) > lower) & np.isfinite(top) & np.isfinite(bottom)
@@ -229,8 +233,15 @@ def ratio_ends(
             middle = (inside + outside) / 2
             yes = kept(middle)
             inside, outside = np.where(yes, middle, inside), np.where(yes, outside, middle)
-        edges.append(np.where(known & ~kept(outside), outside, side * np.inf))
+        with np.errstate(over="ignore", invalid="ignore"):
+            edges.append(np.where(known & ~kept(outside), outside * below_by / above_by, side * np.inf))
     return edges[0], edges[1]
+
+
+def _unit(weights: Sequence[float]) -> float:
+    """A power of two that brings the largest of some weights near 1."""
+    largest = max(map(abs, weights), default=0.0)
+    return 2.0 ** -max(-1000, min(1000, math.frexp(largest)[1])) if largest else 1.0
 
 
 Kept = Callable[[Array, Array], NDArray[np.bool_]]

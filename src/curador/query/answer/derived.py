@@ -29,7 +29,7 @@ from curador.query.language import expressions as ex
 from curador.query.language.trees import names
 from curador.query.plan.steps import Noised
 
-LEAST_MISS = 1e-15
+LEAST_MISS = 1e-12
 """Misses that were divided further than doubles can tell from none: no ends are stated there."""
 
 MOST_WINDOW_SIZES = 64

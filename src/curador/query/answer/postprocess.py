@@ -95,8 +95,19 @@ def _computed_intervals(
         ends = interval_of(d.expr, at, level)
         if ends is not None:
             cells = zip(columns[d.name], ends[0].tolist(), ends[1].tolist(), strict=True)
-            out[d.name] = [(low, high) if x is None else (min(low, x), max(high, x)) for x, low, high in cells]
+            out[d.name] = [(low, high) if x is None else _around(x, low, high) for x, low, high in cells]
     return out
+
+
+def _around(x: float, low: float, high: float) -> Ends:
+    """Ends that hold x too; an integer beyond doubles has none on its side."""
+    try:
+        near = float(x)
+    except OverflowError:
+        return (-math.inf, high) if x < 0 else (low, math.inf)
+    return min(low, math.nextafter(near, -math.inf) if near > x else near), max(
+        high, math.nextafter(near, math.inf) if near < x else near
+    )
 
 
 def corrected(confidence: float, shown: int, among: int) -> float:

@@ -25,6 +25,9 @@ UNIT_FUNCTIONS = ("rows", "count", "distinct", "sum", "min", "max", "avg", "each
 DEEPEST_ROWS = 8
 """No question nests queries deeper: engines limit what they read, and would fail after the charge."""
 
+MOST_ROW_SETS = 100
+"""The most queries inside a query, each counted as often as it is read: planning takes time for each."""
+
 COUNTS = ("rows", "count", "distinct")
 
 
@@ -141,14 +144,17 @@ class RowSet:
     joins: tuple[Join, ...] = ()
     where: Expr | None = None
     depth: int = field(init=False, repr=False, compare=False)
+    weight: int = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        inside = [] if self.source is None else [part.depth for part in self.source.parts]
-        inside += [rows.depth for e in self.expressions for rows in _listed(e)]
-        set_fields(self, depth=1 + max(inside, default=0))
-        if self.depth > DEEPEST_ROWS:
+        inside = [] if self.source is None else list(self.source.parts)
+        inside += [rows for e in (*self.expressions, *self._made_of) for rows in _listed(e)]
+        set_fields(self, depth=1 + max((rows.depth for rows in inside), default=0))
+        set_fields(self, weight=1 + sum(rows.weight for rows in inside))
+        if self.depth > DEEPEST_ROWS or self.weight > MOST_ROW_SETS:
             raise QuestionRefused(
-                f"Queries are nested more than {DEEPEST_ROWS} deep.", fix="Split the question, or prepare a table."
+                f"Queries are nested more than {DEEPEST_ROWS} deep, or more than {MOST_ROW_SETS} in all.",
+                fix="Split the question, or prepare a table.",
             )
 
     @property
@@ -158,9 +164,14 @@ class RowSet:
         if self.source is not None:
             found += [t for part in self.source.parts for t in part.tables]
         found += [join.table for join in self.joins]
-        for e in self.expressions:
+        for e in (*self.expressions, *self._made_of):
             found += tables_in(e)
         return tuple(dict.fromkeys(found))
+
+    @property
+    def _made_of(self) -> tuple[Expr, ...]:
+        """The expressions that its source divides the rows below by: they, too, may ask for units of other tables."""
+        return self.source.by if isinstance(self.source, PerUnit) else ()
 
     @property
     def expressions(self) -> tuple[Expr, ...]:

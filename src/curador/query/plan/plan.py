@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
 from curador.accounting.events import Event, compose
-from curador.errors import InvalidParameter
+from curador.errors import InvalidParameter, QuestionRefused
 from curador.mechanisms.sensitivity import Contribution
 from curador.privacy import Guarantee, Neighbors
 from curador.query.aggregates.base import Recipe
@@ -179,7 +179,12 @@ class Plan:
         from curador.query.sql_plan.lower import lower  # writes SQL trees: loaded when a plan is run or shown
 
         if self.prepared is None:
-            return lower(self.checked, self._in_order, self.contribution)
+            found = lower(self.checked, self._in_order, self.contribution)
+            if not {scan.table for scan in found.scans} <= self.reads:  # what is not charged is not read
+                raise QuestionRefused(
+                    "This question would read a table that it does not pay for.", fix="Report this.", code="plan-defect"
+                )
+            return found
         return lower(self.checked, self._in_order, declared_limits(self.checked), self.prepared)
 
     @property

@@ -75,6 +75,8 @@ def opened(rows: TypedRows, at: Bindings, numbers: Iterator[int]) -> OpenRows:
         read += [r.name for r in scan.reads]
         joins.append(joined(i, rows, scan, at))
     for leaf, units in rows.among.items():
+        if leaf not in at.columns:  # nobody reads it: it stands in what is counted whatever it is
+            continue
         name = at.columns[leaf]
         needed, layer = kept_rows(units, {}, {}, numbers)
         scans += needed
