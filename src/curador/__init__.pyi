@@ -69,6 +69,13 @@ from .query.aggregates.counts import histogram as histogram
 from .query.aggregates.moments import mean as mean
 from .query.aggregates.moments import std as std
 from .query.aggregates.moments import variance as variance
+from .query.aggregates.pairs import correlation as correlation
+from .query.aggregates.pairs import covariance as covariance
+from .query.aggregates.pairs import intercept as intercept
+from .query.aggregates.pairs import pair_count as pair_count
+from .query.aggregates.pairs import pair_mean as pair_mean
+from .query.aggregates.pairs import r_squared as r_squared
+from .query.aggregates.pairs import slope as slope
 from .query.aggregates.ranks import bounds as bounds
 from .query.aggregates.ranks import maximum as maximum
 from .query.aggregates.ranks import median as median

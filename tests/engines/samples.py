@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from curador.query.aggregates.counts import count, count_distinct
 from curador.query.aggregates.moments import mean, variance
+from curador.query.aggregates.pairs import correlation, slope
 from curador.query.aggregates.ranks import bounds, median, quantiles
 from curador.query.aggregates.sums import sum_
 from curador.query.ask.question import Group, Join, KeyList, Output, Question
@@ -140,6 +141,9 @@ QUESTIONS = {
     "text ids": Question("named", FEW, group_by=named("town")),
     "quantiles": Question(
         "visits", (Output("q", quantiles("pay", [0.1, 0.9])), Output("b", bounds("raw"))), group_by=named("ok")
+    ),
+    "pairs": Question(
+        "visits", (Output("r", correlation("pay", "age")), Output("s", slope("age", "pay"))), group_by=named("ok")
     ),
     "near rows": Question("rows", (Output("z", sum_(SIZE)), *FEW), joins=(NEAR,), group_by=named("ok")),
     "near": Question("visits", (Output("z", sum_(SIZE)), *FEW), joins=(NEAR,), where=SMALL),

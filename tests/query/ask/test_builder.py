@@ -19,6 +19,7 @@ from curador.mechanisms.sensitivity import Contribution
 from curador.query.aggregates.base import Aggregate
 from curador.query.aggregates.counts import count, count_distinct, histogram
 from curador.query.aggregates.moments import mean, std, variance
+from curador.query.aggregates.pairs import correlation, slope
 from curador.query.aggregates.ranks import bounds, maximum, median, minimum, quantiles
 from curador.query.aggregates.sums import sum_
 from curador.query.aggregates.top import top_k
@@ -153,6 +154,10 @@ PAIRS: list[tuple[Callable[[], TableQuery], str]] = [
         ),
         "SELECT QUANTILE(age, [0.25, 0.75]) AS a, MEDIAN(age) AS b, MIN(age) AS c, MAX(age) AS d, STDDEV(age) AS e,"
         " VAR_POP(age) AS f, SUM(age * 2) AS g, COUNT(fnlwgt) AS h, BOUNDS(fnlwgt) AS i FROM adult",
+    ),
+    (
+        lambda: query("adult").aggregate(r=correlation("age", "hours_per_week / 2"), s=slope("hours_per_week", "age")),
+        "SELECT CORR(age, hours_per_week / 2) AS r, REGR_SLOPE(hours_per_week, age) AS s FROM adult",
     ),
     (
         lambda: query("adult").aggregate(h=histogram("age", [0, 30, 60, 90])),

@@ -2,7 +2,7 @@
 
 * ``SUM(x) / COUNT(x)`` is ``AVG(x)``, whose centred sum has half the sensitivity; so is ``SUM(x) / COUNT(*)`` where
   x is never NULL.  Where x may be NULL, ``SUM(x) / COUNT(*)`` counts its rows too: it is ``AVG(COALESCE(x, 0))``.
-* A boolean is summed and averaged as 1 and 0.
+* A boolean is summed, averaged and paired as 1 and 0.
 
 What an aggregate was needed for alone is then no longer measured.
 """
@@ -24,7 +24,10 @@ from curador.query.tables.columns import Kind
 
 def best_measured(question: Question, scope: Scope) -> Question:
     """The question with the aggregates that measure it best; itself where they are those it has."""
-    counted = any(o.aggregate.function in ("sum", "mean") for o in question.aggregates)
+    counted = any(
+        o.aggregate.function in ("sum", "mean") or isinstance(o.aggregate.column, ex.ValuePair)
+        for o in question.aggregates
+    )
     if not counted:
         return question
     outputs = tuple(replace(o, aggregate=_numbers(o.aggregate, scope)) for o in question.aggregates)
@@ -34,14 +37,23 @@ def best_measured(question: Question, scope: Scope) -> Question:
 
 
 def _numbers(what: Aggregate, scope: Scope) -> Aggregate:
-    """A sum or mean of a boolean as one of 1 and 0, NULL staying NULL."""
+    """A sum, mean or pair of booleans as one of 1 and 0."""
+    if isinstance(what.column, ex.ValuePair):
+        pair = ex.ValuePair(_number(what.column.first, scope), _number(what.column.second, scope))
+        return what if pair == what.column else replace(what, column=pair)
     if what.function not in ("sum", "mean") or what.column is None:
         return what
-    t = typecheck(what.column, scope)
+    found = _number(what.column, scope)
+    return what if found is what.column else replace(what, column=found)
+
+
+def _number(e: ex.Expr, scope: Scope) -> ex.Expr:
+    """A boolean as 1 and 0, NULL staying NULL; all else as it is."""
+    t = typecheck(e, scope)
     if t.kind is not Kind.BOOLEAN:
-        return what
-    whens = ((what.column, ex.Literal(1)), (ex.Not(what.column), ex.Literal(0)))
-    return replace(what, column=ex.Case(whens) if t.nullable else ex.Case(whens[:1], ex.Literal(0)))
+        return e
+    whens = ((e, ex.Literal(1)), (ex.Not(e), ex.Literal(0)))
+    return ex.Case(whens) if t.nullable else ex.Case(whens[:1], ex.Literal(0))
 
 
 class _Means:

@@ -221,8 +221,8 @@ _INSTEAD = {
 def _measured(name: str, what: Aggregate, scope: Scope) -> Type | None:
     if what.column is None:
         return None
-    t = typecheck(what.column, scope)
     function = function_named(what.function)
+    t = function.typed(what.column, scope)
     if function.numeric and not t.kind.numeric:
         raise QuestionRefused(
             f"{name!r} is a {what.function} of {shortened(what.column)}, which is of type {t.kind}.",

@@ -22,6 +22,15 @@ from curador.curator.study.tables import tables_from
 from curador.errors import CuradorError, QuestionRefused
 from curador.query.aggregates.counts import count, count_distinct
 from curador.query.aggregates.moments import mean, std, variance
+from curador.query.aggregates.pairs import (
+    correlation,
+    covariance,
+    intercept,
+    pair_count,
+    pair_mean,
+    r_squared,
+    slope,
+)
 from curador.query.aggregates.ranks import bounds, maximum, median, minimum, quantiles
 from curador.query.aggregates.sums import sum_ as total
 from curador.query.aggregates.top import top_k
@@ -102,6 +111,15 @@ def refused(text: str) -> QuestionRefused:
         ("STDDEV(income)", std("income")),
         ("STDDEV_SAMP(income)", std("income")),
         ("STDDEV_POP(income)", std("income", population=True)),
+        ("CORR(income, age)", correlation("income", "age")),
+        ("COVAR_SAMP(income, age)", covariance("income", "age")),
+        ("COVAR_POP(income, age)", covariance("income", "age", population=True)),
+        ("REGR_SLOPE(income, age)", slope("income", "age")),
+        ("REGR_INTERCEPT(income, age)", intercept("income", "age")),
+        ("REGR_R2(income, age)", r_squared("income", "age")),
+        ("REGR_COUNT(income, age)", pair_count("income", "age")),
+        ("REGR_AVGX(income, age)", pair_mean("income", "age", of_x=True)),
+        ("REGR_AVGY(income, age)", pair_mean("income", "age", of_x=False)),
         ("MEDIAN(income)", median("income")),
         ("QUANTILE(income, 0.9)", quantiles("income", [0.9])),
         ("QUANTILE_CONT(income, [0.9, 0.1])", quantiles("income", [0.1, 0.9])),

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from curador.query.aggregates import counts, moments, ranks, sums, top
+from curador.query.aggregates import counts, moments, pairs, ranks, sums, top
 from curador.query.aggregates.base import Aggregate
 from curador.query.ask.sql.expressions import Reader, number
 from curador.query.ask.sql.text import only, refuse, word
@@ -26,6 +26,18 @@ _SIMPLE: dict[type[exp.Expr], Callable[[ex.Expr], Aggregate]] = {
     exp.Max: ranks.maximum,
 }
 
+_PAIRS: dict[type[exp.Expr], Callable[[ex.Expr, ex.Expr], Aggregate]] = {
+    exp.Corr: pairs.correlation,
+    exp.CovarPop: lambda x, y: pairs.covariance(x, y, population=True),
+    exp.CovarSamp: pairs.covariance,
+    exp.RegrSlope: pairs.slope,
+    exp.RegrIntercept: pairs.intercept,
+    exp.RegrR2: pairs.r_squared,
+    exp.RegrCount: pairs.pair_count,
+    exp.RegrAvgx: lambda y, x: pairs.pair_mean(y, x, of_x=True),
+    exp.RegrAvgy: lambda y, x: pairs.pair_mean(y, x, of_x=False),
+}
+
 
 def aggregate_of(node: exp.Expr, rows: Reader, is_unit: Callable[[ex.Expr], bool]) -> Aggregate:
     """The aggregate a node of SELECT stands for; ``is_unit`` knows the column whose distinct values are units."""
@@ -40,6 +52,9 @@ def aggregate_of(node: exp.Expr, rows: Reader, is_unit: Callable[[ex.Expr], bool
     if kind in _SIMPLE:
         only(node, rows.text, "this")
         return _SIMPLE[kind](rows.read(node.this))
+    if kind in _PAIRS:
+        only(node, rows.text, "this", "expression")
+        return _PAIRS[kind](rows.read(node.this), rows.read(node.expression))
     if kind is exp.ApproxDistinct:
         only(node, rows.text, "this")
         what = rows.read(node.this)
@@ -92,6 +107,8 @@ def _filtered(node: exp.Expr, rows: Reader, is_unit: Callable[[ex.Expr], bool]) 
             f"FILTER does not go with {word(node.this)} here.",
             "Filter in WHERE, in a question of its own.",
         )
+    if isinstance(what.column, ex.ValuePair):
+        return replace(what, column=ex.ValuePair(_where(condition, what.column.first), what.column.second))
     return replace(what, column=_where(condition, what.column))
 
 
@@ -148,4 +165,6 @@ def default_name(what: Aggregate) -> str:
     >>> default_name(moments.mean("age")), default_name(counts.count())
     ('mean_age', 'count')
     """
-    return f"{what.function}_{what.column.column}" if isinstance(what.column, ex.Name) else what.function
+    of = what.column.parts if isinstance(what.column, ex.ValuePair) else (what.column,)
+    named = [e.column for e in of if isinstance(e, ex.Name)]
+    return "_".join([what.function, *named]) if len(named) == len(of) else what.function
