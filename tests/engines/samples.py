@@ -140,7 +140,9 @@ QUESTIONS = {
     "rows found": Question("rows", FEW, group_by=named("free")),
     "text ids": Question("named", FEW, group_by=named("town")),
     "quantiles": Question(
-        "visits", (Output("q", quantiles("pay", [0.1, 0.9])), Output("b", bounds("raw"))), group_by=named("ok")
+        "visits",
+        (Output("q", quantiles("pay", [0.1, 0.9])), Output("b", bounds("raw")), Output("d", median("day"))),
+        group_by=named("ok"),
     ),
     "pairs": Question(
         "visits", (Output("r", correlation("pay", "age")), Output("s", slope("age", "pay"))), group_by=named("ok")

@@ -248,7 +248,7 @@ def test_intervals_cover_as_often_as_they_say(neighbors: str, price: dict[str, A
     for _ in range(8):
         release = stage.sql(text, **price, fresh=True, because="coverage")
         for name, true in zip(hit, truth(y, x), strict=True):
-            found = np.array(release.intervals[name])
+            found = np.array(release.intervals[name], np.float64)
             hit[name] += int(((found[:, 0] <= true + 1e-9) & (true - 1e-9 <= found[:, 1])).sum())
     covered = {name: n / (8 * GROUPS) for name, n in hit.items()}
     assert min(covered.values()) >= 0.945, covered

@@ -170,7 +170,8 @@ class Function(ABC):
 
     ``by_rows`` marks an error that depends on how many rows are behind the answer, ``centres`` a function that
     measures centred sums (so that a sum of the same column shares them), ``alone`` one that stands alone in a question.
-    ``pairs`` marks a function of two columns, ``by_answers`` an error that depends on the answers: none is expected.
+    ``keeps_kind`` marks one whose answers are values of the column, so that those of dates are dates, ``pairs`` one of
+    two columns, ``by_answers`` an error that depends on the answers: none is expected.
     """
 
     name: ClassVar[str]
@@ -180,6 +181,7 @@ class Function(ABC):
     by_rows: ClassVar[bool] = False
     centres: ClassVar[bool] = False
     alone: ClassVar[bool] = False
+    keeps_kind: ClassVar[bool] = False
     pairs: ClassVar[bool] = False
     by_answers: ClassVar[bool] = False
 

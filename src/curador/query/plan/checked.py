@@ -73,10 +73,8 @@ class Checked:
 
     @cached_property
     def kinds(self) -> Mapping[str, Kind | None]:
-        """The kind of every column of the answer; aggregates are numbers, and NULL alone has none."""
-        found: dict[str, Kind | None] = {
-            g.name: t.kind for g, t in zip(self.question.group_by, self.groups, strict=True)
-        }
+        """The kind of every column of the answer; most aggregates are numbers, and NULL alone has none."""
+        found: dict[str, Kind | None] = dict(_kinds(self.question, self.groups, self.columns))
         known = {ex.Name(name): found.get(name) or Kind.REAL for name in self.question.columns}
         for d in self.question.derived:
             found[d.name] = answer_kind(d.expr, known)
@@ -120,7 +118,7 @@ def check(question: Question, tables: Mapping[str, Table], public_rows: PublicRo
         raise QuestionRefused("top_k chooses among public keys.", fix="Declare keys for the columns it groups by.")
     if question.contribution is not None and rows.table.unit.id is None:
         raise QuestionRefused("A row is in one group, once: nothing to bound.", fix="Leave bounded() out.")
-    question = _resolved_after(question, groups)
+    question = _resolved_after(question, groups, columns)
     found = Checked(question, rows, groups, columns, keys)
     if question.having is not None or question.derived:
         _check_after(question, found.kinds)
@@ -333,18 +331,24 @@ def _tree_keys(question: Question, table: Table) -> tuple[tuple[Key, ...], ...]:
 # ---- after the noise -----------------------------------------------------------------------------------------
 
 
-def _resolved_after(question: Question, groups: tuple[Type, ...]) -> Question:
-    """The question with texts beside grouped dates read as dates in what is done to its answers, too."""
-    dated = {
-        ex.Name(g.name): t
-        for g, t in zip(question.group_by, groups, strict=True)
-        if t.kind in (Kind.DATE, Kind.TIMESTAMP)
-    }
+def _resolved_after(question: Question, groups: tuple[Type, ...], columns: tuple[Type | None, ...]) -> Question:
+    """The question with texts beside dates read as dates in what is done to its answers, too."""
+    kinds = _kinds(question, groups, columns)
+    dated = {ex.Name(name): Type(kind) for name, kind in kinds.items() if kind in (Kind.DATE, Kind.TIMESTAMP)}
     if not dated or not (question.having is not None or question.derived):
         return question
     having = None if question.having is None else _beside_dates(question.having, dated)
     derived = tuple(Derived(d.name, _beside_dates(d.expr, dated)) for d in question.derived)
     return replace(question, having=having, derived=derived)
+
+
+def _kinds(question: Question, groups: tuple[Type, ...], columns: tuple[Type | None, ...]) -> dict[str, Kind]:
+    """The kinds of groups, and of aggregates that are no numbers."""
+    found = {g.name: t.kind for g, t in zip(question.group_by, groups, strict=True)}
+    for output, t in zip(question.aggregates, columns, strict=True):
+        if t is not None and not t.kind.numeric and function_named(output.aggregate.function).keeps_kind:
+            found |= dict.fromkeys(output.aggregate.outputs(output.name), t.kind)
+    return found
 
 
 def _beside_dates(e: ex.Expr, dated: Scope) -> ex.Expr:
