@@ -82,6 +82,7 @@ from .query.aggregates.ranks import median as median
 from .query.aggregates.ranks import minimum as minimum
 from .query.aggregates.ranks import quantiles as quantiles
 from .query.aggregates.sums import sum_ as sum_
+from .query.aggregates.top import mode as mode
 from .query.aggregates.top import top_k as top_k
 from .query.plan.expected import within as within
 from .query.plan.plan import Plan as Plan

@@ -9,8 +9,9 @@ from itertools import product
 
 from curador.errors import QuestionRefused
 from curador.query.aggregates.base import Aggregate, function_named
+from curador.query.aggregates.counts import count
 from curador.query.ask.measured import best_measured
-from curador.query.ask.question import Derived, Group, Output, Question
+from curador.query.ask.question import Derived, Group, Order, Output, Question
 from curador.query.ask.resolve import resolved_inside
 from curador.query.ask.typed import TypedRows, table_of, typed_rows
 from curador.query.language import expressions as ex
@@ -115,7 +116,7 @@ def check(question: Question, tables: Mapping[str, Table], public_rows: PublicRo
     columns = tuple(_measured(o.name, o.aggregate, scope) for o in question.aggregates)
     keys = _keys(question, tables, groups, public_rows)
     if keys is None and any(o.aggregate.function == "top_k" for o in question.aggregates):
-        raise QuestionRefused("top_k chooses among public keys.", fix="Declare keys for the columns it groups by.")
+        question = _largest_shown(question)
     if question.contribution is not None and rows.table.unit.id is None:
         raise QuestionRefused("A row is in one group, once: nothing to bound.", fix="Leave bounded() out.")
     question = _resolved_after(question, groups, columns)
@@ -123,6 +124,19 @@ def check(question: Question, tables: Mapping[str, Table], public_rows: PublicRo
     if question.having is not None or question.derived:
         _check_after(question, found.kinds)
     return found
+
+
+def _largest_shown(question: Question) -> Question:
+    """The largest of groups that are selected privately: of those shown, the ones with the largest noised counts."""
+    (output,) = question.aggregates
+    k = int(output.aggregate.parameters[0])
+    if question.order_by or question.having is not None or question.offset or question.limit not in (None, k):
+        raise QuestionRefused(
+            "The largest of privately selected groups are those of the largest noised counts: they have an order.",
+            fix="Write COUNT(*) with ORDER BY and LIMIT, or declare keys for the columns it groups by.",
+        )
+    counted = (Output(output.name, count()),)
+    return replace(question, aggregates=counted, order_by=(Order(output.name, descending=True),), limit=k)
 
 
 def _clipped(question: Question, tables: Mapping[str, Table]) -> Question:

@@ -55,6 +55,12 @@ def aggregate_of(node: exp.Expr, rows: Reader, is_unit: Callable[[ex.Expr], bool
     if kind in _PAIRS:
         only(node, rows.text, "this", "expression")
         return _PAIRS[kind](rows.read(node.this), rows.read(node.expression))
+    if kind is exp.Mode:
+        only(node, rows.text, "this")
+        return top.mode(rows.read(node.this))
+    if kind is exp.ApproxTopK:
+        only(node, rows.text, "this", "expression")
+        return top.top_k(number(node.expression, rows.text), rows.read(node.this))  # type: ignore[arg-type]
     if kind is exp.ApproxDistinct:
         only(node, rows.text, "this")
         what = rows.read(node.this)
@@ -126,7 +132,7 @@ def _within_group(node: exp.Expr, rows: Reader) -> Aggregate:
     only(node, rows.text, "this", "expression")
     inner, order = node.this, node.expression
     if (
-        type(inner) not in (exp.PercentileCont, exp.PercentileDisc)
+        type(inner) not in (exp.PercentileCont, exp.PercentileDisc, exp.Mode)
         or type(order) is not exp.Order
         or len(order.expressions) != 1
     ):
@@ -136,6 +142,10 @@ def _within_group(node: exp.Expr, rows: Reader) -> Aggregate:
     only(inner, rows.text, "this")
     only(order, rows.text, "expressions")
     only(order.expressions[0], rows.text, "this")  # DESC would turn the quantile around
+    if type(inner) is exp.Mode:
+        if inner.this is not None:
+            refuse(node, rows.text, "MODE names two columns.", "Write MODE(column).")
+        return top.mode(rows.read(order.expressions[0].this))
     return _quantiles(rows.read(order.expressions[0].this), inner.this, node, rows)
 
 
@@ -145,6 +155,8 @@ _PERCENTILE = "Write PERCENTILE_CONT(0.9) WITHIN GROUP (ORDER BY column), or QUA
 def _ours(node: exp.Expr, rows: Reader) -> Aggregate:
     only(node, rows.text, "this", "expressions")
     name, arguments = node.name.upper(), node.expressions
+    if name == "TOP_K" and len(arguments) == 2:
+        return top.top_k(number(arguments[1], rows.text), rows.read(arguments[0]))  # type: ignore[arg-type]
     if name == "TOP_K" and len(arguments) == 1:
         return top.top_k(number(arguments[0], rows.text))  # type: ignore[arg-type]
     if name == "MEAN" and len(arguments) == 1:
@@ -156,7 +168,7 @@ def _ours(node: exp.Expr, rows: Reader) -> Aggregate:
     refuse(node, rows.text, f"{name} has the wrong number of arguments.", _OURS)
 
 
-_OURS = "Write TOP_K(5), BOUNDS(column) or HISTOGRAM(column, edge, edge, …)."
+_OURS = "Write TOP_K(5), TOP_K(column, 5), BOUNDS(column) or HISTOGRAM(column, edge, edge, …)."
 
 
 def default_name(what: Aggregate) -> str:
@@ -167,4 +179,5 @@ def default_name(what: Aggregate) -> str:
     """
     of = what.column.parts if isinstance(what.column, ex.ValuePair) else (what.column,)
     named = [e.column for e in of if isinstance(e, ex.Name)]
-    return "_".join([what.function, *named]) if len(named) == len(of) else what.function
+    stem = "mode" if what == top.top_k(1, what.column) and what.column is not None else what.function
+    return "_".join([stem, *named]) if len(named) == len(of) else stem
