@@ -116,6 +116,8 @@ EVERYTHING = (
     Output("towns", count_distinct("town")),
     Output("days", count_distinct("day")),
     Output("truths", count_distinct("ok")),
+    Output("texts", count_distinct("free")),
+    Output("reals", count_distinct("raw")),
     Output("half", median("pay")),
 )
 FEW = (Output("n", count()), Output("u", count_distinct()), Output("s", sum_("pay")))

@@ -353,7 +353,6 @@ def test_quoted_names() -> None:
         ("SELECT ARG_MAX(town, age) FROM visits", "ARG_MAX", ""),
         ("SELECT SUM(DISTINCT age) FROM visits", "DISTINCT", ""),
         ("SELECT COUNT(DISTINCT age, sex) FROM visits", "one column", ""),
-        ("SELECT COUNT(DISTINCT town) FROM visits", "no public keys", "Declare keys for town"),
         ("SELECT SUM(age) WITHIN GROUP (ORDER BY age) FROM visits", "PERCENTILE_CONT", "QUANTILE"),
         ("SELECT PERCENTILE_CONT(0.9) WITHIN GROUP (ORDER BY age DESC) FROM visits", "DESC", ""),
         ("SELECT QUANTILE(age, 1.5) FROM visits", "[0, 1]", ""),
@@ -581,10 +580,10 @@ def test_expressions_of_soup(text: str) -> None:
 
 
 def test_dates_beyond_the_calendar_are_no_public_keys() -> None:
-    """They raised a bare OverflowError.  A plain count of such values is one of integers, and answered."""
+    """They raised a bare OverflowError.  A count of such values, also a distinct one, is one of integers, and answered."""
     day = "(CASE WHEN ok THEN DATE '2020-01-01' END)"
     for beyond in (f"{day} + 3000000", f"{day} - 900000"):
-        assert "no public keys" in refused(f"SELECT COUNT(DISTINCT {beyond}) FROM visits").what
+        assert parse(f"SELECT COUNT(DISTINCT {beyond}) FROM visits", TABLES)
         parse(f"SELECT COUNT(CASE WHEN age = 1 THEN {beyond} ELSE DATE '2020-01-01' END) AS n FROM visits", TABLES)
     assert parse(f"SELECT COUNT(DISTINCT {day} + 1) FROM visits", TABLES)
 
