@@ -131,7 +131,7 @@ class _Layout:
 
 @dataclass(frozen=True)
 class _Value:
-    """A column of the layer of values: a value, only its presence, a public key if there are any, or a clipped number."""
+    """A column of the layer of values: a value, its presence, a public key if there are any, or a clipped number."""
 
     column: ex.Expr
     present: bool = False

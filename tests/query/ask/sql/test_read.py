@@ -580,7 +580,7 @@ def test_expressions_of_soup(text: str) -> None:
 
 
 def test_dates_beyond_the_calendar_are_no_public_keys() -> None:
-    """They raised a bare OverflowError.  A count of such values, also a distinct one, is one of integers, and answered."""
+    """They raised a bare OverflowError.  A count of such values is one of integers, and answered."""
     day = "(CASE WHEN ok THEN DATE '2020-01-01' END)"
     for beyond in (f"{day} + 3000000", f"{day} - 900000"):
         assert parse(f"SELECT COUNT(DISTINCT {beyond}) FROM visits", TABLES)
