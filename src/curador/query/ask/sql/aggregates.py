@@ -176,8 +176,11 @@ def default_name(what: Aggregate) -> str:
 
     >>> default_name(moments.mean("age")), default_name(counts.count())
     ('mean_age', 'count')
+    >>> default_name(pairs.correlation("pay", "age")), default_name(top.mode("town"))
+    ('correlation_pay_age', 'mode_town')
     """
     of = what.column.parts if isinstance(what.column, ex.ValuePair) else (what.column,)
     named = [e.column for e in of if isinstance(e, ex.Name)]
-    stem = "mode" if what == top.top_k(1, what.column) and what.column is not None else what.function
+    most_frequent = what.function == "top_k" and what.column is not None and what.parameters == (1,)
+    stem = "mode" if most_frequent else what.function
     return "_".join([stem, *named]) if len(named) == len(of) else stem
