@@ -22,8 +22,8 @@ from curador.query.language.resolve import resolved
 from curador.query.language.rows import PerUnit, clipped, clipped_rows
 from curador.query.language.text import shortened
 from curador.query.language.trees import names
-from curador.query.language.types import Scope, Type
-from curador.query.tables.columns import FIRST_DAY, LAST_DAY, Key, Kind, key_value
+from curador.query.language.types import MOST_KEYS, Scope, Type
+from curador.query.tables.columns import FIRST_DAY, LAST_DAY, Key, Kind, key_value, moment_of
 from curador.query.tables.names import suggestion
 from curador.query.tables.table import Table
 
@@ -201,17 +201,25 @@ def _group(group: Group, scope: Scope) -> Type:
             fix=_instead_of_real(group.expr),
         )
     if t.kind is Kind.TIMESTAMP:
-        x = shortened(group.expr.operand if isinstance(group.expr, MomentTrunc) else group.expr)
-        raise QuestionRefused(
-            f"{group.name!r} groups by a timestamp.",
-            fix=f"Group by CAST({x} AS DATE), HOUR({x}) or STRFTIME({x}, '%Y-%m-%d %H:00').",
-        )
+        return _by_moment(group, t)
     if t.kind is Kind.DATE and t.bounds and not FIRST_DAY <= t.bounds[0] <= t.bounds[1] <= LAST_DAY:
         # A key that is not a date could not be returned, and failing on it would reveal that it is there.
         raise QuestionRefused(
             f"{group.name!r} could leave the years 1 to 9999.", fix="Narrow the bounds of the dates it is made of."
         )
     return t
+
+
+def _by_moment(group: Group, t: Type) -> Type:
+    """A group by the hours, minutes or seconds that the bounds leave, with these as its keys."""
+    x = shortened(group.expr.operand if isinstance(group.expr, MomentTrunc) else group.expr)
+    fix = f"Group by CAST({x} AS DATE), HOUR({x}), or within narrower bounds DATE_TRUNC('hour', {x})."
+    if not isinstance(group.expr, MomentTrunc):
+        raise QuestionRefused(f"{group.name!r} groups by a timestamp.", fix=fix)
+    keys = group.expr.moments(t)
+    if len(keys) > MOST_KEYS:
+        raise QuestionRefused(f"{group.name!r} has {len(keys)} {group.expr.unit}s; the most is {MOST_KEYS}.", fix=fix)
+    return replace(t, keys=tuple(map(moment_of, keys)))
 
 
 def _instead_of_real(e: ex.Expr) -> str:

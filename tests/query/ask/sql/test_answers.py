@@ -64,9 +64,9 @@ SAME = [
     "SELECT 100.0 * COUNT(*) AS a, SUM(spend) / COUNT(DISTINCT id) AS b FROM visits",
     "SELECT ROUND(AVG(spend), 2) AS a, ROUND(SUM(minutes) / 60.0) AS b, FLOOR(AVG(minutes)) AS c FROM visits",
     "SELECT SUM(minutes * spend) / SUM(minutes) AS a, 2 * SUM(spend * minutes) / SUM(spend) - 1 AS b FROM visits",
-    "SELECT town, CORR(spend + minutes, minutes) AS r, COVAR_POP(minutes, spend + minutes) AS c, REGR_COUNT(spend, minutes)"
-    " AS n, REGR_SLOPE(minutes * 2 + spend, minutes) AS s, REGR_INTERCEPT(spend + minutes, minutes) AS i FROM visits"
-    " GROUP BY town ORDER BY town",
+    "SELECT town, CORR(spend + minutes, minutes) AS r, COVAR_POP(minutes, spend + minutes) AS c,"
+    " REGR_COUNT(spend, minutes) AS n, REGR_SLOPE(minutes * 2 + spend, minutes) AS s,"
+    " REGR_INTERCEPT(spend + minutes, minutes) AS i FROM visits GROUP BY town ORDER BY town",
     "SELECT COUNT(DISTINCT minutes * 1000000) AS a, COUNT(DISTINCT spend) FILTER (WHERE coast) AS b FROM visits",
     "SELECT COUNT(*) FILTER (WHERE minutes > 60) AS a, SUM(spend) FILTER (WHERE coast) AS b, COUNT_IF(coast) AS c,"
     " AVG(minutes) FILTER (WHERE town = 'Lugo') AS d, COUNT(spend) FILTER (WHERE coast) AS e FROM visits",

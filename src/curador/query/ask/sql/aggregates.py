@@ -181,6 +181,6 @@ def default_name(what: Aggregate) -> str:
     """
     of = what.column.parts if isinstance(what.column, ex.ValuePair) else (what.column,)
     named = [e.column for e in of if isinstance(e, ex.Name)]
-    most_frequent = what.function == "top_k" and what.column is not None and what.parameters == (1,)
+    most_frequent = what.function == "top_k" and what.column is not None and int(what.parameters[0]) == 1
     stem = "mode" if most_frequent else what.function
     return "_".join([stem, *named]) if len(named) == len(of) else stem
