@@ -205,7 +205,9 @@ def value(m: Measure, row: Mapping[ex.Name, Any], checked: Checked, summed: set[
     if m.kind is MeasureKind.PRESENT and m.column not in summed:
         return 1
     if m.kind is MeasureKind.DISTINCT:
-        domain = typecheck(m.column, checked.scope).domain or ()
+        domain = typecheck(m.column, checked.scope).domain
+        if domain is None:
+            return found
         return found if found in [plain(key) for key in domain] else None
     return min(max(found, m.low), m.high) if m.kind is MeasureKind.VALUES else found
 

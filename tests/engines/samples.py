@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from curador.query.aggregates.counts import count, count_distinct
 from curador.query.aggregates.moments import mean, variance
+from curador.query.aggregates.pairs import correlation, slope
 from curador.query.aggregates.ranks import bounds, median, quantiles
 from curador.query.aggregates.sums import sum_
 from curador.query.ask.question import Group, Join, KeyList, Output, Question
@@ -115,6 +116,8 @@ EVERYTHING = (
     Output("towns", count_distinct("town")),
     Output("days", count_distinct("day")),
     Output("truths", count_distinct("ok")),
+    Output("texts", count_distinct("free")),
+    Output("reals", count_distinct("raw")),
     Output("half", median("pay")),
 )
 FEW = (Output("n", count()), Output("u", count_distinct()), Output("s", sum_("pay")))
@@ -139,7 +142,12 @@ QUESTIONS = {
     "rows found": Question("rows", FEW, group_by=named("free")),
     "text ids": Question("named", FEW, group_by=named("town")),
     "quantiles": Question(
-        "visits", (Output("q", quantiles("pay", [0.1, 0.9])), Output("b", bounds("raw"))), group_by=named("ok")
+        "visits",
+        (Output("q", quantiles("pay", [0.1, 0.9])), Output("b", bounds("raw")), Output("d", median("day"))),
+        group_by=named("ok"),
+    ),
+    "pairs": Question(
+        "visits", (Output("r", correlation("pay", "age")), Output("s", slope("age", "pay"))), group_by=named("ok")
     ),
     "near rows": Question("rows", (Output("z", sum_(SIZE)), *FEW), joins=(NEAR,), group_by=named("ok")),
     "near": Question("visits", (Output("z", sum_(SIZE)), *FEW), joins=(NEAR,), where=SMALL),

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from curador.errors import EngineFailed
 from curador.query.aggregates.measure import Measure
 from curador.query.sql_plan.exact import Exact, Statement
-from curador.query.tables.columns import Key, Kind, day_of
+from curador.query.tables.columns import Key, Kind, day_of, moment_of
 from curador.query.tables.table import Table
 
 if TYPE_CHECKING:
@@ -193,6 +193,7 @@ _KEYS: dict[Kind, Callable[[Any], Key]] = {
     Kind.BOOLEAN: bool,
     Kind.TEXT: str,
     Kind.DATE: lambda n: day_of(int(n)),
+    Kind.TIMESTAMP: lambda n: moment_of(int(n)),
 }
 
 

@@ -248,6 +248,17 @@ class SumTest:
             return float(self.reach([float(i == place) for i in range(len(self.noises))]))
         return alone
 
+    def steepest(self, weights: Sequence[NDArray[Any] | float]) -> Array:
+        """The largest of the bounds by which a sum with these weights is kept or not; each is a norm of the weights."""
+        sizes = [np.abs(w) for w in weights]
+        # An exact law is below the union bound for its own noise, and integer noise is near continuous noise.
+        found = self._union(sizes) + 2 * self._slack(sizes)
+        if self._gaussians:
+            pairs = zip(sizes, self._gaussians, strict=True)
+            spread = np.sqrt(sum(s**2 * _sigma_squared(m) for s, m in pairs))
+            found = np.maximum(found, spread * math.sqrt(2 * math.log(2 / self.miss)) + self._slack(sizes))
+        return np.asarray(found * (1 + 2.0**-20))
+
     @cached_property
     def _laplaces(self) -> tuple[Laplace | IntegerLaplace, ...]:
         found = tuple(m for m in self.noises if isinstance(m, Laplace | IntegerLaplace))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import math
 from collections.abc import Iterator, Mapping
+from datetime import date
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -28,7 +29,7 @@ class Shown(Protocol):
     @property
     def groups(self) -> tuple[str, ...]: ...
     @property
-    def intervals(self) -> Mapping[str, tuple[tuple[float, float], ...]]: ...
+    def intervals(self) -> Mapping[str, tuple[tuple[Any, Any], ...]]: ...
     @property
     def ranks(self) -> Mapping[str, float]: ...
     @property
@@ -130,7 +131,9 @@ def _columns(release: Shown) -> list[TextColumn]:
     return found
 
 
-def _end_text(x: float) -> str:
+def _end_text(x: float | date) -> str:
+    if isinstance(x, date):
+        return cell_text(x)
     return real_text(x, 5) if math.isfinite(x) else "∞" if x > 0 else "-∞"
 
 

@@ -174,7 +174,10 @@ class Questions:
         plain = ["COUNT(*)", f"COUNT({number})", "COUNT(DISTINCT t.k)", f"MEDIAN({number})"]
         plain += [] if self.by_row else ["COUNT(DISTINCT t.id)"]
         summed = [f"{f}({number})" for f in ("SUM", "SUM", "SUM", "AVG", "VARIANCE", "STDDEV", "MAX")]
-        return self.draw.choice([*plain, *summed])
+        plain += [f"COUNT(DISTINCT {number})", "COUNT(DISTINCT t.g)", "MAX(t.d)"]
+        one, other = self.draw.sample(sorted({*self.names} - {"t.w"}), 2)  # t.w has no bounds
+        paired = [f"{f}({one}, {other})" for f in ("CORR", "COVAR_POP", "REGR_INTERCEPT")]
+        return self.draw.choice([*plain, *summed, *paired])
 
     def number(self, depth: int) -> str:
         draw = self.draw

@@ -57,7 +57,7 @@ def test_intervals_cover_as_often_as_they_say(neighbors: str, price: dict[str, A
     for _ in range(times):
         release = curator.sql(STATEMENT, **price, fresh=True, because="coverage")
         for name in ASKED:
-            ends = np.array(release.intervals[name])
+            ends = np.array(release.intervals[name], np.float64)
             hit[name] += int(((ends[:, 0] <= truth[name] + 1e-9) & (truth[name] - 1e-9 <= ends[:, 1])).sum())
     covered = {name: n / (times * GROUPS) for name, n in hit.items()}
     assert min(covered.values()) >= 0.945

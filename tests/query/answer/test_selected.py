@@ -191,7 +191,7 @@ def shown(made: Plan, counts: list[int]) -> Answered:
 
 def half(found: Answered, row: int = 0) -> float:
     low, high = found.intervals["n"][row]
-    return (high - low) / 2
+    return float(high - low) / 2
 
 
 COUNTS = list(range(100, 100 + GROUPS))

@@ -19,9 +19,10 @@ from curador.mechanisms.sensitivity import Contribution
 from curador.query.aggregates.base import Aggregate
 from curador.query.aggregates.counts import count, count_distinct, histogram
 from curador.query.aggregates.moments import mean, std, variance
+from curador.query.aggregates.pairs import correlation, slope
 from curador.query.aggregates.ranks import bounds, maximum, median, minimum, quantiles
 from curador.query.aggregates.sums import sum_
-from curador.query.aggregates.top import top_k
+from curador.query.aggregates.top import mode, top_k
 from curador.query.answer.evaluate import evaluated
 from curador.query.answer.postprocess import kept, ordered
 from curador.query.ask.builder import TableQuery
@@ -155,12 +156,24 @@ PAIRS: list[tuple[Callable[[], TableQuery], str]] = [
         " VAR_POP(age) AS f, SUM(age * 2) AS g, COUNT(fnlwgt) AS h, BOUNDS(fnlwgt) AS i FROM adult",
     ),
     (
+        lambda: query("adult").aggregate(r=correlation("age", "hours_per_week / 2"), s=slope("hours_per_week", "age")),
+        "SELECT CORR(age, hours_per_week / 2) AS r, REGR_SLOPE(hours_per_week, age) AS s FROM adult",
+    ),
+    (
         lambda: query("adult").aggregate(h=histogram("age", [0, 30, 60, 90])),
         "SELECT HISTOGRAM(age, 0, 30, 60, 90) AS h FROM adult",
     ),
     (
         lambda: query("adult").group_by("education").aggregate(n=top_k(3)),
         "SELECT education, TOP_K(3) AS n FROM adult GROUP BY education",
+    ),
+    (
+        lambda: query("adult").where("age > 30").aggregate(e=mode("education")),
+        "SELECT MODE(education) AS e FROM adult WHERE age > 30",
+    ),
+    (
+        lambda: query("adult").aggregate(a=top_k(3, "age // 10")),
+        "SELECT APPROX_TOP_K(age // 10, 3) AS a FROM adult",
     ),
     (
         lambda: query("visits").group_by(quarter="QUARTER(day)").aggregate(people=count_distinct("pid")),
@@ -378,7 +391,7 @@ def test_keys_may_not_multiply_without_end() -> None:
         (lambda: query("adult").aggregate(h=histogram("age", [0, 1]), n=count()), "with other aggregates"),
         (lambda: query("adult").aggregate(n=top_k(3)), "needs groups"),
         (lambda: query("adult").group_by("sex").aggregate(n=top_k(3), m=count()), "stands alone"),
-        (lambda: query("visits").group_by("town").aggregate(n=top_k(3)), "public keys"),
+        (lambda: query("visits").group_by("town").aggregate(n=top_k(3)).order_by("town"), "have an order"),
         (lambda: query("visits").tree("plce"), "no tree 'plce'"),
         (lambda: query("visits").tree("place", {("Galicia", "Lorca"): 5}), "no node 'Galicia/Lorca'"),
         (lambda: query("visits").join("adult", "age"), "is not a column here"),

@@ -129,6 +129,7 @@ MEASURES = [
     Measure(MeasureKind.CENTRED, low=0, high=3, centre=1),
     Measure(MeasureKind.SQUARES, low=0, high=3, centre=1),
     Measure(MeasureKind.DISTINCT, keys=3),
+    Measure(MeasureKind.DISTINCT),  # of no public keys
 ]
 
 

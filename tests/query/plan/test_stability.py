@@ -16,6 +16,7 @@ from curador.privacy import ApproxDP
 from curador.query.aggregates.counts import count, count_distinct
 from curador.query.aggregates.measure import Measure, MeasureKind
 from curador.query.aggregates.moments import mean, variance
+from curador.query.aggregates.pairs import correlation, slope
 from curador.query.aggregates.ranks import median
 from curador.query.aggregates.sums import sum_
 from curador.query.ask.builder import TableQuery
@@ -106,6 +107,7 @@ def planned(unit: str | None, neighbors: str, group: str | None, filtered: bool,
     query = query.aggregate(
         q=median("x"), b=sum_(parse_expression("LEAST(y, sy)")), c=sum_(parse_expression("GREATEST(sx, x) // 30"))
     )
+    query = query.aggregate(e=count_distinct("g"), r=correlation("y", "x"), z=slope("sx", "x"))
     query = query.group_by(group) if group else query
     query = query.where("x > 0 OR y < 0.5") if filtered else query
     return plan(check(query.question, {"t": table}), ApproxDP(1, 1e-6))

@@ -169,6 +169,7 @@ _PARTITIONS = [
         for t in [
             "SELECT slot, COUNT(*) AS n FROM people GROUP BY slot ORDER BY n DESC LIMIT 3",
             "SELECT sex, COUNT(*) AS n FROM people GROUP BY sex ORDER BY MAX(income)",
+            "SELECT MODE(age) AS m FROM people",
         ]
     ),
     *(
@@ -184,9 +185,9 @@ _PARTITIONS = [
     *_answered("P5", _where("town LIKE 'Zam%'")),
     *_refused("P5", _where("EXISTS (SELECT 1 FROM people WHERE pid = 5000)")),
     *_answered("P7", _select("MIN(income) AS m", "MAX(income) AS m", "MEDIAN(age) AS m", "COUNT(DISTINCT sex) AS n")),
-    *_refused("P7", _select("DISTINCT town", "STRING_AGG(town, ',') AS t", "ARRAY_AGG(income) AS t", "MODE(age) AS m")),
+    *_refused("P7", _select("DISTINCT town", "STRING_AGG(town, ',') AS t", "ARRAY_AGG(income) AS t")),
     *_refused("P7", _select("ANY_VALUE(age) AS a", "FIRST(age) AS a", "ARG_MAX(town, income) AS a", "LIST(age) AS a")),
-    *_refused("P7", _select("COUNT(DISTINCT town) AS n", "BIT_XOR(pid) AS x", "HASH(pid) AS x", "PRODUCT(age) AS x")),
+    *_refused("P7", _select("BIT_XOR(pid) AS x", "HASH(pid) AS x", "PRODUCT(age) AS x")),
 ]
 
 # ---- S: sensitivity ----------------------------------------------------------------------------------------------
@@ -207,6 +208,7 @@ _SENSITIVITY = [
     *_answered("S2", ["SELECT COUNT(*) AS n FROM people"], most=GROUPS * ROWS, prepare=("people", ("sex",)), **_MANY),
     *_answered("S3", _select("COUNT(*) AS n"), most=ROWS, **_MANY),
     *_answered("S3", _select("COUNT(DISTINCT pid) AS n"), most=1, **_MANY),
+    *_answered("S3", _select("COUNT(DISTINCT town) AS n", "COUNT(DISTINCT income) AS n"), most=ROWS, **_MANY),
     *_answered("S3", _select("SUM(income) AS s"), most=ROWS * 1e5, **_MANY),
     *_answered("S3", ["SELECT slot, COUNT(*) AS n FROM people GROUP BY slot"], most=GROUPS * ROWS, **_MANY),
     *_refused(

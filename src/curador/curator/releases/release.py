@@ -11,7 +11,7 @@ import json
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import date
+from datetime import date, datetime
 from importlib import import_module
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     import pyarrow
     from rich.console import Console, ConsoleOptions, RenderableType
 
-Interval = tuple[float, float]
+Interval = tuple[Any, Any]
 Note = Mapping[str, Any]
 """A code, under "code", and the facts that its text is filled in with."""
 
@@ -192,7 +192,10 @@ class Release:
             return cls(
                 {name: tuple(_in(x, name in dates) for x in cells) for name, cells in data["columns"].items()},
                 tuple(data["groups"]),
-                {name: tuple(_ends_in(*ends) for ends in found) for name, found in data["intervals"].items()},
+                {
+                    name: tuple(_ends_in(low, high, name in dates) for low, high in found)
+                    for name, found in data["intervals"].items()
+                },
                 dict(data["ranks"]),
                 data["confidence"],
                 guarantee_from_json(data["guarantee"]),
@@ -378,12 +381,14 @@ def _library(name: str) -> Any:
         raise InvalidParameter(f"{name} is not installed.", fix=f"Run: pip install {name}") from None
 
 
-def _ends_out(ends: Interval) -> list[float | None]:
+def _ends_out(ends: Interval) -> list[object]:
     """An interval as JSON holds it: null where it has no end."""
-    return [x if math.isfinite(x) else None for x in ends]
+    return [_out(x) if isinstance(x, date) or math.isfinite(x) else None for x in ends]
 
 
-def _ends_in(low: Any, high: Any) -> Interval:
+def _ends_in(low: Any, high: Any, dated: bool) -> Interval:
+    if dated:
+        return _in(low, True), _in(high, True)
     return -math.inf if low is None else float(low), math.inf if high is None else float(high)
 
 
@@ -392,8 +397,10 @@ def _out(x: Cell) -> object:
 
 
 def _in(x: Any, dated: bool) -> Cell:
-    found: Cell = date.fromisoformat(x) if dated and x is not None else x
-    return found
+    if not dated or x is None:
+        found: Cell = x
+        return found
+    return datetime.fromisoformat(x) if "T" in x else date.fromisoformat(x)
 
 
 def _unused(name: str, taken: Mapping[str, object]) -> str:

@@ -8,6 +8,8 @@ Reading order:
 * sums — sums
 * moments — means, variances, standard deviations
 * ratios — intervals for ratios of noisy numbers
+* equations — intervals for covariances, correlations and lines: solutions of equations of noisy numbers
+* pairs — covariances, correlations, and lines through two columns
 * linear — weighted sums of noisy measures, and ratios of them: arithmetic on answers
 * ranks — quantiles, least and largest values, bounds
 * top — the largest groups

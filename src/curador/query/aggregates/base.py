@@ -20,15 +20,16 @@ from curador.errors import QuestionRefused
 from curador.mechanisms.base import AdditiveNoise
 from curador.numbers import rational, set_fields
 from curador.query.aggregates.measure import Measure, MeasureKind, RankSearch
-from curador.query.language.expressions import Expr, Name
+from curador.query.language.bounds import typecheck
+from curador.query.language.expressions import Expr, Name, ValuePair
 from curador.query.language.trees import expr_from_json, number_from_text
-from curador.query.language.types import Type
+from curador.query.language.types import Scope, Type
 from curador.query.tables.names import suggestion
 
 if TYPE_CHECKING:
     from curador.query.aggregates.tree import Hierarchy  # tree.py reads recipes
 
-FILES = ("counts", "sums", "moments", "ranks", "top", "tree")
+FILES = ("counts", "sums", "moments", "pairs", "ranks", "top", "tree")
 """The files of this folder that register functions, loaded when the first aggregate is made."""
 
 Array = NDArray[np.float64]
@@ -55,6 +56,8 @@ class Aggregate:
     def __post_init__(self) -> None:
         if function_named(self.function).needs_column and self.column is None:
             raise QuestionRefused(f"{self.function} needs a column.", fix=f"Write {self.function}('column').")
+        if self.column is not None and function_named(self.function).pairs != isinstance(self.column, ValuePair):
+            raise QuestionRefused(f"{self.function} is of one column, or of two.", fix="Give it as many as it needs.")
         set_fields(self, parameters=tuple(rational(x, "a parameter") for x in self.parameters))
 
     def outputs(self, name: str) -> tuple[str, ...]:
@@ -147,13 +150,13 @@ Part = tuple[NDArray[Any], NoisyMeasure]
 
 @dataclass(frozen=True)
 class Estimate:
-    """One column of the answer: a value per group, and where the protected statistic lies.
+    """One column of the answer: a value per group, None where there is none, and where the protected statistic lies.
 
     ``ranks`` is set for quantiles, whose error is in ranks: the value is within that many rows of the one asked for.
     """
 
     name: str
-    values: tuple[int | float, ...]
+    values: tuple[Any, ...]
     lower: tuple[float, ...] | None = None
     upper: tuple[float, ...] | None = None
     ranks: float | None = None
@@ -167,6 +170,8 @@ class Function(ABC):
 
     ``by_rows`` marks an error that depends on how many rows are behind the answer, ``centres`` a function that
     measures centred sums (so that a sum of the same column shares them), ``alone`` one that stands alone in a question.
+    ``keeps_kind`` marks one whose answers are values of the column, so that those of dates are dates, ``pairs`` one of
+    two columns, ``by_answers`` an error that depends on the answers: none is expected.
     """
 
     name: ClassVar[str]
@@ -176,10 +181,17 @@ class Function(ABC):
     by_rows: ClassVar[bool] = False
     centres: ClassVar[bool] = False
     alone: ClassVar[bool] = False
+    keeps_kind: ClassVar[bool] = False
+    pairs: ClassVar[bool] = False
+    by_answers: ClassVar[bool] = False
 
     def outputs(self, aggregate: Aggregate, name: str) -> tuple[str, ...]:
         """The names of the columns it makes in the answer."""
         return (name,)
+
+    def typed(self, what: Expr, scope: Scope) -> Type:
+        """The type of what it measures."""
+        return typecheck(what, scope)
 
     def refuse(self, name: str, aggregate: Aggregate, t: Type) -> None:
         """Refuse a column of a type that this function cannot measure, beyond what the class attributes say."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from curador.errors import QuestionRefused
 from curador.numbers import Number, rational
 from curador.query.aggregates.base import (
     Aggregate,
@@ -21,8 +20,6 @@ from curador.query.aggregates.base import (
 )
 from curador.query.aggregates.measure import Measure, MeasureKind
 from curador.query.language.expressions import Expr
-from curador.query.language.text import shortened
-from curador.query.language.trees import names
 from curador.query.language.types import Type
 
 
@@ -36,7 +33,7 @@ def count(what: str | Expr | None = None) -> Aggregate:
 
 
 def count_distinct(what: str | Expr | None = None) -> Aggregate:
-    """The number of units (no column), or of a keyed column's keys that occur."""
+    """The number of units (no column), or of different values of a column; of one with public keys, of its keys."""
     return Aggregate("count_distinct", None if what is None else column(what))
 
 
@@ -70,17 +67,9 @@ class CountFunction(Function):
 
 
 class CountDistinctFunction(CountFunction):
-    """Units, or keys that occur."""
+    """Units, or values that occur: of a column with public keys those among them."""
 
     name = "count_distinct"
-
-    def refuse(self, name: str, aggregate: Aggregate, t: Type) -> None:
-        if t.domain is None and aggregate.column is not None:
-            used = ", ".join(sorted(map(str, names(aggregate.column))))
-            raise QuestionRefused(
-                f"{name!r} counts distinct values of {shortened(aggregate.column)}, which has no public keys.",
-                fix=f"Declare keys for {used}, or count distinct units.",
-            )
 
     def recipes(self, name: str, aggregate: Aggregate, t: Type | None, centred: bool) -> tuple[Recipe, ...]:
         if t is None:

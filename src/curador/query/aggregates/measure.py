@@ -15,7 +15,7 @@ units     units with at least one row                              1
 sum       the sum of v (NULL counts as nothing)                    R max |v|
 centred   the sum of v - c                                         R max |v - c|
 squares   the sum of (v - c)**2                                    R max (v - c)**2
-distinct  keys of the column that occur                            min(R, keys)
+distinct  values that occur, of public keys where it has any       min(R, keys)
 values    the values v themselves, sorted, for a choice by rank    R ranks
 ========  =======================================================  =================
 
@@ -145,7 +145,7 @@ class Measure:
         if self.kind is MeasureKind.SQUARES:
             return sensitivity.bounded_sum(0, self.reach, neighbors, free, cells)
         # Over several groups, rows in all may change more keys than there are in one.
-        few = free.rows if in_all else min(free.rows, max(self.keys, 1))
+        few = free.rows if in_all or not self.keys else min(free.rows, self.keys)
         rows = {MeasureKind.UNITS: 1, MeasureKind.DISTINCT: few}.get(self.kind, free.rows)
         return sensitivity.count(neighbors, Contribution(rows, free.groups), cells)
 

@@ -208,12 +208,13 @@ def _moved(
     if n <= 1:  # noise may hide all rows
         return np.full_like(mean, h * h * (1 + off))
     one = np.ones_like(mean)
-    first = _reach([(one, squares), (2 * mean, total), (third, count)], (1 - 2 * ASIDE) * miss)
-    second = _reach([(one, total), (mean, count)], ASIDE * miss)
+    first = reached([(one, squares), (2 * mean, total), (third, count)], (1 - 2 * ASIDE) * miss)
+    second = reached([(one, total), (mean, count)], ASIDE * miss)
     return np.minimum((first + second**2 / n) / n, h * h * (1 + off))
 
 
-def _reach(terms: Sequence[tuple[Array, NoisyMeasure]], miss: float) -> Array:
+def reached(terms: Sequence[tuple[Array, NoisyMeasure]], miss: float) -> Array:
+    """How large a weighted sum of the noises is at most, but for ``miss``."""
     noisy = [(weight, part.mechanism) for weight, part in terms if part.mechanism is not None]
     if not noisy:
         return np.zeros_like(terms[0][0])

@@ -22,8 +22,10 @@ from curador.query.aggregates.base import (
     register,
 )
 from curador.query.aggregates.measure import UNBOUNDED, Measure, MeasureKind, RankSearch, Search
-from curador.query.language.expressions import Expr
+from curador.query.language.expressions import Expr, Literal
+from curador.query.language.text import shortened
 from curador.query.language.types import Type
+from curador.query.tables.columns import CALENDAR, Kind
 
 MOST_QUANTILES = 100
 
@@ -73,12 +75,26 @@ class QuantilesFunction(Function):
     """Values chosen by rank on the column's grid."""
 
     name = "quantiles"
-    numeric = needs_bounds = True
+    needs_bounds = keeps_kind = True
 
     def outputs(self, aggregate: Aggregate, name: str) -> tuple[str, ...]:
         if len(aggregate.parameters) > 1:
             return tuple(f"{name}_p{float(100 * p):g}" for p in aggregate.parameters)
         return (name,)
+
+    def refuse(self, name: str, aggregate: Aggregate, t: Type) -> None:
+        if not t.kind.counted:
+            raise QuestionRefused(
+                f"{name!r} is a {aggregate.function} of {shortened(aggregate.column or Literal(None))}, "
+                f"which is of type {t.kind}.",
+                fix="Count it, or group by it.",
+            )
+        if t.kind in (Kind.DATE, Kind.TIMESTAMP):
+            first, last = CALENDAR[t.kind]
+            if t.bounds is None or not first <= t.bounds[0] <= t.bounds[1] <= last:
+                raise QuestionRefused(
+                    f"{name!r} could leave the years 1 to 9999.", fix="Narrow the bounds of the dates it is made of."
+                )
 
     def recipes(self, name: str, aggregate: Aggregate, t: Type | None, centred: bool) -> tuple[Recipe, ...]:
         low, high, grid = on_grid(name, t)
@@ -122,7 +138,8 @@ class BoundsFunction(QuantilesFunction):
     """Powers of two below and above nearly all values, where no bounds are declared."""
 
     name = "bounds"
-    needs_bounds = False
+    numeric = True
+    needs_bounds = keeps_kind = False
 
     def outputs(self, aggregate: Aggregate, name: str) -> tuple[str, ...]:
         return f"{name}_lower", f"{name}_upper"

@@ -1,4 +1,4 @@
-"""The largest groups, chosen privately among public keys, with their counts."""
+"""The largest groups with their counts, chosen privately among public keys; or the most frequent values of a column."""
 
 from __future__ import annotations
 
@@ -6,19 +6,31 @@ from dataclasses import replace
 from fractions import Fraction
 
 from curador.numbers import whole
-from curador.query.aggregates.base import Aggregate, Recipe, recipe_of, register
+from curador.query.aggregates.base import Aggregate, Recipe, column, recipe_of, register
 from curador.query.aggregates.counts import CountFunction
 from curador.query.aggregates.measure import Measure, MeasureKind
+from curador.query.language.expressions import Expr
 from curador.query.language.types import Type
 
 
-def top_k(k: int) -> Aggregate:
-    """The k largest groups with their counts, chosen privately among public keys.
+def top_k(k: int, what: str | Expr | None = None) -> Aggregate:
+    """The k largest groups with their counts; or, given a column, its k most frequent values.
 
-    >>> top_k(5).parameters
-    (Fraction(5, 1),)
+    Public keys are chosen among privately; where keys are selected privately, the largest noised counts are shown.
+
+    >>> top_k(5).parameters, str(top_k(5, "town").column)
+    ((Fraction(5, 1),), 'town')
     """
-    return Aggregate("top_k", None, (Fraction(whole(k, "k", 1)),))
+    return Aggregate("top_k", None if what is None else column(what), (Fraction(whole(k, "k", 1)),))
+
+
+def mode(what: str | Expr) -> Aggregate:
+    """The most frequent value of a column, with its count.
+
+    >>> mode("town") == top_k(1, "town")
+    True
+    """
+    return top_k(1, what)
 
 
 class TopFunction(CountFunction):

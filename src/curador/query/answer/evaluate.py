@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from datetime import date
+from datetime import date, datetime
 from functools import singledispatch
 from typing import Any
 
@@ -265,5 +265,5 @@ def in_order(places: list[int], cells: Cells, descending: bool) -> list[int]:
 def comparable(x: Any) -> Any:
     """A value that compares with its like: dates as days, NaN as NULL."""
     if isinstance(x, date):
-        return x.toordinal()
+        return x if isinstance(x, datetime) else x.toordinal()
     return None if isinstance(x, float) and math.isnan(x) else x

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, datetime
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -144,10 +144,14 @@ def _numbers(values: list[int | float]) -> NDArray[Any]:
 
 
 def _key_out(key: Key | None) -> object:
+    if isinstance(key, datetime):
+        return {"moment": key.isoformat()}
     return {"date": key.isoformat()} if isinstance(key, date) else key
 
 
 def _key_in(x: Any) -> Key | None:
+    if isinstance(x, dict) and "moment" in x:
+        return datetime.fromisoformat(x["moment"])
     if isinstance(x, dict):
         return date.fromisoformat(x["date"])
     if x is not None and not isinstance(x, bool | int | str):

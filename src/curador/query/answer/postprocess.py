@@ -13,8 +13,9 @@ LIMIT choose rows by noised numbers, the intervals of the rows shown are made wi
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from typing import Any
 
 from curador.errors import InvalidParameter
@@ -28,9 +29,13 @@ from curador.query.language import expressions as ex
 from curador.query.plan.facts import at_once, chosen_by_noise, having_by_noise
 from curador.query.plan.plan import Plan
 from curador.query.plan.steps import Noised, Ranked, Step
+from curador.query.tables.columns import Kind, day_of, moment_of
 
-Ends = tuple[float, float]
-"""The lower and the upper end of an interval."""
+Ends = tuple[Any, Any]
+"""The lower and the upper end of an interval: numbers, or dates."""
+
+_DATES: dict[Kind | None, Callable[[int], date]] = {Kind.DATE: day_of, Kind.TIMESTAMP: moment_of}
+"""What is chosen among dates and timestamps is measured in days and seconds."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +56,8 @@ def answered(plan: Plan, noisy: NoisyCounts) -> Answered:
     question = plan.question
     made = estimates(plan.recipes, plan.steps, noisy, plan.confidence)
     groups = {g.name: tuple(key[i] for key in noisy.keys) for i, g in enumerate(question.group_by)}
-    found: dict[str, Cells] = {**groups, **{e.name: e.values for e in made}}
+    kinds = plan.checked.kinds
+    found: dict[str, Cells] = {**groups, **{e.name: _dated(e.values, kinds[e.name]) for e in made}}
     left = kept(question, found, len(noisy.keys))
     columns = computed(question, {name: [cells[i] for i in left] for name, cells in found.items()}, len(left))
     places = ordered(question, columns, len(left))
@@ -59,7 +65,7 @@ def answered(plan: Plan, noisy: NoisyCounts) -> Answered:
     if places and len(noisy.keys) > 1 and chosen_by_noise(plan):
         level = corrected(level, 1 if at_once(plan) else len(places), len(noisy.keys))
         made = estimates(plan.recipes, plan.steps, noisy, level)  # the same values, with other ends
-    found_ends = ((e.name, _intervals(e, left)) for e in made)
+    found_ends = ((e.name, _intervals(e, left, kinds[e.name])) for e in made)
     intervals: dict[str, Sequence[Ends]] = {name: ends for name, ends in found_ends if ends is not None}
     intervals |= _computed_intervals(plan, noisy, left, columns, level)
     ranks = {e.name: e.ranks for e in made if e.ranks is not None}
@@ -133,10 +139,20 @@ def _labelled(cell: Any, labels: Sequence[str] | None) -> Any:
     return cell if labels is None or cell is None else labels[cell]
 
 
-def _intervals(estimate: Estimate, places: Sequence[int]) -> tuple[Ends, ...] | None:
+def _intervals(estimate: Estimate, places: Sequence[int], kind: Kind | None) -> tuple[Ends, ...] | None:
     if estimate.lower is None or estimate.upper is None:
         return None
-    return tuple((estimate.lower[i], estimate.upper[i]) for i in places)
+    low: Cells = estimate.lower
+    high: Cells = estimate.upper
+    if kind in _DATES:
+        low, high = _dated(list(map(math.floor, low)), kind), _dated(list(map(math.ceil, high)), kind)
+    return tuple((low[i], high[i]) for i in places)
+
+
+def _dated(numbers: Cells, kind: Kind | None) -> Cells:
+    """Days and seconds as the dates and timestamps that they are; other values as they are."""
+    shaped = _DATES.get(kind)
+    return numbers if shaped is None else [None if x is None else shaped(int(x)) for x in numbers]
 
 
 # ---- estimates -------------------------------------------------------------------------------------------------------

@@ -336,16 +336,20 @@ class TableQuery:
         return built(text, RowSet(self.table, self.source, self.joins, where), self.columns, self.tables)
 
     def _measured(self, what: Aggregate) -> Aggregate:
-        column = what.column
-        if column is None:
+        if what.column is None:
             return what
-        if isinstance(column, ex.Name) and column.table is None:
-            named = any(column.column in columns for columns in self.columns.values())
-            read = self._column(column.column) if named else self._read(column.column)
-        else:
-            read = self._read(column)
+        if isinstance(what.column, ex.ValuePair):
+            return replace(what, column=ex.ValuePair(self._value(what.column.first), self._value(what.column.second)))
+        read = self._value(what.column)
         counts_units = what.function == "count_distinct" and self._is_unit(read)
         return replace(what, column=None if counts_units else read)
+
+    def _value(self, column: ex.Expr) -> ex.Expr:
+        """What is measured: a column by its name, an expression, or the text of one."""
+        if isinstance(column, ex.Name) and column.table is None:
+            named = any(column.column in columns for columns in self.columns.values())
+            return self._column(column.column) if named else self._read(column.column)
+        return self._read(column)
 
 
 def _expression(given: object) -> ex.Expr:

@@ -2,7 +2,9 @@
 
 * ``SUM(x) / COUNT(x)`` is ``AVG(x)``, whose centred sum has half the sensitivity; so is ``SUM(x) / COUNT(*)`` where
   x is never NULL.  Where x may be NULL, ``SUM(x) / COUNT(*)`` counts its rows too: it is ``AVG(COALESCE(x, 0))``.
-* A boolean is summed and averaged as 1 and 0.
+* ``SUM(w * x) / SUM(w)`` is ``c + SUM(w * (x - c)) / SUM(w)``, with c the middle of the bounds of x: the sum has half
+  the sensitivity or less.  Where x may be NULL it stands there as ``COALESCE(x, 0)``.
+* A boolean is summed, averaged and paired as 1 and 0.
 
 What an aggregate was needed for alone is then no longer measured.
 """
@@ -11,9 +13,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import fields, replace
+from fractions import Fraction
 
+from curador.errors import QuestionRefused
 from curador.query.aggregates.base import Aggregate, count_beside
 from curador.query.aggregates.moments import mean
+from curador.query.aggregates.sums import sum_
 from curador.query.ask.question import Derived, Output, Question
 from curador.query.language import expressions as ex
 from curador.query.language.bounds import typecheck
@@ -24,7 +29,10 @@ from curador.query.tables.columns import Kind
 
 def best_measured(question: Question, scope: Scope) -> Question:
     """The question with the aggregates that measure it best; itself where they are those it has."""
-    counted = any(o.aggregate.function in ("sum", "mean") for o in question.aggregates)
+    counted = any(
+        o.aggregate.function in ("sum", "mean") or isinstance(o.aggregate.column, ex.ValuePair)
+        for o in question.aggregates
+    )
     if not counted:
         return question
     outputs = tuple(replace(o, aggregate=_numbers(o.aggregate, scope)) for o in question.aggregates)
@@ -34,14 +42,23 @@ def best_measured(question: Question, scope: Scope) -> Question:
 
 
 def _numbers(what: Aggregate, scope: Scope) -> Aggregate:
-    """A sum or mean of a boolean as one of 1 and 0, NULL staying NULL."""
+    """A sum, mean or pair of booleans as one of 1 and 0."""
+    if isinstance(what.column, ex.ValuePair):
+        pair = ex.ValuePair(_number(what.column.first, scope), _number(what.column.second, scope))
+        return what if pair == what.column else replace(what, column=pair)
     if what.function not in ("sum", "mean") or what.column is None:
         return what
-    t = typecheck(what.column, scope)
+    found = _number(what.column, scope)
+    return what if found is what.column else replace(what, column=found)
+
+
+def _number(e: ex.Expr, scope: Scope) -> ex.Expr:
+    """A boolean as 1 and 0, NULL staying NULL; all else as it is."""
+    t = typecheck(e, scope)
     if t.kind is not Kind.BOOLEAN:
-        return what
-    whens = ((what.column, ex.Literal(1)), (ex.Not(what.column), ex.Literal(0)))
-    return replace(what, column=ex.Case(whens) if t.nullable else ex.Case(whens[:1], ex.Literal(0)))
+        return e
+    whens = ((e, ex.Literal(1)), (ex.Not(e), ex.Literal(0)))
+    return ex.Case(whens) if t.nullable else ex.Case(whens[:1], ex.Literal(0))
 
 
 class _Means:
@@ -65,7 +82,7 @@ class _Means:
         return replace(q, aggregates=outputs, derived=derived, having=having, shown=self.shown)
 
     def _replaced(self, e: ex.Expr) -> ex.Expr:
-        found = self._mean(e)
+        found = self._mean(e) or self._weighted(e)
         if found is not None:
             return found
         if not e.parts:
@@ -98,6 +115,32 @@ class _Means:
         found = self._output(mean(column))
         return found if factor is None else ex.Arithmetic("*", factor, found)
 
+    def _weighted(self, e: ex.Expr) -> ex.Expr | None:
+        """k * SUM(w * x) / SUM(w) as k * (c + SUM(w * (x - c)) / SUM(w)), or None where it is something else."""
+        if not isinstance(e, ex.Arithmetic) or e.op != "/":
+            return None
+        factor, total = _factored(e.left)
+        summed, weights = self.made.get(total), self.made.get(e.right)  # type: ignore[call-overload]
+        if summed is None or weights is None or {summed.function, weights.function} != {"sum"}:
+            return None
+        product, w = summed.column, weights.column
+        if not isinstance(product, ex.Arithmetic) or product.op != "*" or w not in (product.left, product.right):
+            return None
+        x = product.right if product.left == w else product.left
+        t = typecheck(x, self.scope)
+        if t.nullable and t.kind.numeric:  # rows without x add nothing above, and their weights below
+            x = ex.Coalesce((x, ex.Literal(0)))
+            t = typecheck(x, self.scope)
+        if not t.kind.numeric or t.grid_bounds is None or self._elsewhere(total):
+            return None
+        centre = ex.Literal(Fraction(sum(t.grid_bounds) // 2, 1 << t.bits))
+        centred = ex.Arithmetic("*", ex.Arithmetic("-", x, centre), w)
+        if not centre.number or not _fits(centred, self.scope):
+            return None
+        ratio = ex.Arithmetic("/", self._output(sum_(centred), "weighted"), e.right)
+        found = ex.Arithmetic("+", ratio, centre)
+        return found if factor is None else ex.Arithmetic("*", factor, found)
+
     def _elsewhere(self, name: ex.Expr) -> bool:
         """Whether a sum is needed by itself, too: then it is measured in any case."""
         q = self.question
@@ -108,18 +151,26 @@ class _Means:
         ratios = {part for e in expressions for part in _parts(e) if isinstance(part, ex.Arithmetic) and part.op == "/"}
         return uses > sum(_uses(e, part) for part in ratios for e in expressions if _factored(part.left)[1] == name)
 
-    def _output(self, wanted: Aggregate) -> ex.Expr:
+    def _output(self, wanted: Aggregate, stem: str = "mean") -> ex.Expr:
         for output in self.outputs:
             if output.aggregate == wanted:
                 return ex.Name(output.name)
         taken = {name.casefold() for name in self.question.columns} | {o.name.casefold() for o in self.outputs}
-        name, count = "mean", 1
+        name, count = stem, 1
         while name in taken:
             count += 1
-            name = f"mean_{count}"
+            name = f"{stem}_{count}"
         self.outputs.append(Output(name, wanted))
         self.made[ex.Name(name)] = wanted
         return ex.Name(name)
+
+
+def _fits(e: ex.Expr, scope: Scope) -> bool:
+    try:
+        typecheck(e, scope)
+    except QuestionRefused:
+        return False
+    return True
 
 
 def _factored(e: ex.Expr) -> tuple[ex.Expr | None, ex.Expr]:

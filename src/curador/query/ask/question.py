@@ -7,7 +7,7 @@ so equal questions compare equal, hash equal and have the same JSON, whichever d
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any
 
@@ -16,7 +16,7 @@ from curador.mechanisms.sensitivity import Contribution
 from curador.numbers import set_fields, whole
 from curador.query.aggregates.base import Aggregate, aggregate_from_json, function_named
 from curador.query.aggregates.counts import count
-from curador.query.language.expressions import Bin, Expr, Literal, Name
+from curador.query.language.expressions import Bin, Expr, IsNull, Literal, Name, Not, all_of
 from curador.query.language.rows import Join as Join
 from curador.query.language.rows import PerUnit, RowSet, UnionAll, join_from_json, source_from_json, tables_in
 from curador.query.language.text import shortened
@@ -147,6 +147,7 @@ class Question:
             set_fields(self, **{name: tuple(getattr(self, name))})
         set_fields(self, totals=tuple(sorted((tuple(path), whole(n, "a total")) for path, n in self.totals)))
         self._open_histograms()
+        self._open_values()
         self._check_size()
         set_fields(self, limit=None if self.limit is None else whole(self.limit, "LIMIT", 1))
         set_fields(self, offset=whole(self.offset, "OFFSET"))
@@ -170,6 +171,25 @@ class Question:
         group = Group(f"{name}_bin", Bin(measured.column, measured.parameters))  # type: ignore[arg-type]
         set_fields(self, group_by=(*self.group_by, group))
         set_fields(self, aggregates=(Output(name, count()),))
+
+    def _open_values(self) -> None:
+        """Replace the most frequent values of a column by the largest groups of its values that are not NULL."""
+        found = [o for o in self.aggregates if o.aggregate.function == "top_k" and o.aggregate.column is not None]
+        if not found:
+            return
+        name, measured = found[0].name, found[0].aggregate
+        if len(self.aggregates) > 1 or self.group_by or self.derived or measured.column is None:
+            raise QuestionRefused(
+                f"The most frequent values {name!r} are asked beside something else.",
+                fix="Ask for them alone; of each group, by GROUP BY both columns, COUNT(*) and ORDER BY.",
+            )
+        there = Not(IsNull(measured.column))
+        set_fields(
+            self,
+            group_by=(Group(name, measured.column),),
+            aggregates=(Output(f"{name}_count", replace(measured, column=None)),),
+        )
+        set_fields(self, where=there if self.where is None else all_of(self.where, there), shown=())
 
     def _check_size(self) -> None:
         used = (

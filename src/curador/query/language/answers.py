@@ -213,8 +213,10 @@ def _numbers(e: Expr, parts: Iterable[Expr], known: Mapping[ex.Name, Kind]) -> K
     for part in parts:
         kind = answer_kind(part, known)
         if kind is not None and not kind.numeric:
+            days = "Use numbers; of dates, days: MAX(DATEDIFF('day', DATE '2020-01-01', column))."
             raise QuestionRefused(
-                f"{shortened(e)} computes with {shortened(part)}, of type {kind}.", fix="Use numbers."
+                f"{shortened(e)} computes with {shortened(part)}, of type {kind}.",
+                fix=days if kind in (Kind.DATE, Kind.TIMESTAMP) else "Use numbers.",
             )
     return Kind.REAL
 

@@ -78,6 +78,7 @@ def _(e: ex.Literal, scope: Scope) -> Type:
 
 @typecheck.register(Applied)
 @typecheck.register(OverGroups)
+@typecheck.register(ex.ValuePair)
 def _(e: ex.Expr, scope: Scope) -> Type:
     raise QuestionRefused(
         f"{shortened(e)} stands where a value of one row is needed.", fix="Compute it from aggregates, after the noise."

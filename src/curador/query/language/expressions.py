@@ -8,7 +8,7 @@ every row.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from fractions import Fraction
@@ -360,6 +360,21 @@ class Case(Expr, tag="case"):
     def __post_init__(self) -> None:
         _several(self, "whens")
         super().__post_init__()
+
+
+@dataclass(frozen=True)
+class ValuePair(Expr, tag="pair"):
+    """Two values of one row, for an aggregate of pairs; it has no value of its own.
+
+    >>> str(ValuePair(Name("spend"), Name("minutes")))
+    'spend, minutes'
+    """
+
+    first: Expr
+    second: Expr
+
+    def written(self, parts: Sequence[str]) -> str:
+        return ", ".join(parts)
 
 
 # ---- what all share ------------------------------------------------------------------------------------------

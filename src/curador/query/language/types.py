@@ -17,10 +17,9 @@ from fractions import Fraction
 from curador.numbers import log2_floor
 from curador.query.language.expressions import Literal, Name
 from curador.query.tables.columns import (
+    CALENDAR,
     FIRST_DAY,
-    FIRST_SECOND,
     LAST_DAY,
-    LAST_SECOND,
     Column,
     Key,
     Kind,
@@ -114,7 +113,7 @@ def column_type(column: Column) -> Type:
     """
     low, high = column.bounds or (None, None)
     if column.kind in (Kind.DATE, Kind.TIMESTAMP):
-        ends = (FIRST_DAY, LAST_DAY) if column.kind is Kind.DATE else (FIRST_SECOND, LAST_SECOND)
+        ends = CALENDAR[column.kind]
         low = Fraction(ends[0]) if low is None else max(low, Fraction(ends[0]))
         high = Fraction(ends[1]) if high is None else min(high, Fraction(ends[1]))
     scale = 2**column.bits

@@ -9,8 +9,9 @@ from itertools import product
 
 from curador.errors import QuestionRefused
 from curador.query.aggregates.base import Aggregate, function_named
+from curador.query.aggregates.counts import count
 from curador.query.ask.measured import best_measured
-from curador.query.ask.question import Derived, Group, Output, Question
+from curador.query.ask.question import Derived, Group, Order, Output, Question
 from curador.query.ask.resolve import resolved_inside
 from curador.query.ask.typed import TypedRows, table_of, typed_rows
 from curador.query.language import expressions as ex
@@ -21,8 +22,8 @@ from curador.query.language.resolve import resolved
 from curador.query.language.rows import PerUnit, clipped, clipped_rows
 from curador.query.language.text import shortened
 from curador.query.language.trees import names
-from curador.query.language.types import Scope, Type
-from curador.query.tables.columns import FIRST_DAY, LAST_DAY, Key, Kind, key_value
+from curador.query.language.types import MOST_KEYS, Scope, Type
+from curador.query.tables.columns import FIRST_DAY, LAST_DAY, Key, Kind, key_value, moment_of
 from curador.query.tables.names import suggestion
 from curador.query.tables.table import Table
 
@@ -73,10 +74,8 @@ class Checked:
 
     @cached_property
     def kinds(self) -> Mapping[str, Kind | None]:
-        """The kind of every column of the answer; aggregates are numbers, and NULL alone has none."""
-        found: dict[str, Kind | None] = {
-            g.name: t.kind for g, t in zip(self.question.group_by, self.groups, strict=True)
-        }
+        """The kind of every column of the answer; most aggregates are numbers, and NULL alone has none."""
+        found: dict[str, Kind | None] = dict(_kinds(self.question, self.groups, self.columns))
         known = {ex.Name(name): found.get(name) or Kind.REAL for name in self.question.columns}
         for d in self.question.derived:
             found[d.name] = answer_kind(d.expr, known)
@@ -117,14 +116,27 @@ def check(question: Question, tables: Mapping[str, Table], public_rows: PublicRo
     columns = tuple(_measured(o.name, o.aggregate, scope) for o in question.aggregates)
     keys = _keys(question, tables, groups, public_rows)
     if keys is None and any(o.aggregate.function == "top_k" for o in question.aggregates):
-        raise QuestionRefused("top_k chooses among public keys.", fix="Declare keys for the columns it groups by.")
+        question = _largest_shown(question)
     if question.contribution is not None and rows.table.unit.id is None:
         raise QuestionRefused("A row is in one group, once: nothing to bound.", fix="Leave bounded() out.")
-    question = _resolved_after(question, groups)
+    question = _resolved_after(question, groups, columns)
     found = Checked(question, rows, groups, columns, keys)
     if question.having is not None or question.derived:
         _check_after(question, found.kinds)
     return found
+
+
+def _largest_shown(question: Question) -> Question:
+    """The largest of groups that are selected privately: of those shown, the ones with the largest noised counts."""
+    (output,) = question.aggregates
+    k = int(output.aggregate.parameters[0])
+    if question.order_by or question.having is not None or question.offset or question.limit not in (None, k):
+        raise QuestionRefused(
+            "The largest of privately selected groups are those of the largest noised counts: they have an order.",
+            fix="Write COUNT(*) with ORDER BY and LIMIT, or declare keys for the columns it groups by.",
+        )
+    counted = (Output(output.name, count()),)
+    return replace(question, aggregates=counted, order_by=(Order(output.name, descending=True),), limit=k)
 
 
 def _clipped(question: Question, tables: Mapping[str, Table]) -> Question:
@@ -189,17 +201,25 @@ def _group(group: Group, scope: Scope) -> Type:
             fix=_instead_of_real(group.expr),
         )
     if t.kind is Kind.TIMESTAMP:
-        x = shortened(group.expr.operand if isinstance(group.expr, MomentTrunc) else group.expr)
-        raise QuestionRefused(
-            f"{group.name!r} groups by a timestamp.",
-            fix=f"Group by CAST({x} AS DATE), HOUR({x}) or STRFTIME({x}, '%Y-%m-%d %H:00').",
-        )
+        return _by_moment(group, t)
     if t.kind is Kind.DATE and t.bounds and not FIRST_DAY <= t.bounds[0] <= t.bounds[1] <= LAST_DAY:
         # A key that is not a date could not be returned, and failing on it would reveal that it is there.
         raise QuestionRefused(
             f"{group.name!r} could leave the years 1 to 9999.", fix="Narrow the bounds of the dates it is made of."
         )
     return t
+
+
+def _by_moment(group: Group, t: Type) -> Type:
+    """A group by the hours, minutes or seconds that the bounds leave, with these as its keys."""
+    x = shortened(group.expr.operand if isinstance(group.expr, MomentTrunc) else group.expr)
+    fix = f"Group by CAST({x} AS DATE), HOUR({x}), or within narrower bounds DATE_TRUNC('hour', {x})."
+    if not isinstance(group.expr, MomentTrunc):
+        raise QuestionRefused(f"{group.name!r} groups by a timestamp.", fix=fix)
+    keys = group.expr.moments(t)
+    if len(keys) > MOST_KEYS:
+        raise QuestionRefused(f"{group.name!r} has {len(keys)} {group.expr.unit}s; the most is {MOST_KEYS}.", fix=fix)
+    return replace(t, keys=tuple(map(moment_of, keys)))
 
 
 def _instead_of_real(e: ex.Expr) -> str:
@@ -221,8 +241,8 @@ _INSTEAD = {
 def _measured(name: str, what: Aggregate, scope: Scope) -> Type | None:
     if what.column is None:
         return None
-    t = typecheck(what.column, scope)
     function = function_named(what.function)
+    t = function.typed(what.column, scope)
     if function.numeric and not t.kind.numeric:
         raise QuestionRefused(
             f"{name!r} is a {what.function} of {shortened(what.column)}, which is of type {t.kind}.",
@@ -333,18 +353,24 @@ def _tree_keys(question: Question, table: Table) -> tuple[tuple[Key, ...], ...]:
 # ---- after the noise -----------------------------------------------------------------------------------------
 
 
-def _resolved_after(question: Question, groups: tuple[Type, ...]) -> Question:
-    """The question with texts beside grouped dates read as dates in what is done to its answers, too."""
-    dated = {
-        ex.Name(g.name): t
-        for g, t in zip(question.group_by, groups, strict=True)
-        if t.kind in (Kind.DATE, Kind.TIMESTAMP)
-    }
+def _resolved_after(question: Question, groups: tuple[Type, ...], columns: tuple[Type | None, ...]) -> Question:
+    """The question with texts beside dates read as dates in what is done to its answers, too."""
+    kinds = _kinds(question, groups, columns)
+    dated = {ex.Name(name): Type(kind) for name, kind in kinds.items() if kind in (Kind.DATE, Kind.TIMESTAMP)}
     if not dated or not (question.having is not None or question.derived):
         return question
     having = None if question.having is None else _beside_dates(question.having, dated)
     derived = tuple(Derived(d.name, _beside_dates(d.expr, dated)) for d in question.derived)
     return replace(question, having=having, derived=derived)
+
+
+def _kinds(question: Question, groups: tuple[Type, ...], columns: tuple[Type | None, ...]) -> dict[str, Kind]:
+    """The kinds of groups, and of aggregates that are no numbers."""
+    found = {g.name: t.kind for g, t in zip(question.group_by, groups, strict=True)}
+    for output, t in zip(question.aggregates, columns, strict=True):
+        if t is not None and not t.kind.numeric and function_named(output.aggregate.function).keeps_kind:
+            found |= dict.fromkeys(output.aggregate.outputs(output.name), t.kind)
+    return found
 
 
 def _beside_dates(e: ex.Expr, dated: Scope) -> ex.Expr:

@@ -93,7 +93,9 @@ def expected(
         chosen = next((p.selection for p in parts if p.selection is not None), None)
         spread = function.assumes(recipe)
         level, units = (confidence, None) if chosen is None else (_given(confidence), chosen.least(confidence))
-        if function.by_rows and rows is None:
+        if function.by_answers:
+            found.append(Expected(recipe.name, None, confidence, units=units))
+        elif function.by_rows and rows is None:
             table = tuple((n, function.error(recipe, parts, n, level)) for n in SIZES)
             found.append(Expected(recipe.name, None, confidence, by_rows=table, units=units, spread=spread))
         else:
@@ -170,7 +172,9 @@ class _Parts:
             return {e} if form.noisy else set()
         if isinstance(e, ex.Name):
             recipe = self.made.get(e.column)
-            return {e} if recipe is not None and recipe.ranks is None and recipe.tree is None else None
+            if recipe is None or recipe.ranks is not None or recipe.tree is not None:
+                return None
+            return None if self._function(e.column).by_answers else {e}
         if not (isinstance(e, ex.Negate | ex.Abs | ex.Least | ex.Greatest) or self._steady(e)):
             return None
         found: set[Expr] = set()

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import date
+from datetime import date, datetime
 from itertools import product
 from math import prod
 
 from curador.query.sql_plan import ir as nt
 from curador.query.sql_plan.ir import Node
 from curador.query.sql_plan.truncate import INDEX, GroupColumns
-from curador.query.tables.columns import Key, Kind, days
+from curador.query.tables.columns import Key, Kind, days, seconds
 
 PublicKeys = Sequence[tuple[Key, ...]]
 
@@ -25,7 +25,14 @@ def key_node(key: Key) -> Node:
         return nt.truth(key)
     if isinstance(key, str):
         return nt.text(key)
-    return nt.number(days(key) if isinstance(key, date) else key)
+    return nt.number(key_number(key))
+
+
+def key_number(key: date | int) -> int:
+    """A key as plans hold it: dates are days, timestamps seconds."""
+    if isinstance(key, datetime):
+        return seconds(key)
+    return days(key) if isinstance(key, date) else key
 
 
 def indexed(
@@ -84,9 +91,9 @@ def _one_index(group: str, values: Sequence[Key], kind: Kind) -> _Index:
         tests = [x if v is True else nt.opposite(x) for v in values]
         return nt.case((test, nt.constant(i)) for i, test in enumerate(tests)), [], [nt.either(*tests)]
     if kind is not Kind.TEXT:
-        numbers = [days(v) if isinstance(v, date) else v for v in values]
+        numbers = [key_number(v) for v in values if not isinstance(v, str)]
         low = numbers[0]
-        if isinstance(low, int) and numbers == list(range(low, low + len(numbers))):
+        if numbers == list(range(low, low + len(numbers))):
             ends = [nt.infix(">=", x, nt.number(low)), nt.infix("<=", x, nt.number(low + len(numbers) - 1))]
             return (nt.minus(x, nt.number(low)) if low else x), [], ends
     return _looked_up([group], f"p{group}", [[key_node(v), nt.number(i)] for i, v in enumerate(values)])

@@ -131,7 +131,7 @@ class _Layout:
 
 @dataclass(frozen=True)
 class _Value:
-    """A column of the layer of values: a number, only its presence, a public key of it, or the number clipped."""
+    """A column of the layer of values: a value, its presence, a public key if there are any, or a clipped number."""
 
     column: ex.Expr
     present: bool = False
@@ -144,7 +144,7 @@ class _Value:
             return nt.case([(nt.present(x), nt.constant(1))])
         if self.keyed:
             t = at.type(self.column)
-            if t.kind is Kind.BOOLEAN and t.keys is None:
+            if t.domain is None or (t.kind is Kind.BOOLEAN and t.keys is None):
                 return x
             x = at.bind(x)
             return nt.case([(nt.within(x, [key_node(k) for k in t.domain or ()]), x)])

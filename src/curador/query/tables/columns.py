@@ -66,6 +66,10 @@ class Kind(StrEnum):
         return self.numeric or self in (Kind.DATE, Kind.TIMESTAMP)
 
 
+CALENDAR = {Kind.DATE: (FIRST_DAY, LAST_DAY), Kind.TIMESTAMP: (FIRST_SECOND, LAST_SECOND)}
+"""The first and last number that is a date, or a timestamp."""
+
+
 def days(day: date) -> int:
     """A date as days since 1970-01-01.
 

@@ -14,6 +14,7 @@ from curador.curator.curator import Curator
 from curador.errors import QuestionRefused
 from curador.privacy import PureDP
 from curador.query.aggregates.moments import mean
+from curador.query.aggregates.sums import sum_ as total
 from curador.query.ask.question import Question
 from curador.query.ask.sql.read import parse
 from curador.query.plan.checked import check
@@ -62,7 +63,11 @@ SAME = [
     "SELECT SUM(spend) / COUNT(*) AS a, SUM(spend) / COUNT(spend) AS b, AVG(spend) AS c FROM visits",
     "SELECT 100.0 * COUNT(*) AS a, SUM(spend) / COUNT(DISTINCT id) AS b FROM visits",
     "SELECT ROUND(AVG(spend), 2) AS a, ROUND(SUM(minutes) / 60.0) AS b, FLOOR(AVG(minutes)) AS c FROM visits",
-    "SELECT SUM(minutes * spend) / SUM(minutes) AS a FROM visits",
+    "SELECT SUM(minutes * spend) / SUM(minutes) AS a, 2 * SUM(spend * minutes) / SUM(spend) - 1 AS b FROM visits",
+    "SELECT town, CORR(spend + minutes, minutes) AS r, COVAR_POP(minutes, spend + minutes) AS c,"
+    " REGR_COUNT(spend, minutes) AS n, REGR_SLOPE(minutes * 2 + spend, minutes) AS s,"
+    " REGR_INTERCEPT(spend + minutes, minutes) AS i FROM visits GROUP BY town ORDER BY town",
+    "SELECT COUNT(DISTINCT minutes * 1000000) AS a, COUNT(DISTINCT spend) FILTER (WHERE coast) AS b FROM visits",
     "SELECT COUNT(*) FILTER (WHERE minutes > 60) AS a, SUM(spend) FILTER (WHERE coast) AS b, COUNT_IF(coast) AS c,"
     " AVG(minutes) FILTER (WHERE town = 'Lugo') AS d, COUNT(spend) FILTER (WHERE coast) AS e FROM visits",
     "SELECT AVG(CAST(coast AS INTEGER)) AS a, SUM(CAST(coast AS INTEGER)) AS b FROM visits",
@@ -126,6 +131,28 @@ def test_a_ratio_that_is_a_mean_is_measured_as_one(text: str, meant: list[str]) 
     found = check(asked(text), TABLES).question
     assert [o.aggregate for o in found.aggregates] == [mean(_expr(x)) for x in meant]
     assert check(found, TABLES).question == found
+
+
+@pytest.mark.parametrize(
+    ("text", "centred"),
+    [
+        ("SELECT SUM(spend * minutes) / SUM(spend) AS m FROM visits", "(minutes - 60) * spend"),
+        ("SELECT 100 * SUM(minutes * spend) / SUM(minutes) AS m FROM visits", "(COALESCE(spend, 0) - 250) * minutes"),
+        (
+            "SELECT SUM(minutes * spend) / SUM(spend) AS m, SUM(spend * minutes) AS s FROM visits",
+            "(minutes - 60) * spend",
+        ),
+    ],
+)
+def test_a_weighted_mean_is_measured_centred(text: str, centred: str) -> None:
+    found = check(asked(text), TABLES).question
+    assert total(_expr(centred)) in [o.aggregate for o in found.aggregates]
+    assert check(found, TABLES).question == found
+
+
+def test_a_weighted_sum_that_is_shown_is_measured_as_it_is() -> None:
+    text = "SELECT SUM(minutes * spend) / SUM(spend) AS m, SUM(minutes * spend) AS s FROM visits"
+    assert [str(o.aggregate.column) for o in asked(text).aggregates] == ["minutes * spend", "spend"]
 
 
 def _expr(text: str) -> Any:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from curador.query.aggregates import counts, moments, ranks, sums, top
+from curador.query.aggregates import counts, moments, pairs, ranks, sums, top
 from curador.query.aggregates.base import Aggregate
 from curador.query.ask.sql.expressions import Reader, number
 from curador.query.ask.sql.text import only, refuse, word
@@ -26,6 +26,18 @@ _SIMPLE: dict[type[exp.Expr], Callable[[ex.Expr], Aggregate]] = {
     exp.Max: ranks.maximum,
 }
 
+_PAIRS: dict[type[exp.Expr], Callable[[ex.Expr, ex.Expr], Aggregate]] = {
+    exp.Corr: pairs.correlation,
+    exp.CovarPop: lambda x, y: pairs.covariance(x, y, population=True),
+    exp.CovarSamp: pairs.covariance,
+    exp.RegrSlope: pairs.slope,
+    exp.RegrIntercept: pairs.intercept,
+    exp.RegrR2: pairs.r_squared,
+    exp.RegrCount: pairs.pair_count,
+    exp.RegrAvgx: lambda y, x: pairs.pair_mean(y, x, of_x=True),
+    exp.RegrAvgy: lambda y, x: pairs.pair_mean(y, x, of_x=False),
+}
+
 
 def aggregate_of(node: exp.Expr, rows: Reader, is_unit: Callable[[ex.Expr], bool]) -> Aggregate:
     """The aggregate a node of SELECT stands for; ``is_unit`` knows the column whose distinct values are units."""
@@ -40,6 +52,15 @@ def aggregate_of(node: exp.Expr, rows: Reader, is_unit: Callable[[ex.Expr], bool
     if kind in _SIMPLE:
         only(node, rows.text, "this")
         return _SIMPLE[kind](rows.read(node.this))
+    if kind in _PAIRS:
+        only(node, rows.text, "this", "expression")
+        return _PAIRS[kind](rows.read(node.this), rows.read(node.expression))
+    if kind is exp.Mode:
+        only(node, rows.text, "this")
+        return top.mode(rows.read(node.this))
+    if kind is exp.ApproxTopK:
+        only(node, rows.text, "this", "expression")
+        return top.top_k(number(node.expression, rows.text), rows.read(node.this))  # type: ignore[arg-type]
     if kind is exp.ApproxDistinct:
         only(node, rows.text, "this")
         what = rows.read(node.this)
@@ -92,6 +113,8 @@ def _filtered(node: exp.Expr, rows: Reader, is_unit: Callable[[ex.Expr], bool]) 
             f"FILTER does not go with {word(node.this)} here.",
             "Filter in WHERE, in a question of its own.",
         )
+    if isinstance(what.column, ex.ValuePair):
+        return replace(what, column=ex.ValuePair(_where(condition, what.column.first), what.column.second))
     return replace(what, column=_where(condition, what.column))
 
 
@@ -109,7 +132,7 @@ def _within_group(node: exp.Expr, rows: Reader) -> Aggregate:
     only(node, rows.text, "this", "expression")
     inner, order = node.this, node.expression
     if (
-        type(inner) not in (exp.PercentileCont, exp.PercentileDisc)
+        type(inner) not in (exp.PercentileCont, exp.PercentileDisc, exp.Mode)
         or type(order) is not exp.Order
         or len(order.expressions) != 1
     ):
@@ -119,6 +142,10 @@ def _within_group(node: exp.Expr, rows: Reader) -> Aggregate:
     only(inner, rows.text, "this")
     only(order, rows.text, "expressions")
     only(order.expressions[0], rows.text, "this")  # DESC would turn the quantile around
+    if type(inner) is exp.Mode:
+        if inner.this is not None:
+            refuse(node, rows.text, "MODE names two columns.", "Write MODE(column).")
+        return top.mode(rows.read(order.expressions[0].this))
     return _quantiles(rows.read(order.expressions[0].this), inner.this, node, rows)
 
 
@@ -128,6 +155,8 @@ _PERCENTILE = "Write PERCENTILE_CONT(0.9) WITHIN GROUP (ORDER BY column), or QUA
 def _ours(node: exp.Expr, rows: Reader) -> Aggregate:
     only(node, rows.text, "this", "expressions")
     name, arguments = node.name.upper(), node.expressions
+    if name == "TOP_K" and len(arguments) == 2:
+        return top.top_k(number(arguments[1], rows.text), rows.read(arguments[0]))  # type: ignore[arg-type]
     if name == "TOP_K" and len(arguments) == 1:
         return top.top_k(number(arguments[0], rows.text))  # type: ignore[arg-type]
     if name == "MEAN" and len(arguments) == 1:
@@ -139,7 +168,7 @@ def _ours(node: exp.Expr, rows: Reader) -> Aggregate:
     refuse(node, rows.text, f"{name} has the wrong number of arguments.", _OURS)
 
 
-_OURS = "Write TOP_K(5), BOUNDS(column) or HISTOGRAM(column, edge, edge, …)."
+_OURS = "Write TOP_K(5), TOP_K(column, 5), BOUNDS(column) or HISTOGRAM(column, edge, edge, …)."
 
 
 def default_name(what: Aggregate) -> str:
@@ -147,5 +176,11 @@ def default_name(what: Aggregate) -> str:
 
     >>> default_name(moments.mean("age")), default_name(counts.count())
     ('mean_age', 'count')
+    >>> default_name(pairs.correlation("pay", "age")), default_name(top.mode("town"))
+    ('correlation_pay_age', 'mode_town')
     """
-    return f"{what.function}_{what.column.column}" if isinstance(what.column, ex.Name) else what.function
+    of = what.column.parts if isinstance(what.column, ex.ValuePair) else (what.column,)
+    named = [e.column for e in of if isinstance(e, ex.Name)]
+    most_frequent = what.function == "top_k" and what.column is not None and int(what.parameters[0]) == 1
+    stem = "mode" if most_frequent else what.function
+    return "_".join([stem, *named]) if len(named) == len(of) else stem

@@ -293,7 +293,7 @@ _REASONS: dict[type[exp.Expr], tuple[str, str]] = {
     **_because(_ROWS, UNNEST=exp.Unnest, **{"A query here": exp.Select, "A subquery here": exp.Subquery}),
     **_because(_TWICE, UNION=exp.Union, INTERSECT=exp.Intersect, EXCEPT=exp.Except),
     **_because(_SHOWS, ARRAY_AGG=exp.ArrayAgg, STRING_AGG=exp.GroupConcat, ANY_VALUE=exp.AnyValue, FIRST=exp.First),
-    **_because(_SHOWS, MODE=exp.Mode, ARG_MAX=exp.ArgMax, ARG_MIN=exp.ArgMin, **{"*": exp.Star}),
+    **_because(_SHOWS, ARG_MAX=exp.ArgMax, ARG_MIN=exp.ArgMin, **{"*": exp.Star}),
     **_because(_CLOCK, CURRENT_DATE=exp.CurrentDate, NOW=exp.CurrentTimestamp, RANDOM=exp.Rand),
     exp.Placeholder: ("A placeholder has no value here.", "Write the value into the text."),
 }

@@ -112,6 +112,11 @@ class MomentTrunc(RowFunction, tag="moment-trunc"):
         low, high = (Fraction(end // span * span) for end in ends_of(self, self.operand, types[0]))
         return Type(Kind.TIMESTAMP, low, high, nullable=types[0].nullable)
 
+    def moments(self, t: Type) -> range:
+        """All values that its own type leaves, in seconds."""
+        assert t.bounds is not None
+        return range(int(t.bounds[0]), int(t.bounds[1]) + 1, SPANS[self.unit])
+
 
 @dataclass(frozen=True)
 class MomentText(Tabled, tag="moment-text"):
