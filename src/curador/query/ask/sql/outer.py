@@ -59,6 +59,12 @@ def answers_below(select: exp.Expr, named: Selects) -> Below | None:
     >>> answers_below(statement("SELECT n FROM (SELECT COUNT(*) AS n FROM t) AS a"), {}).select.sql()
     'SELECT COUNT(*) AS n FROM t'
     """
+    inner, before, name = _below(select, named)
+    return Below(inner, before, name) if type(inner) is exp.Select and gives_answers(inner, before) else None
+
+
+def _below(select: exp.Expr, named: Selects) -> tuple[exp.Expr | None, Selects, str | None]:
+    """The query that a SELECT reads from, the queries that this may read, and its name in WITH; None for a table."""
     source = select.args.get("from_")
     inner, before, name = None if source is None else source.this, named, None
     if type(inner) is exp.Table and not inner.args.get("db") and isinstance(inner.this, exp.Identifier):
@@ -68,7 +74,9 @@ def answers_below(select: exp.Expr, named: Selects) -> Below | None:
         before = {} if name is None else {n: named[n] for n in order[: order.index(name)]}
     elif type(inner) is exp.Subquery:
         inner = inner.this
-    return Below(inner, before, name) if type(inner) is exp.Select and gives_answers(inner, before) else None
+    else:
+        inner = None
+    return inner, before, name
 
 
 def gives_answers(select: exp.Expr, named: Selects) -> bool:
@@ -81,18 +89,38 @@ def measures(select: exp.Expr) -> bool:
     return bool(select.args.get("group")) or aggregates_rows(select.expressions)
 
 
-def per_unit(select: exp.Expr, ids: Collection[str]) -> bool:
-    """Whether a query groups by a column that is called as the id of a unit: it may then have one row for each."""
+def per_unit(select: exp.Expr, ids: Collection[str], named: Selects) -> bool:
+    """Whether a query may have one row for each unit: it groups by what is called as an id, or filters one that does."""
     group = select.args.get("group")
     if group is None:
-        return False
+        below = None if measures(select) else answers_below(select, named)
+        return below is not None and per_unit(below.select, ids, below.named)
     columns = list(group.find_all(exp.Column))
     for place in group.expressions:  # GROUP BY 1
         if isinstance(place, exp.Literal) and not place.is_string and place.name.isdecimal():
             columns += [
                 c for item in select.expressions[int(place.name[:4]) - 1 :][:1] for c in item.find_all(exp.Column)
             ]
-    return any(matching(ids, column.this) for column in columns if isinstance(column.this, exp.Identifier))
+    columns += [item.this for column in columns for item in _items_called(column.this, select)]
+    return any(_calls_id(column.this, select, ids, named) for column in columns)
+
+
+def _items_called(name: exp.Expr, select: exp.Expr) -> list[exp.Alias]:
+    """Plain columns that a SELECT gives this name."""
+    aliases = (item for item in select.expressions if isinstance(item, exp.Alias) and type(item.this) is exp.Column)
+    return [item for item in aliases if isinstance(name, exp.Identifier) and matching([item.alias], name)]
+
+
+def _calls_id(name: exp.Expr, select: exp.Expr, ids: Collection[str], named: Selects) -> bool:
+    """Whether a name is one of the ids, or was given to one in the queries below."""
+    if not isinstance(name, exp.Identifier) or matching(ids, name):
+        return isinstance(name, exp.Identifier)
+    query, before, _ = _below(select, named)
+    while type(query) is exp.Union:  # its first query gives the names
+        query = query.this
+    if query is None:
+        return False
+    return any(_calls_id(item.this.this, query, ids, before) for item in _items_called(name, query))
 
 
 def projected(inner: Question, tree: exp.Expr, text: str) -> Question:

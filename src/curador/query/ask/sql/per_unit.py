@@ -68,11 +68,16 @@ class UnitReader:
         """The column that a text of its own says."""
         return replace(self, relation=replace(self.relation, text=text)).read(expression(text))
 
-    def _aggregate(self, node: exp.Expr) -> ex.Expr:
+    def _aggregate(self, node: exp.Expr) -> OfUnit:
         text, rows = self.relation.text, self.relation.reader()
         if type(node) in _FUNCTIONS:
             only(node, text, "this")
             return OfUnit(_FUNCTIONS[type(node)], operand=rows.read(node.this))
+        if type(node) is exp.Filter:
+            return self._filtered(node)
+        if type(node) is exp.CountIf:
+            only(node, text, "this")
+            return OfUnit("count", operand=ex.Case(((rows.read(node.this), ex.Literal(1)),)))
         if type(node) is not exp.Count:
             refuse(node, text, f"{word(node)} is not known of one unit's rows.", "Use COUNT, SUM, MIN, MAX or AVG.")
         only(node, text, "this", "big_int")
@@ -89,6 +94,14 @@ class UnitReader:
         what = rows.read(inside)
         fixed = isinstance(what, ex.Literal) and what.kind is not None
         return OfUnit("rows") if fixed else OfUnit("count", operand=what)
+
+    def _filtered(self, node: exp.Expr) -> OfUnit:
+        text = self.relation.text
+        only(node, text, "this", "expression")
+        only(node.expression, text, "this")
+        condition, what = self.relation.reader().read(node.expression.this), self._aggregate(node.this)
+        rows = ex.Case(((condition, what.operand or ex.Literal(1)),))  # NULL is left out
+        return OfUnit("count" if what.operand is None else what.column, operand=rows)
 
 
 def per_unit(
