@@ -56,8 +56,11 @@ class Drawn:
 
     def statement(self, kind: str | None = None) -> str:
         kind = kind or self.draw.choice([*KINDS, "plain", "plain", "plain"])
-        text = self._drawn(kind, self.deep + 2)
-        text = re.sub(r"@(?=[a-z])", "visits." if kind in TWO_TABLES else "", text)
+        return self.part(kind, "visits." if kind in TWO_TABLES else "", self.deep + 2)
+
+    def part(self, name: str, table: str = "", deep: int | None = None) -> str:
+        """A part of a statement: what the grammar has under a name."""
+        text = re.sub(r"@(?=[a-z])", table, self._drawn(name, self.deep if deep is None else deep))
         return re.sub(" +", " ", text).strip()
 
     def _drawn(self, name: str, deep: int) -> str:

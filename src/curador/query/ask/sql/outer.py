@@ -90,7 +90,7 @@ def measures(select: exp.Expr) -> bool:
 
 
 def per_unit(select: exp.Expr, ids: Collection[str], named: Selects) -> bool:
-    """Whether a query may have one row for each unit: it groups by what is called as an id, or filters one that does."""
+    """Whether a query may have one row for each unit: it groups by what is called as an id, or filters such one."""
     group = select.args.get("group")
     if group is None:
         below = None if measures(select) else answers_below(select, named)
