@@ -273,6 +273,7 @@ TABLE = Table("t.csv", columns=COLUMNS)
             "DATEDIFF('day', TIMESTAMP '2025-01-01 09:00:00', at) = 1",
             "DATE(at) - CAST(TIMESTAMP '2025-01-01 09:00:00' AS DATE) = 1",
         ),
+        ("DATEDIFF('hour', d, at) = 1", "DATEDIFF('hour', CAST(d AS TIMESTAMP), at) = 1"),
         ("DATE(d) = '2025-01-01'", "d = DATE '2025-01-01'"),
         ("free LIKE '%a'", "SUFFIX(free, 'a')"),
         ("x::INT = 1", "TRY_CAST(x AS BIGINT) = 1"),

@@ -363,6 +363,118 @@ SELECT SUM(k) AS s, COUNT(*) AS n FROM (SELECT who, SUM(x) AS k FROM (SELECT pid
 SELECT COUNT(*) AS n, SUM(c) AS s FROM (SELECT who, c FROM (SELECT pid AS who, COUNT(*) AS c FROM visits GROUP BY who) b WHERE c > 3) t WHERE c < 9;
 SELECT COUNT(*) AS n, SUM(x) AS s FROM (SELECT c * 2 AS x FROM (SELECT pid, COUNT(*) AS c FROM visits GROUP BY pid) a) b WHERE x > 6;
 
+-- ## Written by hand: further
+
+SELECT town, COUNT(DISTINCT code) FILTER (WHERE ok) AS c FROM visits GROUP BY town;
+SELECT COUNT(DISTINCT CASE WHEN ok THEN town END) AS c, COUNT(DISTINCT level) FILTER (WHERE age > 60) AS d FROM visits;
+SELECT COUNT(DISTINCT LEFT(town, 1)) AS c, COUNT(DISTINCT age // 10) AS d, COUNT(DISTINCT YEAR(day)) AS e FROM visits WHERE pay > 0;
+SELECT DATE_TRUNC('quarter', day) AS q, COUNT(*) AS n FROM visits WHERE day IS NOT NULL GROUP BY q HAVING q >= DATE '2024-01-01' AND n > 0 ORDER BY q DESC;
+SELECT YEAR(day) AS y, MONTH(day) AS m, COUNT(*) AS n FROM visits WHERE day IS NOT NULL GROUP BY y, m HAVING n > 3 ORDER BY y DESC, m LIMIT 4;
+SELECT town, CASE WHEN town = 'Lugo' THEN COUNT(*) ELSE -1 END AS x, town = 'Vigo' AS v, COALESCE(town, 'none') AS c FROM visits GROUP BY town;
+SELECT YEAR(day) AS y, y - 2000 AS short, COUNT(*) AS n FROM visits WHERE day IS NOT NULL GROUP BY y;
+--= SELECT YEAR(day) AS y, YEAR(day) - 2000 AS short, COUNT(*) AS n FROM visits WHERE day IS NOT NULL GROUP BY YEAR(day)
+SELECT town, sex, SUM(COUNT(*)) OVER (PARTITION BY sex) AS s, COUNT(*) OVER (PARTITION BY town) AS k, AVG(AVG(age)) OVER (PARTITION BY town) AS a FROM visits WHERE sex IN ('F', 'M') GROUP BY town, sex;
+SELECT town, sex, ROW_NUMBER() OVER (PARTITION BY town ORDER BY COUNT(*) DESC, sex) AS r, DENSE_RANK() OVER (ORDER BY sex) AS d FROM visits WHERE sex IN ('F', 'M') GROUP BY town, sex ORDER BY town, r;
+SELECT town, RANK() OVER (ORDER BY COUNT(*) > 64 DESC) AS r, ROW_NUMBER() OVER (ORDER BY town DESC) AS k FROM visits GROUP BY town ORDER BY k;
+SELECT town, COUNT(*) AS n FROM visits GROUP BY town ORDER BY town DESC OFFSET 1;
+SELECT town, COUNT(*) AS n FROM visits GROUP BY town ORDER BY town LIMIT 100 OFFSET 3;
+SELECT town, COUNT(*) AS n FROM visits GROUP BY town ORDER BY n % 2, n DESC, town;
+SELECT town, COUNT(*) AS n FROM visits GROUP BY town ORDER BY CASE WHEN town = 'Vigo' THEN 0 ELSE 1 END, town DESC;
+SELECT town, COUNT(*) AS n FROM visits GROUP BY town HAVING town IN ('Lugo', 'Vigo') OR n < 0 ORDER BY town;
+SELECT town, COUNT(*) AS n FROM visits GROUP BY town HAVING COUNT(*) > SUM(level) / 3 ORDER BY town;
+SELECT town, SUM(pay) AS s FROM visits GROUP BY town HAVING NOT (s > 0) OR s IS NULL ORDER BY s;
+SELECT a.town AS t, a.n + 1 AS m FROM (SELECT town, COUNT(*) AS n FROM visits GROUP BY town) a WHERE a.n BETWEEN 1 AND 1000 ORDER BY m, t;
+WITH a AS (SELECT town, sex, COUNT(*) AS n FROM visits WHERE sex IN ('F', 'M') GROUP BY town, sex), b AS (SELECT town, sex, n, SUM(n) OVER (PARTITION BY town) AS t FROM a) SELECT town, sex, n / t AS share FROM b;
+WITH a AS (SELECT town, COUNT(*) AS n, SUM(level) AS l FROM visits GROUP BY town), b AS (SELECT town, n - l AS d, n FROM a) SELECT town, d * 2 AS dd, ABS(d) + n AS e FROM b WHERE d <> 0 ORDER BY e, town;
+SELECT x.n AS n FROM (SELECT COUNT(*) AS n FROM visits) x WHERE x.n > 0;
+SELECT COUNT(*) AS n, SUM(a) AS s, SUM(b) AS t FROM (SELECT pid, AVG(pay) AS a, AVG(-pay) AS b FROM visits GROUP BY pid) t WHERE a < 0;
+SELECT COUNT(*) AS n FROM (SELECT pid, AVG(age) AS a FROM visits GROUP BY pid) t WHERE a BETWEEN 30 AND 50.5;
+SELECT FLOOR(a / 10) AS g, COUNT(*) AS n FROM (SELECT pid, AVG(age) AS a FROM visits GROUP BY pid) t GROUP BY g;
+SELECT ROUND(s) > 10 AS g, COUNT(*) AS n, AVG(s) AS a FROM (SELECT pid, SUM(pay) AS s FROM visits GROUP BY pid) t GROUP BY g;
+SELECT c % 2 AS odd, COUNT(*) AS n, SUM(c // 2) AS h FROM (SELECT pid, COUNT(*) AS c FROM visits GROUP BY pid) t GROUP BY odd;
+SELECT DATE_TRUNC('year', f) AS y, COUNT(*) AS n FROM (SELECT pid, MIN(day) AS f FROM visits GROUP BY pid) t GROUP BY y;
+SELECT SUM(DATEDIFF('day', f, l)) AS s, COUNT(*) AS n FROM (SELECT pid, MIN(day) AS f, MAX(day) AS l FROM visits WHERE ok GROUP BY pid) t;
+SELECT SUM(HOUR(l)) AS s, COUNT(l) AS n FROM (SELECT pid, MAX(seen) AS l FROM visits GROUP BY pid) t;
+SELECT COUNT(*) AS n FROM (SELECT pid, COUNT(DISTINCT device) AS d, COUNT(device) AS k FROM visits GROUP BY pid HAVING COUNT(DISTINCT device) < COUNT(device)) t;
+SELECT COUNT(*) AS n, SUM(m) AS s FROM (SELECT pid, MAX(x) AS m FROM (SELECT pid, town, AVG(age) AS x FROM visits GROUP BY pid, town HAVING COUNT(*) > 1) a GROUP BY pid) t;
+SELECT COUNT(*) AS n, SUM(z) AS s FROM (SELECT pid, SUM(y) AS z FROM (SELECT pid, k, MAX(c) AS y FROM (SELECT pid, town AS k, level, COUNT(*) AS c FROM visits GROUP BY pid, town, level) a GROUP BY pid, k) b GROUP BY pid) c;
+SELECT k, COUNT(*) AS n FROM (SELECT pid, CASE WHEN COUNT(*) > 6 THEN 'often' WHEN SUM(pay) > 0 THEN 'paying' ELSE 'other' END AS k FROM visits GROUP BY pid) t GROUP BY k;
+SELECT COUNT(*) AS n, SUM(s) AS s FROM (SELECT pid, SUM(size) AS s FROM visits LEFT JOIN places USING (town) WHERE coast OR age > 60 GROUP BY pid) t;
+SELECT COUNT(*) AS n, SUM(c) AS s FROM (SELECT v.pid, COUNT(*) AS c FROM visits v JOIN stays s ON v.pid = s.person WHERE v.day >= s.since GROUP BY v.pid) t;
+SELECT coast, COUNT(*) AS n, SUM(p) AS s FROM (SELECT pid, town, COUNT(*) AS p FROM visits GROUP BY pid, town) t JOIN places ON t.town = places.town GROUP BY coast;
+SELECT COUNT(*) AS n, SUM(p) AS s FROM (SELECT pid, SUM(level) AS p FROM visits GROUP BY pid) t WHERE pid IN (SELECT person FROM stays WHERE nights > 1);
+SELECT t.p > 20 AS g, COUNT(*) AS n, COUNT(nights) AS k FROM (SELECT pid, SUM(level) AS p FROM visits GROUP BY pid) t LEFT JOIN stays s ON s.person = t.pid GROUP BY g;
+SELECT COUNT(*) AS n, SUM(p) AS s FROM (SELECT pid, COUNT(*) AS p FROM visits GROUP BY pid UNION ALL SELECT person, COUNT(*) FROM stays GROUP BY person) u;
+SELECT COUNT(*) AS n, SUM(q) AS s FROM (SELECT pid, SUM(p) AS q FROM (SELECT pid, MAX(age) AS p FROM visits GROUP BY pid UNION ALL SELECT person, nights FROM stays) u GROUP BY pid) t;
+SELECT COUNT(*) AS n FROM visits WHERE pid IN (SELECT pid FROM visits WHERE ok UNION ALL SELECT person FROM stays);
+SELECT COUNT(*) AS n FROM visits WHERE pid IN (SELECT pid FROM visits v JOIN stays s ON v.pid = s.person WHERE s.nights > 2);
+SELECT COUNT(*) AS n FROM visits WHERE pid IN (SELECT pid FROM visits JOIN places USING (town) WHERE coast) AND NOT ok;
+SELECT CASE WHEN pid IN (SELECT person FROM stays) THEN 'guest' ELSE 'visitor' END AS g, COUNT(*) AS n, AVG(cost) AS a FROM visits GROUP BY g;
+SELECT COUNT(*) AS n FROM visits JOIN stays ON pid = person WHERE pid NOT IN (SELECT pid FROM visits WHERE age > 100);
+SELECT COUNT(*) AS n FROM visits WHERE CASE WHEN ok THEN pid IN (SELECT person FROM stays) ELSE age > 50 END;
+SELECT COUNT(*) AS n FROM visits WHERE (pid IN (SELECT person FROM stays)) = ok;
+SELECT u.k AS k, COUNT(*) AS n FROM (SELECT pid, sex AS k FROM visits UNION ALL SELECT person, 'F' FROM stays) u GROUP BY u.k;
+SELECT COUNT(*) AS n, SUM(x) AS s FROM (SELECT pid, age AS x FROM visits UNION ALL SELECT pid, pay FROM visits) u;
+SELECT COUNT(*) AS n, COUNT(b) AS b FROM (SELECT pid, ok AS b FROM visits UNION ALL SELECT person, nights > 3 FROM stays) u WHERE b IS NOT FALSE;
+SELECT COUNT(*) AS n FROM visits v LEFT JOIN places p ON v.town = p.town AND v.code = p.town WHERE p.coast IS NULL AND v.ok;
+SELECT COUNT(*) AS n, COUNT(s.nights) AS k FROM visits v LEFT JOIN stays s ON v.pid = s.person WHERE v.ok AND (s.nights > 2 OR s.nights IS NULL);
+SELECT COUNT(*) AS n, COUNT(s.nights) AS k FROM visits v LEFT JOIN stays s ON v.pid = s.person AND v.town = s.place WHERE s.nights IS NULL;
+SELECT COUNT(*) AS n, SUM(v.age) AS a FROM stays s LEFT JOIN visits v ON v.pid = s.person AND v.day = s.since WHERE COALESCE(v.age, 0) < 40;
+SELECT nights, COUNT(*) AS n FROM stays LEFT JOIN visits ON pid = person WHERE nights < 4 GROUP BY nights;
+SELECT SUM(CASE WHEN pay > 0 THEN pay ELSE 0 END) - SUM(CASE WHEN pay < 0 THEN -pay ELSE 0 END) AS net, SUM(pay) AS s FROM visits;
+SELECT SUM(age * pay - cost * 2) AS a, SUM((age + 1) * (level - 1)) AS b, SUM(pay * pay * 2) AS c FROM visits;
+SELECT SUM(age * 0.1) AS a, SUM(pay / 3) AS b, SUM(cost * 1.21) AS c FROM visits;
+SELECT SUM(ROUND(cost * 1.5, 2)) AS a, SUM(ROUND(age / 3, 1)) AS b, SUM(FLOOR(age / 3) * 3) AS c FROM visits;
+SELECT SUM(CASE WHEN ok THEN 0.5 WHEN NOT ok THEN 2 END) AS a, AVG(CASE WHEN ok THEN 1 END) AS b FROM visits;
+SELECT SUM(GREATEST(LEAST(age, 65), 18)) AS a, SUM(LEAST(GREATEST(pay, -1.5), 2.5)) AS b FROM visits;
+SELECT SUM(ABS(age - 50)) AS a, SUM(ABS(-pay)) AS b, SUM(-(-level)) AS c, SUM(+age) AS d FROM visits;
+SELECT SUM(TRUNC(-pay)) AS a, SUM(CEIL(-pay)) AS b, SUM(FLOOR(-pay)) AS c, SUM(ROUND(-pay)) AS d FROM visits;
+SELECT SUM(ROUND(age, -2)) AS a, SUM(TRUNC(age, -1)) AS b, SUM(FLOOR(-age, -1)) AS c, SUM(CEIL(age, -1)) AS d FROM visits;
+SELECT COUNT(*) AS n FROM visits WHERE ROUND(pay) = 3 OR TRUNC(pay) = -2 OR CEIL(cost) = 10;
+SELECT COUNT(*) AS n FROM visits WHERE pay * 4 = ROUND(pay * 4) AND pay > LEAST(0, age - 20);
+SELECT COUNT(*) AS n FROM visits WHERE age / 4 = age // 4;
+SELECT COUNT(*) AS n FROM visits WHERE SQRT(age) >= 8 AND SQRT(level) = 3;
+SELECT COUNT(*) AS n FROM visits WHERE CAST(pay AS BIGINT) % 2 = 0;
+SELECT COUNT(*) AS n FROM visits WHERE age > 17 AND (sex = 'F' OR sex = 'M' AND ok) AND NOT (town = 'Lugo' OR town = 'Vigo');
+SELECT COUNT(*) AS n FROM visits WHERE LAST_DAY(day) = day OR DAY(day + 1) = 1;
+SELECT COUNT(*) AS n FROM visits WHERE day + INTERVAL 1 YEAR - INTERVAL 1 DAY > DATE '2024-12-30';
+SELECT COUNT(*) AS n FROM visits WHERE DAYNAME(day) IN ('Saturday', 'Sunday') OR MONTHNAME(day) = 'February';
+SELECT COUNT(*) AS n FROM visits WHERE STRFTIME(day, '%Y-%m') = '2024-02' OR STRFTIME(day, '%d') = '31';
+SELECT COUNT(*) AS n FROM visits WHERE CAST(seen AS DATE) = day OR CAST(seen AS DATE) = DATE '2024-02-29';
+SELECT COUNT(*) AS n FROM visits WHERE seen BETWEEN '2024-02-29 00:00:00' AND '2024-02-29 23:59:59';
+SELECT SUM(DATEDIFF('hour', DATE_TRUNC('day', seen), seen)) AS a, SUM(DATEDIFF('minute', seen, seen + INTERVAL 90 SECOND)) AS b FROM visits;
+SELECT SUM(DATEDIFF('month', day, seen)) AS a, SUM(DATEDIFF('day', day, CAST(seen AS DATE))) AS b, SUM(DATEDIFF('year', seen, day)) AS c FROM visits;
+SELECT WEEK(seen) AS w, COUNT(*) AS n FROM visits GROUP BY w;
+SELECT ISODOW(day) > 5 AS weekend, HOUR(seen) // 6 AS part, COUNT(*) AS n FROM visits GROUP BY weekend, part;
+SELECT COUNT(*) AS n FROM visits WHERE UPPER(TRIM(code)) = 'A' OR LENGTH(TRIM(code)) = 0;
+SELECT LENGTH(town) + LENGTH(code) AS l, COUNT(*) AS n FROM visits GROUP BY l;
+SELECT CASE WHEN town LIKE 'L%' THEN UPPER(town) ELSE LOWER(town) END AS t, COUNT(*) AS n FROM visits GROUP BY t;
+SELECT REPLACE(UPPER(LEFT(town, 3)), 'U', '_') AS t, COUNT(*) AS n FROM visits GROUP BY t;
+SELECT COUNT(*) AS n FROM visits WHERE town || ' ' || sex = 'Lugo F';
+SELECT COUNT(*) AS n FROM visits WHERE CONTAINS(town, 'ñ') OR STARTS_WITH(code, 'Ñ') OR ENDS_WITH(code, '%');
+SELECT device, COUNT(DISTINCT pid) AS units, COUNT(*) FILTER (WHERE ok) AS n, STDDEV_POP(age) AS s FROM visits WHERE device <> '' GROUP BY device ORDER BY units DESC, device LIMIT 2;
+SELECT device, sex, COUNT(DISTINCT pid) AS units, AVG(pay) AS a FROM visits WHERE age > 17 GROUP BY device, sex;
+SELECT device = 'phone' AS p, COUNT(*) AS n FROM visits GROUP BY p;
+SELECT item, SUM(amount) / SUM(units) AS r, COUNT(*) FILTER (WHERE amount > units) AS n FROM sales GROUP BY item;
+SELECT units, amount > 0 AS g, COUNT(*) AS n FROM sales GROUP BY units, g;
+SELECT item, MEDIAN(units) AS m, VAR_POP(amount) AS v FROM sales WHERE amount IS NOT NULL GROUP BY item;
+
+-- ## Written by hand: names over answers
+
+SELECT a.town AS t, n FROM (SELECT town, COUNT(*) AS n, SUM(level) AS s FROM visits GROUP BY town) a;
+SELECT town AS n, n AS town FROM (SELECT town, COUNT(*) AS n, SUM(level) AS s FROM visits GROUP BY town) a;
+SELECT town AS t, n FROM (SELECT town, COUNT(*) AS n, SUM(level) AS s FROM visits GROUP BY town) a WHERE town <> 'Lugo' ORDER BY t;
+SELECT town AS t, n FROM (SELECT town, COUNT(*) AS n, SUM(level) AS s FROM visits GROUP BY town) a ORDER BY town DESC;
+SELECT town AS t, town AS u, n FROM (SELECT town, COUNT(*) AS n, SUM(level) AS s FROM visits GROUP BY town) a;
+SELECT town AS t, sex, n / SUM(n) OVER (PARTITION BY town) AS x FROM (SELECT town, sex, COUNT(*) AS n FROM visits WHERE sex IN ('F', 'M') GROUP BY town, sex) a;
+SELECT t, n FROM (SELECT town AS t, n FROM (SELECT town, COUNT(*) AS n, SUM(level) AS s FROM visits GROUP BY town) a) b WHERE t = 'Lugo';
+SELECT t AS town, n FROM (SELECT town AS t, n FROM (SELECT town, COUNT(*) AS n, SUM(level) AS s FROM visits GROUP BY town) a) b ORDER BY town;
+SELECT town AS s, n, s AS t FROM (SELECT town, COUNT(*) AS n, SUM(level) AS s FROM visits GROUP BY town) a;
+SELECT town, n AS s, s AS n FROM (SELECT town, COUNT(*) AS n, SUM(level) AS s FROM visits GROUP BY town) a WHERE n < 65;
+SELECT town, n AS s, s AS n FROM (SELECT town, COUNT(*) AS n, SUM(level) AS s FROM visits GROUP BY town) a ORDER BY n DESC, town;
+SELECT town, n AS x FROM (SELECT town, COUNT(*) AS n, SUM(level) AS s FROM visits GROUP BY town) a WHERE s > 0 ORDER BY n DESC, x, town;
+SELECT TOWN AS Town, n FROM (SELECT town, COUNT(*) AS n, SUM(level) AS s FROM visits GROUP BY town) a;
+
 -- ## Drawn: rows: filters, arithmetic, functions
 
 SELECT town || '/' || code AS g, SUM(-(age)) AS a, SUM(level) AS b, SUM(COALESCE(age, CAST(pay AS BIGINT))) FILTER (WHERE sex <> 'M') AS c FROM nobody GROUP BY g;
@@ -389,14 +501,6 @@ SELECT level * 2 + 1 AS g, sex AS h, SUM(cost) FILTER (WHERE pay < -2.5) AS a, S
 SELECT COALESCE(sex, 'none') AS g, COUNT_IF(CONTAINS(device, 'o')) AS a FROM visits WHERE CASE WHEN device LIKE '%e' THEN CAST(seen AS DATE) > LEAST(day, DATE '2023-01-31') ELSE FALSE END GROUP BY g;
 SELECT TRUNC(pay / 10) AS g, ok AS h, COUNT(*) AS a, COUNT(WIDTH_BUCKET(age, 10, 90, 4)) AS b, COUNT_IF(code NOT LIKE '%a%') AS c FROM visits GROUP BY g, h;
 SELECT ISODOW(day) AS g, AVG(pay) AS a, COUNT_IF(pay = -2.5) AS b, SUM(age) AS c FROM single GROUP BY g;
-SELECT age // 30 AS g, COUNT(DISTINCT town) AS a, SUM(ROUND(cost, 1)) AS b FROM visits WHERE NOT ok GROUP BY g;
-SELECT TRUNC(pay / 10) AS g, COUNT(*) FILTER (WHERE ok IS NOT TRUE) AS a, AVG(level) AS b FROM visits GROUP BY g;
-SELECT COUNT(*) AS a, SUM(pay) FILTER (WHERE seen <> '2024-02-29 12:00') AS b, SUM(IF(town ILIKE '%CO%', level, CAST(ok AS INT))) AS c FROM visits;
-SELECT AVG((TRY_CAST(age AS DOUBLE) + POWER(pay, 2))) FILTER (WHERE CASE WHEN UPPER(town) = 'VIGO' THEN ok IS NULL ELSE FALSE END) AS a, COUNT(*) AS b FROM single WHERE UPPER(town) = 'VIGO';
-SELECT CAST(seen AS DATE) AS g, DATE_TRUNC('quarter', day) AS h, COUNT(*) AS a FROM visits GROUP BY g, h;
-SELECT COUNT(LN(level + 1)) AS a, SUM(age) FILTER (WHERE CASE WHEN UPPER(town) = 'VIGO' THEN age IN (0, 18, 120, 121) ELSE FALSE END) AS b FROM nobody;
-SELECT COUNT(*) AS a, SUM(EXP(-level)) AS b, AVG(age) FILTER (WHERE TRY_CAST(age AS DOUBLE) IS NULL) AS c FROM visits WHERE SUBSTRING(town, 2, 2) = 'ug';
-SELECT COUNT(7) AS a, SUM(LENGTH(code)) FILTER (WHERE pay IN (0.25, -2.5)) AS b, COUNT_IF(pay < cost) AS c FROM single WHERE level = 0;
 
 -- ## Drawn: variances, deviations and quantiles
 
@@ -412,10 +516,6 @@ SELECT sex, VAR_POP(age) AS a FROM visits GROUP BY sex;
 SELECT sex, VAR_SAMP(age * 2 + level) AS a FROM visits GROUP BY sex;
 SELECT town, QUANTILE(cost, 0.25) AS a FROM visits GROUP BY town;
 SELECT VARIANCE(age * 2 + level) AS a, VAR_POP(age) AS b FROM visits;
-SELECT sex, VARIANCE(age * 2 + level) AS a FROM visits GROUP BY sex;
-SELECT town, VARIANCE(ABS(pay)) AS a FROM visits WHERE device LIKE '%e' GROUP BY town;
-SELECT ok, VAR_SAMP(age * 2 + level) AS a FROM visits GROUP BY ok;
-SELECT MEDIAN(cost) AS a, MEDIAN(cost) AS b FROM visits;
 
 -- ## Drawn: A table whose rows are the units
 
@@ -431,10 +531,6 @@ SELECT item, COUNT(*) AS n, SUM(amount / units) AS s, AVG(amount) AS a FROM sale
 SELECT COUNT(*) AS n, SUM(ABS(amount) - units) AS s, AVG(amount / units) AS a FROM sales WHERE item <> 'pen';
 SELECT units AS g, COUNT(*) AS n, SUM(units) AS s FROM sales WHERE item <> 'pen' GROUP BY g;
 SELECT COUNT(*) AS n, SUM(amount / units) AS s, AVG(amount % units) AS a FROM sales WHERE units % 2 = 1;
-SELECT item, COUNT(*) AS n, SUM(amount) AS s, AVG(amount / units) AS a FROM sales WHERE item <> 'pen' GROUP BY item;
-SELECT COUNT(*) AS n, SUM(amount % units) AS s, AVG(ABS(amount) - units) AS a FROM sales WHERE amount > 0;
-SELECT COUNT(*) AS n, SUM(amount) AS s, AVG(ABS(amount) - units) AS a FROM sales;
-SELECT item, COUNT(*) AS n, SUM(units // 2) AS s, AVG(ABS(amount) - units) AS a FROM sales WHERE units % 2 = 1 GROUP BY item;
 
 -- ## Drawn: groups that are selected privately
 
@@ -450,10 +546,6 @@ SELECT device, COUNT(DISTINCT pid) AS units, COUNT(*) FILTER (WHERE COALESCE(see
 SELECT device, COUNT(DISTINCT pid) AS units, SUM((day - DATE '2024-02-29')) AS a FROM visits GROUP BY device;
 SELECT device, COUNT(DISTINCT pid) AS units, SUM(COALESCE(TRY_CAST(age AS DOUBLE), 0)) FILTER (WHERE sex NOT IN ('F', 'X')) AS a FROM visits GROUP BY device;
 SELECT device, town, COUNT(DISTINCT pid) AS units, SUM(NULLIF(COALESCE(CAST(ok AS INT), age), 1)) AS a FROM visits GROUP BY device, town;
-SELECT device, town, COUNT(DISTINCT pid) AS units, COUNT(*) FILTER (WHERE device LIKE '%e') AS a FROM visits GROUP BY device, town;
-SELECT device, COUNT(DISTINCT pid) AS units, AVG(CAST(pay AS BIGINT)) AS a FROM visits WHERE (town LIKE '_ugo' AND (ok IS NOT TRUE OR TRIM(code) = 'a') IS TRUE) GROUP BY device;
-SELECT device, COUNT(DISTINCT pid) AS units, AVG(TRUNC(0.5)) FILTER (WHERE device LIKE '%e') AS a FROM visits GROUP BY device;
-SELECT device, COUNT(DISTINCT pid) AS units, SUM(CASE WHEN pay IN (0.25, -2.5) THEN age END) AS a FROM visits WHERE cost = 9.75 GROUP BY device;
 
 -- ## Drawn: joins with a public table
 
@@ -469,10 +561,6 @@ SELECT size // 200 AS g, COUNT(*) AS n, SUM(size) AS s, COUNT(-(visits.cost)) AS
 SELECT coast AND visits.ok AS g, COUNT(*) AS n, SUM(size - visits.age) AS s, COUNT(DISTINCT visits.town) AS a FROM visits LEFT JOIN places USING (town) WHERE visits.day BETWEEN DATE '2023-02-01' AND DATE '2024-02-29' GROUP BY g;
 SELECT visits.town AS g, COUNT(*) AS n, SUM(size) AS s, AVG(LN(visits.level + 1)) AS a FROM visits LEFT JOIN places USING (town) GROUP BY g;
 SELECT visits.town AS g, COUNT(*) AS n, SUM(size) AS s, COUNT(CAST(LENGTH(visits.code) AS DOUBLE)) AS a FROM visits JOIN places USING (town) GROUP BY g;
-SELECT visits.town AS g, COUNT(*) AS n, SUM(size - visits.age) AS s, SUM(0.5) FILTER (WHERE NOT visits.ok) AS a FROM visits JOIN places USING (town) GROUP BY g;
-SELECT visits.town AS g, COUNT(*) AS n, SUM(CASE WHEN coast THEN visits.pay ELSE size END) AS s, SUM((FLOOR(POWER(visits.pay, 2)) - WIDTH_BUCKET(visits.age, 10, 90, 4))) AS a FROM visits JOIN places USING (town) GROUP BY g;
-SELECT visits.sex AS g, COUNT(*) AS n, SUM(size - visits.age) AS s, COUNT(*) FILTER (WHERE visits.age < 18) AS a FROM visits JOIN places USING (town) GROUP BY g;
-SELECT size // 200 AS g, COUNT(*) AS n, SUM(size - visits.age) AS s, AVG(visits.cost::DOUBLE / 4) AS a FROM visits LEFT JOIN places ON visits.town = places.town WHERE visits.day = '2023-01-31' GROUP BY g;
 
 -- ## Drawn: joins of private tables
 
@@ -488,10 +576,6 @@ SELECT nights > 3 AS g, COUNT(*) AS n, COUNT(nights - visits.level) AS c FROM vi
 SELECT place AS g, COUNT(*) AS n, SUM(GREATEST((visits.pay + visits.pay), (visits.level + visits.age))) AS a FROM visits, stays WHERE visits.pid = person AND nights > visits.level GROUP BY g;
 SELECT visits.town AS g, COUNT(*) AS n, SUM(DATEDIFF('month', since, visits.day)) AS s, COUNT(*) AS a FROM visits LEFT JOIN stays ON person = visits.pid AND visits.town = place GROUP BY g;
 SELECT YEAR(since) AS g, COUNT(*) AS n, COUNT(nights * visits.pay) AS c FROM visits JOIN stays ON visits.pid = person WHERE since <= visits.day GROUP BY g;
-SELECT nights > 3 AS g, COUNT(*) AS n, COUNT(*) AS a FROM visits, stays WHERE visits.pid = person AND nights >= 3 GROUP BY g;
-SELECT visits.town AS g, COUNT(*) AS n, COUNT(*) FILTER (WHERE visits.level = 0) AS a FROM visits, stays WHERE visits.pid = person AND place = visits.town GROUP BY g;
-SELECT nights > 3 AS g, COUNT(*) AS n, SUM(nights) AS s, COUNT(*) AS a FROM visits LEFT JOIN stays ON person = visits.pid AND visits.town = place GROUP BY g;
-SELECT visits.sex AS g, COUNT(*) AS n, COUNT(nights) AS c FROM visits JOIN stays ON visits.pid = person WHERE since <= visits.day GROUP BY g;
 
 -- ## Drawn: UNION ALL
 
@@ -507,10 +591,6 @@ SELECT t, COUNT(*) AS n, SUM(k) AS s, AVG(k) AS a FROM (SELECT pid, age AS k, to
 SELECT COUNT(*) AS n, SUM(x) AS s FROM (SELECT pid, SUM(k) AS x FROM (SELECT pid, age AS k, town AS t FROM visits UNION ALL SELECT pid, CASE WHEN pay < (pay % 2) THEN ROUND(age, -1) ELSE CASE WHEN level = 0 THEN level ELSE 7 END END, town FROM visits UNION ALL SELECT pid, LEAST((7) % (CAST(pay AS BIGINT)), 7 % -3), 'none' FROM visits ) a GROUP BY pid) t;
 SELECT COUNT(*) AS n, SUM(x) AS s FROM (SELECT pid, SUM(k) AS x FROM (SELECT pid, age AS k, town AS t FROM visits UNION ALL SELECT pid, FLOOR(LN(level + 1)), town FROM visits WHERE sex IS NOT DISTINCT FROM 'F') a GROUP BY pid) t;
 SELECT COUNT(*) AS n, SUM(x) AS s FROM (SELECT pid, SUM(k) AS x FROM (SELECT pid, age AS k, town AS t FROM visits WHERE day BETWEEN DATE '2023-02-01' AND DATE '2024-02-29' UNION ALL SELECT person, 0, 'Lugo' FROM stays WHERE nights > 1) a GROUP BY pid) t;
-SELECT t, COUNT(*) AS n, SUM(k) AS s, AVG(k) AS a FROM (SELECT pid, age AS k, town AS t FROM visits WHERE CAST(ok AS INT) = CAST(ok AS INT) UNION ALL SELECT person, 0, 'Lugo' FROM stays WHERE nights > 1) u GROUP BY t;
-SELECT COUNT(*) AS n, SUM(x) AS s FROM (SELECT pid, SUM(k) AS x FROM (SELECT pid, age AS k, town AS t FROM visits UNION ALL SELECT pid, CASE WHEN pay IS NOT NULL THEN STRPOS(town, 'o') END, 'none' FROM visits WHERE ok IS NOT TRUE) a GROUP BY pid) t;
-SELECT COUNT(*) AS n, SUM(x) AS s FROM (SELECT pid, SUM(k) AS x FROM (SELECT pid, age AS k, town AS t FROM visits UNION ALL SELECT pid, LENGTH(code) % 2, town FROM visits UNION ALL SELECT person, 0, 'Lugo' FROM stays WHERE nights > 1) a GROUP BY pid) t;
-SELECT t, COUNT(*) AS n, SUM(k) AS s, AVG(k) AS a FROM (SELECT pid, age AS k, town AS t FROM visits UNION ALL SELECT pid, LEAST(LENGTH(code), (day - DATE '2024-02-29')), 'none' FROM visits ) u GROUP BY t;
 
 -- ## Drawn: lists of units
 
@@ -526,10 +606,6 @@ SELECT town, SUM(MONTH(seen)) AS a, COUNT(*) AS b FROM visits WHERE (pid IN (SEL
 SELECT SUM(-(ROUND(LN(level + 1)))) AS a, COUNT_IF(UPPER(town) = 'VIGO') AS b, COUNT(*) FILTER (WHERE level = 0) AS c FROM visits WHERE pid NOT IN (SELECT pid FROM visits GROUP BY pid HAVING AVG(age) > 40);
 SELECT ISODOW(day) AS g, AVG(LN(level + 1)) AS a FROM visits WHERE pid IN (SELECT person FROM stays) GROUP BY g;
 SELECT SUM(pay) AS a, AVG(EXP(-level)) FILTER (WHERE town > 'L') AS b, SUM(age / 7) FILTER (WHERE ok IS NOT TRUE) AS c FROM visits WHERE pid NOT IN (SELECT person FROM stays);
-SELECT COALESCE(sex, 'none') AS g, COUNT(*) FILTER (WHERE (pay IS NOT NULL AND sex IS NOT DISTINCT FROM 'F')) AS a FROM visits WHERE pid NOT IN (SELECT pid FROM visits WHERE NOT (day <= '2023-06-30')) GROUP BY g;
-SELECT LAST_DAY(day) AS g, COUNT(pay) AS a, AVG(EXP(-level)) FILTER (WHERE (code NOT LIKE '%a%' OR town > 'L')) AS b, SUM(age) AS c FROM visits WHERE pid IN (SELECT person FROM stays WHERE nights > 2) GROUP BY g;
-SELECT level AS g, SUM(level) AS a, SUM(age) AS b FROM visits WHERE pid NOT IN (SELECT person FROM stays) GROUP BY g;
-SELECT town, COUNT(*) FILTER (WHERE ((day - INTERVAL 1 YEAR) + INTERVAL 1 QUARTER) <= day) AS a, SUM(FLOOR(-(ROUND(cost, 1)))) AS b, AVG(ROUND(0.5)) FILTER (WHERE pay < cost) AS c FROM visits WHERE pid NOT IN (SELECT person FROM stays) GROUP BY town;
 
 -- ## Drawn: one row per unit
 
@@ -545,10 +621,6 @@ SELECT COUNT(*) AS n, COUNT(ABS(p)) AS c, SUM(q) AS s FROM (SELECT pid, SUM(IF(o
 SELECT COUNT(*) AS n, COUNT(q) AS c, SUM(p + q) AS s FROM (SELECT pid, MAX(age) AS p, CASE WHEN COUNT(*) > 3 THEN MAX(pay) END AS q FROM visits GROUP BY pid ) t WHERE p IS NOT NULL;
 SELECT CASE WHEN p > 2 THEN 'more' ELSE 'less' END AS g, COUNT(*) AS n, COUNT(CASE WHEN p > q THEN 1 ELSE 0 END) AS c, SUM(CASE WHEN p > q THEN 1 ELSE 0 END) AS s FROM (SELECT pid, MIN(pay) AS p, COALESCE(SUM(age), 0) AS q FROM visits GROUP BY pid HAVING MIN(age) IS NULL) t WHERE q <= 5 GROUP BY g;
 SELECT q > 1 AS g, COUNT(*) AS n, COUNT(p + q) AS c, SUM(q) AS s FROM (SELECT pid, MAX(GREATEST(7, level, 3)) AS p, MAX(age) - MIN(age) AS q FROM visits GROUP BY pid HAVING COUNT(*) > 4) t WHERE p > 2 GROUP BY g;
-SELECT COUNT(*) AS n, COUNT(p + q) AS c, SUM(p) AS s FROM (SELECT pid, COUNT(*) FILTER (WHERE town IN ('Lugo', 'Vigo')) AS p, COUNT(*) AS q FROM visits GROUP BY pid HAVING SUM(pay) > 3) t WHERE q <= 5;
-SELECT COUNT(*) AS n, COUNT(COALESCE(p, q, 0)) AS c, SUM(p) AS s FROM (SELECT pid, SUM(pay) AS p, COUNT(*) FILTER (WHERE town ILIKE '%CO%') AS q FROM visits GROUP BY pid ) t;
-SELECT CASE WHEN p > 2 THEN 'more' ELSE 'less' END AS g, COUNT(*) AS n, COUNT(CASE WHEN p > q THEN 1 ELSE 0 END) AS c, SUM(p + q) AS s FROM (SELECT pid, LEAST(COUNT(*), 3) AS p, MAX(level) * 2 AS q FROM visits GROUP BY pid ) t GROUP BY g;
-SELECT q > 1 AS g, COUNT(*) AS n, COUNT(q) AS c, SUM(p) AS s FROM (SELECT pid, COUNT(*) FILTER (WHERE day BETWEEN DATE '2023-02-01' AND DATE '2024-02-29') AS p, SUM(pay) / COUNT(*) AS q FROM visits GROUP BY pid ) t WHERE p IS NOT NULL GROUP BY g;
 
 -- ## Drawn: one row per unit and value
 
@@ -564,10 +636,6 @@ SELECT COUNT(*) AS n, SUM(m) AS s, SUM(c) AS c FROM (SELECT pid, MAX(p) AS m, CO
 SELECT k, COUNT(*) AS n, SUM(p) AS s FROM (SELECT pid, ok AS k, COUNT(*) AS p FROM visits WHERE TRUNC(cost) IN (1, 2, 7) GROUP BY pid, k) t GROUP BY k;
 SELECT k, COUNT(*) AS n, SUM(p) AS s FROM (SELECT pid, ok AS k, COUNT(pay) AS p FROM visits WHERE device LIKE 'p%' GROUP BY pid, k) t GROUP BY k;
 SELECT k, COUNT(*) AS n, SUM(p) AS s FROM (SELECT pid, YEAR(day) AS k, AVG(age) AS p FROM visits GROUP BY pid, k) t GROUP BY k;
-SELECT COUNT(*) AS n, SUM(m) AS s, SUM(c) AS c FROM (SELECT pid, MAX(p) AS m, COUNT(*) AS c FROM (SELECT pid, ok AS k, COUNT(pay) AS p FROM visits WHERE pay IN (0.25, -2.5) GROUP BY pid, k) i GROUP BY pid) t;
-SELECT c > 2 AS g, COUNT(*) AS n, SUM(m) AS s FROM (SELECT pid, SUM(p) AS m, COUNT(p) AS c FROM (SELECT pid, level AS k, AVG(cost) AS p FROM visits GROUP BY pid, k) i GROUP BY pid) t WHERE c > 0 GROUP BY g;
-SELECT k, COUNT(*) AS n, SUM(p) AS s FROM (SELECT pid, YEAR(day) AS k, MAX(age) - MIN(age) AS p FROM visits WHERE ok IS NULL GROUP BY pid, k) t GROUP BY k;
-SELECT c > 2 AS g, COUNT(*) AS n, SUM(m) AS s FROM (SELECT pid, SUM(p) AS m, COUNT(p) AS c FROM (SELECT pid, ok AS k, MAX(level) * 2 AS p FROM visits GROUP BY pid, k) i GROUP BY pid) t WHERE c > 0 GROUP BY g;
 
 -- ## Drawn: one row per unit, joined
 
@@ -583,10 +651,6 @@ SELECT place, COUNT(*) AS n, SUM(q) AS s, AVG(nights) AS a FROM (SELECT pid, MIN
 SELECT nights > 2 AS g, COUNT(*) AS n, SUM(q) AS s FROM (SELECT pid, AVG(age) AS p, MAX(level) * 2 AS q FROM visits GROUP BY pid ) t LEFT JOIN stays ON t.pid = stays.person GROUP BY g;
 SELECT place, COUNT(*) AS n, SUM(ABS(p)) AS s, AVG(nights) AS a FROM (SELECT pid, MAX(age) - MIN(age) AS p, SUM(-(CAST(ok AS INT))) FILTER (WHERE (age BETWEEN 17 AND 64) = (ok IS NULL)) AS q FROM visits WHERE STARTS_WITH(code, '5') GROUP BY pid HAVING COUNT(*) > 4) t JOIN stays ON t.pid = stays.person GROUP BY place;
 SELECT nights > 2 AS g, COUNT(*) AS n, SUM(ABS(p)) AS s FROM (SELECT pid, COALESCE(SUM(age), 0) AS p, SUM(pay) / COUNT(*) AS q FROM visits GROUP BY pid ) t LEFT JOIN stays ON t.pid = stays.person GROUP BY g;
-SELECT place, COUNT(*) AS n, SUM(ABS(p)) AS s, AVG(nights) AS a FROM (SELECT pid, SUM(CASE WHEN COALESCE(SUBSTRING(town, 2, 2) = 'ug', pay IN (0.25, -2.5)) THEN 1 ELSE 0 END) AS p, AVG(age) AS q FROM visits GROUP BY pid ) t JOIN stays ON t.pid = stays.person GROUP BY place;
-SELECT place, COUNT(*) AS n, SUM(p) AS s, AVG(nights) AS a FROM (SELECT pid, CASE WHEN COUNT(*) > 3 THEN MAX(pay) END AS p, MIN(pay) AS q FROM visits GROUP BY pid HAVING COUNT(*) BETWEEN 3 AND 7) t JOIN stays ON t.pid = stays.person GROUP BY place;
-SELECT place, COUNT(*) AS n, SUM(q) AS s, AVG(nights) AS a FROM (SELECT pid, MAX((WIDTH_BUCKET(age, 10, 90, 4) + age)) AS p, MAX(level) AS q FROM visits WHERE SUBSTRING(town, 2, 2) = 'ug' GROUP BY pid ) t JOIN stays ON t.pid = stays.person GROUP BY place;
-SELECT nights > 2 AS g, COUNT(*) AS n, SUM(p) AS s FROM (SELECT pid, COUNT(*) FILTER (WHERE ((ok IS NOT TRUE OR town IN ('Lugo', 'Vigo')) IS TRUE) IS NULL) AS p, SUM(pay) / COUNT(*) AS q FROM visits GROUP BY pid ) t LEFT JOIN stays ON t.pid = stays.person GROUP BY g;
 
 -- ## Drawn: queries inside queries
 
@@ -602,10 +666,6 @@ WITH w AS (SELECT pid, town, age, TRUNC(pay) AS x, (day - INTERVAL 13 MONTH) < (
 WITH w AS (SELECT pid, town, age, LN(level + 1) AS x, pay = -2.5 AS y FROM visits WHERE pay >= 0) SELECT town, COUNT(*) AS n, SUM(x) AS s, COUNT_IF(y) AS c, AVG(CASE WHEN y THEN age END) AS a FROM w WHERE age >= 18 GROUP BY town;
 SELECT y, SUM(z) AS z, COUNT(*) AS n, SUM(x) AS s, COUNT_IF(y) AS c, AVG(CASE WHEN y THEN age END) AS a FROM (SELECT *, x + age AS z FROM (SELECT pid, town, age, ABS(cost::DOUBLE / 4) AS x, WIDTH_BUCKET(age, 10, 90, 4) IS NULL AS y FROM visits ) i ) o GROUP BY y;
 WITH w AS (SELECT pid, town, age, MONTH(seen) AS x, UPPER(town) = 'VIGO' AS y FROM visits ) SELECT town, COUNT(*) AS n, SUM(x) AS s, COUNT_IF(y) AS c, AVG(CASE WHEN y THEN age END) AS a FROM w WHERE age >= 18 GROUP BY town;
-WITH w AS (SELECT pid, town, age, (pay % 2) AS x, device LIKE '%e' AS y FROM visits WHERE (COALESCE(town > 'L', day BETWEEN DATE '2023-02-01' AND DATE '2024-02-29')) = (age BETWEEN 17 AND 64)) SELECT town, COUNT(*) AS n, SUM(x) AS s, COUNT_IF(y) AS c, AVG(CASE WHEN y THEN age END) AS a FROM w WHERE x IS NOT NULL GROUP BY town;
-SELECT y, SUM(z) AS z, COUNT(*) AS n, SUM(x) AS s, COUNT_IF(y) AS c, AVG(CASE WHEN y THEN age END) AS a FROM (SELECT *, x + age AS z FROM (SELECT pid, town, age, (age + LENGTH(code)) AS x, sex IS NOT DISTINCT FROM 'F' AS y FROM visits WHERE age IS DISTINCT FROM 18) i WHERE x IS NOT NULL) o GROUP BY y;
-WITH w AS (SELECT pid, town, age, NULLIF(CAST(ok AS INT), 2) AS x, age NOT BETWEEN 10 AND 70 AS y FROM visits WHERE TRIM(code) = 'a') SELECT town, COUNT(*) AS n, SUM(x) AS s, COUNT_IF(y) AS c, AVG(CASE WHEN y THEN age END) AS a FROM w WHERE age >= 18 GROUP BY town;
-SELECT y, SUM(z) AS z, COUNT(*) AS n, SUM(x) AS s, COUNT_IF(y) AS c, AVG(CASE WHEN y THEN age END) AS a FROM (SELECT *, x + age AS z FROM (SELECT pid, town, age, TRY_CAST(age AS DOUBLE) AS x, ((day <> '2024-02-29' OR pay <> -2.5) OR sex IS NOT DISTINCT FROM 'F') IS TRUE AS y FROM visits ) i WHERE age >= 18) o GROUP BY y;
 
 -- ## Drawn: arithmetic on answers
 
@@ -621,10 +681,6 @@ SELECT sex AS g, SUM(CASE WHEN age > 17 THEN 1 ELSE 0 END) AS a FROM visits WHER
 SELECT town AS g, COUNT(*) AS a, (AVG(cost) * 2.5) AS b FROM visits GROUP BY g;
 SELECT age >= 30 AS g, COUNT(*) AS a FROM visits WHERE age IS NOT NULL GROUP BY g;
 SELECT age >= 30 AS g, COUNT(*) / SUM(COUNT(*)) OVER () AS a, ABS(GREATEST(COUNT(*) FILTER (WHERE ok), COUNT(*) % 7)) AS b FROM visits WHERE age IS NOT NULL GROUP BY g;
-SELECT age >= 30 AS g, CAST((SUM(age) + STDDEV_POP(age)) AS DOUBLE) AS a FROM visits WHERE age IS NOT NULL GROUP BY g;
-SELECT town AS g, -((DENSE_RANK() OVER (ORDER BY SUM(level)) + SUM(pay) / COUNT(*))) AS a FROM visits GROUP BY g;
-SELECT town AS g, 100.0 * (SUM(pay) - AVG(SUM(age)) OVER ()) / COUNT(*) AS a FROM visits WHERE sex NOT IN ('F', 'X') GROUP BY g;
-SELECT ok AS g, STDDEV_POP(age) AS a, CAST(SUM(age) // 10 AS DOUBLE) AS b FROM visits WHERE ok IS NOT NULL GROUP BY g;
 
 -- ## Drawn: HAVING, ORDER BY and LIMIT
 
@@ -640,10 +696,6 @@ SELECT CASE WHEN pay > 0 THEN 'plus' ELSE 'rest' END AS g, COUNT(*) AS n, SUM(ag
 SELECT town AS g, COUNT(*) AS n, SUM(age) AS s FROM visits GROUP BY g HAVING AVG(age) < 60 ORDER BY 2, 1 LIMIT 1 OFFSET 1;
 SELECT sex AS g, COUNT(*) AS n, SUM(age) AS s FROM visits WHERE sex IN ('F', 'M') GROUP BY g HAVING COUNT(*) > 40 ORDER BY SUM(level), g OFFSET 1;
 SELECT town AS g, COUNT(*) AS n, SUM(age) AS s FROM visits GROUP BY g HAVING n <> 3 OR s IS NULL ORDER BY s / n DESC, g LIMIT 10;
-SELECT UPPER(town) AS g, COUNT(*) AS n, SUM(age) AS s FROM visits GROUP BY g ORDER BY COUNT(*) DESC, g;
-SELECT town AS g, COUNT(*) AS n, SUM(age) AS s FROM visits GROUP BY g HAVING COUNT(*) > 40 ORDER BY 2, 1 OFFSET 1;
-SELECT sex AS g, COUNT(*) AS n, SUM(age) AS s FROM visits WHERE sex IN ('F', 'M') GROUP BY g HAVING AVG(age) < 60 ORDER BY COUNT(*) DESC, g LIMIT 1 OFFSET 1;
-SELECT UPPER(town) AS g, COUNT(*) AS n, SUM(age) AS s FROM visits GROUP BY g HAVING n <> 3 OR s IS NULL ORDER BY SUM(level), g LIMIT 1 OFFSET 1;
 
 -- ## Drawn: queries over answers
 
@@ -659,7 +711,3 @@ SELECT g, n, ROUND(s, -1) AS x FROM (SELECT sex AS g, COUNT(*) AS n, SUM(age) AS
 SELECT g, n, s - n AS x FROM (SELECT YEAR(day) AS g, COUNT(*) AS n, SUM(age) AS s FROM visits WHERE day IS NOT NULL GROUP BY g) t WHERE n > 40;
 SELECT g, n, n * 2 AS x FROM (SELECT CASE WHEN pay > 0 THEN 'plus' ELSE 'rest' END AS g, COUNT(*) AS n, SUM(age) AS s FROM visits GROUP BY g) t WHERE s / n < 60 ORDER BY x, g;
 SELECT g, n, n * 2 AS x FROM (SELECT UPPER(town) AS g, COUNT(*) AS n, SUM(age) AS s FROM visits GROUP BY g) t ORDER BY n, g;
-WITH w AS (SELECT sex AS g, COUNT(*) AS n, SUM(age) AS s FROM visits WHERE sex IN ('F', 'M') GROUP BY g) SELECT g, n, n * 2 AS x FROM w WHERE n > 40 ORDER BY n, g;
-SELECT g, n / SUM(n) OVER () AS x, MAX(s) OVER () AS m FROM (SELECT YEAR(day) AS g, COUNT(*) AS n, SUM(age) AS s FROM visits WHERE day IS NOT NULL GROUP BY g) t;
-WITH w AS (SELECT UPPER(town) AS g, COUNT(*) AS n, SUM(age) AS s FROM visits GROUP BY g) SELECT g, n, CASE WHEN n > 50 THEN s ELSE n END AS x FROM w WHERE n > 40;
-SELECT g, n, CASE WHEN n > 50 THEN s ELSE n END AS x FROM (SELECT town AS g, COUNT(*) AS n, SUM(age) AS s FROM visits GROUP BY g) t WHERE s / n < 60 ORDER BY s DESC, g LIMIT 2;

@@ -224,7 +224,7 @@ def _truncated(r: Reader, node: exp.Expr, depth: int) -> ex.Expr:
 def _difference(r: Reader, node: exp.Expr, depth: int) -> ex.Expr:
     unit = node.args["unit"].name.upper() if node.args.get("unit") else "DAY"
     if unit.lower() in SPANS:
-        moments = (_moment(r, x, depth) for x in (node.this, node.expression))
+        moments = (Cast(Kind.TIMESTAMP, _moment(r, x, depth)) for x in (node.this, node.expression))
         return ex.Arithmetic("-", *(MomentPart(f"{unit.lower()}s", x) for x in moments))
     if unit not in _COUNTED:
         units = ", ".join((*_COUNTED, *map(str.upper, SPANS)))

@@ -171,7 +171,6 @@ class _Outer:
 
     def question(self) -> Question:
         shown = [name for node in self.tree.expressions for name in self._items(node)]
-        self.answers.called.clear()  # from here on, a name is what this query calls by it
         grouped = {g.name for g in self.inner.group_by}
         after = self._after(shown)
         looks = {d.name for d in self.answers.derived if windows(d.expr)} - {
@@ -208,6 +207,9 @@ class _Outer:
             only(where, self.text, "this")
             condition = self.answers.read(where.this)
             found["having"] = condition if self.inner.having is None else ex.all_of(self.inner.having, condition)
+        # WHERE reads the inner query's names; in ORDER BY a name is first what this query calls by it.
+        given = {name.casefold() for name in self.answers.columns}
+        self.answers.called = {old: new for old, new in self.answers.called.items() if old.casefold() not in given}
         if ordered is not None:
             only(ordered, self.text, "expressions")
             found["order_by"] = tuple(self._order(node, shown) for node in ordered.expressions)
@@ -230,16 +232,24 @@ class _Outer:
 
 
 def _renames(inner: Question, tree: exp.Expr, text: str) -> dict[str, str]:
-    """New names for columns of the inner query whose own the outer one gives to something else."""
-    found: dict[str, str] = {}
-    taken = {name.casefold() for name in inner.columns}
-    for node in tree.expressions:
-        item, alias = named_item(node, text)
-        same = isinstance(item, exp.Column) and item.name.casefold() == (alias or "").casefold()
-        for old in [] if alias is None or same else matching(inner.columns, node.args["alias"]):
-            new = next(n for n in (f"{old}_{i}" for i in count(2)) if n.casefold() not in taken)
-            taken.add(new.casefold())
-            found[old] = new
+    """New names for columns of the inner query: of groups that are selected under another, and of columns whose own
+    name the outer query gives to something else.
+    """
+    items = [named_item(node, text) for node in tree.expressions]
+    named = [(item, node.args["alias"]) for (item, alias), node in zip(items, tree.expressions, strict=True) if alias]
+    groups, found = [g.name for g in inner.group_by], dict[str, str]()
+    for item, alias in named:
+        for group in matching(groups, item.this) if type(item) is exp.Column else ():
+            found.setdefault(group, alias.name)
+    found = {group: name for group, name in found.items() if group != name}
+    taken = {name.casefold() for name in (*inner.columns, *found.values())}
+    for item, alias in named:
+        same = isinstance(item, exp.Column) and item.name.casefold() == alias.name.casefold()
+        for old in [] if same else matching(inner.columns, alias):
+            if old not in found:
+                new = next(n for n in (f"{old}_{i}" for i in count(2)) if n.casefold() not in taken)
+                taken.add(new.casefold())
+                found[old] = new
     return found
 
 
@@ -250,6 +260,7 @@ def _renamed(q: Question, to: Mapping[str, str]) -> Question:
     by: dict[ex.Name, ex.Expr] = {ex.Name(old): ex.Name(new) for old, new in to.items()}
     return replace(
         q,
+        group_by=tuple(replace(g, name=to.get(g.name, g.name)) for g in q.group_by),
         aggregates=tuple(replace(o, name=to.get(o.name, o.name)) for o in q.aggregates),
         derived=tuple(Derived(to.get(d.name, d.name), substitute(d.expr, by)) for d in q.derived),
         having=None if q.having is None else substitute(q.having, by),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from sqlglot import exp
@@ -105,9 +105,12 @@ class UnitReader:
 
 
 def per_unit(
-    select: exp.Expr, relation: Relation, tables: Mapping[str, Table]
+    select: exp.Expr, relation: Relation, tables: Mapping[str, Table], names: Sequence[str] = ()
 ) -> tuple[UnitReader, dict[str, ex.Expr], ex.Expr | None]:
-    """What an inner query that groups by the unit's id stands for: its reader, its columns, and its HAVING."""
+    """What an inner query that groups by the unit's id stands for: its reader, its columns, and its HAVING.
+
+    ``names`` are those of columns that have none of their own, as in a further part of UNION ALL.
+    """
     text, rows = relation.text, relation.reader()
     group = select.args["group"]
     only(group, text, "expressions")
@@ -124,10 +127,10 @@ def per_unit(
     by = {e for e in found if not is_unit(e, relation.rows, tables)}
     reader = UnitReader(relation, tables, tuple(sorted(by, key=ex.order)))
     columns: dict[str, ex.Expr] = {}
-    for node, alias in items:
-        if alias is None and type(node) is not exp.Column:
+    for i, (node, alias) in enumerate(items):
+        if alias is None and type(node) is not exp.Column and i >= len(names):
             refuse(node, text, "A computed column has no name.", "Add AS name.")
-        name = alias or node.name
+        name = alias or (names[i] if i < len(names) else node.name)
         if name in columns:
             refuse(node, text, f"Two columns are called {name[:40]!r}.", "Rename one.")
         columns[name] = reader.read(node)
