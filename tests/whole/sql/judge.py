@@ -67,7 +67,12 @@ MEANING = {
 }
 """What our words mean where DuckDB means something else."""
 
-REWRITTEN = [(r"CAST\(((?:visits\.)?pay) AS BIGINT\)|\b(pay)::BIGINT", r"CAST(system.main.round(\1\2) AS BIGINT)")]
+REWRITTEN = [
+    (
+        r"CAST\(((?:visits\.)?(?:pay|cost|amount)) AS BIGINT\)|\b(pay)::BIGINT",
+        r"CAST(system.main.round(\1\2) AS BIGINT)",
+    )
+]
 """A real becomes whole by rounding halves away from zero; DuckDB takes the even one."""
 
 ROUNDED = re.compile(r"/|SQRT|LN|LOG|EXP|AVG|ROUND|POWER|\*\*", re.I)

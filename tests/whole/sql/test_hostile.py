@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import random
+import re
 import time
 from collections import Counter
 from collections.abc import Iterator
+from fractions import Fraction
 from pathlib import Path
 
 import duckdb
@@ -25,7 +27,7 @@ LONGEST = 2.0
 
 @pytest.fixture(scope="module")
 def judge() -> Iterator[Judge]:
-    found = Judge(world(2026))
+    found = Judge(world(2026, strange=False))
     yield found
     found.close()
 
@@ -66,7 +68,12 @@ def test_mutated_statements(judge: Judge, request: pytest.FixtureRequest) -> Non
 
 
 def judged(judge: Judge, text: str) -> str:
-    """A statement that DuckDB reads as well must mean the same there; names that nobody gave may differ."""
+    """A statement that DuckDB reads as well must mean the same there.
+
+    Names that nobody gave may differ, and so may decimals, which are compared on the grid of a column.
+    """
+    if any(8 % Fraction(number).denominator for number in re.findall(r"\d*\.\d+", text)):
+        return "not judged"
     try:
         wrong = judge.difference(Case(text))
     except (NotJudged, duckdb.Error):
@@ -86,6 +93,7 @@ def judged(judge: Judge, text: str) -> str:
         ("SELECT COUNT(*) AS n FROM visits GROUP BY", "missing after GROUP BY"),
         ("SELECT COUNT(*) AS n FROM visits OFFSET", "missing after OFFSET"),
         ("SELECT COUNT(*) AS , SUM(age) AS s FROM visits", "missing after AS"),
+        ("SELECT FLOOR(cost AS g, COUNT(*) AS n FROM visits GROUP BY g", "Brackets are opened and not closed"),
         ("SELECT COUNT(*) AS n FROM visits WHERE town = 'Lugo' 'Vigo'", "A text follows a text."),
         ("SELECT COUNT(*) AS n FROM visits WHERE ok = age > 3", "A comparison stands beside another."),
         ("SELECT COUNT(*) AS n FROM visits WHERE 1 < age < 30", "A comparison stands beside another."),

@@ -94,10 +94,11 @@ def _refuse_gap(before: Token | None, after: Token | None) -> None:
     raise QuestionRefused(f"Line {at.line}, column {max(1, at.col - len(at.text) + 1)}: {what}", fix=fix)
 
 
-_INTRODUCING = (TokenType.GROUP_BY, TokenType.ORDER_BY, TokenType.OFFSET, TokenType.LIMIT, TokenType.ALIAS)
-_ENDING = (None, TokenType.COMMA, TokenType.R_PAREN, TokenType.SEMICOLON, TokenType.FROM, TokenType.WHERE)
-_ENDING += (TokenType.HAVING, TokenType.GROUP_BY, TokenType.ORDER_BY, TokenType.LIMIT, TokenType.OFFSET)
-_STARTING = (None, TokenType.COMMA, TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.SELECT, *_INTRODUCING)
+_Kinds = tuple[TokenType | None, ...]
+_INTRODUCING: _Kinds = (TokenType.GROUP_BY, TokenType.ORDER_BY, TokenType.OFFSET, TokenType.LIMIT, TokenType.ALIAS)
+_CLAUSES_BEGIN: _Kinds = (TokenType.FROM, TokenType.WHERE, TokenType.HAVING, *_INTRODUCING[:4])
+_ENDING: _Kinds = (None, TokenType.COMMA, TokenType.R_PAREN, TokenType.SEMICOLON, *_CLAUSES_BEGIN)
+_STARTING: _Kinds = (None, TokenType.COMMA, TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.SELECT, *_INTRODUCING)
 _OPENING = (TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE)
 _CLOSING = (TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE)
 
@@ -125,6 +126,9 @@ def _parsed(text: str, tokens: list[Token], into: type[exp.Expr] | None) -> exp.
         raise
     except Exception:  # noqa: BLE001  however hostile text breaks the parser, it is a refusal
         raise QuestionRefused("The text cannot be read as SQL.", fix=GRAMMAR) from None
+    # The parser minds most brackets by itself, and says where.
+    if sum((t.token_type in _OPENING) - (t.token_type in _CLOSING) for t in tokens):
+        raise QuestionRefused("Brackets are opened and not closed, or closed and not opened.", fix="Pair them.")
     trees: Sequence[exp.Expr] = [tree for tree in found if tree is not None]
     if len(trees) != 1:
         raise QuestionRefused(f"The text holds {len(trees)} statements.", fix="Ask one question at a time.")
