@@ -144,6 +144,7 @@ def test_extremes() -> None:
         assert (low[1:] > 10**5).all()
         assert (high >= [law.threshold, 10**6, 2**61]).all()
     assert [x.tolist() for x in ThresholdedLaplace(1000, 1e-6).interval([500])] == [[500], [500]]
+    assert [x.tolist() for x in ThresholdedLaplace(50, 1e-6).interval([2, 3])] == [[1, 3], [2, 3]]
     assert [x.size for x in LAPLACE.interval([])] == [0, 0]
 
 

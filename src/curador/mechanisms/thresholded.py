@@ -175,7 +175,7 @@ class ThresholdedLaplace(Thresholded):
         rate = float(1 / self.scale)
         q = math.exp(-rate)
         # Above the middle the law has no memory: what was reached before does not count.
-        sure = 1 - np.exp(-rate * np.maximum(1 - b, 0)) / (1 + q)
+        sure = 1 - np.exp(-rate * (1 - np.minimum(b, 0))) / (1 + q)
         return np.asarray(np.where(b >= 0, np.exp(-rate * (a - b)), np.exp(-rate * a) / (1 + q) / sure))
 
     def _stays(self, a: Integers, b: Integers) -> Chance:

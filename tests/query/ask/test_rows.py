@@ -91,8 +91,46 @@ def test_a_union_is_built_as_it_is_written() -> None:
 
 def test_names_of_an_inner_query_are_not_in_the_question() -> None:
     one = parse("SELECT SUM(a) AS s FROM (SELECT pid, COUNT(*) AS a FROM visits GROUP BY pid) t", TABLES)
-    other = parse("SELECT SUM(b) AS s FROM (SELECT COUNT(*) AS b, pid AS p FROM visits GROUP BY pid) u", TABLES)
+    other = parse("SELECT SUM(b) AS s FROM (SELECT COUNT(*) AS b, pid AS p FROM visits GROUP BY p) u", TABLES)
     assert one == other
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (
+            "SELECT SUM(n) AS s FROM (SELECT * FROM {a} WHERE n > 2) b",
+            "SELECT SUM(n) AS s FROM {a} WHERE n > 2",
+        ),
+        (
+            "WITH a AS (SELECT pid AS who, COUNT(*) AS n FROM visits GROUP BY who), b AS (SELECT n FROM a) "
+            "SELECT SUM(n) AS s FROM b",
+            "SELECT SUM(n) AS s FROM {a}",
+        ),
+        (
+            "SELECT SUM(m) AS s FROM (SELECT who, MAX(n) AS m FROM (SELECT pid AS who, town, COUNT(*) AS n FROM visits "
+            "GROUP BY who, town) a GROUP BY who) t",
+            "SELECT SUM(m) AS s FROM (SELECT pid, MAX(n) AS m FROM (SELECT pid, town, COUNT(*) AS n FROM visits "
+            "GROUP BY pid, town) a GROUP BY pid) t",
+        ),
+        (
+            "SELECT SUM(x) AS s FROM (SELECT pid, COUNT(*) FILTER (WHERE cost > 5) AS x FROM visits GROUP BY pid) t",
+            "SELECT SUM(x) AS s FROM (SELECT pid, COUNT_IF(cost > 5) AS x FROM visits GROUP BY pid) t",
+        ),
+        (
+            "SELECT SUM(x) AS s FROM (SELECT pid, MAX(cost) FILTER (WHERE raw = 1) AS x FROM visits GROUP BY pid) t",
+            "SELECT SUM(x) AS s FROM (SELECT pid, MAX(IF(raw = 1, cost, NULL)) AS x FROM visits GROUP BY pid) t",
+        ),
+    ],
+)
+def test_inner_queries_that_say_the_same_are_one_question(one: str, other: str) -> None:
+    inner = "(SELECT pid, COUNT(*) AS n FROM visits GROUP BY pid) a"
+    assert parse(one.format(a=inner), TABLES) == parse(other.format(a=inner), TABLES)
+
+
+def test_an_alias_that_looks_like_an_id_is_not_one() -> None:
+    with pytest.raises(QuestionRefused, match="noised answers"):
+        parse("SELECT COUNT(*) AS n FROM (SELECT town AS pid, COUNT(*) AS c FROM visits GROUP BY town) t", TABLES)
 
 
 # ---- bounds ------------------------------------------------------------------------------------------------------

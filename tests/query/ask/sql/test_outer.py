@@ -7,6 +7,7 @@ import pytest
 from curador.errors import QuestionRefused
 from curador.query.ask.question import Question
 from curador.query.ask.sql.read import parse
+from curador.query.language.trees import names
 from curador.query.tables.table import Table
 
 TABLES = {
@@ -54,6 +55,22 @@ def test_names_may_be_given_again() -> None:
     assert {d.name: str(d.expr) for d in found.derived} == {"s": "s_2 - n", "people": "n"}
     assert [o.name for o in found.aggregates] == ["n", "s_2"]
     assert found.order_by[0].name == "s"
+
+
+def test_a_group_may_be_given_another_name() -> None:
+    found = asked(f"SELECT town AS n, n AS people, s AS town FROM ({INNER}) ORDER BY town, n")
+    assert found.outputs == ("n", "people", "town")
+    assert [(g.name, str(g.expr)) for g in found.group_by] == [("n", "town")]
+    assert [o.name for o in found.order_by] == ["town", "n"]
+
+
+def test_where_reads_the_names_of_the_inner_query_and_order_by_those_given() -> None:
+    found = asked(f"SELECT town, n AS s, s AS n FROM ({INNER}) WHERE n > 5 ORDER BY n")
+    measured = {o.name: o.aggregate.function for o in found.aggregates}
+    shown = {d.name: measured[str(d.expr)] for d in found.derived}
+    assert shown == {"s": "count", "n": "sum"}
+    assert {measured[name.column] for name in names(found.having)} == {"count"}  # type: ignore[arg-type]
+    assert found.order_by[0].name == "n"
 
 
 @pytest.mark.parametrize(

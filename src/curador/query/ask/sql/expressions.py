@@ -174,6 +174,8 @@ _COMPARISONS: _Ops = {exp.EQ: "=", exp.NEQ: "<>", exp.LT: "<", exp.LTE: "<=", ex
 
 @_rule(*_COMPARISONS, says="this expression")
 def _comparison(r: Reader, node: exp.Expr, depth: int) -> ex.Expr:
+    if any(type(side) in _COMPARISONS for side in (node.this, node.expression)):  # engines disagree on which is first
+        refuse(node, r.text, "A comparison stands beside another.", "Put one in parentheses, or join them by AND.")
     return ex.Compare(_COMPARISONS[type(node)], *_sides(r, node, depth))
 
 

@@ -164,7 +164,7 @@ _EXTRACTED = {
     "WEEKDAY": "weekday from sunday",
     "DOY": "day of year",
 }
-_COUNTED = {"YEAR": "year", "QUARTER": "quarters", "MONTH": "months", "WEEK": "weeks", "DAY": None}
+_COUNTED = {"YEAR": "year", "QUARTER": "quarters", "MONTH": "months", "WEEK": None, "DAY": None}
 _MONTHS = {"MONTH": 1, "QUARTER": 3, "YEAR": 12}
 
 
@@ -224,7 +224,7 @@ def _truncated(r: Reader, node: exp.Expr, depth: int) -> ex.Expr:
 def _difference(r: Reader, node: exp.Expr, depth: int) -> ex.Expr:
     unit = node.args["unit"].name.upper() if node.args.get("unit") else "DAY"
     if unit.lower() in SPANS:
-        moments = (_moment(r, x, depth) for x in (node.this, node.expression))
+        moments = (Cast(Kind.TIMESTAMP, _moment(r, x, depth)) for x in (node.this, node.expression))
         return ex.Arithmetic("-", *(MomentPart(f"{unit.lower()}s", x) for x in moments))
     if unit not in _COUNTED:
         units = ", ".join((*_COUNTED, *map(str.upper, SPANS)))
@@ -233,7 +233,9 @@ def _difference(r: Reader, node: exp.Expr, depth: int) -> ex.Expr:
     part = _COUNTED[unit]
     if part is not None:
         return ex.Arithmetic("-", *(ex.DatePart(part, side) for side in sides))
-    return ex.Arithmetic("-", *(x if isinstance(x, ex.Literal) else Cast(Kind.DATE, x) for x in sides))
+    dates = (x if isinstance(x, ex.Literal) and x.kind is Kind.DATE else Cast(Kind.DATE, x) for x in sides)
+    days = ex.Arithmetic("-", *dates)
+    return ex.Arithmetic("//", days, ex.Literal(7)) if unit == "WEEK" else days
 
 
 def interval(node: exp.Expr, text: str) -> tuple[int, int, int]:

@@ -59,6 +59,12 @@ def answers_below(select: exp.Expr, named: Selects) -> Below | None:
     >>> answers_below(statement("SELECT n FROM (SELECT COUNT(*) AS n FROM t) AS a"), {}).select.sql()
     'SELECT COUNT(*) AS n FROM t'
     """
+    inner, before, name = _below(select, named)
+    return Below(inner, before, name) if type(inner) is exp.Select and gives_answers(inner, before) else None
+
+
+def _below(select: exp.Expr, named: Selects) -> tuple[exp.Expr | None, Selects, str | None]:
+    """The query that a SELECT reads from, the queries that this may read, and its name in WITH; None for a table."""
     source = select.args.get("from_")
     inner, before, name = None if source is None else source.this, named, None
     if type(inner) is exp.Table and not inner.args.get("db") and isinstance(inner.this, exp.Identifier):
@@ -68,7 +74,9 @@ def answers_below(select: exp.Expr, named: Selects) -> Below | None:
         before = {} if name is None else {n: named[n] for n in order[: order.index(name)]}
     elif type(inner) is exp.Subquery:
         inner = inner.this
-    return Below(inner, before, name) if type(inner) is exp.Select and gives_answers(inner, before) else None
+    else:
+        inner = None
+    return inner, before, name
 
 
 def gives_answers(select: exp.Expr, named: Selects) -> bool:
@@ -81,18 +89,38 @@ def measures(select: exp.Expr) -> bool:
     return bool(select.args.get("group")) or aggregates_rows(select.expressions)
 
 
-def per_unit(select: exp.Expr, ids: Collection[str]) -> bool:
-    """Whether a query groups by a column that is called as the id of a unit: it may then have one row for each."""
+def per_unit(select: exp.Expr, ids: Collection[str], named: Selects) -> bool:
+    """Whether a query may have one row for each unit: it groups by what is called as an id, or filters such one."""
     group = select.args.get("group")
     if group is None:
-        return False
+        below = None if measures(select) else answers_below(select, named)
+        return below is not None and per_unit(below.select, ids, below.named)
     columns = list(group.find_all(exp.Column))
     for place in group.expressions:  # GROUP BY 1
         if isinstance(place, exp.Literal) and not place.is_string and place.name.isdecimal():
             columns += [
                 c for item in select.expressions[int(place.name[:4]) - 1 :][:1] for c in item.find_all(exp.Column)
             ]
-    return any(matching(ids, column.this) for column in columns if isinstance(column.this, exp.Identifier))
+    columns += [item.this for column in columns for item in _items_called(column.this, select)]
+    return any(_calls_id(column.this, select, ids, named) for column in columns)
+
+
+def _items_called(name: exp.Expr, select: exp.Expr) -> list[exp.Alias]:
+    """Plain columns that a SELECT gives this name."""
+    aliases = (item for item in select.expressions if isinstance(item, exp.Alias) and type(item.this) is exp.Column)
+    return [item for item in aliases if isinstance(name, exp.Identifier) and matching([item.alias], name)]
+
+
+def _calls_id(name: exp.Expr, select: exp.Expr, ids: Collection[str], named: Selects) -> bool:
+    """Whether a name is one of the ids, or was given to one in the queries below."""
+    if not isinstance(name, exp.Identifier) or matching(ids, name):
+        return isinstance(name, exp.Identifier)
+    query, before, _ = _below(select, named)
+    while type(query) is exp.Union:  # its first query gives the names
+        query = query.this
+    if query is None:
+        return False
+    return any(_calls_id(item.this.this, query, ids, before) for item in _items_called(name, query))
 
 
 def projected(inner: Question, tree: exp.Expr, text: str) -> Question:
@@ -143,7 +171,6 @@ class _Outer:
 
     def question(self) -> Question:
         shown = [name for node in self.tree.expressions for name in self._items(node)]
-        self.answers.called.clear()  # from here on, a name is what this query calls by it
         grouped = {g.name for g in self.inner.group_by}
         after = self._after(shown)
         looks = {d.name for d in self.answers.derived if windows(d.expr)} - {
@@ -180,6 +207,9 @@ class _Outer:
             only(where, self.text, "this")
             condition = self.answers.read(where.this)
             found["having"] = condition if self.inner.having is None else ex.all_of(self.inner.having, condition)
+        # WHERE reads the inner query's names; in ORDER BY a name is first what this query calls by it.
+        given = {name.casefold() for name in self.answers.columns}
+        self.answers.called = {old: new for old, new in self.answers.called.items() if old.casefold() not in given}
         if ordered is not None:
             only(ordered, self.text, "expressions")
             found["order_by"] = tuple(self._order(node, shown) for node in ordered.expressions)
@@ -202,16 +232,24 @@ class _Outer:
 
 
 def _renames(inner: Question, tree: exp.Expr, text: str) -> dict[str, str]:
-    """New names for columns of the inner query whose own the outer one gives to something else."""
-    found: dict[str, str] = {}
-    taken = {name.casefold() for name in inner.columns}
-    for node in tree.expressions:
-        item, alias = named_item(node, text)
-        same = isinstance(item, exp.Column) and item.name.casefold() == (alias or "").casefold()
-        for old in [] if alias is None or same else matching(inner.columns, node.args["alias"]):
-            new = next(n for n in (f"{old}_{i}" for i in count(2)) if n.casefold() not in taken)
-            taken.add(new.casefold())
-            found[old] = new
+    """New names for columns of the inner query: of groups that are selected under another, and of columns whose own
+    name the outer query gives to something else.
+    """
+    items = [named_item(node, text) for node in tree.expressions]
+    named = [(item, node.args["alias"]) for (item, alias), node in zip(items, tree.expressions, strict=True) if alias]
+    groups, found = [g.name for g in inner.group_by], dict[str, str]()
+    for item, alias in named:
+        for group in matching(groups, item.this) if type(item) is exp.Column else ():
+            found.setdefault(group, alias.name)
+    found = {group: name for group, name in found.items() if group != name}
+    taken = {name.casefold() for name in (*inner.columns, *found.values())}
+    for item, alias in named:
+        same = isinstance(item, exp.Column) and item.name.casefold() == alias.name.casefold()
+        for old in [] if same else matching(inner.columns, alias):
+            if old not in found:
+                new = next(n for n in (f"{old}_{i}" for i in count(2)) if n.casefold() not in taken)
+                taken.add(new.casefold())
+                found[old] = new
     return found
 
 
@@ -222,6 +260,7 @@ def _renamed(q: Question, to: Mapping[str, str]) -> Question:
     by: dict[ex.Name, ex.Expr] = {ex.Name(old): ex.Name(new) for old, new in to.items()}
     return replace(
         q,
+        group_by=tuple(replace(g, name=to.get(g.name, g.name)) for g in q.group_by),
         aggregates=tuple(replace(o, name=to.get(o.name, o.name)) for o in q.aggregates),
         derived=tuple(Derived(to.get(d.name, d.name), substitute(d.expr, by)) for d in q.derived),
         having=None if q.having is None else substitute(q.having, by),

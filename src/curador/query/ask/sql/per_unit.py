@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from sqlglot import exp
@@ -68,11 +68,16 @@ class UnitReader:
         """The column that a text of its own says."""
         return replace(self, relation=replace(self.relation, text=text)).read(expression(text))
 
-    def _aggregate(self, node: exp.Expr) -> ex.Expr:
+    def _aggregate(self, node: exp.Expr) -> OfUnit:
         text, rows = self.relation.text, self.relation.reader()
         if type(node) in _FUNCTIONS:
             only(node, text, "this")
             return OfUnit(_FUNCTIONS[type(node)], operand=rows.read(node.this))
+        if type(node) is exp.Filter:
+            return self._filtered(node)
+        if type(node) is exp.CountIf:
+            only(node, text, "this")
+            return OfUnit("count", operand=ex.Case(((rows.read(node.this), ex.Literal(1)),)))
         if type(node) is not exp.Count:
             refuse(node, text, f"{word(node)} is not known of one unit's rows.", "Use COUNT, SUM, MIN, MAX or AVG.")
         only(node, text, "this", "big_int")
@@ -90,11 +95,22 @@ class UnitReader:
         fixed = isinstance(what, ex.Literal) and what.kind is not None
         return OfUnit("rows") if fixed else OfUnit("count", operand=what)
 
+    def _filtered(self, node: exp.Expr) -> OfUnit:
+        text = self.relation.text
+        only(node, text, "this", "expression")
+        only(node.expression, text, "this")
+        condition, what = self.relation.reader().read(node.expression.this), self._aggregate(node.this)
+        rows = ex.Case(((condition, what.operand or ex.Literal(1)),))  # NULL is left out
+        return OfUnit("count" if what.operand is None else what.column, operand=rows)
+
 
 def per_unit(
-    select: exp.Expr, relation: Relation, tables: Mapping[str, Table]
+    select: exp.Expr, relation: Relation, tables: Mapping[str, Table], names: Sequence[str] = ()
 ) -> tuple[UnitReader, dict[str, ex.Expr], ex.Expr | None]:
-    """What an inner query that groups by the unit's id stands for: its reader, its columns, and its HAVING."""
+    """What an inner query that groups by the unit's id stands for: its reader, its columns, and its HAVING.
+
+    ``names`` are those of columns that have none of their own, as in a further part of UNION ALL.
+    """
     text, rows = relation.text, relation.reader()
     group = select.args["group"]
     only(group, text, "expressions")
@@ -111,10 +127,10 @@ def per_unit(
     by = {e for e in found if not is_unit(e, relation.rows, tables)}
     reader = UnitReader(relation, tables, tuple(sorted(by, key=ex.order)))
     columns: dict[str, ex.Expr] = {}
-    for node, alias in items:
-        if alias is None and type(node) is not exp.Column:
+    for i, (node, alias) in enumerate(items):
+        if alias is None and type(node) is not exp.Column and i >= len(names):
             refuse(node, text, "A computed column has no name.", "Add AS name.")
-        name = alias or node.name
+        name = alias or (names[i] if i < len(names) else node.name)
         if name in columns:
             refuse(node, text, f"Two columns are called {name[:40]!r}.", "Rename one.")
         columns[name] = reader.read(node)

@@ -85,7 +85,9 @@ def _question(tree: exp.Select, text: str, tables: Mapping[str, Table]) -> Quest
     named = with_selects(listed, text)
     ids = [table.unit.id for table in tables.values() if table.unit.id is not None]
     outer, used, here, seen = [], set(), tree, named
-    while (below := answers_below(here, seen)) is not None and not (measures(here) and per_unit(below.select, ids)):
+    while (below := answers_below(here, seen)) is not None:
+        if measures(here) and per_unit(below.select, ids, below.named):
+            break
         outer.append(here)
         used.add(below.name)
         here, seen = below.select, below.named
@@ -93,7 +95,9 @@ def _question(tree: exp.Select, text: str, tables: Mapping[str, Table]) -> Quest
             refuse(here.args["with_"], text, "WITH stands inside a query.", "Write it first, before SELECT.")
     only(here, text, "with_", "expressions", "from_", "joins", "where", "group", "having", "order", "limit", "offset")
     if listed is not None:
-        answers = {n for n, select in named.items() if gives_answers(select, named) and not per_unit(select, ids)}
+        answers = {
+            n for n, select in named.items() if gives_answers(select, named) and not per_unit(select, ids, named)
+        }
         if answers - used:
             refuse(listed, text, f"WITH names {min(answers - used)!r}, which is not read.", "Leave it out.")
         listed = listed.copy()

@@ -136,7 +136,7 @@ def _rows(
     only(node, text, "expressions", "from_", "joins", "where", "group", "having")
     relation = relation_of(node, text, tables, named)
     if node.args.get("group"):
-        reader, found, having = per_unit(node, relation, tables)
+        reader, found, having = per_unit(node, relation, tables, names)
         return Relation(text, relation.table, {"": found}, (), having, source=reader.source, among=relation.among)
     if node.args.get("having"):
         refuse(node, text, "An inner query has HAVING without GROUP BY.", _INNER)

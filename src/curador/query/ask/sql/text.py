@@ -74,9 +74,31 @@ def _tokens(text: str) -> list[Token]:
             raise QuestionRefused(f"A name has more than {LONGEST_NAME} characters.", fix="Fix the name.")
     if len(tokens) > MOST_TOKENS:
         raise QuestionRefused(f"The text has more than {MOST_TOKENS} words.", fix="Ask for less at once.")
+    for before, after in zip([None, *tokens], [*tokens, None], strict=True):
+        _refuse_gap(before, after)
     return tokens
 
 
+def _refuse_gap(before: Token | None, after: Token | None) -> None:
+    """Refuse what the parser passes over in silence: nothing where something must stand, or a text after a text."""
+    last, kind = before and before.token_type, after and after.token_type
+    at = after or before
+    if at is None:
+        return
+    if last is kind is TokenType.STRING:
+        what, fix = "A text follows a text.", "Join them by ||, or write '' for a quote inside a text."
+    elif (kind is TokenType.COMMA and last in _STARTING) or (kind in _ENDING and last in _INTRODUCING):
+        what, fix = f"Something is missing after {before.text[:20].upper() if before else 'the beginning'}.", GRAMMAR
+    else:
+        return
+    raise QuestionRefused(f"Line {at.line}, column {max(1, at.col - len(at.text) + 1)}: {what}", fix=fix)
+
+
+_Kinds = tuple[TokenType | None, ...]
+_INTRODUCING: _Kinds = (TokenType.GROUP_BY, TokenType.ORDER_BY, TokenType.OFFSET, TokenType.LIMIT, TokenType.ALIAS)
+_CLAUSES_BEGIN: _Kinds = (TokenType.FROM, TokenType.WHERE, TokenType.HAVING, *_INTRODUCING[:4])
+_ENDING: _Kinds = (None, TokenType.COMMA, TokenType.R_PAREN, TokenType.SEMICOLON, *_CLAUSES_BEGIN)
+_STARTING: _Kinds = (None, TokenType.COMMA, TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.SELECT, *_INTRODUCING)
 _OPENING = (TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE)
 _CLOSING = (TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE)
 
@@ -104,6 +126,9 @@ def _parsed(text: str, tokens: list[Token], into: type[exp.Expr] | None) -> exp.
         raise
     except Exception:  # noqa: BLE001  however hostile text breaks the parser, it is a refusal
         raise QuestionRefused("The text cannot be read as SQL.", fix=GRAMMAR) from None
+    # The parser minds most brackets by itself, and says where.
+    if sum((t.token_type in _OPENING) - (t.token_type in _CLOSING) for t in tokens):
+        raise QuestionRefused("Brackets are opened and not closed, or closed and not opened.", fix="Pair them.")
     trees: Sequence[exp.Expr] = [tree for tree in found if tree is not None]
     if len(trees) != 1:
         raise QuestionRefused(f"The text holds {len(trees)} statements.", fix="Ask one question at a time.")
@@ -173,7 +198,7 @@ def word(node: exp.Expr, text: str = "") -> str:
     written = text[node.meta["start"] : node.meta["end"] + 1] if "start" in node.meta else ""
     if re.fullmatch(r"[A-Za-z_]\w{0,39}", written, re.ASCII):
         return written.upper()
-    if isinstance(node, exp.Anonymous):
+    if isinstance(node, exp.Anonymous | exp.Var):
         return node.name.upper()[:40]
     called = node.sql_names()[0] if isinstance(node, exp.Func) else node.key.replace("_", " ")
     return _WORDS.get(type(node), called).upper()
@@ -212,6 +237,7 @@ _WORDS: dict[type[exp.Expr], str] = {
     exp.Collate: "COLLATE",
     exp.Distinct: "DISTINCT",
     exp.Table: "A table",
+    exp.RawString: "A text between $$",
     exp.Join: "JOIN",
 }
 """The words of what the parser calls otherwise."""
