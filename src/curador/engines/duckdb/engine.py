@@ -16,16 +16,21 @@ import numpy as np
 
 from curador.engines.deadline import watched
 from curador.engines.dialect import Dialect
+from curador.engines.duckdb.cut import Integers
 from curador.engines.duckdb.describe import Columns, described, described_parquet, described_table
 from curador.engines.duckdb.dialects import DUCKDB, PARQUET, WITH_COMMAS
 from curador.engines.duckdb.files import Stamp, has_csv_fields, paths, reader, stamps, unreadable_csv
 from curador.engines.duckdb.frames import arrow
+from curador.engines.duckdb.packed import Ends, counted, counted_by_ranges
+from curador.engines.duckdb.spill import SpillFolders
 from curador.engines.engine import LONGEST_WAIT, Progress, ResultRows, failed
 from curador.engines.registry import engine_entry
+from curador.engines.render import render
 from curador.engines.sql_engine import OnError, SqlEngine
 from curador.errors import InvalidParameter
 from curador.forks import keep_for_ever, process
-from curador.query.sql_plan.exact import Exact
+from curador.query.sql_plan.exact import BoundedRows, Exact
+from curador.query.sql_plan.ir import Select
 from curador.query.sql_plan.prepared import Preparation, Prepared
 from curador.query.tables.csv_format import CsvFormat
 from curador.query.tables.sources import Files, Frame, Source
@@ -50,8 +55,9 @@ DIED = (duckdb.FatalException, duckdb.InternalException)
 class DuckDB(SqlEngine):
     """Tables that DuckDB reads in this process, by name.
 
-    ``memory`` is the most it may use, in DuckDB's notation; ``spill`` is a folder for intermediate results that do not
-    fit (without one, such a plan fails).  ``timeout`` is in seconds, for all statements of a plan together.
+    ``memory`` is the most DuckDB may use, in its notation; intermediate results that do not fit are written to a
+    private folder below ``spill``, by default the system's temporary one, and removed (:class:`SpillFolders`).
+    ``timeout`` is in seconds, for all statements of a plan together.
 
     Guarantee: after the tables are opened no other file can be read or written, no extension loaded, no setting
     changed.  A plan on files that change while it runs fails.  A forked child reads through a database of its own.
@@ -82,9 +88,9 @@ class DuckDB(SqlEngine):
             "autoload_known_extensions": False,
             "python_enable_replacements": False,
             "memory_limit": memory,
-            "temp_directory": "" if spill is None else str(spill),
             **({} if threads is None else {"threads": threads}),
         }
+        self._spill = SpillFolders(spill)
         self._frames: dict[str, Any] = {}
         self._files: dict[str, list[str]] = {}
         self._databases: dict[str, str] = {}
@@ -140,7 +146,8 @@ class DuckDB(SqlEngine):
 
         ``written`` is a file to write a prepared table into.
         """
-        connection = duckdb.connect(":memory:", config=self._settings)
+        # A folder of its own: two databases would write files of the same names.
+        connection = duckdb.connect(":memory:", config={**self._settings, "temp_directory": self._spill.new()})
         try:
             for catalog, path in self._databases.items():
                 connection.execute(f"ATTACH {DUCKDB.string(path)} AS {DUCKDB.quoted(catalog)} (READ_ONLY)")
@@ -236,18 +243,44 @@ class DuckDB(SqlEngine):
             return WITH_COMMAS
         return PARQUET if table in self._parquet else DUCKDB
 
-    def _results(self, exact: Exact, texts: tuple[str, ...], progress: Progress | None) -> list[ResultRows]:
+    @contextmanager
+    def _asking(self, exact: Exact, progress: Progress | None) -> Iterator[duckdb.DuckDBPyConnection]:
+        """A connection to run a plan with, until the engine's time is over."""
         tables = [scan.table for scan in exact.scans]
-        pairs = list(zip(texts, exact.statements, strict=True))
         with (
             self._reading(tables) as used,
             self._register(used.cursor(), tables) as cursor,
             watched(self._timeout, cursor.interrupt, progress, cursor.query_progress),
         ):
-            cursor.execute("BEGIN TRANSACTION")
-            results = [_fetched(cursor.execute(text), s.listed and exact.keys is not None) for text, s in pairs]
-            cursor.execute("ROLLBACK")
-        return results
+            yield cursor
+
+    def _results(self, exact: Exact, texts: tuple[str, ...], progress: Progress | None) -> list[ResultRows]:
+        pairs = list(zip(texts, exact.statements, strict=True))
+        with self._asking(exact, progress) as cursor, _snapshot(cursor, len(pairs) > 1):
+            return [_fetched(cursor.execute(text), s.listed and exact.keys is not None) for text, s in pairs]
+
+    def _exact_rows(self, exact: Exact, progress: Progress | None) -> list[ResultRows]:
+        if exact.bounded is not None:
+            with self._asking(exact, progress) as cursor:
+                found = self._on_arrays(exact, exact.bounded, cursor)
+            if found is not None:
+                return [found]
+        return super()._exact_rows(exact, progress)
+
+    def _on_arrays(self, exact: Exact, bounded: BoundedRows, cursor: duckdb.DuckDBPyConnection) -> ResultRows | None:
+        """The result of the one statement, worked out on arrays; None where windows can do with less memory."""
+
+        def fetch(tree: Select, ends: Ends | None = None, most: int | None = None) -> list[Integers]:
+            scans = {s.name: self._scan_text(s, self._relation(s.table), ends) for s in exact.scans}
+            limit = "" if most is None else f" LIMIT {most}"
+            found = cursor.execute(render(tree, DUCKDB, scans) + limit).fetchnumpy()
+            return [np.asarray(column, np.int64) for column in found.values()]
+
+        found = counted(bounded, fetch)
+        if found is not None or not self._csv.keys().isdisjoint(s.table for s in exact.scans):
+            return found  # a text file is slow to read again
+        with _snapshot(cursor):
+            return counted_by_ranges(bounded, fetch)
 
     def _reopen(self, dead: duckdb.DuckDBPyConnection) -> None:
         """Open a new database: an error inside DuckDB ends a whole one, and later questions would fail, and pay."""
@@ -287,6 +320,7 @@ class DuckDB(SqlEngine):
     def close(self) -> None:
         if self._held is not None:
             self._held.close()
+        self._spill.remove()
 
     # ---- preparing ---------------------------------------------------------------------------------------------
 
@@ -350,6 +384,16 @@ def _named(*parts: str) -> str:
 def _digest(path: str | Path) -> str:
     with open(path, "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+@contextmanager
+def _snapshot(cursor: duckdb.DuckDBPyConnection, several: bool = True) -> Iterator[None]:
+    """One transaction for several statements; a single one is its own."""
+    if several:
+        cursor.execute("BEGIN TRANSACTION")
+    yield
+    if several:
+        cursor.execute("ROLLBACK")
 
 
 def _fetched(cursor: duckdb.DuckDBPyConnection, integers: bool) -> ResultRows:
