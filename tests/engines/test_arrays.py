@@ -139,19 +139,30 @@ def test_a_planted_fault_is_seen(fault: str, monkeypatch: pytest.MonkeyPatch) ->
     elif fault == "null":
         monkeypatch.setattr(np, "where", lambda test, zero, x: x)
     else:
-        monkeypatch.setattr(cut.Totals, "add", unsorted)
+        monkeypatch.setattr(cut.Totals, "_add", unsorted)
     assert differing(range(20)) != []
 
 
-def unsorted(self: cut.Totals, units: cut.Integers, rest: cut.Integers) -> None:
+def unsorted(self: cut.Totals, packed: cut.Integers, id_of: Callable[[cut.Integers], cut.Integers]) -> None:
     """Rows in the order of units and groups alone."""
-    bits = self._bounded.bits
-    if len(units) and (int(units.max()) - int(units.min())).bit_length() + bits <= cut.MOST_BITS:
-        low = int(units.min())
-        whole = ((units - low) << bits) | rest
-        whole = whole[np.argsort(whole >> self._bounded.value_bits, kind="stable")]
-        for block in cut._blocks(whole, bits):
-            self._add_block(block, lambda numbers: numbers + low)
+    order = np.argsort(packed >> self._bounded.value_bits, kind="stable")
+    for block in cut._blocks(packed[order], self._bounded.bits):
+        self._add_block(block, id_of)
+
+
+def test_ids_far_apart_with_wide_values_go_by_the_statements() -> None:
+    """Ids of 64 bits are numbered; with values of 50 bits there is no room for the numbers of many."""
+    columns = {"id": "integer", "v": {"type": "integer", "bounds": [0, 2**57]}}
+    table = Table(Frame(None), unit="id", columns=columns, contribution=(1, 2))
+    checked = check(Question("t", (Output("s", sum_("v")),)), {"t": table})
+    measures = [m for recipe in recipes(checked, Contribution(rows=2)) for m in recipe.measures]
+    exact = lower(checked, measures, Contribution(rows=2))
+    rng = random.Random(5)
+    for units in (2, 300):
+        known = [rng.getrandbits(64) - 2**63 for _ in range(units)]
+        rows = pa.table({"id": rng.choices(known, k=900), "v": [rng.randrange(2**57) for _ in range(900)]})
+        arrays, statements = both_ways(exact, measures, rows)
+        assert arrays == statements
 
 
 def test_what_arrays_do_not_cover_goes_by_the_statements() -> None:

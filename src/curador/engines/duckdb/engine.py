@@ -21,7 +21,7 @@ from curador.engines.duckdb.describe import Columns, described, described_parque
 from curador.engines.duckdb.dialects import DUCKDB, PARQUET, WITH_COMMAS
 from curador.engines.duckdb.files import Stamp, has_csv_fields, paths, reader, stamps, unreadable_csv
 from curador.engines.duckdb.frames import arrow
-from curador.engines.duckdb.packed import Ends, counted, counted_by_ranges
+from curador.engines.duckdb.packed import Ends, counted
 from curador.engines.duckdb.spill import SpillFolders
 from curador.engines.engine import LONGEST_WAIT, Progress, ResultRows, failed
 from curador.engines.registry import engine_entry
@@ -268,7 +268,7 @@ class DuckDB(SqlEngine):
         return super()._exact_rows(exact, progress)
 
     def _on_arrays(self, exact: Exact, bounded: BoundedRows, cursor: duckdb.DuckDBPyConnection) -> ResultRows | None:
-        """The result of the one statement, worked out on arrays; None where windows can do with less memory."""
+        """The result of the one statement, worked out on arrays; None where they cannot hold its rows."""
 
         def fetch(tree: Select, ends: Ends | None = None, most: int | None = None) -> list[Integers]:
             scans = {s.name: self._scan_text(s, self._relation(s.table), ends) for s in exact.scans}
@@ -276,11 +276,8 @@ class DuckDB(SqlEngine):
             found = cursor.execute(render(tree, DUCKDB, scans) + limit).fetchnumpy()
             return [np.asarray(column, np.int64) for column in found.values()]
 
-        found = counted(bounded, fetch)
-        if found is not None or not self._csv.keys().isdisjoint(s.table for s in exact.scans):
-            return found  # a text file is slow to read again
-        with _snapshot(cursor):
-            return counted_by_ranges(bounded, fetch)
+        text_files = not self._csv.keys().isdisjoint(s.table for s in exact.scans)  # slow to read again
+        return counted(bounded, fetch, None if text_files else _snapshot(cursor))
 
     def _reopen(self, dead: duckdb.DuckDBPyConnection) -> None:
         """Open a new database: an error inside DuckDB ends a whole one, and later questions would fail, and pay."""

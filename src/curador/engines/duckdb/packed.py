@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
+from enum import Enum
 from typing import Protocol
 
 from curador.engines.duckdb.cut import Integers, Totals
@@ -17,6 +19,9 @@ MOST_ROWS = 1 << 23
 PARTS = 4096
 """The ranges of ids whose rows are counted before they are put together."""
 
+MOST_BITS, FAR = 62, -(1 << 63)
+"""The bits of a packed row beside its sign, one fewer than there are; and what stands for a row that needs more."""
+
 Ends = tuple[int, int]
 """The least and the largest id of a range."""
 
@@ -27,41 +32,82 @@ class Fetch(Protocol):
     def __call__(self, tree: nt.Select, ends: Ends | None = None, most: int | None = None) -> list[Integers]: ...
 
 
-def counted(bounded: BoundedRows, fetch: Fetch) -> list[list[int]] | None:
-    """The measures of every group; None if there are too many rows to be held at once."""
-    found = fetch(packed(bounded), most=MOST_ROWS + 1)
-    if len(found[0]) > MOST_ROWS:
-        return None
-    totals = Totals(bounded)
-    totals.add(*found)
-    return totals.results()
+class Outcome(Enum):
+    """What became of rows that were to be counted."""
+
+    COUNTED = 1
+    TOO_MANY = 2
+    TOO_WIDE = 3
 
 
-def counted_by_ranges(bounded: BoundedRows, fetch: Fetch) -> list[list[int]]:
-    """The same, by ranges of ids: units are cut one by one, so it does not matter how they are put together."""
+def counted(
+    bounded: BoundedRows, fetch: Fetch, snapshot: AbstractContextManager[None] | None
+) -> list[list[int]] | None:
+    """The measures of every group; None if arrays cannot hold the rows.
+
+    Where there are too many rows to be held at once, they are read by ranges of ids, all in one ``snapshot``, unless
+    there is none.  Units are cut one by one, so it does not matter how they are put together.
+    """
     totals = Totals(bounded)
-    for ends in _ranges(bounded, fetch):
-        totals.add(*fetch(packed(bounded, ends), ends))
-    return totals.results()
+    outcome = _added(totals, bounded, fetch, most=MOST_ROWS)
+    if outcome is Outcome.TOO_MANY and snapshot is not None:
+        with snapshot:
+            every = (_added(totals, bounded, fetch, ends) for ends in _ranges(bounded, fetch))
+            outcome = next((o for o in every if o is not Outcome.COUNTED), Outcome.COUNTED)
+    return totals.results() if outcome is Outcome.COUNTED else None
+
+
+def _added(
+    totals: Totals, bounded: BoundedRows, fetch: Fetch, ends: Ends | None = None, most: int | None = None
+) -> Outcome:
+    """Read and count the rows of the units in a range."""
+    (rows,) = fetch(packed(bounded, ends), ends, None if most is None else most + 1)
+    if most is not None and len(rows) > most:
+        return Outcome.TOO_MANY
+    if not len(rows) or int(rows.min()) != FAR:
+        totals.add(rows)
+        return Outcome.COUNTED
+    if len(rows).bit_length() + bounded.bits > MOST_BITS:
+        return Outcome.TOO_WIDE
+    del rows
+    totals.add_apart(*fetch(apart(bounded, ends), ends))
+    return Outcome.COUNTED
 
 
 def packed(bounded: BoundedRows, ends: Ends | None = None) -> nt.Select:
-    """The id, and the group and the values as one integer, of the units in a range.
+    """The id, the group and the values of the units in a range as one integer; FAR where the id is too large.
 
     >>> from curador.mechanisms.sensitivity import Contribution
-    >>> packed(BoundedRows(nt.table("s0"), 4, (), (), Contribution())).columns[1]
-    ('r', ColumnRef(name='g'))
+    >>> from curador.engines.duckdb.dialects import DUCKDB
+    >>> from curador.engines.render import render
+    >>> tree = packed(BoundedRows(nt.table("s0"), 1, (), (), Contribution()))
+    >>> render(tree, DUCKDB, {"s0": '"t"'})  # doctest: +ELLIPSIS
+    'SELECT CASE WHEN (("u" >= CAST((-...) AS BIGINT)) AND ...) THEN (("u" * CAST(1 AS BIGINT)) + ...) ELSE ...'
     """
+    most = 1 << (MOST_BITS - bounded.bits)
+    whole = nt.plus(nt.times(nt.column(UNIT), nt.constant(1 << bounded.bits)), _rest(bounded))
+    within = _between((-most, most - 1))
+    return nt.select({"k": nt.case([(within, whole)], nt.constant(FAR))}, bounded.layer, _units(ends))
+
+
+def apart(bounded: BoundedRows, ends: Ends | None = None) -> nt.Select:
+    """The id, and the group and the values as one integer."""
+    return nt.select({UNIT: nt.column(UNIT), "r": _rest(bounded)}, bounded.layer, _units(ends))
+
+
+def _rest(bounded: BoundedRows) -> Node:
     rest: Node = nt.column(INDEX) if bounded.groups > 1 else nt.constant(0)
     for value in bounded.values:
         code = nt.minus(nt.column(value.name), nt.constant(value.low - 1))
         rest = nt.plus(nt.times(rest, nt.constant(1 << value.bits)), nt.function("COALESCE", [code, nt.constant(0)]))
-    return nt.select({UNIT: nt.column(UNIT), "r": rest}, bounded.layer, _between(ends))
+    return rest
 
 
-def _between(ends: Ends | None) -> Node | None:
-    if ends is None:
-        return None
+def _units(ends: Ends | None) -> Node | None:
+    return None if ends is None else _between(ends)
+
+
+def _between(ends: Ends) -> Node:
     u = nt.column(UNIT)
     return nt.both(nt.infix(">=", u, nt.constant(ends[0])), nt.infix("<=", u, nt.constant(ends[1])))
 

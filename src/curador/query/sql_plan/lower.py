@@ -180,8 +180,8 @@ def _value(m: Measure, measures: Sequence[Measure]) -> _Value:
 ADDED_UP = frozenset(MeasureKind) - {MeasureKind.DISTINCT, MeasureKind.VALUES}
 """Measures that are sums over kept rows, or counts of units."""
 
-MOST_PACKED, MOST_SQUARED, MOST_GROUPS = 61, 1 << 31, 1 << 16
-"""What arrays of 64 bits hold: group and values with a bit for the unit, what is squared, and groups in mixed order."""
+MOST_PACKED, MOST_SQUARED = 61, 1 << 31
+"""What integers of 64 bits hold: the bits of group and values, with some for the unit; and what is squared."""
 
 
 def _bounded(
@@ -191,7 +191,7 @@ def _bounded(
     kinds = {m.kind for m in layout.measures}
     if unit is not Kind.INTEGER or cells.size is None or not kinds or not kinds <= ADDED_UP:
         return None
-    if cells.size > MOST_GROUPS or limits.total is not None:
+    if limits.total is not None:
         return None
     if any(m.kind is MeasureKind.SQUARES and m.reach >= MOST_SQUARED**2 for m in layout.measures):
         return None
