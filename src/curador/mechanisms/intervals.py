@@ -337,8 +337,12 @@ def laplace_tail(x: Array, scales: Sequence[Array | float]) -> Array:
     array([1.    , 0.0498])
     """
     x = np.asarray(x, np.float64)
-    rows = np.stack(np.broadcast_arrays(*(np.asarray(s, np.float64) for s in scales), x))[:-1]
-    found = np.sort(rows, axis=0)
+    found: Any
+    if len(scales) == 2:  # the most common case, without the cost of sorting
+        a, b = np.asarray(scales[0], np.float64), np.asarray(scales[1], np.float64)
+        found = [np.minimum(a, b), np.maximum(a, b)]
+    else:
+        found = np.sort(np.stack(np.broadcast_arrays(*(np.asarray(s, np.float64) for s in scales), x))[:-1], axis=0)
     terms = len(found)
     # So far apart that rounding, eps / apart**(terms - 1), stays below what is added at the end.
     apart, rounded = (1 + 1e-7, 1e-8) if terms <= 2 else (1 + 0.5 * 1e-9 ** (1 / (terms - 1)), 1e-6)
@@ -346,14 +350,14 @@ def laplace_tail(x: Array, scales: Sequence[Array | float]) -> Array:
     for i in range(1, terms):
         found[i] = np.maximum(found[i], found[i - 1] * apart)
     z = np.maximum(x, 0.0)
-    total = np.zeros_like(z)
+    total: Any = 0.0
     for i in range(terms):
         part = np.exp(-z / found[i])
         for j in range(terms):
             if j != i:
                 # The difference of two that are near each other is exact.
                 part = part / ((found[i] - found[j]) / found[i] * ((found[i] + found[j]) / found[i]))
-        total += part
+        total = total + part
     return np.where(x < 0, 1.0, np.minimum(total * (1 + rounded), 1.0))
 
 
