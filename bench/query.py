@@ -32,7 +32,9 @@ def larger(millions: int) -> Case:
 
 def peak(title: str, rows: int, memory: str) -> Case:
     before = f"import visits; visits.stored({rows})\n"
-    return Case(title, Code(f"found = visits.peak({rows}, {memory!r})", before, clock="found"), most=MOST_BYTES, unit="B")
+    return Case(
+        title, Code(f"found = visits.peak({rows}, {memory!r})", before, clock="found"), most=MOST_BYTES, unit="B"
+    )
 
 
 CASES = [

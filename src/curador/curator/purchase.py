@@ -401,8 +401,8 @@ class KnownPurchases:
         number, seen = int(newest[-1].id) if newest else 0, self._seen.get(scope, 0)
         if number > seen:
             waiting = self._unsettled.setdefault(scope, {})
-            first = min([seen + 1, *waiting])
-            for charge in self._ledger.history(scope, last=min(number - first + 1, LOOKED_BACK)):
+            since = min(number - min([seen + 1, *waiting]) + 1, LOOKED_BACK)
+            for charge in newest if since == 1 else self._ledger.history(scope, last=since):
                 self._note(scope, charge, waiting)
             self._seen[scope] = number
         return self._found.get((scope, receiver), {})

@@ -213,7 +213,7 @@ class SumTest:
         """Whether the sum with these weights may be x or more in size."""
         sizes = [np.abs(w) for w in weights]
         if len(sizes) > 1 and self._laplaces:
-            scales = [size * float(m.scale) for size, m in zip(sizes, self._laplaces, strict=True)]
+            scales = [size * scale for size, scale in zip(sizes, self._scales, strict=True)]
             kept = laplace_tail(np.asarray(x - self._slack(sizes), np.float64), scales) > self.miss
             return np.asarray(kept & (x <= self._union(sizes)) if any(self._slacks) else kept)
         return np.asarray(x <= self.reach(sizes))
@@ -258,11 +258,15 @@ class SumTest:
         found = tuple(m for m in self.noises if isinstance(m, Gaussian | IntegerGaussian))
         return found if len(found) == len(self.noises) else ()
 
+    @cached_property
+    def _scales(self) -> tuple[float, ...]:
+        return tuple(float(m.scale) for m in self._laplaces)
+
     def _union(self, sizes: Sequence[NDArray[Any] | float]) -> Array:
-        return np.asarray(sum(s * reach for s, reach in zip(sizes, self._alone, strict=True)))
+        return _weighted(sizes, self._alone)
 
     def _slack(self, sizes: Sequence[NDArray[Any] | float]) -> Array:
-        return np.asarray(sum(s * slack for s, slack in zip(sizes, self._slacks, strict=True)))
+        return _weighted(sizes, self._slacks)
 
     @cached_property
     def _alone(self) -> tuple[float, ...]:
@@ -280,6 +284,13 @@ class SumTest:
             else 0.0
             for m in self.noises
         )
+
+
+def _weighted(sizes: Sequence[NDArray[Any] | float], by: Sequence[float]) -> Array:
+    total = sizes[0] * by[0]
+    for size, x in zip(sizes[1:], by[1:], strict=True):
+        total = total + size * x
+    return np.asarray(total)
 
 
 @lru_cache(1024)

@@ -48,6 +48,9 @@ depend on one row's bytes that are not UTF-8.
 """
 
 
+MOST_STATEMENTS = 64
+"""Parsed statements that are kept."""
+
 DIED = (duckdb.FatalException, duckdb.InternalException)
 """The errors that end a whole instance of DuckDB."""
 
@@ -91,6 +94,7 @@ class DuckDB(SqlEngine):
             **({} if threads is None else {"threads": threads}),
         }
         self._spill = SpillFolders(spill)
+        self._statements: dict[tuple[int, int], tuple[Exact, duckdb.Statement]] = {}
         self._frames: dict[str, Any] = {}
         self._files: dict[str, list[str]] = {}
         self._databases: dict[str, str] = {}
@@ -271,13 +275,26 @@ class DuckDB(SqlEngine):
         """The result of the one statement, worked out on arrays; None where they cannot hold its rows."""
 
         def fetch(tree: Select, ends: Ends | None = None, most: int | None = None) -> list[Integers]:
-            scans = {s.name: self._scan_text(s, self._relation(s.table), ends) for s in exact.scans}
-            limit = "" if most is None else f" LIMIT {most}"
-            found = cursor.execute(render(tree, DUCKDB, scans) + limit).fetchnumpy()
+            found = cursor.execute(self._parsed(exact, tree, ends, most, cursor)).fetchnumpy()
             return [np.asarray(column, np.int64) for column in found.values()]
 
         text_files = not self._csv.keys().isdisjoint(s.table for s in exact.scans)  # slow to read again
         return counted(bounded, fetch, None if text_files else _snapshot(cursor))
+
+    def _parsed(
+        self, exact: Exact, tree: Select, ends: Ends | None, most: int | None, cursor: duckdb.DuckDBPyConnection
+    ) -> duckdb.Statement:
+        """The statement that reads packed rows; that for all rows of a plan is kept: to parse it takes a while."""
+        if kept := ends is None and most is not None and self._statements.get((id(exact), most)):
+            return kept[1]
+        scans = {s.name: self._scan_text(s, self._relation(s.table), ends) for s in exact.scans}
+        limit = "" if most is None else f" LIMIT {most}"
+        (made,) = cursor.extract_statements(render(tree, DUCKDB, scans) + limit)
+        if ends is None and most is not None:
+            if len(self._statements) >= MOST_STATEMENTS:
+                self._statements.clear()
+            self._statements[id(exact), most] = exact, made  # with the plan, so that no other gets its number
+        return made
 
     def _reopen(self, dead: duckdb.DuckDBPyConnection) -> None:
         """Open a new database: an error inside DuckDB ends a whole one, and later questions would fail, and pay."""
@@ -286,7 +303,7 @@ class DuckDB(SqlEngine):
                 self._open()
 
     def _open(self) -> None:
-        self._held = self._connect()
+        self._held, self._statements = self._connect(), {}
         for relation, (preparation, of) in list(self._in_memory.items()):
             try:  # of other rows it would be another copy; a question that needs it fails, as if its file were lost
                 if stamps(self._files.get(preparation.table, [])) == of:
@@ -370,6 +387,7 @@ class DuckDB(SqlEngine):
         name, catalog = prepared.relation, self._add_database(prepared.place)
         self._views[name] = _named(catalog, "main", PREPARED)
         self._files[name], self._types[name] = [self._databases[catalog]], {}
+        self._statements = {}
         # A locked database cannot attach anything, so a new one is opened; running plans keep the old one.
         self._held = self._connect()
 
