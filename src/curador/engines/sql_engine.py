@@ -91,7 +91,7 @@ class SqlEngine(ABC):
                 check_column(column, declared.kind, self.dialect, self._types[name], way)
 
     def sql(self, exact: Exact) -> tuple[str, ...]:
-        """The statements as this engine runs them, for people to read.
+        """The statements as this engine runs them, for people to read; it may find the same integers on arrays.
 
         Guarantee: nothing of it depends on rows.  The types of a frame, and of a Parquet file written from one, may
         have been guessed from its rows, so their conversions are left out; the name of a prepared copy holds a
