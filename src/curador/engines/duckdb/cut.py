@@ -48,9 +48,12 @@ class Totals:
 
     def add_apart(self, units: Integers, rest: Integers) -> None:
         """The same of rows whose ids are too large for that: numbered in their order."""
-        known, numbers = np.unique(units, return_inverse=True)
+        order = np.argsort(units)
+        units = units[order]
+        starts, known = _runs(units)
+        numbers = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(units)))
         numbers <<= self._bounded.bits
-        numbers |= rest
+        numbers |= rest[order]
         self._add(numbers, lambda units: known[units])
 
     def _add(self, packed: Integers, id_of: Callable[[Integers], Integers]) -> None:
