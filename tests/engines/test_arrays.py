@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -112,14 +112,14 @@ def differing(seeds: range) -> list[int]:
 
 
 @pytest.fixture(params=["whole", "small pieces"])
-def pieces(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[bool]:
+def pieces(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> bool:
     """Rows at once as usual; or a few at a time, in short blocks, their ids put into few ranges."""
-    small = request.param == "small pieces"
+    small: bool = request.param == "small pieces"
     if small:
         monkeypatch.setattr(packed, "MOST_ROWS", 40)
         monkeypatch.setattr(packed, "PARTS", 5)
         monkeypatch.setattr(cut, "BLOCK", 16)
-    yield small
+    return small
 
 
 def test_arrays_find_what_the_statements_find(pieces: bool) -> None:
