@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
@@ -65,17 +66,27 @@ def arrays(rows: int) -> tuple[Any, Any, Any]:
 # ---- Curador -----------------------------------------------------------------------------------------------------
 
 
-def curador(rows: int, table: str = UNSORTED, *, prepared: bool = False, changing: bool = False) -> Job:
-    """The question in SQL, from its text to the release; ``changing`` asks at another epsilon each time."""
+def curador(
+    rows: int,
+    table: str = UNSORTED,
+    *,
+    prepared: bool = False,
+    changing: bool = False,
+    ledger: str | None = None,
+    memory: str = "4GB",
+) -> Job:
+    """The question in SQL, from its text to the release; ``changing`` asks at another epsilon each time.
+
+    ``ledger`` is a file to keep charges in, by default they are kept in memory; ``memory`` is DuckDB's limit.
+    """
     cu = import_module("curador")
     engine = import_module("curador.engines.duckdb.engine").DuckDB
     columns = {"uid": "integer", "cat": {"type": "integer", "keys": list(range(KEYS))}}
     columns["val"] = {"type": "real", "bounds": [LOW, HIGH]}
     source = f"duckdb:///{stored(rows)}#{table}"
     visits = cu.Table(source, unit="uid", contribution=(GROUPS, ROWS), columns=columns)
-    curator = cu.Curator(
-        {"visits": visits}, budget=cu.PureDP(10**5), engine=engine({"visits": visits.source}, threads=1)
-    )
+    opened = engine({"visits": visits.source}, threads=1, memory=memory)
+    curator = cu.Curator({"visits": visits}, budget=cu.PureDP(10**5), engine=opened, ledger=ledger)
     if prepared:
         curator.prepare("visits", ["cat"])
     asked = iter(range(10**6))
@@ -89,15 +100,25 @@ def curador(rows: int, table: str = UNSORTED, *, prepared: bool = False, changin
     return ask
 
 
-def peak(rows: int) -> float:
-    """The most memory, in bytes, that a process of its own holds while it asks."""
-    code = "import resource, visits; {}; print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
+def new_ledger() -> str:
+    """An address of a ledger file that is not there yet."""
+    HOME.mkdir(parents=True, exist_ok=True)
+    return str(Path(tempfile.mkdtemp(dir=HOME)) / "charges.db")
+
+
+def peak(rows: int, memory: str = "4GB") -> float:
+    """The most memory, in bytes, that a process of its own holds while it asks.
+
+    As its own status says: ru_maxrss of a child starts at what its parent held when it was started.
+    """
+    code = f"""
+import visits
+visits.curador({rows}, memory={memory!r})()
+with open("/proc/self/status") as status:
+    print(next(line.split()[1] for line in status if line.startswith("VmHWM:")))
+"""
     done = subprocess.run(
-        [sys.executable, "-c", code.format(f"visits.curador({rows})()")],
-        cwd=Path(__file__).parent,
-        capture_output=True,
-        text=True,
-        check=False,
+        [sys.executable, "-c", code], cwd=Path(__file__).parent, capture_output=True, text=True, check=False
     )
     if done.returncode:  # its last line alone: the whole error would name places on this machine
         raise RuntimeError((done.stderr.strip().splitlines() or ["the process failed"])[-1])

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import copy
+import os
 import pickle
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Mapping
@@ -18,6 +21,7 @@ import pytest
 
 from curador.engines.deadline import watched
 from curador.engines.duckdb.engine import DuckDB
+from curador.engines.duckdb.spill import SpillFolders
 from curador.engines.engine import ExactCounts, failed
 from curador.engines.sql_engine import SqlEngine
 from curador.errors import EngineFailed, InvalidParameter
@@ -110,12 +114,50 @@ def heavy() -> tuple[Table, pa.Table, Exact]:
 
 
 def test_duckdb_stops_in_time_and_within_memory() -> None:
+    """What does not fit memory fails where there is no folder to spill to."""
     _, data, exact = heavy()
-    for settings in ({"timeout": 0.02}, {"memory": "10MB"}):
+    for settings in ({"timeout": 0.02}, {"memory": "10MB", "spill": "/no/such/folder"}):
         engine = DuckDB({"t": Frame(data)}, threads=1, **settings)
         with pytest.raises(EngineFailed):
             engine.run(exact)
         engine.close()
+
+
+def test_what_does_not_fit_memory_is_spilled_privately_and_removed(tmp_path: Path) -> None:
+    """A window over rows that do not fit: without a folder it fails; with one, only its owner may open it."""
+    table, _, _ = heavy()
+    rows = 1_000_000
+    data = pa.table({"u": pa.array(range(rows), pa.int64()), "x": pa.nulls(rows, pa.int64())})
+    windows = replace(counted(table), bounded=None)
+    for home, fits in ((tmp_path / "none", False), (tmp_path, True)):
+        engine = DuckDB({"t": Frame(data)}, threads=1, memory="15MB", spill=home)
+        assert {file.stat().st_mode & 0o777 for file in tmp_path.iterdir()} == ({0o700} if fits else set())
+        if fits:
+            assert list(engine.run(windows).column(ROWS)) == [rows]
+        else:
+            with pytest.raises(EngineFailed):
+                engine.run(windows)
+        engine.close()
+        assert list(tmp_path.iterdir()) == []
+
+
+def test_the_spill_folders_of_a_process_that_was_killed_are_removed_by_the_next(tmp_path: Path) -> None:
+    code = (
+        "import os, signal, sys; from curador.engines.duckdb.spill import SpillFolders;"
+        "kept = SpillFolders(sys.argv[1]); kept.new(); os.kill(os.getpid(), signal.SIGKILL)"
+    )
+    subprocess.run([sys.executable, "-c", code, str(tmp_path)], check=False)
+    assert len(list(tmp_path.iterdir())) == 1
+    folders = SpillFolders(tmp_path)
+    own = folders.new()
+    assert [str(file) for file in tmp_path.iterdir()] == [own]
+    if os.fork() == 0:  # a child that ends leaves its parent's alone
+        folders.remove()
+        os._exit(0)
+    os.wait()
+    assert os.path.isdir(own)
+    folders.remove()
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_postgres_stops_in_time(postgres_url: str) -> None:

@@ -29,7 +29,7 @@ from curador.query.sql_plan.prepared import preparation
 from curador.query.tables.sources import Frame
 from curador.query.tables.table import Table
 from tests.engines.oracle import Expected, kept, unit_of
-from tests.engines.samples import QUESTIONS, TABLES, stored, tables
+from tests.engines.samples import EVERYTHING, FEW, QUESTIONS, TABLES, stored, tables
 from tests.engines.test_aggregates import plain, planned
 from tests.real_engines import shown
 
@@ -176,12 +176,18 @@ def test_rows_limited_in_all_groups_are_spread_over_them() -> None:
 
 
 def test_more_than_claimed_is_seen() -> None:
-    """The same check refuses a plan that keeps one row or one group more than it claims."""
-    checked, measures = planned(QUESTIONS["towns"])
+    """The same check refuses a plan that keeps one row or one group more than it claims, also on arrays."""
+    for outputs, arrays in ((EVERYTHING, False), (FEW, True)):
+        _more_than_claimed_is_seen(replace(QUESTIONS["towns"], aggregates=outputs), arrays)
+
+
+def _more_than_claimed_is_seen(question: Question, arrays: bool) -> None:
+    checked, measures = planned(question)
     data = tables(12, 120)
     for more, seen in ((Contribution(rows=4, groups=2), "rows"), (Contribution(rows=3, groups=3), "units")):
         looser = lower(checked, measures, more)
-        claimed = Exact(looser.scans, looser.statements, looser.keys, looser.kinds, Contribution(rows=3, groups=2))
+        assert (looser.bounded is not None) is arrays
+        claimed = replace(looser, contribution=Contribution(rows=3, groups=2))
         removed = (without(checked, data, u) for u in (1, 2))
         assert seen in exceeded(checked, measures, claimed, data, removed, Neighbors.ADD_REMOVE)
 

@@ -19,6 +19,8 @@ from tests.exact import MP, SHIFTS, AskedForMore, OneWord, Refused, Script, meas
 ONES = (1 << 64) - 1
 SMALL = [Fraction(49, 2), Fraction(25), Fraction(50), Fraction(2201, 17), Fraction(200)]
 """Scales just above the table's, whose low parts can all be enumerated."""
+SHORT = [Fraction(9, 2), Fraction(7), Fraction(24), Fraction(50)]
+"""Scales that few draws split where many would not, or into shorter tables."""
 LARGE = [Fraction(10**4), Fraction((1 << 17) - 1), Fraction(1 << 17), Fraction(1 << 30), Fraction(10**14, 3)]
 """Scales on both sides of the step from 32-bit to 64-bit words, and far beyond it."""
 
@@ -27,6 +29,8 @@ def test_the_scales_lie_where_they_should() -> None:
     """Next to both sides of each change of method."""
     assert DiscreteLaplace(Fraction(24))._split is None
     assert DiscreteLaplace(SMALL[0])._split is not None
+    assert DiscreteLaplace(Fraction(4), short=True)._split is None
+    assert DiscreteLaplace(SHORT[0], short=True)._split is not None
     before, after = (_LaplaceSplit(scale, signed=True) for scale in LARGE[1:3])
     assert (before.width, before.keep_bits, after.width, after.keep_bits) == (32, 19, 64, 50)
 
@@ -45,8 +49,8 @@ class FixedTable:
         return self.high
 
 
-def split_at(scale: Fraction, high: int, *, signed: bool) -> _LaplaceSplit:
-    split = _LaplaceSplit(scale, signed=signed)
+def split_at(scale: Fraction, high: int, *, signed: bool, short: bool = False) -> _LaplaceSplit:
+    split = _LaplaceSplit(scale, signed=signed, short=short)
     split.table = FixedTable(high, split.table.reach)  # type: ignore[assignment]
     return split
 
@@ -92,9 +96,12 @@ paths = pytest.mark.parametrize("path", [by_fill, by_finish])
 @paths
 @pytest.mark.parametrize("signed", [True, False])
 @pytest.mark.parametrize("scale", SMALL[1:4])
-def test_every_low_part_is_kept_with_its_exact_chance(path: Decision, scale: Fraction, signed: bool) -> None:
+@pytest.mark.parametrize("short", [False, True])
+def test_every_low_part_is_kept_with_its_exact_chance(
+    path: Decision, scale: Fraction, signed: bool, short: bool
+) -> None:
     """For every offset and sign the chance, measured over prefixes of some 90 bits, is exp(-(offset + sign) / t)."""
-    split = split_at(scale, 0, signed=signed)
+    split = split_at(scale, 0, signed=signed, short=short)
     for offset in range(1 << split.low):
         for sign in (0, 1):
             low, high = chance_of(split, path, sign, offset)
@@ -103,14 +110,14 @@ def test_every_low_part_is_kept_with_its_exact_chance(path: Decision, scale: Fra
             assert high - low <= Fraction(2, 1 << (v_bits(split, path) + 64))
 
 
-@pytest.mark.parametrize("scale", SMALL[:3])
-def test_the_law_put_together_is_the_closed_form(scale: Fraction) -> None:
+@pytest.mark.parametrize(("scale", "short"), [*((scale, False) for scale in SMALL[:3]), *((s, True) for s in SHORT)])
+def test_the_law_put_together_is_the_closed_form(scale: Fraction, short: bool) -> None:
     """High part times low part, each from measured decisions, enclose the discrete Laplace law to 80 bits."""
-    split = _LaplaceSplit(scale, signed=True)
+    split = _LaplaceSplit(scale, signed=True, short=short)
     lo, hi = split.table.cuts(128)
     unit = 1 << 128
     kept = {
-        (offset, sign): chance_of(split_at(scale, 0, signed=True), by_fill, sign, offset)
+        (offset, sign): chance_of(split_at(scale, 0, signed=True, short=short), by_fill, sign, offset)
         for offset in range(1 << split.low)
         for sign in (0, 1)
     }
@@ -143,19 +150,21 @@ def near_thresholds(split: _LaplaceSplit, d: int) -> list[int]:
 
 @pytest.mark.parametrize("signed", [True, False])
 @pytest.mark.parametrize("high", [0, 1, 300])
-@pytest.mark.parametrize("scale", SMALL + LARGE)
+@pytest.mark.parametrize(
+    ("scale", "short"), [*((s, False) for s in SMALL + LARGE), (SHORT[0], True), *((s, True) for s in LARGE)]
+)
 @pytest.mark.parametrize("shift", SHIFTS)
 def test_fill_on_words_around_every_threshold(
-    scale: Fraction, high: int, signed: bool, shift: float, monkeypatch: pytest.MonkeyPatch
+    scale: Fraction, short: bool, high: int, signed: bool, shift: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whole arrays of adversarial words: every sample is its word's if that is to be kept, else its new word's.
 
     A word that a threshold runs through asks for more bits.  All of this whatever way the exponential errs.
     """
     monkeypatch.setattr(np, "exp", shifted_exp(shift))
-    split = split_at(scale, high, signed=signed)
+    split = split_at(scale, high, signed=signed, short=short)
     mask = (1 << split.low) - 1
-    every = range(1 << split.low) if scale in SMALL else sorted({0, 1, 2, mask // 3, mask // 2, mask - 1, mask})
+    every = range(1 << split.low) if scale in SMALL + SHORT else sorted({0, 1, 2, mask // 3, mask // 2, mask - 1, mask})
     words, expected, refused = [], [], 0
     for offset in every:
         for sign in (0, 1):

@@ -4,7 +4,8 @@ It exits with 0 on success, 1 after a refusal, and 2 if the command was not unde
 
 Reading order:
 
-* app — all commands together, and the entry point
+* start — the entry point: a plain ask by itself, else all commands
+* app — all commands together
 * options — the options that several commands share
 * opening — a study opened for a command
 * screen — printing: text, JSON, refusals

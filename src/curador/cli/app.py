@@ -1,4 +1,4 @@
-"""All commands together, and the entry point: ``curador`` runs :func:`main`."""
+"""All commands together; :mod:`curador.cli.start` runs :func:`main` for what it does not read itself."""
 
 from __future__ import annotations
 

@@ -20,6 +20,7 @@ from curador.curator.analysts import Scopes
 from curador.curator.batch import Batch, split, stated
 from curador.curator.budgets import Budget
 from curador.curator.holder import BudgetHolder, how_many
+from curador.curator.planners import Planners
 from curador.curator.policy import Policy
 from curador.curator.prepared import CopyHolder
 from curador.curator.purchase import Bought, Buyer, Purchase, Request
@@ -27,7 +28,7 @@ from curador.curator.releases.publication import Publication
 from curador.curator.releases.release import Explanation, Release, bought_notes, bought_remarks, present, shared_notes
 from curador.curator.releases.verify import verify_release
 from curador.curator.study.file import Analyst, Study, read_study
-from curador.curator.table import Asked, CuratorTable, described, question_of, refuse_unknown
+from curador.curator.table import Asked, CuratorTable, described, refuse_unknown
 from curador.engines.engine import Engine, Progress
 from curador.engines.pool import EnginePool
 from curador.errors import InvalidParameter, QuestionRefused
@@ -38,7 +39,6 @@ from curador.mechanisms.sensitivity import Contribution
 from curador.numbers import Number
 from curador.query.ask.builder import TableQuery
 from curador.query.plan.budget import budget_of
-from curador.query.plan.checked import check
 from curador.query.plan.expected import Within
 from curador.query.plan.plan import Plan
 from curador.query.plan.planner import Planner
@@ -96,6 +96,7 @@ class Curator(BudgetHolder, CopyHolder):
         self._analysts = dict(study.analysts if analysts is None else analysts)
         self._engines = EnginePool(self.tables, engine, on_error)
         self._prepared: list[Prepared] = []
+        self._planners = Planners(self.tables)
         self._copied: dict[Prepared, Registration] = {}
         self._attached: set[str] = set()
         self._study = Path(tables) if isinstance(tables, str | Path) else None
@@ -153,17 +154,13 @@ class Curator(BudgetHolder, CopyHolder):
             contribution: how many groups, and rows in each, of one unit count, or how many rows in all.
         """
         refuse_unknown(unknown, Curator.ask)
-        question = question_of(question, self.tables, contribution)
-        return self._plan(question, (epsilon, delta, rho), accuracy, noise, weights, confidence, rows, prepared)
+        planner = self._planner(question, prepared, contribution, noise, weights, confidence, rows)
+        return self._plan(planner, (epsilon, delta, rho), accuracy)
 
     def _plan(
-        self,
-        question: Asked,
-        price: tuple[Number | None, Number | None, Number | None],
-        accuracy: Within | None,
-        *how: Any,
+        self, planner: Planner, price: tuple[Number | None, Number | None, Number | None], accuracy: Within | None
     ) -> Plan:
-        planner, (epsilon, delta, rho) = self._planner(question, *how), price
+        epsilon, delta, rho = price
         if accuracy is None:
             try:
                 return planner.plan(budget_of(epsilon, delta, rho))
@@ -176,19 +173,15 @@ class Curator(BudgetHolder, CopyHolder):
     def _planner(
         self,
         question: Asked,
+        prepared: bool | None = None,
+        contribution: Contribution | tuple[int, int] | int | None = None,
         noise: str | None = None,
         weights: Mapping[str, Number] | None = None,
         confidence: float = 0.95,
         rows: int | None = None,
-        prepared: bool | None = None,
     ) -> Planner:
-        checked, copy = check(question_of(question, self.tables), self.tables, self._public_rows), None
-        self._attach_stored(checked.question.table)
-        if self._prepared or prepared:
-            from curador.query.sql_plan.prepared import fitting  # writes SQL trees: loaded when a table was prepared
-
-            copy = fitting(self._copies_of(checked.question.table), checked, prepared)
-        return Planner(checked, noise, weights, confidence, rows, copy)
+        how = {"noise": noise, "weights": weights, "confidence": confidence, "rows": rows}
+        return self._planners.of(question, prepared, contribution, how, self._public_rows, self._usable_copies)
 
     def explain(
         self,
@@ -215,8 +208,8 @@ class Curator(BudgetHolder, CopyHolder):
         bought before is named.
         """
         refuse_unknown(unknown, Curator.ask)
-        question = question_of(question, self.tables, contribution)
-        plan = self._plan(question, (epsilon, delta, rho), accuracy, noise, weights, confidence, rows, prepared)
+        planner = self._planner(question, prepared, contribution, noise, weights, confidence, rows)
+        plan = self._plan(planner, (epsilon, delta, rho), accuracy)
         who = None if analyst is None else self.scopes.receiver(analyst, plan.tables)
         before = self._buyer.bought_before(plan, who)
         shared = shared_notes(self._buyer.measured_before(plan, who)) if before is None else bought_notes(before)
@@ -255,8 +248,8 @@ class Curator(BudgetHolder, CopyHolder):
         :class:`~curador.curator.purchase.Request`; ``language`` is "en" or "es".
         """
         refuse_unknown(unknown, Curator.ask)
-        question = question_of(question, self.tables, contribution)
-        plan = self._plan(question, (epsilon, delta, rho), accuracy, noise, weights, confidence, rows, prepared)
+        planner = self._planner(question, prepared, contribution, noise, weights, confidence, rows)
+        plan = self._plan(planner, (epsilon, delta, rho), accuracy)
         return self.release(plan, Request(because, override, analyst, key, fresh, progress), language=language)
 
     sql = ask
@@ -402,8 +395,8 @@ class Curator(BudgetHolder, CopyHolder):
         if isinstance(question, Batch):
             made: Plan | Batch = question
         else:
-            asked = question_of(question, self.tables, contribution)
-            made = self.plan(asked, epsilon=epsilon, delta=delta, rho=rho, accuracy=accuracy, rows=rows)
+            planner = self._planner(question, contribution=contribution, rows=rows)
+            made = self._plan(planner, (epsilon, delta, rho), accuracy)
         return how_many(self.ledger, self.scopes.of(made.tables), made.event, made.guarantee)
 
     def reload(self, table: str) -> int:

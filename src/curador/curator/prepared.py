@@ -217,6 +217,10 @@ class CopyHolder:
         now = self.scopes.registration(table) if mine else None
         return [prepared for prepared in mine if self._copied.get(prepared) == now]
 
+    def _usable_copies(self, table: str) -> list[Prepared]:
+        self._attach_stored(table)
+        return self._copies_of(table)
+
     def _refuse_outdated(self, purchase: Purchase, held: Mapping[str, Registration]) -> None:
         """Refuse a copy of rows that were reloaded or renewed since: it would charge other people than it is about.
 

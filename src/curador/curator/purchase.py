@@ -292,7 +292,7 @@ class Buyer:
         note["receiver"] = who
         if measured := _measured(purchase, held):
             note["measures"] = list(measured)[:MOST_MEASURES]
-            if shared := self._measured_before(purchase, who, held):
+            if shared := self._measured_before(measured, who, held):
                 note["shared"] = shared
         event, guarantee = purchase.event, purchase.guarantee
         again = {name: note[name] for name in REPEATED if name in note}
@@ -334,12 +334,15 @@ class Buyer:
 
         Such a measure is drawn again and paid for again: nothing is reused silently.
         """
-        return self._measured_before(purchase, receiver, self._scopes.held(purchase.tables))
+        held = self._scopes.held(purchase.tables)
+        return self._measured_before(_measured(purchase, held), receiver, held)
 
-    def _measured_before(self, purchase: Purchase, receiver: str | None, held: Registered) -> list[dict[str, object]]:
+    def _measured_before(
+        self, measured: Mapping[str, str], receiver: str | None, held: Registered
+    ) -> list[dict[str, object]]:
         found: dict[str, list[str]] = {}
         known = self._known.of(_charged(held)[0], receiver)
-        for code, label in _measured(purchase, held).items():
+        for code, label in measured.items():
             if code in known:
                 found.setdefault(known[code], []).append(label)
         return [{"charge": charge, "measures": labels} for charge, labels in found.items()]
@@ -398,8 +401,8 @@ class KnownPurchases:
         number, seen = int(newest[-1].id) if newest else 0, self._seen.get(scope, 0)
         if number > seen:
             waiting = self._unsettled.setdefault(scope, {})
-            first = min([seen + 1, *waiting])
-            for charge in self._ledger.history(scope, last=min(number - first + 1, LOOKED_BACK)):
+            since = min(number - min([seen + 1, *waiting]) + 1, LOOKED_BACK)
+            for charge in newest if since == 1 else self._ledger.history(scope, last=since):
                 self._note(scope, charge, waiting)
             self._seen[scope] = number
         return self._found.get((scope, receiver), {})

@@ -60,6 +60,22 @@ def read_columns(scan: Scan, dialect: Dialect, source: str, types: Mapping[str, 
     return f"(SELECT {', '.join(f'{x} AS {name}' for x, name in zip(shown, names, strict=True))} FROM {source}{fence})"
 
 
+def between_ids(scan: Scan, dialect: Dialect, source: str, types: Mapping[str, str], ends: tuple[int, int]) -> str:
+    """The rows of ``source`` whose units are between two ids; all of a table that is read without ids.
+
+    >>> from curador.engines.duckdb.dialects import DUCKDB
+    >>> from curador.query.language.types import Type
+    >>> scan = Scan("s0", "t", (Read("u", "id", Type(Kind.INTEGER), ReadAs.ID),))
+    >>> between_ids(scan, DUCKDB, '"t"', {"id": "INTEGER"}, (3, 5))
+    '(SELECT * FROM "t" WHERE "id" BETWEEN 3 AND 5)'
+    """
+    own = next((r for r in scan.reads if r.way is ReadAs.ID), None)
+    if own is None:
+        return source
+    x = _clipped(own, dialect, types, _converted(own, dialect, types)[0])
+    return f"(SELECT * FROM {source} WHERE {x} BETWEEN {ends[0]} AND {ends[1]})"
+
+
 def named_columns(scan: Scan, dialect: Dialect, source: str) -> str:
     """The same without conversions, for people to whom the stored types may not be shown.
 

@@ -71,8 +71,8 @@ class ExactCounts:
 class Engine(Protocol):
     """An engine, as the curator uses it.
 
-    Guarantee: every plan reads one snapshot; nothing is written but prepared copies; any error while rows are read is
-    the constant one of :func:`failed`, without the database's words.
+    Guarantee: every plan reads one snapshot; nothing is written but prepared copies, and privately what does not fit
+    memory; any error while rows are read is the constant one of :func:`failed`, without the database's words.
     """
 
     @property
@@ -93,7 +93,7 @@ class Engine(Protocol):
         ...
 
     def sql(self, exact: Exact) -> tuple[str, ...]:
-        """The statements as this engine will run them."""
+        """The statements as this engine will run them; what it works out on arrays instead finds the same."""
         ...
 
     def run(self, exact: Exact, progress: Progress | None = None) -> ExactCounts:

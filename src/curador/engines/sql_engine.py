@@ -8,13 +8,13 @@ from contextlib import suppress
 from pathlib import Path
 from typing import ClassVar, TypeVar
 
-from curador.engines.column_sql import check_column, named_columns, read_columns
+from curador.engines.column_sql import between_ids, check_column, named_columns, read_columns
 from curador.engines.dialect import Dialect
 from curador.engines.engine import ExactCounts, Progress, ResultRows, exact_counts, failed
 from curador.engines.render import render
 from curador.errors import InvalidParameter
 from curador.forks import after_fork
-from curador.query.sql_plan.exact import Exact, ReadAs
+from curador.query.sql_plan.exact import Exact, ReadAs, Scan
 from curador.query.sql_plan.prepared import Preparation, Prepared
 from curador.query.sql_plan.truncate import GROUP_RANK, ROW_RANK
 from curador.query.tables.columns import Key
@@ -91,7 +91,7 @@ class SqlEngine(ABC):
                 check_column(column, declared.kind, self.dialect, self._types[name], way)
 
     def sql(self, exact: Exact) -> tuple[str, ...]:
-        """The statements as this engine runs them, for people to read.
+        """The statements as this engine runs them, for people to read; it may find the same integers on arrays.
 
         Guarantee: nothing of it depends on rows.  The types of a frame, and of a Parquet file written from one, may
         have been guessed from its rows, so their conversions are left out; the name of a prepared copy holds a
@@ -111,31 +111,40 @@ class SqlEngine(ABC):
         scans = {
             s.name: named_columns(s, self.dialect, relation(s.table))
             if s.table in hidden
-            else read_columns(s, self._dialect_of(s.table), relation(s.table), self._types[s.table])
+            else self._scan_text(s, relation(s.table))
             for s in exact.scans
         }
         return tuple(render(s.tree, self.dialect, scans) for s in exact.statements)
 
+    def _scan_text(self, scan: Scan, relation: str, ends: tuple[int, int] | None = None) -> str:
+        """The columns that a scan reads, of all units or of those between two ids."""
+        dialect, types = self._dialect_of(scan.table), self._types[scan.table]
+        source = relation if ends is None else between_ids(scan, dialect, relation, types, ends)
+        return read_columns(scan, dialect, source, types)
+
     def _stored_text(self, preparation: Preparation) -> str:
         """The query for the rows to be stored, in the order of their ranks, so that a question reads adjacent rows."""
         scan = preparation.scan
-        dialect, relation = self._dialect_of(scan.table), self._relation(scan.table)
-        source = read_columns(scan, dialect, relation, self._types[scan.table])
+        source = self._scan_text(scan, self._relation(scan.table))
         order = ", ".join(map(self.dialect.quoted, (GROUP_RANK, ROW_RANK)))
         return f"{render(preparation.tree, self.dialect, {scan.name: source})} ORDER BY {order}"
 
     def run(self, exact: Exact, progress: Progress | None = None) -> ExactCounts:
         """The exact integers, all from one snapshot."""
-        return self._guarded(lambda: exact_counts(exact, self._results(exact, self._run_texts(exact), progress)))
+        return self._guarded(lambda: exact_counts(exact, self._exact_rows(exact, progress)))
 
     def listed(self, exact: Exact) -> list[tuple[Key, ...]]:
         """The distinct rows of a public table that hold no NULL, in order."""
         if any(s.measures for s in exact.statements):
             raise InvalidParameter("This plan measures private rows and cannot be listed.", fix="Run it instead.")
-        found = self._attempt(lambda: exact_counts(exact, self._results(exact, self._run_texts(exact), None)).keys)
+        found = self._attempt(lambda: exact_counts(exact, self._exact_rows(exact, None)).keys)
         if not found:
             raise InvalidParameter("A public table could not be read.", fix="Check its source, and the engine.")
         return [tuple(x for x in key if x is not None) for key in found[0] if None not in key]
+
+    def _exact_rows(self, exact: Exact, progress: Progress | None) -> list[ResultRows]:
+        """The rows of every statement; an engine may find them in another way than by the statements."""
+        return self._results(exact, self._run_texts(exact), progress)
 
     def _run_texts(self, exact: Exact) -> tuple[str, ...]:
         return self._texts(exact, self._relation)

@@ -213,7 +213,7 @@ class SumTest:
         """Whether the sum with these weights may be x or more in size."""
         sizes = [np.abs(w) for w in weights]
         if len(sizes) > 1 and self._laplaces:
-            scales = [size * float(m.scale) for size, m in zip(sizes, self._laplaces, strict=True)]
+            scales = [size * scale for size, scale in zip(sizes, self._scales, strict=True)]
             kept = laplace_tail(np.asarray(x - self._slack(sizes), np.float64), scales) > self.miss
             return np.asarray(kept & (x <= self._union(sizes)) if any(self._slacks) else kept)
         return np.asarray(x <= self.reach(sizes))
@@ -269,11 +269,15 @@ class SumTest:
         found = tuple(m for m in self.noises if isinstance(m, Gaussian | IntegerGaussian))
         return found if len(found) == len(self.noises) else ()
 
+    @cached_property
+    def _scales(self) -> tuple[float, ...]:
+        return tuple(float(m.scale) for m in self._laplaces)
+
     def _union(self, sizes: Sequence[NDArray[Any] | float]) -> Array:
-        return np.asarray(sum(s * reach for s, reach in zip(sizes, self._alone, strict=True)))
+        return _weighted(sizes, self._alone)
 
     def _slack(self, sizes: Sequence[NDArray[Any] | float]) -> Array:
-        return np.asarray(sum(s * slack for s, slack in zip(sizes, self._slacks, strict=True)))
+        return _weighted(sizes, self._slacks)
 
     @cached_property
     def _alone(self) -> tuple[float, ...]:
@@ -291,6 +295,13 @@ class SumTest:
             else 0.0
             for m in self.noises
         )
+
+
+def _weighted(sizes: Sequence[NDArray[Any] | float], by: Sequence[float]) -> Array:
+    total = sizes[0] * by[0]
+    for size, x in zip(sizes[1:], by[1:], strict=True):
+        total = total + size * x
+    return np.asarray(total)
 
 
 @lru_cache(1024)
@@ -348,8 +359,12 @@ def laplace_tail(x: Array, scales: Sequence[Array | float]) -> Array:
     array([1.    , 0.0498])
     """
     x = np.asarray(x, np.float64)
-    rows = np.stack(np.broadcast_arrays(*(np.asarray(s, np.float64) for s in scales), x))[:-1]
-    found = np.sort(rows, axis=0)
+    found: Any
+    if len(scales) == 2:  # the most common case, without the cost of sorting
+        a, b = np.asarray(scales[0], np.float64), np.asarray(scales[1], np.float64)
+        found = [np.minimum(a, b), np.maximum(a, b)]
+    else:
+        found = np.sort(np.stack(np.broadcast_arrays(*(np.asarray(s, np.float64) for s in scales), x))[:-1], axis=0)
     terms = len(found)
     # So far apart that rounding, eps / apart**(terms - 1), stays below what is added at the end.
     apart, rounded = (1 + 1e-7, 1e-8) if terms <= 2 else (1 + 0.5 * 1e-9 ** (1 / (terms - 1)), 1e-6)
@@ -357,14 +372,14 @@ def laplace_tail(x: Array, scales: Sequence[Array | float]) -> Array:
     for i in range(1, terms):
         found[i] = np.maximum(found[i], found[i - 1] * apart)
     z = np.maximum(x, 0.0)
-    total = np.zeros_like(z)
+    total: Any = 0.0
     for i in range(terms):
         part = np.exp(-z / found[i])
         for j in range(terms):
             if j != i:
                 # The difference of two that are near each other is exact.
                 part = part / ((found[i] - found[j]) / found[i] * ((found[i] + found[j]) / found[i]))
-        total += part
+        total = total + part
     return np.where(x < 0, 1.0, np.minimum(total * (1 + rounded), 1.0))
 
 

@@ -23,7 +23,7 @@ from curador.mechanisms.base import (
     real_scalar,
 )
 from curador.noise import DiscreteLaplace, Entropy, grid_exponent, real_laplace, real_laplace_one
-from curador.noise.laplace import discrete_laplace
+from curador.noise.laplace import FEW, discrete_laplace
 from curador.noise.real import COORDINATES
 from curador.numbers import Number, above, positive, rational, set_fields, whole
 from curador.privacy import Neighbors
@@ -153,7 +153,7 @@ class IntegerLaplace(IntegerNoise):
         return float(max(0, math.ceil(above(reach) if reach > 0 else reach)))
 
     def _sampler(self, count: int) -> DiscreteLaplace:
-        return discrete_laplace(self.scale)
+        return discrete_laplace(self.scale, short=count < FEW)
 
 
 @overload

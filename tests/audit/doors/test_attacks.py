@@ -185,7 +185,7 @@ def test_a_join_does_not_fan_out() -> None:
     for n in (0, 3000):
         extra = {"people": (person(VICTIM),) * n, "visits": tuple(visit(VICTIM, i) for i in range(n))}
         frames = {name: Frame(arrow(scene, extra.get(name, ()))) for name, scene in SCENES.items()}
-        engine = DuckDB(frames, threads=1, memory="150MB")
+        engine = DuckDB(frames, threads=1, memory="150MB", spill="/no/such/folder")
         seen.append(Library(curator_of(engine)).ask(request))
         engine.close()
     assert [o.status for o in seen] == [ANSWERED, ANSWERED]

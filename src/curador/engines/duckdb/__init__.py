@@ -6,6 +6,9 @@ Reading order:
 * dialects — DuckDB's spelling
 * describe — the columns of a table, and the types that are refused
 * frames — data frames as Arrow tables that DuckDB can read without failing
+* cut — the rows that each unit keeps, worked out on arrays
+* packed — rows of a plan as packed integers: in one piece, or by ranges of ids
+* spill — private folders for intermediate results that do not fit memory
 * engine — the engine
 * parquet — plain values written as a Parquet file
 """

@@ -16,16 +16,21 @@ import numpy as np
 
 from curador.engines.deadline import watched
 from curador.engines.dialect import Dialect
+from curador.engines.duckdb.cut import Integers
 from curador.engines.duckdb.describe import Columns, described, described_parquet, described_table
 from curador.engines.duckdb.dialects import DUCKDB, PARQUET, WITH_COMMAS
 from curador.engines.duckdb.files import Stamp, has_csv_fields, paths, reader, stamps, unreadable_csv
 from curador.engines.duckdb.frames import arrow
+from curador.engines.duckdb.packed import Ends, counted
+from curador.engines.duckdb.spill import SpillFolders
 from curador.engines.engine import LONGEST_WAIT, Progress, ResultRows, failed
 from curador.engines.registry import engine_entry
+from curador.engines.render import render
 from curador.engines.sql_engine import OnError, SqlEngine
 from curador.errors import InvalidParameter
 from curador.forks import keep_for_ever, process
-from curador.query.sql_plan.exact import Exact
+from curador.query.sql_plan.exact import BoundedRows, Exact
+from curador.query.sql_plan.ir import Select
 from curador.query.sql_plan.prepared import Preparation, Prepared
 from curador.query.tables.csv_format import CsvFormat
 from curador.query.tables.sources import Files, Frame, Source
@@ -43,6 +48,9 @@ depend on one row's bytes that are not UTF-8.
 """
 
 
+MOST_STATEMENTS = 64
+"""Parsed statements that are kept."""
+
 DIED = (duckdb.FatalException, duckdb.InternalException)
 """The errors that end a whole instance of DuckDB."""
 
@@ -50,8 +58,9 @@ DIED = (duckdb.FatalException, duckdb.InternalException)
 class DuckDB(SqlEngine):
     """Tables that DuckDB reads in this process, by name.
 
-    ``memory`` is the most it may use, in DuckDB's notation; ``spill`` is a folder for intermediate results that do not
-    fit (without one, such a plan fails).  ``timeout`` is in seconds, for all statements of a plan together.
+    ``memory`` is the most DuckDB may use, in its notation; intermediate results that do not fit are written to a
+    private folder below ``spill``, by default the system's temporary one, and removed (:class:`SpillFolders`).
+    ``timeout`` is in seconds, for all statements of a plan together.
 
     Guarantee: after the tables are opened no other file can be read or written, no extension loaded, no setting
     changed.  A plan on files that change while it runs fails.  A forked child reads through a database of its own.
@@ -82,9 +91,10 @@ class DuckDB(SqlEngine):
             "autoload_known_extensions": False,
             "python_enable_replacements": False,
             "memory_limit": memory,
-            "temp_directory": "" if spill is None else str(spill),
             **({} if threads is None else {"threads": threads}),
         }
+        self._spill = SpillFolders(spill)
+        self._statements: dict[tuple[int, int], tuple[Exact, duckdb.Statement]] = {}
         self._frames: dict[str, Any] = {}
         self._files: dict[str, list[str]] = {}
         self._databases: dict[str, str] = {}
@@ -140,7 +150,8 @@ class DuckDB(SqlEngine):
 
         ``written`` is a file to write a prepared table into.
         """
-        connection = duckdb.connect(":memory:", config=self._settings)
+        # A folder of its own: two databases would write files of the same names.
+        connection = duckdb.connect(":memory:", config={**self._settings, "temp_directory": self._spill.new()})
         try:
             for catalog, path in self._databases.items():
                 connection.execute(f"ATTACH {DUCKDB.string(path)} AS {DUCKDB.quoted(catalog)} (READ_ONLY)")
@@ -236,18 +247,54 @@ class DuckDB(SqlEngine):
             return WITH_COMMAS
         return PARQUET if table in self._parquet else DUCKDB
 
-    def _results(self, exact: Exact, texts: tuple[str, ...], progress: Progress | None) -> list[ResultRows]:
+    @contextmanager
+    def _asking(self, exact: Exact, progress: Progress | None) -> Iterator[duckdb.DuckDBPyConnection]:
+        """A connection to run a plan with, until the engine's time is over."""
         tables = [scan.table for scan in exact.scans]
-        pairs = list(zip(texts, exact.statements, strict=True))
         with (
             self._reading(tables) as used,
             self._register(used.cursor(), tables) as cursor,
             watched(self._timeout, cursor.interrupt, progress, cursor.query_progress),
         ):
-            cursor.execute("BEGIN TRANSACTION")
-            results = [_fetched(cursor.execute(text), s.listed and exact.keys is not None) for text, s in pairs]
-            cursor.execute("ROLLBACK")
-        return results
+            yield cursor
+
+    def _results(self, exact: Exact, texts: tuple[str, ...], progress: Progress | None) -> list[ResultRows]:
+        pairs = list(zip(texts, exact.statements, strict=True))
+        with self._asking(exact, progress) as cursor, _snapshot(cursor, len(pairs) > 1):
+            return [_fetched(cursor.execute(text), s.listed and exact.keys is not None) for text, s in pairs]
+
+    def _exact_rows(self, exact: Exact, progress: Progress | None) -> list[ResultRows]:
+        if exact.bounded is not None:
+            with self._asking(exact, progress) as cursor:
+                found = self._on_arrays(exact, exact.bounded, cursor)
+            if found is not None:
+                return [found]
+        return super()._exact_rows(exact, progress)
+
+    def _on_arrays(self, exact: Exact, bounded: BoundedRows, cursor: duckdb.DuckDBPyConnection) -> ResultRows | None:
+        """The result of the one statement, worked out on arrays; None where they cannot hold its rows."""
+
+        def fetch(tree: Select, ends: Ends | None = None, most: int | None = None) -> list[Integers]:
+            found = cursor.execute(self._parsed(exact, tree, ends, most, cursor)).fetchnumpy()
+            return [np.asarray(column, np.int64) for column in found.values()]
+
+        text_files = not self._csv.keys().isdisjoint(s.table for s in exact.scans)  # slow to read again
+        return counted(bounded, fetch, None if text_files else _snapshot(cursor))
+
+    def _parsed(
+        self, exact: Exact, tree: Select, ends: Ends | None, most: int | None, cursor: duckdb.DuckDBPyConnection
+    ) -> duckdb.Statement:
+        """The statement that reads packed rows; that for all rows of a plan is kept: to parse it takes a while."""
+        if kept := ends is None and most is not None and self._statements.get((id(exact), most)):
+            return kept[1]
+        scans = {s.name: self._scan_text(s, self._relation(s.table), ends) for s in exact.scans}
+        limit = "" if most is None else f" LIMIT {most}"
+        (made,) = cursor.extract_statements(render(tree, DUCKDB, scans) + limit)
+        if ends is None and most is not None:
+            if len(self._statements) >= MOST_STATEMENTS:
+                self._statements.clear()
+            self._statements[id(exact), most] = exact, made  # with the plan, so that no other gets its number
+        return made
 
     def _reopen(self, dead: duckdb.DuckDBPyConnection) -> None:
         """Open a new database: an error inside DuckDB ends a whole one, and later questions would fail, and pay."""
@@ -256,7 +303,7 @@ class DuckDB(SqlEngine):
                 self._open()
 
     def _open(self) -> None:
-        self._held = self._connect()
+        self._held, self._statements = self._connect(), {}
         for relation, (preparation, of) in list(self._in_memory.items()):
             try:  # of other rows it would be another copy; a question that needs it fails, as if its file were lost
                 if stamps(self._files.get(preparation.table, [])) == of:
@@ -287,6 +334,7 @@ class DuckDB(SqlEngine):
     def close(self) -> None:
         if self._held is not None:
             self._held.close()
+        self._spill.remove()
 
     # ---- preparing ---------------------------------------------------------------------------------------------
 
@@ -339,6 +387,7 @@ class DuckDB(SqlEngine):
         name, catalog = prepared.relation, self._add_database(prepared.place)
         self._views[name] = _named(catalog, "main", PREPARED)
         self._files[name], self._types[name] = [self._databases[catalog]], {}
+        self._statements = {}
         # A locked database cannot attach anything, so a new one is opened; running plans keep the old one.
         self._held = self._connect()
 
@@ -350,6 +399,16 @@ def _named(*parts: str) -> str:
 def _digest(path: str | Path) -> str:
     with open(path, "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+@contextmanager
+def _snapshot(cursor: duckdb.DuckDBPyConnection, several: bool = True) -> Iterator[None]:
+    """One transaction for several statements; a single one is its own."""
+    if several:
+        cursor.execute("BEGIN TRANSACTION")
+    yield
+    if several:
+        cursor.execute("ROLLBACK")
 
 
 def _fetched(cursor: duckdb.DuckDBPyConnection, integers: bool) -> ResultRows:

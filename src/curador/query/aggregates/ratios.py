@@ -26,7 +26,7 @@ Numbers = tuple[Array, AdditiveNoise | None]
 """Noised numbers, one per group, and their noise; None is a number without noise."""
 
 Kept = Callable[[Array], NDArray[np.bool_]]
-"""Whether a value may be the true one, in each place."""
+"""Whether a value may be the true one, in each place; of several rows of values, in each row."""
 
 
 def ratio_bounds(
@@ -70,18 +70,15 @@ def kept_between(kept: Kept, guess: Array, known: NDArray[np.bool_], least: Arra
     Assumes: on each side of the guess, what is not kept is followed by nothing that is.
     """
     inside_limit = kept(guess)
-    edges = []
-    for end in (least, most):
-        inside, outside = guess.copy(), end.copy()
-        reaches = kept(outside)
-        for _ in range(HALVINGS):
-            middle = (inside + outside) / 2
-            yes = kept(middle)
-            inside, outside = np.where(yes, middle, inside), np.where(yes, outside, middle)
-        # Where the best value lies beyond the limit and the limit itself is excluded, the limit is what is left.
-        edge = np.where(inside_limit, np.where(reaches, end, outside), guess)
-        edges.append(np.where(known, edge, end))
-    return edges[0], edges[1]
+    ends = np.stack([least, most])  # both at once: a step costs the same for twice as many places
+    inside, outside, reaches = np.stack([guess, guess]), ends, kept(ends)
+    for _ in range(HALVINGS):
+        middle = (inside + outside) / 2
+        yes = kept(middle)
+        inside, outside = np.where(yes, middle, inside), np.where(yes, outside, middle)
+    # Where the best value lies beyond the limit and the limit itself is excluded, the limit is what is left.
+    low, high = np.where(known, np.where(inside_limit, np.where(reaches, ends, outside), guess), ends)
+    return low, high
 
 
 def variance_bounds(

@@ -87,8 +87,8 @@ def from_bytes(content: bytes, plan: Plan) -> NoisyCounts:
         if data["format"] != FORMAT:
             raise ValueError
         order = canonical([group.expr for group in plan.question.group_by])
-        place = {i: k for k, i in enumerate(order)}
-        keys = tuple(tuple(_key_in(key[place[i]]) for i in range(len(order))) for key in data["keys"])
+        places = sorted(range(len(order)), key=order.__getitem__)
+        keys = tuple(tuple([_key_in(key[k]) for k in places]) for key in data["keys"])
         columns = {text_of(code): values for code, values in data["measured"]}
         ranks = {text_of(code): rows for code, rows in data["ranked"]}
         searched = [s for s in plan.steps if isinstance(s, Ranked)]
@@ -136,11 +136,12 @@ def sortable(key: GroupKey) -> tuple[tuple[bool, str, Any], ...]:
 
 
 def _numbers(values: list[int | float]) -> NDArray[Any]:
-    if any(type(x) not in (int, float) for x in values):
+    kinds = set(map(type, values))
+    if not kinds <= {int, float}:
         raise TypeError
-    if all(isinstance(x, int) for x in values):
-        return np.array(values, np.int64 if all(abs(x) < MACHINE_WORD for x in values) else object)
-    return np.array(values, np.float64)
+    if float in kinds:
+        return np.array(values, np.float64)
+    return np.array(values, np.int64 if max(map(abs, values), default=0) < MACHINE_WORD else object)
 
 
 def _key_out(key: Key | None) -> object:

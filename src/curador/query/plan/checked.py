@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from itertools import product
+from typing import Any
 
 from curador.errors import QuestionRefused
 from curador.query.aggregates.base import Aggregate, function_named
@@ -56,6 +57,8 @@ class Checked:
     groups: tuple[Type, ...]
     columns: tuple[Type | None, ...]
     keys: tuple[tuple[Key, ...], ...] | None
+    made: dict[object, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
+    """What was worked out of it and public constants alone, by what that is: the same for every price."""
 
     @property
     def tables(self) -> Mapping[str, Table]:

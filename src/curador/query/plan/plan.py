@@ -159,7 +159,11 @@ class Plan:
     @cached_property
     def measured(self) -> Mapping[str, str]:
         """Digests of the exact numbers it measures, each with a label for people."""
-        return {code: m.label for code, m in measure_codes(self).items()}
+        made, key = self.checked.made, ("measured", self.measures, self.contribution)
+        if key not in made or len(self.tables) < len(self.reads):  # what a public table holds is part of the codes
+            made[key] = {code: m.label for code, m in measure_codes(self).items()}
+        found: dict[str, str] = made[key]
+        return found
 
     @cached_property
     def measures(self) -> tuple[Measure, ...]:
@@ -176,6 +180,13 @@ class Plan:
     @cached_property
     def exact(self) -> Exact:
         """The exact half: statements for an engine, in the neutral language."""
+        made, key = self.checked.made, ("exact", self.measures, self.contribution, self.prepared)
+        if key not in made:
+            made[key] = self._lowered()
+        found: Exact = made[key]
+        return found
+
+    def _lowered(self) -> Exact:
         from curador.query.sql_plan.lower import lower  # writes SQL trees: loaded when a plan is run or shown
 
         if self.prepared is None:

@@ -13,7 +13,7 @@ from enum import StrEnum
 from curador.mechanisms.sensitivity import Contribution
 from curador.query.aggregates.measure import Measure
 from curador.query.language.types import Type
-from curador.query.sql_plan.ir import Select
+from curador.query.sql_plan.ir import FromItem, Select
 from curador.query.tables.columns import Key, Kind
 
 
@@ -67,12 +67,59 @@ class Statement:
 
 
 @dataclass(frozen=True)
+class BoundedValue:
+    """A measured column of a layer, an integer from ``low`` to ``high`` or NULL.
+
+    >>> BoundedValue("v0", -1, 5).bits
+    3
+    """
+
+    name: str
+    low: int
+    high: int
+
+    @property
+    def bits(self) -> int:
+        """Its bits as a code: 0 for NULL, 1 for ``low``, and so on."""
+        return (self.high - self.low + 1).bit_length()
+
+
+@dataclass(frozen=True)
+class BoundedRows:
+    """What the one statement of a plan works out, for an engine that cuts units on arrays instead.
+
+    ``layer`` has the id, an integer and never NULL, the index of one of ``groups`` public keys (none where there is one
+    group) and the values.  Each unit is cut to ``limits``; a measure comes with the place of its value.
+    """
+
+    layer: FromItem = field(repr=False)
+    groups: int
+    values: tuple[BoundedValue, ...]
+    measures: tuple[tuple[Measure, int | None], ...]
+    limits: Contribution
+
+    @property
+    def group_bits(self) -> int:
+        return (self.groups - 1).bit_length()
+
+    @property
+    def value_bits(self) -> int:
+        return sum(value.bits for value in self.values)
+
+    @property
+    def bits(self) -> int:
+        """The bits of a row beside its unit."""
+        return self.group_bits + self.value_bits
+
+
+@dataclass(frozen=True)
 class Exact:
     """Everything an engine runs for one plan, on one snapshot.
 
     ``keys`` are the public keys in the order of the answer, or None where groups are selected privately; ``kinds`` are
     the types of the groups.  ``contribution`` is the limit to which the statements cut every unit: the
-    number of the answer's groups, and of rows in each.
+    number of the answer's groups, and of rows in each.  ``bounded`` is the same as the statements, for engines that may
+    work on arrays; None where no such form is known.
 
     >>> Exact((), (), ((),), (), Contribution()).keys
     ((),)
@@ -83,3 +130,4 @@ class Exact:
     keys: tuple[tuple[Key, ...], ...] | None
     kinds: tuple[Kind, ...]
     contribution: Contribution
+    bounded: BoundedRows | None = None

@@ -20,7 +20,7 @@ from curador.query.language.types import column_type
 from curador.query.plan.checked import Checked
 from curador.query.sql_plan import ir as nt
 from curador.query.sql_plan import truncate
-from curador.query.sql_plan.exact import Exact, Read, Scan, Statement
+from curador.query.sql_plan.exact import BoundedRows, BoundedValue, Exact, Read, Scan, Statement
 from curador.query.sql_plan.expressions import Bindings, lowered
 from curador.query.sql_plan.group_index import indexed, key_node
 from curador.query.sql_plan.ir import Node
@@ -53,7 +53,7 @@ def lower(
         raise QuestionRefused(
             f"{contribution.rows} rows per group are more than {MOST_ROWS_PER_GROUP}.", fix="Bound units to fewer rows."
         )
-    unit = checked.table.unit.id
+    unit, bounded = checked.table.unit.id, None
     layout = _Layout(checked, measures, prepared)
     cells, layer = layout.grouped([] if prepared is None else prepared.kept(contribution))
     if prepared is not None:
@@ -62,6 +62,7 @@ def lower(
         assert unit is not None
         kind = checked.table.columns[unit].kind
         units = any(m.kind is MeasureKind.UNITS for m in measures)
+        bounded = _bounded(layout, layer, kind, cells, contribution)
         layer = truncate.truncated(layer, kind, cells, layout.value_names, contribution, units)
     return Exact(
         scans=layout.rows.scans,
@@ -69,6 +70,7 @@ def lower(
         keys=checked.keys,
         kinds=tuple(t.kind for t in checked.groups),
         contribution=contribution,
+        bounded=bounded,
     )
 
 
@@ -95,7 +97,7 @@ class _Layout:
     """The columns that are read, their short names, and the layer of ids, groups and values made from them."""
 
     def __init__(self, checked: Checked, measures: Sequence[Measure], prepared: Prepared | None) -> None:
-        self.checked = checked
+        self.checked, self.measures = checked, tuple(dict.fromkeys(measures))
         grouped = [g.expr for g in checked.question.group_by]
         columns = short_names(checked.rows, [*grouped, *(m.column for m in measures if m.column is not None)])
         self.at = Bindings(checked.scope, columns)
@@ -138,6 +140,10 @@ class _Value:
     keyed: bool = False
     ends: tuple[int, int] | None = None
 
+    def range(self, at: Bindings) -> tuple[int, int] | None:
+        """The least and the largest integer it may be; None where bounds are not known."""
+        return (1, 1) if self.present else at.type(self.column).grid_bounds
+
     def node(self, at: Bindings) -> Node:
         x = lowered(self.column, at)
         if self.present:
@@ -167,6 +173,34 @@ def _value(m: Measure, measures: Sequence[Measure]) -> _Value:
     if m.kind is MeasureKind.DISTINCT:
         return _Value(m.column, keyed=True)
     return _Value(m.column, ends=(m.low, m.high) if m.kind is MeasureKind.VALUES else None)
+
+
+# ---- rows for arrays -----------------------------------------------------------------------------------------
+
+ADDED_UP = frozenset(MeasureKind) - {MeasureKind.DISTINCT, MeasureKind.VALUES}
+"""Measures that are sums over kept rows, or counts of units."""
+
+MOST_PACKED, MOST_SQUARED = 61, 1 << 31
+"""What integers of 64 bits hold: the bits of group and values, with some for the unit; and what is squared."""
+
+
+def _bounded(
+    layout: _Layout, layer: nt.FromItem, unit: Kind, cells: GroupColumns, limits: Contribution
+) -> BoundedRows | None:
+    """The layer as numbers for arrays, where ids are integers and all that is measured is added up and bounded."""
+    kinds = {m.kind for m in layout.measures}
+    if unit is not Kind.INTEGER or cells.size is None or not kinds or not kinds <= ADDED_UP:
+        return None
+    if limits.total is not None:
+        return None
+    if any(m.kind is MeasureKind.SQUARES and m.reach >= MOST_SQUARED**2 for m in layout.measures):
+        return None
+    ranges = [value.range(layout.at) for value in layout.values]
+    values = tuple(BoundedValue(n, *r) for n, r in zip(layout.value_names, ranges, strict=True) if r is not None)
+    places = {value: i for i, value in enumerate(layout.value_names)}
+    measures = tuple((m, places.get(layout.value_of.get(m, ""))) for m in layout.measures)
+    found = BoundedRows(layer, cells.size, values, measures, limits)
+    return found if len(values) == len(ranges) and found.bits <= MOST_PACKED else None
 
 
 # ---- aggregates ----------------------------------------------------------------------------------------------
