@@ -9,6 +9,7 @@ Reading order:
 * moments — means, variances, standard deviations
 * ratios — intervals for ratios of noisy numbers
 * linear — weighted sums of noisy measures, and ratios of them: arithmetic on answers
+* around — where a quantile lies: noised counts in cells around a chosen value
 * ranks — quantiles, least and largest values, bounds
 * top — the largest groups
 * tree — counts over a tree of groups that agree
