@@ -42,7 +42,7 @@ _KINDS = {
     Stored.BOOLEAN: Kind.BOOLEAN,
     Stored.TEXT: Kind.TEXT,
     Stored.DATE: Kind.DATE,
-    Stored.TIMESTAMP: Kind.DATE,
+    Stored.TIMESTAMP: Kind.TIMESTAMP,
 }
 
 
