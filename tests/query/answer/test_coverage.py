@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 import curador as cu
 
 GROUPS, ROWS = 1000, 1500
-ASKED = ("n", "s", "m", "v", "d", "w")
+ASKED = ("n", "s", "m", "v", "d", "w", "r")
 STATEMENT = (
-    "SELECT g, COUNT(*) AS n, SUM(x) AS s, AVG(x) AS m, VAR_SAMP(x) AS v, STDDEV_POP(x) AS d, COUNT(y) AS w "
+    "SELECT g, COUNT(*) AS n, SUM(x) AS s, AVG(x) AS m, VAR_SAMP(x) AS v, STDDEV_POP(x) AS d, COUNT(y) AS w, "
+    "COUNT(y) / COUNT(*) AS r "
     "FROM people GROUP BY g"
 )
 
@@ -51,6 +52,7 @@ def test_intervals_cover_as_often_as_they_say(neighbors: str, price: dict[str, A
         "v": drawn.var(ddof=1),
         "d": drawn.std(),
         "w": ROWS * 3 // 4,
+        "r": 0.75,
     }
     hit = dict.fromkeys(ASKED, 0)
     times = 8
