@@ -59,8 +59,10 @@ class Dialect(ABC):
     real: ClassVar[str]
     varchar: ClassVar[str]
     fence: ClassVar[str] = ""
-    decimal: ClassVar[str] = "."
+    decimal: str = "."
     """The character before the fraction of a number that is stored as text."""
+    thousands: str = ""
+    """The character that may stand between the thousands of such a number, if any."""
     narrow: ClassVar[frozenset[str]]
     """Types of integers that have at most 32 bits."""
 
