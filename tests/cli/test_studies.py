@@ -189,7 +189,7 @@ def test_a_table_of_a_database_is_drafted_from_its_declared_types(invoke: Invoke
     assert declared["source"] == "duckdb:///health.duckdb#visits"
     assert {name: c["type"] for name, c in declared["columns"].items()} == {
         "pid": "integer",
-        "seen": "date",
+        "seen": "timestamp",
         "cost": "real",
     }
     invoke("init", "duckdb:///deep%20er/health.duckdb#clinic.stays", "--out", "b.toml")

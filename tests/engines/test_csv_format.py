@@ -80,6 +80,44 @@ def test_values_that_are_written_otherwise_are_null(tmp_path: Path) -> None:
     assert answers(path, {**COLUMNS, "pay": "text"} | {"pay": COLUMNS["pay"]}, trim=True)["Vigo"] == (1, 0.0)
 
 
+@pytest.mark.parametrize("mark", [".", ",", " ", "'", "\u00a0"])
+@pytest.mark.parametrize("decimal", [".", ","])
+@pytest.mark.parametrize("kind", ["real", "integer"])
+def test_marks_between_thousands_are_read_as_declared(tmp_path: Path, mark: str, decimal: str, kind: str) -> None:
+    """A number is read whole or is NULL, for every text in its place: no row makes an error."""
+    if mark == decimal:
+        with pytest.raises(InvalidParameter, match="Thousands cannot be parted"):
+            CsvFormat(decimal=decimal, thousands=mark)
+        return
+    read: dict[str, float] = {
+        "1": 1,
+        "1_234": 1234,
+        "1_234_567": 1234567,
+        "-1_234": -1234,
+        " +12_345 ": 12345,
+        "1234567": 1234567,
+    }
+    if kind == "real":
+        read |= {"1_234~5": 1234.5, "12~25": 12.25, "1_000~": 1000}
+    wrong = ["1_23", "12_34", "1_2345", "1234_567", "1__234", "1~234_567", "_", "a_123", "1_234_56"]
+    wrong += [] if mark.isspace() else ["_123", "1_234_"]  # around a number spaces are nothing
+    wrong += ["9_" * 50 + "999", "1_234~5" if kind == "integer" else "1_234~5~5", "x" * 5000]
+    texts = [text.replace("_", mark).replace("~", decimal) for text in (*read, *wrong)]
+    path = tmp_path / "t.csv"
+    path.write_text("town;pay\n" + "".join(f"Vigo;{text}\n" for text in texts))
+    pay = {"type": kind, "bounds": [-(10**7), 10**7], **({"step": 0.25} if kind == "real" else {})}
+    columns = {**COLUMNS, "pay": {**pay, "nullable": True}}
+    csv = {"delimiter": ";", "decimal": decimal, "thousands": mark}
+    curator = Curator({"t": Table(str(path), columns=columns, csv=csv)}, budget=PureDP(2 * PRECISE))
+    counts = ", ".join(f"COUNT_IF(pay = {x}) AS c{i}" for i, x in enumerate(set(read.values())))
+    asked = f"SELECT COUNT(*) AS n, COUNT(pay) AS read, {counts} FROM t"
+    found = curator.sql(asked, epsilon=PRECISE, because="exact", override=True)
+    assert (found["n"], found["read"]) == ((len(texts),), (len(read),))
+    times = [found[f"c{i}"] for i in range(len(set(read.values())))]
+    assert times == [(list(read.values()).count(x),) for x in set(read.values())]
+    curator.close()
+
+
 NOT_TABLES: dict[str, tuple[bytes, dict[str, Any]]] = {
     "another encoding": ("town,pay\nLeón,1\n".encode("latin-1"), {}),
     "bytes that Latin-1 has not": (b"town,pay\n\x80,1\n", {"encoding": "latin-1"}),

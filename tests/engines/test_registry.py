@@ -83,7 +83,7 @@ def test_a_missing_driver_says_what_to_install(monkeypatch: pytest.MonkeyPatch) 
         ("duckdb", "UBIGINT", Kind.INTEGER),
         ("duckdb", "DECIMAL(18,3)", Kind.REAL),
         ("duckdb", "ENUM('a', 'b')", Kind.TEXT),
-        ("duckdb", "TIMESTAMP WITH TIME ZONE", Kind.DATE),
+        ("duckdb", "TIMESTAMP WITH TIME ZONE", Kind.TIMESTAMP),
         ("duckdb", "INTERVAL", None),
         ("duckdb", "INTEGER[]", None),
         ("duckdb", "STRUCT(a INTEGER)", None),
@@ -92,13 +92,13 @@ def test_a_missing_driver_says_what_to_install(monkeypatch: pytest.MonkeyPatch) 
         ("postgresql", "numeric", Kind.REAL),
         ("postgresql", "double precision", Kind.REAL),
         ("postgresql", "character varying", Kind.TEXT),
-        ("postgresql", "timestamp without time zone", Kind.DATE),
+        ("postgresql", "timestamp without time zone", Kind.TIMESTAMP),
         ("postgresql", "boolean", Kind.BOOLEAN),
         ("postgresql", "point", None),
         ("spark", "bigint", Kind.INTEGER),
         ("spark", "decimal(10,2)", Kind.REAL),
         ("spark", "varchar(20)", Kind.TEXT),
-        ("spark", "timestamp_ntz", Kind.DATE),
+        ("spark", "timestamp_ntz", Kind.TIMESTAMP),
         ("spark", "array<int>", None),
     ],
 )
@@ -112,8 +112,7 @@ def test_the_type_that_a_draft_declares(engine: str, type_name: str, kind: Kind 
 
 
 def test_every_class_of_stored_types_has_a_type_to_declare() -> None:
-    # A stored time is drafted as its date; whoever wants its hours declares a timestamp.
-    assert {stored.kind for stored in Stored} == set(Kind) - {Kind.TIMESTAMP}
+    assert {stored.kind for stored in Stored} == set(Kind)
 
 
 # ---- a new engine ----------------------------------------------------------------------------------------------------

@@ -191,7 +191,7 @@ def quality(
 def limits(
     table: Annotated[str, typer.Argument(metavar="TABLE", help="The table, whose unit is an id.")],
     of: Annotated[str, typer.Option(help="What is limited: rows, or groups as COUNT(DISTINCT town).")] = "COUNT(*)",
-    most: Annotated[int, typer.Option(min=1, help="The largest limit to try.")] = 1000,
+    most: Annotated[int, typer.Option(min=2, help="The largest limit to try.")] = 1000,
     epsilon: Epsilon = None,
     delta: Delta = None,
     rho: Rho = None,

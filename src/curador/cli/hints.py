@@ -12,6 +12,7 @@ HINTS = {
     "budget-stated-otherwise": "`curador grant` raises a budget.",
     "delta-not-granted": '`curador grant population --delta 1e-6 --because "…"` grants one; name an analyst likewise.',
     "delta-needs-reason": 'Say --because "…".',
+    "accuracy-in-ranks": 'Say --accuracy "50 ranks", or --epsilon.',
     "contribution-needed": "Say --groups-per-unit and --rows-per-unit.",
     "unit-changed": "`curador ledger redeclare` decides it.",
     "analyst-of-other-people": "`curador grant` gives one.",

@@ -19,7 +19,10 @@ Epsilon = Annotated[str | None, typer.Option(help="The whole privacy loss to pay
 Delta = Annotated[str | None, typer.Option(help="The delta that goes with it.")]
 Rho = Annotated[str | None, typer.Option(help="Pay in zero-concentrated privacy instead of epsilon.")]
 Accuracy = Annotated[
-    str | None, typer.Option(help="The error wanted instead: the least epsilon that reaches it is paid.")
+    str | None,
+    typer.Option(
+        help='The error wanted instead: the least epsilon that reaches it is paid. Of a quantile: "50 ranks".'
+    ),
 ]
 Rows = Annotated[int | None, typer.Option(help="How many rows are behind each number, if you know; for the error.")]
 GroupsPerUnit = Annotated[

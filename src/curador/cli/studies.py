@@ -34,6 +34,9 @@ def init(
     delimiter: Annotated[str | None, typer.Option(help='Between the fields of a CSV file: , ; | or "tab".')] = None,
     encoding: Annotated[str | None, typer.Option(help="Of a CSV file: utf-8 or latin-1.")] = None,
     decimal: Annotated[str | None, typer.Option(help="Before the fraction of numbers in a CSV file: . or ,")] = None,
+    thousands: Annotated[
+        str | None, typer.Option(help="Between the thousands of numbers in a CSV file: , . ' or a space.")
+    ] = None,
     trim: Annotated[bool, typer.Option("--trim", help="Drop spaces around the fields of a CSV file.")] = False,
     out: Annotated[Path, typer.Option(help="The study file to write; it must not exist.")] = STUDY,
     as_json: Json = False,
@@ -55,6 +58,7 @@ def init(
         "encoding": encoding,
         "decimal": decimal,
         "trim": trim or None,
+        "thousands": thousands,
     }
     csv = {setting: value for setting, value in stated.items() if value is not None} or None
     try:

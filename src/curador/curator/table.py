@@ -7,13 +7,17 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Never
 
+import numpy as np
+
 from curador.errors import InvalidParameter, QuestionRefused
 from curador.mechanisms.sensitivity import Contribution
 from curador.numbers import Number, whole
-from curador.query.aggregates.sums import sum_
+from curador.query.aggregates.counts import count
+from curador.query.answer.shares import UnitHistogram, bin_edges
 from curador.query.ask.builder import TableQuery
 from curador.query.ask.question import Question
 from curador.query.plan.expected import Within
+from curador.query.plan.steps import Noised
 from curador.query.tables.columns import Column, Kind, day_of, moment_of
 from curador.query.tables.names import suggestion
 from curador.query.tables.table import Table, contribution_of
@@ -164,14 +168,19 @@ class CuratorTable(TableQuery):
     ) -> UnitLimits:
         """Pay for one question that says what share of the rows is kept if each unit counts with at most 1, 2, 5, …
 
-        ``of`` is what is limited: the rows of a unit, or ``COUNT(DISTINCT town)``, its groups.  Units with more than
-        ``most`` are taken to have as many.
+        It is a histogram of how much units have, in which each is counted once.  ``of`` is what is limited: the rows of
+        a unit, or ``COUNT(DISTINCT town)``, its groups.  Units with more than ``most`` are taken to have as many.
         """
-        tried = limits_up_to(whole(most, "most", 1))
-        counted = self.per_unit(n=of).aggregate(**{f"kept_{n}": sum_(f"LEAST(n, {n})") for n in tried})
+        tried, edges = limits_up_to(whole(most, "most", 2)), bin_edges(most)
+        place = f"BIN(LEAST(n, {most}), {', '.join(map(str, edges))})"
+        counted = self.per_unit(n=of).group_by(bin=place).aggregate(units=count())
         price: dict[str, Any] = {"epsilon": epsilon, "delta": delta, "rho": rho, "confidence": confidence}
         terms: dict[str, Any] = {"because": because, "override": override, "analyst": analyst, "key": key}
-        return UnitLimits(tried, counted.ask(**price, **terms, fresh=fresh, language=language))
+        release = counted.ask(**price, **terms, fresh=fresh, language=language)
+        noises = (step.mechanism for step in counted.plan(**price).steps if isinstance(step, Noised))
+        (noise,) = (made for made in noises if made is not None)
+        lows, highs = np.array(edges[:-1], float), np.array(edges[1:], float) - 1
+        return UnitLimits(tried, release, UnitHistogram(lows, highs, np.array(release.numbers("units")), noise))
 
     def prepare(self, group_by: Sequence[str] = (), *, path: str | Path | None = None) -> Prepared:
         """Choose the rows of every unit of the table once, so that later questions in these groups are quick; free."""
@@ -220,29 +229,20 @@ class UnitLimits:
 
     tried: tuple[int, ...]
     release: Release
+    histogram: UnitHistogram = field(repr=False)
 
     @property
     def shares(self) -> dict[int, float]:
         """For each limit the share that it keeps, of what the largest keeps; noised, so it may be a little off."""
-        kept = {n: self._number(f"kept_{n}") for n in self.tried}
-        every = kept[self.tried[-1]]
-        return {n: min(1.0, max(0.0, x / every)) if every > 0 else 0.0 for n, x in kept.items()}
+        return {n: self.histogram.share(n) for n in self.tried}
 
     def within(self, limit: int) -> tuple[float, float]:
-        """Where the share that a limit keeps lies, if both sums lie within their intervals."""
-        ends = [self.release.interval(f"kept_{n}") for n in (limit, self.tried[-1])]
-        (low, high), (least, most) = [(max(0.0, a), max(0.0, b)) for a, b in ends]
-        if limit == self.tried[-1]:
-            return 1.0, 1.0
-        return (low / most if most else 0.0), (min(1.0, high / least) if least else 1.0)
+        """Where the share that one of the limits tried keeps lies, with the release's confidence."""
+        return self.histogram.within(limit, self.release.confidence)
 
     def least(self, share: float = 0.95) -> int:
         """The least limit that keeps at least this share, by the noised numbers."""
         return next((n for n, kept in self.shares.items() if kept >= share), self.tried[-1])
-
-    def _number(self, name: str) -> float:
-        (value,) = self.release[name]
-        return float(value) if isinstance(value, int | float) else 0.0
 
     def to_dict(self) -> dict[str, Any]:
         """The shares and their intervals as plain values, with the release that they are made of."""

@@ -224,8 +224,19 @@ def _whole_double(d: Dialect, c: str) -> tuple[str, bool]:
     return f"CASE WHEN {x} BETWEEN -{most} AND {most} THEN {inside} END", False
 
 
-def _text_integer(d: Dialect, c: str) -> tuple[str, bool]:
+def _number_text(d: Dialect, c: str) -> str:
+    """The text of a number, without what stands between its thousands; NULL where that stands elsewhere."""
     x = d.text(c)
+    if not d.thousands:
+        return x
+    mark, plain = f"[{d.thousands}]", f"REPLACE(TRIM({x}), {d.string(d.thousands)}, '')"
+    grouped = f"[+-]?[0-9]{{1,3}}({mark}[0-9]{{3}}){{1,12}}([{d.decimal}][0-9]{{0,100}})?"
+    one = f"CASE WHEN {plain} = TRIM({x}) OR {d.matches(f'TRIM({x})', grouped)} THEN {plain} END"
+    return f"CASE WHEN {d.octets(x)} <= {LONGEST_NUMBER} THEN {one} END"
+
+
+def _text_integer(d: Dialect, c: str) -> tuple[str, bool]:
+    x = _number_text(d, c)
     return f"CASE WHEN {_matched(d, x, INTEGER_TEXT)} THEN {d.cast(f'TRIM({x})', d.wide)} END", False
 
 
@@ -234,7 +245,7 @@ def _exact_double(d: Dialect, c: str) -> tuple[str, bool]:
 
 
 def _text_double(d: Dialect, c: str) -> tuple[str, bool]:
-    x = d.text(c)
+    x = _number_text(d, c)
     pattern = REAL_TEXT % (d.decimal, d.decimal)
     return f"CASE WHEN {_matched(d, x, pattern)} THEN {d.text_to_double(f'TRIM({x})')} END", False
 

@@ -42,7 +42,7 @@ _KINDS = {
     Stored.BOOLEAN: Kind.BOOLEAN,
     Stored.TEXT: Kind.TEXT,
     Stored.DATE: Kind.DATE,
-    Stored.TIMESTAMP: Kind.DATE,
+    Stored.TIMESTAMP: Kind.TIMESTAMP,
 }
 
 
@@ -59,8 +59,10 @@ class Dialect(ABC):
     real: ClassVar[str]
     varchar: ClassVar[str]
     fence: ClassVar[str] = ""
-    decimal: ClassVar[str] = "."
+    decimal: str = "."
     """The character before the fraction of a number that is stored as text."""
+    thousands: str = ""
+    """The character that may stand between the thousands of such a number, if any."""
     narrow: ClassVar[frozenset[str]]
     """Types of integers that have at most 32 bits."""
 

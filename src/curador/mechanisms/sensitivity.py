@@ -153,6 +153,15 @@ def histogram(
     return count(neighbors, contribution, cells=bins)
 
 
+def scaled(size: Sensitivity, factor: int) -> Sensitivity:
+    """The same statistic in smaller units: ``factor`` of them make one.
+
+    >>> scaled(histogram("replace"), 4).l2_squared
+    Fraction(32, 1)
+    """
+    return Sensitivity(factor * size.l1, factor**2 * size.l2_squared, factor * size.linf, size.neighbors)
+
+
 def bounded_sum(
     lo: Number,
     hi: Number,

@@ -124,7 +124,9 @@ def error_text(expected: Facts, language: str = "en") -> str:
         pairs = (f"± {real_text(e, 3)} ({say('at-rows', language, n=f'{n:,}')})" for n, e in expected["by_rows"])
         return " · ".join(pairs)
     if expected["unit"] == "ranks":
-        return say("ranks", language, error=real_text(error, 4))
+        reach = expected.get("interval")
+        said = say("ranks", language, error=real_text(error, 4))
+        return said if reach is None else f"{said}; {say('interval-ranks', language, reach=real_text(reach, 3))}"
     if expected["fitted"]:
         return say("before-fit", language, error=real_text(error, 4))
     return say("exact", language) if error == 0 else f"± {real_text(error, 4)}"

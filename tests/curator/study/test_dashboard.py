@@ -116,9 +116,9 @@ def test_files_keep_the_error_of_a_median_and_what_was_cut(invoke: Invoke) -> No
     invoke("publish", "board.toml")
     with open("board/n.csv", newline="") as file:
         header, row = csv.reader(file)
-    assert header == ["m", "m_ranks", "kept"]
-    assert float(row[1]) > 1
-    assert row[2] == "3 rows of each 'id'"
+    assert header == ["m", "m_lower", "m_upper", "kept"]
+    assert 0 <= float(row[1]) <= float(row[0]) <= float(row[2]) <= 120
+    assert row[3] == "3 rows of each 'id'"
     with duckdb.connect() as database:
         (kept,) = database.execute("SELECT DISTINCT kept FROM 'board/by-town.parquet'").fetchall()
     assert kept == ("3 rows of each 'id' in each of 2 groups",)

@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 import curador as cu
 
 GROUPS, ROWS = 1000, 1500
-ASKED = ("n", "s", "m", "v", "d", "w")
+ASKED = ("n", "s", "m", "v", "d", "w", "r")
 STATEMENT = (
-    "SELECT g, COUNT(*) AS n, SUM(x) AS s, AVG(x) AS m, VAR_SAMP(x) AS v, STDDEV_POP(x) AS d, COUNT(y) AS w "
+    "SELECT g, COUNT(*) AS n, SUM(x) AS s, AVG(x) AS m, VAR_SAMP(x) AS v, STDDEV_POP(x) AS d, COUNT(y) AS w, "
+    "COUNT(y) / COUNT(*) AS r "
     "FROM people GROUP BY g"
 )
 
@@ -24,11 +25,11 @@ def _people(values: NDArray[np.int64]) -> pa.Table:
     return pa.table({"g": np.repeat(np.arange(GROUPS), ROWS), "x": x, "y": pa.array(x, mask=missing)})
 
 
-def _curator(data: pa.Table, neighbors: str, rho: bool) -> cu.Curator:
+def _curator(data: pa.Table, neighbors: str, rho: bool, most: int = 100) -> cu.Curator:
     columns = {
         "g": {"type": "integer", "bounds": [0, GROUPS - 1]},
-        "x": {"type": "integer", "bounds": [0, 100], "nullable": False},
-        "y": {"type": "integer", "bounds": [0, 100]},
+        "x": {"type": "integer", "bounds": [0, most], "nullable": False},
+        "y": {"type": "integer", "bounds": [0, most]},
     }
     table = cu.Table(data, columns=columns, neighbors=neighbors)
     return cu.Curator({"people": table}, budget=cu.ZCDP(1000, 0.01) if rho else cu.ApproxDP(1000, 0.01))
@@ -51,6 +52,7 @@ def test_intervals_cover_as_often_as_they_say(neighbors: str, price: dict[str, A
         "v": drawn.var(ddof=1),
         "d": drawn.std(),
         "w": ROWS * 3 // 4,
+        "r": 0.75,
     }
     hit = dict.fromkeys(ASKED, 0)
     times = 8
@@ -62,3 +64,41 @@ def test_intervals_cover_as_often_as_they_say(neighbors: str, price: dict[str, A
     covered = {name: n / (times * GROUPS) for name, n in hit.items()}
     assert min(covered.values()) >= 0.945
     assert max(covered.values()) <= 0.97
+
+
+QUANTILES = {"low": 0.01, "lower": 0.25, "m": 0.5, "upper": 0.75, "high": 0.99}
+RANKED = (
+    "SELECT g, MIN(x) AS low, QUANTILE(x, 0.25) AS lower, MEDIAN(x) AS m, QUANTILE(x, 0.75) AS upper, MAX(x) AS high "
+    "FROM people GROUP BY g"
+)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("neighbors", ["add-remove", "replace"])
+@pytest.mark.parametrize(
+    "price",
+    [{"epsilon": 5}, {"epsilon": 5, "delta": 1e-6, "noise": "gaussian"}, {"rho": 0.5}],
+    ids=["pure", "gaussian", "rho"],
+)
+@pytest.mark.parametrize("values", ["even", "skew", "ties"])
+def test_intervals_of_quantiles_cover_whatever_the_values_are(
+    neighbors: str, price: dict[str, Any], values: str
+) -> None:
+    """At least 95 %; more where many share a value, since ends are rounded out to cells (docs/decisions/0009)."""
+    rng = np.random.default_rng(9)
+    drawn = {
+        "even": rng.integers(0, 60_001, ROWS),
+        "skew": np.where(rng.random(ROWS) < 0.3, 0, np.minimum(rng.lognormal(8, 1, ROWS), 60_000)).astype(np.int64),
+        "ties": rng.choice([0, 10, 500, 20_000, 60_000], ROWS),
+    }[values]
+    curator = _curator(_people(drawn), neighbors, "rho" in price, 60_000)
+    release = curator.sql(RANKED, **price, because="coverage")
+    ranked = np.sort(drawn)
+    covered = {}
+    for name, q in QUANTILES.items():
+        true = ranked[int(np.ceil(q * ROWS)) - 1]
+        ends = np.array(release.intervals[name])
+        covered[name] = float(((ends[:, 0] <= true) & (true <= ends[:, 1])).mean())
+    assert min(covered.values()) >= 0.945
+    if values == "even":
+        assert min(covered.values()) <= 0.995

@@ -170,7 +170,7 @@ def test_doubles_come_back_to_the_last_bit() -> None:
     made = planned(query, budget, **options)
     noisy = measured(made)
     odd = [0.1, 1 / 3, -0.0, 5e-324, 1.7976931348623157e308, 4.0]
-    noisy = NoisyCounts(noisy.keys, {m: np.array(odd) for m in noisy.measured}, noisy.ranked)
+    noisy = NoisyCounts(noisy.keys, {m: np.array(odd) for m in noisy.measured}, noisy.ranked, noisy.around)
     again = from_bytes(to_bytes(noisy, made), made)
     for x in again.measured.values():
         assert [float(n).hex() for n in x] == [n.hex() for n in odd]

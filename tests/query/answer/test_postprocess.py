@@ -230,15 +230,23 @@ def test_the_tail_of_two_laplaces_against_simulation() -> None:
 # ---- choices ------------------------------------------------------------------------------------------------------
 
 
-def test_quantiles_are_values_of_the_column_with_an_error_in_ranks() -> None:
-    made = planned(T.aggregate(m=median("x"), q=quantiles("x", [0.1, 0.9])), PureDP(50))
+def test_quantiles_are_values_of_the_column_with_an_interval_in_values_or_an_error_in_ranks() -> None:
+    alone = quantiles("x", ["1/3"], interval=False)
+    made = planned(T.aggregate(m=median("x"), q=quantiles("x", [0.1, 0.9]), alone=alone), PureDP(50))
     values, counts = np.arange(-16, 49), np.full(65, 1000)
     found = released(made, Answers([()], {}, {made.measures[0]: [(values, counts)]}))
     assert found["m"].values[0] == pytest.approx(4.0, abs=0.5)
     assert found["q_p10"].values[0] == pytest.approx(-2.5, abs=0.5)
     assert found["q_p90"].values[0] == pytest.approx(10.5, abs=0.5)
-    assert found["m"].lower is None
-    assert found["m"].ranks is not None
+    assert found["m"].ranks is None
+    for name, true in (("m", 4.0), ("q_p10", -2.4), ("q_p90", 10.4)):
+        estimate = found[name]
+        assert estimate.lower is not None
+        assert estimate.upper is not None
+        assert true - 1 < estimate.lower[0] <= true + 0.5
+        assert true - 0.5 <= estimate.upper[0] < true + 1
+    assert found["alone"].lower is None
+    assert found["alone"].ranks is not None
 
 
 def test_a_quantile_never_leaves_the_bounds() -> None:

@@ -285,13 +285,17 @@ def test_the_budget_is_that_of_the_whole_question() -> None:
 
 def test_ranks_of_units_with_many_rows_pay_for_every_row_and_group() -> None:
     query = TableQuery.of("visits", TABLES).group_by("sex").aggregate(m=median("pay"))
-    (step,) = planned(query, PureDP(1)).steps
+    step, cells = planned(query, PureDP(1)).steps
     assert isinstance(step, Ranked)
-    assert step.mechanism.epsilon == Fraction(1, 2 * 3)  # two groups of three rows
+    assert isinstance(cells, Noised)
+    assert step.mechanism.epsilon == step.share * Fraction(1, 2 * 3)  # two groups of three rows
     swapped = TableQuery.of("swapped", TABLES).group_by("sex").aggregate(m=median("pay"))
-    (step,) = planned(swapped, PureDP(1)).steps
+    assert cells.sensitivity.l1 == 256 * 2 * 3  # in parts of rows
+    step, cells = planned(swapped, PureDP(1)).steps
     assert isinstance(step, Ranked)
-    assert step.mechanism.epsilon == Fraction(1, 2)  # one row, in the group it leaves and the one it joins
+    assert isinstance(cells, Noised)
+    assert cells.sensitivity.l1 == 256 * 2
+    assert step.mechanism.epsilon == step.share * Fraction(1, 2)  # one row, in the group it leaves and the one it joins
 
 
 def test_private_groups_need_a_delta_and_say_so() -> None:
@@ -484,7 +488,7 @@ def test_few_rows_may_be_hidden_altogether() -> None:
         (ADULT.aggregate(n=count()), within(10), None),
         (ADULT.aggregate(age=mean("age")), within("1/2", confidence=0.99), None),
         (ADULT.aggregate(n=count(), age=mean("age")), within("1/2", output="age"), None),
-        (ADULT.aggregate(m=median("pay")), within(100), None),
+        (ADULT.aggregate(m=median("pay")), within("100 ranks"), None),
         (TableQuery.of("visits", TABLES).group_by("age").aggregate(n=count()), within(20), "1e-6"),
         (ADULT.aggregate(s=std("age")), within(2), None),
     ],
@@ -514,7 +518,25 @@ def test_an_accuracy_is_refused_where_rows_are_private() -> None:
 def test_an_accuracy_out_of_reach_is_refused() -> None:
     query = TableQuery.of("visits", TABLES).aggregate(m=median("pay"))
     with pytest.raises(QuestionRefused, match="No epsilon"):
-        Planner(checked(query)).reaching(within("1/1000"))
+        Planner(checked(query)).reaching(within("1/1000", unit="ranks"))
+
+
+def test_an_accuracy_of_a_quantile_says_that_it_is_in_ranks() -> None:
+    """A wage within 500 is not one within 500 ranks."""
+    query = ADULT.aggregate(m=median("pay"), n=count())
+    for output in (None, "m"):
+        with pytest.raises(QuestionRefused, match="'m' is chosen by rank") as refused:
+            Planner(checked(query)).reaching(within(500, output=output))
+        assert refused.value.code == "accuracy-in-ranks"
+    assert Planner(checked(query)).reaching(within(500, output="n")).expected
+    ranked = Planner(checked(query)).reaching(within(500, output="m", unit="ranks"))
+    assert ranked == Planner(checked(query)).reaching(within("500 ranks", output="m"))
+    for output in (None, "n"):
+        with pytest.raises(QuestionRefused, match="'n' is not in ranks"):
+            Planner(checked(query)).reaching(within("500 ranks", output=output))
+    for wrong in ({"error": 5, "unit": "values"}, {"error": "5 rows"}, {"error": "ranks"}, {"error": "5 ranks 5"}):
+        with pytest.raises(InvalidParameter):
+            within(**wrong)
 
 
 # ---- two doors, one plan ------------------------------------------------------------------------------------------

@@ -236,7 +236,10 @@ _LEFT: dict[Kind | None, tuple[str, ...]] = {
     Kind.BOOLEAN: (),
     Kind.TEXT: ('keys = ["first", "second"]  # to fill in: groups that are public; others are selected privately',),
     Kind.DATE: ("bounds = [2020-01-01, 2024-12-31]  # to fill in: needed for date arithmetic; read by the day",),
-    Kind.TIMESTAMP: ("bounds = [2020-01-01 00:00:00, 2024-12-31 23:59:59]  # to fill in, in UTC",),
+    Kind.TIMESTAMP: (
+        "bounds = [2020-01-01 00:00:00, 2024-12-31 23:59:59]  # to fill in, in UTC",
+        'type = "date" reads the day alone, which can be grouped by',
+    ),
     None: (
         "bounds = [lowest, highest]  # for numbers and dates",
         'keys = ["first", "second"]  # for groups that are public',

@@ -1,4 +1,4 @@
-"""DuckDB's spelling of the neutral language, and that for Parquet files and for CSV files with decimal commas."""
+"""DuckDB's spelling of the neutral language, and that for Parquet files and for CSV files."""
 
 from __future__ import annotations
 
@@ -97,17 +97,18 @@ class ParquetDialect(DuckDBDialect):
         return f"CASE WHEN NOT CONTAINS({x}, '?') THEN {x} END"
 
 
-class CommaDialect(DuckDBDialect):
-    """DuckDB's spelling for CSV files whose fractions begin with a comma.
+class CsvDialect(DuckDBDialect):
+    """DuckDB's spelling for CSV files whose numbers are written in another way.
 
-    >>> WITH_COMMAS.decimal
-    ','
+    >>> CsvDialect(",", ".").text_to_double("x")
+    "TRY_CAST(REPLACE(x, ',', '.') AS DOUBLE)"
     """
 
-    decimal = ","
+    def __init__(self, decimal: str, thousands: str | None) -> None:
+        self.decimal, self.thousands = decimal, thousands or ""
 
     def text_to_double(self, x: str) -> str:
-        return super().text_to_double(f"REPLACE({x}, ',', '.')")
+        return super().text_to_double(x if self.decimal == "." else f"REPLACE({x}, ',', '.')")
 
 
-DUCKDB, PARQUET, WITH_COMMAS = DuckDBDialect(), ParquetDialect(), CommaDialect()
+DUCKDB, PARQUET = DuckDBDialect(), ParquetDialect()

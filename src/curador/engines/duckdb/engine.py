@@ -18,7 +18,7 @@ from curador.engines.deadline import watched
 from curador.engines.dialect import Dialect
 from curador.engines.duckdb.cut import Integers
 from curador.engines.duckdb.describe import Columns, described, described_parquet, described_table
-from curador.engines.duckdb.dialects import DUCKDB, PARQUET, WITH_COMMAS
+from curador.engines.duckdb.dialects import DUCKDB, PARQUET, CsvDialect
 from curador.engines.duckdb.files import Stamp, has_csv_fields, paths, reader, stamps, unreadable_csv
 from curador.engines.duckdb.frames import arrow
 from curador.engines.duckdb.packed import Ends, counted
@@ -243,8 +243,9 @@ class DuckDB(SqlEngine):
         return DUCKDB.quoted(table)
 
     def _dialect_of(self, table: str) -> Dialect:
-        if table in self._written and self._written[table].mark == ",":
-            return WITH_COMMAS
+        written = self._written.get(table)
+        if written is not None and (written.mark == "," or written.thousands is not None):
+            return CsvDialect(written.mark, written.thousands)
         return PARQUET if table in self._parquet else DUCKDB
 
     @contextmanager

@@ -11,6 +11,7 @@ Reading order:
 * equations — intervals for covariances, correlations and lines: solutions of equations of noisy numbers
 * pairs — covariances, correlations, and lines through two columns
 * linear — weighted sums of noisy measures, and ratios of them: arithmetic on answers
+* around — where a quantile lies: noised counts in cells around a chosen value
 * ranks — quantiles, least and largest values, bounds
 * top — the largest groups
 * tree — counts over a tree of groups that agree

@@ -105,8 +105,8 @@ class Recipe:
 
     ``effect`` is how strongly the noise of each measure moves the answer, relative to the largest the answer of n
     rows could be, times n.  The n is the same for all, so it does not matter for how a budget is divided.
-    ``ranks`` is set where values are chosen by rank, ``top`` where the largest groups are chosen; ``asked`` is the
-    aggregate's name in the question.
+    ``ranks`` is set where values are chosen by rank, ``around`` where their intervals are bought with them, ``top``
+    where the largest groups are chosen; ``asked`` is the aggregate's name in the question.
     """
 
     name: str
@@ -117,6 +117,7 @@ class Recipe:
     parameters: tuple[Fraction, ...] = ()
     asked: str = ""
     ranks: RankSearch | None = None
+    around: Measure | None = None
     top: int | None = None
     tree: Hierarchy | None = None
 
@@ -152,7 +153,7 @@ Part = tuple[NDArray[Any], NoisyMeasure]
 class Estimate:
     """One column of the answer: a value per group, None where there is none, and where the protected statistic lies.
 
-    ``ranks`` is set for quantiles, whose error is in ranks: the value is within that many rows of the one asked for.
+    ``ranks`` is set for quantiles without an interval: the value is within that many rows of the one asked for.
     """
 
     name: str

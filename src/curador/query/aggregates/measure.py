@@ -17,6 +17,7 @@ centred   the sum of v - c                                         R max |v - c|
 squares   the sum of (v - c)**2                                    R max (v - c)**2
 distinct  values that occur, of public keys where it has any       min(R, keys)
 values    the values v themselves, sorted, for a choice by rank    R ranks
+around    rows in each of the cells around values chosen by rank   R in a cell
 ========  =======================================================  =================
 
 R is the rows a unit keeps in a group, and it keeps at most G groups.  The rules of ``mechanisms.sensitivity`` make
@@ -38,6 +39,10 @@ UNBOUNDED_BITS = 50
 UNBOUNDED = 1 << UNBOUNDED_BITS
 """Where no bounds are declared, a private search for them looks this far on the grid, to both sides."""
 
+AROUND_BITS = 8
+"""Rows around chosen values are counted in parts of this grid, so that integer noise is nearly continuous: dozens of
+such counts are added up, and what rounding may add to each would add up too."""
+
 
 class MeasureKind(StrEnum):
     """The kinds of measures; the table above defines each."""
@@ -50,6 +55,7 @@ class MeasureKind(StrEnum):
     SQUARES = "squares"
     DISTINCT = "distinct"
     VALUES = "values"
+    AROUND = "around"
 
 
 @dataclass(frozen=True)
@@ -102,6 +108,8 @@ class Measure:
     @property
     def bits(self) -> int:
         """The grid of the integer itself: squares have twice the bits of what is squared."""
+        if self.kind is MeasureKind.AROUND:
+            return AROUND_BITS
         return 2 * self.grid if self.kind is MeasureKind.SQUARES else self.grid
 
     @property
@@ -144,6 +152,9 @@ class Measure:
             return sensitivity.bounded_sum(self.low - self.centre, self.high - self.centre, neighbors, free, cells)
         if self.kind is MeasureKind.SQUARES:
             return sensitivity.bounded_sum(0, self.reach, neighbors, free, cells)
+        if self.kind is MeasureKind.AROUND:
+            # The cells of all groups are disjoint, and there are several even where there is one group.
+            return sensitivity.scaled(sensitivity.histogram(neighbors, free), 1 << AROUND_BITS)
         # Over several groups, rows in all may change more keys than there are in one.
         few = free.rows if in_all or not self.keys else min(free.rows, self.keys)
         rows = {MeasureKind.UNITS: 1, MeasureKind.DISTINCT: few}.get(self.kind, free.rows)

@@ -1,14 +1,16 @@
-"""Quantiles, least and largest values, and bounds: chosen by rank, so their errors are in ranks."""
+"""Quantiles, least and largest values, and bounds: values chosen by rank, with an interval in values or in ranks."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
 
 from curador.errors import QuestionRefused
 from curador.numbers import Number, probability
+from curador.query.aggregates.around import RankedCells, around, interval
 from curador.query.aggregates.base import (
     Aggregate,
     Array,
@@ -33,8 +35,11 @@ EXTREME = Fraction(1, 100)
 """The minimum is asked as this quantile, the maximum as 1 minus it: further out, noise alone decides."""
 
 
-def quantiles(what: str | Expr, probabilities: Iterable[Number]) -> Aggregate:
+def quantiles(what: str | Expr, probabilities: Iterable[Number], *, interval: bool = True) -> Aggregate:
     """Several quantiles of a bounded column at once, cheaper than one by one.
+
+    An interval in values is bought with them, for about half of their budget.  Without it (``interval=False``)
+    all of it goes to the values, and their error is stated in ranks.
 
     >>> quantiles("age", [0.25, 0.5]).parameters
     (Fraction(1, 4), Fraction(1, 2))
@@ -44,16 +49,16 @@ def quantiles(what: str | Expr, probabilities: Iterable[Number]) -> Aggregate:
     wanted = tuple(probability(p, "a quantile") for p in probabilities)
     if not 1 <= len(wanted) <= MOST_QUANTILES or len(set(wanted)) != len(wanted):
         raise QuestionRefused(f"Quantiles are 1 to {MOST_QUANTILES} different probabilities.", fix="List each once.")
-    return Aggregate("quantiles", column(what), tuple(sorted(wanted)))
+    return Aggregate("quantiles" if interval else "quantile_points", column(what), tuple(sorted(wanted)))
 
 
-def median(what: str | Expr) -> Aggregate:
+def median(what: str | Expr, *, interval: bool = True) -> Aggregate:
     """The middle value of a bounded column.
 
     >>> median("age") == quantiles("age", [0.5])
     True
     """
-    return quantiles(what, ["1/2"])
+    return quantiles(what, ["1/2"], interval=interval)
 
 
 def minimum(what: str | Expr) -> Aggregate:
@@ -76,6 +81,7 @@ class QuantilesFunction(Function):
 
     name = "quantiles"
     needs_bounds = keeps_kind = True
+    interval = True
 
     def outputs(self, aggregate: Aggregate, name: str) -> tuple[str, ...]:
         if len(aggregate.parameters) > 1:
@@ -100,7 +106,8 @@ class QuantilesFunction(Function):
         low, high, grid = on_grid(name, t)
         values = Measure(MeasureKind.VALUES, aggregate.column, low, high, 0, grid)
         search = RankSearch(values, Search.VALUE, self._wanted(aggregate))
-        return (_ranked(name, aggregate.function, aggregate.outputs(name), search, name),)
+        made = _ranked(name, aggregate.function, aggregate.outputs(name), search, name)
+        return (replace(made, around=around(values)) if self.interval else made,)
 
     def _wanted(self, aggregate: Aggregate) -> tuple[Fraction, ...]:
         return aggregate.parameters
@@ -114,6 +121,13 @@ class QuantilesFunction(Function):
 
 def _ranked(name: str, function: str, outputs: tuple[str, ...], search: RankSearch, asked: str) -> Recipe:
     return Recipe(name, function, outputs, (search.measure,), (1.0,), search.quantiles, asked, search)
+
+
+class QuantilePointsFunction(QuantilesFunction):
+    """Quantiles without intervals."""
+
+    name = "quantile_points"
+    interval = False
 
 
 class MinimumFunction(QuantilesFunction):
@@ -152,20 +166,39 @@ class BoundsFunction(QuantilesFunction):
         return tuple(_ranked(o, "bounds", (o,), end, name) for o, end in zip(outputs, ends, strict=True))
 
 
-def rank_estimates(recipe: Recipe, values: Array, ranks: float) -> list[Estimate]:
-    """The columns of a choice by rank, from one row of values per group on the column's grid.
+def rank_estimates(
+    recipe: Recipe, values: Array, ranks: float, cells: RankedCells | None, confidence: float
+) -> list[Estimate]:
+    """The columns of a choice by rank, from one row of values per group on the column's grid, and what is around them.
 
-    Guarantee: post-processing of what was chosen [DR14].
+    Guarantee: post-processing of what was chosen and noised [DR14]; each interval covers with probability at least
+        ``confidence`` (see :func:`~curador.query.aggregates.around.interval`).
     """
     m = recipe.measures[0]
-    whole = m.grid == 0
+    whole, unit = m.grid == 0, 2.0**-m.grid
     values = np.clip(values, m.low, m.high)  # the grid that was searched may end a step beyond the bounds
     columns = []
     for i, name in enumerate(recipe.outputs):
-        found = values[:, i].astype(np.int64) if whole else values[:, i] * 2.0**-m.grid
-        columns.append(Estimate(name, tuple(found.tolist()), ranks=ranks))
+        chosen = values[:, i]
+        found = tuple((chosen.astype(np.int64) if whole else chosen * unit).tolist())
+        if cells is None:
+            columns.append(Estimate(name, found, ranks=ranks))
+            continue
+        ends = [
+            interval(ends, rows, m.low, recipe.parameters[i], cells.noise, confidence)
+            for ends, rows in zip(cells.ends, cells.rows, strict=True)
+        ]
+        lower = tuple(min(low, at) * unit for (low, _), at in zip(ends, chosen.tolist(), strict=True))
+        upper = tuple(max(high, at) * unit for (_, high), at in zip(ends, chosen.tolist(), strict=True))
+        columns.append(Estimate(name, found, lower, upper))
     return columns
 
 
-for _function in (QuantilesFunction(), MinimumFunction(), MaximumFunction(), BoundsFunction()):
+for _function in (
+    QuantilesFunction(),
+    QuantilePointsFunction(),
+    MinimumFunction(),
+    MaximumFunction(),
+    BoundsFunction(),
+):
     register(_function)

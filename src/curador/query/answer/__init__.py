@@ -6,5 +6,6 @@ Reading order:
 * noise — exact integers to a noised measurement
 * evaluate — the value of an expression over an answer, in all of its groups
 * derived — where what is computed from answers lies
+* shares — what limits on one unit keep, from one histogram
 * postprocess — a noised measurement to the columns of an answer
 """

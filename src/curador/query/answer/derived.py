@@ -19,9 +19,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from curador.query.aggregates.around import RankedCells
 from curador.query.aggregates.base import Array, Recipe, as_reals, function_named
 from curador.query.aggregates.linear import Forms, LinearForm, Ratio, form_error, forms_of, linear, ratio, ratio_ends
 from curador.query.aggregates.measure import Measure
+from curador.query.aggregates.ranks import rank_estimates
 from curador.query.answer.evaluate import Cells, evaluated, function_of, partitions
 from curador.query.answer.noisy import NoisyCounts
 from curador.query.language import answers as an
@@ -97,6 +99,15 @@ class Noisy:
         return found
 
 
+def cells_of(recipe: Recipe, noisy: NoisyCounts, noised: Mapping[Measure, Noised]) -> RankedCells | None:
+    """The noised counts around the chosen values of a recipe, where they were bought."""
+    if recipe.around is None:
+        return None
+    noise = noised[recipe.around].mechanism
+    assert noise is not None
+    return noisy.cells(recipe.around, noise)
+
+
 def interval_of(e: ex.Expr, at: Noisy, confidence: float) -> tuple[Array, Array] | None:
     """The ends in each group of what is computed, or None where it has none: places, texts, conditions, quantiles.
 
@@ -122,7 +133,9 @@ def _atoms(e: ex.Expr, at: Noisy) -> set[ex.Expr] | None:
         return {e}
     if isinstance(e, ex.Name):
         recipe = at.made.get(e.column)
-        return None if recipe is not None and recipe.ranks is not None else {e} if recipe is not None else set()
+        if recipe is None:
+            return set()
+        return None if recipe.ranks is not None and recipe.around is None else {e}
     if isinstance(e, an.OverGroups) and e.order:
         return None
     found: set[ex.Expr] = set()
@@ -220,8 +233,13 @@ class _Arithmetic:
             cells = self.at.columns[e.column]
             known = [x if isinstance(x, int | float) else None for x in cells]
             return self._exact(known)
-        parts = [(self.at.noisy.measured[m], self.at.noised[m]) for m in recipe.measures]
-        found = function_named(recipe.function).estimate(recipe, parts, self.confidence)
+        if recipe.ranks is not None:
+            near = cells_of(recipe, self.at.noisy, self.at.noised)
+            every = rank_estimates(recipe, self.at.noisy.ranked[recipe.ranks], 0.0, near, self.confidence)
+            found = every[recipe.outputs.index(e.column)]
+        else:
+            parts = [(self.at.noisy.measured[m], self.at.noised[m]) for m in recipe.measures]
+            found = function_named(recipe.function).estimate(recipe, parts, self.confidence)
         assert found.lower is not None
         assert found.upper is not None
         low, high = (np.array(ends)[list(self.at.places)] for ends in (found.lower, found.upper))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from curador.mechanisms.keys import GroupSelection
 from curador.mechanisms.thresholded import Thresholded
 from curador.noise import SYSTEM, Entropy
-from curador.query.aggregates.measure import Measure, RankSearch
-from curador.query.answer.noisy import GroupKey, NoisyCounts, sortable
+from curador.query.aggregates.around import around, counted
+from curador.query.aggregates.measure import AROUND_BITS, Measure, MeasureKind, RankSearch
+from curador.query.answer.noisy import GroupKey, NoisyCounts, ends_around, sortable
 from curador.query.plan.steps import Largest, Noised, Ranked, Selected
 
 if TYPE_CHECKING:
@@ -61,6 +62,8 @@ def noise(plan: Plan, found: Found, entropy: Entropy = SYSTEM) -> NoisyCounts:
     measured: dict[Measure, NDArray[Any]] = {}
     ranked: dict[RankSearch, NDArray[np.float64]] = {}
     for step in plan.steps:
+        if isinstance(step, Noised) and step.measure.kind is MeasureKind.AROUND:
+            continue  # counted around what is chosen first
         if isinstance(step, Noised) and step.selects:
             assert counted is not None
             measured[step.measure] = counted
@@ -76,6 +79,11 @@ def noise(plan: Plan, found: Found, entropy: Entropy = SYSTEM) -> NoisyCounts:
             lists = found.values(step.ranks.measure)
             rows = [step.noise(*lists[i], entropy=entropy) for i in places]
             ranked[step.ranks] = np.array(rows).reshape(len(places), len(step.mechanism.quantiles))
+    near = {
+        step.measure: _around(step, found, places, ranked, entropy)
+        for step in plan.steps
+        if isinstance(step, Noised) and step.measure.kind is MeasureKind.AROUND
+    }
     keys = [tuple(found.keys[i]) for i in places]
     if tree is not None:  # every node, what lies below it left open
         keys = [(*node, *(None,) * (tree.depth - len(node))) for node in tree.walk]
@@ -84,7 +92,22 @@ def noise(plan: Plan, found: Found, entropy: Entropy = SYSTEM) -> NoisyCounts:
             order = np.argsort(-measured[step.measure], kind="stable")
             measured = {m: x[order] for m, x in measured.items()}
             keys = [keys[i] for i in order]
-    return NoisyCounts(tuple(keys), measured, ranked)
+    return NoisyCounts(tuple(keys), measured, ranked, near)
+
+
+def _around(
+    step: Noised,
+    found: Found,
+    places: Sequence[int],
+    ranked: Mapping[RankSearch, NDArray[np.float64]],
+    entropy: Entropy,
+) -> list[NDArray[Any]]:
+    """The noised counts in the cells around what was chosen: all groups draw their noise together."""
+    lists = found.values(next(r.measure for r in ranked if around(r.measure) == step.measure))
+    ends = ends_around(step.measure, ranked)
+    rows = [counted(cells, *lists[i]) for i, cells in zip(places, ends, strict=True)]
+    noised = step.noise((np.concatenate(rows) << AROUND_BITS).tolist() if rows else [], entropy)
+    return np.split(noised, np.cumsum([len(cells) for cells in ends])[:-1]) if rows else []
 
 
 def _selection(

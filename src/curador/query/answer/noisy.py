@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -17,8 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from curador.errors import LedgerBroken
+from curador.mechanisms.base import AdditiveNoise
+from curador.query.aggregates.around import Ends, RankedCells, around, cell_ends
 from curador.query.aggregates.base import Array
-from curador.query.aggregates.measure import Measure, RankSearch
+from curador.query.aggregates.measure import Measure, MeasureKind, RankSearch, Search
 from curador.query.plan.identity import FORMAT, canonical, text_of
 from curador.query.plan.steps import MACHINE_WORD, Largest, Noised, Ranked
 from curador.query.tables.columns import Key
@@ -33,12 +35,18 @@ GroupKey = tuple[Key | None, ...]
 class NoisyCounts:
     """The noised measures of a plan: the groups that are shown, and for each its numbers.
 
-    ``ranked`` holds for each search by rank one row of values per group, on the column's grid.
+    ``ranked`` holds for each search by rank one row of values per group, on the column's grid; ``around`` the counts in
+    the cells around them, of which each group may have another number.
     """
 
     keys: tuple[GroupKey, ...]
     measured: Mapping[Measure, NDArray[Any]]
     ranked: Mapping[RankSearch, Array]
+    around: Mapping[Measure, Sequence[NDArray[Any]]] = field(default_factory=dict)
+
+    def cells(self, m: Measure, noise: AdditiveNoise) -> RankedCells:
+        """The counts of a measure around chosen values, with their cells and their noise."""
+        return RankedCells(ends_around(m, self.ranked), self.around[m], noise)
 
     def at(self, places: Sequence[int]) -> NoisyCounts:
         """The same with its groups in another order."""
@@ -47,7 +55,14 @@ class NoisyCounts:
             tuple(self.keys[i] for i in order),
             {m: x[order] for m, x in self.measured.items()} if _alike(self) else self.measured,
             {r: x[order] for r, x in self.ranked.items()},
+            {m: [x[i] for i in order] for m, x in self.around.items()},
         )
+
+
+def ends_around(m: Measure, ranked: Mapping[RankSearch, Array]) -> list[Ends]:
+    """The cells of every group: around all values that were chosen of one column."""
+    chosen = [x for r, x in ranked.items() if r.search is Search.VALUE and around(r.measure) == m]
+    return [cell_ends(row, m.low, m.high) for row in np.hstack(chosen).tolist()]
 
 
 def _alike(noisy: NoisyCounts) -> bool:
@@ -73,6 +88,7 @@ def to_bytes(noisy: NoisyCounts, plan: Plan) -> bytes:
         "keys": [[_key_out(key[i]) for i in order] for key in noisy.keys],
         "measured": [[m.code, x.tolist()] for m, x in noisy.measured.items()],
         "ranked": [[r.code, x.tolist()] for r, x in noisy.ranked.items()],
+        "around": [[m.code, [row.tolist() for row in x]] for m, x in noisy.around.items()],
     }
     return json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
 
@@ -91,14 +107,17 @@ def from_bytes(content: bytes, plan: Plan) -> NoisyCounts:
         keys = tuple(tuple([_key_in(key[k]) for k in places]) for key in data["keys"])
         columns = {text_of(code): values for code, values in data["measured"]}
         ranks = {text_of(code): rows for code, rows in data["ranked"]}
+        near = {text_of(code): rows for code, rows in data["around"]}
         searched = [s for s in plan.steps if isinstance(s, Ranked)]
+        noised = [s.measure for s in plan.steps if isinstance(s, Noised)]
         found = NoisyCounts(
             keys,
-            {s.measure: _numbers(columns[text_of(s.measure.code)]) for s in plan.steps if isinstance(s, Noised)},
+            {m: _numbers(columns[text_of(m.code)]) for m in noised if m.kind is not MeasureKind.AROUND},
             {
                 s.ranks: np.array(ranks[text_of(s.ranks.code)], np.float64).reshape(len(keys), len(s.ranks.quantiles))
                 for s in searched
             },
+            {m: list(map(_numbers, near[text_of(m.code)])) for m in noised if m.kind is MeasureKind.AROUND},
         )
         if not _whole(found, plan):
             raise ValueError
@@ -112,6 +131,8 @@ def _whole(noisy: NoisyCounts, plan: Plan) -> bool:
     tree = next((r.tree for r in plan.recipes if r.tree is not None), None)
     groups, size = len(noisy.keys), len(noisy.keys) if tree is None else len(tree.leaves)
     if len(set(noisy.keys)) != groups or (tree is not None and groups != len(tree.walk)):
+        return False
+    if any(list(map(len, x)) != list(map(len, ends_around(m, noisy.ranked))) for m, x in noisy.around.items()):
         return False
     return all(len(x) == (size if m.level is None else m.nodes) for m, x in noisy.measured.items())
 

@@ -21,7 +21,7 @@ from typing import Any
 from curador.errors import InvalidParameter
 from curador.query.aggregates.base import Estimate, Recipe, function_named
 from curador.query.aggregates.ranks import rank_estimates
-from curador.query.answer.derived import Noisy, interval_of
+from curador.query.answer.derived import Noisy, cells_of, interval_of
 from curador.query.answer.evaluate import Cells, evaluated, in_order
 from curador.query.answer.noisy import NoisyCounts
 from curador.query.ask.question import Question
@@ -170,7 +170,10 @@ def estimates(
     out: list[Estimate] = []
     for recipe in recipes:
         if recipe.ranks is not None:
-            out += rank_estimates(recipe, noisy.ranked[recipe.ranks], ranked[recipe.ranks].error(confidence))
+            ranks = ranked[recipe.ranks].error(confidence)
+            out += rank_estimates(
+                recipe, noisy.ranked[recipe.ranks], ranks, cells_of(recipe, noisy, noised), confidence
+            )
         else:
             parts = [(noisy.measured[m], noised[m]) for m in recipe.measures]
             out.append(function_named(recipe.function).estimate(recipe, parts, confidence))

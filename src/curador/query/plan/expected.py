@@ -11,8 +11,10 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from curador.errors import InvalidParameter, QuestionRefused
 from curador.mechanisms.base import checked_confidence
 from curador.numbers import Number, positive, rational, set_fields
+from curador.query.aggregates.around import reach_in_ranks
 from curador.query.aggregates.base import Function, Recipe, function_named
 from curador.query.aggregates.linear import Forms, LinearForm, form_error, forms_of, linear
 from curador.query.aggregates.measure import Measure
@@ -23,6 +25,9 @@ from curador.query.language.expressions import Expr
 from curador.query.language.trees import names
 from curador.query.plan.steps import Noised, Ranked, Step
 
+RANKS = "ranks"
+"""The unit of errors that are counted in rows between values in their order."""
+
 SIZES = (100, 1_000, 10_000, 100_000)
 """The numbers of rows for which an error is given where their number is not public."""
 
@@ -31,7 +36,8 @@ SIZES = (100, 1_000, 10_000, 100_000)
 class Within:
     """A wanted accuracy: an error of at most ``error`` with probability at least ``confidence``; of one output or all.
 
-    Quantiles count it in ranks.
+    ``unit`` is None, the output's own unit, or "ranks".  Before it is bought, the error of a quantile is known in ranks
+    alone, and what is wanted has to say so.
 
     >>> within(0.5, confidence=0.95).error
     Fraction(1, 2)
@@ -40,19 +46,44 @@ class Within:
     error: Number
     confidence: float = 0.95
     output: str | None = None
+    unit: str | None = None
 
     def __post_init__(self) -> None:
+        if isinstance(self.error, str) and self.error.split()[1:] == [RANKS]:
+            set_fields(self, error=self.error.split()[0], unit=RANKS)
+        if self.unit not in (None, RANKS):
+            raise InvalidParameter(f"No error is counted in {self.unit!r}.", fix=f"Leave unit out, or use {RANKS!r}.")
         set_fields(self, error=positive(self.error, "error"))
         set_fields(self, confidence=checked_confidence(self.confidence))
 
+    def check(self, found: Sequence[Expected]) -> None:
+        """Refuse a number that could be read in another unit than the error has."""
+        asked = [e for e in found if self.output in (None, e.output)]
+        ranked = [e.output for e in asked if e.unit == RANKS]
+        others = [e.output for e in asked if e.unit != RANKS]
+        if ranked and self.unit is None:
+            number = f"{float(rational(self.error)):g}"
+            raise QuestionRefused(
+                f"{ranked[0]!r} is chosen by rank: before it is bought its error is known in ranks, not in values.",
+                fix=f"Write within({number}, unit='ranks', output={ranked[0]!r}) for {number} ranks; or give epsilon: "
+                "the interval of the answer is in values.",
+                code="accuracy-in-ranks",
+            )
+        if others and self.unit == RANKS:
+            raise QuestionRefused(
+                f"The error of {others[0]!r} is not in ranks.", fix="Name the output that is, or leave the unit out."
+            )
 
-def within(error: Number, confidence: float = 0.95, output: str | None = None) -> Within:
+
+def within(error: Number, confidence: float = 0.95, output: str | None = None, *, unit: str | None = None) -> Within:
     """A wanted accuracy, to give instead of a budget: ``ask(accuracy=within(0.5))``.
 
-    >>> within(100, confidence=0.9).confidence
-    0.9
+    That of a quantile is in ranks: ``within(50, unit="ranks")``, or ``within("50 ranks")``.
+
+    >>> within(100, confidence=0.9).confidence, within("50 ranks").unit
+    (0.9, 'ranks')
     """
-    return Within(error, confidence, output)
+    return Within(error, confidence, output, unit)
 
 
 @dataclass(frozen=True)
@@ -64,7 +95,8 @@ class Expected:
     output's own unit) or "ranks".  ``fitted`` marks counts over a tree, whose error is that before the levels are made
     to agree.  ``units`` is set where the output's own noise selects groups: it holds in those of at least so many
     units, given that they are shown; smaller ones may be further off.  ``spread`` is set where it holds for values
-    of at least that standard deviation: that of values spread evenly over their bounds.
+    of at least that standard deviation: that of values spread evenly over their bounds.  ``interval`` is set for
+    quantiles with an interval in values: about how many ranks it reaches to each side.
     """
 
     output: str
@@ -75,6 +107,7 @@ class Expected:
     fitted: bool = False
     units: int | None = None
     spread: float | None = None
+    interval: float | None = None
 
 
 def expected(
@@ -87,7 +120,10 @@ def expected(
     for recipe in recipes:
         if recipe.ranks is not None:
             ranks = ranked[recipe.ranks].error(confidence)
-            found += [Expected(output, ranks, confidence, "ranks") for output in recipe.outputs]
+            reach = None
+            if recipe.around is not None and (noise := noised[recipe.around].mechanism) is not None:
+                reach = reach_in_ranks(recipe.around, recipe.ranks.quantiles, noise, confidence)
+            found += [Expected(output, ranks, confidence, RANKS, interval=reach) for output in recipe.outputs]
             continue
         function, parts = function_named(recipe.function), [noised[m] for m in recipe.measures]
         chosen = next((p.selection for p in parts if p.selection is not None), None)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from curador.mechanisms.gaussian import Gaussian, IntegerGaussian
 from curador.mechanisms.laplace import IntegerLaplace
 from curador.query.aggregates.counts import count_distinct
-from curador.query.aggregates.measure import Search
+from curador.query.aggregates.measure import MeasureKind, Search
 from curador.query.language.answers import RANKINGS, windows
 from curador.query.language.rows import PerUnit, most_rows
 from curador.query.language.trees import names
@@ -57,6 +57,7 @@ def facts_of(plan: Plan) -> Facts:
                 "fitted": e.fitted,
                 "units": e.units,
                 "spread": e.spread,
+                "interval": e.interval,
             }
             for e in plan.expected
         ],
@@ -73,7 +74,8 @@ def step_facts(step: Step) -> dict[str, Any]:
 @step_facts.register
 def _(step: Noised) -> dict[str, Any]:
     s, unit = step.sensitivity, Fraction(1, 1 << step.measure.bits)
-    found: dict[str, Any] = {"step": "noise", "measure": step.measure.label}
+    around = step.measure.kind is MeasureKind.AROUND
+    found: dict[str, Any] = {"step": "around" if around else "noise", "measure": step.measure.label}
     if step.mechanism is None:
         return {**found, "mechanism": None}
     found |= {"mechanism": step.mechanism.kind}

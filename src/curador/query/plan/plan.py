@@ -71,6 +71,7 @@ class Plan:
         noised = {step.measure for step in self.steps if isinstance(step, Noised)}
         noised |= {step.ranks.measure for step in self.steps if isinstance(step, Ranked)}
         needed = {m for recipe in self.recipes for m in recipe.measures}
+        needed |= {recipe.around for recipe in self.recipes if recipe.around is not None}
         if (self.checked.keys is None and not selects) or not needed <= noised:
             raise InvalidParameter("This plan leaves out a step that its answer needs.", fix="Let a Planner make it.")
 

@@ -14,6 +14,7 @@ from curador.mechanisms.base import checked_confidence
 from curador.mechanisms.sensitivity import Contribution
 from curador.numbers import Number, positive, rational, set_fields, up, whole
 from curador.privacy import ApproxDP, Guarantee, Neighbors, PureDP
+from curador.query.aggregates.around import around, cell_effect, most_cells
 from curador.query.aggregates.base import Recipe
 from curador.query.aggregates.measure import Measure, MeasureKind, RankSearch
 from curador.query.aggregates.ranks import bounds
@@ -169,6 +170,7 @@ class Planner:
 
         def good(epsilon: Fraction) -> bool:
             made = at.plan(PureDP(up(epsilon)) if delta is None else ApproxDP(up(epsilon), up(rational(delta))))
+            wanted.check(made.expected)
             found = reached(made.expected, wanted)
             if isinstance(found, str):
                 depends = next(e for e in made.expected if e.output == found)
@@ -230,7 +232,10 @@ class Planner:
         """The measures to be noised, and how much the variance of each counts."""
         found: dict[Measure, list[float]] = {}
         for recipe in self.recipes:
-            if recipe.ranks is None and recipe.top is None:
+            if recipe.around is not None and recipe.ranks is not None:
+                strength = cell_effect(recipe.around, recipe.ranks.quantiles)
+                found.setdefault(recipe.around, []).append(self._weight(recipe) * strength**2)
+            elif recipe.ranks is None and recipe.top is None:
                 for m, effect in zip(recipe.measures, recipe.effect, strict=True):
                     found.setdefault(m, []).append(self._weight(recipe) * effect**2)
         return {m: fsum(parts) for m, parts in found.items()}  # the same in whatever order outputs are written
@@ -263,6 +268,7 @@ class Planner:
             if m not in self._public:
                 counts_units = m.kind is MeasureKind.UNITS or (m.kind is MeasureKind.ROWS and kept.rows == 1)
                 size = MOST_GROUPS if private else len(self.checked.keys or ())
+                size *= self._cells_around(m)
                 items.append(NoiseItem(m, m.sensitivity(*self._reach), weight, size, counts_units))
         ranked: dict[RankSearch, list[float]] = {}
         for recipe in self.recipes:
@@ -275,8 +281,15 @@ class Planner:
         items.sort(key=lambda item: text_of(item.code))
         return Wanted(tuple(items), kept.groups if private else None, neighbors, self.noise)
 
+    def _cells_around(self, m: Measure) -> int:
+        """How many numbers a measure has in one group, at most."""
+        chosen = sum(len(r.ranks.quantiles) for r in self.recipes if r.ranks is not None and around(r.measures[0]) == m)
+        return most_cells(m, chosen) if m.kind is MeasureKind.AROUND else 1
+
     def _place(self, step: Step) -> int:
         """The place of a step in an explanation: the choice of groups first, then as the outputs were written."""
+        if isinstance(step, Noised) and step.measure.kind is MeasureKind.AROUND:
+            return 1 + len(self._measured) + len(self.recipes) + [r.around for r in self.recipes].index(step.measure)
         if isinstance(step, Noised):
             return 1 + list(self._measured).index(step.measure)
         if isinstance(step, Ranked):

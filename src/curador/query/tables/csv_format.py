@@ -17,6 +17,9 @@ ENCODINGS = {"utf-8": "utf-8", "utf8": "utf-8", "latin-1": "latin-1", "latin1": 
 
 DECIMALS = (".", ",")
 
+THOUSANDS = (",", ".", " ", "'", "\u00a0")
+"""The characters that may stand between thousands: the last is a space that does not break lines."""
+
 
 @dataclass(frozen=True)
 class CsvFormat:
@@ -26,6 +29,7 @@ class CsvFormat:
     * ``names`` of the columns, in their order, for files without a header; with one, they stand in place of its names.
     * ``delimiter`` is the character between fields; ``encoding`` is "utf-8" or "latin-1".
     * ``decimal`` is the character before the fraction of a number: "." unless "," is declared.
+    * ``thousands`` is the character between thousands, none unless declared; numbers without it are read too.
     * ``trim``: whether spaces and tabs around a field and around a name are dropped; a field of nothing else is NULL.
 
     >>> read_csv_format({"delimiter": ";", "decimal": ","}).mark
@@ -38,6 +42,7 @@ class CsvFormat:
     encoding: str = "utf-8"
     decimal: str | None = None
     trim: bool = False
+    thousands: str | None = None
 
     def __post_init__(self) -> None:
         for name in ("header", "trim"):
@@ -55,6 +60,11 @@ class CsvFormat:
         set_fields(self, encoding=encoding)
         if self.decimal not in (None, *DECIMALS):
             raise InvalidParameter(f"A fraction cannot begin with {self.decimal!r}.", fix='Use "." or ",".')
+        if self.thousands not in (None, *THOUSANDS) or self.thousands == self.mark:
+            raise InvalidParameter(
+                f"Thousands cannot be parted by {self.thousands!r} here.",
+                fix='Use one of "," "." " " and "\'", another than that before fractions.',
+            )
         if self.names is not None:
             set_fields(self, names=_names(self.names))
         if not self.header and self.names is None:

@@ -125,7 +125,8 @@ def _quantiles(what: ex.Expr, wanted: exp.Expr | None, node: exp.Expr, rows: Rea
     if type(wanted) is exp.Array:
         only(wanted, rows.text, "expressions")
         listed = wanted.expressions
-    return ranks.quantiles(what, [number(p, rows.text) for p in listed])
+    alone = type(node) is exp.ApproxQuantile
+    return ranks.quantiles(what, [number(p, rows.text) for p in listed], interval=not alone)
 
 
 def _within_group(node: exp.Expr, rows: Reader) -> Aggregate:
