@@ -20,7 +20,7 @@ from curador.engines.duckdb.describe import Columns, described, described_parque
 from curador.engines.duckdb.dialects import DUCKDB, PARQUET, WITH_COMMAS
 from curador.engines.duckdb.files import Stamp, has_csv_fields, paths, reader, stamps, unreadable_csv
 from curador.engines.duckdb.frames import arrow
-from curador.engines.engine import LONGEST_WAIT, Progress, ResultRows, failed
+from curador.engines.engine import AT_ONCE, LONGEST_WAIT, Progress, ResultRows, Take, failed
 from curador.engines.registry import engine_entry
 from curador.engines.sql_engine import OnError, SqlEngine
 from curador.errors import InvalidParameter
@@ -248,6 +248,16 @@ class DuckDB(SqlEngine):
             results = [_fetched(cursor.execute(text), s.listed and exact.keys is not None) for text, s in pairs]
             cursor.execute("ROLLBACK")
         return results
+
+    def _stream(self, exact: Exact, text: str, take: Take, progress: Progress | None) -> None:
+        tables = [scan.table for scan in exact.scans]
+        with (
+            self._reading(tables) as used,
+            self._register(used.cursor(), tables) as cursor,
+            watched(self._timeout, cursor.interrupt, progress, cursor.query_progress),
+        ):
+            for batch in cursor.sql(text).to_arrow_reader(AT_ONCE):
+                take(np.stack([column.to_numpy().astype(np.int64) for column in batch.columns], axis=1))
 
     def _reopen(self, dead: duckdb.DuckDBPyConnection) -> None:
         """Open a new database: an error inside DuckDB ends a whole one, and later questions would fail, and pay."""

@@ -31,6 +31,10 @@ TEXTS = {
     "override": "OVERRIDE: epsilon {epsilon} was allowed although it promises next to nothing.",
     "running-day": "Day {day} of {days}: totals of all days together are one event, paid for at opening.",
     "running-intervals": "Intervals are for one day; over many days some miss.",
+    # -- a model
+    "model-keeps": "{guarantee} for {unit} {neighbors}.",
+    "model-charged": "Charge {charge} of the ledger.",
+    "model-uncounted": "No ledger counted it: every fit on the same people adds to it.",
     # -- an explanation
     "label-table": "table",
     "label-protects": "protects",

@@ -31,6 +31,10 @@ TEXTS = {
     "override": "EXCEPCIÓN: se permitió épsilon {epsilon}, aunque no promete casi nada.",
     "running-day": "Día {day} de {days}: los totales de todos los días son un solo evento, pagado al abrir.",
     "running-intervals": "Los intervalos son de un día; a lo largo de muchos días alguno falla.",
+    # -- a model
+    "model-keeps": "{guarantee} para {unit} {neighbors}.",
+    "model-charged": "Cargo {charge} del registro.",
+    "model-uncounted": "Ningún registro lo contó: cada ajuste sobre las mismas personas se suma.",
     # -- an explanation
     "label-table": "tabla",
     "label-protects": "protege",

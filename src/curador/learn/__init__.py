@@ -1,0 +1,18 @@
+"""Models learned under the same budget as questions, with the interface of scikit-learn.
+
+Reading order:
+
+* requirement — refuses to load without scikit-learn
+* rows — rows as integers, and exact sums over them
+* pricing — from a guarantee to how much noise it asks for
+* descent — noisy descent
+* spent — what a model cost, in words
+* model — the two doors of every model
+* models — the models, one file for each family
+"""
+
+from lazy_loader import attach_stub
+
+import curador.learn.requirement  # noqa: F401  without scikit-learn nothing here loads, with one message
+
+__getattr__, __dir__, __all__ = attach_stub(__name__, __file__)

@@ -1,0 +1,6 @@
+"""The models, one file for each family.
+
+Reading order:
+
+* linear — linear classifiers
+"""

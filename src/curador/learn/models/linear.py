@@ -1,0 +1,198 @@
+"""Linear classifiers: logistic regression, of two classes or more, and a linear support vector machine."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import ClassifierMixin
+
+from curador.accounting.events import Event
+from curador.curator.curator import Curator
+from curador.curator.training import ReadRows, RecordColumn
+from curador.errors import InvalidParameter
+from curador.learn.descent.slopes import hinge_slopes, logistic_slopes, softmax_slopes
+from curador.learn.descent.whitened import Slopes, Whitened, descend
+from curador.learn.model import PrivateModel
+from curador.learn.pricing import mu_of
+from curador.learn.rows.declared import Bounds, Keys, declared_classes, labels_of
+from curador.learn.rows.design import Design
+from curador.learn.rows.encoding import SCALE, Encoding, Floats
+from curador.learn.rows.records import RecordReader
+from curador.noise import SYSTEM, Entropy
+from curador.numbers import Number, positive, whole
+from curador.privacy import Guarantee, Neighbors
+
+LOSSES: Mapping[str, Slopes] = {"logistic": logistic_slopes, "hinge": hinge_slopes, "softmax": softmax_slopes}
+
+
+@dataclass(frozen=True)
+class LinearLearner:
+    """Learns the weights of a linear classifier by whitened descent: settings and declarations, no data."""
+
+    reader: RecordReader | None
+    encoding: Encoding
+    classes: tuple[Any, ...]
+    loss: str
+    settings: Whitened
+    guarantee: Guarantee
+
+    @property
+    def outputs(self) -> int:
+        """One for two classes, else one for each."""
+        return 1 if len(self.classes) == 2 else len(self.classes)
+
+    @property
+    def event(self) -> Event:
+        return self.settings.event(self.encoding, self.outputs)
+
+    @property
+    def kinds(self) -> frozenset[str]:
+        return frozenset({"gaussian"})
+
+    @property
+    def code(self) -> Mapping[str, object]:
+        return {"learner": "whitened-descent", "loss": self.loss, "outputs": self.outputs, "settings": self.settings}
+
+    def learn(self, read: ReadRows, progress: Any = None) -> bytes:
+        """Learn from the records of a table."""
+        assert self.reader is not None, "made for records"
+        design, classes, _ = self.reader.read(read)
+        return self.train(design, classes, progress=progress)
+
+    def train(
+        self, design: Design, classes: NDArray[np.int32], entropy: Entropy = SYSTEM, progress: Any = None
+    ) -> bytes:
+        """Learn from encoded rows; those of no class are left out, each by itself."""
+        if (classes < 0).any():
+            known = np.flatnonzero(classes >= 0)
+            design, classes = design.some(known), classes[known]
+        weights = descend(design, classes, LOSSES[self.loss], self.outputs, self.settings, entropy, progress)
+        return json.dumps({"weights": weights.T.tolist()}).encode()
+
+
+class LinearClassifier(ClassifierMixin, PrivateModel):  # type: ignore[misc]
+    """The base of linear classifiers."""
+
+    _loss: ClassVar[tuple[str, str]]
+    classes: Sequence[Any] | None
+    steps: int
+    clip: Number
+    rate: Number
+
+    def keyed(self, names: Sequence[str], label: str | None) -> Mapping[str, Sequence[Any]]:
+        if label is None:
+            raise InvalidParameter("A classifier predicts something.", fix="Give label=, a column with keys.")
+        return {**super().keyed(names, label), label: tuple(self.classes or ())}
+
+    def _learner(
+        self,
+        reader: RecordReader | None,
+        encoding: Encoding,
+        label: RecordColumn | None,
+        copies: int,
+        neighbors: Neighbors,
+        guarantee: Guarantee,
+    ) -> LinearLearner:
+        if label is not None:
+            classes = tuple(label.keys or ())
+            if len(classes) < 2:
+                raise InvalidParameter(f"{label.name!r} has fewer than two classes.", fix="Declare its keys.")
+        else:
+            classes = tuple(declared_classes(self.classes).tolist())
+        settings = Whitened(
+            mu_of(guarantee),
+            steps=whole(self.steps, "steps", 2),
+            clip=positive(self.clip, "clip"),
+            rate=positive(self.rate, "rate"),
+            copies=copies,
+            neighbors=neighbors,
+        )
+        loss = self._loss[0] if len(classes) == 2 else self._loss[1]
+        return LinearLearner(reader, encoding, classes, loss, settings, guarantee)
+
+    def _labels(self, y: Any, rows: int) -> NDArray[np.int32]:
+        return labels_of(y, declared_classes(self.classes), rows)
+
+    def _become(self, learner: LinearLearner, measurement: bytes) -> None:
+        weights = np.atleast_2d(np.array(json.loads(measurement)["weights"], np.float64))
+        self.classes_ = np.array(learner.classes)
+        self.weights_, self.n_iter_ = weights, learner.settings.steps
+        self.coef_, self.intercept_ = in_units(weights, learner.encoding)
+
+    def decision_function(self, X: Any) -> Floats:
+        """The margin of each row, for the second class; with more than two, one for each class."""
+        found = self._design(X).dot(self.weights_.T) / SCALE
+        return np.asarray(found[:, 0] if len(self.classes_) == 2 else found)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The likeliest class of each row."""
+        margins = self.decision_function(X)
+        place = (margins > 0).astype(np.intp) if margins.ndim == 1 else margins.argmax(axis=1)
+        return np.asarray(self.classes_[place])
+
+
+def in_units(weights: Floats, encoding: Encoding) -> tuple[Floats, Floats]:
+    """Weights of encoded columns as coefficients of the features in their own units, and the intercept."""
+    coef, intercept = weights[:, :-1].copy(), weights[:, -1].copy()
+    for i, feature in enumerate(encoding.numbers):
+        half, middle = feature.high / 2 - feature.low / 2, feature.high / 2 + feature.low / 2
+        coef[:, i] = weights[:, i] / half
+        intercept -= coef[:, i] * middle
+    return coef, intercept
+
+
+class LogisticRegression(LinearClassifier):
+    """Logistic regression, of two classes or more, learned with differential privacy.
+
+    The guarantee is ``epsilon`` with ``delta``, or ``rho``.  From a table: ``curator.fit(model, "adult", features=[…],
+    label="income")``, where bounds, keys and classes are the table's.  From arrays: ``bounds`` and ``classes`` are
+    declared here, ``keys`` for columns of a frame that hold keys; with ``curator`` it is charged to its ``table``.
+
+    Guarantee: what is said in ``privacy_``, for one unit of the table, or one row of the arrays (docs/proofs/learn.md).
+    Assumes: bounds, keys and classes were declared without looking at the data.
+    Fails: what depends on a row is never an error: see :mod:`curador.learn.rows.declared`.
+
+    >>> model = LogisticRegression(epsilon=1, delta=1e-5, bounds=(0, 10), classes=["no", "yes"])
+    >>> X = [[1.0], [9.0]] * 2000
+    >>> model.fit(X, ["no", "yes"] * 2000).predict([[0.0], [10.0]]).tolist()
+    ['no', 'yes']
+    """
+
+    _loss = ("logistic", "softmax")
+
+    def __init__(
+        self,
+        epsilon: Number | None = None,
+        delta: Number | None = None,
+        *,
+        rho: Number | None = None,
+        bounds: Bounds | None = None,
+        keys: Keys | None = None,
+        classes: Sequence[Any] | None = None,
+        curator: Curator | None = None,
+        table: str | None = None,
+        steps: int = 16,
+        clip: Number = 3,
+        rate: Number = 6,
+    ) -> None:
+        self.epsilon, self.delta, self.rho = epsilon, delta, rho
+        self.bounds, self.keys, self.classes = bounds, keys, classes
+        self.curator, self.table = curator, table
+        self.steps, self.clip, self.rate = steps, clip, rate
+
+    def predict_proba(self, X: Any) -> Floats:
+        """The chance of each class, for each row."""
+        margins = self.decision_function(X)
+        if margins.ndim == 1:
+            margins = np.stack([np.zeros_like(margins), margins], axis=1)
+        weights = np.exp(margins - margins.max(axis=1, keepdims=True))
+        return np.asarray(weights / weights.sum(axis=1, keepdims=True))
+
+    def predict_log_proba(self, X: Any) -> Floats:
+        """The logarithm of the chance of each class."""
+        return np.asarray(np.log(self.predict_proba(X)))
