@@ -1,4 +1,5 @@
 """The public names of learning, each with the file it lives in; read by type checkers and by the lazy loader."""
 
+from .models.linear import LinearSVC as LinearSVC
 from .models.linear import LogisticRegression as LogisticRegression
 from .spent import ModelPrivacy as ModelPrivacy

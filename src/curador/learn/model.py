@@ -47,9 +47,9 @@ class PrivateModel(BaseEstimator):  # type: ignore[misc]
         label: RecordColumn | None,
         copies: int,
         neighbors: Neighbors,
-        guarantee: Guarantee,
+        rows: int | None,
     ) -> Any:
-        """What will be done, from declarations alone."""
+        """What will be done, from declarations alone; ``rows`` is their number, where it is declared."""
 
     @abstractmethod
     def _labels(self, y: Any, rows: int) -> Any:
@@ -77,7 +77,7 @@ class PrivateModel(BaseEstimator):  # type: ignore[misc]
             found,
             records.limit,
             table.neighbors,
-            self._guarantee,
+            table.size,
         )
         return made
 
@@ -97,7 +97,7 @@ class PrivateModel(BaseEstimator):  # type: ignore[misc]
         names, named = columns_of(X)
         encoding = encoding_for(names, self.bounds, self.keys)
         where, neighbors = self._charged()
-        learner = self._learner(None, encoding, None, 1, neighbors, self._guarantee)
+        learner = self._learner(None, encoding, None, 1, neighbors, None)
         design = design_of(X, encoding, named)
         labels = self._labels(y, len(design))
         charge: str | None = None

@@ -4,4 +4,5 @@ Reading order:
 
 * slopes — slopes of losses as integers
 * whitened — descent in coordinates made uncorrelated by noisy moments
+* sampled — DP-SGD: Poisson samples, clipped rows, noise on the sum
 """

@@ -47,10 +47,10 @@ class Whitened:
     """
 
     mu: Fraction
-    steps: int = 20
+    steps: int = 16
     clip: Fraction = Fraction(3)
-    rate: Fraction = Fraction(8)
-    share: Fraction = Fraction(2, 5)
+    learning_rate: Fraction = Fraction(6)
+    share: Fraction = Fraction(1, 3)
     damping: Fraction = Fraction(3, 10)
     copies: int = 1
     neighbors: Neighbors = Neighbors.ADD_REMOVE
@@ -70,6 +70,38 @@ class Whitened:
     def event(self, encoding: Encoding, outputs: int) -> Event:
         """All that is run, as one event."""
         return compose(self.moments(encoding).event, self.gradients(encoding.width * outputs).event * self.steps)
+
+    def descend(
+        self,
+        design: Design,
+        labels: NDArray[np.int32],
+        slopes: Slopes,
+        outputs: int,
+        entropy: Entropy = SYSTEM,
+        progress: Callable[[float], None] | None = None,
+    ) -> Floats:
+        """The weights of every encoded column, the mean of the second half of the steps; one column per output."""
+        encoding = design.encoding
+        moments = self.moments(encoding)
+        noisy = noisy_moments(design, moments, entropy)
+        made, rows = whitening(noisy, float(moments.sigma), float(self.damping))
+        most = caps(design, made, clip_units(self.clip))
+        shape = (encoding.width,) if outputs == 1 else (encoding.width, outputs)
+        noise = self.gradients(encoding.width * outputs)
+        at, mean = np.zeros(shape), np.zeros(shape)
+        back = made.astype(np.float64) / (1 << MAP_BITS)
+        far = float(self.learning_rate) / rows / (UNIT * SCALE * (1 << MAP_BITS))
+        for step in range(self.steps):
+            weights = np.clip(back @ at, -HEAVIEST, HEAVIEST)
+            margins = design.dot(np.rint(weights * (PER_ONE * FINE / SCALE))) / FINE
+            pull = clipped(slopes(margins, labels), most)
+            total = _turned(made, design.summed(pull))
+            at = at - far * np.asarray(noise.release(total, entropy=entropy))
+            if step >= self.steps // 2:
+                mean += at
+            if progress is not None:
+                progress((step + 1) / self.steps)
+        return np.asarray(np.clip(back @ (mean / (self.steps - self.steps // 2)), -HEAVIEST, HEAVIEST))
 
 
 SLACK = 1 + Fraction(1, 1 << 24)
@@ -113,7 +145,16 @@ def whitening(noisy: Floats, sigma: float, damping: float) -> tuple[Ints, float]
     return np.clip(grid, -(1 << 30), 1 << 30).astype(np.int64), rows
 
 
-def caps(design: Design, made: Ints, clip: int, unit: int = 1) -> Floats:
+def lengths_cap(design: Design, clip: int) -> Floats:
+    """The same as :func:`caps` for rows as they are encoded."""
+    found = np.empty(len(design))
+    for part, dense in design.blocks():
+        squared = (dense * dense).sum(axis=1)  # whole numbers below 2**53: the same in any order
+        found[part] = np.floor(clip / np.sqrt(squared) * (1 - 2.0**-40))
+    return found
+
+
+def caps(design: Design, made: Ints, clip: int) -> Floats:
     """The largest integer that each row may be multiplied by, so that it stays within the clipping length.
 
     Guarantee: cap * |made @ row| <= clip for every row, worked out from the row alone: lengths come from whole
@@ -137,39 +178,6 @@ def clipped(slopes: Floats, most: Floats) -> Floats:
     length = np.sqrt((slopes * slopes).sum(axis=1))  # of whole numbers below 2**53: the same in any order
     factor = np.minimum(1.0, most / np.maximum(length, 1.0) * (1 - 2.0**-40))
     return np.asarray(np.trunc(slopes * factor[:, None]))
-
-
-def descend(
-    design: Design,
-    labels: NDArray[np.int32],
-    slopes: Slopes,
-    outputs: int,
-    settings: Whitened,
-    entropy: Entropy = SYSTEM,
-    progress: Callable[[float], None] | None = None,
-) -> Floats:
-    """The weights of every encoded column, the mean of the second half of the steps; one column per output."""
-    encoding = design.encoding
-    moments = settings.moments(encoding)
-    noisy = noisy_moments(design, moments, entropy)
-    made, rows = whitening(noisy, float(moments.sigma), float(settings.damping))
-    most = caps(design, made, clip_units(settings.clip))
-    shape = (encoding.width,) if outputs == 1 else (encoding.width, outputs)
-    noise = settings.gradients(encoding.width * outputs)
-    at, mean = np.zeros(shape), np.zeros(shape)
-    back = made.astype(np.float64) / (1 << MAP_BITS)
-    far = float(settings.rate) / rows / (UNIT * SCALE * (1 << MAP_BITS))
-    for step in range(settings.steps):
-        weights = np.clip(back @ at, -HEAVIEST, HEAVIEST)
-        margins = design.dot(np.rint(weights * (PER_ONE * FINE / SCALE))) / FINE
-        pull = clipped(slopes(margins, labels), most)
-        total = _turned(made, design.summed(pull))
-        at = at - far * np.asarray(noise.release(total, entropy=entropy))
-        if step >= settings.steps // 2:
-            mean += at
-        if progress is not None:
-            progress((step + 1) / settings.steps)
-    return np.asarray(np.clip(back @ (mean / (settings.steps - settings.steps // 2)), -HEAVIEST, HEAVIEST))
 
 
 def _turned(made: Ints, total: Ints) -> Ints:

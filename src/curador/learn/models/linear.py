@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,8 +16,9 @@ from curador.accounting.events import Event
 from curador.curator.curator import Curator
 from curador.curator.training import ReadRows, RecordColumn
 from curador.errors import InvalidParameter
+from curador.learn.descent.sampled import PoissonDescent, calibrated
 from curador.learn.descent.slopes import hinge_slopes, logistic_slopes, softmax_slopes
-from curador.learn.descent.whitened import Slopes, Whitened, descend
+from curador.learn.descent.whitened import Slopes, Whitened
 from curador.learn.model import PrivateModel
 from curador.learn.pricing import mu_of
 from curador.learn.rows.declared import Bounds, Keys, declared_classes, labels_of
@@ -24,7 +26,7 @@ from curador.learn.rows.design import Design
 from curador.learn.rows.encoding import SCALE, Encoding, Floats
 from curador.learn.rows.records import RecordReader
 from curador.noise import SYSTEM, Entropy
-from curador.numbers import Number, positive, whole
+from curador.numbers import Number, positive, probability, whole
 from curador.privacy import Guarantee, Neighbors
 
 LOSSES: Mapping[str, Slopes] = {"logistic": logistic_slopes, "hinge": hinge_slopes, "softmax": softmax_slopes}
@@ -32,13 +34,13 @@ LOSSES: Mapping[str, Slopes] = {"logistic": logistic_slopes, "hinge": hinge_slop
 
 @dataclass(frozen=True)
 class LinearLearner:
-    """Learns the weights of a linear classifier by whitened descent: settings and declarations, no data."""
+    """Learns the weights of a linear classifier by noisy descent: settings and declarations, no data."""
 
     reader: RecordReader | None
     encoding: Encoding
     classes: tuple[Any, ...]
     loss: str
-    settings: Whitened
+    settings: Whitened | PoissonDescent
     guarantee: Guarantee
 
     @property
@@ -56,7 +58,8 @@ class LinearLearner:
 
     @property
     def code(self) -> Mapping[str, object]:
-        return {"learner": "whitened-descent", "loss": self.loss, "outputs": self.outputs, "settings": self.settings}
+        way = "whitened-descent" if isinstance(self.settings, Whitened) else "dp-sgd"
+        return {"learner": way, "loss": self.loss, "outputs": self.outputs, "settings": self.settings}
 
     def learn(self, read: ReadRows, progress: Any = None) -> bytes:
         """Learn from the records of a table."""
@@ -71,7 +74,7 @@ class LinearLearner:
         if (classes < 0).any():
             known = np.flatnonzero(classes >= 0)
             design, classes = design.some(known), classes[known]
-        weights = descend(design, classes, LOSSES[self.loss], self.outputs, self.settings, entropy, progress)
+        weights = self.settings.descend(design, classes, LOSSES[self.loss], self.outputs, entropy, progress)
         return json.dumps({"weights": weights.T.tolist()}).encode()
 
 
@@ -80,9 +83,13 @@ class LinearClassifier(ClassifierMixin, PrivateModel):  # type: ignore[misc]
 
     _loss: ClassVar[tuple[str, str]]
     classes: Sequence[Any] | None
-    steps: int
-    clip: Number
-    rate: Number
+    solver: str
+    steps: int | None
+    clip: Number | None
+    learning_rate: Number | None
+    sample_rate: Number | None
+    noise_multiplier: Number | None
+    rows: int | None
 
     def keyed(self, names: Sequence[str], label: str | None) -> Mapping[str, Sequence[Any]]:
         if label is None:
@@ -96,7 +103,7 @@ class LinearClassifier(ClassifierMixin, PrivateModel):  # type: ignore[misc]
         label: RecordColumn | None,
         copies: int,
         neighbors: Neighbors,
-        guarantee: Guarantee,
+        rows: int | None,
     ) -> LinearLearner:
         if label is not None:
             classes = tuple(label.keys or ())
@@ -104,16 +111,48 @@ class LinearClassifier(ClassifierMixin, PrivateModel):  # type: ignore[misc]
                 raise InvalidParameter(f"{label.name!r} has fewer than two classes.", fix="Declare its keys.")
         else:
             classes = tuple(declared_classes(self.classes).tolist())
-        settings = Whitened(
-            mu_of(guarantee),
-            steps=whole(self.steps, "steps", 2),
-            clip=positive(self.clip, "clip"),
-            rate=positive(self.rate, "rate"),
-            copies=copies,
-            neighbors=neighbors,
-        )
+        settings, kept = self._settings(copies, neighbors, rows)
         loss = self._loss[0] if len(classes) == 2 else self._loss[1]
-        return LinearLearner(reader, encoding, classes, loss, settings, guarantee)
+        if not loss:
+            raise InvalidParameter("This model is for two classes.", fix="Use LogisticRegression.")
+        return LinearLearner(reader, encoding, classes, loss, settings, kept)
+
+    def _settings(
+        self, copies: int, neighbors: Neighbors, declared: int | None
+    ) -> tuple[Whitened | PoissonDescent, Guarantee]:
+        """How it will be learned, and what that keeps: from parameters and declarations alone."""
+        if self.solver not in ("auto", "whitened", "sgd"):
+            raise InvalidParameter(f"No solver is called {self.solver!r}.", fix='Use "auto", "whitened" or "sgd".')
+        given = {
+            "steps": None if self.steps is None else whole(self.steps, "steps", 2),
+            "clip": None if self.clip is None else positive(self.clip, "clip"),
+            "learning_rate": None if self.learning_rate is None else positive(self.learning_rate, "learning_rate"),
+        }
+        chosen: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+        if self.solver != "sgd":
+            if any(x is not None for x in (self.sample_rate, self.noise_multiplier, self.rows)):
+                raise InvalidParameter(
+                    "sample_rate, noise_multiplier and rows are for DP-SGD.", fix='Give solver="sgd" too.'
+                )
+            guarantee = self._guarantee
+            return Whitened(mu_of(guarantee), copies=copies, neighbors=neighbors, **chosen), guarantee
+        if copies > 1:
+            raise InvalidParameter(
+                "DP-SGD samples rows, and a unit of this table has several.", fix='Use solver="whitened".'
+            )
+        rows = declared if self.rows is None else whole(self.rows, "rows", 1)
+        if rows is None:
+            raise InvalidParameter(
+                "DP-SGD needs the number of rows, which is not read from the data.",
+                fix='Give rows=, declared or bought by a count; or use solver="whitened", which does without.',
+            )
+        settings = {"sample_rate": Fraction(1, 32), "steps": 500, "clip": Fraction(1), "learning_rate": Fraction(4)}
+        settings |= chosen
+        if self.sample_rate is not None:
+            settings["sample_rate"] = probability(self.sample_rate, "sample_rate")
+        return calibrated(
+            self.noise_multiplier, (self.epsilon, self.delta, self.rho), rows=rows, neighbors=neighbors, **settings
+        )
 
     def _labels(self, y: Any, rows: int) -> NDArray[np.int32]:
         return labels_of(y, declared_classes(self.classes), rows)
@@ -176,14 +215,19 @@ class LogisticRegression(LinearClassifier):
         classes: Sequence[Any] | None = None,
         curator: Curator | None = None,
         table: str | None = None,
-        steps: int = 16,
-        clip: Number = 3,
-        rate: Number = 6,
+        solver: str = "auto",
+        steps: int | None = None,
+        clip: Number | None = None,
+        learning_rate: Number | None = None,
+        sample_rate: Number | None = None,
+        noise_multiplier: Number | None = None,
+        rows: int | None = None,
     ) -> None:
         self.epsilon, self.delta, self.rho = epsilon, delta, rho
         self.bounds, self.keys, self.classes = bounds, keys, classes
         self.curator, self.table = curator, table
-        self.steps, self.clip, self.rate = steps, clip, rate
+        self.solver, self.steps, self.clip, self.learning_rate = solver, steps, clip, learning_rate
+        self.sample_rate, self.noise_multiplier, self.rows = sample_rate, noise_multiplier, rows
 
     def predict_proba(self, X: Any) -> Floats:
         """The chance of each class, for each row."""
@@ -196,3 +240,42 @@ class LogisticRegression(LinearClassifier):
     def predict_log_proba(self, X: Any) -> Floats:
         """The logarithm of the chance of each class."""
         return np.asarray(np.log(self.predict_proba(X)))
+
+
+class LinearSVC(LinearClassifier):
+    """A linear support vector machine of two classes, learned with differential privacy.
+
+    The loss is the hinge, rounded over one unit of margin.  Parameters, doors and guarantee are those of
+    :class:`LogisticRegression`.
+
+    >>> model = LinearSVC(epsilon=1, delta=1e-5, bounds=(0, 10), classes=["no", "yes"])
+    >>> model.fit([[1.0], [9.0]] * 2000, ["no", "yes"] * 2000).predict([[0.0], [10.0]]).tolist()
+    ['no', 'yes']
+    """
+
+    _loss = ("hinge", "")
+
+    def __init__(
+        self,
+        epsilon: Number | None = None,
+        delta: Number | None = None,
+        *,
+        rho: Number | None = None,
+        bounds: Bounds | None = None,
+        keys: Keys | None = None,
+        classes: Sequence[Any] | None = None,
+        curator: Curator | None = None,
+        table: str | None = None,
+        solver: str = "auto",
+        steps: int | None = None,
+        clip: Number | None = None,
+        learning_rate: Number | None = None,
+        sample_rate: Number | None = None,
+        noise_multiplier: Number | None = None,
+        rows: int | None = None,
+    ) -> None:
+        self.epsilon, self.delta, self.rho = epsilon, delta, rho
+        self.bounds, self.keys, self.classes = bounds, keys, classes
+        self.curator, self.table = curator, table
+        self.solver, self.steps, self.clip, self.learning_rate = solver, steps, clip, learning_rate
+        self.sample_rate, self.noise_multiplier, self.rows = sample_rate, noise_multiplier, rows
