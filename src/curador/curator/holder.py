@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn, Self
 
 from curador.accounting.events import Event
 from curador.curator.analysts import Scopes
@@ -26,6 +26,16 @@ class BudgetHolder:
     ledger: Ledger
     scopes: Scopes
     _prepared: list[Prepared]
+
+    def __copy__(self) -> Self:
+        """The same: what is copied with it, such as a model, charges the same budgets."""
+        return self
+
+    def __deepcopy__(self, memo: object) -> Self:
+        return self
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a curator is not pickled: open the study in the other process, where it charges one ledger")
 
     def budget(self, scope: str | None = None) -> Balance:
         """The balance of a table, of an analyst, or of everybody together: spent and remaining."""

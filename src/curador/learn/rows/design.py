@@ -76,7 +76,7 @@ class Design:
 
         Assumes: at most 2**22 in absolute value.  Exact below 2**31 rows.
         """
-        columns = counts.reshape(len(self), -1)
+        columns = counts[:, None] if counts.ndim == 1 else counts
         p, d = len(self.encoding.numbers), self.encoding.width
         total = np.zeros((d, columns.shape[1]), np.int64)
         for start in range(0, len(self), 1 << 20):  # of so many, sums stay below 2**53

@@ -1,8 +1,8 @@
 """How one row becomes a vector of integers: from declared bounds and keys alone, each row by itself.
 
 A number is clipped to its bounds and put on a grid of 2 * SCALE steps, from -SCALE to SCALE; a key becomes SCALE in the
-column of that key, and zero in those of the others.  What is missing, or no number, is 0: the middle of the bounds;
-what is none of the keys is zero in all of them.  The last column is SCALE in every row: the intercept.
+column of that key, and zero in those of the others.  What is missing, infinite or no number is 0, the middle of the
+bounds; what is none of the keys is zero in all of them.  The last column is SCALE in every row: the intercept.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class NumberFeature:
     high: float
 
     def __post_init__(self) -> None:
-        if not (np.isfinite(self.low) and np.isfinite(self.high) and self.low < self.high):
+        if not (np.isfinite(self.low) and np.isfinite(self.high) and self.high / 2 - self.low / 2 > 1e-300):
             raise InvalidParameter(
                 f"The bounds of {self.name!r} are not two finite numbers, the lower first.", fix="Declare both."
             )
@@ -55,7 +55,9 @@ class NumberFeature:
         middle = self.low / 2 + self.high / 2
         with np.errstate(all="ignore"):
             x = np.rint((np.clip(values, self.low, self.high) - middle) / half * SCALE)
-        return np.asarray(np.clip(np.where(np.isnan(x), 0.0, x), -SCALE, SCALE).astype(np.int16))
+        return np.asarray(
+            np.clip(np.where(np.isfinite(values) & np.isfinite(x), x, 0.0), -SCALE, SCALE).astype(np.int16)
+        )
 
 
 @dataclass(frozen=True)
