@@ -427,9 +427,6 @@ class Curator(BudgetHolder, CopyHolder, ModelHolder):
         tables = {name: described(table, self.language) for name, table in self.tables.items()}
         return Description(tables, tuple(map(str, self.budgets())), self.language)
 
-    def __repr__(self) -> str:
-        return f"<Curator of {', '.join(self.tables)}: {'; '.join(map(str, self.budgets()))}>"
-
     def _repr_html_(self) -> str:
         return self.describe()._repr_html_()
 

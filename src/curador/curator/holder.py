@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NoReturn, Self
 
@@ -14,6 +14,7 @@ from curador.ledger.pricing import charged, left, price
 from curador.numbers import Number
 from curador.privacy import Guarantee, PureDP
 from curador.query.plan.budget import budget_of, grant_of
+from curador.query.tables.table import Table
 
 if TYPE_CHECKING:
     from curador.ledger.contract import Decision
@@ -23,9 +24,13 @@ if TYPE_CHECKING:
 class BudgetHolder:
     """The part of a curator that reads and changes its budgets; nothing here touches data."""
 
+    tables: Mapping[str, Table]
     ledger: Ledger
     scopes: Scopes
     _prepared: list[Prepared]
+
+    def __repr__(self) -> str:
+        return f"<Curator of {', '.join(self.tables)}: {'; '.join(map(str, self.budgets()))}>"
 
     def __copy__(self) -> Self:
         """The same: what is copied with it, such as a model, charges the same budgets."""

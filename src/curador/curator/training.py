@@ -22,6 +22,7 @@ from curador.query.records.columns import Records as Records
 from curador.query.records.columns import records
 from curador.query.tables.columns import Key
 from curador.query.tables.table import Table, contribution_of
+from curador.show.models import fit_text
 
 if TYPE_CHECKING:
     from curador.curator.table import CuratorTable
@@ -48,6 +49,10 @@ class Learner(Protocol):
 
     @property
     def code(self) -> Mapping[str, object]: ...
+
+    def notes(self, rows: int | None) -> Sequence[Mapping[str, Any]]:
+        """What will be done, as notes for an explanation; ``rows`` is how many there are, where it is declared."""
+        ...
 
     def learn(self, read: ReadRows, progress: Progress | None = None) -> bytes:
         """Learn from the rows; the outcome keeps the guarantee, and no error depends on a row."""
@@ -114,6 +119,16 @@ class TrainingRun:
     @property
     def note(self) -> Mapping[str, object]:
         return {"training": coded(self.learner.code), "text": self.text}
+
+    def explain(self, language: str = "en") -> str:
+        """What it would do and cost, in words: free, and the same whatever the data is."""
+        table = self.records.rows.table
+        cut = [] if self.records.rows.single else [{"code": "fit-cut", "rows": self.records.limit}]
+        notes = [*self.learner.notes(table.size), *cut]
+        return fit_text(self.text, self.guarantee, table.unit.id, table.neighbors.value, notes, language)
+
+    def __str__(self) -> str:
+        return self.explain()
 
     def prepare(self, engines: EnginePool) -> None:
         """Open the engine and write the statement, which may be refused; no row is read."""

@@ -6,8 +6,11 @@ Reading order:
 * rows — rows as integers, and exact sums over them
 * pricing — from a guarantee to how much noise it asks for
 * descent — noisy descent
+* madeup — made-up rows, to say beforehand what noise will do
 * spent — what a model cost, in words
 * model — the two doors of every model
+* saved — models as JSON files
+* recipe — a model described in a TOML file
 * models — the models, one file for each family
 """
 

@@ -2,4 +2,6 @@
 
 from .models.linear import LinearSVC as LinearSVC
 from .models.linear import LogisticRegression as LogisticRegression
+from .saved import load as load
+from .saved import save as save
 from .spent import ModelPrivacy as ModelPrivacy

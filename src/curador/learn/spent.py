@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from curador.accounting.events import Event
 from curador.accounting.meaning import posterior
 from curador.privacy import Guarantee, Neighbors
-from curador.show.explain import guarantee_text, whom
-from curador.show.words.say import say
+from curador.show.models import model_text
 
 
 @dataclass(frozen=True)
@@ -25,19 +24,9 @@ class ModelPrivacy:
     charge: str | None = None
 
     def sentence(self, language: str = "en") -> str:
-        promise = say(
-            "model-keeps",
-            language,
-            guarantee=guarantee_text(self.guarantee, language),
-            unit=whom(self.unit, language),
-            neighbors=say(self.neighbors.value, language),
-        )
-        paid = (
-            say("model-uncounted", language)
-            if self.charge is None
-            else say("model-charged", language, charge=self.charge)
-        )
-        return f"{promise} {paid} {posterior(self.guarantee).sentence(language)}"
+        """The guarantee, and what anyone could conclude, in words."""
+        said = model_text(self.guarantee, self.unit, self.neighbors.value, self.charge, language)
+        return f"{said} {posterior(self.guarantee).sentence(language)}"
 
     def __str__(self) -> str:
         return self.sentence()

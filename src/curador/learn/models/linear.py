@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, ClassVar
 
@@ -19,6 +19,7 @@ from curador.errors import InvalidParameter
 from curador.learn.descent.sampled import PoissonDescent, calibrated
 from curador.learn.descent.slopes import hinge_slopes, logistic_slopes, softmax_slopes
 from curador.learn.descent.whitened import Slopes, Whitened
+from curador.learn.madeup import ROWS, made_up
 from curador.learn.model import PrivateModel
 from curador.learn.pricing import mu_of
 from curador.learn.rows.declared import Bounds, Keys, declared_classes, labels_of
@@ -28,6 +29,7 @@ from curador.learn.rows.records import RecordReader
 from curador.noise import SYSTEM, Entropy
 from curador.numbers import Number, positive, probability, whole
 from curador.privacy import Guarantee, Neighbors
+from curador.show.tables import percent
 
 LOSSES: Mapping[str, Slopes] = {"logistic": logistic_slopes, "hinge": hinge_slopes, "softmax": softmax_slopes}
 
@@ -61,6 +63,26 @@ class LinearLearner:
         way = "whitened-descent" if isinstance(self.settings, Whitened) else "dp-sgd"
         return {"learner": way, "loss": self.loss, "outputs": self.outputs, "settings": self.settings}
 
+    def notes(self, rows: int | None) -> list[dict[str, Any]]:
+        """What will be done, and what it reached on made-up rows."""
+        settings = self.settings
+        number = rows or (settings.rows if isinstance(settings, PoissonDescent) else ROWS)
+        way = "fit-whitened" if isinstance(settings, Whitened) else "fit-sgd"
+        design, labels = made_up(self.encoding, number, len(self.classes))
+        noised, plain = (self._right(design, labels, s) for s in (settings, _without_noise(settings)))
+        clip = f"{float(settings.clip):g}"
+        return [
+            {"code": way, "steps": settings.steps, "columns": self.encoding.width, "clip": clip},
+            {"code": "fit-made-up", "rows": f"{number:,}", "noised": percent(noised), "plain": percent(plain)},
+        ]
+
+    def _right(self, design: Design, labels: NDArray[np.int32], settings: Whitened | PoissonDescent) -> float:
+        made = replace(self, settings=settings).train(design, labels)
+        weights = np.atleast_2d(np.array(json.loads(made)["weights"]))
+        found = design.dot(weights.T)
+        place = found[:, 0] > 0 if self.outputs == 1 else found.argmax(axis=1)
+        return float((place == labels).mean())
+
     def learn(self, read: ReadRows, progress: Any = None) -> bytes:
         """Learn from the records of a table."""
         assert self.reader is not None, "made for records"
@@ -76,6 +98,12 @@ class LinearLearner:
             design, classes = design.some(known), classes[known]
         weights = self.settings.descend(design, classes, LOSSES[self.loss], self.outputs, entropy, progress)
         return json.dumps({"weights": weights.T.tolist()}).encode()
+
+
+def _without_noise(settings: Whitened | PoissonDescent) -> Whitened | PoissonDescent:
+    if isinstance(settings, Whitened):
+        return replace(settings, mu=Fraction(10**6))
+    return replace(settings, noise_multiplier=Fraction(1, 10**6))
 
 
 class LinearClassifier(ClassifierMixin, PrivateModel):  # type: ignore[misc]

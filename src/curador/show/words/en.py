@@ -32,6 +32,11 @@ TEXTS = {
     "running-day": "Day {day} of {days}: totals of all days together are one event, paid for at opening.",
     "running-intervals": "Intervals are for one day; over many days some miss.",
     # -- a model
+    "fit-costs": "It costs {guarantee}, for {unit} {neighbors}; fitting the same again is free.",
+    "fit-cut": "Of each unit at most {rows} rows are learned from.",
+    "fit-whitened": "Learned by whitened descent: {steps} steps over {columns} columns, each row clipped to {clip}.",
+    "fit-sgd": "Learned by DP-SGD: {steps} steps over {columns} columns, each row clipped to {clip}.",
+    "fit-made-up": "On {rows} made-up rows with a linear rule such settings are right for {noised}, without noise for {plain}.",
     "model-keeps": "{guarantee} for {unit} {neighbors}.",
     "model-charged": "Charge {charge} of the ledger.",
     "model-uncounted": "No ledger counted it: every fit on the same people adds to it.",

@@ -32,6 +32,11 @@ TEXTS = {
     "running-day": "Día {day} de {days}: los totales de todos los días son un solo evento, pagado al abrir.",
     "running-intervals": "Los intervalos son de un día; a lo largo de muchos días alguno falla.",
     # -- a model
+    "fit-costs": "Cuesta {guarantee}, para {unit} {neighbors}; repetir el mismo ajuste es gratis.",
+    "fit-cut": "De cada unidad se aprende de {rows} filas como mucho.",
+    "fit-whitened": "Se aprende por descenso blanqueado: {steps} pasos sobre {columns} columnas, cada fila recortada a {clip}.",
+    "fit-sgd": "Se aprende por DP-SGD: {steps} pasos sobre {columns} columnas, cada fila recortada a {clip}.",
+    "fit-made-up": "En {rows} filas inventadas con una regla lineal, estos ajustes aciertan {noised}; sin ruido, {plain}.",
     "model-keeps": "{guarantee} para {unit} {neighbors}.",
     "model-charged": "Cargo {charge} del registro.",
     "model-uncounted": "Ningún registro lo contó: cada ajuste sobre las mismas personas se suma.",
