@@ -151,7 +151,7 @@ class PrivateModel(BaseEstimator):  # type: ignore[misc]
 
     def _design(self, X: Any) -> Design:
         check_is_fitted(self)
-        return design_of(X, self.encoding_, self._named)
+        return design_of(X, self.encoding_, self._named, type(self).__name__)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -7,11 +7,13 @@ left out.  An error that depends on a value would say whether somebody is in the
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.exceptions import DataConversionWarning
 
 from curador.errors import InvalidParameter, InvalidValue
 from curador.learn.rows.design import Design
@@ -26,6 +28,8 @@ Keys = Mapping[str, Sequence[object]]
 
 def columns_of(X: Any) -> tuple[tuple[str, ...], bool]:
     """The names of the columns of a frame, or x0, x1, … of an array; and whether they are named."""
+    if hasattr(X, "tocsr"):
+        raise InvalidValue("Sparse data are not read: sparse input is not supported.", fix="Use X.toarray().")
     named = getattr(X, "columns", None)
     if named is not None:
         names = tuple(named)
@@ -41,6 +45,11 @@ def columns_of(X: Any) -> tuple[tuple[str, ...], bool]:
         raise InvalidValue(
             f"Expected a 2D array of rows and features, got one of {len(shape)} dimensions. Reshape your data.",
             fix="Give one row for each unit, one column for each feature.",
+        )
+    if shape[1] == 0:
+        raise InvalidValue(
+            f"Found array with 0 feature(s) (shape={tuple(shape)}) while a minimum of 1 is required.",
+            fix="Give at least one column.",
         )
     return tuple(f"x{i}" for i in range(shape[1])), False
 
@@ -88,7 +97,7 @@ def _pairs(names: Sequence[str], bounds: Any) -> dict[str, tuple[float, float]]:
     return {name: (float(low), float(high)) for name, (low, high) in zip(names, found, strict=True)}
 
 
-def design_of(X: Any, encoding: Encoding, named: bool) -> Design:
+def design_of(X: Any, encoding: Encoding, named: bool, who: str = "this model") -> Design:
     """The rows of an array or a frame by an encoding.  Refused are other columns than those, and other types."""
     names, has_names = columns_of(X)
     wanted = [f.name for f in encoding.features]
@@ -102,7 +111,7 @@ def design_of(X: Any, encoding: Encoding, named: bool) -> Design:
     else:
         if len(names) != len(wanted):
             raise InvalidValue(
-                f"X has {len(names)} features, but this model is expecting {len(wanted)} features as input.",
+                f"X has {len(names)} features, but {who} is expecting {len(wanted)} features as input.",
                 fix="Give the columns it learned from, in that order.",
             )
         whole = np.asarray(X)
@@ -162,6 +171,7 @@ def labels_of(y: Any, classes: NDArray[Any], rows: int) -> NDArray[np.int32]:
         raise InvalidValue("This model requires y to be passed, but the target y is None.", fix="Give the labels.")
     array = np.asarray(y)
     if array.ndim == 2 and array.shape[1] == 1:
+        warnings.warn("A column-vector y was passed when a 1d array was expected.", DataConversionWarning, stacklevel=4)
         array = array[:, 0]
     if array.ndim != 1 or len(array) != rows:
         raise InvalidValue(
