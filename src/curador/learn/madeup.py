@@ -29,11 +29,11 @@ def made_up(encoding: Encoding, rows: int, classes: int) -> tuple[Design, NDArra
     """Rows that fill the declared bounds and keys evenly, with labels that follow a linear rule by chance."""
     p = len(encoding.numbers)
     numbers = [np.rint((2 * even(rows, j) - 1) * SCALE).astype(np.int16) for j in range(p)]
-    codes = [(even(rows, p + j) * f.width).astype(np.int32) for j, f in enumerate(encoding.keyed)]
+    codes = [(even(rows, p + j) * f.width).astype(np.int16) for j, f in enumerate(encoding.keyed)]
     design = Design(
         encoding,
         np.stack(numbers, axis=1) if numbers else np.zeros((rows, 0), np.int16),
-        np.stack(codes, axis=1) if codes else np.zeros((rows, 0), np.int32),
+        np.stack(codes, axis=1) if codes else np.zeros((rows, 0), np.int16),
     )
     weights = np.rint(1024 * np.cos(np.outer(np.arange(1, encoding.width + 1), np.arange(1, classes + 1))))
     margins = design.dot(weights)

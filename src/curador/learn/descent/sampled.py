@@ -20,8 +20,8 @@ from curador.accounting.calibration import calibrate
 from curador.accounting.events import Event, PoissonSampled
 from curador.curator.training import budget_of
 from curador.errors import InvalidParameter
-from curador.learn.descent.slopes import PER_ONE, UNIT
-from curador.learn.descent.whitened import FINE, HEAVIEST, Slopes, clipped, lengths_cap
+from curador.learn.descent.slopes import UNIT
+from curador.learn.descent.whitened import HEAVIEST, Slopes, lengths_cap, pulled
 from curador.learn.rows.design import Design
 from curador.learn.rows.encoding import SCALE, Encoding, Floats
 from curador.mechanisms.gaussian import Gaussian
@@ -81,9 +81,8 @@ class PoissonDescent:
             chosen = np.flatnonzero(bernoulli_array(self.sample_rate, len(design), entropy))
             some = design.some(chosen)
             weights = np.clip(at, -HEAVIEST, HEAVIEST)
-            margins = some.dot(np.rint(weights * (PER_ONE * FINE / SCALE))) / FINE
-            pull = clipped(slopes(margins, labels[chosen]), most[chosen])
-            at = at - far * np.asarray(noise.release(some.summed(pull), entropy=entropy))
+            total = pulled(some, labels[chosen], slopes, weights, most[chosen])
+            at = at - far * np.asarray(noise.release(total, entropy=entropy))
             if step >= self.steps // 2:
                 mean += at
             if progress is not None:

@@ -35,6 +35,9 @@ HEAVIEST = 1 << 14
 MAP_BITS = 12
 """Bits of the whitening map's fraction."""
 
+STEEPEST = 1 << 22
+"""No slope is larger, in its integers: sums of them are exact."""
+
 Slopes = Callable[[Floats, NDArray[np.int32]], Floats]
 
 
@@ -93,9 +96,7 @@ class Whitened:
         far = float(self.learning_rate) / rows / (UNIT * SCALE * (1 << MAP_BITS))
         for step in range(self.steps):
             weights = np.clip(back @ at, -HEAVIEST, HEAVIEST)
-            margins = design.dot(np.rint(weights * (PER_ONE * FINE / SCALE))) / FINE
-            pull = clipped(slopes(margins, labels), most)
-            total = _turned(made, design.summed(pull))
+            total = _turned(made, pulled(design, labels, slopes, weights, most))
             at = at - far * np.asarray(noise.release(total, entropy=entropy))
             if step >= self.steps // 2:
                 mean += at
@@ -145,16 +146,16 @@ def whitening(noisy: Floats, sigma: float, damping: float) -> tuple[Ints, float]
     return np.clip(grid, -(1 << 30), 1 << 30).astype(np.int64), rows
 
 
-def lengths_cap(design: Design, clip: int) -> Floats:
+def lengths_cap(design: Design, clip: int) -> NDArray[np.int32]:
     """The same as :func:`caps` for rows as they are encoded."""
-    found = np.empty(len(design))
+    found = np.empty(len(design), np.int32)
     for part, dense in design.blocks():
         squared = (dense * dense).sum(axis=1)  # whole numbers below 2**53: the same in any order
-        found[part] = np.floor(clip / np.sqrt(squared) * (1 - 2.0**-40))
+        found[part] = np.minimum(np.floor(clip / np.sqrt(squared) * (1 - 2.0**-40)), STEEPEST)
     return found
 
 
-def caps(design: Design, made: Ints, clip: int) -> Floats:
+def caps(design: Design, made: Ints, clip: int) -> NDArray[np.int32]:
     """The largest integer that each row may be multiplied by, so that it stays within the clipping length.
 
     Guarantee: cap * |made @ row| <= clip for every row, worked out from the row alone: lengths come from whole
@@ -162,22 +163,31 @@ def caps(design: Design, made: Ints, clip: int) -> Floats:
     """
     farthest = int(np.abs(made).sum(axis=1).max()) * SCALE
     shift = max(0, farthest.bit_length() - 22)
-    found = np.empty(len(design))
+    found = np.empty(len(design), np.int32)
     turned = made.astype(np.float64).T
     for part, dense in design.blocks():
         length = np.floor(np.abs(dense @ turned) * 2.0**-shift) + 1
         squared = (length * length).sum(axis=1)
-        found[part] = np.floor(clip * 2.0**-shift / np.sqrt(squared) * (1 - 2.0**-40))
+        found[part] = np.minimum(np.floor(clip * 2.0**-shift / np.sqrt(squared) * (1 - 2.0**-40)), STEEPEST)
     return found
 
 
-def clipped(slopes: Floats, most: Floats) -> Floats:
+def clipped(slopes: Floats, most: NDArray[np.int32]) -> Floats:
     """Slopes cut to what each row may have; of several, all by the same factor."""
     if slopes.ndim == 1:
         return np.asarray(np.clip(slopes, -most, most))
     length = np.sqrt((slopes * slopes).sum(axis=1))  # of whole numbers below 2**53: the same in any order
     factor = np.minimum(1.0, most / np.maximum(length, 1.0) * (1 - 2.0**-40))
     return np.asarray(np.trunc(slopes * factor[:, None]))
+
+
+def pulled(design: Design, labels: NDArray[np.int32], slopes: Slopes, weights: Floats, most: NDArray[np.int32]) -> Ints:
+    """The sum over rows of each row times its clipped slope, at these weights."""
+    on_grid = np.rint(weights * (PER_ONE * FINE / SCALE))
+    total = np.zeros(weights.shape, np.int64)
+    for part, piece in design.pieces():
+        total += piece.summed(clipped(slopes(piece.dot(on_grid) / FINE, labels[part]), most[part]))
+    return total
 
 
 def _turned(made: Ints, total: Ints) -> Ints:

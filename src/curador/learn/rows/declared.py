@@ -122,12 +122,12 @@ def design_of(X: Any, encoding: Encoding, named: bool, who: str = "this model") 
         if isinstance(feature, NumberFeature):
             numbers.append(feature.encoded(as_numbers(values)))
         else:
-            coded.append(codes(list(values), feature.keys))
+            coded.append(codes(list(values), feature.keys).astype(np.int16))
     rows = len(numbers[0] if numbers else coded[0])
     return Design(
         encoding,
         np.stack(numbers, axis=1) if numbers else np.zeros((rows, 0), np.int16),
-        np.stack(coded, axis=1) if coded else np.zeros((rows, 0), np.int32),
+        np.stack(coded, axis=1) if coded else np.zeros((rows, 0), np.int16),
     )
 
 

@@ -18,8 +18,8 @@ from curador.learn.rows.encoding import SCALE, Encoding, Floats, Ints
 BLOCK = 1 << 13
 """Rows that are laid out densely at a time: few enough for the cache."""
 
-EXACT = 1 << 53
-"""Below this, sums of integers in doubles are exact."""
+PIECE = 1 << 16
+"""Rows whose margins and slopes are worked out at a time."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -28,7 +28,7 @@ class Design:
 
     encoding: Encoding
     numbers: NDArray[np.int16]
-    codes: NDArray[np.int32]
+    codes: NDArray[np.int16]
 
     def __len__(self) -> int:
         return len(self.numbers)
@@ -36,6 +36,12 @@ class Design:
     def some(self, chosen: NDArray[np.intp]) -> Design:
         """The rows at these places."""
         return Design(self.encoding, self.numbers[chosen], self.codes[chosen])
+
+    def pieces(self) -> Iterator[tuple[slice, Design]]:
+        """Some rows at a time, each part with its place: what is worked out for each row stays small."""
+        for start in range(0, len(self), PIECE):
+            part = slice(start, min(start + PIECE, len(self)))
+            yield part, Design(self.encoding, self.numbers[part], self.codes[part])
 
     def blocks(self) -> Iterator[tuple[slice, Floats]]:
         """The rows laid out densely, some at a time, each with its place."""
@@ -79,14 +85,13 @@ class Design:
         columns = counts[:, None] if counts.ndim == 1 else counts
         p, d = len(self.encoding.numbers), self.encoding.width
         total = np.zeros((d, columns.shape[1]), np.int64)
-        for start in range(0, len(self), 1 << 20):  # of so many, sums stay below 2**53
-            part = slice(start, start + (1 << 20))
+        for part, piece in self.pieces():  # of so many, sums stay below 2**53
             some = columns[part]
             if p:
-                total[:p] += (self.numbers[part].astype(np.float64).T @ some).astype(np.int64)
+                total[:p] += (piece.numbers.astype(np.float64).T @ some).astype(np.int64)
             total[-1] += SCALE * some.sum(axis=0).astype(np.int64)
             for j, (first, feature) in enumerate(zip(self.encoding.starts, self.encoding.keyed, strict=True)):
-                place = self.codes[part, j] + 1
+                place = piece.codes[:, j] + 1
                 for k in range(some.shape[1]):
                     found = np.bincount(place, weights=some[:, k], minlength=feature.width + 1)[1:]
                     total[first : first + feature.width, k] += SCALE * found.astype(np.int64)

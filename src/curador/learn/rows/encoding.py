@@ -19,6 +19,9 @@ from curador.errors import InvalidParameter
 SCALE = 1 << 10
 """The integer that stands for 1."""
 
+MOST_KEYS = 10_000
+"""The most keys of one feature."""
+
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
@@ -66,6 +69,12 @@ class KeyFeature:
 
     name: str
     keys: tuple[object, ...]
+
+    def __post_init__(self) -> None:
+        if not 1 <= len(self.keys) <= MOST_KEYS or len(set(self.keys)) < len(self.keys):
+            raise InvalidParameter(
+                f"{self.name!r} needs different keys, at most {MOST_KEYS:,}.", fix="Declare them, each once."
+            )
 
     @property
     def width(self) -> int:

@@ -38,7 +38,7 @@ class RecordReader:
     label: str | None
 
     def read(self, read: ReadRows) -> tuple[Design, NDArray[np.int32], Floats]:
-        """All rows: encoded, the class of each, and its number where the label is a number (else zeros)."""
+        """All rows: encoded, the class of each, and its number where the label is one (else none)."""
         encoding = Encoding(tuple(feature_of(c) for c in self.columns if c.name != self.label))
         found = _Collected(len(encoding.numbers), len(encoding.keyed))
         read(lambda rows: self._take(rows, found))
@@ -47,21 +47,21 @@ class RecordReader:
 
     def _take(self, rows: Ints, found: _Collected) -> None:
         kept = np.ones(len(rows), bool)
-        classes, values = np.zeros(len(rows), np.int32), np.zeros(len(rows))
+        classes, values = np.zeros(len(rows), np.int32), np.zeros(0)
         numbers: list[NDArray[np.int16]] = []
-        codes: list[NDArray[np.int32]] = []
+        codes: list[NDArray[np.int16]] = []
         for i, column in enumerate(self.columns):
             x = rows[:, i]
             if column.name == self.label:
                 kept = x >= 0
                 classes = x.astype(np.int32)
-                values = np.zeros(len(rows)) if column.keys is not None else _real(x, column)
+                values = np.zeros(0) if column.keys is not None else _real(x, column)
             elif column.keys is None:
                 feature = feature_of(column)
                 assert isinstance(feature, NumberFeature)
                 numbers.append(feature.encoded(_real(x, column)))
             else:
-                codes.append(x.astype(np.int32))
+                codes.append(x.astype(np.int16))
         found.add(kept, numbers, codes, classes, values)
 
 
@@ -84,27 +84,33 @@ class _Collected:
         self,
         kept: NDArray[np.bool_],
         numbers: Sequence[NDArray[np.int16]],
-        codes: Sequence[NDArray[np.int32]],
+        codes: Sequence[NDArray[np.int16]],
         classes: NDArray[np.int32],
         values: Floats,
     ) -> None:
         some = (
             np.stack(numbers, axis=1) if numbers else np.zeros((len(kept), 0), np.int16),
-            np.stack(codes, axis=1) if codes else np.zeros((len(kept), 0), np.int32),
+            np.stack(codes, axis=1) if codes else np.zeros((len(kept), 0), np.int16),
             classes,
             values,
         )
-        self.parts.append(tuple(part[kept] for part in some))
+        self.parts.append(tuple(part[kept] if len(part) else part for part in some))
 
-    def arrays(self) -> tuple[NDArray[np.int16], NDArray[np.int32], NDArray[np.int32], Floats]:
+    def arrays(self) -> tuple[NDArray[np.int16], NDArray[np.int16], NDArray[np.int32], Floats]:
         if not self.parts:
-            empty = np.zeros((0, self.of_numbers), np.int16), np.zeros((0, self.of_keys), np.int32)
+            empty = np.zeros((0, self.of_numbers), np.int16), np.zeros((0, self.of_keys), np.int16)
             return *empty, np.zeros(0, np.int32), np.zeros(0)
-        numbers, codes, classes, values = (np.concatenate(column) for column in zip(*self.parts, strict=True))
+        columns = [list(column) for column in zip(*self.parts, strict=True)]
+        self.parts.clear()
+        found = []
+        for column in columns:  # each as soon as it is whole, so that no more than one is there twice
+            found.append(np.concatenate(column))
+            column.clear()
+        numbers, codes, classes, values = found
         return numbers, codes, classes, values
 
 
 def array_design(values: Floats, encoding: Encoding) -> Design:
     """The rows of an array whose columns are the numbers of an encoding."""
     columns = [feature.encoded(values[:, i]) for i, feature in enumerate(encoding.numbers)]
-    return Design(encoding, np.stack(columns, axis=1), np.zeros((len(values), 0), np.int32))
+    return Design(encoding, np.stack(columns, axis=1), np.zeros((len(values), 0), np.int16))
