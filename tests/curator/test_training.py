@@ -150,6 +150,30 @@ def test_rows_of_a_condition_and_expressions() -> None:
     assert found.feature_names_in_.tolist() == ["age * age", "town"]
 
 
+def test_a_score_is_two_noised_counts_and_is_charged() -> None:
+    curator = held()
+    of = fitted(curator)
+    score = curator.score(of, "people", label="rich", epsilon="0.5")
+    true = float((of.predict(people().to_pandas()[FEATURES]) == np.array(people()["rich"].to_pylist())).mean())
+    low, high = score.interval(0.999)
+    assert low <= true <= high
+    assert high - low < 0.02
+    assert curator.budget().remaining == ApproxDP(1.5, 9e-5)
+    assert curator.score(of, "people", label="rich", epsilon="0.5").right == score.right
+    assert len(curator.history()) == 2
+    with pytest.raises(InvalidParameter, match="other columns"):
+        curator.score(of, "people", label="rich", features={"age": "age"}, epsilon="0.5")
+
+
+def test_classes_are_sorted_whatever_the_order_of_the_keys() -> None:
+    keys = {**COLUMNS, "rich": {"type": "text", "keys": ["yes", "no"]}}
+    curator = Curator({"people": Table(people(), columns=keys)}, budget=ApproxDP(3, 1e-4))
+    found = fitted(curator)
+    assert found.classes_.tolist() == ["no", "yes"]
+    assert right(found) > 0.85
+    assert curator.score(found, "people", label="rich", epsilon=1).accuracy > 0.85
+
+
 def test_another_curators_rows_are_refused() -> None:
     with pytest.raises(InvalidParameter, match="another curator"):
         held().fit(model(), held().table("people"), features=FEATURES, label="rich")
@@ -204,6 +228,12 @@ class TestArrays:
         found = GridSearchCV(of, {"clip": [1, 3]}, cv=2, scoring="accuracy", refit=True)
         found.fit(rows[["age"]], rows["rich"])
         assert len(curator.history()) == 5
+
+    def test_a_score_of_arrays_is_refused_with_a_curator(self) -> None:
+        rows = people().to_pandas()
+        of = model(bounds=(0, 100), classes=["no", "yes"], curator=held()).fit(rows[["age"]], rows["rich"])
+        with pytest.raises(InvalidParameter, match="charged"):
+            of.score(rows[["age"]], rows["rich"])
 
     def test_a_model_with_a_curator_is_not_pickled(self) -> None:
         of = model(bounds=(0, 100), classes=["no", "yes"], curator=held())

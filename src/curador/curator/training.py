@@ -12,9 +12,11 @@ from curador.engines.engine import Progress, Take
 from curador.engines.pool import EnginePool
 from curador.errors import InvalidParameter
 from curador.mechanisms.sensitivity import Contribution
+from curador.numbers import Number
 from curador.privacy import Guarantee, Neighbors
 from curador.query.aggregates.counts import count
 from curador.query.ask.builder import Condition, TableQuery
+from curador.query.ask.question import Question
 from curador.query.plan.budget import budget_of as budget_of  # for models, which name their budget as questions do
 from curador.query.plan.identity import coded, declared, digest
 from curador.query.records.columns import RecordColumn as RecordColumn
@@ -220,6 +222,25 @@ class Model(Protocol):
         ...
 
 
+class Scorable(Protocol):
+    """A fitted classifier as a curator sees it."""
+
+    @property
+    def learned_from(self) -> Sequence[str]:
+        """The names of its features."""
+        ...
+
+    def keyed(self, names: Sequence[str], label: str | None) -> Mapping[str, Sequence[Key]]: ...
+
+    def scorer(self, records: Records, label: str, epsilon: Number) -> Learner:
+        """What counts how often it is right on these records."""
+        ...
+
+    def scored(self, run: TrainingRun, bought: Bought) -> Any:
+        """The score that was bought."""
+        ...
+
+
 AnyModel = TypeVar("AnyModel", bound=Model)
 
 
@@ -262,6 +283,43 @@ class ModelHolder:
         run = self.training(model, table, features=features, label=label, contribution=contribution)
         return model.take(run, self.buy(run, Request(because, override, analyst, key, fresh, progress)))
 
+    def score(
+        self,
+        model: Scorable,
+        table: str | TableQuery,
+        *,
+        label: str,
+        features: Mapping[str, Condition] | None = None,
+        epsilon: Number,
+        contribution: Contribution | tuple[int, int] | int | None = None,
+        because: str = "",
+        override: bool = False,
+        analyst: str | None = None,
+        key: str | None = None,
+        fresh: bool = False,
+        progress: Progress | bool = False,
+    ) -> Any:
+        """Pay, and learn how often a fitted classifier is right on a table; two noised counts.
+
+        ``features`` are needed where the model was fitted with names for expressions.
+        """
+        query, limits = self._rows(table, contribution)
+        columns = _columns(query, features or model.learned_from, label)
+        keyed = model.keyed([name for name in columns if name != label], label)
+        read = records(limits, columns, keyed, self.tables)
+        run = TrainingRun(read, model.scorer(read, label, epsilon), f"{type(model).__name__} scored on {query.table}")
+        return model.scored(run, self.buy(run, Request(because, override, analyst, key, fresh, progress)))
+
+    def _rows(
+        self, table: str | TableQuery, contribution: Contribution | tuple[int, int] | int | None
+    ) -> tuple[TableQuery, Question]:
+        query = self.table(table) if isinstance(table, str) else table
+        if query.tables is not self.tables:
+            raise InvalidParameter("These rows are another curator's.", fix="Start from this curator's table().")
+        if contribution is not None:
+            query = replace(query, contribution=contribution_of(contribution))
+        return query, query.aggregate(rows_=count()).question
+
     def training(
         self,
         model: Model,
@@ -272,14 +330,9 @@ class ModelHolder:
         contribution: Contribution | tuple[int, int] | int | None = None,
     ) -> TrainingRun:
         """What :meth:`fit` would do and cost; free, and made without reading data."""
-        query = self.table(table) if isinstance(table, str) else table
-        if query.tables is not self.tables:
-            raise InvalidParameter("These rows are another curator's.", fix="Start from this curator's table().")
-        if contribution is not None:
-            query = replace(query, contribution=contribution_of(contribution))
+        query, question = self._rows(table, contribution)
         columns = _columns(query, features, label)
         keyed = model.keyed([name for name in columns if name != label], label)
-        question = query.aggregate(rows_=count()).question
         read = records(question, columns, keyed, self.tables)
         shown = ", ".join(name for name in columns if name != label)
         text = f"{type(model).__name__} of {query.table} from {shown}" + (f" to {label}" if label else "")

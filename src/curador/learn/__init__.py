@@ -9,6 +9,7 @@ Reading order:
 * madeup — made-up rows, to say beforehand what noise will do
 * spent — what a model cost, in words
 * model — the two doors of every model
+* score — how often a classifier is right on private rows
 * saved — models as JSON files
 * recipe — a model described in a TOML file
 * models — the models, one file for each family

@@ -4,4 +4,5 @@ from .models.linear import LinearSVC as LinearSVC
 from .models.linear import LogisticRegression as LogisticRegression
 from .saved import load as load
 from .saved import save as save
+from .score import ModelScore as ModelScore
 from .spent import ModelPrivacy as ModelPrivacy

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -11,21 +12,24 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
 
 from curador.accounting.events import Event
 from curador.curator.curator import Curator
-from curador.curator.training import ReadRows, RecordColumn
+from curador.curator.purchase import Bought
+from curador.curator.training import ReadRows, RecordColumn, Records, TrainingRun, budget_of
 from curador.errors import InvalidParameter
 from curador.learn.descent.sampled import PoissonDescent, calibrated
 from curador.learn.descent.slopes import hinge_slopes, logistic_slopes, softmax_slopes
-from curador.learn.descent.whitened import Slopes, Whitened
+from curador.learn.descent.whitened import FINE, Slopes, Whitened
 from curador.learn.madeup import ROWS, made_up
 from curador.learn.model import PrivateModel
 from curador.learn.pricing import mu_of
 from curador.learn.rows.declared import Bounds, Keys, declared_classes, labels_of
 from curador.learn.rows.design import Design
 from curador.learn.rows.encoding import SCALE, Encoding, Floats
-from curador.learn.rows.records import RecordReader
+from curador.learn.rows.records import RecordReader, encoding_of
+from curador.learn.score import ModelScore, ScoreLearner
 from curador.noise import SYSTEM, Entropy
 from curador.numbers import Number, positive, probability, whole
 from curador.privacy import Guarantee, Neighbors
@@ -86,8 +90,9 @@ class LinearLearner:
     def learn(self, read: ReadRows, progress: Any = None) -> bytes:
         """Learn from the records of a table."""
         assert self.reader is not None, "made for records"
-        design, classes, _ = self.reader.read(read)
-        return self.train(design, classes, progress=progress)
+        design, keys, _ = self.reader.read(read)
+        (label,) = (c for c in self.reader.columns if c.name == self.reader.label)
+        return self.train(design, in_order(label.keys or ())[keys], progress=progress)
 
     def train(
         self, design: Design, classes: NDArray[np.int32], entropy: Entropy = SYSTEM, progress: Any = None
@@ -134,7 +139,7 @@ class LinearClassifier(ClassifierMixin, PrivateModel):  # type: ignore[misc]
         rows: int | None,
     ) -> LinearLearner:
         if label is not None:
-            classes = tuple(label.keys or ())
+            classes = tuple(sorted(label.keys or ()))  # keys are of one type
             if len(classes) < 2:
                 raise InvalidParameter(f"{label.name!r} has fewer than two classes.", fix="Declare its keys.")
         else:
@@ -191,6 +196,49 @@ class LinearClassifier(ClassifierMixin, PrivateModel):  # type: ignore[misc]
         self.weights_, self.n_iter_ = weights, learner.settings.steps
         self.coef_, self.intercept_ = in_units(weights, learner.encoding)
 
+    @property
+    def learned_from(self) -> tuple[str, ...]:
+        """The names of its features."""
+        check_is_fitted(self)
+        return tuple(f.name for f in self.encoding_.features)
+
+    def scorer(self, records: Records, label: str, epsilon: Number) -> ScoreLearner:
+        """What counts how often it is right on records: see ``Curator.score``."""
+        if encoding_of(records, label) != self.encoding_:
+            raise InvalidParameter("The model learned from other columns than these.", fix="Give the same features.")
+        (found,) = (c for c in records.columns if c.name == label)
+        if sorted(found.keys or ()) != self.classes_.tolist():
+            raise InvalidParameter("The model knows other classes than this label.", fix="Score it on what it learned.")
+        back = np.argsort(in_order(found.keys or ()))  # from a class to its place among the keys as declared
+        grid = np.rint(self.weights_ * FINE).T  # so that a margin is exact, and depends on its row alone
+
+        def predicted(design: Design) -> NDArray[np.int32]:
+            margins = design.dot(grid)
+            best = (margins[:, 0] > 0) if len(self.classes_) == 2 else margins.argmax(axis=1)
+            return np.asarray(back[best.astype(np.intp)], np.int32)
+
+        code = hashlib.sha256(np.ascontiguousarray(self.weights_).tobytes()).hexdigest()
+        reader, table = RecordReader(records.columns, label), records.rows.table
+        return ScoreLearner(reader, predicted, code, records.limit, table.neighbors, budget_of(epsilon))
+
+    def scored(self, run: TrainingRun, bought: Bought) -> ModelScore:
+        """The score that was bought."""
+        found = json.loads(bought.measurement)
+        assert isinstance(run.learner, ScoreLearner)
+        return ModelScore(found["right"], found["wrong"], run.learner.noise, str(bought.charge.id))
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """The share of rows it is right about; for rows that are not private.
+
+        Fails: refused with a curator, whose rows are: ``curator.score`` charges for them.
+        """
+        if self.curator is not None:
+            raise InvalidParameter(
+                "A score on private rows is an answer, and is charged.",
+                fix="Use curator.score(model, table, …); or a copy of the model without a curator on public rows.",
+            )
+        return float(super().score(X, y, sample_weight))
+
     def decision_function(self, X: Any) -> Floats:
         """The margin of each row, for the second class; with more than two, one for each class."""
         found = self._design(X).dot(self.weights_.T) / SCALE
@@ -201,6 +249,15 @@ class LinearClassifier(ClassifierMixin, PrivateModel):  # type: ignore[misc]
         margins = self.decision_function(X)
         place = (margins > 0).astype(np.intp) if margins.ndim == 1 else margins.argmax(axis=1)
         return np.asarray(self.classes_[place])
+
+
+def in_order(keys: Sequence[Any]) -> NDArray[np.int32]:
+    """The place of each key among the sorted ones: classes are sorted, as scikit-learn's tools expect.
+
+    >>> in_order(["b", "c", "a"]).tolist()
+    [1, 2, 0]
+    """
+    return np.argsort(np.argsort(np.array(keys))).astype(np.int32)
 
 
 def in_units(weights: Floats, encoding: Encoding) -> tuple[Floats, Floats]:

@@ -37,6 +37,7 @@ TEXTS = {
     "fit-whitened": "Learned by whitened descent: {steps} steps over {columns} columns, each row clipped to {clip}.",
     "fit-sgd": "Learned by DP-SGD: {steps} steps over {columns} columns, each row clipped to {clip}.",
     "fit-made-up": "On {rows} made-up rows with a linear rule such settings are right for {noised}, without noise for {plain}.",
+    "score-counts": "Two counts, of rows it is right and wrong about, each within ± {error}, 95 % of the time.",
     "model-keeps": "{guarantee} for {unit} {neighbors}.",
     "model-charged": "Charge {charge} of the ledger.",
     "model-uncounted": "No ledger counted it: every fit on the same people adds to it.",

@@ -37,6 +37,7 @@ TEXTS = {
     "fit-whitened": "Se aprende por descenso blanqueado: {steps} pasos sobre {columns} columnas, cada fila recortada a {clip}.",
     "fit-sgd": "Se aprende por DP-SGD: {steps} pasos sobre {columns} columnas, cada fila recortada a {clip}.",
     "fit-made-up": "En {rows} filas inventadas con una regla lineal, estos ajustes aciertan {noised}; sin ruido, {plain}.",
+    "score-counts": "Dos recuentos, de filas en que acierta y en que falla, cada uno dentro de ± {error}, el 95 % de las veces.",
     "model-keeps": "{guarantee} para {unit} {neighbors}.",
     "model-charged": "Cargo {charge} del registro.",
     "model-uncounted": "Ningún registro lo contó: cada ajuste sobre las mismas personas se suma.",
