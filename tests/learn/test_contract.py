@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from sklearn.utils.estimator_checks import check_estimator
 
-from curador.learn import LinearSVC, LogisticRegression
+from curador.learn import AdditiveClassifier, LinearSVC, LogisticRegression
 
 DECLARED = "classes are declared, never read from the labels"
 VALUES = "an error that depends on a value would say who is in the data"
@@ -25,7 +25,7 @@ EXPECTED = {
 }
 
 
-@pytest.mark.parametrize("kind", [LogisticRegression, LinearSVC])
+@pytest.mark.parametrize("kind", [LogisticRegression, LinearSVC, AdditiveClassifier])
 def test_checks_of_scikit_learn(kind: Any) -> None:
     model = kind(1000, 1e-5, bounds=(-100, 100), classes=[0, 1])
     found = check_estimator(model, on_fail=None, on_skip=None, expected_failed_checks=EXPECTED)

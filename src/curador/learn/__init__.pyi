@@ -1,5 +1,6 @@
 """The public names of learning, each with the file it lives in; read by type checkers and by the lazy loader."""
 
+from .models.additive import AdditiveClassifier as AdditiveClassifier
 from .models.linear import LinearSVC as LinearSVC
 from .models.linear import LogisticRegression as LogisticRegression
 from .saved import load as load

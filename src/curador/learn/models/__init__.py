@@ -3,4 +3,5 @@
 Reading order:
 
 * linear — linear classifiers
+* additive — a step function of every number, added up
 """

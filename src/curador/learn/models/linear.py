@@ -7,7 +7,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,6 +35,9 @@ from curador.numbers import Number, positive, probability, whole
 from curador.privacy import Guarantee, Neighbors
 from curador.show.tables import percent
 
+if TYPE_CHECKING:
+    from curador.learn.models.additive import Binning
+
 LOSSES: Mapping[str, Slopes] = {"logistic": logistic_slopes, "hinge": hinge_slopes, "softmax": softmax_slopes}
 
 
@@ -48,6 +51,7 @@ class LinearLearner:
     loss: str
     settings: Whitened | PoissonDescent
     guarantee: Guarantee
+    binning: Binning | None = None
 
     @property
     def outputs(self) -> int:
@@ -55,8 +59,13 @@ class LinearLearner:
         return 1 if len(self.classes) == 2 else len(self.classes)
 
     @property
+    def wide(self) -> Encoding:
+        """The features as they are learned from: with their bins, where there are any."""
+        return self.encoding if self.binning is None else self.binning.encoding(self.encoding)
+
+    @property
     def event(self) -> Event:
-        return self.settings.event(self.encoding, self.outputs)
+        return self.settings.event(self.wide, self.outputs)
 
     @property
     def kinds(self) -> frozenset[str]:
@@ -65,7 +74,13 @@ class LinearLearner:
     @property
     def code(self) -> Mapping[str, object]:
         way = "whitened-descent" if isinstance(self.settings, Whitened) else "dp-sgd"
-        return {"learner": way, "loss": self.loss, "outputs": self.outputs, "settings": self.settings}
+        made: dict[str, object] = {
+            "learner": way,
+            "loss": self.loss,
+            "outputs": self.outputs,
+            "settings": self.settings,
+        }
+        return made if self.binning is None else {**made, "bins": self.binning.edges}
 
     def notes(self, rows: int | None) -> list[dict[str, Any]]:
         """What will be done, and what it reached on made-up rows."""
@@ -76,14 +91,14 @@ class LinearLearner:
         noised, plain = (self._right(design, labels, s) for s in (settings, _without_noise(settings)))
         clip = f"{float(settings.clip):g}"
         return [
-            {"code": way, "steps": settings.steps, "columns": self.encoding.width, "clip": clip},
+            {"code": way, "steps": settings.steps, "columns": self.wide.width, "clip": clip},
             {"code": "fit-made-up", "rows": f"{number:,}", "noised": percent(noised), "plain": percent(plain)},
         ]
 
     def _right(self, design: Design, labels: NDArray[np.int32], settings: Whitened | PoissonDescent) -> float:
         made = replace(self, settings=settings).train(design, labels)
         weights = np.atleast_2d(np.array(json.loads(made)["weights"]))
-        found = design.dot(weights.T)
+        found = (design if self.binning is None else self.binning.design(design)).dot(weights.T)
         place = found[:, 0] > 0 if self.outputs == 1 else found.argmax(axis=1)
         return float((place == labels).mean())
 
@@ -101,6 +116,8 @@ class LinearLearner:
         if (classes < 0).any():
             known = np.flatnonzero(classes >= 0)
             design, classes = design.some(known), classes[known]
+        if self.binning is not None:
+            design = self.binning.design(design)
         weights = self.settings.descend(design, classes, LOSSES[self.loss], self.outputs, entropy, progress)
         return json.dumps({"weights": weights.T.tolist()}).encode()
 
@@ -194,7 +211,7 @@ class LinearClassifier(ClassifierMixin, PrivateModel):  # type: ignore[misc]
         weights = np.atleast_2d(np.array(json.loads(measurement)["weights"], np.float64))
         self.classes_ = np.array(learner.classes)
         self.weights_, self.n_iter_ = weights, learner.settings.steps
-        self.coef_, self.intercept_ = in_units(weights, learner.encoding)
+        self.coef_, self.intercept_ = in_units(weights, learner.wide)
 
     @property
     def learned_from(self) -> tuple[str, ...]:
@@ -213,7 +230,7 @@ class LinearClassifier(ClassifierMixin, PrivateModel):  # type: ignore[misc]
         grid = np.rint(self.weights_ * FINE).T  # so that a margin is exact, and depends on its row alone
 
         def predicted(design: Design) -> NDArray[np.int32]:
-            margins = design.dot(grid)
+            margins = self._wide(design).dot(grid)
             best = (margins[:, 0] > 0) if len(self.classes_) == 2 else margins.argmax(axis=1)
             return np.asarray(back[best.astype(np.intp)], np.int32)
 
@@ -239,9 +256,13 @@ class LinearClassifier(ClassifierMixin, PrivateModel):  # type: ignore[misc]
             )
         return float(super().score(X, y, sample_weight))
 
+    def _wide(self, design: Design) -> Design:
+        """Rows as the weights are for them."""
+        return design
+
     def decision_function(self, X: Any) -> Floats:
         """The margin of each row, for the second class; with more than two, one for each class."""
-        found = self._design(X).dot(self.weights_.T) / SCALE
+        found = self._wide(self._design(X)).dot(self.weights_.T) / SCALE
         return np.asarray(found[:, 0] if len(self.classes_) == 2 else found)
 
     def predict(self, X: Any) -> NDArray[Any]:
