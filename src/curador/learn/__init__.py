@@ -7,6 +7,7 @@ Reading order:
 * pricing — from a guarantee to how much noise it asks for
 * descent — noisy descent
 * madeup — made-up rows, to say beforehand what noise will do
+* sums — exact sums with noise, for models made of them
 * spent — what a model cost, in words
 * model — the two doors of every model
 * score — how often a classifier is right on private rows

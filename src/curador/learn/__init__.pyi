@@ -3,6 +3,8 @@
 from .models.additive import AdditiveClassifier as AdditiveClassifier
 from .models.linear import LinearSVC as LinearSVC
 from .models.linear import LogisticRegression as LogisticRegression
+from .models.regression import LinearRegression as LinearRegression
+from .models.regression import Ridge as Ridge
 from .saved import load as load
 from .saved import save as save
 from .score import ModelScore as ModelScore

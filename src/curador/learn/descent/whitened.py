@@ -96,7 +96,7 @@ class Whitened:
         far = float(self.learning_rate) / rows / (UNIT * SCALE * (1 << MAP_BITS))
         for step in range(self.steps):
             weights = np.clip(back @ at, -HEAVIEST, HEAVIEST)
-            total = _turned(made, pulled(design, labels, slopes, weights, most))
+            total = exactly(made, pulled(design, labels, slopes, weights, most))
             at = at - far * np.asarray(noise.release(total, entropy=entropy))
             if step >= self.steps // 2:
                 mean += at
@@ -121,7 +121,14 @@ def clip_units(clip: Fraction) -> int:
 
 def noisy_moments(design: Design, noise: Gaussian, entropy: Entropy = SYSTEM) -> Floats:
     """The moments with symmetric noise: of the deviation of ``noise`` on the diagonal, less off it."""
-    exact = design.moments()
+    return noised_moments(design.moments(), noise, entropy)
+
+
+def noised_moments(exact: Ints, noise: Gaussian, entropy: Entropy = SYSTEM) -> Floats:
+    """A symmetric matrix with symmetric noise: of the deviation of ``noise`` on the diagonal, less off it.
+
+    The noise along any direction has the same deviation: it is a Gaussian of the Frobenius norm.
+    """
     d = len(exact)
     off = Gaussian(noise.sensitivity, sigma=noise.sigma * sqrt_up(Fraction(1, 2)), coordinates=noise.coordinates)
     upper = np.triu_indices(d, 1)
@@ -190,7 +197,7 @@ def pulled(design: Design, labels: NDArray[np.int32], slopes: Slopes, weights: F
     return total
 
 
-def _turned(made: Ints, total: Ints) -> Ints:
+def exactly(made: Ints, total: Ints) -> Ints:
     """The exact product; in Python's integers where 64 bits might not hold it."""
     largest = int(np.abs(made).sum(axis=1).max()) * int(np.abs(total).max(initial=0))
     if largest < 1 << 62:
