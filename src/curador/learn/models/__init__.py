@@ -5,4 +5,5 @@ Reading order:
 * linear — linear classifiers
 * additive — a step function of every number, added up
 * regression — linear regression, plain and with a penalty
+* components — principal components
 """

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -44,6 +44,18 @@ class RecordReader:
         read(lambda rows: self._take(rows, found))
         numbers, codes, classes, values = found.arrays()
         return Design(encoding, numbers, codes), classes, values
+
+    def each(self, read: ReadRows, use: Callable[[Design, NDArray[np.int32], Floats], None]) -> None:
+        """Give all rows to ``use``, some at a time, so that they are never held together; else as :meth:`read`."""
+        encoding = Encoding(tuple(feature_of(c) for c in self.columns if c.name != self.label))
+
+        def take(rows: Ints) -> None:
+            found = _Collected(len(encoding.numbers), len(encoding.keyed))
+            self._take(rows, found)
+            numbers, codes, classes, values = found.arrays()
+            use(Design(encoding, numbers, codes), classes, values)
+
+        read(take)
 
     def _take(self, rows: Ints, found: _Collected) -> None:
         kept = np.ones(len(rows), bool)
