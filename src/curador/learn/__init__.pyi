@@ -1,6 +1,7 @@
 """The public names of learning, each with the file it lives in; read by type checkers and by the lazy loader."""
 
 from .models.additive import AdditiveClassifier as AdditiveClassifier
+from .models.bayes import GaussianNB as GaussianNB
 from .models.components import PCA as PCA
 from .models.linear import LinearSVC as LinearSVC
 from .models.linear import LogisticRegression as LogisticRegression

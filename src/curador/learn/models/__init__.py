@@ -6,4 +6,5 @@ Reading order:
 * additive — a step function of every number, added up
 * regression — linear regression, plain and with a penalty
 * components — principal components
+* bayes — naive Bayes of numbers and keys
 """

@@ -4,4 +4,6 @@ Reading order:
 
 * moments — products of every two columns
 * residuals — steps of least squares in coordinates made uncorrelated by noisy moments
+* noise — Laplace or Gaussian, whichever is less
+* classes — counts and sums by class
 """
