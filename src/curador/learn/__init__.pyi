@@ -2,6 +2,7 @@
 
 from .models.additive import AdditiveClassifier as AdditiveClassifier
 from .models.bayes import GaussianNB as GaussianNB
+from .models.clusters import KMeans as KMeans
 from .models.components import PCA as PCA
 from .models.linear import LinearSVC as LinearSVC
 from .models.linear import LogisticRegression as LogisticRegression

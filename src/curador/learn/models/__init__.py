@@ -7,4 +7,5 @@ Reading order:
 * regression — linear regression, plain and with a penalty
 * components — principal components
 * bayes — naive Bayes of numbers and keys
+* clusters — k-means
 """

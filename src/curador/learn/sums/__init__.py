@@ -6,4 +6,5 @@ Reading order:
 * residuals — steps of least squares in coordinates made uncorrelated by noisy moments
 * noise — Laplace or Gaussian, whichever is less
 * classes — counts and sums by class
+* centres — centres of clusters, grown from noisy sums
 """

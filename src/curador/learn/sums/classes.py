@@ -46,7 +46,10 @@ def parts(x: NDArray[np.int16], bins: int) -> NDArray[np.int32]:
 
 @dataclass(frozen=True)
 class ClassSums:
-    """The sums of ``classes`` classes by an encoding; ``bins`` parts for each number, 0 for sums of it."""
+    """The sums of ``classes`` classes by an encoding; ``bins`` parts for each number, 0 for sums of it.
+
+    ``rounds`` such sums, of classes that may depend on those before, keep the guarantee together.
+    """
 
     encoding: Encoding
     classes: int
@@ -54,6 +57,7 @@ class ClassSums:
     guarantee: Guarantee
     copies: int = 1
     neighbors: Neighbors = Neighbors.ADD_REMOVE
+    rounds: int = 1
 
     @property
     def sizes(self) -> tuple[int, ...]:
@@ -88,9 +92,9 @@ class ClassSums:
 
     @cached_property
     def noise(self) -> Gaussian | Laplace:
-        """The one noise of all sums."""
+        """The one noise of all sums of a round."""
         coordinates = self.classes * self.width
-        return least_noise(self.guarantee, self.l1, self.l2_squared, coordinates, self.neighbors)
+        return least_noise(self.guarantee, self.l1, self.l2_squared, coordinates, self.neighbors, self.rounds)
 
     def exact(self, design: Design, labels: NDArray[np.int32]) -> Ints:
         """The sums, one row for each class.  Rows of no class are left out.  Exact below 2**43 rows."""
