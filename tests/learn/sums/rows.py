@@ -18,7 +18,7 @@ def made_up(count: int, seed: int, encoding: Encoding = MIXED) -> Design:
     ends = some.random(count) < 0.5
     numbers[ends] = np.where(numbers[ends] < 0, -SCALE, SCALE)
     codes = np.stack([some.integers(-1, f.width, count) for f in encoding.keyed], axis=1) if k else np.zeros((count, 0))
-    return Design(encoding, numbers.astype(np.int16), codes.astype(np.int32))
+    return Design(encoding, numbers.astype(np.int16), codes.astype(np.int16))
 
 
 def length(x: Ints | Floats) -> float:

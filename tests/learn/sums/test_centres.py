@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from curador.learn.rows import design
 from curador.learn.rows.design import Design
 from curador.learn.rows.encoding import SCALE, Encoding, NumberFeature
-from curador.learn.sums import centres
 from curador.learn.sums.centres import Cluster, centred, clusters, grown, growth, merged, nearest
 from curador.learn.sums.classes import ClassSums
 from curador.mechanisms.gaussian import Gaussian
@@ -23,7 +23,7 @@ LOWEST = np.array([-1.0, -1.0])
 
 def on_line(x: list[float]) -> Design:
     at = np.array([[v * SCALE, 0] for v in x]).reshape(len(x), 2).astype(np.int16)
-    return Design(LINE, at, np.zeros((len(x), 0), np.int32))
+    return Design(LINE, at, np.zeros((len(x), 0), np.int16))
 
 
 def test_the_nearest_centre_is_the_rows_own(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -34,7 +34,7 @@ def test_the_nearest_centre_is_the_rows_own(monkeypatch: pytest.MonkeyPatch) -> 
     away = ((dense[:, None] - np.rint(some * SCALE)) ** 2).sum(axis=2)
     assert (found == away.argmin(axis=1)).all()
     assert [int(nearest(single(rows, i), some)[0]) for i in range(100)] == found.tolist()
-    monkeypatch.setattr(centres, "ROWS", 7)
+    monkeypatch.setattr(design, "PIECE", 7)
     assert (nearest(rows, some) == found).all()
     assert (nearest(rows, np.zeros((3, MIXED.width - 1))) == 0).all()  # of several, the first
 

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from curador.accounting.events import Composed
-from curador.learn.descent.whitened import caps
+from curador.learn.descent.whitened import STEEPEST, caps
 from curador.learn.rows.encoding import SCALE
-from curador.learn.sums.residuals import LONGEST, Residuals, corrected, pulls, residual_deviation, weights_of
+from curador.learn.sums.residuals import Residuals, corrected, damped, pulls, residual_deviation, weights_of
 from curador.privacy import Neighbors
 from tests.learn.sums.rows import MIXED, length, made_up, single
 
@@ -24,7 +24,7 @@ def longest(cut: bool, seed: int) -> float:
     some = np.random.default_rng(seed)
     weights = some.normal(0, 10.0 ** some.integers(-1, 4), MIXED.width)
     made = some.integers(-(1 << int(some.integers(6, 20))), 1 << 16, (MIXED.width, MIXED.width))
-    most = caps(ROWS, made, SETTINGS.length(MIXED)) if cut else np.full(len(ROWS), float(LONGEST))
+    most = caps(ROWS, made, SETTINGS.length(MIXED)) if cut else np.full(len(ROWS), STEEPEST, np.int32)
     unit = 2.0 ** some.integers(8, 24)
     return max(
         length(pulls(single(ROWS, i), LABELS[i : i + 1], weights, made, most[i : i + 1], unit))
@@ -71,9 +71,10 @@ def test_with_hardly_any_noise_it_is_least_squares() -> None:
     labels = np.rint(SCALE * (dense @ [0.3, -0.2, 0.1, 0, 0.05, 0.1])).astype(np.int64)
     settings = Residuals(Fraction(10**6), steps=12)
     found = corrected(rows, labels, settings)
-    weights = weights_of(found, float(settings.moments(MIXED).noise.sigma), 0.3, 0.0)
+    kept = (found.moments, found.at, found.step, damped(float(settings.moments(MIXED).noise.sigma), 0.3, MIXED.width))
+    weights = weights_of(*kept, 0.0)
     assert np.abs(dense @ weights - labels / SCALE).max() < 0.01
-    penalty = weights_of(found, float(settings.moments(MIXED).noise.sigma), 0.3, 1e9)
+    penalty = weights_of(*kept, 1e9)
     assert np.abs(penalty[:-1]).max() < 1e-3 < np.abs(weights[:-1]).max()
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,15 +15,17 @@ from curador.accounting.events import Event
 from curador.curator.curator import Curator
 from curador.curator.training import ReadRows, RecordColumn
 from curador.errors import InvalidParameter
+from curador.learn.madeup import ROWS, made_up
 from curador.learn.model import PrivateModel
 from curador.learn.rows.declared import Bounds, Keys, declared_classes, labels_of
 from curador.learn.rows.design import Design
 from curador.learn.rows.encoding import SCALE, Encoding, Floats, Ints
 from curador.learn.rows.records import RecordReader
-from curador.learn.sums.classes import ClassSums
+from curador.learn.sums.classes import ClassSums, coded
 from curador.noise import SYSTEM, Entropy
 from curador.numbers import Number, whole
-from curador.privacy import Guarantee, Neighbors
+from curador.privacy import ZCDP, Guarantee, Neighbors
+from curador.show.tables import percent
 
 NARROWEST = 2.0**-20
 """The least variance of a number between -1 and 1: that of its grid."""
@@ -56,6 +58,23 @@ class BayesLearner:
             "noise": self.sums.noise.kind,
             "event": self.event.to_json(),
         }
+
+    def notes(self, rows: int | None) -> list[dict[str, Any]]:
+        """What will be done."""
+        sums, noise = self.sums.width * len(self.classes), self.sums.noise.variance**0.5 / SCALE
+        design, labels = made_up(self.encoding, rows or ROWS, len(self.classes))
+        plain = replace(self, sums=replace(self.sums, guarantee=ZCDP(10**6)))
+        right = [percent(one._right(design, labels)) for one in (self, plain)]
+        return [
+            {"code": "fit-class-sums", "classes": len(self.classes), "sums": sums, "noise": f"{noise:.3g}"},
+            {"code": "fit-made-up", "rows": f"{rows or ROWS:,}", "noised": right[0], "plain": right[1]},
+        ]
+
+    def _right(self, design: Design, labels: NDArray[np.int32]) -> float:
+        """How much a model of these rows is right about them."""
+        model = GaussianNB()
+        model._become(self, self.train(design, labels))
+        return float((model._joint(design).argmax(axis=1) == labels).mean())
 
     def learn(self, read: ReadRows, progress: Any = None) -> bytes:
         """Learn from the records of a table, some at a time."""
@@ -151,7 +170,7 @@ class GaussianNB(ClassifierMixin, PrivateModel):  # type: ignore[misc]
         sums = learner.sums
         noisy = np.array(json.loads(measurement)["sums"], np.float64) / SCALE
         noise = sums.noise.variance**0.5 / SCALE
-        self._sums, self.classes_ = sums, np.array(learner.classes)
+        self.bins_, self.classes_ = sums.bins, np.array(learner.classes)
         self.class_count_ = np.maximum(noisy[:, 0], 1.0)
         self.class_prior_ = self.class_count_ / self.class_count_.sum()
         p, count = sums.summed, self.class_count_[:, None]
@@ -159,7 +178,7 @@ class GaussianNB(ClassifierMixin, PrivateModel):  # type: ignore[misc]
         mean = np.clip(noisy[:, 1 : 1 + p] / count, -1, 1)
         square = (noisy[:, 1 + p : 1 + 2 * p] / count + 1) / 2
         variance = np.clip(square - mean**2, np.minimum(noise / count, 1) + NARROWEST, 1)
-        self._scaled = mean, variance
+        self.scaled_means_, self.scaled_variances_ = mean, variance
         numbers = learner.encoding.numbers[:p]
         half = np.array([f.high / 2 - f.low / 2 for f in numbers])
         self.theta_ = mean * half + np.array([f.high / 2 + f.low / 2 for f in numbers])
@@ -174,13 +193,15 @@ class GaussianNB(ClassifierMixin, PrivateModel):  # type: ignore[misc]
 
     def predict_joint_log_proba(self, X: Any) -> Floats:
         """The logarithm of the density of each row together with each class."""
-        design = self._design(X)
-        mean, variance = self._scaled
+        return self._joint(self._design(X))
+
+    def _joint(self, design: Design) -> Floats:
+        mean, variance = self.scaled_means_, self.scaled_variances_
         found = np.tile(np.log(self.class_prior_), (len(design), 1))
         for j in range(mean.shape[1]):
             away = design.numbers[:, j, None] / SCALE - mean[:, j]
             found -= (away**2 / variance[:, j] + np.log(2 * np.pi * variance[:, j])) / 2
-        for codes, likely in zip(self._sums.coded(design), self.key_log_prob_, strict=True):
+        for codes, likely in zip(coded(design, self.bins_), self.key_log_prob_, strict=True):
             none = np.zeros((len(self.classes_), 1))  # what is none of the keys says nothing
             found += np.append(likely, none, axis=1)[:, codes].T
         return np.asarray(found)
@@ -197,4 +218,5 @@ class GaussianNB(ClassifierMixin, PrivateModel):  # type: ignore[misc]
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The likeliest class of each row."""
-        return np.asarray(self.classes_[self.predict_joint_log_proba(X).argmax(axis=1)])
+        place = self.predict_joint_log_proba(X).argmax(axis=1)
+        return np.asarray(self.classes_[place])

@@ -49,6 +49,11 @@ class CentresLearner:
     def code(self) -> Mapping[str, object]:
         return {"learner": "centres", "clusters": self.wanted, "event": self.event.to_json()}
 
+    def notes(self, rows: int | None) -> list[dict[str, Any]]:
+        """What will be done."""
+        noise = f"{self.sums.noise.variance**0.5 / SCALE:.3g}"
+        return [{"code": "fit-centres", "clusters": self.wanted, "rounds": self.sums.rounds, "noise": noise}]
+
     def learn(self, read: ReadRows, progress: Any = None) -> bytes:
         """Learn from the records of a table."""
         assert self.reader is not None, "made for records"
@@ -123,16 +128,20 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Pr
         """None are read."""
 
     def _become(self, learner: CentresLearner, measurement: bytes) -> None:
-        self._scaled = np.array(json.loads(measurement)["centres"], np.float64)
-        self.cluster_centers_ = self._scaled.copy()
+        self.scaled_centers_ = np.array(json.loads(measurement)["centres"], np.float64)
+        self.cluster_centers_ = self.scaled_centers_.copy()
         for i, feature in enumerate(learner.encoding.numbers):
             half, middle = feature.high / 2 - feature.low / 2, feature.high / 2 + feature.low / 2
-            self.cluster_centers_[:, i] = self._scaled[:, i] * half + middle
-        self.n_iter_, self._n_features_out = learner.sums.rounds, learner.wanted
+            self.cluster_centers_[:, i] = self.scaled_centers_[:, i] * half + middle
+        self.n_iter_ = learner.sums.rounds
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.scaled_centers_)
 
     def predict(self, X: Any) -> NDArray[np.int32]:
         """The cluster of each row: its nearest centre."""
-        return nearest(self._design(X), self._scaled)
+        return nearest(self._design(X), self.scaled_centers_)
 
     def fit_predict(self, X: Any, y: Any = None) -> NDArray[np.int32]:
         """Learn from arrays, and the cluster of each of their rows: what is learned is private, this is not."""
@@ -141,10 +150,11 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Pr
     def transform(self, X: Any) -> Floats:
         """The distance of each row from each centre, in scaled columns."""
         design = self._design(X)
-        found = np.empty((len(design), len(self._scaled)))
+        found = np.empty((len(design), len(self.scaled_centers_)))
         for part, dense in design.blocks():
             rows = dense[:, :-1] / SCALE
-            squared = (rows**2).sum(axis=1)[:, None] - 2 * rows @ self._scaled.T + (self._scaled**2).sum(axis=1)
+            at = self.scaled_centers_
+            squared = (rows**2).sum(axis=1)[:, None] - 2 * rows @ at.T + (at**2).sum(axis=1)
             found[part] = np.sqrt(np.maximum(squared, 0))
         return found
 

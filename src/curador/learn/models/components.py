@@ -50,6 +50,10 @@ class MomentsLearner:
     def code(self) -> Mapping[str, object]:
         return {"learner": "moments", "settings": self.moments}
 
+    def notes(self, rows: int | None) -> list[dict[str, Any]]:
+        """What will be done."""
+        return [{"code": "fit-moments", "columns": self.encoding.width}]
+
     def learn(self, read: ReadRows, progress: Any = None) -> bytes:
         """Learn from the records of a table, some at a time."""
         assert self.reader is not None, "made for records"
@@ -128,21 +132,25 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateModel):  # t
         """None are read."""
 
     def _become(self, learner: MomentsLearner, measurement: bytes) -> None:
-        self._moments = symmetric(json.loads(measurement)["moments"], learner.encoding.width)
+        self.moments_ = symmetric(json.loads(measurement)["moments"], learner.encoding.width)
         self._show()
 
     def _show(self) -> None:
         """Make the fitted attributes from noisy moments, which need not be those of any rows."""
-        rows = max(float(self._moments[-1, -1]), float(SCALE**2))
-        self.mean_ = self._moments[:-1, -1] / rows
-        size, turn = np.linalg.eigh(self._moments[:-1, :-1] / rows - np.outer(self.mean_, self.mean_))
+        rows = max(float(self.moments_[-1, -1]), float(SCALE**2))
+        self.mean_ = self.moments_[:-1, -1] / rows
+        size, turn = np.linalg.eigh(self.moments_[:-1, :-1] / rows - np.outer(self.mean_, self.mean_))
         size, turn = np.maximum(size[::-1], 0.0), turn[:, ::-1].T
         heaviest = np.take_along_axis(turn, np.abs(turn).argmax(axis=1)[:, None], axis=1)
         k = self._shown(size)
-        self.components_ = np.where(heaviest < 0, -turn, turn)[:k]
+        self.components_ = np.ascontiguousarray(np.where(heaviest < 0, -turn, turn)[:k])
         self.explained_variance_ = size[:k]
         self.explained_variance_ratio_ = size[:k] / max(float(size.sum()), np.finfo(float).tiny)
-        self.n_components_ = self._n_features_out = k
+        self.n_components_ = k
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.n_components_)
 
     def _shown(self, size: Floats) -> int:
         """How many components are shown."""

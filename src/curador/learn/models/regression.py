@@ -24,7 +24,7 @@ from curador.learn.rows.design import Design
 from curador.learn.rows.encoding import SCALE, Encoding, Floats, NumberFeature
 from curador.learn.rows.records import RecordReader
 from curador.learn.sums.moments import symmetric, upper
-from curador.learn.sums.residuals import Corrected, Residuals, corrected, weights_of
+from curador.learn.sums.residuals import Residuals, corrected, damped, weights_of
 from curador.noise import SYSTEM, Entropy
 from curador.numbers import Number, nonnegative, whole
 from curador.privacy import Guarantee, Neighbors
@@ -52,6 +52,11 @@ class RegressionLearner:
     def code(self) -> Mapping[str, object]:
         return {"learner": "regression", "settings": self.settings}
 
+    def notes(self, rows: int | None) -> list[dict[str, Any]]:
+        """What will be done."""
+        clip = f"{float(self.settings.clip) * self.encoding.width**0.5:.3g}"
+        return [{"code": "fit-regression", "steps": self.settings.steps, "columns": self.encoding.width, "clip": clip}]
+
     def learn(self, read: ReadRows, progress: Any = None) -> bytes:
         """Learn from the records of a table."""
         assert self.reader is not None, "made for records"
@@ -68,12 +73,17 @@ class RegressionLearner:
         kept = {"moments": upper(found.moments), "at": found.at.tolist(), "step": found.step.tolist()}
         return json.dumps(kept).encode()
 
-    def weights(self, measurement: bytes, alpha: float) -> Floats:
-        """The weights of encoded columns, for a label between -1 and 1."""
+    def measured(self, measurement: bytes) -> dict[str, Any]:
+        """What was released, and how strongly it is damped: all that weights are made of."""
         kept, d = json.loads(measurement), self.encoding.width
-        measured = Corrected(symmetric(kept["moments"], d + 1), np.array(kept["at"]), np.array(kept["step"]))
         sigma = float(self.settings.moments(self.encoding).noise.sigma)
-        return weights_of(measured, sigma, float(self.settings.damping), alpha)
+        return {
+            "moments": symmetric(kept["moments"], d + 1),
+            "at": np.array(kept["at"]),
+            "step": np.array(kept["step"]),
+            "damping": damped(sigma, float(self.settings.damping), d),
+            "bounds": (self.label.low, self.label.high),
+        }
 
 
 class _Regression(RegressorMixin, PrivateModel):  # type: ignore[misc]
@@ -129,24 +139,30 @@ class _Regression(RegressorMixin, PrivateModel):  # type: ignore[misc]
         return as_numbers(array)
 
     def _become(self, learner: RegressionLearner, measurement: bytes) -> None:
-        self._bought = learner, measurement
+        self.measured_ = learner.measured(measurement)
         self._weigh()
 
     def _alpha(self) -> float:
         return 0.0
 
     def _weigh(self) -> None:
-        learner, measurement = self._bought
-        coef, intercept = in_units(learner.weights(measurement, self._alpha())[None, :], learner.encoding)
-        half = learner.label.high / 2 - learner.label.low / 2
-        self.coef_ = coef[0] * half
-        self.intercept_ = float(intercept[0] * half + learner.label.high / 2 + learner.label.low / 2)
-        self._weights = learner.weights(measurement, self._alpha()) * half
-        self._middle = learner.label.high / 2 + learner.label.low / 2
+        """Make the fitted attributes from what was measured."""
+        low, high = self.measured_["bounds"]
+        weights = weights_of(
+            self.measured_["moments"],
+            self.measured_["at"],
+            self.measured_["step"],
+            self.measured_["damping"],
+            self._alpha(),
+        )
+        self.weights_ = weights * (high / 2 - low / 2)
+        self.weights_[-1] += high / 2 + low / 2
+        coef, intercept = in_units(self.weights_[None, :], self.encoding_)
+        self.coef_, self.intercept_ = coef[0], float(intercept[0])
 
     def predict(self, X: Any) -> Floats:
         """The expected label of each row."""
-        return np.asarray(self._design(X).dot(self._weights) / SCALE + self._middle)
+        return np.asarray(self._design(X).dot(self.weights_) / SCALE)
 
 
 class LinearRegression(_Regression):

@@ -24,9 +24,6 @@ from curador.noise import SYSTEM, Entropy
 FEWEST = 3.0
 """A centre whose noisy count is below so many deviations of its noise is given up."""
 
-ROWS = 1 << 14
-"""Rows whose distances are worked out at a time."""
-
 HALVES = 2 / np.pi
 """What splitting a bell curve in the middle takes of its variance."""
 
@@ -49,10 +46,8 @@ def nearest(design: Design, centres: Floats) -> NDArray[np.int32]:
     weights = np.append(-2 * on_grid.T, np.zeros((1, len(centres))), axis=0)
     lengths = (on_grid * on_grid).sum(axis=1)  # whole numbers below 2**53
     found = np.empty(len(design), np.int32)
-    for start in range(0, len(design), ROWS):
-        part = slice(start, start + ROWS)
-        some = Design(design.encoding, design.numbers[part], design.codes[part])
-        found[part] = (some.dot(weights) + lengths).argmin(axis=1)
+    for part, piece in design.pieces():
+        found[part] = (piece.dot(weights) + lengths).argmin(axis=1)
     return found
 
 

@@ -35,13 +35,13 @@ def squares(x: NDArray[np.int16]) -> Ints:
     return np.asarray((2 * wide * wide - SCALE**2 + SCALE // 2) // SCALE)
 
 
-def parts(x: NDArray[np.int16], bins: int) -> NDArray[np.int32]:
+def parts(x: NDArray[np.int16], bins: int) -> NDArray[np.int16]:
     """The part of its bounds that each number is in, of ``bins`` equal ones.
 
     >>> parts(np.array([-SCALE, -1, 0, SCALE], np.int16), 4).tolist()
     [0, 1, 2, 3]
     """
-    return np.asarray(np.minimum((x.astype(np.int64) + SCALE) * bins // (2 * SCALE), bins - 1).astype(np.int32))
+    return np.asarray(np.minimum((x.astype(np.int64) + SCALE) * bins // (2 * SCALE), bins - 1).astype(np.int16))
 
 
 @dataclass(frozen=True)
@@ -109,14 +109,15 @@ class ClassSums:
             found[:, 1 + j] = np.bincount(labels, weights=x, minlength=self.classes)
             found[:, 1 + p + j] = np.bincount(labels, weights=squares(x), minlength=self.classes)
         at = 1 + 2 * p
-        for codes, size in zip(self.coded(design), self.sizes, strict=True):
+        for codes, size in zip(coded(design, self.bins), self.sizes, strict=True):
             place = labels.astype(np.int64) * (size + 1) + codes + 1
             counted = np.bincount(place, minlength=self.classes * (size + 1)).reshape(self.classes, size + 1)
             found[:, at : at + size] = counted[:, 1:] * SCALE
             at += size
         return found
 
-    def coded(self, design: Design) -> list[NDArray[np.int32]]:
-        """The keys of the rows, and the parts their numbers are in, as :attr:`sizes` says."""
-        cut = [parts(design.numbers[:, j], self.bins) for j in range(len(self.encoding.numbers))] if self.bins else []
-        return [*cut, *(design.codes[:, j] for j in range(len(self.encoding.keyed)))]
+
+def coded(design: Design, bins: int) -> list[NDArray[np.int16]]:
+    """The keys of the rows, and before them the parts that their numbers are in, where those are cut."""
+    cut = [parts(design.numbers[:, j], bins) for j in range(design.numbers.shape[1])] if bins else []
+    return [*cut, *(design.codes[:, j] for j in range(design.codes.shape[1]))]

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
+from numpy.typing import NDArray
 
 from curador.accounting.events import Event, compose
 from curador.learn.descent.slopes import UNIT
@@ -23,9 +24,6 @@ from curador.mechanisms.gaussian import Gaussian
 from curador.noise import SYSTEM, Entropy
 from curador.numbers import sqrt_up
 from curador.privacy import Neighbors
-
-LONGEST = 1 << 21
-"""The largest residual, in units of slope; beyond it, it is cut."""
 
 
 @dataclass(frozen=True)
@@ -92,7 +90,7 @@ def corrected(
     noisy = of_moments.release(labelled(design, labels), entropy)
     made, rows = whitening(noisy[:-1, :-1], sigma, float(settings.damping))
     heaviest = min(HEAVIEST, (1 << 22) // encoding.width)  # so that predictions stay below 2**53
-    at = np.clip(solved(noisy, sigma, float(settings.first)), -heaviest, heaviest)
+    at = np.clip(solved(noisy, damped(sigma, float(settings.first), encoding.width)), -heaviest, heaviest)
     deviation = residual_deviation(noisy, at, sigma)
     length, noise = settings.length(encoding), settings.gradients(encoding)
     most = caps(design, made, length)
@@ -108,20 +106,26 @@ def corrected(
     return Corrected(noisy, at, move)
 
 
-def pulls(design: Design, labels: Ints, weights: Floats, made: Ints, most: Floats, unit: float) -> Ints:
+def pulls(design: Design, labels: Ints, weights: Floats, made: Ints, most: NDArray[np.int32], unit: float) -> Ints:
     """The map times the sum over rows of the row times its residual, in ``unit``, cut to what the row may have."""
-    predicted = design.dot(np.rint(weights * FINE))
-    residuals = (labels * float(FINE) - predicted) * (unit / (SCALE * FINE))
-    cut = np.clip(np.rint(residuals), -np.minimum(most, LONGEST), np.minimum(most, LONGEST))
-    return exactly(made, design.summed(cut))
+    on_grid = np.rint(weights * FINE)
+    total = np.zeros(len(weights), np.int64)
+    for part, piece in design.pieces():
+        residuals = (labels[part] * float(FINE) - piece.dot(on_grid)) * (unit / (SCALE * FINE))
+        total += piece.summed(np.clip(np.rint(residuals), -most[part], most[part]))
+    return exactly(made, total)
 
 
-def solved(noisy: Floats, sigma: float, damping: float) -> Floats:
+def damped(sigma: float, damping: float, width: int) -> float:
+    """What is added to every moment, so that no direction that noise alone could make is trusted."""
+    return float(max(damping * sigma * width**0.5, SCALE**2))
+
+
+def solved(noisy: Floats, added: float) -> Floats:
     """Damped least squares from the moments of columns and label alone [Wan18]."""
     d = len(noisy) - 1
     size, turn = np.linalg.eigh(noisy[:d, :d])
-    size = np.maximum(size, 0.0) + max(damping * sigma * d**0.5, float(SCALE**2))
-    return np.asarray(turn @ ((turn.T @ noisy[:d, d]) / size))
+    return np.asarray(turn @ ((turn.T @ noisy[:d, d]) / (np.maximum(size, 0.0) + added)))
 
 
 def residual_deviation(noisy: Floats, weights: Floats, sigma: float) -> float:
@@ -135,17 +139,14 @@ def residual_deviation(noisy: Floats, weights: Floats, sigma: float) -> float:
     return float(min(max((found / rows) ** 0.5, 1 / SCALE), 1.0))
 
 
-def weights_of(measured: Corrected, sigma: float, damping: float, alpha: float) -> Floats:
+def weights_of(moments: Floats, at: Floats, step: Floats, added: float, alpha: float) -> Floats:
     """The weights by the last step, with a penalty of ``alpha`` times the squared weights but for the intercept.
 
     ``alpha`` is in the units of columns between -1 and 1, so those of scikit-learn after such a scaling.
     """
-    d = len(measured.at)
-    size, turn = np.linalg.eigh(measured.moments[:d, :d])
-    size = np.maximum(size, 0.0) + max(damping * sigma * d**0.5, float(SCALE**2))
+    d = len(at)
+    size, turn = np.linalg.eigh(moments[:d, :d])
+    curved = (turn * (np.maximum(size, 0.0) + added)) @ turn.T
     penalty = np.full(d, alpha * SCALE**2)
     penalty[-1] = 0.0
-    curved = (turn * size) @ turn.T
-    pull = curved @ measured.step - penalty * measured.at
-    move = np.linalg.solve(curved + np.diag(penalty), pull)
-    return np.asarray(measured.at + move)
+    return np.asarray(at + np.linalg.solve(curved + np.diag(penalty), curved @ step - penalty * at))
