@@ -4,6 +4,7 @@ Reading order:
 
 * requirement — refuses to load without scikit-learn
 * rows — rows as integers, and exact sums over them
+* preprocess — scaling, keys and parts by declarations, with nothing learned
 * pricing — from a guarantee to how much noise it asks for
 * descent — noisy descent
 * madeup — made-up rows, to say beforehand what noise will do

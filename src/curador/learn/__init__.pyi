@@ -8,6 +8,9 @@ from .models.linear import LinearSVC as LinearSVC
 from .models.linear import LogisticRegression as LogisticRegression
 from .models.regression import LinearRegression as LinearRegression
 from .models.regression import Ridge as Ridge
+from .preprocess import BoundsBinner as BoundsBinner
+from .preprocess import BoundsScaler as BoundsScaler
+from .preprocess import KeyEncoder as KeyEncoder
 from .saved import load as load
 from .saved import save as save
 from .score import ModelScore as ModelScore
