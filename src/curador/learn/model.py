@@ -149,6 +149,11 @@ class PrivateModel(BaseEstimator):  # type: ignore[misc]
         for name in [n for n in vars(self) if n.endswith("_") and not n.startswith("_")]:
             delattr(self, name)
 
+    def _public_rows(self, fix: str = "Use a copy of the model without a curator on public rows.") -> None:
+        """Refuse a score with a curator, whose rows are private: it would be an answer that nobody pays for."""
+        if self.curator is not None:
+            raise InvalidParameter("A score on private rows is an answer, and is charged.", fix=fix)
+
     def _design(self, X: Any) -> Design:
         check_is_fitted(self)
         return design_of(X, self.encoding_, self._named, type(self).__name__)

@@ -100,6 +100,28 @@ def test_rows_that_come_in_parts_are_the_same_rows(curator: Curator) -> None:
     assert found[0, 1] == pytest.approx(-0.4, abs=0.1)  # a missing number is the middle of the bounds
 
 
+def test_classes_are_sorted_however_they_are_declared(tmp_path: Path) -> None:
+    people(3000).to_csv(tmp_path / "people.csv", index=False)
+    columns = {**COLUMNS, "rich": {"type": "text", "keys": ["yes", "no"]}}
+    curator = Curator({"people": Table(tmp_path / "people.csv", columns=columns)}, budget=ApproxDP(3, 1e-3))
+    model = curator.fit(GaussianNB(1), "people", features=["age", "job"], label="rich")
+    assert model.classes_.tolist() == ["no", "yes"]
+    assert model.class_prior_ == pytest.approx([0.7, 0.3], abs=0.05)
+    assert model.score(people(500)[["age", "job"]], people(500)["rich"]) > 0.8
+    bought = curator.score(model, "people", label="rich", epsilon=0.5)
+    assert bought.accuracy == pytest.approx(model.score(people(3000)[["age", "job"]], people(3000)["rich"]), abs=0.02)
+
+
+def test_what_a_row_is_classed_as_is_its_own() -> None:
+    model = held(epsilon=1)
+    frame = people(300)[["age", "job"]]
+    design = model._design(frame)
+    predicts, code = model._predicts()
+    alone = [int(predicts(design.some(np.array([i])))[0]) for i in range(300)]
+    assert predicts(design).tolist() == alone
+    assert held(epsilon=1)._predicts()[1] != code
+
+
 def test_what_is_not_known_of_a_row_says_nothing() -> None:
     model = held(epsilon=1)
     frame = pd.DataFrame({"age": [50, 50], "job": ["nobody's", None]})

@@ -12,6 +12,7 @@ import pytest
 from sklearn.utils.estimator_checks import check_estimator
 
 from curador.curator.curator import Curator
+from curador.errors import InvalidParameter
 from curador.learn import PCA, GaussianNB, KMeans, LinearRegression, Ridge, load, save
 from curador.learn.model import PrivateModel
 from curador.learn.saved import to_json
@@ -117,6 +118,17 @@ def deviation(learner: Any) -> float:
         return float(learner.sums.noise.variance**0.5)
     noise = learner.moments.noise if hasattr(learner, "moments") else learner.settings.moments(learner.encoding).noise
     return float(noise.sigma)
+
+
+@pytest.mark.parametrize("name", ["linear", "bayes", "clusters"])
+def test_a_score_on_private_rows_is_not_free(name: str) -> None:
+    model = held(name)
+    rows = frame_of(20)
+    asked = [rows[["a", "b", "j"]], *([rows[LABELS[name]]] if name in LABELS else [])]
+    assert np.isfinite(model.score(*asked))
+    model.curator = object()
+    with pytest.raises(InvalidParameter, match="charged"):
+        model.score(*asked)
 
 
 DECLARED = "classes are declared, never read from the labels"

@@ -2,6 +2,7 @@
 
 Reading order:
 
+* classifier — what all classifiers share
 * linear — linear classifiers
 * additive — a step function of every number, added up
 * regression — linear regression, plain and with a penalty

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -9,18 +10,18 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import ClassifierMixin
 
 from curador.accounting.events import Event
 from curador.curator.curator import Curator
 from curador.curator.training import ReadRows, RecordColumn
 from curador.errors import InvalidParameter
 from curador.learn.madeup import ROWS, made_up
-from curador.learn.model import PrivateModel
-from curador.learn.rows.declared import Bounds, Keys, declared_classes, labels_of
+from curador.learn.models.classifier import PrivateClassifier, in_order
+from curador.learn.rows.declared import Bounds, Keys
 from curador.learn.rows.design import Design
 from curador.learn.rows.encoding import SCALE, Encoding, Floats, Ints
 from curador.learn.rows.records import RecordReader
+from curador.learn.score import Predicts
 from curador.learn.sums.classes import ClassSums, coded
 from curador.noise import SYSTEM, Entropy
 from curador.numbers import Number, whole
@@ -80,10 +81,12 @@ class BayesLearner:
         """Learn from the records of a table, some at a time."""
         assert self.reader is not None, "made for records"
         exact = np.zeros((len(self.classes), self.sums.width), np.int64)
+        (label,) = (c for c in self.reader.columns if c.name == self.reader.label)
+        place = in_order(label.keys or ())
 
         def add(design: Design, classes: NDArray[np.int32], values: Floats) -> None:
             nonlocal exact
-            exact += self.sums.exact(design, classes)
+            exact += self.sums.exact(design, place[classes])
 
         self.reader.each(read, add)
         return self._noised(exact, SYSTEM)
@@ -99,7 +102,7 @@ class BayesLearner:
         return json.dumps({"sums": noisy.tolist()}).encode()
 
 
-class GaussianNB(ClassifierMixin, PrivateModel):  # type: ignore[misc]
+class GaussianNB(PrivateClassifier):
     """Naive Bayes, learned with differential privacy: numbers by bell curves, keys by their counts.
 
     The guarantee is ``epsilon`` alone, ``epsilon`` with ``delta``, or ``rho``; the noise is Laplace's or Gauss's,
@@ -137,11 +140,6 @@ class GaussianNB(ClassifierMixin, PrivateModel):  # type: ignore[misc]
         self.curator, self.table = curator, table
         self.bins = bins
 
-    def keyed(self, names: Sequence[str], label: str | None) -> Mapping[str, Sequence[Any]]:
-        if label is None:
-            raise InvalidParameter("A classifier predicts something.", fix="Give label=, a column with keys.")
-        return {**super().keyed(names, label), label: tuple(self.classes or ())}
-
     def _learner(
         self,
         reader: RecordReader | None,
@@ -151,20 +149,12 @@ class GaussianNB(ClassifierMixin, PrivateModel):  # type: ignore[misc]
         neighbors: Neighbors,
         rows: int | None,
     ) -> BayesLearner:
-        if label is not None:
-            classes = tuple(label.keys or ())
-            if len(classes) < 2:
-                raise InvalidParameter(f"{label.name!r} has fewer than two classes.", fix="Declare its keys.")
-        else:
-            classes = tuple(declared_classes(self.classes).tolist())
+        classes = self._classes(label)
         bins = 0 if self.bins is None else whole(self.bins, "bins", 2)
         if bins > SCALE:
             raise InvalidParameter(f"{bins} bins are more than {SCALE}.", fix="Use fewer.")
         sums = ClassSums(encoding, len(classes), bins, self._guarantee, copies, neighbors)
         return BayesLearner(reader, encoding, classes, sums, self._guarantee)
-
-    def _labels(self, y: Any, rows: int) -> NDArray[np.int32]:
-        return labels_of(y, declared_classes(self.classes), rows)
 
     def _become(self, learner: BayesLearner, measurement: bytes) -> None:
         sums = learner.sums
@@ -191,11 +181,17 @@ class GaussianNB(ClassifierMixin, PrivateModel):  # type: ignore[misc]
             self.key_log_prob_.append(np.log(likely / likely.sum(axis=1, keepdims=True)))
             at += size
 
+    def _predicts(self) -> tuple[Predicts, str]:
+        released = [self.class_prior_, self.scaled_means_, self.scaled_variances_, *self.key_log_prob_]
+        code = hashlib.sha256(b"".join(np.ascontiguousarray(x).tobytes() for x in released)).hexdigest()
+        return lambda design: self._joint(design).argmax(axis=1).astype(np.int32), code
+
     def predict_joint_log_proba(self, X: Any) -> Floats:
         """The logarithm of the density of each row together with each class."""
         return self._joint(self._design(X))
 
     def _joint(self, design: Design) -> Floats:
+        """The same of encoded rows: sums of a few terms in one order, so each row's own, wherever it stands."""
         mean, variance = self.scaled_means_, self.scaled_variances_
         found = np.tile(np.log(self.class_prior_), (len(design), 1))
         for j in range(mean.shape[1]):

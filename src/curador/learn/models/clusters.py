@@ -159,5 +159,9 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Pr
         return found
 
     def score(self, X: Any, y: Any = None) -> float:
-        """Minus the sum of the squared distances of the rows from their nearest centres, in scaled columns."""
+        """Minus the sum of the squared distances of the rows from their nearest centres, in scaled columns.
+
+        For rows that are not private: refused with a curator.
+        """
+        self._public_rows()
         return -float((self.transform(X).min(axis=1) ** 2).sum())

@@ -11,25 +11,22 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import ClassifierMixin
-from sklearn.utils.validation import check_is_fitted
 
 from curador.accounting.events import Event
 from curador.curator.curator import Curator
-from curador.curator.purchase import Bought
-from curador.curator.training import ReadRows, RecordColumn, Records, TrainingRun, budget_of
+from curador.curator.training import ReadRows, RecordColumn
 from curador.errors import InvalidParameter
 from curador.learn.descent.sampled import PoissonDescent, calibrated
 from curador.learn.descent.slopes import hinge_slopes, logistic_slopes, softmax_slopes
 from curador.learn.descent.whitened import FINE, Slopes, Whitened
 from curador.learn.madeup import ROWS, made_up
-from curador.learn.model import PrivateModel
+from curador.learn.models.classifier import PrivateClassifier, in_order
 from curador.learn.pricing import mu_of
-from curador.learn.rows.declared import Bounds, Keys, declared_classes, labels_of
+from curador.learn.rows.declared import Bounds, Keys
 from curador.learn.rows.design import Design
 from curador.learn.rows.encoding import SCALE, Encoding, Floats
-from curador.learn.rows.records import RecordReader, encoding_of
-from curador.learn.score import ModelScore, ScoreLearner
+from curador.learn.rows.records import RecordReader
+from curador.learn.score import Predicts
 from curador.noise import SYSTEM, Entropy
 from curador.numbers import Number, positive, probability, whole
 from curador.privacy import Guarantee, Neighbors
@@ -128,11 +125,10 @@ def _without_noise(settings: Whitened | PoissonDescent) -> Whitened | PoissonDes
     return replace(settings, noise_multiplier=Fraction(1, 10**6))
 
 
-class LinearClassifier(ClassifierMixin, PrivateModel):  # type: ignore[misc]
+class LinearClassifier(PrivateClassifier):
     """The base of linear classifiers."""
 
     _loss: ClassVar[tuple[str, str]]
-    classes: Sequence[Any] | None
     solver: str
     steps: int | None
     clip: Number | None
@@ -140,11 +136,6 @@ class LinearClassifier(ClassifierMixin, PrivateModel):  # type: ignore[misc]
     sample_rate: Number | None
     noise_multiplier: Number | None
     rows: int | None
-
-    def keyed(self, names: Sequence[str], label: str | None) -> Mapping[str, Sequence[Any]]:
-        if label is None:
-            raise InvalidParameter("A classifier predicts something.", fix="Give label=, a column with keys.")
-        return {**super().keyed(names, label), label: tuple(self.classes or ())}
 
     def _learner(
         self,
@@ -155,12 +146,7 @@ class LinearClassifier(ClassifierMixin, PrivateModel):  # type: ignore[misc]
         neighbors: Neighbors,
         rows: int | None,
     ) -> LinearLearner:
-        if label is not None:
-            classes = tuple(sorted(label.keys or ()))  # keys are of one type
-            if len(classes) < 2:
-                raise InvalidParameter(f"{label.name!r} has fewer than two classes.", fix="Declare its keys.")
-        else:
-            classes = tuple(declared_classes(self.classes).tolist())
+        classes = self._classes(label)
         settings, kept = self._settings(copies, neighbors, rows)
         loss = self._loss[0] if len(classes) == 2 else self._loss[1]
         if not loss:
@@ -204,57 +190,21 @@ class LinearClassifier(ClassifierMixin, PrivateModel):  # type: ignore[misc]
             self.noise_multiplier, (self.epsilon, self.delta, self.rho), rows=rows, neighbors=neighbors, **settings
         )
 
-    def _labels(self, y: Any, rows: int) -> NDArray[np.int32]:
-        return labels_of(y, declared_classes(self.classes), rows)
-
     def _become(self, learner: LinearLearner, measurement: bytes) -> None:
         weights = np.atleast_2d(np.array(json.loads(measurement)["weights"], np.float64))
         self.classes_ = np.array(learner.classes)
         self.weights_, self.n_iter_ = weights, learner.settings.steps
         self.coef_, self.intercept_ = in_units(weights, learner.wide)
 
-    @property
-    def learned_from(self) -> tuple[str, ...]:
-        """The names of its features."""
-        check_is_fitted(self)
-        return tuple(f.name for f in self.encoding_.features)
-
-    def scorer(self, records: Records, label: str, epsilon: Number) -> ScoreLearner:
-        """What counts how often it is right on records: see ``Curator.score``."""
-        if encoding_of(records, label) != self.encoding_:
-            raise InvalidParameter("The model learned from other columns than these.", fix="Give the same features.")
-        (found,) = (c for c in records.columns if c.name == label)
-        if sorted(found.keys or ()) != self.classes_.tolist():
-            raise InvalidParameter("The model knows other classes than this label.", fix="Score it on what it learned.")
-        back = np.argsort(in_order(found.keys or ()))  # from a class to its place among the keys as declared
+    def _predicts(self) -> tuple[Predicts, str]:
         grid = np.rint(self.weights_ * FINE).T  # so that a margin is exact, and depends on its row alone
 
         def predicted(design: Design) -> NDArray[np.int32]:
             margins = self._wide(design).dot(grid)
             best = (margins[:, 0] > 0) if len(self.classes_) == 2 else margins.argmax(axis=1)
-            return np.asarray(back[best.astype(np.intp)], np.int32)
+            return np.asarray(best, np.int32)
 
-        code = hashlib.sha256(np.ascontiguousarray(self.weights_).tobytes()).hexdigest()
-        reader, table = RecordReader(records.columns, label), records.rows.table
-        return ScoreLearner(reader, predicted, code, records.limit, table.neighbors, budget_of(epsilon))
-
-    def scored(self, run: TrainingRun, bought: Bought) -> ModelScore:
-        """The score that was bought."""
-        found = json.loads(bought.measurement)
-        assert isinstance(run.learner, ScoreLearner)
-        return ModelScore(found["right"], found["wrong"], run.learner.noise, str(bought.charge.id))
-
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """The share of rows it is right about; for rows that are not private.
-
-        Fails: refused with a curator, whose rows are: ``curator.score`` charges for them.
-        """
-        if self.curator is not None:
-            raise InvalidParameter(
-                "A score on private rows is an answer, and is charged.",
-                fix="Use curator.score(model, table, …); or a copy of the model without a curator on public rows.",
-            )
-        return float(super().score(X, y, sample_weight))
+        return predicted, hashlib.sha256(np.ascontiguousarray(self.weights_).tobytes()).hexdigest()
 
     def _wide(self, design: Design) -> Design:
         """Rows as the weights are for them."""
@@ -270,15 +220,6 @@ class LinearClassifier(ClassifierMixin, PrivateModel):  # type: ignore[misc]
         margins = self.decision_function(X)
         place = (margins > 0).astype(np.intp) if margins.ndim == 1 else margins.argmax(axis=1)
         return np.asarray(self.classes_[place])
-
-
-def in_order(keys: Sequence[Any]) -> NDArray[np.int32]:
-    """The place of each key among the sorted ones: classes are sorted, as scikit-learn's tools expect.
-
-    >>> in_order(["b", "c", "a"]).tolist()
-    [1, 2, 0]
-    """
-    return np.argsort(np.argsort(np.array(keys))).astype(np.int32)
 
 
 def in_units(weights: Floats, encoding: Encoding) -> tuple[Floats, Floats]:

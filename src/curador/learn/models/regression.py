@@ -160,6 +160,11 @@ class _Regression(RegressorMixin, PrivateModel):  # type: ignore[misc]
         coef, intercept = in_units(self.weights_[None, :], self.encoding_)
         self.coef_, self.intercept_ = coef[0], float(intercept[0])
 
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """The share of variance that is explained; for rows that are not private, and refused with a curator."""
+        self._public_rows()
+        return float(super().score(X, y, sample_weight))
+
     def predict(self, X: Any) -> Floats:
         """The expected label of each row."""
         return np.asarray(self._design(X).dot(self.weights_) / SCALE)
