@@ -82,6 +82,8 @@ def test_all_commands_are_there() -> None:
     then = [
         ("limits",),
         ("publish",),
+        ("fit",),
+        ("predict",),
         ("budget",),
         ("grant",),
         ("renew",),
@@ -109,7 +111,7 @@ def test_every_command_shows_an_example_that_it_understands_and_gives_json(path:
 @pytest.mark.parametrize("path", COMMANDS, ids=" ".join)
 def test_commands_that_need_a_study_name_it_in_the_same_way(path: tuple[str, ...]) -> None:
     studies = [p for p in COMMANDS[path].params if p.name == "study"]
-    assert len(studies) == (path[0] not in ("demo", "init", "publish", "local"))
+    assert len(studies) == (path[0] not in ("demo", "init", "publish", "local", "predict"))
     for option in studies:
         assert (option.opts, str(option.default)) == (["--study", "-s"], "study.toml")
 

@@ -12,6 +12,7 @@ Reading order:
 * hints — what to type after a refusal, by its code
 * studies — init, check, prepare, reload
 * asking — explain, ask, limits, publish
+* models — fit, predict
 * budgets — budget, grant, renew, revoke
 * histories — history
 * ledgers — ledger verify, ledger restore

@@ -16,6 +16,7 @@ from curador.cli.hints import with_hint
 from curador.cli.histories import history
 from curador.cli.ledgers import redeclare, restore, verify
 from curador.cli.local.commands import local
+from curador.cli.models import fit, predict
 from curador.cli.screen import console, print_refusal
 from curador.cli.studies import check, init, prepare, reload
 from curador.errors import CuradorError
@@ -49,7 +50,7 @@ def options(
 
 _ALL: tuple[Callable[..., None], ...] = (
     *(demo, init, check, quality, prepare, reload, explain, ask),
-    *(limits, publish, budget, grant, renew, revoke, history),
+    *(limits, publish, fit, predict, budget, grant, renew, revoke, history),
 )
 for _command in _ALL:
     app.command()(_command)

@@ -10,6 +10,7 @@ Reading order:
 * releases — what leaves: a stored measurement presented, several together, and whether one is as it was made
 * batch — several questions for one charge
 * running — a count released day by day, paid for at opening
+* training — a model learned from a table's rows
 * budgets — the budgets of tables in a ledger
 * analysts — the budgets of analysts and groups
 * naming — the names of tables and analysts in a ledger

@@ -29,6 +29,7 @@ from curador.curator.releases.release import Explanation, Release, bought_notes,
 from curador.curator.releases.verify import verify_release
 from curador.curator.study.file import Analyst, Study, read_study
 from curador.curator.table import Asked, CuratorTable, described, refuse_unknown
+from curador.curator.training import ModelHolder
 from curador.engines.engine import Engine, Progress
 from curador.engines.pool import EnginePool
 from curador.errors import InvalidParameter, QuestionRefused
@@ -54,7 +55,7 @@ if TYPE_CHECKING:
 Sealed = TypeVar("Sealed", Release, Publication)
 
 
-class Curator(BudgetHolder, CopyHolder):
+class Curator(BudgetHolder, CopyHolder, ModelHolder):
     """Tables under a budget, and an engine that reads them.
 
     ``tables`` are declared in Python, or in a study file given by its path, which states the budget, the ledger's
@@ -418,9 +419,6 @@ class Curator(BudgetHolder, CopyHolder):
         """Its tables with their columns, units and bounds, and its budgets: public, and free."""
         tables = {name: described(table, self.language) for name, table in self.tables.items()}
         return Description(tables, tuple(map(str, self.budgets())), self.language)
-
-    def __repr__(self) -> str:
-        return f"<Curator of {', '.join(self.tables)}: {'; '.join(map(str, self.budgets()))}>"
 
     def _repr_html_(self) -> str:
         return self.describe()._repr_html_()

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn, Self
 
 from curador.accounting.events import Event
 from curador.curator.analysts import Scopes
@@ -14,6 +14,7 @@ from curador.ledger.pricing import charged, left, price
 from curador.numbers import Number
 from curador.privacy import Guarantee, PureDP
 from curador.query.plan.budget import budget_of, grant_of
+from curador.query.tables.table import Table
 
 if TYPE_CHECKING:
     from curador.ledger.contract import Decision
@@ -23,9 +24,23 @@ if TYPE_CHECKING:
 class BudgetHolder:
     """The part of a curator that reads and changes its budgets; nothing here touches data."""
 
+    tables: Mapping[str, Table]
     ledger: Ledger
     scopes: Scopes
     _prepared: list[Prepared]
+
+    def __repr__(self) -> str:
+        return f"<Curator of {', '.join(self.tables)}: {'; '.join(map(str, self.budgets()))}>"
+
+    def __copy__(self) -> Self:
+        """The same: what is copied with it, such as a model, charges the same budgets."""
+        return self
+
+    def __deepcopy__(self, memo: object) -> Self:
+        return self
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a curator is not pickled: open the study in the other process, where it charges one ledger")
 
     def budget(self, scope: str | None = None) -> Balance:
         """The balance of a table, of an analyst, or of everybody together: spent and remaining."""

@@ -19,6 +19,7 @@ from weakref import finalize
 
 from curador.curator.analysts import Scopes
 from curador.curator.purchase import Buyer, Purchase
+from curador.curator.training import TrainingRun
 from curador.engines.engine import failed
 from curador.engines.pool import EnginePool
 from curador.engines.registry import engine_class, engine_entry
@@ -227,7 +228,7 @@ class CopyHolder:
         Public tables that it was decided since are not public are refused too: they are read, and not charged.
         """
         for part in purchase.parts or (purchase,):
-            if isinstance(part, Plan):
+            if isinstance(part, Plan | TrainingRun):
                 self.scopes.require_public(part.reads - set(part.tables))
             copy = part.prepared if isinstance(part, Plan) else None
             if copy is not None and self._copied.get(copy) != held[copy.table]:

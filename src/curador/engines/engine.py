@@ -22,8 +22,14 @@ if TYPE_CHECKING:
 Progress = Callable[[float], None]
 """Callback during long work: the fraction done, from 0 to 1, or -1 where it is unknown."""
 
+Take = Callable[[NDArray[np.int64]], None]
+"""Receives some rows of integers at a time, one column for each that is read."""
+
 ValueCounts = tuple[NDArray[np.int64], NDArray[np.int64]]
 """The distinct values on their grid, in increasing order, and the number of times each occurs."""
+
+AT_ONCE = 1 << 16
+"""Rows that are given out at a time."""
 
 LONGEST_WAIT = 300.0
 """The default timeout of a plan, in seconds."""
@@ -98,6 +104,10 @@ class Engine(Protocol):
 
     def run(self, exact: Exact, progress: Progress | None = None) -> ExactCounts:
         """The exact integers."""
+        ...
+
+    def records(self, exact: Exact, take: Take, progress: Progress | None = None) -> None:
+        """Give the rows of the one statement to ``take``, some at a time, all from one snapshot."""
         ...
 
     def prepare(self, preparation: Preparation, path: str | Path | None = None) -> Prepared:

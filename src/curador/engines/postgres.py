@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import threading
 import uuid
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from decimal import Decimal, localcontext
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import psycopg
 
 from curador.engines.deadline import watched
 from curador.engines.dialect import FIRST_MOMENT, LAST_MOMENT, Dialect, Stored
-from curador.engines.engine import LONGEST_WAIT, Progress, ResultRows
+from curador.engines.engine import AT_ONCE, LONGEST_WAIT, Progress, ResultRows, Take
 from curador.engines.registry import engine_entry
 from curador.engines.sql_engine import OnError, SqlEngine
 from curador.errors import InvalidParameter
@@ -31,6 +33,9 @@ with localcontext(prec=800):
 
 LOOSE = " with a nondeterministic collation"
 """Follows the name of a type whose different texts are the same to the database."""
+
+RECORDS = "curador_records"
+"""The name of the cursor that rows are read by, inside one transaction."""
 
 SCHEMA = "curador"
 """The schema in which prepared copies are stored."""
@@ -268,6 +273,15 @@ class Postgres(SqlEngine):
             self._reconnect()
             return self._run_in_transaction(self._connection, texts, progress)
 
+    def _stream(self, exact: Exact, text: str, take: Take, progress: Progress | None) -> None:
+        with self._one_plan:
+            self._reconnect()
+            connection = self._connection
+            with watched(self._timeout, connection.cancel, progress, lambda: -1.0), self._snapshot(connection):
+                connection.execute(f"DECLARE {RECORDS} NO SCROLL CURSOR FOR {text}".encode())
+                while rows := connection.execute(f"FETCH {AT_ONCE} FROM {RECORDS}".encode(), binary=True).fetchall():
+                    take(np.array(rows, np.int64))
+
     @property
     def _connection(self) -> psycopg.Connection[Any]:
         assert self._held is not None
@@ -292,16 +306,21 @@ class Postgres(SqlEngine):
     def _run_in_transaction(
         self, connection: psycopg.Connection[Any], texts: tuple[str, ...], progress: Progress | None
     ) -> list[ResultRows]:
-        with watched(self._timeout, connection.cancel, progress, lambda: -1.0):
-            connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
-            try:
-                # Once more, for this transaction: behind a pooler it may run in another session than the one before.
-                local = ", ".join(["pg_catalog.set_config(%s, %s, true)"] * len(self._settings))
-                connection.execute(f"SELECT {local}".encode(), [x for pair in self._settings.items() for x in pair])
-                # Binary results go by the extended protocol, which takes one statement at a time and never two.
-                return [connection.execute(text.encode(), binary=True).fetchall() for text in texts]
-            finally:
-                connection.execute("ROLLBACK")
+        with watched(self._timeout, connection.cancel, progress, lambda: -1.0), self._snapshot(connection):
+            # Binary results go by the extended protocol, which takes one statement at a time and never two.
+            return [connection.execute(text.encode(), binary=True).fetchall() for text in texts]
+
+    @contextmanager
+    def _snapshot(self, connection: psycopg.Connection[Any]) -> Iterator[None]:
+        """One transaction, which reads one snapshot and writes nothing."""
+        connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+        try:
+            # Once more, for this transaction: behind a pooler it may run in another session than the one before.
+            local = ", ".join(["pg_catalog.set_config(%s, %s, true)"] * len(self._settings))
+            connection.execute(f"SELECT {local}".encode(), [x for pair in self._settings.items() for x in pair])
+            yield
+        finally:
+            connection.execute("ROLLBACK")
 
     def close(self) -> None:
         if self._held is not None:

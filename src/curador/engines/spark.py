@@ -5,14 +5,16 @@ from __future__ import annotations
 import re
 import uuid
 from collections.abc import Mapping
+from itertools import islice
 from pathlib import Path
 
+import numpy as np
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
 from curador.engines.deadline import watched
 from curador.engines.dialect import FIRST_MOMENT, LAST_MOMENT, Dialect, Stored
-from curador.engines.engine import LONGEST_WAIT, Progress, ResultRows
+from curador.engines.engine import AT_ONCE, LONGEST_WAIT, Progress, ResultRows, Take
 from curador.engines.registry import engine_entry
 from curador.engines.sql_engine import OnError, SqlEngine
 from curador.errors import InvalidParameter
@@ -200,6 +202,15 @@ class Spark(SqlEngine):
         context.setJobGroup(group, "curador", interruptOnCancel=True)
         with watched(self._timeout, lambda: context.cancelJobGroup(group), progress, lambda: -1.0):
             return [self._session.sql(text).collect() for text in texts]
+
+    def _stream(self, exact: Exact, text: str, take: Take, progress: Progress | None) -> None:
+        self.reopen()
+        context, group = self._session.sparkContext, f"curador-{uuid.uuid4().hex}"
+        context.setJobGroup(group, "curador", interruptOnCancel=True)
+        with watched(self._timeout, lambda: context.cancelJobGroup(group), progress, lambda: -1.0):
+            rows = self._session.sql(text).toLocalIterator()
+            while some := list(islice(rows, AT_ONCE)):
+                take(np.array(some, np.int64))
 
     def prepare(self, preparation: Preparation, path: str | Path | None = None) -> Prepared:
         """Store a table with its ranks as Parquet files at ``path``, or in Spark's memory; and use it from now on.

@@ -10,7 +10,7 @@ from typing import ClassVar, TypeVar
 
 from curador.engines.column_sql import between_ids, check_column, named_columns, read_columns
 from curador.engines.dialect import Dialect
-from curador.engines.engine import ExactCounts, Progress, ResultRows, exact_counts, failed
+from curador.engines.engine import ExactCounts, Progress, ResultRows, Take, exact_counts, failed
 from curador.engines.render import render
 from curador.errors import InvalidParameter
 from curador.forks import after_fork
@@ -54,6 +54,10 @@ class SqlEngine(ABC):
     @abstractmethod
     def _results(self, exact: Exact, texts: tuple[str, ...], progress: Progress | None) -> list[ResultRows]:
         """The rows of every text, all from one snapshot."""
+
+    @abstractmethod
+    def _stream(self, exact: Exact, text: str, take: Take, progress: Progress | None) -> None:
+        """Give the rows of a text, which are integers, to ``take``: some at a time, all from one snapshot."""
 
     @abstractmethod
     def prepare(self, preparation: Preparation, path: str | Path | None = None) -> Prepared:
@@ -132,6 +136,11 @@ class SqlEngine(ABC):
     def run(self, exact: Exact, progress: Progress | None = None) -> ExactCounts:
         """The exact integers, all from one snapshot."""
         return self._guarded(lambda: exact_counts(exact, self._exact_rows(exact, progress)))
+
+    def records(self, exact: Exact, take: Take, progress: Progress | None = None) -> None:
+        """Give the rows of the one statement to ``take``; whatever goes wrong, there too, is the one constant error."""
+        (text,) = self._run_texts(exact)
+        self._guarded(lambda: self._stream(exact, text, take, progress))
 
     def listed(self, exact: Exact) -> list[tuple[Key, ...]]:
         """The distinct rows of a public table that hold no NULL, in order."""

@@ -8,5 +8,6 @@ Reading order:
 * ask — questions, built step by step or written in SQL
 * plan — from a question and a budget to a plan
 * sql_plan — the exact half of a plan, as statements in a small neutral language
+* records — rows themselves, as integers, for what learns from them
 * answer — from exact integers to a noised measurement, and from that to an answer
 """

@@ -7,6 +7,7 @@ Reading order:
 * explain — a plan in words
 * release — a release on a terminal and in a notebook
 * limits — the shares that limits on one unit keep
+* models — models: what fitting would cost, what a fitted one promises
 * describe — the tables and budgets that a curator holds
 * summary — estimates from local reports as plain values and tables
 * curves — privacy curves as figures

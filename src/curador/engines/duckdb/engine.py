@@ -23,7 +23,7 @@ from curador.engines.duckdb.files import Stamp, has_csv_fields, paths, reader, s
 from curador.engines.duckdb.frames import arrow
 from curador.engines.duckdb.packed import Ends, counted
 from curador.engines.duckdb.spill import SpillFolders
-from curador.engines.engine import LONGEST_WAIT, Progress, ResultRows, failed
+from curador.engines.engine import AT_ONCE, LONGEST_WAIT, Progress, ResultRows, Take, failed
 from curador.engines.registry import engine_entry
 from curador.engines.render import render
 from curador.engines.sql_engine import OnError, SqlEngine
@@ -296,6 +296,11 @@ class DuckDB(SqlEngine):
                 self._statements.clear()
             self._statements[id(exact), most] = exact, made  # with the plan, so that no other gets its number
         return made
+
+    def _stream(self, exact: Exact, text: str, take: Take, progress: Progress | None) -> None:
+        with self._asking(exact, progress) as cursor:
+            for batch in cursor.sql(text).to_arrow_reader(AT_ONCE):
+                take(np.stack([column.to_numpy().astype(np.int64) for column in batch.columns], axis=1))
 
     def _reopen(self, dead: duckdb.DuckDBPyConnection) -> None:
         """Open a new database: an error inside DuckDB ends a whole one, and later questions would fail, and pay."""

@@ -322,6 +322,12 @@ class TableQuery:
             raise QuestionRefused(f"{name!r} {what}.", fix=fix)
         return found[0]
 
+    def read(self, condition: Condition) -> ex.Expr:
+        """An expression over the columns of these rows: a column by its name, or as in SQL."""
+        if isinstance(condition, str) and any(condition in columns for columns in self.columns.values()):
+            return self._column(condition)  # whatever characters its name has
+        return self._read(condition)
+
     def _read(self, condition: Condition) -> ex.Expr:
         """An expression over the tables' own columns, from text or from an expression over the visible ones."""
         if isinstance(condition, str):

@@ -1,0 +1,99 @@
+"""What all classifiers share: classes that are declared, and a score on private rows that is charged."""
+
+from __future__ import annotations
+
+import json
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
+
+from curador.curator.purchase import Bought
+from curador.curator.training import RecordColumn, Records, TrainingRun, budget_of
+from curador.errors import InvalidParameter
+from curador.learn.model import PrivateModel
+from curador.learn.rows.declared import declared_classes, labels_of
+from curador.learn.rows.records import RecordReader, encoding_of
+from curador.learn.score import ModelScore, Predicts, ScoreLearner
+from curador.numbers import Number
+
+
+class PrivateClassifier(ClassifierMixin, PrivateModel):  # type: ignore[misc]
+    """The base of classifiers."""
+
+    classes: Sequence[Any] | None
+
+    @abstractmethod
+    def _predicts(self) -> tuple[Predicts, str]:
+        """What gives the number of the class of each row, each by itself; and a code of all it depends on."""
+
+    def keyed(self, names: Sequence[str], label: str | None) -> Mapping[str, Sequence[Any]]:
+        if label is None:
+            raise InvalidParameter("A classifier predicts something.", fix="Give label=, a column with keys.")
+        return {**super().keyed(names, label), label: tuple(self.classes or ())}
+
+    def _classes(self, label: RecordColumn | None) -> tuple[Any, ...]:
+        """The classes in order: the keys of a table's label, or those declared here."""
+        if label is None:
+            return tuple(declared_classes(self.classes).tolist())
+        classes = tuple(sorted(label.keys or ()))  # keys are of one type
+        if len(classes) < 2:
+            raise InvalidParameter(f"{label.name!r} has fewer than two classes.", fix="Declare its keys.")
+        return classes
+
+    def _labels(self, y: Any, rows: int) -> NDArray[np.int32]:
+        return labels_of(y, declared_classes(self.classes), rows)
+
+    @property
+    def learned_from(self) -> tuple[str, ...]:
+        """The names of its features."""
+        check_is_fitted(self)
+        return tuple(f.name for f in self.encoding_.features)
+
+    def scorer(self, records: Records, label: str, epsilon: Number) -> ScoreLearner:
+        """What counts how often it is right on records: see ``Curator.score``."""
+        if encoding_of(records, label) != self.encoding_:
+            raise InvalidParameter("The model learned from other columns than these.", fix="Give the same features.")
+        (found,) = (c for c in records.columns if c.name == label)
+        if sorted(found.keys or ()) != self.classes_.tolist():
+            raise InvalidParameter("The model knows other classes than this label.", fix="Score it on what it learned.")
+        back = np.argsort(in_order(found.keys or ()))  # from a class to its place among the keys as declared
+        predicts, code = self._predicts()
+        reader, table = RecordReader(records.columns, label), records.rows.table
+        return ScoreLearner(
+            reader,
+            lambda design: np.asarray(back[predicts(design)], np.int32),
+            code,
+            records.limit,
+            table.neighbors,
+            budget_of(epsilon),
+        )
+
+    def scored(self, run: TrainingRun, bought: Bought) -> ModelScore:
+        """The score that was bought."""
+        found = json.loads(bought.measurement)
+        assert isinstance(run.learner, ScoreLearner)
+        return ModelScore(found["right"], found["wrong"], run.learner.noise, str(bought.charge.id))
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """The share of rows it is right about; for rows that are not private.
+
+        Fails: refused with a curator, whose rows are: ``curator.score`` charges for them.
+        """
+        self._public_rows(
+            "Use curator.score(model, table, …); or a copy of the model without a curator on public rows."
+        )
+        return float(super().score(X, y, sample_weight))
+
+
+def in_order(keys: Sequence[Any]) -> NDArray[np.int32]:
+    """The place of each key among the sorted ones: classes are sorted, as scikit-learn's tools expect.
+
+    >>> in_order(["b", "c", "a"]).tolist()
+    [1, 2, 0]
+    """
+    return np.argsort(np.argsort(np.array(keys))).astype(np.int32)

@@ -1,0 +1,328 @@
+"""Linear classifiers: logistic regression, of two classes or more, and a linear support vector machine."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from curador.accounting.events import Event
+from curador.curator.curator import Curator
+from curador.curator.training import ReadRows, RecordColumn
+from curador.errors import InvalidParameter
+from curador.learn.descent.sampled import PoissonDescent, calibrated
+from curador.learn.descent.slopes import hinge_slopes, logistic_slopes, softmax_slopes
+from curador.learn.descent.whitened import FINE, Slopes, Whitened
+from curador.learn.madeup import ROWS, made_up
+from curador.learn.models.classifier import PrivateClassifier, in_order
+from curador.learn.pricing import mu_of
+from curador.learn.rows.declared import Bounds, Keys
+from curador.learn.rows.design import Design
+from curador.learn.rows.encoding import SCALE, Encoding, Floats
+from curador.learn.rows.records import RecordReader
+from curador.learn.score import Predicts
+from curador.noise import SYSTEM, Entropy
+from curador.numbers import Number, positive, probability, whole
+from curador.privacy import Guarantee, Neighbors
+from curador.show.tables import percent
+
+if TYPE_CHECKING:
+    from curador.learn.models.additive import Binning
+
+LOSSES: Mapping[str, Slopes] = {"logistic": logistic_slopes, "hinge": hinge_slopes, "softmax": softmax_slopes}
+
+
+@dataclass(frozen=True)
+class LinearLearner:
+    """Learns the weights of a linear classifier by noisy descent: settings and declarations, no data."""
+
+    reader: RecordReader | None
+    encoding: Encoding
+    classes: tuple[Any, ...]
+    loss: str
+    settings: Whitened | PoissonDescent
+    guarantee: Guarantee
+    binning: Binning | None = None
+
+    @property
+    def outputs(self) -> int:
+        """One for two classes, else one for each."""
+        return 1 if len(self.classes) == 2 else len(self.classes)
+
+    @property
+    def wide(self) -> Encoding:
+        """The features as they are learned from: with their bins, where there are any."""
+        return self.encoding if self.binning is None else self.binning.encoding(self.encoding)
+
+    @property
+    def event(self) -> Event:
+        return self.settings.event(self.wide, self.outputs)
+
+    @property
+    def kinds(self) -> frozenset[str]:
+        return frozenset({"gaussian"})
+
+    @property
+    def code(self) -> Mapping[str, object]:
+        way = "whitened-descent" if isinstance(self.settings, Whitened) else "dp-sgd"
+        made: dict[str, object] = {
+            "learner": way,
+            "loss": self.loss,
+            "outputs": self.outputs,
+            "settings": self.settings,
+        }
+        return made if self.binning is None else {**made, "bins": self.binning.edges}
+
+    def notes(self, rows: int | None) -> list[dict[str, Any]]:
+        """What will be done, and what it reached on made-up rows."""
+        settings = self.settings
+        number = rows or (settings.rows if isinstance(settings, PoissonDescent) else ROWS)
+        way = "fit-whitened" if isinstance(settings, Whitened) else "fit-sgd"
+        design, labels = made_up(self.encoding, number, len(self.classes))
+        noised, plain = (self._right(design, labels, s) for s in (settings, _without_noise(settings)))
+        clip = f"{float(settings.clip):g}"
+        return [
+            {"code": way, "steps": settings.steps, "columns": self.wide.width, "clip": clip},
+            {"code": "fit-made-up", "rows": f"{number:,}", "noised": percent(noised), "plain": percent(plain)},
+        ]
+
+    def _right(self, design: Design, labels: NDArray[np.int32], settings: Whitened | PoissonDescent) -> float:
+        made = replace(self, settings=settings).train(design, labels)
+        weights = np.atleast_2d(np.array(json.loads(made)["weights"]))
+        found = (design if self.binning is None else self.binning.design(design)).dot(weights.T)
+        place = found[:, 0] > 0 if self.outputs == 1 else found.argmax(axis=1)
+        return float((place == labels).mean())
+
+    def learn(self, read: ReadRows, progress: Any = None) -> bytes:
+        """Learn from the records of a table."""
+        assert self.reader is not None, "made for records"
+        design, keys, _ = self.reader.read(read)
+        (label,) = (c for c in self.reader.columns if c.name == self.reader.label)
+        return self.train(design, in_order(label.keys or ())[keys], progress=progress)
+
+    def train(
+        self, design: Design, classes: NDArray[np.int32], entropy: Entropy = SYSTEM, progress: Any = None
+    ) -> bytes:
+        """Learn from encoded rows; those of no class are left out, each by itself."""
+        if (classes < 0).any():
+            known = np.flatnonzero(classes >= 0)
+            design, classes = design.some(known), classes[known]
+        if self.binning is not None:
+            design = self.binning.design(design)
+        weights = self.settings.descend(design, classes, LOSSES[self.loss], self.outputs, entropy, progress)
+        return json.dumps({"weights": weights.T.tolist()}).encode()
+
+
+def _without_noise(settings: Whitened | PoissonDescent) -> Whitened | PoissonDescent:
+    if isinstance(settings, Whitened):
+        return replace(settings, mu=Fraction(10**6))
+    return replace(settings, noise_multiplier=Fraction(1, 10**6))
+
+
+class LinearClassifier(PrivateClassifier):
+    """The base of linear classifiers."""
+
+    _loss: ClassVar[tuple[str, str]]
+    solver: str
+    steps: int | None
+    clip: Number | None
+    learning_rate: Number | None
+    sample_rate: Number | None
+    noise_multiplier: Number | None
+    rows: int | None
+
+    def _learner(
+        self,
+        reader: RecordReader | None,
+        encoding: Encoding,
+        label: RecordColumn | None,
+        copies: int,
+        neighbors: Neighbors,
+        rows: int | None,
+    ) -> LinearLearner:
+        classes = self._classes(label)
+        settings, kept = self._settings(copies, neighbors, rows)
+        loss = self._loss[0] if len(classes) == 2 else self._loss[1]
+        if not loss:
+            raise InvalidParameter("This model is for two classes.", fix="Use LogisticRegression.")
+        return LinearLearner(reader, encoding, classes, loss, settings, kept)
+
+    def _settings(
+        self, copies: int, neighbors: Neighbors, declared: int | None
+    ) -> tuple[Whitened | PoissonDescent, Guarantee]:
+        """How it will be learned, and what that keeps: from parameters and declarations alone."""
+        if self.solver not in ("auto", "whitened", "sgd"):
+            raise InvalidParameter(f"No solver is called {self.solver!r}.", fix='Use "auto", "whitened" or "sgd".')
+        given = {
+            "steps": None if self.steps is None else whole(self.steps, "steps", 2),
+            "clip": None if self.clip is None else positive(self.clip, "clip"),
+            "learning_rate": None if self.learning_rate is None else positive(self.learning_rate, "learning_rate"),
+        }
+        chosen: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+        if self.solver != "sgd":
+            if any(x is not None for x in (self.sample_rate, self.noise_multiplier, self.rows)):
+                raise InvalidParameter(
+                    "sample_rate, noise_multiplier and rows are for DP-SGD.", fix='Give solver="sgd" too.'
+                )
+            guarantee = self._guarantee
+            return Whitened(mu_of(guarantee), copies=copies, neighbors=neighbors, **chosen), guarantee
+        if copies > 1:
+            raise InvalidParameter(
+                "DP-SGD samples rows, and a unit of this table has several.", fix='Use solver="whitened".'
+            )
+        rows = declared if self.rows is None else whole(self.rows, "rows", 1)
+        if rows is None:
+            raise InvalidParameter(
+                "DP-SGD needs the number of rows, which is not read from the data.",
+                fix='Give rows=, declared or bought by a count; or use solver="whitened", which does without.',
+            )
+        settings = {"sample_rate": Fraction(1, 32), "steps": 500, "clip": Fraction(1), "learning_rate": Fraction(4)}
+        settings |= chosen
+        if self.sample_rate is not None:
+            settings["sample_rate"] = probability(self.sample_rate, "sample_rate")
+        return calibrated(
+            self.noise_multiplier, (self.epsilon, self.delta, self.rho), rows=rows, neighbors=neighbors, **settings
+        )
+
+    def _become(self, learner: LinearLearner, measurement: bytes) -> None:
+        weights = np.atleast_2d(np.array(json.loads(measurement)["weights"], np.float64))
+        self.classes_ = np.array(learner.classes)
+        self.weights_, self.n_iter_ = weights, learner.settings.steps
+        self.coef_, self.intercept_ = in_units(weights, learner.wide)
+
+    def _predicts(self) -> tuple[Predicts, str]:
+        grid = np.rint(self.weights_ * FINE).T  # so that a margin is exact, and depends on its row alone
+
+        def predicted(design: Design) -> NDArray[np.int32]:
+            margins = self._wide(design).dot(grid)
+            best = (margins[:, 0] > 0) if len(self.classes_) == 2 else margins.argmax(axis=1)
+            return np.asarray(best, np.int32)
+
+        return predicted, hashlib.sha256(np.ascontiguousarray(self.weights_).tobytes()).hexdigest()
+
+    def _wide(self, design: Design) -> Design:
+        """Rows as the weights are for them."""
+        return design
+
+    def decision_function(self, X: Any) -> Floats:
+        """The margin of each row, for the second class; with more than two, one for each class."""
+        found = self._wide(self._design(X)).dot(self.weights_.T) / SCALE
+        return np.asarray(found[:, 0] if len(self.classes_) == 2 else found)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The likeliest class of each row."""
+        margins = self.decision_function(X)
+        place = (margins > 0).astype(np.intp) if margins.ndim == 1 else margins.argmax(axis=1)
+        return np.asarray(self.classes_[place])
+
+
+def in_units(weights: Floats, encoding: Encoding) -> tuple[Floats, Floats]:
+    """Weights of encoded columns as coefficients of the features in their own units, and the intercept."""
+    coef, intercept = weights[:, :-1].copy(), weights[:, -1].copy()
+    for i, feature in enumerate(encoding.numbers):
+        half, middle = feature.high / 2 - feature.low / 2, feature.high / 2 + feature.low / 2
+        coef[:, i] = weights[:, i] / half
+        intercept -= coef[:, i] * middle
+    return coef, intercept
+
+
+class LogisticRegression(LinearClassifier):
+    """Logistic regression, of two classes or more, learned with differential privacy.
+
+    The guarantee is ``epsilon`` with ``delta``, or ``rho``.  From a table: ``curator.fit(model, "adult", features=[…],
+    label="income")``, where bounds, keys and classes are the table's.  From arrays: ``bounds`` and ``classes`` are
+    declared here, ``keys`` for columns of a frame that hold keys; with ``curator`` it is charged to its ``table``.
+
+    Guarantee: what is said in ``privacy_``, for one unit of the table, or one row of the arrays (docs/proofs/learn.md).
+    Assumes: bounds, keys and classes were declared without looking at the data.
+    Fails: what depends on a row is never an error: see :mod:`curador.learn.rows.declared`.
+
+    >>> model = LogisticRegression(epsilon=1, delta=1e-5, bounds=(0, 10), classes=["no", "yes"])
+    >>> X = [[1.0], [9.0]] * 2000
+    >>> model.fit(X, ["no", "yes"] * 2000).predict([[0.0], [10.0]]).tolist()
+    ['no', 'yes']
+    """
+
+    _loss = ("logistic", "softmax")
+
+    def __init__(
+        self,
+        epsilon: Number | None = None,
+        delta: Number | None = None,
+        *,
+        rho: Number | None = None,
+        bounds: Bounds | None = None,
+        keys: Keys | None = None,
+        classes: Sequence[Any] | None = None,
+        curator: Curator | None = None,
+        table: str | None = None,
+        solver: str = "auto",
+        steps: int | None = None,
+        clip: Number | None = None,
+        learning_rate: Number | None = None,
+        sample_rate: Number | None = None,
+        noise_multiplier: Number | None = None,
+        rows: int | None = None,
+    ) -> None:
+        self.epsilon, self.delta, self.rho = epsilon, delta, rho
+        self.bounds, self.keys, self.classes = bounds, keys, classes
+        self.curator, self.table = curator, table
+        self.solver, self.steps, self.clip, self.learning_rate = solver, steps, clip, learning_rate
+        self.sample_rate, self.noise_multiplier, self.rows = sample_rate, noise_multiplier, rows
+
+    def predict_proba(self, X: Any) -> Floats:
+        """The chance of each class, for each row."""
+        margins = self.decision_function(X)
+        if margins.ndim == 1:
+            margins = np.stack([np.zeros_like(margins), margins], axis=1)
+        weights = np.exp(margins - margins.max(axis=1, keepdims=True))
+        return np.asarray(weights / weights.sum(axis=1, keepdims=True))
+
+    def predict_log_proba(self, X: Any) -> Floats:
+        """The logarithm of the chance of each class."""
+        return np.asarray(np.log(self.predict_proba(X)))
+
+
+class LinearSVC(LinearClassifier):
+    """A linear support vector machine of two classes, learned with differential privacy.
+
+    The loss is the hinge, rounded over one unit of margin.  Parameters, doors and guarantee are those of
+    :class:`LogisticRegression`.
+
+    >>> model = LinearSVC(epsilon=1, delta=1e-5, bounds=(0, 10), classes=["no", "yes"])
+    >>> model.fit([[1.0], [9.0]] * 2000, ["no", "yes"] * 2000).predict([[0.0], [10.0]]).tolist()
+    ['no', 'yes']
+    """
+
+    _loss = ("hinge", "")
+
+    def __init__(
+        self,
+        epsilon: Number | None = None,
+        delta: Number | None = None,
+        *,
+        rho: Number | None = None,
+        bounds: Bounds | None = None,
+        keys: Keys | None = None,
+        classes: Sequence[Any] | None = None,
+        curator: Curator | None = None,
+        table: str | None = None,
+        solver: str = "auto",
+        steps: int | None = None,
+        clip: Number | None = None,
+        learning_rate: Number | None = None,
+        sample_rate: Number | None = None,
+        noise_multiplier: Number | None = None,
+        rows: int | None = None,
+    ) -> None:
+        self.epsilon, self.delta, self.rho = epsilon, delta, rho
+        self.bounds, self.keys, self.classes = bounds, keys, classes
+        self.curator, self.table = curator, table
+        self.solver, self.steps, self.clip, self.learning_rate = solver, steps, clip, learning_rate
+        self.sample_rate, self.noise_multiplier, self.rows = sample_rate, noise_multiplier, rows

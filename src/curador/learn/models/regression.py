@@ -1,0 +1,256 @@
+"""Linear regression, plain and with a penalty, from noisy moments and a few steps that correct them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from copy import copy
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import RegressorMixin
+from sklearn.utils.validation import check_is_fitted
+
+from curador.accounting.events import Event
+from curador.curator.curator import Curator
+from curador.curator.training import ReadRows, RecordColumn
+from curador.errors import InvalidParameter, InvalidValue
+from curador.learn.model import PrivateModel
+from curador.learn.models.linear import in_units
+from curador.learn.pricing import mu_of
+from curador.learn.rows.declared import Bounds, Keys, as_numbers
+from curador.learn.rows.design import Design
+from curador.learn.rows.encoding import SCALE, Encoding, Floats, NumberFeature
+from curador.learn.rows.records import RecordReader
+from curador.learn.sums.moments import symmetric, upper
+from curador.learn.sums.residuals import Residuals, corrected, damped, weights_of
+from curador.noise import SYSTEM, Entropy
+from curador.numbers import Number, nonnegative, whole
+from curador.privacy import Guarantee, Neighbors
+
+
+@dataclass(frozen=True)
+class RegressionLearner:
+    """Measures what a linear regression needs: settings and declarations, no data."""
+
+    reader: RecordReader | None
+    encoding: Encoding
+    label: NumberFeature
+    settings: Residuals
+    guarantee: Guarantee
+
+    @property
+    def event(self) -> Event:
+        return self.settings.event(self.encoding)
+
+    @property
+    def kinds(self) -> frozenset[str]:
+        return frozenset({"gaussian"})
+
+    @property
+    def code(self) -> Mapping[str, object]:
+        return {"learner": "regression", "settings": self.settings}
+
+    def notes(self, rows: int | None) -> list[dict[str, Any]]:
+        """What will be done."""
+        clip = f"{float(self.settings.clip) * self.encoding.width**0.5:.3g}"
+        return [{"code": "fit-regression", "steps": self.settings.steps, "columns": self.encoding.width, "clip": clip}]
+
+    def learn(self, read: ReadRows, progress: Any = None) -> bytes:
+        """Learn from the records of a table."""
+        assert self.reader is not None, "made for records"
+        design, _, values = self.reader.read(read)
+        return self.train(design, values, progress=progress)
+
+    def train(self, design: Design, values: Floats, entropy: Entropy = SYSTEM, progress: Any = None) -> bytes:
+        """Learn from encoded rows; those whose label is no number are left out, each by itself."""
+        if not np.isfinite(values).all():
+            known = np.flatnonzero(np.isfinite(values))
+            design, values = design.some(known), values[known]
+        labels = self.label.encoded(values).astype(np.int64)
+        found = corrected(design, labels, self.settings, entropy, progress)
+        kept = {"moments": upper(found.moments), "at": found.at.tolist(), "step": found.step.tolist()}
+        return json.dumps(kept).encode()
+
+    def measured(self, measurement: bytes) -> dict[str, Any]:
+        """What was released, and how strongly it is damped: all that weights are made of."""
+        kept, d = json.loads(measurement), self.encoding.width
+        sigma = float(self.settings.moments(self.encoding).noise.sigma)
+        return {
+            "moments": symmetric(kept["moments"], d + 1),
+            "at": np.array(kept["at"]),
+            "step": np.array(kept["step"]),
+            "damping": damped(sigma, float(self.settings.damping), d),
+            "bounds": (self.label.low, self.label.high),
+        }
+
+
+class _Regression(RegressorMixin, PrivateModel):  # type: ignore[misc]
+    """The base of linear regressions."""
+
+    label_bounds: tuple[float, float] | None
+    steps: int
+
+    def _learner(
+        self,
+        reader: RecordReader | None,
+        encoding: Encoding,
+        label: RecordColumn | None,
+        copies: int,
+        neighbors: Neighbors,
+        rows: int | None,
+    ) -> RegressionLearner:
+        self._alpha()  # refused before anything is paid
+        guarantee = self._guarantee
+        settings = Residuals(mu_of(guarantee), whole(self.steps, "steps", 1), copies=copies, neighbors=neighbors)
+        return RegressionLearner(reader, encoding, self._target(reader, label), settings, guarantee)
+
+    def _target(self, reader: RecordReader | None, label: RecordColumn | None) -> NumberFeature:
+        """The label as a number between bounds: those of the table, or those that were declared here."""
+        if reader is not None:
+            if label is None or label.keys is not None:
+                raise InvalidParameter("A regression predicts a number.", fix="Give label=, a column with bounds.")
+            if self.label_bounds is not None:
+                raise InvalidParameter(
+                    "The table declares the label's bounds.", fix="Leave label_bounds out, or use fit(X, y)."
+                )
+            low, high = label.bounds
+            return NumberFeature(label.name, float(low), float(high))
+        bounds = self.label_bounds
+        if bounds is None or len(tuple(bounds)) != 2:
+            raise InvalidParameter(
+                "The label's bounds have to be declared: a pair (low, high).",
+                fix="Give label_bounds=, chosen without looking at the data.",
+            )
+        return NumberFeature("y", float(bounds[0]), float(bounds[1]))
+
+    def _labels(self, y: Any, rows: int) -> Floats:
+        if y is None:
+            raise InvalidValue("This model requires y to be passed, but the target y is None.", fix="Give the labels.")
+        array = np.asarray(y)
+        if array.ndim == 2 and array.shape[1] == 1:
+            array = array[:, 0]
+        if array.ndim != 1 or len(array) != rows:
+            raise InvalidValue(
+                f"y should be a 1d array of {rows} labels, got an array of shape {array.shape} instead.",
+                fix="Give one label for each row.",
+            )
+        return as_numbers(array)
+
+    def _become(self, learner: RegressionLearner, measurement: bytes) -> None:
+        self.measured_ = learner.measured(measurement)
+        self._weigh()
+
+    def _alpha(self) -> float:
+        return 0.0
+
+    def _weigh(self) -> None:
+        """Make the fitted attributes from what was measured."""
+        low, high = self.measured_["bounds"]
+        weights = weights_of(
+            self.measured_["moments"],
+            self.measured_["at"],
+            self.measured_["step"],
+            self.measured_["damping"],
+            self._alpha(),
+        )
+        self.weights_ = weights * (high / 2 - low / 2)
+        self.weights_[-1] += high / 2 + low / 2
+        coef, intercept = in_units(self.weights_[None, :], self.encoding_)
+        self.coef_, self.intercept_ = coef[0], float(intercept[0])
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """The share of variance that is explained; for rows that are not private, and refused with a curator."""
+        self._public_rows()
+        return float(super().score(X, y, sample_weight))
+
+    def predict(self, X: Any) -> Floats:
+        """The expected label of each row."""
+        return np.asarray(self._design(X).dot(self.weights_) / SCALE)
+
+
+class LinearRegression(_Regression):
+    """Linear regression by least squares, learned with differential privacy.
+
+    The guarantee is ``epsilon`` with ``delta``, or ``rho``.  From a table: ``curator.fit(model, "adult", features=[…],
+    label="hours")``, where all bounds are the table's.  From arrays: ``bounds`` and ``label_bounds`` are declared here,
+    ``keys`` for columns of a frame that hold keys; with ``curator`` it is charged to its ``table``.
+
+    Noisy moments of features and label give first weights, damped by what their noise can reach [Wan18]; ``steps``
+    noisy steps along the residuals, in coordinates that the moments make uncorrelated, correct them.
+
+    Guarantee: what is said in ``privacy_``, for one unit of the table, or one row of the arrays
+    (docs/proofs/learn-sums.md).
+    Assumes: bounds and keys were declared without looking at the data.
+    Fails: what depends on a row is never an error; a row without a label is left out.
+
+    >>> model = LinearRegression(epsilon=1, delta=1e-5, bounds=(0, 10), label_bounds=(0, 30))
+    >>> X = [[i % 11] for i in range(20000)]
+    >>> model.fit(X, [3 * x[0] for x in X]).predict([[5.0]]).round().tolist()
+    [15.0]
+    """
+
+    def __init__(
+        self,
+        epsilon: Number | None = None,
+        delta: Number | None = None,
+        *,
+        rho: Number | None = None,
+        bounds: Bounds | None = None,
+        label_bounds: tuple[float, float] | None = None,
+        keys: Keys | None = None,
+        curator: Curator | None = None,
+        table: str | None = None,
+        steps: int = 5,
+    ) -> None:
+        self.epsilon, self.delta, self.rho = epsilon, delta, rho
+        self.bounds, self.label_bounds, self.keys = bounds, label_bounds, keys
+        self.curator, self.table = curator, table
+        self.steps = steps
+
+
+class Ridge(_Regression):
+    """Linear regression with a penalty of ``alpha`` times the squared weights, learned with differential privacy.
+
+    As :class:`LinearRegression`.  The penalty is on the weights of features that are scaled by their bounds to lie
+    between -1 and 1, of a label scaled likewise, and not on the intercept.  It is no part of what is bought:
+    :meth:`with_alpha`, or the same fit with another ``alpha``, is free.
+
+    >>> model = Ridge(alpha=10, epsilon=1, delta=1e-5, bounds=(0, 10), label_bounds=(0, 30))
+    >>> X = [[i % 11] for i in range(20000)]
+    >>> model = model.fit(X, [3 * x[0] for x in X])
+    >>> round(model.predict([[5.0]])[0]), bool(model.with_alpha(10**6).coef_[0] < model.coef_[0])
+    (15, True)
+    """
+
+    def __init__(
+        self,
+        alpha: Number = 1,
+        *,
+        epsilon: Number | None = None,
+        delta: Number | None = None,
+        rho: Number | None = None,
+        bounds: Bounds | None = None,
+        label_bounds: tuple[float, float] | None = None,
+        keys: Keys | None = None,
+        curator: Curator | None = None,
+        table: str | None = None,
+        steps: int = 5,
+    ) -> None:
+        self.alpha = alpha
+        self.epsilon, self.delta, self.rho = epsilon, delta, rho
+        self.bounds, self.label_bounds, self.keys = bounds, label_bounds, keys
+        self.curator, self.table = curator, table
+        self.steps = steps
+
+    def _alpha(self) -> float:
+        return float(nonnegative(self.alpha, "alpha"))
+
+    def with_alpha(self, alpha: Number) -> Self:
+        """The same measurement with another penalty; free."""
+        check_is_fitted(self)
+        other = copy(self)
+        other.alpha = alpha
+        other._weigh()
+        return other

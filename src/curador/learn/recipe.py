@@ -1,0 +1,92 @@
+"""A model described in a TOML file: which model with which guarantee, from which columns of which table.
+
+```toml
+model = "LogisticRegression"
+table = "adult"
+features = ["age", "sex"]       # or a table of names and expressions
+label = "income"
+where = "age >= 18"             # may be left out
+rows_per_unit = 2               # may be left out
+
+[settings]
+epsilon = 1
+delta = "1e-5"
+```
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from curador.curator.curator import Curator
+from curador.curator.training import TrainingRun
+from curador.errors import InvalidParameter
+from curador.learn.model import PrivateModel
+
+KNOWN = ("model", "table", "features", "label", "where", "rows_per_unit", "settings")
+
+
+@dataclass(frozen=True)
+class ModelFile:
+    """A model, and what it is to be learned from."""
+
+    model: PrivateModel
+    table: str
+    features: Sequence[str] | Mapping[str, str]
+    label: str | None = None
+    where: str | None = None
+    rows_per_unit: int | None = None
+
+    def training(self, curator: Curator) -> TrainingRun:
+        """The training run of a curator's table; free."""
+        rows = curator.table(self.table)
+        rows = rows if self.where is None else rows.where(self.where)
+        limit = self.rows_per_unit
+        return curator.training(self.model, rows, features=self.features, label=self.label, contribution=limit)
+
+
+def read_recipe(path: str | Path) -> ModelFile:
+    """Read a recipe; refused, with the name of what is wrong."""
+    name = Path(path).name
+    try:
+        data = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InvalidParameter(f"{name!r} cannot be read: {error.strerror}.", fix="Check the path.") from None
+    except ValueError as error:
+        raise InvalidParameter(f"{name!r} is not TOML: {error}.", fix="Mend that line.") from None
+    if unknown := sorted(set(data) - set(KNOWN)):
+        raise InvalidParameter(f"{name!r} has an unknown entry {unknown[0]!r}.", fix=f"Use {', '.join(KNOWN)}.")
+    features: Any = data.get("features")
+    texts = features.values() if isinstance(features, dict) else features
+    right = isinstance(features, list | dict) and all(isinstance(x, str) for x in texts or ())
+    if not right or not isinstance(data.get("table"), str):
+        raise InvalidParameter(
+            f"{name!r} needs a table, and features: a list of columns, or names and expressions.",
+            fix='Write table = "…" and features = ["…"].',
+        )
+    for entry, kind in (("label", str), ("where", str), ("rows_per_unit", int)):
+        if entry in data and not isinstance(data[entry], kind):
+            raise InvalidParameter(f"{entry!r} in {name!r} is not {kind.__name__}.", fix="Mend that line.")
+    model = model_named(data.get("model"), data.get("settings", {}))
+    return ModelFile(model, data["table"], features, data.get("label"), data.get("where"), data.get("rows_per_unit"))
+
+
+def model_named(name: object, settings: Any) -> PrivateModel:
+    """The model of a name with these settings."""
+    import curador.learn as learn
+
+    public = {n: getattr(learn, n) for n in dir(learn)}
+    kinds = [n for n, kind in public.items() if isinstance(kind, type) and issubclass(kind, PrivateModel)]
+    if name not in kinds:
+        raise InvalidParameter(f"No model is called {name!r}.", fix=f"Use {', '.join(kinds)}.")
+    kind = public[str(name)]
+    known = set(kind._get_param_names()) - {"curator", "table"}
+    if not isinstance(settings, Mapping) or (unknown := sorted(set(settings) - known)):
+        wrong = unknown[0] if isinstance(settings, Mapping) else "settings"
+        raise InvalidParameter(f"{name} has no setting {wrong!r}.", fix=f"Use {', '.join(sorted(known))}.")
+    made: PrivateModel = kind(**settings)
+    return made

@@ -1,0 +1,8 @@
+"""The one message of a missing scikit-learn, raised when :mod:`curador.learn` is imported."""
+
+from importlib.util import find_spec
+
+from curador.errors import CuradorError
+
+if find_spec("sklearn") is None:
+    raise CuradorError("Learning needs scikit-learn, which is not installed.", fix="Run: pip install 'curador[learn]'")

@@ -1,0 +1,154 @@
+"""How one row becomes a vector of integers: from declared bounds and keys alone, each row by itself.
+
+A number is clipped to its bounds and put on a grid of 2 * SCALE steps, from -SCALE to SCALE; a key becomes SCALE in the
+column of that key, and zero in those of the others.  What is missing, infinite or no number is 0, the middle of the
+bounds; what is none of the keys is zero in all of them.  The last column is SCALE in every row: the intercept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from curador.errors import InvalidParameter
+
+SCALE = 1 << 10
+"""The integer that stands for 1."""
+
+MOST_KEYS = 10_000
+"""The most keys of one feature."""
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class NumberFeature:
+    """A number between two bounds.
+
+    >>> NumberFeature("age", 0, 100).encoded(np.array([0.0, 50.0, 100.0, 200.0, np.nan])).tolist()
+    [-1024, 0, 1024, 1024, 0]
+    """
+
+    name: str
+    low: float
+    high: float
+
+    def __post_init__(self) -> None:
+        if not (np.isfinite(self.low) and np.isfinite(self.high) and self.high / 2 - self.low / 2 > 1e-300):
+            raise InvalidParameter(
+                f"The bounds of {self.name!r} are not two finite numbers, the lower first.", fix="Declare both."
+            )
+
+    @property
+    def width(self) -> int:
+        return 1
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return (self.name,)
+
+    def encoded(self, values: Floats) -> NDArray[np.int16]:
+        """Each value on the grid.  Every operation is rounded by itself, so no row depends on another's place."""
+        half = self.high / 2 - self.low / 2
+        middle = self.low / 2 + self.high / 2
+        with np.errstate(all="ignore"):
+            x = np.rint((np.clip(values, self.low, self.high) - middle) / half * SCALE)
+        return np.asarray(
+            np.clip(np.where(np.isfinite(values) & np.isfinite(x), x, 0.0), -SCALE, SCALE).astype(np.int16)
+        )
+
+
+@dataclass(frozen=True)
+class KeyFeature:
+    """One of ``size`` public keys, given by its number; -1 is none of them."""
+
+    name: str
+    keys: tuple[object, ...]
+
+    def __post_init__(self) -> None:
+        if not 1 <= len(self.keys) <= MOST_KEYS or len(set(self.keys)) < len(self.keys):
+            raise InvalidParameter(
+                f"{self.name!r} needs different keys, at most {MOST_KEYS:,}.", fix="Declare them, each once."
+            )
+
+    @property
+    def width(self) -> int:
+        return len(self.keys)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return tuple(f"{self.name}={key}" for key in self.keys)
+
+
+Feature = NumberFeature | KeyFeature
+
+
+@dataclass(frozen=True)
+class Encoding:
+    """The features of a model, in order: first all numbers, then all keys, then the intercept.
+
+    >>> one = Encoding((NumberFeature("age", 0, 100), KeyFeature("sex", ("F", "M"))))
+    >>> one.columns, one.most == 3 * SCALE**2
+    (('age', 'sex=F', 'sex=M', '1'), True)
+    """
+
+    features: tuple[Feature, ...]
+
+    def __post_init__(self) -> None:
+        if not self.features:
+            raise InvalidParameter("A model has at least one feature.", fix="Name its features.")
+        if len({f.name for f in self.features}) < len(self.features):
+            raise InvalidParameter("Two features have one name.", fix="Name each of them once.")
+
+    @cached_property
+    def numbers(self) -> tuple[NumberFeature, ...]:
+        return tuple(f for f in self.features if isinstance(f, NumberFeature))
+
+    @cached_property
+    def keyed(self) -> tuple[KeyFeature, ...]:
+        return tuple(f for f in self.features if isinstance(f, KeyFeature))
+
+    @cached_property
+    def starts(self) -> tuple[int, ...]:
+        """The column at which the keys of each keyed feature begin."""
+        found, at = [], len(self.numbers)
+        for feature in self.keyed:
+            found.append(at)
+            at += feature.width
+        return tuple(found)
+
+    @cached_property
+    def width(self) -> int:
+        """The number of columns, with the intercept."""
+        return len(self.numbers) + sum(f.width for f in self.keyed) + 1
+
+    @cached_property
+    def columns(self) -> tuple[str, ...]:
+        numbers = [c for f in self.numbers for c in f.columns]
+        return (*numbers, *(c for f in self.keyed for c in f.columns), "1")
+
+    @property
+    def most(self) -> int:
+        """The largest squared length of an encoded row: one unit for each feature, one for the intercept."""
+        return (len(self.features) + 1) * SCALE**2
+
+
+def codes(values: Sequence[object] | NDArray[np.object_], keys: Sequence[object]) -> NDArray[np.int32]:
+    """The number of each value among the keys, or -1.
+
+    >>> codes(["b", None, "a"], ["a", "b"]).tolist()
+    [1, -1, 0]
+    """
+    place = {key: i for i, key in enumerate(keys)}
+    found = np.full(len(values), -1, np.int32)
+    for i, value in enumerate(values):
+        try:
+            found[i] = place.get(value, -1)
+        except TypeError:  # a value that cannot be a key
+            continue
+    return found

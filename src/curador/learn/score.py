@@ -1,0 +1,109 @@
+"""How often a classifier is right on private rows: two noised counts, charged like any answer."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from curador.accounting.events import Event
+from curador.curator.training import ReadRows
+from curador.learn.rows.design import Design
+from curador.learn.rows.records import RecordReader
+from curador.mechanisms.intervals import combined_error
+from curador.mechanisms.laplace import IntegerLaplace
+from curador.numbers import rational
+from curador.privacy import Guarantee, Neighbors, PureDP
+
+Predicts = Callable[[Design], NDArray[np.int32]]
+"""The number of the class of each row, each by itself."""
+
+
+@dataclass(frozen=True)
+class ScoreLearner:
+    """Counts the rows that a model is right about, and those that it is not.
+
+    Guarantee: a row counts in one of the two, so a unit of m rows moves both together by at most m (2m under replace):
+    Laplace noise of that scale on each is epsilon-DP [DMNS06].
+    """
+
+    reader: RecordReader
+    predicts: Predicts
+    model: str
+    copies: int
+    neighbors: Neighbors
+    guarantee: Guarantee
+
+    @property
+    def noise(self) -> IntegerLaplace:
+        """The noise of each count."""
+        assert isinstance(self.guarantee, PureDP)
+        moved = self.copies * (1 if self.neighbors is Neighbors.ADD_REMOVE else 2)
+        return IntegerLaplace(moved, rational(self.guarantee.epsilon), neighbors=self.neighbors)
+
+    @property
+    def event(self) -> Event:
+        return self.noise.event
+
+    @property
+    def kinds(self) -> frozenset[str]:
+        return frozenset({self.noise.kind})
+
+    @property
+    def code(self) -> Mapping[str, object]:
+        return {"learner": "score", "model": self.model, "epsilon": self.noise.event.epsilon}
+
+    def notes(self, rows: int | None) -> Sequence[Mapping[str, Any]]:
+        """What will be done."""
+        return ({"code": "score-counts", "error": f"{self.noise.error(0.95):,.0f}"},)
+
+    def learn(self, read: ReadRows, progress: Any = None) -> bytes:
+        """The two counts, noised."""
+        design, classes, _ = self.reader.read(read)
+        right = 0
+        for part, piece in design.pieces():
+            right += int((self.predicts(piece) == classes[part]).sum())
+        found = self.noise.release(np.array([right, len(design) - right]))
+        return json.dumps({"right": int(found[0]), "wrong": int(found[1])}).encode()
+
+
+@dataclass(frozen=True)
+class ModelScore:
+    """The share of rows that a classifier is right about, and where it lies, 95 % of the time.
+
+    >>> from curador.mechanisms.laplace import IntegerLaplace
+    >>> score = ModelScore(8000, 2000, IntegerLaplace(1, "0.1"), "1")
+    >>> score.accuracy, [round(x, 3) for x in score.interval()]
+    (0.8, [0.798, 0.803])
+    """
+
+    right: int
+    wrong: int
+    noise: IntegerLaplace
+    charge: str
+
+    @property
+    def accuracy(self) -> float:
+        """The noised share; within 0 and 1."""
+        rows = max(self.right + self.wrong, 1)
+        return min(1.0, max(0.0, self.right / rows))
+
+    def interval(self, confidence: float = 0.95) -> tuple[float, float]:
+        """Where the share lies: those for which the noise could be what it would have to be (Fieller)."""
+        shares = np.linspace(0, 1, 2001)
+        kept = [
+            float(p)
+            for p in shares
+            if abs(self.right * (1 - p) - self.wrong * p)
+            <= combined_error([(1 - float(p), self.noise), (-float(p), self.noise)], confidence)
+        ]
+        step = float(shares[1])
+        return (max(0.0, kept[0] - step), min(1.0, kept[-1] + step)) if kept else (0.0, 1.0)
+
+    def __str__(self) -> str:
+        low, high = self.interval()
+        return f"{self.accuracy:.2%} ({low:.2%} … {high:.2%})"

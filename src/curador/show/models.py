@@ -1,0 +1,39 @@
+"""Models in words: what fitting one would do and cost, and what a fitted one promises."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from curador.privacy import Guarantee
+from curador.show.explain import bullet, checked_language, guarantee_text, note_text, whom
+from curador.show.words.say import say
+
+
+def fit_text(
+    text: str, guarantee: Guarantee, unit: str | None, neighbors: str, notes: Sequence[Mapping[str, Any]], language: str
+) -> str:
+    """What fitting would do and cost: a heading, and a sentence for the cost and for each note."""
+    language = checked_language(language)
+    costs = say(
+        "fit-costs",
+        language,
+        guarantee=guarantee_text(guarantee, language),
+        unit=whom(unit, language),
+        neighbors=say(neighbors, language),
+    )
+    sentences = [costs, *(note_text(note, language) for note in notes)]
+    return "\n".join([text, *(line for sentence in sentences for line in bullet(sentence))])
+
+
+def model_text(guarantee: Guarantee, unit: str | None, neighbors: str, charge: str | None, language: str) -> str:
+    """What a fitted model promises, for whom, and who counted it."""
+    promise = say(
+        "model-keeps",
+        language,
+        guarantee=guarantee_text(guarantee, language),
+        unit=whom(unit, language),
+        neighbors=say(neighbors, language),
+    )
+    paid = say("model-uncounted", language) if charge is None else say("model-charged", language, charge=charge)
+    return f"{promise} {paid}"

@@ -1,0 +1,136 @@
+"""Linear regression: both doors, what is bought, and what is refused."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+
+from curador.curator.curator import Curator
+from curador.errors import CuradorError
+from curador.learn.models.regression import LinearRegression, Ridge
+from curador.privacy import ZCDP, ApproxDP
+from curador.query.tables.table import Table
+
+COLUMNS: dict[str, Any] = {
+    "age": {"type": "integer", "bounds": [0, 100]},
+    "sex": {"type": "text", "keys": ["f", "m"]},
+    "hours": {"type": "real", "bounds": [0, 80]},
+}
+
+
+def people(count: int) -> pd.DataFrame:
+    some = np.random.default_rng(0)
+    age, sex = some.integers(0, 101, count), some.choice(["f", "m"], count)
+    hours = 10 + 0.4 * age + np.where(sex == "m", 10, 0) + some.normal(0, 3, count)
+    return pd.DataFrame({"age": age, "sex": sex, "hours": hours.round(2)})
+
+
+@pytest.fixture
+def curator(tmp_path: Path) -> Curator:
+    people(4000).to_csv(tmp_path / "people.csv", index=False)
+    return Curator({"people": Table(tmp_path / "people.csv", columns=COLUMNS)}, budget=ApproxDP(10, 1e-3))
+
+
+def arrays(model: Any) -> Any:
+    frame = people(4000)
+    model.set_params(bounds={"age": (0, 100)}, keys={"sex": ["f", "m"]}, label_bounds=(0, 80))
+    return model.fit(frame[["age", "sex"]], frame["hours"])
+
+
+def test_both_doors_learn_the_line(curator: Curator) -> None:
+    held = arrays(LinearRegression(1, 1e-5))
+    bought = curator.fit(LinearRegression(1, 1e-5), "people", features=["age", "sex"], label="hours")
+    for model in (held, bought):
+        assert model.coef_[0] == pytest.approx(0.4, abs=0.03)
+        assert model.coef_[2] - model.coef_[1] == pytest.approx(10, abs=2)
+        row = pd.DataFrame({"age": [50], "sex": ["m"]})
+        assert model.predict(row)[0] == pytest.approx(40, abs=1.5)
+        by_hand = model.intercept_ + model.coef_ @ [50, 0, 1]
+        assert model.predict(row)[0] == pytest.approx(by_hand, abs=0.1)
+    assert bought.privacy_.charge is not None
+    assert held.privacy_.charge is None
+
+
+def test_another_alpha_of_what_was_bought_is_free(curator: Curator) -> None:
+    def fit(alpha: float) -> Ridge:
+        model = Ridge(alpha, epsilon=1, delta=1e-5)
+        return curator.fit(model, "people", features=["age", "sex"], label="hours")
+
+    first = fit(1)
+    left = curator.budget("people").remaining
+    other = fit(10**5)
+    assert curator.budget("people").remaining == left
+    assert other.privacy_.charge == first.privacy_.charge
+    assert 0 < other.coef_[0] < first.coef_[0] / 2
+    assert (first.with_alpha(10**5).coef_ == other.coef_).all()
+    assert (first.coef_ == fit(1).coef_).all()
+
+
+def test_what_is_bought_holds_noised_numbers_only(curator: Curator) -> None:
+    run = curator.training(LinearRegression(rho=0.1), "people", features=["age", "sex"], label="hours")
+    kept = json.loads(run.run(curator._engines))
+    assert sorted(kept) == ["at", "moments", "step"]
+    assert kept["moments"][9] / 2**20 != pytest.approx(4000, abs=1e-6)  # not even the number of rows is exact
+    assert (
+        run.learner.code
+        == curator.training(Ridge(3, rho=0.1), "people", features=["age", "sex"], label="hours").learner.code
+    )
+
+
+def test_a_row_without_a_label_is_left_out_by_itself() -> None:
+    frame = people(3000)
+    frame.loc[::2, "hours"] = np.nan
+    frame.loc[1::4, "age"] = np.nan  # the middle of the bounds
+    model = LinearRegression(rho=10**6, bounds={"age": (0, 100)}, keys={"sex": ["f", "m"]}, label_bounds=(0, 80)).fit(
+        frame[["age", "sex"]], frame["hours"]
+    )
+    kept = frame.dropna(subset="hours").fillna({"age": 50})
+    design = np.c_[kept["age"], kept["sex"] == "m", np.ones(len(kept))]
+    best = design @ np.linalg.lstsq(design, kept["hours"], rcond=None)[0]
+    assert np.abs(model.predict(kept[["age", "sex"]]) - best).max() < 0.5
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"label_bounds": None}, "label's bounds"),
+        ({"label_bounds": (3, 3)}, "bounds of 'y'"),
+        ({"bounds": None}, "bounds of every feature"),
+        ({"delta": None}, "Gaussian noise"),
+        ({"alpha": -1}, "alpha"),
+        ({"steps": 0}, "steps"),
+    ],
+)
+def test_what_is_not_declared_is_refused(change: dict[str, Any], message: str) -> None:
+    model = Ridge(epsilon=1, delta=1e-5, bounds=(0, 1), label_bounds=(0, 1)).set_params(**change)
+    with pytest.raises(CuradorError, match=message):
+        model.fit([[0.5]], [0.5])
+
+
+def test_a_curator_refuses_before_it_is_paid(curator: Curator) -> None:
+    def refused(message: str, model: Any, label: str | None) -> None:
+        with pytest.raises(CuradorError, match=message):
+            curator.fit(model, "people", features=["age"], label=label)
+
+    refused("predicts a number", LinearRegression(1, 1e-5), None)
+    refused("predicts a number", LinearRegression(1, 1e-5), "sex")
+    refused("label's bounds", LinearRegression(1, 1e-5, label_bounds=(0, 1)), "hours")
+    assert curator.budget("people").remaining == ApproxDP(10, 1e-3)
+
+
+def test_no_rows_at_all_are_fitted() -> None:
+    model = LinearRegression(1, 1e-5, bounds=[(0, 1)], label_bounds=(0, 1))
+    assert np.isfinite(model.fit(np.zeros((0, 1)), np.zeros(0)).predict([[0.5]])).all()
+
+
+def test_a_clone_has_the_parameters_and_nothing_learned() -> None:
+    model = clone(arrays(Ridge(2, rho=1)))
+    assert model.alpha == 2
+    assert not hasattr(model, "coef_")
+    assert model.fit(people(50)[["age", "sex"]], people(50)["hours"]).privacy_.guarantee == ZCDP(1)
