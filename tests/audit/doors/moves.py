@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from curador.query.aggregates.measure import Measure
+from curador.query.aggregates.around import around
+from curador.query.aggregates.measure import AROUND_BITS, Measure, MeasureKind
 from curador.query.plan.plan import Plan
 from curador.query.plan.steps import Largest, Noised, Ranked, Selected
 
@@ -20,10 +21,21 @@ def changes(plan: Plan, one: Any, other: Any) -> None:
         pairs = [[int(c[i[k]]) if k in i else 0 for c, i in zip(columns, at, strict=True)] for k in keys]
         return [a - b for a, b in pairs]
 
+    def moved_around(m: Measure) -> list[int]:
+        """In the finest cells there are, one for each value."""
+        values = next(s.ranks.measure for s in plan.steps if isinstance(s, Ranked) and around(s.ranks.measure) == m)
+        rows: list[Counter[tuple[Any, int]]] = [Counter(), Counter()]
+        for found, places, cells in zip((one, other), at, rows, strict=True):
+            lists = found.values(values)
+            for key, i in places.items():
+                cells.update({(key, v): n << AROUND_BITS for v, n in zip(*(x.tolist() for x in lists[i]), strict=True)})
+        return [rows[0][cell] - rows[1][cell] for cell in {*rows[0], *rows[1]}]
+
     tree = next((r.tree for r in plan.recipes if r.tree is not None), None)
     for step in plan.steps:
         if isinstance(step, Noised) and step.mechanism is not None:  # else a constant, whatever was found
-            change = moved(step.measure.of_groups)
+            cells = step.measure.kind is MeasureKind.AROUND
+            change = moved_around(step.measure) if cells else moved(step.measure.of_groups)
             if step.measure.level is not None and tree is not None:
                 change = list(tree.gather(change, step.measure.level))
             sizes = sorted(map(abs, change), reverse=True)
