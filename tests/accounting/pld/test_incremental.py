@@ -91,9 +91,9 @@ def work(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     seen: Counter[str] = Counter()
     planned, upper, lower = IncrementalPLD._planned, Profile.upper, Profile.lower
 
-    def planning(self: Any, counts: Any) -> Any:
+    def planning(self: Any, counts: Any, room: int) -> Any:
         seen.update(plans=1, planned=len(counts))
-        return planned(self, counts)
+        return planned(self, counts, room)
 
     def bounding(bound: Any) -> Any:
         def evaluating(self: Any, epsilon: float) -> float:
@@ -145,7 +145,7 @@ def test_laws_that_stay_loose_are_planned_anew_when_the_history_is_half_as_long_
         found = book.epsilon()
         assert found.width <= wide
         assert book.epsilon() == found or book.epsilon().width <= wide
-    assert work["plans"] <= 16
+    assert work["plans"] <= 30
     assert work["planned"] <= 4 * n
     whole = acc.pld.epsilon(acc.compose(*(event(i) for i in range(n))), 1e-6)
     assert whole.lower <= book.epsilon().upper
@@ -229,3 +229,16 @@ def test_what_is_followed_is_certified_or_given_up() -> None:
     assert followed(lambda x: 1 - x, 0.9, 1.1, 1e-6, above=False) is not None
     assert followed(lambda x: 1 - x, -0.1, 1.0, 1e-6, above=True) is None
     assert followed(lambda x: 1.0, 1.0, 1.0, 1e-6, above=False) is None
+
+
+@pytest.mark.parametrize("delta", [1e-6, 1e-9, 1e-15])
+@pytest.mark.parametrize("sigma", [1, 3.5, 20])
+def test_a_short_history_is_bracketed_as_one_that_has_no_future(delta: float, sigma: float) -> None:
+    """A plan with room for more was kept for it: 7 percent wide at 1e-15."""
+    found, exact = (
+        IncrementalPLD(delta).add(ev.GaussianNoise(sigma, 1)).epsilon(),
+        acc.epsilon(ev.GaussianNoise(sigma, 1), delta),
+    )
+    assert found.lower <= exact.upper
+    assert exact.lower <= found.upper
+    assert found.width <= 1e-3 * max(1.0, found.upper)

@@ -163,7 +163,7 @@ class IncrementalPLD:
     ``delta`` is the one it is planned for; other deltas are answered too, less tightly the further away they are.
     A bracket is at most ten tolerances wide, times epsilon if that is above 1.  Where a plan for just this history
     cannot give that (exponential choices, samples, a few distant losses), it is as wide as a plan for its first two
-    thirds makes it, or for four fifths of its epsilon: some percent.  Adding an event and reporting costs the same after
+    thirds makes it, or for four fifths of its epsilon: some percent.  One more event and a report cost the same after
     ten events and after thousands; once in a while all are planned anew (docs/proofs/pld.md, 8).
 
     Guarantee: as for :func:`curador.accounting.pld.epsilon`.  A report, not a filter: the events may not depend on the
@@ -199,7 +199,7 @@ class IncrementalPLD:
             common_neighbors(counts)
             set_fields(self, counts=History(counts))
             if counts:
-                self._plan()
+                set_fields(self, _orders=self._planned(counts, _ROOM))
 
     def add(self, event: Event, count: int = 1) -> IncrementalPLD:
         """The distribution after ``count`` more of this event."""
@@ -228,9 +228,9 @@ class IncrementalPLD:
             return found
         if self._due > 0 and not any(order.further for order in self._orders):
             return found
-        # Planned for other laws than were added since: planned anew for all of them, it is often much tighter.
+        # Planned for other laws, or for a longer history: planned anew for just this one, it is often much tighter.
         before = self._orders
-        self._plan()
+        set_fields(self, _orders=self._planned(self.counts, 1), _due=max(1, len(self.counts) // 2))
         anew = self._reported(target)
         if anew.width > found.width:  # no plan is better; the next is tried when the history has gone on
             set_fields(self, _orders=tuple(replace(order, planned=order.now) for order in before))
@@ -238,10 +238,6 @@ class IncrementalPLD:
 
     def _reported(self, delta: float) -> Bracket:
         return worst(partial(_read, order, delta, self._fine) for order in self._orders)
-
-    def _plan(self) -> None:
-        """The same history, in a form for what it is now and what may come."""
-        set_fields(self, _orders=self._planned(self.counts), _due=max(1, len(self.counts) // 2))
 
     @np.errstate(all="ignore")
     def _grown(self, event: Event, count: int) -> tuple[_Order, ...] | None:
@@ -267,11 +263,11 @@ class IncrementalPLD:
         return tuple(grown)
 
     @np.errstate(all="ignore")
-    def _planned(self, counts: Mapping[Event, int]) -> tuple[_Order, ...]:
-        """The orders from scratch, with room for more."""
+    def _planned(self, counts: Mapping[Event, int], room: int) -> tuple[_Order, ...]:
+        """The orders from scratch, with room for a history so many times as long."""
         made = []
         for items in counted_in_both_orders((e, n * count) for event, count in counts.items() for e, n in parts(event)):
-            longer = [replace(item, count=_ROOM * item.count) for item in items]
+            longer = [replace(item, count=room * item.count) for item in items]
             found = look_for_epsilon(longer, self._target) if longer and not hopeless(items, _ENDLESS) else None
             plan = _BLIND
             if found:

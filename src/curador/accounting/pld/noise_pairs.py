@@ -177,8 +177,8 @@ class IntegerNormal(Pair):
         return Ends(math.inf, 0.0, 0.0)
 
     def cells(self, count: int, tail: float) -> Cells:
-        v, d = self.spread, self.shift
-        far = math.ceil(math.sqrt(v) * reach(tail))
+        v, d = self.spread, self.shift if self.shift < _COUNTED else float(self.shift)
+        far = float(math.ceil(math.sqrt(v) * reach(tail)))
         if v < _ONE_BY_ONE:
             cuts = np.union1d(np.arange(-far, far + 1.0), np.arange(d // 2 - 1, d // 2 + 3.0))
         else:
