@@ -18,6 +18,8 @@ from curador.errors import InvalidParameter
 LONGEST = 1000
 """The most characters, and the largest exponent, of a number that is read; doubles need 325."""
 
+_PLAIN = 2**63
+
 Number = int | float | str | Fraction | Decimal
 """The types a caller may use for an exact number."""
 
@@ -82,6 +84,8 @@ def probability(x: object, name: str) -> Fraction:
 
 def whole(x: object, name: str, least: int = 0) -> int:
     """Read an integer and refuse it below ``least``."""
+    if type(x) is int and least <= x < _PLAIN:  # by far the most common, in every count
+        return x
     value = rational(x, name)
     if value.denominator != 1 or value < least:
         raise InvalidParameter(

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from curador.accounting.events import Event
+from curador.accounting.events.base import check_loss
 from curador.errors import InvalidParameter, InvalidValue
 from curador.noise import SYSTEM, DiscreteGaussian, DiscreteLaplace, Entropy
 from curador.numbers import positive, rational
@@ -149,7 +150,18 @@ def checked_epsilon(epsilon: object) -> Fraction:
     value = positive(epsilon, "epsilon")
     if value > LARGEST_EPSILON:
         raise InvalidParameter("An epsilon above 2**64 promises nothing.", fix="Choose epsilon <= 10.")
+    check_loss(value)
     return value
+
+
+def as_variance(x: Fraction) -> float:
+    """A variance as a float, and infinity where no double is as large."""
+    return float(x) if x < sys.float_info.max else math.inf
+
+
+def check_event(mechanism: Mechanism) -> None:
+    """Refuse a mechanism that no accountant knows, before it can release anything: it could not be charged for."""
+    _ = mechanism.event
 
 
 def exactly_one(given: dict[str, object]) -> str:

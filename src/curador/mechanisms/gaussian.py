@@ -13,8 +13,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from curador.accounting.events import DiscreteGaussianNoise, GaussianNoise
+from curador.accounting.events.base import check_size
 from curador.errors import InvalidParameter, InvalidValue
-from curador.mechanisms.base import Exact, IntegerNoise, RealNoise, checked_confidence, coordinates_of, exactly_one
+from curador.mechanisms.base import (
+    Exact,
+    IntegerNoise,
+    RealNoise,
+    as_variance,
+    check_event,
+    checked_confidence,
+    checked_epsilon,
+    coordinates_of,
+    exactly_one,
+)
 from curador.noise import DiscreteGaussian, Entropy, grid_exponent, real_gaussian, real_gaussian_one
 from curador.noise.gaussian import discrete_gaussian
 from curador.noise.real import COORDINATES
@@ -80,7 +91,7 @@ class Gaussian(RealNoise):
         if _by_epsilon(epsilon, delta, sigma):
             from curador.accounting.rules.gaussian import gaussian_sigma
 
-            least = gaussian_sigma(positive(epsilon, "epsilon"), _delta(delta or 0), size)
+            least = gaussian_sigma(checked_epsilon(epsilon), _delta(delta or 0), size)
             grid = grid_exponent(least)
             # sigma grows in proportion to the sensitivity, so the grid's charge is paid in proportion too.
             deviation = least * _moved(size, grid, count) / size
@@ -90,6 +101,7 @@ class Gaussian(RealNoise):
         set_fields(
             self, sensitivity=size, sigma=deviation, grid=grid, coordinates=count, neighbors=Neighbors(neighbors)
         )
+        check_event(self)
 
     @property
     def event(self) -> GaussianNoise:
@@ -97,7 +109,7 @@ class Gaussian(RealNoise):
 
     @property
     def variance(self) -> float:
-        return float(self.sigma**2)
+        return as_variance(self.sigma**2)
 
     def error(self, confidence: float = 0.95) -> float:
         return above(float(self.sigma) * _quantile(confidence), 2.0**-30)
@@ -167,7 +179,8 @@ class IntegerGaussian(IntegerNoise):
         if _by_epsilon(epsilon, delta, sigma):
             from curador.accounting.rules import gaussian
 
-            eps, d = positive(epsilon, "epsilon"), _delta(delta or 0)
+            eps, d = checked_epsilon(epsilon), _delta(delta or 0)
+            check_size(squared / eps**2)  # about the variance that follows, before a search for it
             root = math.isqrt(squared)
             if count == 1:
                 # One integer moves by a whole number of steps.
@@ -180,6 +193,7 @@ class IntegerGaussian(IntegerNoise):
             squared = math.isqrt(squared) ** 2
         set_fields(self, sensitivity_squared=squared, sigma_squared=variance, coordinates=count)
         set_fields(self, neighbors=Neighbors(neighbors))
+        check_event(self)
 
     @property
     def event(self) -> DiscreteGaussianNoise:

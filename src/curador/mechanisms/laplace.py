@@ -17,6 +17,8 @@ from curador.mechanisms.base import (
     Exact,
     IntegerNoise,
     RealNoise,
+    as_variance,
+    check_event,
     checked_confidence,
     coordinates_of,
     exactly_one,
@@ -81,6 +83,7 @@ class Laplace(RealNoise):
             spread = positive(scale, "scale")
             grid = grid_exponent(spread)
         set_fields(self, sensitivity=size, scale=spread, grid=grid, coordinates=count, neighbors=Neighbors(neighbors))
+        check_event(self)
 
     @property
     def event(self) -> LaplaceNoise:
@@ -90,7 +93,7 @@ class Laplace(RealNoise):
 
     @property
     def variance(self) -> float:
-        return float(2 * self.scale**2)
+        return as_variance(2 * self.scale**2)
 
     def error(self, confidence: float = 0.95) -> float:
         return above(float(self.scale) * -math.log1p(-checked_confidence(confidence)), 2.0**-30)
@@ -134,6 +137,7 @@ class IntegerLaplace(IntegerNoise):
         given = exactly_one({"epsilon": epsilon, "scale": scale})
         spread = size / positive(epsilon, "epsilon") if given == "epsilon" else positive(scale, "scale")
         set_fields(self, sensitivity=size, scale=spread, neighbors=Neighbors(neighbors))
+        check_event(self)
 
     @property
     def event(self) -> DiscreteLaplaceNoise:

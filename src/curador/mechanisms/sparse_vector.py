@@ -10,7 +10,7 @@ from threading import Lock
 from typing import ClassVar
 
 from curador.accounting.events import PureLoss
-from curador.errors import NotPromised
+from curador.errors import InvalidParameter, NotPromised
 from curador.forks import OneProcess
 from curador.mechanisms.base import Mechanism, checked_confidence, checked_epsilon
 from curador.mechanisms.selection import ScoreGrid
@@ -74,6 +74,8 @@ class AboveThreshold(Mechanism):
             monotonic=bool(monotonic),
             neighbors=Neighbors(neighbors),
         )
+        if self.cutoff >= 1 << 40:
+            raise InvalidParameter("A cutoff of 2**40 answers or more is not meant.", fix="Choose a smaller cutoff.")
         moves = self.cutoff * (1 if self.monotonic else 2)
         # Any split keeps the promise; this one makes the noise of a comparison least [LSL17, Section 4.2].
         ratio = Fraction(moves ** (2 / 3)).limit_denominator(1 << 20)

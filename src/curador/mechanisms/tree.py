@@ -17,7 +17,14 @@ from numpy.typing import NDArray
 from curador.accounting.events import DiscreteGaussianNoise, DiscreteLaplaceNoise
 from curador.errors import InvalidParameter, InvalidValue, NotPromised
 from curador.forks import OneProcess
-from curador.mechanisms.base import Mechanism, checked_confidence, exactly_one, integer_array, integer_scalar
+from curador.mechanisms.base import (
+    Mechanism,
+    check_event,
+    checked_confidence,
+    exactly_one,
+    integer_array,
+    integer_scalar,
+)
 from curador.noise import SYSTEM, DiscreteGaussian, DiscreteLaplace, Entropy
 from curador.noise.arrays import checked_count
 from curador.noise.gaussian import discrete_gaussian
@@ -86,6 +93,7 @@ class ContinualCount(Mechanism):
         checked_count(0, (scale or Fraction(1)) * 1024)
         checked_count(0, (variance or Fraction(1)) * 1024**2, power=2)
         set_fields(self, scale=scale, variance=variance)
+        check_event(self)
 
     @property
     def kind(self) -> str:

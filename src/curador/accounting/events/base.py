@@ -122,6 +122,14 @@ def check_loss(x: Fraction) -> None:
         )
 
 
+def check_size(sigma_squared: Fraction) -> None:
+    """Refuse noise on the integers of a size that no double holds, whatever its ratio to the sensitivity."""
+    if sigma_squared > LARGEST_LOSS**2:
+        raise InvalidParameter(
+            "Integer noise of more than 1e100 steps is not accounted for.", fix="Measure in larger steps."
+        )
+
+
 def read_chance(x: object, name: str) -> Fraction:
     """Read a probability that is 0, 1 or far enough from both for floats to tell."""
     value = probability(x, name)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from curador.accounting.events.base import Event, check_loss, read_chance, set_checked
+from curador.accounting.events.base import Event, check_loss, check_size, read_chance, set_checked
 from curador.numbers import nonnegative, positive, probability, whole
 from curador.privacy import Neighbors
 
@@ -47,6 +47,7 @@ class DiscreteLaplaceNoise(Event, kind="discrete-laplace"):
     def __post_init__(self) -> None:
         set_checked(self, scale=positive(self.scale, "scale"), sensitivity=whole(self.sensitivity, "sensitivity", 1))
         check_loss(self.epsilon)
+        check_size(self.scale**2)
 
     @property
     def epsilon(self) -> Fraction:
@@ -107,6 +108,7 @@ class DiscreteGaussianNoise(Event, kind="discrete-gaussian"):
             dimension=whole(self.dimension, "dimension", 1),
         )
         check_loss(self.sensitivity_squared / self.variance)
+        check_size(self.variance)
 
 
 # ---- choices -------------------------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ import math
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -130,7 +131,7 @@ class Extremes:
 
     @classmethod
     def of(cls, items: Iterable[CountedPair]) -> Extremes:
-        return sum((_extremes(item) for item in items), cls())
+        return sum((largest(item) for item in items), cls())
 
     def __add__(self, other: Extremes) -> Extremes:
         return Extremes(
@@ -145,7 +146,7 @@ class Extremes:
         low, high = self.log_finite
         return Extremes(count * self.ceiling, count * self.top, count * self.log_mass, (count * low, count * high))
 
-    @property
+    @cached_property
     def infinite(self) -> Bracket:
         """The probability of an infinite loss."""
         low, high = (-math.expm1(x) for x in self.log_finite)
@@ -171,7 +172,8 @@ class Extremes:
         return max(0.0, above(self.ceiling)) if delta >= self.infinite.upper else math.inf
 
 
-def _extremes(item: CountedPair) -> Extremes:
+def largest(item: CountedPair) -> Extremes:
+    """What is known of the largest losses of one event, as often as it occurs."""
     most = item.above.ends()
     least = most if item.below is item.above else item.below.ends()
     if isinstance(item.count, int):

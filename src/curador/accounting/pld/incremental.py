@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import ItemsView, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import lru_cache, partial
-from itertools import islice
+from functools import cached_property, lru_cache, partial
 from typing import NamedTuple
 
 import numpy as np
@@ -14,13 +13,15 @@ import numpy as np
 from curador.accounting.bracket import Bracket
 from curador.accounting.events import Event
 from curador.accounting.events.base import as_event, common_neighbors
-from curador.accounting.pld.cells import Floats
-from curador.accounting.pld.extremes import CountedPair, Extremes, counted_in_both_orders, in_both_orders
+from curador.accounting.pld.extremes import CountedPair, Extremes, counted_in_both_orders, in_both_orders, largest
+from curador.accounting.pld.profile import Profile
 from curador.accounting.pld.rules import parts
 from curador.accounting.pld.solve import (
     around,
     finish,
+    followed,
     hopeless,
+    log_ratio,
     read_delta,
     read_tolerance,
     solve_lower,
@@ -29,16 +30,69 @@ from curador.accounting.pld.solve import (
     worst,
 )
 from curador.accounting.pld.spectrum import Band, Spectrum, nothing
-from curador.accounting.pld.window import THETAS, Window, for_delta, look_for_epsilon, plan_for, rough
+from curador.accounting.pld.window import Sight, Window, look_for_epsilon, plan_for, seen
 from curador.errors import InvalidParameter
 from curador.numbers import Number, set_fields, whole
 
 _ROOM = 4  # a plan is made for a history this many times as long
-_OUTGROWN = 1.6  # how far the best tilt may fall below the plan's
+_FURTHER = 1.25  # how far epsilon may grow, roughly, before a loose bracket is planned anew
+_LOOSE = 10  # a bracket of so many tolerances is not what was asked for, and may be worth a plan of its own
 _ROOT = 0.05  # how close to its root a bound is followed, as a share of the tolerance
 _KEPT = 64  # events whose spectra are kept for the next time
+_RECENT = 64  # events that are listed before they are counted
 _ENDLESS = 1e15  # a loss beyond which doubles tell no window apart, and a search for one has no end
 _BLIND = Window(Band(1.0, 64.0, 64, 1.0, 1.0), 1.0, 256, 1e-290)  # where nothing can be aimed at
+
+
+_Added = tuple[tuple[Event, int], ...]
+
+
+class History(Mapping[Event, int]):
+    """Events and how often each was added.  What is added shares what was there: no history is copied for each event.
+
+    What came last stands in lists whose lengths fall by powers of two, so that each event is moved as often as its
+    history has doubled since; when they are as long as what is counted already, they are counted too.
+    """
+
+    def __init__(self, counted: Mapping[Event, int], recent: tuple[_Added, ...] = ()) -> None:
+        self._counted, self._recent = counted, recent
+
+    def plus(self, event: Event, count: int) -> History:
+        new: _Added = ((event, count),)
+        before = self._recent
+        while before and len(before[-1]) <= len(new):
+            new, before = before[-1] + new, before[:-1]
+        if len(new) > max(_RECENT, len(self._counted)):
+            return History(History(self._counted, (*before, new))._all)
+        return History(self._counted, (*before, new))
+
+    def first(self) -> Event:
+        return next(iter(self._counted)) if self._counted else self._recent[0][0][0]
+
+    @cached_property
+    def _all(self) -> Mapping[Event, int]:
+        found = dict(self._counted)
+        for event, count in (item for items in self._recent for item in items):
+            found[event] = found.get(event, 0) + count
+        return found
+
+    def __getitem__(self, event: Event) -> int:
+        return self._all[event]
+
+    def __iter__(self) -> Iterator[Event]:
+        return iter(self._all)
+
+    def __len__(self) -> int:
+        return len(self._all)
+
+    def items(self) -> ItemsView[Event, int]:
+        return self._all.items()
+
+    def __bool__(self) -> bool:
+        return bool(self._counted or self._recent)
+
+    def __repr__(self) -> str:
+        return repr(self._all)
 
 
 class _Sum(NamedTuple):
@@ -46,7 +100,6 @@ class _Sum(NamedTuple):
 
     above: Spectrum
     below: Spectrum
-    table: Floats  # cumulants at THETAS
     extremes: Extremes
 
     def plus(self, other: _Sum, count: int, plan: Window) -> _Sum:
@@ -58,7 +111,6 @@ class _Sum(NamedTuple):
         return _Sum(
             trimmed,
             trimmed if one else less.trimmed(plan.band),
-            self.table + count * other.table,
             self.extremes + other.extremes.times(count),
         )
 
@@ -74,18 +126,34 @@ class _Order:
 
     plan: Window
     total: _Sum
+    planned: Sight  # where epsilon was, roughly, when the plan was made
+    now: Sight  # and is now
     kept: dict[Event, list[_Sum]] = field(default_factory=dict)
-    near: dict[float, float] = field(default_factory=dict)  # where epsilon last was for a delta: where to look first
+    near: dict[float, _Trail] = field(default_factory=dict)  # for a delta: where to look first
+
+    @property
+    def outgrown(self) -> bool:
+        """Whether the plan suits the history no longer: its tilt is too large, and was not when it was made."""
+        return self.now.smaller and not self.planned.smaller
+
+    @property
+    def further(self) -> bool:
+        """Whether epsilon is further than a plan for its past can know."""
+        return self.now.epsilon > _FURTHER * self.planned.epsilon
+
+
+class _Trail(NamedTuple):
+    """Where epsilon was last, how far it had moved, how fast log delta fell there, and the bracket's width."""
+
+    epsilon: float
+    moved: float
+    slope: float
+    gap: float
 
 
 def _sum(item: CountedPair, plan: Window, kept: int | None = None) -> _Sum:
     more, less = summed(item, plan, kept=kept)
-    table = item.summed(rough(item.above, plan.tail).cumulants(THETAS))
-    return _Sum(more, less, table, Extremes.of([item]))
-
-
-_LOOSE = 10
-"""A bracket of so many tolerances is not what was asked for, and worth a plan of its own."""
+    return _Sum(more, less, largest(item))
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,8 +161,10 @@ class IncrementalPLD:
     """A history of events as a few hundred complex numbers, from which epsilon is read at any time.
 
     ``delta`` is the one it is planned for; other deltas are answered too, less tightly the further away they are.
-    Laws with few, distant losses (randomized response, samples of the worst pure event) are bracketed less tightly
-    than by ``epsilon``: to one percent.
+    A bracket is at most ten tolerances wide, times epsilon if that is above 1.  Where a plan for just this history
+    cannot give that (exponential choices, samples, a few distant losses), it is as wide as a plan for its first two
+    thirds makes it, or for four fifths of its epsilon: some percent.  One more event and a report cost the same after
+    ten events and after thousands; once in a while all are planned anew (docs/proofs/pld.md, 8).
 
     Guarantee: as for :func:`curador.accounting.pld.epsilon`.  A report, not a filter: the events may not depend on the
         answers so far [docs/proofs/pld.md, 8].
@@ -111,6 +181,7 @@ class IncrementalPLD:
     tolerance: float = 1e-4
     counts: Mapping[Event, int] = field(default_factory=dict)
     _orders: tuple[_Order, ...] = ()
+    _due: int = 0  # events that may come before a loose bracket is planned anew
     _target: float = field(init=False)
     _fine: float = field(init=False)
 
@@ -122,33 +193,51 @@ class IncrementalPLD:
                 "An incremental distribution is planned for a delta above 0.", fix="Choose a delta such as 1e-6."
             )
         if not self._orders:  # made from counts alone, such as those of a history that was kept
-            counts = {as_event(e): n for e, c in self.counts.items() if (n := whole(c, "count"))}
+            counts = {
+                as_event(e): n for e, c in self.counts.items() if (n := whole(c, "count")) and not as_event(e).empty
+            }
             common_neighbors(counts)
-            set_fields(self, counts=counts, _orders=self._planned(counts) if counts else ())
+            set_fields(self, counts=History(counts))
+            if counts:
+                set_fields(self, _orders=self._planned(counts, _ROOM))
 
     def add(self, event: Event, count: int = 1) -> IncrementalPLD:
         """The distribution after ``count`` more of this event."""
         n = whole(count, "count")
-        if n == 0:
+        if n == 0 or as_event(event).empty:
             return self
-        common_neighbors((event, *islice(self.counts, 1)))
-        counts = {**self.counts, event: self.counts.get(event, 0) + n}
-        return IncrementalPLD(self.delta, self.tolerance, counts, self._grown(event, n) or self._planned(counts))
+        history = self._history
+        if history:
+            common_neighbors((event, history.first()))
+        longer, grown = history.plus(event, n), self._grown(event, n)
+        if grown is None:
+            return IncrementalPLD(self.delta, self.tolerance, longer)
+        return IncrementalPLD(self.delta, self.tolerance, longer, grown, self._due - 1)
+
+    @property
+    def _history(self) -> History:
+        return self.counts if isinstance(self.counts, History) else History(self.counts)
 
     def epsilon(self, delta: Number | None = None) -> Bracket:
         """The smallest epsilon for which the history is (epsilon, delta)-DP, as a bracket."""
         target, fine = self._target if delta is None else read_delta(delta), self._fine
         if not self.counts:
             return Bracket(0.0, 0.0)
-        found = worst(partial(_read, order, target, fine) for order in self._orders)
+        found = self._reported(target)
         if math.isinf(found.upper) or found.width <= _LOOSE * fine * max(1.0, found.upper):
             return found
-        # Planned for other laws than were added since: planned anew for all of them, it is often much tighter.
-        planned = self._planned(self.counts)
-        anew = worst(partial(_read, order, target, fine) for order in planned)
-        if delta is None and anew.width < found.width:  # the same history, in a better form for what is added next
-            set_fields(self, _orders=planned)
+        if self._due > 0 and not any(order.further for order in self._orders):
+            return found
+        # Planned for other laws, or for a longer history: planned anew for just this one, it is often much tighter.
+        before = self._orders
+        set_fields(self, _orders=self._planned(self.counts, 1), _due=max(1, len(self.counts) // 2))
+        anew = self._reported(target)
+        if anew.width > found.width:  # no plan is better; the next is tried when the history has gone on
+            set_fields(self, _orders=tuple(replace(order, planned=order.now) for order in before))
         return Bracket(max(found.lower, anew.lower), min(found.upper, anew.upper))
+
+    def _reported(self, delta: float) -> Bracket:
+        return worst(partial(_read, order, delta, self._fine) for order in self._orders)
 
     @np.errstate(all="ignore")
     def _grown(self, event: Event, count: int) -> tuple[_Order, ...] | None:
@@ -159,36 +248,36 @@ class IncrementalPLD:
         grown = []
         for i, order in enumerate(self._orders):
             singles = order.kept.get(event)
-            items = found[min(i, len(found) - 1)]
             if singles is None:
                 kept = max(len(order.total.above.phi), len(order.total.below.phi))
-                singles = [_sum(item, order.plan, kept) for item in items]
+                singles = [_sum(item, order.plan, kept) for item in found[min(i, len(found) - 1)]]
                 if len(order.kept) < _KEPT:
                     order.kept[event] = singles
             total = order.total
             for single in singles:
                 total = total.plus(single, count, order.plan)
-            aim = for_delta(total.table, math.log(self._target))
-            if THETAS[aim.at] * _OUTGROWN < order.plan.band.theta:
+            now = seen(total.above, order.plan.band, math.log(self._target))
+            grown.append(_Order(order.plan, total, order.planned, now, order.kept, order.near))
+            if grown[-1].outgrown:
                 return None
-            grown.append(_Order(order.plan, total, order.kept, order.near))
         return tuple(grown)
 
     @np.errstate(all="ignore")
-    def _planned(self, counts: Mapping[Event, int]) -> tuple[_Order, ...]:
-        """The orders from scratch, with room for more."""
+    def _planned(self, counts: Mapping[Event, int], room: int) -> tuple[_Order, ...]:
+        """The orders from scratch, with room for a history so many times as long."""
         made = []
         for items in counted_in_both_orders((e, n * count) for event, count in counts.items() for e, n in parts(event)):
-            longer = [replace(item, count=_ROOM * item.count) for item in items]
+            longer = [replace(item, count=room * item.count) for item in items]
             found = look_for_epsilon(longer, self._target) if longer and not hopeless(items, _ENDLESS) else None
             plan = _BLIND
             if found:
                 plan = plan_for(longer, *found, self._fine * max(1.0, found[1].epsilon))
             start = nothing(plan.band)
-            total = _Sum(start, start, np.zeros_like(THETAS), Extremes())
+            total = _Sum(start, start, Extremes())
             for item in items:
                 total = total.plus(_sum(item, plan), 1, plan)
-            made.append(_Order(plan, total))
+            now = seen(total.above, plan.band, math.log(self._target))
+            made.append(_Order(plan, total, now, now))
         return tuple(made)
 
 
@@ -199,11 +288,32 @@ def _read(order: _Order, delta: float, tolerance: float, attained: float) -> Bra
     low, high = total.extremes.epsilon_floor(more), total.extremes.epsilon_ceiling(less)
     if high - low > tolerance and high > attained and delta > 0:
         profile = finish(order.plan, total.above, total.below)
-        start = order.near.get(delta) or for_delta(total.table, math.log(delta)).epsilon
-        found = solve_upper(profile, less, min(high, start), tolerance * _ROOT)
-        high = min(high, found)
+        start = order.near.get(delta)
         order.near.clear()
-        if found < math.inf:
-            order.near[delta] = found
-        low = max(low, solve_lower(profile, more, high, tolerance * _ROOT))
+        found = _followed(profile, less, more, start, tolerance * _ROOT) if start else None
+        if found is None:
+            first = min(high, start.epsilon if start else seen(total.above, order.plan.band, math.log(delta)).epsilon)
+            found = _searched(profile, less, more, first, tolerance * _ROOT)
+        if found.epsilon < math.inf:
+            order.near[delta] = found._replace(moved=found.epsilon - start.epsilon if start else 0.0)
+        high = min(high, found.epsilon)
+        low = max(low, found.epsilon - found.gap)
     return Bracket(min(low, high), high)
+
+
+def _followed(profile: Profile, less: float, more: float, start: _Trail, tolerance: float) -> _Trail | None:
+    """Both ends from where they were expected: two or three evaluations, instead of a search; or None."""
+    upper = followed(
+        lambda e: log_ratio(profile.upper(e), less), start.epsilon + start.moved, start.slope, tolerance, above=False
+    )
+    if upper is None:
+        return None
+    high, slope = upper
+    lower = followed(lambda e: log_ratio(profile.lower(e), more), high - start.gap, slope, tolerance, above=True)
+    return None if lower is None else _Trail(high, 0.0, slope, high - lower[0])
+
+
+def _searched(profile: Profile, less: float, more: float, start: float, tolerance: float) -> _Trail:
+    high = solve_upper(profile, less, start, tolerance)
+    low = solve_lower(profile, more, high, tolerance)
+    return _Trail(high, 0.0, profile.band.theta, high - low)

@@ -12,7 +12,7 @@ from statistics import NormalDist
 import numpy as np
 
 from curador.accounting.pld.cells import Cells, Complexes, Floats, atoms, join
-from curador.accounting.pld.pairs import ERROR, Ends, Pair
+from curador.accounting.pld.pairs import ERROR, Ends, Pair, some
 
 _ONE_BY_ONE = 2.0**20  # variances below this have few enough integers for a cell each
 _NARROW = 0.5  # cells narrower than this, in units of the noise, are summed by Taylor's series
@@ -31,9 +31,9 @@ class Ramp:
     level: float
     step: float = 0.0
 
-    def moment(self, z: Complexes, edge: float) -> Complexes:
+    def moment(self, z: Complexes | float, edge: float) -> Complexes:
         """The integral of exp(z * loss - loss/2) over exp((z - 1/2) edge), for z not 0 and of real part >= 0."""
-        gaps = np.expm1(-z * self.step) if np.any(self.step) else -z
+        gaps = np.expm1(-z * self.step) if some(self.step) else -z
         whole = np.expm1(-z * (2 * self.reach + self.step)) / gaps
         return np.asarray(np.exp(self.level + edge / 2 + z * (self.reach - edge)) * whole)
 
@@ -79,7 +79,7 @@ class Laplacian(Pair):
         return self.edge
 
     def ends(self) -> Ends:
-        if np.any(self.edge_mass) or not self.ramp:
+        if some(self.edge_mass) or not self.ramp:
             return Ends(self.edge, self.edge_mass, self.infinite)
         return Ends(self.ramp.reach, 0.0, self.infinite)
 
@@ -90,40 +90,39 @@ class Laplacian(Pair):
 
     def log_moment(self, s: Complexes) -> Complexes:
         z = s + 0.5
-        z = np.where(z.real < 0, -z, z)  # masses are exp(loss/2) times an even law, so moments are even in z
-        z = np.where(z == 0, 1e-300, z)
+        if not z.real.min() > 0:
+            z = np.where(z.real < 0, -z, z)  # masses are exp(loss/2) times an even law, so moments are even in z
+            z = np.where(z == 0, 1e-300, z)
         with np.errstate(divide="ignore"):
             return np.asarray((z - 0.5) * self.phase + np.log(self._rest(z)))
 
-    def _rest(self, z: Complexes) -> Complexes:
+    def _rest(self, z: Complexes | float) -> Complexes:
         """The moment over exp((z - 1/2) phase), z = s + 1/2 of real part >= 0: no term is larger than its mass."""
         if not self.ramp:
             return np.asarray(self.edge_mass * (1 + np.exp(-2 * z * self.edge)))
-        if np.any(self.ramp.step) or not np.all(self.ramp.reach == self.edge):
-            ends = self.edge_mass * (1 + np.exp(-2 * z * self.edge)) if np.any(self.edge_mass) else 0.0
+        if some(self.ramp.step) or some(self.ramp.reach != self.edge):
+            ends = self.edge_mass * (1 + np.exp(-2 * z * self.edge)) if some(self.edge_mass) else 0.0
             return np.asarray(ends + self.ramp.moment(z, self.phase))
         gone = -np.expm1(-2 * z * self.edge)  # one exponential for both
         return np.asarray(self.edge_mass * (2 - gone) + np.exp(self.ramp.level + self.edge / 2) * gone / z)
 
     @property
     def phase(self) -> float:
-        return self.ramp.reach if self.ramp and not np.any(self.edge_mass) else self.edge
+        return self.ramp.reach if self.ramp and not some(self.edge_mass) else self.edge
 
     def tilted(self, theta: float, omega: Floats) -> Complexes:
         z = np.empty(len(omega), np.complex128)
         z.real, z.imag = theta + 0.5, omega
-        return np.asarray(self._rest(z) / self._rest(np.array([theta + 0.5])))
+        return np.asarray(self._rest(z) / self._rest(theta + 0.5))
 
     def log_decay(self, theta: float, omega: Floats, tail: float) -> Floats:
-        if not self.ramp or np.any(self.ramp.step):
+        if not self.ramp or some(self.ramp.step):
             return np.zeros_like(omega)
-        log_m = self.log_moment(np.array([theta]))
         # Atoms keep their size; the integral of exp(z l) over an interval is at most the sum of its ends over |z|.
-        with np.errstate(divide="ignore"):
-            atoms = np.log(self.edge_mass) + np.logaddexp(theta * self.edge, -(1 + theta) * self.edge)
-            z = theta + 0.5
-            ends = self.ramp.level + np.logaddexp(z * self.ramp.reach, -z * self.ramp.reach)
-        return np.asarray(np.minimum(0.0, np.logaddexp(atoms - log_m, ends - log_m - np.log(omega))))
+        z, reach = theta + 0.5, self.ramp.reach
+        atoms = self.edge_mass * (1 + np.exp(-2 * z * self.edge))
+        ends = np.exp(self.ramp.level + reach / 2 + theta * (reach - self.phase)) * (1 + np.exp(-2 * z * reach))
+        return np.asarray(np.minimum(0.0, np.log((atoms + ends / omega) / self._rest(z))))
 
 
 @dataclass(frozen=True)
@@ -178,8 +177,8 @@ class IntegerNormal(Pair):
         return Ends(math.inf, 0.0, 0.0)
 
     def cells(self, count: int, tail: float) -> Cells:
-        v, d = self.spread, self.shift
-        far = math.ceil(math.sqrt(v) * reach(tail))
+        v, d = self.spread, self.shift if self.shift < _COUNTED else float(self.shift)
+        far = float(math.ceil(math.sqrt(v) * reach(tail)))
         if v < _ONE_BY_ONE:
             cuts = np.union1d(np.arange(-far, far + 1.0), np.arange(d // 2 - 1, d // 2 + 3.0))
         else:

@@ -120,6 +120,11 @@ def _column(values: Sequence[object]) -> object:
     return np.array(values, np.float64)[:, None]
 
 
+def some(x: object) -> bool:
+    """Whether a number is not 0, or a column has one that is not: numpy alone takes longer to ask than to compute."""
+    return bool(x) if isinstance(x, float | int) else bool(np.any(cast(Floats, x)))
+
+
 def log_sum(*logs: Complexes) -> Complexes:
     """log(exp(a) + exp(b) + ...), for complex logarithms of any size."""
     if len(logs) == 1:
@@ -153,7 +158,7 @@ class Points(Pair):
         return self.loss
 
     def ends(self) -> Ends:
-        top = (self.loss, self.masses[0]) if np.any(self.masses[0]) else (0.0, self.masses[1])
+        top = (self.loss, self.masses[0]) if some(self.masses[0]) else (0.0, self.masses[1])
         return Ends(*top, self.infinite)
 
     def cells(self, count: int, tail: float) -> Cells:
@@ -162,7 +167,7 @@ class Points(Pair):
 
     def log_moment(self, s: Complexes) -> Complexes:
         losses = (self.loss, 0.0, -self.loss)
-        logs = [np.log(m) + s * x for x, m in zip(losses, self.masses, strict=True) if np.any(m)]
+        logs = [np.log(m) + s * x for x, m in zip(losses, self.masses, strict=True) if some(m)]
         return log_sum(*logs) if logs else np.full(s.shape, -math.inf + 0j)
 
     @property

@@ -28,12 +28,12 @@ class Series:
     """A trigonometric sum in epsilon that is within ``error(epsilon)`` of a mean over the tilted law."""
 
     terms: Complexes
-    omega: Floats
+    turns: Complexes  # -i omega
     fixed_error: float
     drift_error: float  # per unit of epsilon
 
     def __call__(self, epsilon: float) -> float:
-        return float((self.terms * np.exp(-1j * epsilon * self.omega)).real.sum())
+        return float(np.add.reduce((self.terms * np.exp(epsilon * self.turns)).real))
 
     def error(self, epsilon: float) -> float:
         return self.fixed_error + self.drift_error * abs(epsilon)
@@ -42,7 +42,7 @@ class Series:
 def series(spectrum: Spectrum, band: Band, correction: float) -> Series:
     """The sum that inverts a spectrum with weights 1 / (s (s + 1)) - correction, and its error."""
     n = len(spectrum.phi)
-    omega, g, beyond, total, per_omega, norm = _weights(band, correction)
+    turns, g, beyond, total, per_omega, norm = _weights(band, correction)
     terms = spectrum.phi * g[:n]
     # |phi| <= 1, so an error at one frequency costs at most its weight; products of errors are in the exponential.
     worst = UNIT * (spectrum.rounding + spectrum.drift * band.end) + spectrum.transform
@@ -50,21 +50,28 @@ def series(spectrum: Spectrum, band: Band, correction: float) -> Series:
     wrong = (wrong + spectrum.transform * norm) * _exp(worst)
     wrong += spectrum.dropped * float(beyond[n]) + _beyond(spectrum, band, correction)
     sizes = np.abs(terms)
-    keep = n - int(np.argmax(sizes[::-1] > _NEGLIGIBLE * sizes[0]))
+    keep = n - int((sizes[::-1] > _NEGLIGIBLE * sizes[0]).argmax())
     wrong += float(sizes[keep:].sum())
-    return Series(terms[:keep], omega[:keep], wrong if worst < 1 else math.inf, 2 * UNIT * per_omega)
+    return Series(terms[:keep], turns[:keep], wrong if worst < 1 else math.inf, 2 * UNIT * per_omega)
 
 
 @lru_cache(maxsize=16)
-def _weights(band: Band, correction: float) -> tuple[Floats, Complexes, Floats, float, float, float]:
-    """The frequencies, their weights, the sum of the weights' sizes from each on, and three norms of them."""
+def _weights(band: Band, correction: float) -> tuple[Complexes, Complexes, Floats, float, float, float]:
+    """The frequencies, times -i, their weights, the sum of the weights' sizes from each on, and three norms of them."""
     omega = band.omega
     s = (band.theta + 1j * omega).astype(np.complex128)
     g: Complexes = (1 / (s * (s + 1)) - correction) * (2 / band.window)
     g[0] /= 2
     size = np.abs(g)
     beyond = np.append(np.cumsum(size[::-1])[::-1], 0.0) * (1 + 2.0**-30)
-    return omega, g, beyond, float(size.sum()), float(size @ omega), float(np.linalg.norm(g))
+    return (
+        np.asarray(-1j * omega, np.complex128),
+        g,
+        beyond,
+        float(size.sum()),
+        float(size @ omega),
+        float(np.linalg.norm(g)),
+    )
 
 
 def _beyond(spectrum: Spectrum, band: Band, correction: float) -> float:

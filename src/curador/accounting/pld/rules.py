@@ -123,8 +123,7 @@ def bounded(found: Iterable[tuple[ev.Event, int]]) -> list[Bounded]:
     samples: list[tuple[ev.Event, int, ev.Event, Fraction, Fraction]] = []
     for event, count in found:
         base, rate = taken(event)
-        size = strength(base)
-        if base is event or rate in (0, 1) or not size:
+        if base is event or rate in (0, 1) or not (size := strength(base)):
             alone.append((event, event, count))
         else:
             samples.append((event, count, base, rate, size))

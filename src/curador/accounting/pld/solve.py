@@ -288,15 +288,16 @@ def finish(plan: Window, more: Spectrum, less: Spectrum) -> Profile:
 
 def solve_upper(profile: Profile, delta: float, start: float, tolerance: float) -> float:
     """An epsilon at which the profile's upper bound is at most delta; infinity if there seems to be none."""
-    return crossing(lambda e: _log_ratio(profile.upper(e), delta), start, profile.band.theta, tolerance)[1]
+    return crossing(lambda e: log_ratio(profile.upper(e), delta), start, profile.band.theta, tolerance)[1]
 
 
 def solve_lower(profile: Profile, delta: float, start: float, tolerance: float) -> float:
     """An epsilon at which the profile's lower bound is above delta, or 0."""
-    return crossing(lambda e: _log_ratio(profile.lower(e), delta), start, profile.band.theta, tolerance)[0]
+    return crossing(lambda e: log_ratio(profile.lower(e), delta), start, profile.band.theta, tolerance)[0]
 
 
-def _log_ratio(x: float, y: float) -> float:
+def log_ratio(x: float, y: float) -> float:
+    """The logarithm of x / y, for y above 0."""
     return math.log(x / y) if x > 0 else -math.inf
 
 
@@ -337,3 +338,29 @@ def crossing(f: Callable[[float], float], start: float, rate: float, tolerance: 
         else:
             right, y = middle, value
     return left, right
+
+
+def followed(
+    f: Callable[[float], float], start: float, rate: float, tolerance: float, above: bool
+) -> tuple[float, float] | None:
+    """A point about ``tolerance`` from where f falls through 0, on the side asked for, and the rate; None if not soon.
+
+    Guarantee: f is above 0 there, or is not, as asked: f was evaluated at the point itself.
+
+    >>> followed(lambda x: 2 - 2 * x, 0.9, 1.9, 1e-3, above=False)
+    (1.0005..., 2.0...)
+    """
+    x, y = start, f(start) if start > 0 else math.inf
+    for _ in range(_TRIES):
+        if not abs(y) < math.inf or not rate > 0:
+            break
+        if above is (y > 0) and abs(y) <= rate * tolerance:
+            return x, rate
+        new = x + y / rate + (-tolerance if above else tolerance) / 2
+        if not 0 < new < _FAR:
+            break
+        value = f(new)
+        if abs(new - x) > tolerance:
+            rate = (y - value) / (new - x)
+        x, y = new, value
+    return (x, rate) if above is (y > 0) and abs(y) <= rate * tolerance else None

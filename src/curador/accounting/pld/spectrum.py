@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,9 +35,17 @@ class Band:
     more: float
     less: float
 
-    @property
+    @cached_property
     def omega(self) -> Floats:
         return np.arange(0.0, self.count) * (2 * math.pi / self.window)
+
+    @cached_property
+    def points(self) -> Complexes:
+        """Where moments are found: theta + more, theta - less, theta / 2, then theta + i omega for each omega."""
+        s = np.empty(self.count + 3, np.complex128)
+        s[:3] = self.theta + self.more, self.theta - self.less, self.theta / 2
+        s.real[3:], s.imag[3:] = self.theta, self.omega
+        return s
 
     @property
     def tilts(self) -> tuple[float, float, float]:
@@ -56,6 +65,7 @@ class Spectrum:
     log_m: float  # log E[exp(theta L); L finite]
     log_more: float  # the same at theta + more
     log_less: float  # the same at theta - less
+    log_half: float  # the same at theta / 2, which tells whether a smaller tilt would do better
     log_finite: float  # log P(L finite)
     other: float  # Q-mass of losses that are counted as infinite and are not
     lost: float  # P-mass that upper bounds must count as infinite and lower bounds must forget
@@ -74,6 +84,7 @@ class Spectrum:
             self.log_m + other.log_m,
             self.log_more + other.log_more,
             self.log_less + other.log_less,
+            self.log_half + other.log_half,
             self.log_finite + other.log_finite,
             self.other + other.other,
             self.lost + other.lost,
@@ -97,6 +108,7 @@ class Spectrum:
             count * self.log_m,
             count * self.log_more,
             count * self.log_less,
+            count * self.log_half,
             count * self.log_finite,
             count * self.other,
             count * self.lost,
@@ -111,10 +123,10 @@ class Spectrum:
 
     def trimmed(self, band: Band) -> Spectrum:
         """Without the last frequencies, once nothing is left of them; moments of a sum only get smaller."""
+        if abs(self.phi[-1]) > UNIT**2:
+            return self
         size = np.abs(self.phi)
         keep = len(size) - int(np.argmax(size[::-1] > UNIT**2))
-        if keep == len(size):
-            return self
         wrong = UNIT * (self.rounding + self.drift * band.end) + self.transform
         return replace(self, phi=self.phi[:keep], dropped=max(self.dropped, UNIT**2 + wrong))
 
@@ -126,7 +138,7 @@ def log_rest(infinite: float) -> float:
 
 def nothing(band: Band) -> Spectrum:
     """The loss that is always 0."""
-    return Spectrum(np.ones(band.count, np.complex128), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
+    return Spectrum(np.ones(band.count, np.complex128), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
 
 
 def of_pair(
@@ -142,7 +154,7 @@ def of_pair(
 
 def of_stack(pair: Pair, counts: NDArray[np.int64], band: Band, tail: float, kept: int | None = None) -> Spectrum:
     """The spectrum of stacked pairs, each so many times: all have one formula, and moments multiply."""
-    found = pair.log_moment(np.array(band.tilts, np.complex128))
+    found = pair.log_moment(band.points[:4])
     assert found is not None, "stacked pairs are closed"
     logs = found.real
     omega = band.omega[:kept]
@@ -152,7 +164,7 @@ def of_stack(pair: Pair, counts: NDArray[np.int64], band: Band, tail: float, kep
     else:
         with np.errstate(divide="ignore", invalid="ignore"):
             product = np.where((phi == 0).any(axis=0), 0.0, np.exp((counts[:, None] * np.log(phi)).sum(axis=0)))
-    log_m, log_more, log_less = (counts @ logs).tolist()
+    log_more, log_less, log_half, log_m = (counts @ logs).tolist()
 
     def summed(x: object) -> float:
         return float((counts * np.ravel(np.broadcast_to(np.asarray(x, np.float64), (len(counts), 1)))).sum())
@@ -166,11 +178,12 @@ def of_stack(pair: Pair, counts: NDArray[np.int64], band: Band, tail: float, kep
         log_m,
         log_more,
         log_less,
+        log_half,
         log_finite,
         other=0.0,
         lost=0.0,
         mass_error=summed(pair.error),
-        rounding=summed(76.0) + 8 * float(counts @ np.abs(logs[:, 0])),
+        rounding=summed(76.0) + 8 * float(counts @ np.abs(logs[:, 3])),
         drift=8 * extent,
         transform=0.0,
         variance=0.0,
@@ -180,20 +193,17 @@ def of_stack(pair: Pair, counts: NDArray[np.int64], band: Band, tail: float, kep
 
 def of_formula(pair: Pair, band: Band, tail: float, kept: int | None = None) -> Spectrum | None:
     """The spectrum of a pair whose moments have a closed form."""
-    omega = band.omega[:kept]
-    s = np.empty(len(omega) + 2, np.complex128)
-    s.real, s.imag[:-2] = band.theta, omega
-    s[-2:] = band.theta + band.more, band.theta - band.less
-    logs = pair.log_moment(s)
+    logs = pair.log_moment(band.points if kept is None else band.points[: kept + 3])
     if logs is None:
         return None
-    log_m, more, less = logs[[0, -2, -1]].real.tolist()
+    more, less, half, log_m = logs[:4].real.tolist()
     extent = pair.extent(band.theta)
     return Spectrum(
-        np.exp(logs[:-2] - log_m),
+        np.exp(logs[3:] - log_m),
         log_m,
         more,
         less,
+        half,
         log_rest(pair.infinite),
         other=0.0,
         lost=0.0,
@@ -246,6 +256,7 @@ def of_atoms(atoms: Atoms, band: Band, error: float, kept: int | None = None) ->
         log_m,
         log_moment(band.theta + band.more)[0],
         log_moment(band.theta - band.less)[0],
+        log_moment(band.theta / 2)[0],
         log_rest(atoms.infinite),
         other=atoms.other,
         lost=atoms.lost,

@@ -15,7 +15,7 @@ import numpy as np
 from curador.accounting.pld.cells import Atoms, Floats, connect, merge
 from curador.accounting.pld.extremes import CountedPair
 from curador.accounting.pld.pairs import Pair
-from curador.accounting.pld.spectrum import Band
+from curador.accounting.pld.spectrum import Band, Spectrum
 
 THETAS: Floats = np.append(0.0, np.geomspace(1e-4, 1e8, 97))
 SHARE = 1e-10  # of delta, that a tail which counts as infinite may add to it
@@ -123,6 +123,25 @@ def look_at_epsilon(items: list[CountedPair], epsilon: float, delta: float) -> t
     sketch = WindowSketch(items, max(_LEAST_TAIL, delta * share))
     aim = for_epsilon(sketch.table, epsilon)
     return (sketch, aim) if np.isfinite(sketch.table[aim.at]) else None
+
+
+class Sight(NamedTuple):
+    """What the moments of a sum say, roughly: an epsilon, and whether a smaller tilt than the band's would suit it."""
+
+    epsilon: float
+    smaller: bool
+
+
+def seen(sum_: Spectrum, band: Band, log_delta: float) -> Sight:
+    """The bound of :func:`for_delta` at the three tilts for which a spectrum has a real moment."""
+    tilts = band.theta + band.more, band.theta, band.theta / 2
+    moments = sum_.log_more, sum_.log_m, sum_.log_half
+    larger, same, half = ((k - _log_cost(t) - log_delta) / t for k, t in zip(moments, tilts, strict=True))
+    return Sight(max(0.0, min(larger, same, half)), half < same)
+
+
+def _log_cost(theta: float) -> float:
+    return theta * math.log1p(1 / theta) + math.log1p(theta)
 
 
 class Window(NamedTuple):

@@ -151,7 +151,9 @@ def _gaussian_log_delta(mu: Fraction, e: Fraction) -> float:
         from scipy.special import ndtr
 
         return math.log(float(ndtr(-tf)) - math.exp(log_phi) * float(_mills(np.array([bf]))[0]))
-    return log_phi + math.log(_mills_drop(tf, bf, nearest(mu)))
+    drop = _mills_drop(tf, bf, nearest(mu))
+    # So far out that it underflows, R(x) is 1 / x to all digits.
+    return log_phi + (math.log(drop) if drop > 0 else math.log(nearest(mu)) - math.log(tf) - math.log(bf))
 
 
 def _mills(x: _Array) -> _Array:

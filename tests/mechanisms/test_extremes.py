@@ -1,0 +1,56 @@
+"""Parameters of every size in every mechanism: refused in our own words when it is made, or all of it works."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from typing import Any
+
+import pytest
+
+import curador as cu
+from curador.errors import CuradorError
+
+SIZES: list[Any] = [1, "1e400", "1e-400", 10**400, "1e100", "1e-100", "1e308", 2**63, "1e-12", 1e300]
+SHAPES: list[Any] = [
+    (lambda a, b: cu.Laplace(a, b), 2),
+    (lambda a, b: cu.Laplace(a, scale=b), 2),
+    (lambda a, b: cu.IntegerLaplace(a, b), 2),
+    (lambda a, b: cu.IntegerLaplace(a, scale=b), 2),
+    (lambda a, b, c: cu.Gaussian(a, b, c), 3),
+    (lambda a, b: cu.Gaussian(a, sigma=b), 2),
+    (lambda a, b: cu.IntegerGaussian(a, sigma=b), 2),
+    (lambda a, b: cu.IntegerGaussian(a, b, "1e-6"), 2),
+    (lambda a: cu.RandomizedResponse(a), 1),
+    (lambda a, b: cu.ExponentialMechanism(a, b), 2),
+    (lambda a, b: cu.PermuteAndFlip(a, b), 2),
+    (lambda a, b: cu.ReportNoisyMax(a, b), 2),
+    (lambda a, b: cu.AboveThreshold(1, a, 1, cutoff=b), 2),
+    (lambda a, b: cu.AboveThreshold(a, 1, b), 2),
+    (lambda a, b: cu.ContinualCount(8, a, sensitivity=b), 2),
+    (lambda a: cu.ContinualCount(8, rho=a), 1),
+]
+
+
+@pytest.mark.parametrize(("make", "numbers"), SHAPES)
+def test_a_mechanism_that_is_made_has_an_event_an_error_and_a_variance(make: Any, numbers: int) -> None:
+    """Among what was made and failed later: errors of integer noise, variances, cutoffs, and 2**64 as an epsilon."""
+    made = []
+    for sizes in itertools.product(SIZES, repeat=numbers):
+        try:
+            made.append(make(*sizes))
+        except CuradorError:
+            continue
+    assert made
+    for mechanism in made[:: 1 + len(made) // 20]:
+        assert mechanism.event is not None
+        for name in ("error", "variance"):
+            value = getattr(mechanism, name, 0.0)
+            if callable(value):
+                try:
+                    value = value(0.95)
+                except CuradorError:
+                    continue
+            if isinstance(value, float):
+                assert value >= 0
+                assert not math.isnan(value)
