@@ -115,8 +115,9 @@ class Registry(ABC):
 
     def registrations(self) -> tuple[Registration, ...]:
         def read_names(rows: Rows) -> tuple[Registration, ...]:
-            named = list(rows.scan(NAMED))
-            return tuple(_registration(rows, name, source, data) for name, data, source in named)
+            tied = {row[0]: row for row in rows.scan(DATA)}
+            names = [(*row, tied.get(row[1]) or row_of(rows, DATA, row[1])) for row in rows.scan(NAMED)]
+            return tuple(Registration(name, at, to[1], to[2], data, to[3]) for name, data, at, to in names)
 
         return self._store.read(read_names)
 
