@@ -16,6 +16,7 @@ from curador.curator.budgets import Budget
 from curador.curator.curator import Curator
 from curador.curator.places import MOST_REMEMBERED
 from curador.errors import InvalidParameter
+from curador.ledger.registry import Registry
 from curador.privacy import PureDP
 from curador.query.tables.sources import EngineTable
 from curador.query.tables.table import Table
@@ -77,6 +78,26 @@ def test_a_renewal_takes_along_the_tables_of_other_studies(tmp_path: Path, linke
     assert roots(whole, "other") == ("population",)
     decided = [d for d in whole.decisions() if d.kind == "renewed"]
     assert [d.name for d in decided] == ["b", "a", "a", "b"]
+
+
+def test_a_renewal_that_fails_midway_renews_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file, done = file_of(tmp_path), list[str]()
+    curator, plain = opened(tmp_path, a=file, b=file), Registry.renew
+
+    def renew(self: Registry, table: str, *given: Any, **named: Any) -> Any:
+        if done:
+            raise RuntimeError("midway")
+        made = plain(self, table, *given, **named)  # which only looks at first
+        done.append(table)
+        return made
+
+    monkeypatch.setattr(Registry, "renew", renew)
+    with pytest.raises(RuntimeError):
+        curator.renew("a", because="others", epsilon=1)
+    assert done == ["a"]
+    assert roots(curator) == roots(opened(tmp_path, a=file, b=file)) == ("population",)
+    assert "a, renewed 1" not in curator.ledger
+    assert curator.ledger.verify()
 
 
 def test_one_frame_under_two_names_is_renewed_under_both() -> None:

@@ -91,8 +91,8 @@ class TableScopes:
     def _of_other_studies(self) -> dict[str, Registration]:
         """The private tables that only other studies declare."""
         here = {*self._private, *self._public}
-        known = (known for known in self.ledger.registrations() if known.scope and known.table not in here)
-        return {found.table: found for found in known if not found.table.startswith(ANALYST)}
+        known = self.ledger.registrations(without=ANALYST)  # of whom there may be very many
+        return {found.table: found for found in known if found.scope and found.table not in here}
 
     def _other_addresses(self, places: Mapping[str, Place]) -> dict[str, tuple[str, ...]]:
         """Other addresses of each table's source by which it may be known, under a name that is gone.
