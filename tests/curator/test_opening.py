@@ -17,8 +17,7 @@ from typer.testing import CliRunner
 from curador.cli.app import app
 from curador.cli.hints import with_hint
 from curador.curator.curator import Curator
-from curador.curator.naming import ConfusableName, skeleton
-from curador.curator.places import address
+from curador.curator.naming import ConfusableName, address, skeleton
 from curador.curator.study.file import Analyst
 from curador.errors import CuradorError, InvalidParameter
 from curador.ledger.opening import open_ledger

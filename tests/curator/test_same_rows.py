@@ -11,10 +11,10 @@ import duckdb
 import pyarrow as pa
 import pytest
 
-from curador.curator import places
+from curador.curator import naming
 from curador.curator.budgets import Budget
 from curador.curator.curator import Curator
-from curador.curator.places import MOST_REMEMBERED
+from curador.curator.naming import MOST_REMEMBERED
 from curador.errors import InvalidParameter
 from curador.ledger.registry import Registry
 from curador.privacy import PureDP
@@ -270,7 +270,7 @@ def test_a_table_that_reads_other_rows_by_now_is_in_nobodys_way(tmp_path: Path) 
 def test_a_file_of_a_glob_is_recognised_however_many_there_are(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, many: bool
 ) -> None:
-    monkeypatch.setattr(places, "MOST_REMEMBERED", 3 if many else MOST_REMEMBERED)
+    monkeypatch.setattr(naming, "MOST_REMEMBERED", 3 if many else MOST_REMEMBERED)
     files = [file_of(tmp_path, f"f/{i}.csv") for i in range(5)]
     whole, one = tmp_path / "f" / "*.csv", files[0]
     apart = {"whole": PureDP(1), "one": PureDP(1)}
@@ -283,7 +283,7 @@ def test_a_file_of_a_glob_is_recognised_however_many_there_are(
 def test_a_glob_over_known_files_is_recognised_however_many_there_are(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, many: bool
 ) -> None:
-    monkeypatch.setattr(places, "MOST_REMEMBERED", 3 if many else MOST_REMEMBERED)
+    monkeypatch.setattr(naming, "MOST_REMEMBERED", 3 if many else MOST_REMEMBERED)
     files = [file_of(tmp_path, f"f/{i}.csv") for i in range(5)]
     opened(tmp_path, {"one": PureDP(1)}, one=files[3])
     assert roots(opened(tmp_path, {"whole": PureDP(1)}, whole=tmp_path / "f" / "*.csv")) == ("one",)
@@ -292,7 +292,7 @@ def test_a_glob_over_known_files_is_recognised_however_many_there_are(
 def test_beside_a_large_glob_another_file_of_its_folder_keeps_its_own_budget(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(places, "MOST_REMEMBERED", 3)
+    monkeypatch.setattr(naming, "MOST_REMEMBERED", 3)
     for i in range(5):
         file_of(tmp_path, f"f/p{i}.csv")
     tables = {"whole": tmp_path / "f" / "p*.csv", "other": file_of(tmp_path, "f/other.csv")}

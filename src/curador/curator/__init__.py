@@ -11,8 +11,7 @@ Reading order:
 * running — a count released day by day, paid for at opening
 * budgets — the budgets of tables in a ledger
 * analysts — the budgets of analysts and groups
-* places — which rows a table reads: its address in a ledger, its files
-* naming — the names of tables and analysts in a ledger
+* naming — the names of tables and analysts in a ledger, and which rows a table reads
 * holder — budgets read, raised, closed, renewed
 * prepared — copies of tables with the rows of each unit chosen beforehand
 * study — study files, dashboards, rehearsals

@@ -8,8 +8,8 @@ from itertools import count
 from types import MappingProxyType
 from typing import Any, Self
 
-from curador.curator.naming import ANALYST, PUBLIC, RENEWED, first, refuse_reserved, unit_of
-from curador.curator.places import Place, Readers, address, addresses, frame_address, place_of
+from curador.curator import naming
+from curador.curator.naming import ANALYST, PUBLIC, RENEWED, Readers, first, refuse_reserved, unit_of
 from curador.errors import InvalidParameter
 from curador.ledger.contract import Balance, Ledger, Registration
 from curador.privacy import Guarantee
@@ -51,9 +51,9 @@ class TableScopes:
             )
         for name in tables:
             refuse_reserved(name)
-        units = {address(name, table): table for name, table in self._private.items()}
+        units = {naming.address(name, table): table for name, table in self._private.items()}
         for name, table in self._private.items():
-            if unit_of(other := units[address(name, table)]) != unit_of(table):
+            if unit_of(other := units[naming.address(name, table)]) != unit_of(table):
                 raise InvalidParameter(
                     f"{name!r} reads what another table reads, as {unit_of(table)!r} and as {unit_of(other)!r}.",
                     fix="Protect the same rows as one unit.",
@@ -71,10 +71,10 @@ class TableScopes:
         """Open the scopes of all tables or find them again, and register the tables."""
         tables = {**self._private, **self._public}
         known = {name: found for name in tables if (found := self.ledger.registered(name, "")) is not None}
-        self._addresses = addresses(tables, {name: found.source for name, found in known.items()})
+        self._addresses = naming.addresses(tables, {name: found.source for name, found in known.items()})
         self._others = self._of_other_studies()
         self._readers.beside(self._others)
-        public = {name: place_of(name, table) for name, table in self._public.items()}
+        public = {name: naming.place_of(name, table) for name, table in self._public.items()}
         self._alike = self._other_addresses({**self._readers.places, **public})
         if isinstance(self._budget, Mapping):
             self._apart(self._budget)
@@ -94,7 +94,7 @@ class TableScopes:
         known = self.ledger.registrations(without=ANALYST)  # of whom there may be very many
         return {found.table: found for found in known if found.scope and found.table not in here}
 
-    def _other_addresses(self, places: Mapping[str, Place]) -> dict[str, tuple[str, ...]]:
+    def _other_addresses(self, places: Mapping[str, naming.Place]) -> dict[str, tuple[str, ...]]:
         """Other addresses of each table's source by which it may be known, under a name that is gone.
 
         One that belongs to a table that is declared here is left out: either both are declared, or the disk gave the
@@ -173,7 +173,7 @@ class TableScopes:
             known.table
             for known in self._others.values()
             if (not self.shared or RENEWED.fullmatch(known.scope))
-            and (known.source == frame_address(known.table) or (frames and known.scope not in own.values()))
+            and (known.source == naming.frame_address(known.table) or (frames and known.scope not in own.values()))
         ]
         if gone:
             raise InvalidParameter(
