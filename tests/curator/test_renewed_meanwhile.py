@@ -153,6 +153,21 @@ def test_a_running_count_stops_at_a_renewal_while_a_day_is_counted(
     assert refused.value.code == "data-changed"
 
 
+def test_a_running_count_reads_no_rows_of_people_who_did_not_pay(
+    pair: Pair, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, other = pair
+    stream = one.running_count(one.table("t"), "day", date(2026, 1, 1), 5, epsilon=1)
+    stream.next()
+    renewed(other, tmp_path)()
+    read: list[object] = []
+    interrupted(monkeypatch, one._engines.of({"t"}), "run", lambda: read.append(1), 1)
+    with pytest.raises(InvalidParameter) as refused:
+        stream.next()
+    assert refused.value.code == "data-changed"
+    assert read == []
+
+
 def test_a_running_count_is_opened_for_the_people_who_paid(
     pair: Pair, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

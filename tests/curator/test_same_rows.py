@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pyarrow as pa
 import pytest
 
 from curador.curator import naming
 from curador.curator.budgets import Budget
 from curador.curator.curator import Curator
-from curador.curator.naming import MOST_FILES
+from curador.curator.naming import MOST_REMEMBERED
 from curador.errors import InvalidParameter
+from curador.ledger.registry import Registry
 from curador.privacy import PureDP
+from curador.query.tables.sources import EngineTable
 from curador.query.tables.table import Table
 
 COLUMNS: dict[str, Any] = {"x": {"type": "integer", "bounds": [0, 9]}}
@@ -76,6 +80,26 @@ def test_a_renewal_takes_along_the_tables_of_other_studies(tmp_path: Path, linke
     assert [d.name for d in decided] == ["b", "a", "a", "b"]
 
 
+def test_a_renewal_that_fails_midway_renews_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file, done = file_of(tmp_path), list[str]()
+    curator, plain = opened(tmp_path, a=file, b=file), Registry.renew
+
+    def renew(self: Registry, table: str, *given: Any, **named: Any) -> Any:
+        if done:
+            raise RuntimeError("midway")
+        made = plain(self, table, *given, **named)  # which only looks at first
+        done.append(table)
+        return made
+
+    monkeypatch.setattr(Registry, "renew", renew)
+    with pytest.raises(RuntimeError):
+        curator.renew("a", because="others", epsilon=1)
+    assert done == ["a"]
+    assert roots(curator) == roots(opened(tmp_path, a=file, b=file)) == ("population",)
+    assert "a, renewed 1" not in curator.ledger
+    assert curator.ledger.verify()
+
+
 def test_one_frame_under_two_names_is_renewed_under_both() -> None:
     frame = pa.table({"x": [1] * 500})
     tables = {name: Table(frame, columns=COLUMNS) for name in "ab"}
@@ -122,6 +146,123 @@ def test_the_refusal_of_an_ambiguous_table_offers_no_new_budget(tmp_path: Path) 
     assert "other people alone" in str(refused.value)
 
 
+# ---- of other studies, known by whatever address ---------------------------------------------------------------------
+
+
+def long_path(folder: Path, first: Path) -> object:
+    (folder / ("f" * 100) / ("g" * 200)).mkdir(parents=True)
+    return linked(first, folder / ("f" * 100) / ("g" * 200) / "w.csv")
+
+
+def unprintable(folder: Path, first: Path) -> object:
+    return linked(first, folder / "w\N{NO-BREAK SPACE}#1\\ \\as b.csv")
+
+
+def not_unicode(folder: Path, first: Path) -> object:
+    return linked(first, folder / os.fsdecode(b"w\xff.csv"))
+
+
+def linked(first: Path, second: Path) -> Path:
+    os.link(first, second)
+    return second
+
+
+@pytest.mark.parametrize("at", [long_path, unprintable, not_unicode])
+def test_a_renewal_finds_the_tables_of_other_studies_at_any_path(
+    tmp_path: Path, at: Callable[[Path, Path], object]
+) -> None:
+    first = file_of(tmp_path)
+    second = at(tmp_path, first)
+    both: dict[str, Any] = {"a": first, "b": second}
+    alone: dict[str, Any] = {"b": second}
+    for tables in (alone, both):  # known by its files, and only by its address
+        opened(tmp_path, **tables).close()
+    open_still = opened(tmp_path, b=second)
+    opened(tmp_path, a=first).renew("a", because="others", epsilon=1)
+    assert roots(open_still) == roots(opened(tmp_path, b=second)) == ("a, renewed 1",)
+    assert roots(opened(tmp_path, **both)) == ("a, renewed 1",)
+
+
+def test_a_renewal_finds_the_tables_of_linked_database_files(tmp_path: Path) -> None:
+    with duckdb.connect(str(tmp_path / "a#1.duckdb")) as made:
+        made.execute('CREATE TABLE t AS SELECT 1 AS x FROM range(9); CREATE TABLE "u#" AS SELECT 1 AS x')
+    os.link(tmp_path / "a#1.duckdb", tmp_path / "b.duckdb")
+    source = EngineTable(f"duckdb:///{tmp_path}/a%231.duckdb", "t")
+    apart_from_it = EngineTable(f"duckdb:///{tmp_path}/b.duckdb", "u#")
+    whole = opened(tmp_path, b=f"duckdb:///{tmp_path}/b.duckdb#T", c=apart_from_it)
+    opened(tmp_path, a=source).renew("a", because="others", epsilon=1)
+    assert roots(whole, "b") == ("a, renewed 1",)
+    assert roots(whole, "c") == ("population",)
+
+
+def test_a_renewal_takes_along_what_shares_rows_through_a_third_table(tmp_path: Path) -> None:
+    first, second = file_of(tmp_path, "f/1.csv"), file_of(tmp_path, "f/2.csv")
+    opened(tmp_path, c=second).close()
+    opened(tmp_path, both=tmp_path / "f" / "*.csv", c=second).close()
+    opened(tmp_path, a=first, c=second).renew("a", because="others", epsilon=1)
+    assert roots(opened(tmp_path, both=tmp_path / "f" / "*.csv")) == ("a, renewed 1",)
+    assert roots(opened(tmp_path, c=second)) == ("a, renewed 1",)
+
+
+def test_an_address_longer_than_a_ledger_holds_is_refused(tmp_path: Path) -> None:
+    assert refusal(tmp_path, a="/".join(["f" * 200] * 9) + ".csv") == "address-too-long"
+    opened(tmp_path, a="/".join(["f" * 200] * 6) + ".csv").close()
+
+
+# ---- globs that grow -------------------------------------------------------------------------------------------------
+
+APART = {name: {name: PureDP(1)} for name in "ab"}
+COUNT = "SELECT COUNT(*) AS n FROM "
+
+
+def asked(curator: Curator, table: str) -> str:
+    """The code of the refusal to answer, which costs nothing; empty if it answers."""
+    before = curator.ledger.count()
+    try:
+        curator.sql(COUNT + table, epsilon=0.125, because="once more", fresh=True)
+    except InvalidParameter as refused:
+        assert curator.ledger.count() == before
+        return refused.code or refused.what
+    return ""
+
+
+def test_a_file_that_a_glob_reads_by_now_charges_its_root(tmp_path: Path) -> None:
+    first, pattern = file_of(tmp_path, "f/1.csv"), tmp_path / "f" / "*.csv"
+    opened(tmp_path, APART["a"], a=pattern).close()
+    assert first.exists()
+    assert roots(opened(tmp_path, APART["b"], b=file_of(tmp_path, "f/2.csv"))) == ("a",)
+
+
+@pytest.mark.parametrize("reopened", [False, True])
+def test_a_glob_that_grows_over_another_tables_file_is_refused_until_it_is_decided(
+    tmp_path: Path, reopened: bool
+) -> None:
+    file_of(tmp_path, "f/1.csv")
+    second, pattern = file_of(tmp_path, "2.csv"), tmp_path / "f" / "*.csv"
+    b = opened(tmp_path, APART["b"], b=second)
+    a, reading = (opened(tmp_path, APART["a"], a=pattern) for _ in range(2))
+    assert asked(reading, "a") == ""
+    os.link(second, tmp_path / "f" / "2.csv")
+    assert asked(reading, "a") == ""  # the files that it found when it was first asked
+    if reopened:
+        a, b = opened(tmp_path, APART["a"], a=pattern), opened(tmp_path, APART["b"], b=second)
+    assert asked(a, "a") == asked(b, "b") == "table-read-twice"
+    a.renew("a", because="all are others", epsilon=1)
+    assert roots(a) == roots(b) == ("a, renewed 1",)
+    assert asked(a, "a") == asked(b, "b") == ""
+
+
+def test_a_table_that_reads_other_rows_by_now_is_in_nobodys_way(tmp_path: Path) -> None:
+    first, second = file_of(tmp_path, "f/1.csv"), file_of(tmp_path, "2.csv")
+    opened(tmp_path, APART["a"], a=tmp_path / "f" / "*.csv").close()
+    b = opened(tmp_path, APART["b"], b=second)
+    os.link(second, tmp_path / "f" / "2.csv")
+    b = opened(tmp_path, APART["b"], b=second)
+    assert asked(b, "b") == "table-read-twice"
+    opened(tmp_path, APART["a"], a=first).close()
+    assert asked(b, "b") == ""
+
+
 # ---- very many files -------------------------------------------------------------------------------------------------
 
 
@@ -129,7 +270,7 @@ def test_the_refusal_of_an_ambiguous_table_offers_no_new_budget(tmp_path: Path) 
 def test_a_file_of_a_glob_is_recognised_however_many_there_are(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, many: bool
 ) -> None:
-    monkeypatch.setattr(naming, "MOST_FILES", 3 if many else MOST_FILES)
+    monkeypatch.setattr(naming, "MOST_REMEMBERED", 3 if many else MOST_REMEMBERED)
     files = [file_of(tmp_path, f"f/{i}.csv") for i in range(5)]
     whole, one = tmp_path / "f" / "*.csv", files[0]
     apart = {"whole": PureDP(1), "one": PureDP(1)}
@@ -142,7 +283,7 @@ def test_a_file_of_a_glob_is_recognised_however_many_there_are(
 def test_a_glob_over_known_files_is_recognised_however_many_there_are(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, many: bool
 ) -> None:
-    monkeypatch.setattr(naming, "MOST_FILES", 3 if many else MOST_FILES)
+    monkeypatch.setattr(naming, "MOST_REMEMBERED", 3 if many else MOST_REMEMBERED)
     files = [file_of(tmp_path, f"f/{i}.csv") for i in range(5)]
     opened(tmp_path, {"one": PureDP(1)}, one=files[3])
     assert roots(opened(tmp_path, {"whole": PureDP(1)}, whole=tmp_path / "f" / "*.csv")) == ("one",)
@@ -151,7 +292,7 @@ def test_a_glob_over_known_files_is_recognised_however_many_there_are(
 def test_beside_a_large_glob_another_file_of_its_folder_keeps_its_own_budget(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(naming, "MOST_FILES", 3)
+    monkeypatch.setattr(naming, "MOST_REMEMBERED", 3)
     for i in range(5):
         file_of(tmp_path, f"f/p{i}.csv")
     tables = {"whole": tmp_path / "f" / "p*.csv", "other": file_of(tmp_path, "f/other.csv")}

@@ -186,6 +186,11 @@ def test_an_open_running_count_ends_with_a_decision_about_what_it_reads(
     assert refused.value.code == "unit-changed"
     with pytest.raises(NotPromised):  # a day that fails ends it
         counts[0].next()
+    charged = curator.ledger.count()
+    with pytest.raises(InvalidParameter) as refused:
+        curator.running_count(joined, "day", date(2020, 1, 1), 5, epsilon=1)
+    assert refused.value.code == "unit-changed"
+    assert curator.ledger.count() == charged  # a new one is refused before it is paid for
     if table == "towns":
         counts[1].next()  # reads another table alone
 

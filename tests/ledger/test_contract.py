@@ -218,3 +218,11 @@ def test_balances_are_the_sums_of_what_was_bought(asks: list[tuple[str, int]]) -
 def test_lineage_orders_parents_first() -> None:
     above = {"root": None, "b": "root", "a": "b", "z": "root"}
     assert lineage(["a", "z"], above.__getitem__) == ("root", "b", "z", "a")
+
+
+def test_names_that_begin_alike_are_left_out_of_registrations(ledger: Ledger) -> None:
+    names = ["a", "analyst", "analyst:", "analyst:b", "analyst:é", "analyst;", "b", "é"]
+    for name in reversed(names):
+        ledger.register(name, f"{name}.csv", scope="people")
+    assert [known.table for known in ledger.registrations()] == names
+    assert [known.table for known in ledger.registrations(without="analyst:")] == ["a", "analyst", "analyst;", "b", "é"]

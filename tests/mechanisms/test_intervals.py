@@ -1,6 +1,7 @@
 """Intervals for combinations: exact laws against quadrature, coverage, convexity, no ends where there are none."""
 
 import math
+from collections.abc import Callable
 from fractions import Fraction
 
 import mpmath
@@ -14,12 +15,47 @@ import curador as cu
 from curador.errors import InvalidParameter
 from curador.mechanisms.base import AdditiveNoise
 from curador.mechanisms.intervals import (
+    SumTest,
     gaussian_distance,
     laplace_distance,
     laplace_sum_error,
     laplace_tail,
     repeated_error,
 )
+
+MISSES = [0.05, 1e-9, 1e-17, 1e-40, 1e-200]
+"""Also those that no confidence in doubles leaves: a share of the misses of a confidence near one."""
+
+
+@pytest.mark.parametrize("miss", MISSES)
+def test_the_reach_of_one_noise_is_that_of_its_law_however_few_the_misses(miss: float) -> None:
+    with mpmath.workdps(50):
+        assert cu.Laplace(1, scale=3).reach(miss) == pytest.approx(float(-3 * mpmath.log(miss)), rel=1e-8)
+        z = float(
+            mpmath.sqrt(2) * mpmath.findroot(lambda x: mpmath.log(mpmath.erfc(x) / miss), math.sqrt(-math.log(miss)))
+        )
+        assert cu.Gaussian(1, sigma=3).reach(miss) == pytest.approx(3 * z, rel=1e-8)
+
+        def tail(weight: Callable[[int], mpmath.mpf], k: int) -> mpmath.mpf:
+            beyond = mpmath.fsum(weight(x) for x in range(k + 1, k + 300))
+            whole = mpmath.fsum(weight(x) for x in range(-300, 301))
+            return 2 * beyond / whole
+
+        for noise, weight in (
+            (cu.IntegerLaplace(1, scale=2), lambda x: mpmath.exp(-mpmath.mpf(abs(x)) / 2)),
+            (cu.IntegerGaussian(1, sigma=Fraction(1, 5)), lambda x: mpmath.exp(-mpmath.mpf(x * x) * 25 / 2)),
+            (cu.IntegerGaussian(1, sigma=3), lambda x: mpmath.exp(-mpmath.mpf(x * x) / 18)),
+        ):
+            reach = int(noise.reach(miss))
+            assert tail(weight, reach) <= miss
+            assert reach == 0 or tail(weight, reach - 1) > miss * 0.999
+
+
+@pytest.mark.parametrize("miss", MISSES)
+@pytest.mark.parametrize("noise", [cu.Laplace(1, 1), cu.IntegerLaplace(1, 1), cu.Gaussian(1, sigma=2)])
+def test_a_sum_is_bounded_however_few_the_misses(noise: AdditiveNoise, miss: float) -> None:
+    both = float(SumTest((noise, noise), miss).reach([1.0, 1.0]))
+    assert noise.reach(miss) < both <= 2 * noise.reach(miss / 2)
 
 
 @pytest.mark.parametrize(("a", "b"), [(1.0, 1.0), (1.0, 3.0), (1.0, 1.0 + 1e-7), (100.0, 0.5)])

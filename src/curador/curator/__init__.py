@@ -13,7 +13,7 @@ Reading order:
 * training — a model learned from a table's rows
 * budgets — the budgets of tables in a ledger
 * analysts — the budgets of analysts and groups
-* naming — the names of tables and analysts in a ledger
+* naming — the names of tables and analysts in a ledger, and which rows a table reads
 * holder — budgets read, raised, closed, renewed
 * prepared — copies of tables with the rows of each unit chosen beforehand
 * study — study files, dashboards, rehearsals

@@ -8,25 +8,12 @@ from itertools import count
 from types import MappingProxyType
 from typing import Any, Self
 
-from curador.curator.naming import (
-    ANALYST,
-    PUBLIC,
-    RENEWED,
-    Place,
-    address,
-    addresses,
-    first,
-    frame_address,
-    place_of,
-    read_together,
-    reads_at,
-    refuse_reserved,
-    unit_of,
-)
+from curador.curator import naming
+from curador.curator.naming import ANALYST, PUBLIC, RENEWED, Readers, first, refuse_reserved, unit_of
 from curador.errors import InvalidParameter
 from curador.ledger.contract import Balance, Ledger, Registration
 from curador.privacy import Guarantee
-from curador.query.tables.sources import EngineTable, Files, Frame
+from curador.query.tables.sources import Frame
 from curador.query.tables.table import Table
 
 POPULATION = "population"
@@ -55,7 +42,7 @@ class TableScopes:
         self._kinds = frozenset(table.neighbors for table in self._private.values())
         self._budget = budget
         self._opening: tuple[str, ...] | None = None
-        self._mates: Mapping[str, frozenset[str]] = {}
+        self._others: Mapping[str, Registration] = {}
         self.registered: Mapping[str, Registration] = {}
         self.shared = not isinstance(budget, Mapping)
         if budget is None:
@@ -64,14 +51,15 @@ class TableScopes:
             )
         for name in tables:
             refuse_reserved(name)
-        units = {address(name, table): table for name, table in self._private.items()}
+        units = {naming.address(name, table): table for name, table in self._private.items()}
         for name, table in self._private.items():
-            if unit_of(other := units[address(name, table)]) != unit_of(table):
+            if unit_of(other := units[naming.address(name, table)]) != unit_of(table):
                 raise InvalidParameter(
                     f"{name!r} reads what another table reads, as {unit_of(table)!r} and as {unit_of(other)!r}.",
                     fix="Protect the same rows as one unit.",
                     code="unit-differs",
                 )
+        self._readers = Readers(self._private)
 
     def _over(self, ledger: Ledger) -> Self:
         """The same budgets, read and written through another view of the ledger: a transaction that is open."""
@@ -83,52 +71,62 @@ class TableScopes:
         """Open the scopes of all tables or find them again, and register the tables."""
         tables = {**self._private, **self._public}
         known = {name: found for name in tables if (found := self.ledger.registered(name, "")) is not None}
-        self._addresses = addresses(tables, {name: found.source for name, found in known.items()})
-        self._alike = self._other_addresses({name: place_of(name, table) for name, table in tables.items()})
+        self._addresses = naming.addresses(tables, {name: found.source for name, found in known.items()})
+        self._others = self._of_other_studies()
+        self._readers.beside(self._others)
+        public = {name: naming.place_of(name, table) for name, table in self._public.items()}
+        self._alike = self._other_addresses({**self._readers.places, **public})
         if isinstance(self._budget, Mapping):
             self._apart(self._budget)
         else:
             assert self._budget is not None
             self._together(self._budget)
-        self._refuse_two_budgets()
+        for name in self._private:
+            if len(mates := self._readers.mates[name] & self._private.keys()) > 1:
+                self._refuse_two_roots(name, map(self._scope, mates))
         self.registered = MappingProxyType({name: self._registered(name) for name in self._private})
         for name in self._public:
             self.ledger.register(name, self._addresses[name], scope="", unit=PUBLIC, alike=self._alike[name])
 
-    def _other_addresses(self, places: Mapping[str, Place]) -> dict[str, tuple[str, ...]]:
+    def _of_other_studies(self) -> dict[str, Registration]:
+        """The private tables that only other studies declare."""
+        here = {*self._private, *self._public}
+        known = self.ledger.registrations(without=ANALYST)  # of whom there may be very many
+        return {found.table: found for found in known if found.scope and found.table not in here}
+
+    def _other_addresses(self, places: Mapping[str, naming.Place]) -> dict[str, tuple[str, ...]]:
         """Other addresses of each table's source by which it may be known, under a name that is gone.
 
         One that belongs to a table that is declared here is left out: either both are declared, or the disk gave the
         number of a file that is gone to another one.
         """
-        self._mates = read_together({name: places[name] for name in self._private})
         own = {name: self.ledger.registered(name, self._addresses[name]) for name in places}
         declared = {known.data: name for name, known in own.items() if known is not None}
         found: dict[str, tuple[str, ...]] = {}
         seen: set[str] = set()
         for name, place in places.items():
-            owners = {i: known.data for i, known in self.ledger.owners((*place.files, *place.folders)).items()}
-            # Of a few files their folder is not remembered, of many not each: another table's may be, if this is new.
-            there = dict.fromkeys((*place.kept, *(owners if own[name] is None else ())))
-            found[name] = tuple(i for i in there if i not in seen and declared.get(owners.get(i, -1), name) == name)
-            seen.update(place.kept)
+            owners = {i: known.data for i, known in self.ledger.owners(place.files).items()}
+            # Of very many files not each is remembered: one that another table remembers may be, if this is new.
+            there = dict.fromkeys((*place.remembered, *(owners if own[name] is None else ())))
+            alike = [i for i in there if i not in seen and declared.get(owners.get(i, -1), name) == name]
+            if own[name] is None and not owners.keys() & set(alike):
+                mates = self._readers.mates[name] & self._others.keys() if name in self._private else ()
+                alike += [self._others[mate].source for mate in sorted(mates)][:1]
+            found[name] = tuple(alike)
+            seen.update(place.remembered)
         return found
 
     def _registered(self, name: str) -> Registration:
         # Whether a frame in memory still holds the rows it held before cannot be known.
-        table = self._private[name]
-        anew = not isinstance(table.source, EngineTable | Files)
+        unit, anew = unit_of(self._private[name]), isinstance(self._private[name].source, Frame)
         return self.ledger.register(
-            name,
-            self._addresses[name],
-            scope=self._scope(name),
-            reloaded=anew,
-            unit=unit_of(table),
-            alike=self._alike[name],
+            name, self._addresses[name], scope=self._scope(name), reloaded=anew, unit=unit, alike=self._alike[name]
         )
 
     def _known(self, name: str) -> Registration | None:
         """The registration of a table's name or source, or of the same source at another address."""
+        if name in self._others:
+            return self._others[name]
         found = self.ledger.registered(name, self._addresses[name])
         alike = (self.ledger.registered("", other) for other in self._alike[name])
         return found if found is not None else next((known for known in alike if known is not None), None)
@@ -138,7 +136,7 @@ class TableScopes:
         known = self._known(name)
         if known is not None and known.scope:
             return known.scope
-        mates = (self._known(mate) for mate in sorted(self._mates[name] - {name}))
+        mates = (self._known(mate) for mate in sorted(self._readers.mates[name] - {name}))
         return next((mate.scope for mate in mates if mate is not None and RENEWED.fullmatch(mate.scope)), name)
 
     def _apart(self, budget: Mapping[str, Guarantee]) -> None:
@@ -148,18 +146,17 @@ class TableScopes:
                 f"{missing[0]!r} has a budget and is not a private table, or the other way round.",
                 fix="Give every private table its budget, and nothing else.",
             )
-        if twice := [name for name in self._private if len(self._mates[name]) > 1]:
+        if twice := [name for name in self._private if len(self._readers.mates[name] & self._private.keys()) > 1]:
             raise _read_twice(twice[-1], "Give all tables one budget.")
         self._refuse_renamed_frames()
         for name, table in self._private.items():
             self._table(name, budget[name], neighbors=table.neighbors)
 
-    def _refuse_two_budgets(self) -> None:
-        """Refuse tables that read the same rows and charge two roots, as after a renewal of one of them alone."""
-        for names in set(self._mates.values()):
-            if len(names) > 1 and len({root_of(self.ledger.balance(self._scope(name))) for name in names}) > 1:
-                fix = "Declare one of them; where these rows are other people, renew() takes all that read them along."
-                raise _read_twice(max(names), fix)
+    def _refuse_two_roots(self, name: str, scopes: Iterable[str]) -> None:
+        """Refuse a table whose rows are charged to these scopes, unless all are below one root."""
+        if len({root_of(self.ledger.balance(scope)) for scope in scopes}) > 1:
+            fix = "Declare other rows; where these are other people, renew() takes all that read them along."
+            raise _read_twice(name, fix)
 
     def _refuse_renamed_frames(self) -> None:
         """Refuse a new table that may be one that is gone: a frame's name is its only address.
@@ -174,12 +171,9 @@ class TableScopes:
         frames = any(isinstance(table.source, Frame) for table in new.values())
         gone = [
             known.table
-            for known in self.ledger.registrations()
-            if known.scope
-            and known.table not in self._private
-            and not known.table.startswith(ANALYST)
-            and (not self.shared or RENEWED.fullmatch(known.scope))
-            and (known.source == frame_address(known.table) or (frames and known.scope not in own.values()))
+            for known in self._others.values()
+            if (not self.shared or RENEWED.fullmatch(known.scope))
+            and (known.source == naming.frame_address(known.table) or (frames and known.scope not in own.values()))
         ]
         if gone:
             raise InvalidParameter(
@@ -262,16 +256,15 @@ class TableScopes:
                 "A new budget is for named tables, and needs a reason: who the new people are.",
                 fix="Say it in because=.",
             )
-        places = {name: place_of(name, table) for name, table in self._private.items()}
-        mates = read_together(places)
-        also = [name for name in places if mates[name] & set(tables)]
-        rows = frozenset[object]().union(*(places[name].rows for name in also))
+        readers = Readers(self._private)
 
         def renew_all(ledger: Ledger) -> tuple[str, dict[str, Registration]]:
             view = self._over(ledger)
+            mates = readers.beside(others := view._of_other_studies())
+            also = [name for name in self._private if not mates[name].isdisjoint(tables)]
             for name in also:
                 view._require_source(name)
-            elsewhere = view._reading(rows)
+            elsewhere = [known for name, known in others.items() if not mates[name].isdisjoint(tables)]
             kinds = {self._private[name].neighbors for name in also}
             kinds |= {ledger.balance(known.scope).state.neighbors for known in elsewhere}
             if len(kinds) > 1:
@@ -280,17 +273,12 @@ class TableScopes:
             ledger.open(scope, budget, neighbors=kinds.pop())
             for known in elsewhere:
                 ledger.renew(known.table, scope, because=because)
-            made = {n: ledger.renew(n, scope, because=because, alike=places[n].kept) for n in also}
+            made = {n: ledger.renew(n, scope, because=because, alike=readers.places[n].remembered) for n in also}
             return scope, made
 
         scope, made = self.ledger.at_once(renew_all)
         self.registered = MappingProxyType({**self.registered, **made})
         return self.ledger.balance(scope)
-
-    def _reading(self, rows: frozenset[object]) -> list[Registration]:
-        """The tables that other studies registered, and that read some of these rows now."""
-        others = (known for known in self.ledger.registrations() if known.scope and known.table not in self._private)
-        return [known for known in others if not rows.isdisjoint(reads_at(known.source, known.table))]
 
     def _unused(self, name: str) -> str:
         return next(s for n in count(1) if (s := f"{name}, renewed {n}") not in self.ledger)
@@ -343,6 +331,15 @@ class TableScopes:
             known = found if live else self.ledger.registered(name, self._addresses[name]) or found
             self._require_unit(known, self._private[name])
         return held
+
+    def require_one_root(self, tables: Iterable[str]) -> None:
+        """Refuse to charge tables while others read their rows under another root, also those of other studies."""
+        there = self._readers.elsewhere
+        for name in tables:
+            if len(mates := self._readers.mates[name]) > 1:
+                known = [self.ledger.registered(m, "") if m in there else self.registration(m) for m in mates]
+                seen = {m: there[m].source if m in there else self._addresses[m] for m in mates}
+                self._refuse_two_roots(name, [k.scope for k in known if k and k.source == seen[k.table]])
 
     def require_public(self, tables: Iterable[str]) -> None:
         """Refuse to read tables for free once it was decided that they are not public."""
@@ -401,8 +398,13 @@ class TableScopes:
     def recognise(self, found: Mapping[str, Sequence[str]]) -> None:
         """Remember the addresses that a server gives its tables, also of those that views read; before any charge.
 
+        Globs may read more files than when the curator was opened, and read these from now on: all is looked at again.
+
         Fails: refused where two tables, now or formerly, read the same rows and charge two budgets.
         """
+        readers = Readers(self._private)
+        readers.beside(self._of_other_studies())
+        self._readers = readers
         private = {name: list(alike) for name, alike in found.items() if name in self._private and alike}
 
         def bind(ledger: Ledger) -> None:

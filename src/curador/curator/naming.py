@@ -1,4 +1,7 @@
-"""Names of tables and analysts, and addresses of sources, in a ledger: made of nothing that was read from rows."""
+"""Names of tables and analysts, and addresses of sources, in a ledger: made of nothing that was read from rows.
+
+One rule rests on addresses: tables that read some of the same rows, now, charge one root.
+"""
 
 from __future__ import annotations
 
@@ -10,15 +13,14 @@ import re
 import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from urllib.parse import parse_qs, unquote, urlsplit
 
-from curador.engines.registry import engine_entry, in_file
+from curador.engines.registry import ENGINES, engine_entry, in_file
 from curador.errors import InvalidParameter
+from curador.ledger.contract import Registration
 from curador.query.tables.sources import EngineTable, Files, Frame
 from curador.query.tables.table import Table
-
-ROOM = 20
-"""Characters that the ledger may put before or behind a name."""
 
 ANALYST = "analyst:"
 """Prefix of an analyst's or group's registry key.  Table names may not start with it."""
@@ -32,8 +34,14 @@ LONGEST = 180
 PUBLIC = "public"
 """The unit of a public table in the ledger: nothing is protected."""
 
-MOST_FILES = 1000
-"""Of a glob over more files than this, the folders are remembered instead."""
+MOST_REMEMBERED = 1000
+"""Of a glob's files at most so many are remembered, to know it again where it was moved."""
+
+LONGEST_ADDRESS = 1500
+"""Bytes of an address: a database's index has room for it, and for a table's name behind it."""
+
+OWN = " \\as "
+"""Stands before the name of a table whose source another one is declared with, too; no address has it in it."""
 
 
 class ConfusableName(UserWarning):
@@ -120,15 +128,16 @@ def addresses(tables: Mapping[str, Table], before: Mapping[str, str]) -> dict[st
     """
     plain = {name: address(name, table) for name, table in tables.items()}
     found: dict[str, str] = {}
+    taken: set[str] = set()
     for name in sorted(plain, key=lambda name: before.get(name) != plain[name]):
-        own = f"{plain[name]} as {name}"
-        again = before.get(name) == own or plain[name] in found.values()
-        found[name] = own if again else plain[name]
+        own = f"{plain[name]}{OWN}{name}"
+        found[name] = own if before.get(name) == own or plain[name] in taken else plain[name]
+        taken.add(found[name])
     return found
 
 
 def address(name: str, table: Table) -> str:
-    """The address of a table's source in the ledger: without a password, and no longer than the ledger accepts.
+    """The address of a table's source in the ledger: without a password, and from which files are found again.
 
     It is the same however the source is written: a path from any folder and through links, a server with or without
     its default port, its role or ``postgres://``.
@@ -138,98 +147,46 @@ def address(name: str, table: Table) -> str:
     'frame:people'
     """
     source = table.source
-    if isinstance(source, EngineTable):
-        engine = engine_entry(source).name
-        place = os.path.realpath(source.path) if in_file(source) else _server(source.url, engine)
-        named = _named_in_file(source) if in_file(source) else f"{source.schema}.{source.table}"
-        text = f"{engine}:{hashlib.sha256(place.encode()).hexdigest()[:16]}#{named}"
-    elif isinstance(source, Files):
-        text = f"file:{os.path.realpath(source.pattern)}"  # the same from whatever folder it is named
-    else:
+    if isinstance(source, Frame):
         return frame_address(name)
-    return _short(text)
+    if isinstance(source, Files):
+        text = f"file:{_escaped(os.path.realpath(source.pattern))}"  # the same from whatever folder it is named
+    elif in_file(source):
+        path = _escaped(os.path.realpath(source.path))
+        text = f"{engine_entry(source).name}:{path}#{_escaped(_named_in_file(source))}"
+    else:
+        engine = engine_entry(source).name
+        place = hashlib.sha256(_server(source.url, engine).encode()).hexdigest()[:16]
+        text = f"{engine}:{place}#{_escaped(f'{source.schema}.{source.table}')}"
+    if len(text.encode()) > LONGEST_ADDRESS:
+        raise InvalidParameter(
+            f"The address of {name!r} is longer than the {LONGEST_ADDRESS:,} bytes that a ledger holds.",
+            fix="Declare it by a shorter path, not through a link.",
+            code="address-too-long",
+        )
+    return text
 
 
 def frame_address(name: str) -> str:
     """The address of a frame: all that is known of it is the name that it was given."""
-    return _short(f"frame:{name}")
+    return f"frame:{_escaped(name)}"
 
 
-@dataclass(frozen=True)
-class Place:
-    """All that shows which rows a table reads: its address, the numbers of its files and their folders, its frame.
+def _escaped(text: str) -> str:
+    r"""The text, printable, without ``#``, and readable back.
 
-    The disk gives a file one number: the same through hard links, globs and moves.
+    >>> _escaped("/data/visits#1" + chr(0xA0) + "x.csv") == r"/data/visits\x231\xa0x.csv"
+    True
     """
-
-    address: str
-    files: tuple[str, ...] = ()
-    folders: tuple[str, ...] = ()
-    frame: int | None = None
-
-    @property
-    def kept(self) -> tuple[str, ...]:
-        """Other addresses of the source, for the ledger to remember: of very many files, their folders."""
-        return self.files if len(self.files) <= MOST_FILES else self.folders
-
-    @property
-    def rows(self) -> frozenset[object]:
-        """What two tables that read the same rows have in common, as far as can be seen."""
-        return frozenset((self.address, *self.files, *(() if self.frame is None else (self.frame,))))
+    return "".join(c if c.isprintable() and c not in "\\#" else _code(ord(c)) for c in text)
 
 
-def place_of(name: str, table: Table) -> Place:
-    """The place of a table's rows as it is now; nothing is read from them."""
-    source, plain = table.source, address(name, table)
-    if isinstance(source, Frame):
-        return Place(plain, frame=id(source.data))
-    if isinstance(source, Files):
-        files = _files(source.pattern)
-        return Place(plain, _numbers(files), _numbers(sorted({os.path.dirname(f) or "." for f in files})))
-    numbers = _numbers([source.path]) if in_file(source) else ()
-    return Place(plain, tuple(f"{number}#{_named_in_file(source)}" for number in numbers))
+def _code(character: int) -> str:
+    return f"\\x{character:02x}" if character < 256 else f"\\U{character:08x}"
 
 
-def reads_at(known: str, table: str) -> frozenset[object]:
-    """What a table reads that the ledger knows by an address: its files are looked at, if they are there."""
-    plain = known.removesuffix(f" as {table}")
-    kind, _, pattern = plain.partition(":")
-    return frozenset((plain, *(_numbers(_files(pattern)) if kind == "file" else ())))
-
-
-def read_together(places: Mapping[str, Place]) -> dict[str, frozenset[str]]:
-    """The tables that read what a table reads, and itself: also through a third one.
-
-    >>> found = read_together({"a": Place("v", ("1",)), "b": Place("w", ("1", "2")), "c": Place("x", ("3",))})
-    >>> sorted(found["a"]), sorted(found["c"])
-    (['a', 'b'], ['c'])
-    """
-    groups: list[tuple[set[str], set[object]]] = []
-    for name, place in places.items():
-        mine = [group for group in groups if not group[1].isdisjoint(place.rows)]
-        names, rows = {name}.union(*(g[0] for g in mine)), set(place.rows).union(*(g[1] for g in mine))
-        groups = [*(group for group in groups if group not in mine), (names, rows)]
-    return {name: frozenset(names) for names, _ in groups for name in names}
-
-
-def _files(pattern: str) -> list[str]:
-    return glob.glob(pattern, recursive=True) if glob.has_magic(pattern) else [pattern]
-
-
-def _named_in_file(source: EngineTable) -> str:
-    """A table of a DuckDB file, where names are the same in either case, also in quotes; of ASCII letters alone."""
-    return re.sub("[A-Z]", lambda letter: letter[0].lower(), f"{source.schema or 'main'}.{source.table}")
-
-
-def _numbers(paths: list[str]) -> tuple[str, ...]:
-    found: dict[str, None] = {}
-    for path in paths:
-        try:
-            about = os.stat(path)
-        except OSError:  # a file that is not there is the engine's to report
-            continue
-        found[f"inode:{about.st_dev}:{about.st_ino}"] = None
-    return tuple(found)
+def _read_back(text: str) -> str:
+    return re.sub(r"\\(?:x(..)|U(.{8}))", lambda code: chr(int(code[1] or code[2], 16)), text)
 
 
 def _server(url: str, engine: str) -> str:
@@ -249,5 +206,102 @@ def _server(url: str, engine: str) -> str:
     return f"{here}:{port}/{name}"
 
 
-def _short(text: str) -> str:
-    return text if len(text) <= 150 and text.isprintable() else f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"
+# ---- places --------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Place:
+    """All that shows which rows a table reads: its address, the numbers of its files, its frame.
+
+    The disk gives a file one number: the same through hard links, globs and moves.
+    """
+
+    address: str
+    files: tuple[str, ...] = ()
+    frame: int | None = None
+
+    @property
+    def remembered(self) -> tuple[str, ...]:
+        """Other addresses of the source, for the ledger to remember."""
+        return self.files[:MOST_REMEMBERED]
+
+    @property
+    def rows(self) -> frozenset[object]:
+        """What two tables that read the same rows have in common, as far as can be seen."""
+        return frozenset((self.address, *self.files, *(() if self.frame is None else (self.frame,))))
+
+
+def place_of(name: str, table: Table) -> Place:
+    """The place of a table's rows as it is now; nothing is read from them."""
+    if isinstance(table.source, Frame):
+        return Place(address(name, table), frame=id(table.source.data))
+    return place_at(address(name, table))
+
+
+def place_at(known: str) -> Place:
+    """The place of a table that is known by its address: its files are looked at, if they are there."""
+    plain = known.partition(OWN)[0]
+    kind, _, rest = plain.partition(":")
+    path, _, inside = rest.partition("#")
+    if kind == "file":
+        return Place(plain, _numbers(_files(_read_back(path))))
+    if kind in ENGINES and ENGINES[kind].in_file:
+        return Place(plain, tuple(f"{number}#{inside}" for number in _numbers([_read_back(path)])))
+    return Place(plain)
+
+
+def read_together(places: Mapping[str, Place]) -> dict[str, frozenset[str]]:
+    """The tables that read what a table reads, and itself: also through a third one.
+
+    >>> found = read_together({"a": Place("v", ("1",)), "b": Place("w", ("1", "2")), "c": Place("x", ("3",))})
+    >>> sorted(found["a"]), sorted(found["c"])
+    (['a', 'b'], ['c'])
+    """
+    group: dict[str, set[str]] = {}
+    reader: dict[object, str] = {}
+    for name, place in places.items():
+        group[name] = {name}
+        for row in place.rows:
+            fewer, more = sorted((group[name], group[reader.setdefault(row, name)]), key=len)
+            if fewer is not more:
+                more |= fewer
+                group.update(dict.fromkeys(fewer, more))
+    whole = {id(names): frozenset(names) for names in group.values()}
+    return {name: whole[id(names)] for name, names in group.items()}
+
+
+class Readers:
+    """The tables of a study that read the same rows, now: together with those that only other studies declare."""
+
+    def __init__(self, tables: Mapping[str, Table]) -> None:
+        self._look = cache(place_at)  # each is looked at once, before the ledger is locked
+        self.places = {name: place_of(name, table) for name, table in tables.items()}
+        self.elsewhere: Mapping[str, Registration] = {}
+        self.mates: Mapping[str, frozenset[str]] = {}
+
+    def beside(self, elsewhere: Mapping[str, Registration]) -> Mapping[str, frozenset[str]]:
+        """Who reads what each table reads, and itself: of these tables, and of those elsewhere."""
+        self.elsewhere = elsewhere
+        there = {name: self._look(known.source) for name, known in elsewhere.items()}
+        self.mates = read_together({**self.places, **there})
+        return self.mates
+
+
+def _files(pattern: str) -> list[str]:
+    return glob.glob(pattern, recursive=True) if glob.has_magic(pattern) else [pattern]
+
+
+def _named_in_file(source: EngineTable) -> str:
+    """A table of a DuckDB file, where names are the same in either case, also in quotes; of ASCII letters alone."""
+    return re.sub("[A-Z]", lambda letter: letter[0].lower(), f"{source.schema or 'main'}.{source.table}")
+
+
+def _numbers(paths: list[str]) -> tuple[str, ...]:
+    found: dict[str, None] = {}
+    for path in paths:
+        try:
+            about = os.stat(path)
+        except (OSError, ValueError):  # a file that is not there is the engine's to report
+            continue
+        found[f"inode:{about.st_dev}:{about.st_ino}"] = None
+    return tuple(found)

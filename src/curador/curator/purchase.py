@@ -212,6 +212,7 @@ class Buyer:
             check(held := self._scopes.held(purchase.tables))
             self._policy.review(purchase, request.because, request.override)
             purchase.prepare(self._engines)
+            self._scopes.require_one_root(held)
             try:
                 return self._bought(purchase, request, held)
             except InvalidParameter as error:

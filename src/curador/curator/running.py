@@ -219,12 +219,13 @@ class Stream(OneProcess):
 
 def open_stream(curator: Curator, counted: DailyCount, request: Request, confidence: float) -> Stream:
     """Pay for a running count, and open it."""
-    counted.mechanism.error(confidence, 1)  # refuses a confidence before anything is charged
-    bought = curator.buy(counted, request)
 
     def exact(question: Question) -> ExactHalf:
         return curator._planner(question).exact_half()  # no price: what is counted is noised by the tree
 
+    counted.mechanism.error(confidence, 1)  # refuses a confidence before anything is charged, and what is not public
+    curator.scopes.require_public(set(exact(counted.question(1)).reads) - set(counted.tables))
+    bought = curator.buy(counted, request)
     count = counting(counted, bought.charge, curator.scopes, exact, curator._engines, curator._buyer.attempt)
     remarks, rehearsal = bought_remarks(bought, counted.guarantee), curator._made_up is not None
     charge, sealed, language = bought.charge.id, curator._sealed, curator.language

@@ -198,8 +198,8 @@ class Ledger(Protocol):
         """The registrations of those of these sources that are known."""
         ...
 
-    def registrations(self) -> tuple[Registration, ...]:
-        """What every name stands for now, in the order of the names."""
+    def registrations(self, without: str = "") -> tuple[Registration, ...]:
+        """What every name stands for now, in the order of the names; but for names that begin with ``without``."""
         ...
 
     def renew(self, table: str, scope: str, *, because: str, alike: Sequence[str] = ()) -> Registration:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -143,6 +143,9 @@ class Restored(Entry, kind="restore"):
     over: Sequence[Any] | None = None
 
 
+quoted: Callable[[str], str] = json.encoder.encode_basestring_ascii
+"""A text as JSON, as :func:`plain` writes it."""
+
 Sealed = tuple[int, str, bytes, Entry]
 """An entry that was written: its number, its line, its seal, and what the line says."""
 
@@ -154,7 +157,7 @@ def written(entry: Entry, at: str) -> str:
     '{"at":"2026-01-01T00:00:00+00:00","because":"left","kind":"revoke","scope":"ana"}'
     """
     if isinstance(entry, Settled):  # half of all entries
-        return f'{{"at":{plain(at)},"charge":{entry.charge},"digest":{plain(entry.digest)},"kind":"settle"}}'
+        return f'{{"at":{quoted(at)},"charge":{entry.charge},"digest":{quoted(entry.digest)},"kind":"settle"}}'
     return plain({"kind": entry.kind, "at": at, **entry.__dict__})
 
 
@@ -180,7 +183,7 @@ class Texts:
     def line(self, entry: Reserved, at: str) -> str:
         """What :func:`written` gives for an entry with these parts."""
         return (
-            f'{{"at":{plain(at)},"charge":{entry.charge},"costs":{self.costs},"event":{self.event},'
+            f'{{"at":{quoted(at)},"charge":{entry.charge},"costs":{self.costs},"event":{self.event},'
             f'"fingerprint":{_text(entry.fingerprint)},"guarantee":{self.guarantee},"kind":"reserve","note":{self.note},'
             f'"owner":{_text(entry.owner)},"receiver":{_text(entry.receiver)},"request":{_text(entry.request)},'
             f'"scopes":{self.scopes}}}'
@@ -188,7 +191,7 @@ class Texts:
 
 
 def _text(value: str | None) -> str:
-    return "null" if value is None else plain(value)
+    return "null" if value is None else quoted(value)
 
 
 def plain(value: object) -> str:
@@ -240,7 +243,7 @@ def instant(time: datetime) -> str:
     """A time as the text that entries carry; texts have the order of their times."""
     if time.tzinfo is None:
         raise InvalidParameter("A time without a zone is not an instant.", fix="Use datetime.now(UTC) or similar.")
-    return time.astimezone(UTC).isoformat()
+    return (time if time.tzinfo is UTC else time.astimezone(UTC)).isoformat()
 
 
 def genesis(key: bytes) -> bytes:
@@ -263,14 +266,18 @@ def keyed_digest(key: bytes, text: bytes) -> bytes:
     >>> keyed_digest(b"k", b"text") == hmac.digest(b"k", b"text", "sha256")
     True
     """
-    digesting = _keyed(key).copy()
-    digesting.update(text)
-    return digesting.digest()
+    inner, outer = _keyed(key)
+    within, around = inner.copy(), outer.copy()
+    within.update(text)
+    around.update(within.digest())
+    return around.digest()
 
 
 @lru_cache(maxsize=64)
-def _keyed(key: bytes) -> hmac.HMAC:
-    return hmac.new(key, digestmod=hashlib.sha256)
+def _keyed(key: bytes) -> tuple[hashlib._Hash, hashlib._Hash]:
+    """The two hashes of HMAC [RFC 2104] after their keys."""
+    whole = (key if len(key) <= 64 else hashlib.sha256(key).digest()).ljust(64, b"\0")
+    return hashlib.sha256(bytes(b ^ 0x36 for b in whole)), hashlib.sha256(bytes(b ^ 0x5C for b in whole))
 
 
 def release_seal(key: bytes, content: str) -> str:

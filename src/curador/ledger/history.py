@@ -23,7 +23,7 @@ from curador.ledger.entries import (
     plain,
     read,
 )
-from curador.ledger.records import Charge, Charges, Decision
+from curador.ledger.records import EMPTY, Charge, Charges, Decision
 from curador.ledger.stores.rows import (
     ANSWER,
     CHARGE,
@@ -105,10 +105,10 @@ def charge_of(
     return Charge(
         str(entry.charge),
         tuple(paid.scopes),
-        tuple(tuple(cost) for cost in paid.costs),
+        tuple(map(tuple, paid.costs)),
         event,
         guarantee,
-        MappingProxyType(dict(paid.note)),
+        MappingProxyType(dict(paid.note)) if paid.note else EMPTY,
         settled,
         again is not None,
         paid.receiver,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping, Sequence
+from itertools import takewhile
 
 from curador.errors import NOTHING, InvalidParameter
 from curador.ledger import history as past
@@ -14,6 +15,9 @@ from curador.ledger.stores.rows import DATA, NAMED, SOURCED, LedgerStore, Rows, 
 
 LONGEST_SOURCE = 2000
 """Characters of a source: an address may be longer than a name."""
+
+LAST_CHARACTER = "\U0010ffff"
+"""No name has it: it is not printable."""
 
 MOST_LOOKED_UP = 1000
 """Of more sources than these, all known ones are read at once."""
@@ -113,9 +117,11 @@ class Registry(ABC):
 
         return self._store.read(read_owners)
 
-    def registrations(self) -> tuple[Registration, ...]:
+    def registrations(self, without: str = "") -> tuple[Registration, ...]:
         def read_names(rows: Rows) -> tuple[Registration, ...]:
-            named = list(rows.scan(NAMED))
+            # Names are in the order of their characters: those that begin alike stand together.
+            named = list(takewhile(lambda row: not (without and row[0].startswith(without)), rows.scan(NAMED)))
+            named += rows.scan(NAMED, after=(without + LAST_CHARACTER,)) if without else ()
             return tuple(_registration(rows, name, source, data) for name, data, source in named)
 
         return self._store.read(read_names)

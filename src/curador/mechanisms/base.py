@@ -76,9 +76,13 @@ class AdditiveNoise(Mechanism):
     def variance(self) -> float:
         """The variance of the noise on each coordinate."""
 
-    @abstractmethod
     def error(self, confidence: float = 0.95) -> float:
         """The noise on one coordinate is within plus or minus this, at least this often."""
+        return self.reach(1 - checked_confidence(confidence))
+
+    @abstractmethod
+    def reach(self, miss: float) -> float:
+        """The noise on one coordinate is further from 0 than this with probability at most ``miss``, however small."""
 
     @abstractmethod
     def release(self, value: Any, *, entropy: Entropy = SYSTEM) -> Any:

@@ -21,7 +21,6 @@ from curador.mechanisms.base import (
     RealNoise,
     as_variance,
     check_event,
-    checked_confidence,
     checked_epsilon,
     coordinates_of,
     exactly_one,
@@ -36,9 +35,9 @@ SUMMED = 64**2
 """Up to this variance the integer law is summed term by term; above it, continuous bounds are as good."""
 
 
-def _quantile(confidence: float) -> float:
-    """z with P(|Z| <= z) = confidence for a standard Gaussian Z."""
-    return -NormalDist().inv_cdf((1 - checked_confidence(confidence)) / 2)
+def _quantile(miss: float) -> float:
+    """z with P(|Z| > z) = miss for a standard Gaussian Z."""
+    return -NormalDist().inv_cdf(miss / 2)
 
 
 def _delta(delta: Number) -> Fraction:
@@ -111,8 +110,8 @@ class Gaussian(RealNoise):
     def variance(self) -> float:
         return as_variance(self.sigma**2)
 
-    def error(self, confidence: float = 0.95) -> float:
-        return above(float(self.sigma) * _quantile(confidence), 2.0**-30)
+    def reach(self, miss: float) -> float:
+        return above(float(self.sigma) * _quantile(miss), 2.0**-30)
 
     def _noised(self, value: Fraction, entropy: Entropy) -> float:
         return real_gaussian_one(value, self.sigma, self.grid, entropy)
@@ -213,13 +212,12 @@ class IntegerGaussian(IntegerNoise):
         x, p = self.tail_weights()
         return above(float((x**2 * p).sum()))
 
-    def error(self, confidence: float = 0.95) -> float:
-        miss = 1 - checked_confidence(confidence)
+    def reach(self, miss: float) -> float:
         if self.sigma_squared > SUMMED:
             # P(|X| > k) is at most that of a continuous Gaussian beyond k [CKS20, Proposition 25].
-            return float(math.ceil(above(math.sqrt(float(self.sigma_squared)) * _quantile(confidence))))
+            return float(math.ceil(above(math.sqrt(float(self.sigma_squared)) * _quantile(miss))))
         x, p = self.tail_weights()
-        beyond = np.cumsum(p[::-1])[::-1] - p  # P(|X| > x)
+        beyond = np.append(np.cumsum(p[:0:-1])[::-1], 0.0)  # P(|X| > x)
         return float(x[int(np.argmax(beyond * (1 + 2.0**-40) <= miss))])
 
     def _sampler(self, count: int) -> DiscreteGaussian:

@@ -69,7 +69,7 @@ def repeated_error(terms: Sequence[RepeatedTerm], confidence: float = 0.95) -> f
         raise InvalidParameter("There is nothing to combine.", fix="Give at least one term with a weight.")
     if len(terms) == 1 and terms[0][2] == 1:
         weight, only, _ = terms[0]
-        return above(abs(weight) * only.error(confidence))
+        return above(abs(weight) * only.reach(1 - confidence))
     # Weights of any size: squares of very large and of very small ones leave doubles.
     size = max(-1000, math.frexp(max(abs(w) for w, _, _ in terms))[1])
     found = _repeated([(math.ldexp(w, -size), m, n) for w, m, n in terms], confidence)
@@ -95,7 +95,7 @@ def _repeated(terms: Sequence[RepeatedTerm], confidence: float) -> float:
         integers = [(w, m, n) for w, m, n in gaussians if isinstance(m, IntegerGaussian)]
         # A hundredth of the misses goes to integer noise that is further than its distance from continuous noise.
         aside = miss / 100 if integers else 0.0
-        z = NormalDist().inv_cdf(1 - (miss - aside) / 2) * (1 + 2.0**-40)
+        z = -NormalDist().inv_cdf((miss - aside) / 2) * (1 + 2.0**-40)
         exact = spread * z + sum(n * w * gaussian_distance(m, aside / count) for w, m, n in integers)
         # Integer Gaussians are subgaussian of their sigma [CKS20], and so are their sums.
         found = min(exact, spread * math.sqrt(2 * math.log(2 / miss))) if integers else exact
@@ -105,8 +105,7 @@ def _repeated(terms: Sequence[RepeatedTerm], confidence: float) -> float:
 
 def _each(terms: Sequence[RepeatedTerm], count: int, miss: float) -> float:
     """An equal share of the misses for each term: true of any noise."""
-    share = 1 - miss / count
-    return sum(n * abs(w) * m.error(share) for w, m, n in terms) if share < 1 else math.inf
+    return sum(n * abs(w) * m.reach(miss / count) for w, m, n in terms)
 
 
 def subgamma(scales: Sequence[tuple[float, int]], miss: float) -> float:
@@ -233,7 +232,7 @@ class SumTest:
             pairs = zip(sizes, self._gaussians, strict=True)
             spread = np.sqrt(sum(s**2 * _sigma_squared(m) for s, m in pairs))
             integers = sum(isinstance(m, IntegerGaussian) for m in self._gaussians)
-            z = NormalDist().inv_cdf(1 - self.miss * (1 - integers / 1000) / 2) * (1 + 2.0**-40)
+            z = -NormalDist().inv_cdf(self.miss * (1 - integers / 1000) / 2) * (1 + 2.0**-40)
             # Gaussian noises are subgaussian of their sigma, integer ones too [CKS20], and so are their sums.
             found = np.minimum(found, spread * math.sqrt(2 * math.log(2 / self.miss)) * (1 + 2.0**-40))
             found = np.minimum(found, spread * z + self._slack(sizes))
@@ -282,7 +281,7 @@ class SumTest:
     @cached_property
     def _alone(self) -> tuple[float, ...]:
         """How far each noise is off by itself, with an equal share of the misses."""
-        return tuple(_error(m, 1 - self.miss / len(self.noises)) for m in self.noises)
+        return tuple(_reach(m, self.miss / len(self.noises)) for m in self.noises)
 
     @cached_property
     def _slacks(self) -> tuple[float, ...]:
@@ -305,8 +304,8 @@ def _weighted(sizes: Sequence[NDArray[Any] | float], by: Sequence[float]) -> Arr
 
 
 @lru_cache(1024)
-def _error(noise: AdditiveNoise, confidence: float) -> float:
-    return float(noise.error(confidence))
+def _reach(noise: AdditiveNoise, miss: float) -> float:
+    return float(noise.reach(miss))
 
 
 def laplace_distance(noise: IntegerLaplace) -> float:

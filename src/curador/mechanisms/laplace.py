@@ -19,7 +19,6 @@ from curador.mechanisms.base import (
     RealNoise,
     as_variance,
     check_event,
-    checked_confidence,
     coordinates_of,
     exactly_one,
     real_scalar,
@@ -95,8 +94,8 @@ class Laplace(RealNoise):
     def variance(self) -> float:
         return as_variance(2 * self.scale**2)
 
-    def error(self, confidence: float = 0.95) -> float:
-        return above(float(self.scale) * -math.log1p(-checked_confidence(confidence)), 2.0**-30)
+    def reach(self, miss: float) -> float:
+        return above(float(self.scale) * -math.log(miss), 2.0**-30)
 
     def _noised(self, value: Fraction, entropy: Entropy) -> float:
         return real_laplace_one(value, self.scale, self.grid, entropy)
@@ -149,9 +148,8 @@ class IntegerLaplace(IntegerNoise):
         half = float(1 / (2 * self.scale))
         return above(0.5 / math.sinh(half) ** 2 if half < 350 else 2 * math.exp(-2 * half))
 
-    def error(self, confidence: float = 0.95) -> float:
-        # P(|X| > k) = 2 q**(k+1) / (1+q): the least whole k that brings it to 1 - confidence.
-        miss = 1 - checked_confidence(confidence)
+    def reach(self, miss: float) -> float:
+        # P(|X| > k) = 2 q**(k+1) / (1+q): the least whole k that brings it to the misses.
         rate = float(1 / self.scale)
         reach = (math.log(2 / miss) - math.log1p(math.exp(-rate))) / rate - 1
         return float(max(0, math.ceil(above(reach) if reach > 0 else reach)))

@@ -73,7 +73,7 @@ class RootMeanSquareFunction(Function):
         (squares, squared), (rows, counted) = parts
         most, grid = float(squared.measure.reach), 2.0**-squared.measure.grid
         value = np.clip(as_reals(squares) / np.maximum(as_reals(rows), 1.0), 0.0, most)
-        low, high = ratio_bounds(squares, squared.mechanism, rows, counted.mechanism, most, confidence)
+        low, high = ratio_bounds(squares, squared.mechanism, rows, counted.mechanism, most, 1 - confidence)
         ends = np.minimum(np.maximum(low, 0.0), value), np.maximum(high, value)
         return estimate_of(recipe.name, *(np.sqrt(x) * grid for x in (value, *ends)))
 

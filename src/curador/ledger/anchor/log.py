@@ -26,7 +26,7 @@ from typing import Any
 from curador.errors import LedgerBroken
 from curador.ledger.anchor.keep import create, sync_folder, translated_errors
 from curador.ledger.anchor.summary import Change, Newer, StateRows, added, apply, changed, from_state, state_rows
-from curador.ledger.entries import keyed_digest, plain
+from curador.ledger.entries import keyed_digest, plain, quoted
 from curador.ledger.stores.memory_rows import MemoryRows
 from curador.ledger.stores.reopened_file import ReopenedFile
 from curador.ledger.stores.rows import Head
@@ -78,6 +78,7 @@ class Anchor:
 
     def __init__(self, folder: Path, key: bytes) -> None:
         self._path = Path(folder).absolute() / "anchor"  # wherever this process goes later
+        self._translating = translated_errors(self._path)
         self._ledger_key, self._key = key, hmac.digest(key, b"anchor", hashlib.sha256)
         self._file = ReopenedFile(self._path, os.O_RDONLY)  # for looking, without a lock
         self._held = ReopenedFile(self._path, os.O_RDWR)  # for writing, by the one thread whose turn it is
@@ -110,7 +111,7 @@ class Anchor:
 
         Fails: LedgerFailed if the file was there and is gone; LedgerBroken if it is an older one or another ledger's.
         """
-        with translated_errors(self._path), self._lock:
+        with self._translating, self._lock:
             try:
                 file = self._file.descriptor()
             except FileNotFoundError:
@@ -212,7 +213,7 @@ class Anchor:
 
         Fails: LedgerBroken if the entries do not follow the newest mark.
         """
-        with translated_errors(self._path), self._turn:
+        with self._translating, self._turn:
             self._mark_now(head, entries)
         self.reached = max(self.reached, head.sequence)
 
@@ -367,9 +368,9 @@ def _header(head: Head, after: str, synced: int) -> dict[str, object]:
 def _mark_text(head: Head, place: _Place, change: Change) -> str:
     """The canonical JSON of a header with a change, in one go: one is written with every answer."""
     decisions = plain(change.decisions) if change.decisions else "[]"
-    paid = ",".join([f"{plain(scope)}:[{','.join(map(str, cost))}]" for scope, cost in sorted(change.paid.items())])
+    paid = ",".join([f"{quoted(scope)}:[{','.join(map(str, cost))}]" for scope, cost in sorted(change.paid.items())])
     return (
-        f'{{"after":"{place.seal}","at":{plain(head.at)},"charges":{head.charges},"decisions":{decisions},'
+        f'{{"after":"{place.seal}","at":{quoted(head.at)},"charges":{head.charges},"decisions":{decisions},'
         f'"head":"{head.mac.hex()}","paid":{{{paid}}},"sequence":{head.sequence},"synced":{place.synced}}}'
     )
 

@@ -32,7 +32,7 @@ class ReopenedFile:
 
     def descriptor(self) -> int:
         """The open file; FileNotFoundError if there is none and the flags do not create one."""
-        if self.identity is None or not self.is_named():
+        if not self.is_named():
             self.close()
             self._open = os.open(self._path, self._flags, 0o600)
             self._closing = weakref.finalize(self, os.close, self._open)
@@ -45,10 +45,13 @@ class ReopenedFile:
 
     def is_named(self) -> bool:
         """Whether the open file is this process's, and still the one that its name means."""
+        if (known := self.identity) is None:
+            return False
         try:
-            return _identity(os.stat(self._path)) == self.identity
+            found = os.stat(self._path)
         except FileNotFoundError:
             return False
+        return found.st_ino == known[2] and found.st_dev == known[1] and os.getpid() == known[0]
 
     def close(self) -> None:
         """Close it; the next use opens it again."""

@@ -178,7 +178,7 @@ class SqlStore(ABC):
         with self._translating:
             rows, cache, mark, after, outcomes = self._in_write(lambda database: self._transact(database, batch))
             self._known = rows.head, mark
-            self._memory = rows.head, carry_over(cache)
+            self._memory = rows.head, carry_over(rows, cache)
             if after is not None:
                 self._mark(rows.head, after)
                 self._known, self._unmarked = (rows.head, rows.head), (rows.head, [])

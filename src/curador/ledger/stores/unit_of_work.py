@@ -13,7 +13,8 @@ from functools import lru_cache
 from typing import Any, Protocol
 
 from curador.errors import LedgerBroken
-from curador.ledger.stores.rows import ENTRY, TABLES, AnchorNeed, DbRow, DbValue, Head, RowTable
+from curador.ledger.entries import Reserved
+from curador.ledger.stores.rows import ANSWER, ENTRY, AnchorNeed, DbRow, DbValue, Head, RowTable
 
 CachedRows = defaultdict[RowTable, dict[DbRow, DbRow | None]]
 """Rows by their keys, as they are in the database; None where there is none."""
@@ -22,8 +23,6 @@ MOST_CACHED = 20_000
 """The most rows that are kept in the cache from one batch to the next."""
 
 _UNREAD: DbRow = ("not read yet",)
-
-_APPEND_ONLY = tuple(table for table in TABLES if table.append_only)
 
 
 class Database(Protocol):
@@ -157,6 +156,8 @@ class UnitOfWork(ReadView):
         """Whether the anchor must cover what was written here before a result is returned."""
         self.made: list[tuple[int, str, bytes, Any]] = []
         """The entries that were written so far, with what they say."""
+        self.answers: list[DbRow] = []
+        """The keys of answers that were read or written so far."""
         self._start = head
         self._cache = cache
         self._written: defaultdict[RowTable, dict[DbRow, DbRow]] = defaultdict(dict)
@@ -168,6 +169,8 @@ class UnitOfWork(ReadView):
             return cached[key]
         except KeyError:
             cached[key] = row = super().get(table, *key)
+            if table is ANSWER and row is not None:
+                self.answers.append(key)
             return row
 
     def put(self, table: RowTable, *row: DbValue) -> None:
@@ -177,12 +180,18 @@ class UnitOfWork(ReadView):
             raise LedgerBroken(
                 f"The table {table.name} refuses {row!r:.200}.", fix="Report this.", code="ledger-defect"
             )
+        if table is ANSWER:
+            self.answers.append(key)
         self._undo.append((table, key, cached.get(key, _UNREAD), written.get(key)))
         cached[key] = written[key] = row
 
     def append(self, sequence: int, line: str, mac: bytes, entry: Any) -> None:
         self.put(ENTRY, sequence, line, mac)
         self.made.append((sequence, line, mac, entry))
+        if type(entry) is Reserved:
+            self._cache[ANSWER][(entry.charge,)] = (
+                None  # of a charge that is new: it is not looked up when it is settled
+            )
 
     def scan(self, table: RowTable, *prefix: DbValue, most: int | None = None, after: DbRow = ()) -> Iterator[DbRow]:
         self._flush_before_scan()
@@ -246,17 +255,12 @@ def empty_cache() -> CachedRows:
     return defaultdict(dict)
 
 
-def carry_over(cache: CachedRows) -> CachedRows:
-    """The part of a cache that the next batch may use if no other process writes in between.
+def carry_over(rows: UnitOfWork, cache: CachedRows) -> CachedRows:
+    """The part of a batch's cache that the next one may use if no other process writes in between.
 
     Answers and entries are dropped, and everything if it is more than ``MOST_CACHED`` rows.
-
-    >>> from curador.ledger.stores.rows import ENTRY, ENTRY, QUESTION
-    >>> cache = empty_cache()
-    >>> cache[QUESTION]["f",], cache[ENTRY][1,] = ("f", 1), (1, "{}", b"")
-    >>> carry_over(cache)[QUESTION], carry_over(cache)[ENTRY]
-    ({('f',): ('f', 1)}, {})
     """
-    for table in _APPEND_ONLY:
-        cache.pop(table, None)
+    cache.pop(ENTRY, None)
+    for key in rows.answers:
+        cache[ANSWER].pop(key, None)
     return cache if sum(map(len, cache.values())) <= MOST_CACHED else empty_cache()

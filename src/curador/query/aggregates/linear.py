@@ -286,8 +286,7 @@ def _test(paired: Sequence[PairedTerm], confidence: float) -> Kept:
         sized = zip(paired, scales, apart_by, strict=True)
         chord = _chords([(a, b, s, d, n) for (a, b, _, n), s, d in sized], miss)
         return lambda x, r: x <= np.minimum(chord(r), bound(r))
-    share = 1 - miss / count
-    each = [noise.error(share) if share < 1 else math.inf for noise in noises]
+    each = [noise.reach(miss / count) for noise in noises]
 
     def apart(x: Array, r: Array) -> NDArray[np.bool_]:
         found = zip(weights(r), each, paired, strict=True)

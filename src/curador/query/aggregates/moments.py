@@ -94,7 +94,7 @@ class MeanFunction(Function):
             share = 1 - (1 - confidence) / 2
             low, high = _box(as_reals(total), summed.error(share), *counted.ends(count, share), -h, h)
         else:
-            low, high = ratio_bounds(total, summed.mechanism, count, counted.mechanism, h, confidence)
+            low, high = ratio_bounds(total, summed.mechanism, count, counted.mechanism, h, 1 - confidence)
         shown = (ratio, np.minimum(low, ratio), np.maximum(high, ratio))
         # Held to the bounds, which lie up to one step nearer to the centre on one side than on the other.
         return estimate_of(recipe.name, *(np.clip(x + m.centre, m.low, m.high) * 2.0**-m.grid for x in shown))
@@ -108,7 +108,7 @@ class MeanFunction(Function):
         else:
             miss = 1 - confidence
             top = combined_error([(1.0, total.mechanism), (h, count.mechanism)], 1 - SPLIT * miss)
-            lost = count.mechanism.error(1 - (1 - SPLIT) * miss)
+            lost = count.mechanism.reach((1 - SPLIT) * miss)
         if rows <= lost:  # noise may hide all rows
             return 2 * h * scale
         return min(top / (rows - lost), 2 * h) * scale
@@ -137,7 +137,7 @@ class VarianceFunction(Function):
             low, high = self._within_boxes(recipe, parts, confidence)
         else:
             noised = (s, summed.mechanism), (q, squared.mechanism), (n, counted.mechanism)
-            low, high = variance_bounds(*noised, h, off, confidence)
+            low, high = variance_bounds(*noised, h, off, 1 - confidence)
         found = [x * 4.0**-summed.measure.grid for x in (value, np.minimum(low, value), np.maximum(high, value))]
         return estimate_of(recipe.name, *map(self._shown, found))
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from curador.mechanisms.base import AdditiveNoise, checked_confidence
+from curador.mechanisms.base import AdditiveNoise
 from curador.mechanisms.intervals import SumTest
 from curador.query.aggregates.base import Array
 
@@ -35,11 +35,11 @@ def ratio_bounds(
     bottom: NDArray[Any],
     bottom_noise: AdditiveNoise | None,
     limit: float,
-    confidence: float = 0.95,
+    miss: float = 0.05,
 ) -> tuple[Array, Array]:
     """Where each ratio lies, given noisy numerators and denominators; None is a number without noise.
 
-    Guarantee: each interval covers its true ratio with probability at least ``confidence``, given that it lies within
+    Guarantee: each interval misses its true ratio with probability at most ``miss``, given that it lies within
         ``limit`` [Fie54].
 
     >>> from curador.mechanisms.laplace import IntegerLaplace
@@ -50,7 +50,7 @@ def ratio_bounds(
     """
     x, y = np.asarray(top, np.float64), np.asarray(bottom, np.float64)
     noises = [noise for noise in (top_noise, bottom_noise) if noise is not None]
-    test = SumTest(tuple(noises), 1 - checked_confidence(confidence)) if noises else None
+    test = SumTest(tuple(noises), miss) if noises else None
 
     def kept(r: Array) -> NDArray[np.bool_]:
         off = np.abs(x - r * y)
@@ -82,7 +82,7 @@ def kept_between(kept: Kept, guess: Array, known: NDArray[np.bool_], least: Arra
 
 
 def variance_bounds(
-    sums: Numbers, squares: Numbers, counts: Numbers, reach: float, off: float, confidence: float = 0.95
+    sums: Numbers, squares: Numbers, counts: Numbers, reach: float, off: float, miss: float = 0.05
 ) -> tuple[Array, Array]:
     """Where each variance lies, given noisy sums, sums of squares and counts; ``off`` is 1 for that of a sample.
 
@@ -90,12 +90,11 @@ def variance_bounds(
     q - 2 m s + (m**2 - v) c: a sum of independent noises, by which a v is kept or not.  The mean is not known: it lies
     in its own interval, to which a part of the misses is given, and all that depends on it is held at its worst there.
 
-    Guarantee: each interval covers with probability at least ``confidence``, given that values lie within ``reach``
-        of 0 (docs/proofs/plans.md, section 7) [Fie54].
+    Guarantee: each interval misses with probability at most ``miss``, given that values lie within ``reach`` of
+        0 (docs/proofs/plans.md, section 7) [Fie54].
     """
     (s, s_noise), (q, q_noise), (n, n_noise) = sums, squares, counts
-    miss = 1 - checked_confidence(confidence)
-    low, high = ratio_bounds(s, s_noise, n, n_noise, reach, 1 - ASIDE * miss)
+    low, high = ratio_bounds(s, s_noise, n, n_noise, reach, ASIDE * miss)
     noises = [noise for noise in (q_noise, s_noise, n_noise) if noise is not None]
     test = SumTest(tuple(noises), (1 - ASIDE) * miss) if noises else None
     largest = np.maximum(np.abs(low), np.abs(high))

@@ -117,11 +117,16 @@ def interval_of(e: ex.Expr, at: Noisy, confidence: float) -> tuple[Array, Array]
     parts = _atoms(e, at)
     if parts is None:
         return None
-    found = _Arithmetic(at, 1 - (1 - confidence) / max(1, len(parts))).span(e)
+    found = _Arithmetic(at, _shared(confidence, len(parts))).span(e)
     if found is None:
         return None
     empty = found.low > found.high
     return np.where(empty, -np.inf, found.low), np.where(empty, np.inf, found.high)
+
+
+def _shared(confidence: float, parts: int) -> float:
+    """The confidence of each of several parts that hold all at once; rounded up."""
+    return confidence if parts <= 1 else math.nextafter(1 - (1 - confidence) / parts, 1)
 
 
 def _atoms(e: ex.Expr, at: Noisy) -> set[ex.Expr] | None:
@@ -342,7 +347,7 @@ class _Arithmetic:
             return None
         if e.function == "count":
             return self._exact([float(n) for n in self.at.sizes(e)])
-        level = self.confidence if self.at.moving else 1 - (1 - self.confidence) / max(1, self.at.rows)
+        level = self.confidence if self.at.moving else _shared(self.confidence, self.at.rows)
         inside = _Arithmetic(self.at, level).span(e.operands[0])
         if inside is None:
             return None
