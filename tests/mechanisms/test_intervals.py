@@ -13,13 +13,8 @@ from numpy.typing import NDArray
 import curador as cu
 from curador.errors import InvalidParameter
 from curador.mechanisms.base import AdditiveNoise
-from curador.mechanisms.intervals import (
-    gaussian_distance,
-    laplace_distance,
-    laplace_sum_error,
-    laplace_tail,
-    repeated_error,
-)
+from curador.mechanisms.intervals import gaussian_distance, laplace_distance, laplace_tail, repeated_error
+from curador.mechanisms.laws.sums import laplace_sum_error
 
 
 @pytest.mark.parametrize(("a", "b"), [(1.0, 1.0), (1.0, 3.0), (1.0, 1.0 + 1e-7), (100.0, 0.5)])

@@ -24,7 +24,7 @@ from curador.query.plan.identity import digest
 from curador.query.plan.plan import Plan
 from curador.query.plan.planner import Planner
 from curador.query.tables.table import Table
-from curador.show.explain import error_text
+from curador.show.explain import error_text, output_text
 
 READ_AT = "1e-6"
 """The delta of a batch's tight guarantee, unless it has one of its own."""
@@ -201,7 +201,7 @@ class Batch:
             assert self.tight is not None
             lines.append(f"tightly    {self.tight.label}: for reports; budgets are charged the line above")
         for name, plan in self.plans.items():
-            errors = ", ".join(f"{e['output']} {error_text(e)}" for e in plan.facts["expected"])
+            errors = ", ".join(f"{output_text(e)} {error_text(e)}" for e in plan.facts["expected"])
             lines.append(f"{name:<10} {plan.guarantee.label}; expected error {errors}")
         return "\n".join(lines)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
+from curador.query.aggregates.consistent import KeyTable
 from curador.query.aggregates.measure import Measure
 from curador.query.plan.plan import Plan
 from curador.query.plan.steps import Largest, Noised, Ranked, Selected
@@ -25,7 +26,9 @@ def changes(plan: Plan, one: Any, other: Any) -> None:
         if isinstance(step, Noised) and step.mechanism is not None:  # else a constant, whatever was found
             change = moved(step.measure.of_groups)
             if step.measure.level is not None and tree is not None:
-                change = list(tree.gather(change, step.measure.level))
+                change = list(tree.gather(change, len(step.measure.level)))
+            elif step.measure.level is not None:
+                change = KeyTable(tuple(map(tuple, keys))).gathered(plan.question.axes(step.measure.level), change)
             sizes = sorted(map(abs, change), reverse=True)
             for s in plan.steps:
                 if isinstance(s, Largest):

@@ -11,5 +11,6 @@ Reading order:
 * linear — weighted sums of noisy measures, and ratios of them: arithmetic on answers
 * ranks — quantiles, least and largest values, bounds
 * top — the largest groups
+* consistent — totals and parts of noised tables that agree
 * tree — counts over a tree of groups that agree
 """

@@ -40,6 +40,7 @@ def facts_of(plan: Plan) -> Facts:
         "where": None if question.where is None else str(question.where),
         "groups": [group.name for group in question.group_by],
         "keys": None if plan.checked.keys is None else len(plan.checked.keys),
+        "sets": [list(one) for one in question.sets],
         "budget": plan.budget.to_json(),
         "guarantee": plan.guarantee.to_json(),
         "event": plan.event.to_json(),
@@ -57,6 +58,7 @@ def facts_of(plan: Plan) -> Facts:
                 "fitted": e.fitted,
                 "units": e.units,
                 "spread": e.spread,
+                "by": None if e.by is None else list(e.by),
             }
             for e in plan.expected
         ],
@@ -128,7 +130,8 @@ def chosen_by_noise(plan: Plan) -> bool:
 
 def at_once(plan: Plan) -> bool:
     """Whether the noise of one group moves the answers of others: then intervals are corrected for all at once."""
-    return plan.question.tree is not None or any(windows(d.expr) for d in plan.question.derived)
+    q = plan.question
+    return q.tree is not None or bool(q.sets) or any(windows(d.expr) for d in q.derived)
 
 
 def can_cut(plan: Plan) -> bool:
@@ -170,6 +173,9 @@ def notes_of(plan: Plan) -> list[dict[str, Any]]:
         found.append({"code": "spread-evenly", "deviation": spread})
     if question.tree is not None:
         found.append({"code": "tree-fitted"})
+    if question.sets:
+        several = any(isinstance(s, Noised) and s.measure.level is not None for s in plan.steps)
+        found.append({"code": "sets-fitted" if several else "sets-added"})
     if question.having is not None or question.order_by or question.limit is not None or question.offset:
         found.append({"code": "post-processing"})
     if question.derived:

@@ -17,12 +17,13 @@ from curador.mechanisms.sensitivity import Contribution
 from curador.privacy import Guarantee, Neighbors
 from curador.query.aggregates.base import Recipe
 from curador.query.aggregates.measure import Measure, MeasureKind
+from curador.query.answer.fitted import laws_of_sets
 from curador.query.answer.noise import Found, noise
 from curador.query.answer.noisy import to_bytes
 from curador.query.ask.question import Question
 from curador.query.language.expressions import Name
 from curador.query.plan.checked import Checked
-from curador.query.plan.expected import Expected, computed, expected
+from curador.query.plan.expected import Expected, Laws, computed, expected
 from curador.query.plan.facts import Facts, facts_of
 from curador.query.plan.identity import digest, measure_codes, plan_code, text_of
 from curador.query.plan.measurement import declared_limits
@@ -70,6 +71,8 @@ class Plan:
         selects = any(isinstance(step, Selected) for step in self.steps)
         noised = {step.measure for step in self.steps if isinstance(step, Noised)}
         noised |= {step.ranks.measure for step in self.steps if isinstance(step, Ranked)}
+        if self.question.sets:  # margins are measured instead of cells, or besides
+            noised |= {m.of_groups for m in noised}
         needed = {m for recipe in self.recipes for m in recipe.measures}
         if (self.checked.keys is None and not selects) or not needed <= noised:
             raise InvalidParameter("This plan leaves out a step that its answer needs.", fix="Let a Planner make it.")
@@ -129,12 +132,19 @@ class Plan:
     @cached_property
     def expected(self) -> tuple[Expected, ...]:
         """The error of every output that is shown, before anything is spent."""
-        found = expected(self.recipes, self.steps, self.rows, self.confidence)
-        if self.question.derived:
+        if not self.question.sets:
             groups = None if self.checked.keys is None else len(self.checked.keys)
+            return self._expected({s.measure: s for s in self.steps if isinstance(s, Noised)}, groups)
+        each = zip(self.question.sets, laws_of_sets(self), strict=True)
+        found = [replace(e, by=by) for by, laws in each for e in self._expected(laws, None)]
+        return tuple(sorted(found, key=lambda e: self.question.outputs.index(e.output)))
+
+    def _expected(self, laws: Laws, groups: int | None) -> tuple[Expected, ...]:
+        found = expected(self.recipes, self.steps, laws, self.rows, self.confidence)
+        if self.question.derived:
             again = {d.expr: d.name for d in self.question.derived}
             found += tuple(replace(e, output=again[Name(e.output)]) for e in found if Name(e.output) in again)
-            found += computed(self.question, self.recipes, self.steps, self.rows, self.confidence, groups)
+            found += computed(self.question, self.recipes, laws, self.rows, self.confidence, groups)
         shown = self.question.outputs
         return tuple(sorted((e for e in found if e.output in shown), key=lambda e: shown.index(e.output)))
 
