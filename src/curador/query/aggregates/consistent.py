@@ -126,7 +126,7 @@ def _size(sizes: Sequence[int], axes: Iterable[int]) -> int:
 class Margins:
     """Margins of one table of ``sizes`` that were noised, each by its axes and the variance of its noise.
 
-    The same axes may be there more than once, noised each time.
+    The same axes may be there more than once, noised each time.  What has no noise has a variance of 0.
 
     >>> both = Margins((2,), (((), 1.0), ((0,), 1.0)))  # a total, and its two parts
     >>> fit = both.fitted([np.array(12.0), np.array([4.0, 6.0])], [(), (0,)])
@@ -139,9 +139,11 @@ class Margins:
 
     def _shares(self, part: Axes) -> list[float]:
         """How much each margin counts in what is known of a part; nothing where it does not hold it."""
+        held = [_within(part, axes) for axes, _ in self.noised]
+        known = any(held and not variance for held, (_, variance) in zip(held, self.noised, strict=True))
         precision = [
-            1 / (variance * _size(self.sizes, set(axes) - set(part))) if _within(part, axes) else 0.0
-            for axes, variance in self.noised
+            float(not variance) if known else 1 / (variance * _size(self.sizes, set(axes) - set(part))) if here else 0.0
+            for here, (axes, variance) in zip(held, self.noised, strict=True)
         ]
         whole = math.fsum(precision)
         return [p / whole for p in precision]
@@ -197,7 +199,7 @@ class Margins:
         """The most by which a number on the grid differs from the fit, for numbers far below what doubles hold."""
         return 0.0 if len(self.noised) == 1 else 2.0**-GRID
 
-    def terms(self, wanted: Axes, noises: Sequence[AdditiveNoise]) -> list[RepeatedTerm]:
+    def terms(self, wanted: Axes, noises: Sequence[AdditiveNoise | None]) -> list[RepeatedTerm]:
         """The noise of any one number of a fitted margin: the weights of noised numbers, and how many have each.
 
         The weight of a number depends only on which axes its key shares with the wanted one.
@@ -205,6 +207,8 @@ class Margins:
         found: list[RepeatedTerm] = []
         shares = {part: self._shares(part) for part in subsets(wanted)} if len(noises) > 1 else {}
         for j, ((axes, _), noise) in enumerate(zip(self.noised, noises, strict=True)):
+            if noise is None:
+                continue
             common = tuple(i for i in wanted if i in axes)
             if len(noises) == 1:
                 found.append((1.0, noise, _size(self.sizes, set(axes) - set(wanted))))

@@ -24,6 +24,7 @@ from curador.query.answer.derived import Noisy, interval_of
 from curador.query.answer.evaluate import Cells, evaluated, in_order
 from curador.query.answer.fitted import Fitted, fitted
 from curador.query.answer.noisy import NoisyCounts
+from curador.query.answer.together import families
 from curador.query.ask.question import Question
 from curador.query.language import expressions as ex
 from curador.query.plan.facts import at_once, chosen_by_noise, having_by_noise
@@ -50,6 +51,14 @@ def answered(plan: Plan, noisy: NoisyCounts) -> Answered:
     Guarantee: post-processing [DR14]; of the intervals shown, the expected part that miss is at most 1 - confidence.
     """
     return presented(plan, fitted(plan, noisy))
+
+
+def answered_together(plans: Mapping[str, Plan], noisy: Mapping[str, NoisyCounts]) -> dict[str, Answered]:
+    """The columns of several answers at once: tables about the same rows are made to agree."""
+    rows = {name: fitted(plan, noisy[name]) for name, plan in plans.items()}
+    for family in families(plans)[0]:
+        rows |= family.fitted(noisy, rows)
+    return {name: presented(plan, rows[name]) for name, plan in plans.items()}
 
 
 def presented(plan: Plan, noisy: Fitted) -> Answered:

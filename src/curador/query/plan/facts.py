@@ -5,7 +5,7 @@ Nothing here is worded: the texts for a mechanism, a note or a neighbour are cho
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from functools import singledispatch
 from typing import TYPE_CHECKING, Any
@@ -17,6 +17,7 @@ from curador.query.aggregates.measure import Search
 from curador.query.language.answers import RANKINGS, windows
 from curador.query.language.rows import PerUnit, most_rows
 from curador.query.language.trees import names
+from curador.query.plan.expected import Expected
 from curador.query.plan.steps import Largest, Noised, Ranked, Selected, Step
 
 if TYPE_CHECKING:
@@ -48,22 +49,27 @@ def facts_of(plan: Plan) -> Facts:
         "rows": plan.rows,
         "prepared": plan.prepared is not None,  # not which copy: its digest would reveal something about the rows
         "steps": [{**step_facts(s), "share": str(s.share), "event": s.event.to_json()} for s in plan.steps],
-        "expected": [
-            {
-                "output": e.output,
-                "error": e.value,
-                "unit": e.unit,
-                "confidence": e.confidence,
-                "by_rows": [list(pair) for pair in e.by_rows],
-                "fitted": e.fitted,
-                "units": e.units,
-                "spread": e.spread,
-                "by": None if e.by is None else list(e.by),
-            }
-            for e in plan.expected
-        ],
+        "expected": expected_facts(plan.expected),
         "notes": notes_of(plan),
     }
+
+
+def expected_facts(found: Sequence[Expected]) -> list[dict[str, Any]]:
+    """The errors to expect, as plain values."""
+    return [
+        {
+            "output": e.output,
+            "error": e.value,
+            "unit": e.unit,
+            "confidence": e.confidence,
+            "by_rows": [list(pair) for pair in e.by_rows],
+            "fitted": e.fitted,
+            "units": e.units,
+            "spread": e.spread,
+            "by": None if e.by is None else list(e.by),
+        }
+        for e in found
+    ]
 
 
 @singledispatch

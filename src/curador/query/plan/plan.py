@@ -6,7 +6,7 @@ same budget makes an equal plan, whichever door the question came through.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
@@ -132,11 +132,23 @@ class Plan:
     @cached_property
     def expected(self) -> tuple[Expected, ...]:
         """The error of every output that is shown, before anything is spent."""
+        return self.expected_by(self.laws)
+
+    @property
+    def laws(self) -> list[Laws]:
+        """The noise of each measure in one group: of each grouping set, where there are several."""
+        if self.question.sets:
+            return laws_of_sets(self)
+        return [{s.measure: s for s in self.steps if isinstance(s, Noised)}]
+
+    def expected_by(self, laws: Sequence[Laws]) -> tuple[Expected, ...]:
+        """The error of every output that is shown, for such noise in each grouping set."""
         if not self.question.sets:
-            groups = None if self.checked.keys is None else len(self.checked.keys)
-            return self._expected({s.measure: s for s in self.steps if isinstance(s, Noised)}, groups)
-        each = zip(self.question.sets, laws_of_sets(self), strict=True)
-        found = [replace(e, by=by) for by, laws in each for e in self._expected(laws, None)]
+            shared = not all(isinstance(law, Noised) for law in laws[0].values())  # by several groups: no law of totals
+            keys = None if shared else self.checked.keys
+            return self._expected(laws[0], None if keys is None else len(keys))
+        each = zip(self.question.sets, laws, strict=True)
+        found = [replace(e, by=by) for by, one in each for e in self._expected(one, None)]
         return tuple(sorted(found, key=lambda e: self.question.outputs.index(e.output)))
 
     def _expected(self, laws: Laws, groups: int | None) -> tuple[Expected, ...]:
