@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
@@ -135,6 +135,11 @@ class Batch:
     def measured(self) -> Mapping[str, str]:
         """Digests of the exact numbers it measures, each with a label for people."""
         return {code: label for plan in self.plans.values() for code, label in plan.measured.items()}
+
+    @property
+    def contained(self) -> Sequence[str]:
+        """Digests of further exact numbers that are sums of those it measures."""
+        return [code for plan in self.plans.values() for code in plan.contained]
 
     @property
     def note(self) -> Mapping[str, object]:

@@ -196,3 +196,26 @@ def test_a_dashboard_may_leave_tables_as_measured(tmp_path: Any) -> None:
     file.write_text(start + "adjust = 3\n" + end)
     with pytest.raises(InvalidParameter, match="true or false"):
         read_dashboard(file)
+
+
+def test_a_total_that_is_a_sum_of_what_was_bought_is_told_before_paying() -> None:
+    data = pa.table(
+        {"sex": ["F", "M"] * 50, "edu": ["a", "b", "c", "d"] * 25, "age": [40] * 100, "id": list(range(100))}
+    )
+    columns = {name: COLUMNS[name] for name in ("sex", "edu", "age")}
+    own = Table(data, unit="id", columns={**columns, "id": "integer"}, contribution=(2, 3))
+    held = {"t": Table(data, columns=columns), "u": own}
+    curator = Curator(held, budget=PureDP(10))
+    text = "SELECT sex, edu, COUNT(*) AS n, AVG(age) AS m FROM {} GROUP BY sex, edu"
+    before = str(curator.explain("SELECT COUNT(*) AS n FROM t", epsilon=0.2))
+    assert "already bought" not in before
+    charge = curator.sql(text.format("t"), epsilon=0.1).charge
+    told = f"rows: the sum over the groups of charge {charge} is already bought"
+    for asked in ("SELECT COUNT(*) AS n FROM t", "SELECT edu, COUNT(*) AS n FROM t GROUP BY edu"):
+        assert told in str(curator.explain(asked, epsilon=0.2)).replace("\n  ", " ")
+    assert "measured before" in str(curator.explain(text.format("t"), epsilon=0.2))
+    assert "already bought" not in str(curator.explain("SELECT COUNT(*) AS n FROM t WHERE age > 3", epsilon=0.2))
+    curator.sql(text.format("u"), epsilon=0.1)  # cut by groups: its sum is another number
+    assert "already bought" not in str(curator.explain("SELECT COUNT(*) AS n FROM u", epsilon=0.2))
+    paid = curator.sql("SELECT COUNT(*) AS n FROM t", epsilon=0.2)
+    assert any("already bought" in note for note in paid.notes)

@@ -372,7 +372,11 @@ def bought_remarks(bought: Bought, guarantee: Guarantee) -> tuple[Note, ...]:
 def shared_notes(shared: object) -> tuple[Note, ...]:
     """Notes on measures that were bought before and are drawn again, by the charge that bought them."""
     found = shared if isinstance(shared, list) else []
-    return tuple({"code": "shared", "measures": ", ".join(x["measures"]), "charge": x["charge"]} for x in found)
+    codes = ("contained" if x.get("contained") else "shared" for x in found)
+    return tuple(
+        {"code": code, "measures": ", ".join(x["measures"]), "charge": x["charge"]}
+        for code, x in zip(codes, found, strict=True)
+    )
 
 
 def bought_notes(charge: str) -> tuple[Note, ...]:

@@ -179,5 +179,4 @@ def _apart(plan: Plan) -> str:
         return "apart-otherwise"
     if not plan.checked.rows.single:
         return "apart-cut"
-    whole = not question.keys and all(t.domain is not None and not t.nullable for t in plan.checked.groups)
-    return "" if whole else "apart-null"
+    return "" if plan.checked.every_row else "apart-null"

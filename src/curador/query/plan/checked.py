@@ -82,6 +82,12 @@ class Checked:
             found[d.name] = answer_kind(d.expr, known)
         return {name: found.get(name, Kind.REAL) for name in self.question.columns}
 
+    @property
+    def every_row(self) -> bool:
+        """Whether every row is in one of its public groups: no key is left out, and no value is missing."""
+        whole = self.keys is not None and not self.question.keys and self.question.tree is None
+        return whole and all(t.domain is not None and not t.nullable for t in self.groups)
+
     def require_bounds(self) -> None:
         """Refuse what would be summed or ranked without bounds; a planner may first offer to learn them."""
         for output, t in zip(self.question.aggregates, self.columns, strict=True):

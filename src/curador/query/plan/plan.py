@@ -25,7 +25,7 @@ from curador.query.language.expressions import Name
 from curador.query.plan.checked import Checked
 from curador.query.plan.expected import Expected, Laws, computed, expected
 from curador.query.plan.facts import Facts, facts_of
-from curador.query.plan.identity import digest, measure_codes, plan_code, text_of
+from curador.query.plan.identity import contained_codes, digest, measure_codes, plan_code, text_of
 from curador.query.plan.measurement import declared_limits
 from curador.query.plan.steps import Noised, Ranked, Selected, Step
 from curador.query.tables.sources import EngineTable
@@ -182,6 +182,11 @@ class Plan:
     def measured(self) -> Mapping[str, str]:
         """Digests of the exact numbers it measures, each with a label for people."""
         return {code: m.label for code, m in measure_codes(self).items()}
+
+    @cached_property
+    def contained(self) -> Sequence[str]:
+        """Digests of further exact numbers that are sums of those it measures."""
+        return contained_codes(self)
 
     @cached_property
     def measures(self) -> tuple[Measure, ...]:

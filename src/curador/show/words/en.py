@@ -150,7 +150,7 @@ TEXTS = {
     "apart-null": "Not adjusted to other tables of the same rows: rows without one of the keys are left out here, so that totals really "
     "differ. Columns with keys that are declared never to be NULL agree.",
     "apart-otherwise": "Not adjusted to other tables of the same rows: its groups are chosen, or made to agree among themselves.",
-    "contained": "{measures}: charge {charge} has measured finer groups of the same rows; the sum of those is bought already.",
+    "contained": "{measures}: the sum over the groups of charge {charge} is already bought; here it is measured again, with noise of its own.",
     "computed": "What is computed from answers is post-processing and free. Sums and differences have intervals by the joint law of their noise, ratios by Fieller's method; for all else its parts cover at once, which is wider. An interval without ends says that a denominator may be zero.",
     "extreme-of-noised": "The least or largest of several noised answers is drawn towards the largest noise: it lies further out than that of the true ones. Its interval allows for that.",
     "places-of-noised": "Places are those of the noised answers; groups that lie closer than their noise may stand in another order.",

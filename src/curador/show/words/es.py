@@ -150,7 +150,7 @@ TEXTS = {
     "apart-null": "No ajustado a otras tablas de las mismas filas: aquí se dejan fuera las filas sin una de las claves, así que los "
     "totales difieren de verdad. Las columnas con claves que se declaran nunca NULL concuerdan.",
     "apart-otherwise": "No ajustado a otras tablas de las mismas filas: sus grupos se eligen, o se hacen concordar entre sí.",
-    "contained": "{measures}: el cargo {charge} midió grupos más finos de las mismas filas; su suma ya está comprada.",
+    "contained": "{measures}: la suma sobre los grupos del cargo {charge} ya está comprada; aquí se mide de nuevo, con ruido propio.",
     "computed": "Lo que se calcula con las respuestas es posproceso y gratis. Las sumas y diferencias tienen intervalos por la ley conjunta de su ruido, los cocientes por el método de Fieller; en lo demás sus partes cubren a la vez, que es más ancho. Un intervalo sin extremos dice que un denominador puede ser cero.",
     "extreme-of-noised": "El menor o el mayor de varias respuestas con ruido tiende hacia el ruido más grande: queda más lejos que el verdadero. Su intervalo lo tiene en cuenta.",
     "places-of-noised": "Los puestos son los de las respuestas con ruido; grupos más próximos que su ruido pueden estar en otro orden.",
