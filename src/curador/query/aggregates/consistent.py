@@ -131,7 +131,7 @@ class Margins:
     >>> both = Margins((2,), (((), 1.0), ((0,), 1.0)))  # a total, and its two parts
     >>> fit = both.fitted([np.array(12.0), np.array([4.0, 6.0])], [(), (0,)])
     >>> fit[()].item(), fit[(0,)].tolist()
-    (11.3333740234375, [4.66668701171875, 6.66668701171875])
+    (11.33349609375, [4.66650390625, 6.6669921875])
     """
 
     sizes: tuple[int, ...]
@@ -183,9 +183,7 @@ class Margins:
     def _agreed(self, loose: Mapping[Axes, Array]) -> dict[Axes, NDArray[Any]]:
         """The same on a grid that doubles add up on exactly: the last of each axis is what the others leave."""
         out: dict[Axes, NDArray[Any]] = {}
-        largest = max(float(np.abs(x).sum()) for x in loose.values())
-        most = max(x.size for x in loose.values())
-        bits = min(GRID + (most - 1).bit_length(), EXACT - math.frexp(largest)[1])
+        bits = _bits(loose)
         for axes, x in loose.items():  # fewer axes come first
             found = np.rint(x * 2.0**bits) / 2.0**bits
             for j in range(len(axes)):
@@ -196,8 +194,14 @@ class Margins:
 
     @property
     def rounded(self) -> float:
-        """The most by which a number on the grid differs from the fit, for numbers far below what doubles hold."""
+        """How far numbers on the grid are from the fit, at most, unless they are so large that it is coarser."""
         return 0.0 if len(self.noised) == 1 else 2.0**-GRID
+
+    def moved(self, found: Mapping[Axes, NDArray[Any]]) -> float:
+        """How far these numbers on the grid are from the fit, at most."""
+        if len(self.noised) == 1:
+            return 0.0
+        return max(self.rounded, max(x.size for x in found.values()) * 2.0 ** -_bits(found))
 
     def terms(self, wanted: Axes, noises: Sequence[AdditiveNoise | None]) -> list[RepeatedTerm]:
         """The noise of any one number of a fitted margin: the weights of noised numbers, and how many have each.
@@ -226,6 +230,13 @@ class Margins:
             pairs = zip(weights.ravel().tolist(), counts.ravel().tolist(), strict=True)
             found += [(w, noise, int(n)) for w, n in pairs if w and n]
         return found
+
+
+def _bits(margins: Mapping[Axes, NDArray[Any]]) -> int:
+    """The bits behind the point of a grid on which doubles hold every sum."""
+    largest = max(float(np.abs(x).sum()) for x in margins.values())
+    most = max(x.size for x in margins.values())
+    return min(GRID + (most - 1).bit_length(), EXACT - math.frexp(largest)[1])
 
 
 def _chosen(axes: Axes, bits: int) -> Axes:

@@ -7,7 +7,7 @@ the number is made of.  Rows of one law stand together in a class.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -89,10 +89,13 @@ def fitted(plan: Plan, noisy: NoisyCounts) -> Fitted:
     cells, sets = KeyTable(noisy.keys), set_axes(plan)
     keys = [_spread(node, axes, len(cells.axes)) for axes in sets for node in cells.nodes(axes)]
     measured: dict[Measure, NDArray[Any]] = {}
+    moved: dict[Measure, float] = {}
     for m, tables in _tables(plan, cells.axes).items():
         if cells.full:
             shaped = [cells.shaped(axes, noisy.measured[step.measure]) for axes, step in tables.items()]
-            found = _margins(cells.sizes, tables).fitted(shaped, sets)
+            margins = _margins(cells.sizes, tables)
+            found = margins.fitted(shaped, sets)
+            moved[m] = margins.moved(found)
             each = [found[axes].reshape(-1)[cells.flat(axes)] for axes in sets]
         else:
             each = [_added(noisy.measured[m], cells.places(axes)) for axes in sets]
@@ -103,8 +106,15 @@ def fitted(plan: Plan, noisy: NoisyCounts) -> Fitted:
         zip((k for k, axes in enumerate(sets) for _ in cells.nodes(axes)), sizes, strict=True)
     ):
         classes.setdefault((place, n), []).append(i)
-    laws = tuple((np.array(places), _laws(plan, cells, sets[k], n)) for (k, n), places in classes.items())
+    laws = tuple(
+        (np.array(places), _moved(_laws(plan, cells, sets[k], n), moved)) for (k, n), places in classes.items()
+    )
     return Fitted(tuple(keys), measured, {}, laws, joint=True)
+
+
+def _moved(laws: Mapping[Measure, MadeOf], by: Mapping[Measure, float]) -> Laws:
+    """The laws of numbers that were moved so far onto a grid."""
+    return {m: replace(law, rounded=max(law.rounded, by.get(m, 0.0))) for m, law in laws.items()}
 
 
 def laws_of_sets(plan: Plan) -> list[Laws]:
@@ -113,7 +123,7 @@ def laws_of_sets(plan: Plan) -> list[Laws]:
     return [_laws(plan, cells, axes, int(np.bincount(cells.places(axes)).max())) for axes in set_axes(plan)]
 
 
-def _laws(plan: Plan, cells: KeyTable, axes: Axes, added: int) -> Laws:
+def _laws(plan: Plan, cells: KeyTable, axes: Axes, added: int) -> dict[Measure, MadeOf]:
     """The law of each measure in a group of a margin that adds up so many cells."""
     return {m: _law(m, tables, cells, axes, added) for m, tables in _tables(plan, cells.axes).items()}
 

@@ -102,16 +102,19 @@ class Family:
         """
         wanted = {name: self._sets(name) for name in self.plans}
         found: dict[str, dict[Measure, NDArray[Any]]] = {name: {} for name in self.plans}
+        moved: dict[Measure, float] = {}
         for m, tables in self._tables.items():
             shaped = [self._shaped(name, step, noisy[name]) for name, step in tables]
             names = dict.fromkeys(name for name, _ in tables)
-            fit = self._margins(m).fitted(shaped, [self._of(one) for name in names for one in wanted[name]])
+            margins = self._margins(m)
+            fit = margins.fitted(shaped, [self._of(one) for name in names for one in wanted[name]])
+            moved[m] = margins.moved(fit)
             for name in names:
                 each = [
                     fit[self._of(one)].reshape(-1)[self._places(one, self._nodes(name, one))] for one in wanted[name]
                 ]
                 found[name][m] = np.concatenate(each)
-        return {name: self._row_laws(name, found[name], alone[name]) for name in self.adjusted}
+        return {name: self._row_laws(name, found[name], alone[name], moved) for name in self.adjusted}
 
     def _sets(self, name: str) -> list[Sequence[Expr]]:
         """What each of a plan's grouping sets groups by; one set where there is a plain list."""
@@ -123,8 +126,11 @@ class Family:
         plan = self.plans[name]
         return KeyTable(plan.checked.keys or ((),)).nodes(plan.question.axes(groups))
 
-    def laws(self, name: str, alone: Sequence[Laws]) -> list[Laws]:
-        """The laws of a plan's numbers in each of its grouping sets, from those that it has by itself."""
+    def laws(self, name: str, alone: Sequence[Laws], moved: Mapping[Measure, float] | None = None) -> list[Laws]:
+        """The laws of a plan's numbers in each of its grouping sets, from those that it has by itself.
+
+        ``moved`` is how far the numbers of a measure were moved onto a grid, where they are known.
+        """
         found: list[Laws] = []
         for groups, own in zip(self._sets(name), alone, strict=True):
             laws = dict(own)
@@ -133,17 +139,20 @@ class Family:
                     margins = self._margins(m)
                     noises = [step.mechanism for _, step in tables]
                     terms = margins.terms(self._of(groups), noises)
-                    laws[m] = MadeOf(m, NoiseSum(tuple(terms)) if terms else None, margins.rounded)
+                    rounded = max(margins.rounded, (moved or {}).get(m, 0.0))
+                    laws[m] = MadeOf(m, NoiseSum(tuple(terms)) if terms else None, rounded)
             found.append(laws)
         return found
 
-    def _row_laws(self, name: str, measured: Mapping[Measure, NDArray[Any]], alone: Fitted) -> Fitted:
+    def _row_laws(
+        self, name: str, measured: Mapping[Measure, NDArray[Any]], alone: Fitted, moved: Mapping[Measure, float]
+    ) -> Fitted:
         sizes = [len(self._nodes(name, groups)) for groups in self._sets(name)]
         ends = np.cumsum([0, *sizes])
         own = [laws for _, laws in alone.classes]
         classes = tuple(
             (np.arange(first, last), laws)
-            for first, last, laws in zip(ends[:-1], ends[1:], self.laws(name, own), strict=True)
+            for first, last, laws in zip(ends[:-1], ends[1:], self.laws(name, own, moved), strict=True)
         )
         keys: tuple[GroupKey, ...] = alone.keys
         return Fitted(keys, {**alone.measured, **measured}, alone.ranked, classes, joint=True)
