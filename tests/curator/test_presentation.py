@@ -325,6 +325,7 @@ class Coin:
     tables = ("people",)
     parts: tuple[Purchase, ...] = ()
     measured: Mapping[str, str] = field(default_factory=dict)
+    contained: tuple[str, ...] = ()
     note: Mapping[str, object] = field(default_factory=lambda: {"asked": "a coin"})
 
     @property

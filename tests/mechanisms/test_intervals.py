@@ -14,14 +14,8 @@ from numpy.typing import NDArray
 import curador as cu
 from curador.errors import InvalidParameter
 from curador.mechanisms.base import AdditiveNoise
-from curador.mechanisms.intervals import (
-    SumTest,
-    gaussian_distance,
-    laplace_distance,
-    laplace_sum_error,
-    laplace_tail,
-    repeated_error,
-)
+from curador.mechanisms.intervals import SumTest, gaussian_distance, laplace_distance, laplace_tail, repeated_error
+from curador.mechanisms.laws.sums import laplace_sum_error
 
 MISSES = [0.05, 1e-9, 1e-17, 1e-40, 1e-200]
 """Also those that no confidence in doubles leaves: a share of the misses of a confidence near one."""

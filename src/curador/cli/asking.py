@@ -33,7 +33,7 @@ from curador.cli.options import (
 )
 from curador.cli.screen import bullet, console, emit, say, whole
 from curador.errors import InvalidParameter, NotPromised
-from curador.show.explain import error_text
+from curador.show.explain import error_text, output_text
 from curador.show.release import BESIDE
 from curador.show.tables import percent
 
@@ -313,10 +313,12 @@ def _print_batch(batch: Batch, board: Dashboard, fits: int | None, left: list[Ba
     for name, plan in batch.plans.items():
         entry = board.questions[name]
         say(f"\n{name}: {plan.guarantee.label}", "bold")
-        for error in plan.facts["expected"]:
-            say(f"  {error['output']}: {error_text(error)}, {percent(error['confidence'])} of the time")
+        for error in batch.expected(name):
+            say(f"  {output_text(error)}: {error_text(error)}, {percent(error['confidence'])} of the time")
         if entry.why:
             bullet(entry.why, "dim", mark=" ")
+    for text in batch.adjustments():
+        bullet(text)
     say(f"\nAll together, for one charge: {batch.guarantee.label}.")
     if batch.tight is not None and batch.saves:
         say(f"Accounted as a whole it is {batch.tight.label}: for reports.")

@@ -6,6 +6,7 @@ Reading order:
 * table — a table of a curator, asked step by step
 * planners — planners kept by the text of a question
 * purchase — the one way anything leaves: charge, run, settle
+* known — what was bought before
 * policy — the rules that every purchase must pass, whatever is left of the budget
 * releases — what leaves: a stored measurement presented, several together, and whether one is as it was made
 * batch — several questions for one charge

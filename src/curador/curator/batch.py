@@ -4,27 +4,31 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any
 
 from curador.accounting.events import ApproxLoss, Event, compose
-from curador.curator.purchase import storable
+from curador.curator.purchase import Bought, storable
+from curador.curator.releases.release import Release, present
 from curador.engines.engine import Progress
 from curador.engines.pool import EnginePool
 from curador.errors import BudgetExceeded, InvalidParameter, NotPromised, QuestionRefused
 from curador.numbers import Number, down, positive, rational, set_fields, up
 from curador.privacy import ZCDP, ApproxDP, Guarantee, Neighbors, PureDP, total
-from curador.query.answer.noisy import not_a_measurement
+from curador.query.answer.noisy import from_bytes, not_a_measurement
+from curador.query.answer.postprocess import answered_together
+from curador.query.answer.together import Family, families
 from curador.query.plan.expected import Within
+from curador.query.plan.facts import expected_facts
 from curador.query.plan.identity import digest
 from curador.query.plan.plan import Plan
 from curador.query.plan.planner import Planner
 from curador.query.tables.table import Table
-from curador.show.explain import error_text
+from curador.show.explain import bullet, error_text, note_text, output_text
 
 READ_AT = "1e-6"
 """The delta of a batch's tight guarantee, unless it has one of its own."""
@@ -37,7 +41,8 @@ class Batch:
     ``guarantee`` is the sum of what the questions guarantee, in the currency they were asked in.  ``tight`` is the same
     batch accounted as a whole by its privacy-loss distribution, which is allowed because a batch is fixed in advance;
     with ``charged_tight`` that is what is charged, to budgets that count (epsilon, delta).  ``words`` are for
-    readers of its publication: titles, reasons and SQL; no identity depends on them.
+    readers of its publication: titles, reasons and SQL; no identity depends on them.  With ``adjust``, tables about the
+    same rows are made to agree after the noise, which is free; without it, each is as it was measured.
 
     Guarantee: everything in it together keeps ``guarantee`` [DMNS06], and ``tight`` too [KOV15, DGKKM22].
     """
@@ -46,6 +51,7 @@ class Batch:
     delta: Number | None = None
     charged_tight: bool = False
     words: Mapping[str, Any] = field(default_factory=dict, compare=False)
+    adjust: bool = field(default=True, compare=False)
 
     def __post_init__(self) -> None:
         if not self.plans:
@@ -131,6 +137,11 @@ class Batch:
         return {code: label for plan in self.plans.values() for code, label in plan.measured.items()}
 
     @property
+    def contained(self) -> Sequence[str]:
+        """Digests of further exact numbers that are sums of those it measures."""
+        return [code for plan in self.plans.values() for code in plan.contained]
+
+    @property
     def note(self) -> Mapping[str, object]:
         """The record kept with its charge: the questions, and a text of them for people."""
         text = f"{len(self.plans)} questions: {', '.join(self.plans)}"
@@ -156,6 +167,44 @@ class Batch:
             return {name: json.dumps(made[name][1], ensure_ascii=False).encode() for name in self.plans}
         except (KeyError, TypeError, ValueError):
             raise not_a_measurement() from None
+
+    @cached_property
+    def _families(self) -> tuple[list[Family], dict[str, str]]:
+        return families(self.plans) if self.adjust else ([], {})
+
+    def notes(self, name: str) -> tuple[dict[str, Any], ...]:
+        """Notes on whether a question's numbers are made to agree with others', and why not."""
+        found, apart = self._families
+        for family in found:
+            if name in family.adjusted:
+                others = (n for n in family.plans if n in family.adjusted and n != name)
+                return ({"code": "adjusted", "names": ", ".join(others)},)
+        return ({"code": apart[name]},) if name in apart else ()
+
+    def expected(self, name: str) -> list[dict[str, Any]]:
+        """The error to expect of a question's outputs, as facts, once its numbers are made to agree with others'."""
+        plan = self.plans[name]
+        for family in self._families[0]:
+            if name in family.adjusted:
+                return expected_facts(plan.expected_by(family.laws(name, plan.laws)))
+        return list(plan.facts["expected"])
+
+    def presented(self, bought: Bought, *, rehearsal: bool, language: str) -> dict[str, Release]:
+        """The releases of its questions, from what was bought."""
+        found = self.measurements(bought.measurement)
+        noisy = {name: from_bytes(found[name], plan) for name, plan in self.plans.items()}
+        answers = answered_together(self.plans, noisy) if self.adjust else {}
+        return {
+            name: present(
+                plan,
+                replace(bought, measurement=found[name]),
+                rehearsal=rehearsal,
+                language=language,
+                together=answers.get(name),
+                notes=self.notes(name),
+            )
+            for name, plan in self.plans.items()
+        }
 
     @cached_property
     def tight(self) -> ApproxDP | None:
@@ -201,17 +250,28 @@ class Batch:
             assert self.tight is not None
             lines.append(f"tightly    {self.tight.label}: for reports; budgets are charged the line above")
         for name, plan in self.plans.items():
-            errors = ", ".join(f"{e['output']} {error_text(e)}" for e in plan.facts["expected"])
+            errors = ", ".join(f"{output_text(e)} {error_text(e)}" for e in self.expected(name))
             lines.append(f"{name:<10} {plan.guarantee.label}; expected error {errors}")
-        return "\n".join(lines)
+        return "\n".join([*lines, *(line for text in self.adjustments() for line in bullet(text))])
+
+    def adjustments(self, language: str = "en") -> list[str]:
+        """Which questions are made to agree, and which are not, in words."""
+        found, apart = self._families
+        groups = (", ".join(n for n in family.plans if n in family.adjusted) for family in found)
+        together = [note_text({"code": "adjusted-together", "names": names}, language) for names in groups]
+        return together + [f"{name}: {note_text({'code': code}, language)}" for name, code in apart.items()]
 
     def to_dict(self) -> dict[str, Any]:
         """The batch as plain values."""
         return {
             "guarantee": self.guarantee.to_json(),
             "tight": None if self.tight is None else self.tight.to_json(),
-            "questions": {name: plan.to_dict() for name, plan in self.plans.items()},
+            "questions": {name: self._facts(name) for name in self.plans},
         }
+
+    def _facts(self, name: str) -> dict[str, Any]:
+        facts = self.plans[name].to_dict()
+        return {**facts, "expected": self.expected(name), "notes": [*facts["notes"], *self.notes(name)]}
 
 
 def stated(questions: Mapping[str, object]) -> dict[str, Any]:

@@ -293,19 +293,22 @@ class Curator(BudgetHolder, CopyHolder, ModelHolder):
         rows: int | None = None,
         tight: Number | None = None,
         words: Mapping[str, Any] | None = None,
+        adjust: bool = True,
     ) -> Batch:
         """Plan several questions together, all or nothing; free.
 
         The budget is that of the whole batch.  Questions with a wanted accuracy get the least that reaches it; the rest
         is shared by ``weights``, equally by default.  ``rows`` is as for :meth:`plan`.  ``tight`` is a delta at which
         the batch is charged what it costs as a whole, by its privacy-loss distribution: for budgets that count
-        (epsilon, delta).  ``words`` go with the publication; by default the SQL of each question.
+        (epsilon, delta).  ``words`` go with the publication; by default the SQL of each question.  With ``adjust``,
+        tables about the same rows are made to agree, where they do so before noise.
         """
         if not isinstance(questions, Mapping):
             raise InvalidParameter("The questions of a batch have names.", fix='Write batch({"n": question}, …).')
         planners = {n: self._planner(asked, confidence=confidence, rows=rows) for n, asked in questions.items()}
         whole = None if epsilon is None and rho is None else budget_of(epsilon, delta, rho)
-        return Batch(split(planners, whole, weights, accuracies), tight, tight is not None, words or stated(questions))
+        plans = split(planners, whole, weights, accuracies)
+        return Batch(plans, tight, tight is not None, words or stated(questions), adjust)
 
     def publish(
         self,
@@ -324,13 +327,8 @@ class Curator(BudgetHolder, CopyHolder, ModelHolder):
             raise InvalidParameter("This is not a batch.", fix="Make one with batch(), or ask() a single question.")
         shown, tight = checked_language(language or self.language), batch.tight  # refused before anything is charged
         bought = self.buy(batch, Request(because, override, analyst, key, fresh, progress))
-        rehearsal, found = self._made_up is not None, batch.measurements(bought.measurement)
-        releases = {
-            name: self._sealed(
-                present(plan, replace(bought, measurement=found[name]), rehearsal=rehearsal, language=shown)
-            )
-            for name, plan in batch.plans.items()
-        }
+        found = batch.presented(bought, rehearsal=self._made_up is not None, language=shown)
+        releases = {name: self._sealed(release) for name, release in found.items()}
         remarks = bought_remarks(bought, batch.guarantee)
         charge, repeated = bought.charge.id, bought.repeated
         made = Publication(releases, batch.guarantee, tight, charge, remarks, shown, batch.words, repeated)

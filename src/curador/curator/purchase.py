@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass
 from itertools import count
@@ -20,6 +20,7 @@ from weakref import WeakValueDictionary
 from curador.accounting.events import Event
 from curador.curator.analysts import Scopes
 from curador.curator.holder import shortage
+from curador.curator.known import KnownPurchases
 from curador.curator.naming import normal
 from curador.curator.policy import Policy
 from curador.engines.engine import LONGEST_WAIT, Progress, failed
@@ -33,9 +34,6 @@ from curador.query.plan.identity import digest
 from curador.query.tables.table import Table
 from curador.show.progress import watched
 
-LOOKED_BACK = 200
-"""How many of the newest charges are searched for measures that a purchase measures again."""
-
 TRIES = 3
 """How often a purchase is made for the registrations as they are, where another process changes them meanwhile."""
 
@@ -46,10 +44,6 @@ _NUMBERS = count(1)
 
 Registered = Mapping[str, Registration]
 """The tables of a purchase, and what they stand for in the ledger."""
-
-LOOKED_AGAIN = 3
-"""How often a charge that has no answer yet is looked at again."""
-
 
 REPEATED = ("text", "purchase", "because", "override", "receiver", "measures")
 """What is noted of an answer that another receiver has bought before."""
@@ -64,7 +58,8 @@ class Purchase(Protocol):
     * ``guarantee``: what it keeps; ``kinds``: the kinds of its mechanisms, and ``parts``: the purchases it is made of,
       for policies;
     * ``identity``: a digest of its measurement in codes and numbers, never of words; None is never found again;
-    * ``measured``: digests of the exact numbers behind it, each with a label for people;
+    * ``measured``: digests of the exact numbers behind it, each with a label for people, and ``contained``: those of
+      further numbers that are sums of them;
     * ``note``: the record kept with its charge: plain values, nothing read from data.
     """
 
@@ -94,6 +89,9 @@ class Purchase(Protocol):
 
     @property
     def measured(self) -> Mapping[str, str]: ...
+
+    @property
+    def contained(self) -> Sequence[str]: ...
 
     @property
     def note(self) -> Mapping[str, object]: ...
@@ -292,8 +290,9 @@ class Buyer:
             note["ran"] = purchase.ran.to_json()  # charged otherwise; kept for better accountants
         note["receiver"] = who
         if measured := _measured(purchase, held):
-            note["measures"] = list(measured)[:MOST_MEASURES]
-            if shared := self._measured_before(measured, who, held):
+            sums = (_inside(code, held) for code in purchase.contained)
+            note["measures"] = [*measured, *sums][:MOST_MEASURES]
+            if shared := self._measured_before(purchase, who, held):
                 note["shared"] = shared
         event, guarantee = purchase.event, purchase.guarantee
         again = {name: note[name] for name in REPEATED if name in note}
@@ -331,22 +330,24 @@ class Buyer:
         return self._known.of(_charged(held)[0], receiver).get(fingerprint(purchase, held))
 
     def measured_before(self, purchase: Purchase, receiver: str | None = None) -> list[dict[str, object]]:
-        """Which of its measures the same receiver bought before, by which charge.
+        """Which of its measures the same receiver bought before, or finer groups of them, by which charge.
 
         Such a measure is drawn again and paid for again: nothing is reused silently.
         """
         held = self._scopes.held(purchase.tables)
-        return self._measured_before(_measured(purchase, held), receiver, held)
+        return self._measured_before(purchase, receiver, held)
 
-    def _measured_before(
-        self, measured: Mapping[str, str], receiver: str | None, held: Registered
-    ) -> list[dict[str, object]]:
-        found: dict[str, list[str]] = {}
+    def _measured_before(self, purchase: Purchase, receiver: str | None, held: Registered) -> list[dict[str, object]]:
+        found: dict[tuple[str, bool], list[str]] = {}
         known = self._known.of(_charged(held)[0], receiver)
-        for code, label in measured.items():
-            if code in known:
-                found.setdefault(known[code], []).append(label)
-        return [{"charge": charge, "measures": labels} for charge, labels in found.items()]
+        for code, label in purchase.measured.items():
+            own, sums = _digest(code, held), _inside(code, held)
+            if own in known or sums in known:
+                found.setdefault((known[own] if own in known else known[sums], own not in known), []).append(label)
+        return [
+            {"charge": charge, "measures": labels, **({"contained": True} if inside else {})}
+            for (charge, inside), labels in found.items()
+        ]
 
     def attempt(self, work: Callable[[], bytes]) -> bytes | None:
         """Do the work; None if anything went wrong: an error raised here would carry exact numbers as its context."""
@@ -380,45 +381,16 @@ def fingerprint(purchase: Purchase, held: Registered) -> str:
 
 def _measured(purchase: Purchase, held: Registered) -> dict[str, str]:
     """Digests of the exact numbers behind a purchase, for these versions of the data."""
-    versions = _versions(held)
-    return {digest([code, versions])[:32]: label for code, label in purchase.measured.items()}
+    return {_digest(code, held): label for code, label in purchase.measured.items()}
 
 
-class KnownPurchases:
-    """The newest purchases of a scope: measures and whole purchases, read from the ledger as they come.
+def _digest(code: str, held: Registered) -> str:
+    return digest([code, _versions(held)])[:32]
 
-    Guarantee: asked for a receiver, it shows that receiver's charges alone, so that none learns what others asked.
-    """
 
-    def __init__(self, ledger: Ledger) -> None:
-        self._ledger = ledger
-        self._found: dict[tuple[str, str | None], dict[str, str]] = {}
-        self._seen: dict[str, int] = {}
-        self._unsettled: dict[str, dict[int, int]] = {}
-
-    def of(self, scope: str, receiver: str | None) -> Mapping[str, str]:
-        """The charge that last bought each measure and each purchase, by digest."""
-        newest = self._ledger.history(scope, last=1)
-        number, seen = int(newest[-1].id) if newest else 0, self._seen.get(scope, 0)
-        if number > seen:
-            waiting = self._unsettled.setdefault(scope, {})
-            since = min(number - min([seen + 1, *waiting]) + 1, LOOKED_BACK)
-            for charge in newest if since == 1 else self._ledger.history(scope, last=since):
-                self._note(scope, charge, waiting)
-            self._seen[scope] = number
-        return self._found.get((scope, receiver), {})
-
-    def _note(self, scope: str, charge: Charge, waiting: dict[int, int]) -> None:
-        number = int(charge.id)
-        if not charge.settled:  # being answered, or failed: looked at again a few times
-            waiting[number] = waiting.get(number, 0) + 1
-            if waiting[number] <= LOOKED_AGAIN:
-                return
-        waiting.pop(number, None)
-        stored = charge.note.get("measures")
-        if charge.settled and isinstance(stored, list):
-            known = self._found.setdefault((scope, charge.receiver), {})
-            known.update(dict.fromkeys([*stored, str(charge.note.get("purchase"))], charge.id))
+def _inside(code: str, held: Registered) -> str:
+    """The digest by which a purchase says that numbers are sums of its own."""
+    return _digest(f"inside {code}", held)
 
 
 class SingleFlight:

@@ -132,6 +132,10 @@ class DailyCount:
         return {}
 
     @property
+    def contained(self) -> tuple[str, ...]:
+        return ()
+
+    @property
     def note(self) -> Mapping[str, object]:
         """The record kept with its charge: the question of the first day, and the number of days."""
         first = self.question(1)

@@ -119,6 +119,10 @@ class TrainingRun:
         return {}
 
     @property
+    def contained(self) -> tuple[str, ...]:
+        return ()
+
+    @property
     def note(self) -> Mapping[str, object]:
         return {"training": coded(self.learner.code), "text": self.text}
 
@@ -194,6 +198,10 @@ class HeldTraining:
     @property
     def measured(self) -> Mapping[str, str]:
         return {}
+
+    @property
+    def contained(self) -> tuple[str, ...]:
+        return ()
 
     @property
     def note(self) -> Mapping[str, object]:

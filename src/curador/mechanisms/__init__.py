@@ -6,6 +6,7 @@ Reading order:
 * sensitivity — how far one unit can move a statistic, by rule and by exhaustive search
 * laplace — Laplace noise on real numbers and on integers
 * gaussian — Gaussian noise on real numbers and on integers
+* laws — laws of sums of noises
 * intervals — confidence intervals for sums, differences and ratios of noisy numbers
 * response — randomized response
 * selection — one of several candidates by their scores: exponential, permute-and-flip, report noisy max, top k

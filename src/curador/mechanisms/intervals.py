@@ -19,6 +19,7 @@ from curador.errors import InvalidParameter
 from curador.mechanisms.base import AdditiveNoise, checked_confidence
 from curador.mechanisms.gaussian import SUMMED, Gaussian, IntegerGaussian
 from curador.mechanisms.laplace import IntegerLaplace, Laplace
+from curador.mechanisms.laws.sums import ASIDE, Law, laplace_sum_error, likely_apart, sum_error
 from curador.numbers import above
 
 MOST_LAPLACES = 6
@@ -32,11 +33,51 @@ Array = NDArray[np.float64]
 FAINT = 2.0**-100
 """A weight at which a term no longer adds to the error but still counts as one."""
 
-Term = tuple[float, AdditiveNoise]
-"""A weight, and the mechanism whose independent noise it multiplies."""
-
 RepeatedTerm = tuple[float, AdditiveNoise, int]
-"""A term, and how many there are of it, each with noise of its own."""
+"""A weight, the mechanism whose independent noise it multiplies, and how many there are, each with noise of its own."""
+
+
+@dataclass(frozen=True)
+class NoiseSum:
+    """The noise of a number that is a weighted sum of noised ones: nothing is drawn by it, it is a law to reckon with.
+
+    >>> round(NoiseSum(((1.0, Laplace(1, 1), 6),)).variance, 6)
+    12.0
+    """
+
+    terms: tuple[RepeatedTerm, ...]
+
+    @property
+    def variance(self) -> float:
+        return math.fsum(n * w * w * noise.variance for w, noise, n in self.terms)
+
+    def error(self, confidence: float = 0.95) -> float:
+        """The sum is within plus or minus this of what it would be without noise, at least this often."""
+        return repeated_error(self.terms, confidence)
+
+    def reach(self, miss: float) -> float:
+        """The same, by how often it may be further."""
+        return repeated_reach(self.terms, miss)
+
+
+Noise = AdditiveNoise | NoiseSum
+"""The noise on one number: drawn for it, or made of what was drawn for others."""
+
+Term = tuple[float, Noise]
+"""A weight, and the independent noise that it multiplies."""
+
+
+def repeated(terms: Sequence[Term]) -> list[RepeatedTerm]:
+    """Terms written out over the noises that were drawn.
+
+    >>> [(w, n) for w, _, n in repeated([(2, NoiseSum(((3.0, Laplace(1, 1), 6),))), (1, Laplace(1, 1))])]
+    [(6.0, 6), (1, 1)]
+    """
+    found: list[RepeatedTerm] = []
+    for weight, noise in terms:
+        made = noise.terms if isinstance(noise, NoiseSum) else ((1, noise, 1),)
+        found += ((weight * w, m, n) for w, m, n in made)
+    return found
 
 
 def combined_error(terms: Sequence[Term], confidence: float = 0.95) -> float:
@@ -49,121 +90,76 @@ def combined_error(terms: Sequence[Term], confidence: float = 0.95) -> float:
     >>> round(a.error(0.95), 3), round(combined_error([(1, a), (-1, b)], 0.95), 3)
     (2.996, 4.113)
     """
-    return repeated_error([(weight, noise, 1) for weight, noise in terms], confidence)
+    return repeated_error(repeated(terms), confidence)
 
 
 def repeated_error(terms: Sequence[RepeatedTerm], confidence: float = 0.95) -> float:
     """The same, where each term is there several times, each time with noise of its own.
 
-    Guarantee: covers at least this often.  Gaussians add up exactly, and so do Laplace terms up to what integer noise
-    differs from continuous noise (docs/proofs/answers.md), and integer Gaussians likewise, or by their subgaussian tail
-    [CKS20], or by an equal share of the misses for each, whichever is least; what is mixed, by equal shares.
+    Guarantee: covers at least this often, by the law of the sum (docs/proofs/answers.md), or by an equal share of the
+    misses for each term, whichever is less.
 
     >>> round(repeated_error([(1, Laplace(1, 1), 6)], 0.95), 2), round(6 * Laplace(1, 1).error(1 - 0.05 / 6), 2)
     (6.93, 28.72)
     """
-    confidence = checked_confidence(confidence)
+    return repeated_reach(terms, 1 - checked_confidence(confidence))
+
+
+def repeated_reach(terms: Sequence[RepeatedTerm], miss: float) -> float:
+    """The same, by how often the sum may be further: near a confidence of 1 a double tells misses apart, not those."""
     _finite(*(w for w, _, _ in terms))
     terms = [(w, m, n) for w, m, n in terms if w != 0 and n > 0]
     if not terms:
         raise InvalidParameter("There is nothing to combine.", fix="Give at least one term with a weight.")
     if len(terms) == 1 and terms[0][2] == 1:
         weight, only, _ = terms[0]
-        return above(abs(weight) * only.reach(1 - confidence))
+        return above(abs(weight) * only.reach(miss))
     # Weights of any size: squares of very large and of very small ones leave doubles.
     size = max(-1000, math.frexp(max(abs(w) for w, _, _ in terms))[1])
-    found = _repeated([(math.ldexp(w, -size), m, n) for w, m, n in terms], confidence)
+    found = _repeated([(math.ldexp(w, -size), m, n) for w, m, n in terms], miss)
     return found * 2.0 ** (size // 2) * 2.0 ** (size - size // 2)
 
 
-def _repeated(terms: Sequence[RepeatedTerm], confidence: float) -> float:
+def _repeated(terms: Sequence[RepeatedTerm], miss: float) -> float:
     """The same for weights of which the largest is about 1."""
-    count, miss = sum(n for _, _, n in terms), 1 - confidence
+    count = sum(n for _, _, n in terms)
     laplaces = [(w, m, n) for w, m, n in terms if isinstance(m, Laplace | IntegerLaplace)]
+    found = _each(terms, count, miss)
     if len(laplaces) == len(terms):
-        slack = sum(n * abs(w) * laplace_distance(m) for w, m, n in laplaces if isinstance(m, IntegerLaplace))
-        scales = [(abs(w) * float(m.scale), n) for w, m, n in laplaces]
+        far = [(abs(w) * laplace_distance(m), n) for w, m, n in laplaces if isinstance(m, IntegerLaplace)]
+        scales, slack = [(abs(w) * float(m.scale), n) for w, m, n in laplaces], sum(n * d for d, n in far)
         if count == 2:
-            first_scale, last_scale = scales[0][0], scales[-1][0]
-            return above(_two_laplaces(first_scale, last_scale, miss) + slack, 2.0**-30)
-        return above(
-            min(_each(terms, count, miss), laplace_sum_error(scales, miss) + slack, subgamma(scales, miss)), 2.0**-30
-        )
+            return above(_two_laplaces(scales[0][0], scales[-1][0], miss) + slack, 2.0**-30)
+        found = min(found, laplace_sum_error(scales, miss) + slack)
+        if far:
+            found = min(found, laplace_sum_error(scales, miss * (1 - ASIDE)) + likely_apart(far, miss * ASIDE))
     gaussians = [(abs(w), m, n) for w, m, n in terms if isinstance(m, Gaussian | IntegerGaussian)]
     if len(gaussians) == len(terms):
         spread = math.sqrt(sum(n * w * w * _sigma_squared(m) for w, m, n in gaussians))
         integers = [(w, m, n) for w, m, n in gaussians if isinstance(m, IntegerGaussian)]
-        # A hundredth of the misses goes to integer noise that is further than its distance from continuous noise.
-        aside = miss / 100 if integers else 0.0
+        aside = miss * ASIDE if integers else 0.0
         z = -NormalDist().inv_cdf((miss - aside) / 2) * (1 + 2.0**-40)
-        exact = spread * z + sum(n * w * gaussian_distance(m, aside / count) for w, m, n in integers)
-        # Integer Gaussians are subgaussian of their sigma [CKS20], and so are their sums.
-        found = min(exact, spread * math.sqrt(2 * math.log(2 / miss))) if integers else exact
-        return above(min(found, _each(terms, count, miss)) if integers else found, 2.0**-30)
-    return above(_each(terms, count, miss))
+        near = spread * z + sum(n * w * gaussian_distance(m, aside / count) for w, m, n in integers)
+        if not integers:
+            return above(near, 2.0**-30)
+        found = min(found, near)
+    known = [(abs(w), law, n) for w, m, n in terms if (law := _law(m)) is not None]
+    return above(min(found, sum_error(tuple(known), miss)) if len(known) == len(terms) else found, 2.0**-30)
+
+
+def _law(noise: AdditiveNoise) -> Law | None:
+    """The kind and size of a noise whose transform is known."""
+    if isinstance(noise, Laplace | IntegerLaplace):
+        return "laplace" if isinstance(noise, Laplace) else "integer-laplace", float(noise.scale)
+    if isinstance(noise, Gaussian | IntegerGaussian):
+        kind = "gaussian" if isinstance(noise, Gaussian) else "integer-gaussian"
+        return kind, math.sqrt(_sigma_squared(noise))
+    return None
 
 
 def _each(terms: Sequence[RepeatedTerm], count: int, miss: float) -> float:
     """An equal share of the misses for each term: true of any noise."""
     return sum(n * abs(w) * m.reach(miss / count) for w, m, n in terms)
-
-
-def subgamma(scales: Sequence[tuple[float, int]], miss: float) -> float:
-    """What the sum of Laplace terms, continuous or integer, exceeds with probability at most ``miss``, in closed form.
-
-    Guarantee: of scale s, E exp(tX) <= 1 / (1 - (ts)**2), with equality for continuous noise; so the sum is sub-gamma
-    [BLM13] with variance V, the sum of 2 s**2, and c, the largest scale (docs/proofs/answers.md).
-    """
-    log = math.log(2 / miss)
-    return math.sqrt(4 * log * sum(n * s * s for s, n in scales)) + max(s for s, _ in scales) * log
-
-
-LEAST_EXACT = 1e-4
-"""Misses below this are not read from the inverted transform, but bounded."""
-
-MOST_POINTS = 200_000
-"""The most points at which a transform is read."""
-
-
-def laplace_sum_error(scales: Sequence[tuple[float, int]], miss: float) -> float:
-    """What the sum of independent continuous Laplace terms, by scale and how many, exceeds with probability ``miss``.
-
-    The characteristic function is inverted by the midpoint rule [GP51]: its error is the chance of a sum beyond the
-    period, and what is cut off; a bound on both is added to the tail, so the result is never too small.
-
-    >>> round(laplace_sum_error([(1.0, 1), (1.0, 1)], 0.05), 2)
-    4.13
-    """
-    largest = max(s for s, _ in scales)
-    return largest * _unit_sum_error(tuple(sorted((s / largest, n) for s, n in scales)), miss)
-
-
-@lru_cache(maxsize=4096)
-def _unit_sum_error(scales: tuple[tuple[float, int], ...], miss: float) -> float:
-    """The same for scales of which the largest is 1."""
-    bound = subgamma(scales, miss)
-    if miss < LEAST_EXACT:
-        return bound
-    step = math.pi / subgamma(scales, 1e-10)
-    size, times = np.array([s for s, _ in scales]), np.array([float(n) for _, n in scales])
-    reach, least = 1.0, -math.log(miss * 0.01)
-    while float((times * np.log1p((size * reach) ** 2)).sum()) < least:  # until the transform is below a hundredth
-        reach *= 1.1
-    if reach > MOST_POINTS * step:
-        return bound
-    places = np.arange(math.ceil(reach / step)) + 0.5
-    weights = np.exp(-(times @ np.log1p(np.outer(size, places * step) ** 2))) / (places * math.pi)
-
-    def tail(x: float) -> float:
-        return 1 - 2 * float(np.sin(places * (step * x)) @ weights) + miss * 0.01
-
-    low, high = 0.0, bound
-    if tail(high) > miss:
-        return bound
-    while high - low > 1e-3 * high:
-        middle = (low + high) / 2
-        low, high = (middle, high) if tail(middle) > miss else (low, middle)
-    return high
 
 
 def _finite(*numbers: float) -> None:
@@ -198,14 +194,14 @@ class SumTest:
 
     Guarantee: a sum is further from 0 than what is kept with probability at most ``miss``: by its exact law, for
     Gaussian noises and for up to six Laplace noises, where integer noise is at most 1 from continuous noise
-    (docs/proofs/noise.md); and by a union bound, which holds for any noises.
+    (docs/proofs/noise.md); and by a union bound, which holds for any noises, sums of them too.
 
     >>> test = SumTest((Laplace(1, 1), Laplace(1, 1)), miss=0.05)
     >>> test.keeps(np.array([4.1, 4.2]), [1.0, -1.0]).tolist()
     [True, False]
     """
 
-    noises: tuple[AdditiveNoise, ...]
+    noises: tuple[Noise, ...]
     miss: float
 
     def keeps(self, x: NDArray[Any] | float, weights: Sequence[NDArray[Any] | float]) -> NDArray[np.bool_]:
@@ -304,7 +300,7 @@ def _weighted(sizes: Sequence[NDArray[Any] | float], by: Sequence[float]) -> Arr
 
 
 @lru_cache(1024)
-def _reach(noise: AdditiveNoise, miss: float) -> float:
+def _reach(noise: Noise, miss: float) -> float:
     return float(noise.reach(miss))
 
 

@@ -132,13 +132,26 @@ def error_text(expected: Facts, language: str = "en") -> str:
     return say("exact", language) if error == 0 else f"± {real_text(error, 4)}"
 
 
+def output_text(expected: Facts, language: str = "en") -> str:
+    """The name of an output, with the grouping set that an error holds in, where there are several.
+
+    >>> output_text({"output": "n", "by": ["sex"]}), output_text({"output": "n", "by": []})
+    ('n by sex', 'n in all')
+    """
+    if expected.get("by") is None:
+        return str(expected["output"])
+    code = "in-set" if expected["by"] else "in-all"
+    return say(code, language, output=expected["output"], groups=", ".join(expected["by"]))
+
+
 def _errors(facts: Facts, language: str) -> list[list[str]]:
     rows: list[list[str]] = []
     for expected in facts["expected"]:
+        output = output_text(expected, language)
         if expected["error"] is not None or not expected["by_rows"]:
-            rows.append([expected["output"], error_text(expected, language)])
+            rows.append([output, error_text(expected, language)])
             continue
-        rows.append([expected["output"], say("by-rows", language)])
+        rows.append([output, say("by-rows", language)])
         counts = [say("at-rows", language, n=f"{n:,}") for n, _ in expected["by_rows"]]
         width = max(map(len, counts))
         rows += [

@@ -80,7 +80,7 @@ def notes(release: Shown) -> tuple[str, ...]:
 CUT = ("rows-left-out", "joined", "joined-outer", "prepared-before-filter", "prepared-for-others")
 """Notes on what was cut from units: no interval covers it."""
 
-BESIDE = ("quality", *CUT)
+BESIDE = ("quality", "adjusted", "apart-cut", "apart-null", *CUT)
 """Notes that are shown wherever the numbers are: without them these would mislead."""
 
 

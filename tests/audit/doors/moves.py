@@ -6,6 +6,7 @@ from collections import Counter
 from typing import Any
 
 from curador.query.aggregates.around import around
+from curador.query.aggregates.consistent import KeyTable
 from curador.query.aggregates.measure import AROUND_BITS, Measure, MeasureKind
 from curador.query.plan.plan import Plan
 from curador.query.plan.steps import Largest, Noised, Ranked, Selected
@@ -37,7 +38,9 @@ def changes(plan: Plan, one: Any, other: Any) -> None:
             cells = step.measure.kind is MeasureKind.AROUND
             change = moved_around(step.measure) if cells else moved(step.measure.of_groups)
             if step.measure.level is not None and tree is not None:
-                change = list(tree.gather(change, step.measure.level))
+                change = list(tree.gather(change, len(step.measure.level)))
+            elif step.measure.level is not None:
+                change = KeyTable(tuple(map(tuple, keys))).gathered(plan.question.axes(step.measure.level), change)
             sizes = sorted(map(abs, change), reverse=True)
             for s in plan.steps:
                 if isinstance(s, Largest):

@@ -97,7 +97,7 @@ def test_intervals_of_quantiles_cover_whatever_the_values_are(
     covered = {}
     for name, q in QUANTILES.items():
         true = ranked[int(np.ceil(q * ROWS)) - 1]
-        ends = np.array(release.intervals[name])
+        ends: np.ndarray = np.array(release.intervals[name])
         covered[name] = float(((ends[:, 0] <= true) & (true <= ends[:, 1])).mean())
     assert min(covered.values()) >= 0.945
     if values == "even":

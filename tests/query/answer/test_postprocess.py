@@ -24,6 +24,7 @@ from curador.query.aggregates.ranks import bounds, median, quantiles
 from curador.query.aggregates.ratios import ratio_bounds
 from curador.query.aggregates.sums import sum_
 from curador.query.aggregates.top import top_k
+from curador.query.answer.fitted import fitted
 from curador.query.answer.noise import noise
 from curador.query.answer.noisy import NoisyCounts, sortable
 from curador.query.answer.postprocess import estimates
@@ -55,13 +56,13 @@ def planned(query: TableQuery, budget: Guarantee, **options: Any) -> Plan:
 
 def released(made: Plan, found: Answers) -> dict[str, Estimate]:
     noisy = noise(made, found)
-    return {e.name: e for e in estimates(made.recipes, made.steps, noisy, made.confidence)}
+    return {e.name: e for e in estimates(made.recipes, made.steps, fitted(made, noisy), made.confidence)}
 
 
 def exact(made: Plan, columns: dict[str, Sequence[int]]) -> dict[str, Estimate]:
     """The answers that noise of nothing would give."""
     noisy = NoisyCounts(((),), {m: np.array(x) for m, x in by_measure(made, columns).items()}, {})
-    return {e.name: e for e in estimates(made.recipes, made.steps, noisy, made.confidence)}
+    return {e.name: e for e in estimates(made.recipes, made.steps, fitted(made, noisy), made.confidence)}
 
 
 # ---- formulas -----------------------------------------------------------------------------------------------------
@@ -290,7 +291,7 @@ def test_top_k_shows_the_largest_in_the_order_of_their_noisy_counts() -> None:
     counts = [5, 900, 10, 700, 0, 800, 3, 3, 3, 3]
     noisy = noise(made, Answers([(i,) for i in range(10)], by_measure(made, {"rows": counts})))
     assert noisy.keys == ((1,), (5,), (3,))
-    (found,) = estimates(made.recipes, made.steps, noisy, 0.95)
+    (found,) = estimates(made.recipes, made.steps, fitted(made, noisy), 0.95)
     assert found.values == tuple(sorted(found.values, reverse=True))
 
 
@@ -315,7 +316,7 @@ def test_no_groups_at_all_is_an_answer_too() -> None:
     values = made.recipes[2].measures[0]
     noisy = noise(made, Answers([], by_measure(made, {"rows": [], "centred(x)": []}), {values: []}))
     assert noisy.keys == ()
-    assert [e.values for e in estimates(made.recipes, made.steps, noisy, 0.95)] == [(), (), ()]
+    assert [e.values for e in estimates(made.recipes, made.steps, fitted(made, noisy), 0.95)] == [(), (), ()]
 
 
 def test_every_public_group_gets_its_own_noise() -> None:

@@ -20,6 +20,7 @@ from curador.query.aggregates.moments import mean, std, variance
 from curador.query.aggregates.ranks import median
 from curador.query.aggregates.sums import sum_
 from curador.query.aggregates.top import top_k
+from curador.query.answer.fitted import fitted
 from curador.query.answer.noisy import NoisyCounts
 from curador.query.answer.postprocess import Answered, answered, corrected, estimates
 from curador.query.ask.builder import TableQuery
@@ -115,7 +116,7 @@ def estimated(made: Plan, columns: dict[str, Any]) -> dict[str, Estimate]:
     steps = [s for s in made.steps if isinstance(s, Noised)]
     found = {s.measure: np.asarray(columns.get(s.measure.label, np.zeros(size, np.int64))) for s in steps}
     noisy = NoisyCounts(tuple((str(i),) for i in range(size)), found, {})
-    return {e.name: e for e in estimates(made.recipes, made.steps, noisy, made.confidence)}
+    return {e.name: e for e in estimates(made.recipes, made.steps, fitted(made, noisy), made.confidence)}
 
 
 def law(mechanism: Any, most: int) -> dict[int, float]:

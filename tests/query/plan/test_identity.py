@@ -115,7 +115,7 @@ GOLDEN: dict[str, tuple[TableQuery, Guarantee, dict[str, Any], str]] = {
         PEOPLE.tree("places", {("Vigo",): 50}).aggregate(n=count()),
         PureDP(1),
         {},
-        "0e264e9b30100f67d1832dd6552667452eba7b7450e60c5d3caf6b1d33b0e743",
+        "6f89944d300136df222e202e4b64fe916586f4883a9dcc0f81465dd0242b4758",
     ),
     "bins and neighbours that replace": (
         TableQuery.of("swapped", TABLES).aggregate(h=histogram("age", [20, 40, 60])),

@@ -32,6 +32,7 @@ from curador.query.aggregates.moments import mean, std, variance
 from curador.query.aggregates.ranks import bounds, maximum, median, minimum, quantiles
 from curador.query.aggregates.sums import sum_
 from curador.query.aggregates.top import top_k
+from curador.query.answer.fitted import fitted
 from curador.query.answer.noise import noise
 from curador.query.answer.postprocess import estimates
 from curador.query.ask.builder import TableQuery
@@ -403,7 +404,9 @@ def test_measures_of_one_label_keep_their_own_sensitivities_and_numbers() -> Non
     assert [steps[m].sensitivity.l1 for m in made.measures] == [1, *bounds_of.values(), 1000]
     exact = {m: [10**9 * i] for i, m in enumerate(made.measures, 1)}
     noisy = noise(made, Answers([()], exact))
-    for recipe, estimate in zip(made.recipes, estimates(made.recipes, made.steps, noisy, 0.95), strict=True):
+    for recipe, estimate in zip(
+        made.recipes, estimates(made.recipes, made.steps, fitted(made, noisy), 0.95), strict=True
+    ):
         assert abs(estimate.values[0] - exact[recipe.measures[0]][0]) < 10**6  # its own number, not another's
     assert len(made.exact.statements[0].measures) == len(made.measures)
 

@@ -22,7 +22,7 @@ from curador.errors import InvalidParameter
 from curador.numbers import set_fields
 from curador.privacy import Guarantee, Neighbors, guarantee_from_json
 from curador.query.answer.noisy import from_bytes
-from curador.query.answer.postprocess import answered
+from curador.query.answer.postprocess import Answered, answered
 from curador.query.plan.plan import Plan
 from curador.show import release as shown
 from curador.show.explain import explain, kept_text
@@ -236,10 +236,15 @@ class Release:
     def flat(self) -> dict[str, tuple[Cell, ...]]:
         """Columns for files and data frames: every output is followed by the ends of its interval, or by its ranks.
 
-        Where something can have been cut from units, a last column ``kept`` says how much of one is in it at most.
+        Where numbers were made to agree with those of other tables, a column ``adjusted`` names these; where something
+        can have been cut from units, a last column ``kept`` says how much of one is in it at most.
         """
         out = self._numbers()
-        return {**out, _unused("kept", out): (self.kept,) * len(self)} if self.kept else out
+        with_them = next((str(note["names"]) for note in self.remarks if note["code"] == "adjusted"), "")
+        for name, text in (("adjusted", with_them), ("kept", self.kept)):
+            if text:
+                out[_unused(name, out)] = (text,) * len(self)
+        return out
 
     def _numbers(self) -> dict[str, tuple[Cell, ...]]:
         out: dict[str, tuple[Cell, ...]] = {}
@@ -320,12 +325,22 @@ class Explanation:
         return found if self.engine is None else {**found, "engine": self.engine, "sql": list(self.statements)}
 
 
-def present(plan: Plan, bought: Bought, *, rehearsal: bool = False, language: str = "en") -> Release:
+def present(
+    plan: Plan,
+    bought: Bought,
+    *,
+    rehearsal: bool = False,
+    language: str = "en",
+    together: Answered | None = None,
+    notes: tuple[Note, ...] = (),
+) -> Release:
     """A measurement as a release, for the question, confidence and language that are wanted now.
+
+    ``together`` is its answer where it was made to agree with others, and ``notes`` say so.
 
     Guarantee: post-processing; reads nothing but the measurement and what this request gave [DR14].
     """
-    found = answered(plan, from_bytes(bought.measurement, plan))
+    found = together or answered(plan, from_bytes(bought.measurement, plan))
     return Release(
         found.columns,
         found.groups,
@@ -337,7 +352,7 @@ def present(plan: Plan, bought: Bought, *, rehearsal: bool = False, language: st
         plan.neighbors,
         plan.checked.table.unit.id,
         plan.question.to_json(),
-        (*plan.facts["notes"], *bought_remarks(bought, plan.guarantee)),
+        (*plan.facts["notes"], *notes, *bought_remarks(bought, plan.guarantee)),
         rehearsal,
         language,
         plan.facts,
@@ -360,7 +375,11 @@ def bought_remarks(bought: Bought, guarantee: Guarantee) -> tuple[Note, ...]:
 def shared_notes(shared: object) -> tuple[Note, ...]:
     """Notes on measures that were bought before and are drawn again, by the charge that bought them."""
     found = shared if isinstance(shared, list) else []
-    return tuple({"code": "shared", "measures": ", ".join(x["measures"]), "charge": x["charge"]} for x in found)
+    codes = ("contained" if x.get("contained") else "shared" for x in found)
+    return tuple(
+        {"code": code, "measures": ", ".join(x["measures"]), "charge": x["charge"]}
+        for code, x in zip(codes, found, strict=True)
+    )
 
 
 def bought_notes(charge: str) -> tuple[Note, ...]:

@@ -22,7 +22,7 @@ from curador.query.plan.expected import Within
 from curador.query.tables.names import refuse_unknown
 from curador.show.files import write_atomically
 
-SETTINGS = ("title", "study", "epsilon", "delta", "rho", "confidence", "because", "questions")
+SETTINGS = ("title", "study", "epsilon", "delta", "rho", "confidence", "because", "adjust", "questions")
 ENTRY = ("sql", "title", "weight", "accuracy", "confidence", "why")
 FORMATS = ("json", "csv", "parquet")
 
@@ -58,6 +58,7 @@ class Dashboard:
     title: str = ""
     confidence: float = 0.95
     because: str = ""
+    adjust: bool = True
 
     @property
     def weights(self) -> dict[str, Number]:
@@ -79,7 +80,7 @@ class Dashboard:
         """Plan the dashboard's questions together; free.  ``rows`` are known ones, for the errors to expect."""
         asked = {name: entry.sql for name, entry in self.questions.items()}
         split = {"weights": self.weights, "accuracies": self.accuracies, "confidence": self.confidence}
-        return curator.batch(asked, **self.budget, **split, rows=rows, words=self.words)
+        return curator.batch(asked, **self.budget, **split, rows=rows, words=self.words, adjust=self.adjust)
 
 
 def read_dashboard(path: str | Path) -> Dashboard:
@@ -99,6 +100,9 @@ def read_dashboard(path: str | Path) -> Dashboard:
         raise InvalidParameter(f"{file.name} names no study.", fix='Write study = "study.toml".')
     if not isinstance(questions, Mapping) or not questions:
         raise InvalidParameter(f"{file.name} has no questions.", fix="Add a section [questions.NAME] with its sql.")
+    adjust = document.get("adjust", True)
+    if not isinstance(adjust, bool):
+        raise InvalidParameter("adjust is true or false.", fix="Write adjust = false to leave tables as measured.")
     entries = {str(name): _entry(str(name), given) for name, given in questions.items()}
     budget: dict[str, Number] = {name: document[name] for name in ("epsilon", "delta", "rho") if name in document}
     return Dashboard(
@@ -108,6 +112,7 @@ def read_dashboard(path: str | Path) -> Dashboard:
         text(document, "title"),
         checked_confidence(document.get("confidence", 0.95)),
         text(document, "because"),
+        adjust,
     )
 
 

@@ -14,5 +14,6 @@ Reading order:
 * around — where a quantile lies: noised counts in cells around a chosen value
 * ranks — quantiles, least and largest values, bounds
 * top — the largest groups
+* consistent — totals and parts of noised tables that agree
 * tree — counts over a tree of groups that agree
 """

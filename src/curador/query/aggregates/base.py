@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from curador.errors import QuestionRefused
-from curador.mechanisms.base import AdditiveNoise
+from curador.mechanisms.intervals import Noise
 from curador.numbers import rational, set_fields
 from curador.query.aggregates.measure import Measure, MeasureKind, RankSearch
 from curador.query.language.bounds import typecheck
@@ -129,7 +129,7 @@ class NoisyMeasure(Protocol):
     def measure(self) -> Measure: ...
 
     @property
-    def mechanism(self) -> AdditiveNoise | None: ...
+    def mechanism(self) -> Noise | None: ...
 
     def error(self, confidence: float = 0.95) -> float:
         """The bound on one group's noise, on the measure's grid, holding with probability at least ``confidence``."""

@@ -19,8 +19,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from curador.mechanisms.base import AdditiveNoise
-from curador.mechanisms.intervals import SumTest
+from curador.mechanisms.intervals import Noise, SumTest
 from curador.query.aggregates.base import Array
 from curador.query.aggregates.ratios import ASIDE, Numbers, kept_between, ratio_bounds
 
@@ -42,7 +41,7 @@ class Cornered(NamedTuple):
         return np.asarray(np.abs(self.at).max(axis=0) + self.bend)
 
 
-Weighted = tuple[Cornered, Cornered, AdditiveNoise | None]
+Weighted = tuple[Cornered, Cornered, Noise | None]
 """The weights of a noise in the top and in the bottom of an equation, and the noise; None is a sum without noise."""
 
 

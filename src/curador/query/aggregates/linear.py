@@ -19,15 +19,15 @@ from numpy.typing import NDArray
 from curador.mechanisms.base import AdditiveNoise
 from curador.mechanisms.gaussian import Gaussian, IntegerGaussian
 from curador.mechanisms.intervals import (
-    LEAST_EXACT,
     RepeatedTerm,
     gaussian_distance,
     laplace_distance,
-    laplace_sum_error,
     laplace_tail,
+    repeated,
     repeated_error,
 )
 from curador.mechanisms.laplace import IntegerLaplace
+from curador.mechanisms.laws.sums import ASIDE, LEAST_EXACT, laplace_sum_error, likely_apart
 from curador.query.aggregates.base import Array, NoisyMeasure, Recipe, function_named
 from curador.query.aggregates.measure import Measure
 from curador.query.language import expressions as ex
@@ -183,8 +183,9 @@ def _both(top: LinearForm, bottom: LinearForm, noised: Mapping[Measure, NoisyMea
             continue
         others = top.others(m, groups), bottom.others(m, groups)
         here = top.own.get(m, 0.0) + others[0], bottom.own.get(m, 0.0) + others[1]
-        found += [(*here, noise, 1)] if any(here) else []
-        found += [(*others, noise, groups - 1)] if any(others) and groups > 1 else []
+        for both, times in ((here, 1), (others, groups - 1)):
+            if any(both) and times:
+                found += ((both[0] * w, both[1] * w, drawn, n * times) for w, drawn, n in repeated([(1.0, noise)]))
     return found
 
 
@@ -214,7 +215,7 @@ def ratio_ends(
     lower = _error([(b, noise, n) for _, b, noise, n in paired], confidence)
     known = (np.abs(bottom) > lower) & np.isfinite(top) & np.isfinite(bottom)
     x, y = np.where(known, top, 0.0), np.where(known, bottom, 1.0)
-    keeps = _test(paired, confidence)
+    keeps = ratio_test(paired, 1 - confidence)
 
     def kept(r: Array) -> NDArray[np.bool_]:
         return keeps(np.abs(x - r * y), r)
@@ -247,9 +248,9 @@ def _unit(weights: Sequence[float]) -> float:
 Kept = Callable[[Array, Array], NDArray[np.bool_]]
 
 
-def _test(paired: Sequence[PairedTerm], confidence: float) -> Kept:
+def ratio_test(paired: Sequence[PairedTerm], miss: float) -> Kept:
     """Whether noise on top - r * bottom may be as large as x: takes x and r, both arrays."""
-    miss, noises, count = 1 - confidence, [t[2] for t in paired], sum(t[3] for t in paired)
+    noises, count = [t[2] for t in paired], sum(t[3] for t in paired)
 
     def weights(r: Array) -> list[Array]:
         return [np.abs(a - r * b) for a, b, _, _ in paired]
@@ -277,18 +278,19 @@ def _test(paired: Sequence[PairedTerm], confidence: float) -> Kept:
             return two
         log = math.log(2 / miss)
 
-        def bound(r: Array) -> Array:  # mechanisms.intervals.subgamma
+        def bound(r: Array) -> Array:  # mechanisms.laws.sums.subgamma
             widest = np.max([w * s for w, s in zip(weights(r), scales, strict=True)], axis=0)
             return np.asarray(2 * math.sqrt(log) * spread(r, scales) + widest * log)
 
         if miss < LEAST_EXACT:
             return lambda x, r: x <= bound(r)
         sized = zip(paired, scales, apart_by, strict=True)
-        chord = _chords([(a, b, s, d, n) for (a, b, _, n), s, d in sized], miss)
-        return lambda x, r: x <= np.minimum(chord(r), bound(r))
+        given = [(a, b, s, d, n) for (a, b, _, n), s, d in sized]
+        sure, likely = (_chords(given, miss, often) for often in (0.0, ASIDE))
+        return lambda x, r: x <= np.minimum(np.minimum(sure(r), likely(r)), bound(r))
     each = [noise.reach(miss / count) for noise in noises]
 
-    def apart(x: Array, r: Array) -> NDArray[np.bool_]:
+    def each_alone(x: Array, r: Array) -> NDArray[np.bool_]:
         found = zip(weights(r), each, paired, strict=True)
         reach = sum((n * w * e for w, e, (_, _, _, n) in found), np.zeros_like(r))
         if all(isinstance(noise, IntegerGaussian) for noise in noises):
@@ -304,12 +306,16 @@ def _test(paired: Sequence[PairedTerm], confidence: float) -> Kept:
             reach = np.minimum(reach, z * spread(r, sigmas) + slack)
         return x <= reach
 
-    return apart
+    return each_alone
 
 
-def _chords(paired: Sequence[tuple[float, float, float, float, int]], miss: float) -> Callable[[Array], Array]:
+def _chords(
+    paired: Sequence[tuple[float, float, float, float, int]], miss: float, aside: float
+) -> Callable[[Array], Array]:
     """A bound on the error of top - r * bottom, from weights in both, scales, distances from continuous noise, and how
     many: the law of the sum at some r, and chords between them.
+    Integer noise is apart from continuous noise by all its distances at most, or by less but for an ``aside`` part of
+    the misses.
 
     The error of continuous terms, and what integer terms may add to it, is a norm of the weights [Bob10], so convex in
     r: between two ratios it lies below its chord, and beyond the last it grows by no more than the norm of the bottom.
@@ -317,8 +323,11 @@ def _chords(paired: Sequence[tuple[float, float, float, float, int]], miss: floa
 
     def error(weights: Sequence[float]) -> float:
         sized = [(abs(w), s, d, n) for w, (_, _, s, d, n) in zip(weights, paired, strict=True) if w]
-        found = laplace_sum_error([(w * s, n) for w, s, _, n in sized], miss) if sized else 0.0
-        return found + sum(n * w * d for w, _, d, n in sized)
+        if not sized:
+            return 0.0
+        exact = laplace_sum_error([(w * s, n) for w, s, _, n in sized], miss * (1 - aside))
+        distances = [(w * d, n) for w, _, d, n in sized]
+        return exact + (likely_apart(distances, miss * aside) if aside else sum(d * n for d, n in distances))
 
     turns = sorted({a / b for a, b, *_ in paired if b} or {0.0})
     width = max(turns[-1] - turns[0], max(map(abs, turns)), 1e-300)

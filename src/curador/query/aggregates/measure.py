@@ -63,7 +63,8 @@ class Measure:
     """One integer for each group, on a grid of 2**-bits; ``low`` and ``high`` bound what one row adds.
 
     ``centre`` is c of the table above; ``low``, ``high`` and ``centre`` are on the column's own grid.  ``level`` is set
-    for sums of groups over the ``nodes`` of one level of a tree, which are computed from the groups themselves.
+    for sums over groups: what is grouped by there, in an order of its own, which leaves so many ``nodes``.  They are
+    computed from the groups themselves.
 
     A measure is its own key: exact integers, sensitivities and noise are joined by it, never by its label.
 
@@ -78,14 +79,18 @@ class Measure:
     centre: int = 0
     grid: int = 0
     keys: int = 0
-    level: int | None = None
+    level: tuple[Expr, ...] | None = None
     nodes: int = 0
 
     @property
     def label(self) -> str:
         """A short text for people; nothing is decided by it."""
         if self.level is not None:
-            return f"{self.of_groups.label} at level {self.level}"
+            return (
+                f"{self.of_groups.label} by {', '.join(map(str, self.level))}"
+                if self.level
+                else f"{self.of_groups.label} in all"
+            )
         return self.kind.value if self.column is None else f"{self.kind.value}({self.column})"
 
     @property
@@ -96,7 +101,7 @@ class Measure:
             "column": None if self.column is None else self.column.to_json(),
             "range": [self.low, self.high, self.centre, self.grid],
             "keys": self.keys,
-            "level": self.level,
+            "level": None if self.level is None else [e.to_json() for e in self.level],
             "nodes": self.nodes,
         }
 
@@ -136,10 +141,12 @@ class Measure:
         >>> Measure(MeasureKind.UNITS).sensitivity(Contribution(rows=3, groups=5), Neighbors.ADD_REMOVE, 16).l1
         Fraction(5, 1)
         """
-        if self.level is not None:
-            # All groups of a unit may lie in one node.
-            together = Contribution(rows=contribution.most)
-            return sensitivity.count(neighbors, together, self.nodes)
+        if self.level is not None:  # all groups of a unit may lie in one node (docs/proofs/consistent.md)
+            counted = self.kind in (MeasureKind.UNITS, MeasureKind.DISTINCT)
+            own = (
+                Measure(MeasureKind.PRESENT) if counted else self.of_groups
+            )  # a unit counts once in each of its groups
+            return own.sensitivity(Contribution(rows=contribution.most), neighbors, self.nodes)
         in_all = contribution.total is not None
         if contribution.total is not None and self.kind not in (MeasureKind.UNITS, MeasureKind.VALUES):
             # Rows are added or replaced one by one: the norms are at most those of as many rows in one group.

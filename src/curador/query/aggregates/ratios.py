@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from curador.mechanisms.base import AdditiveNoise
-from curador.mechanisms.intervals import SumTest
+from curador.mechanisms.intervals import Noise, NoiseSum, SumTest, repeated, repeated_reach
 from curador.query.aggregates.base import Array
+from curador.query.aggregates.linear import ratio_test
 
 HALVINGS = 40
 """Bisection steps: after these, an edge is known to 2**-40 of the range."""
@@ -22,7 +22,7 @@ HALVINGS = 40
 ASIDE = 0.05
 """Of the misses of a variance, the part that goes to the mean: that is off in the second order only."""
 
-Numbers = tuple[Array, AdditiveNoise | None]
+Numbers = tuple[Array, Noise | None]
 """Noised numbers, one per group, and their noise; None is a number without noise."""
 
 Kept = Callable[[Array], NDArray[np.bool_]]
@@ -31,9 +31,9 @@ Kept = Callable[[Array], NDArray[np.bool_]]
 
 def ratio_bounds(
     top: NDArray[Any],
-    top_noise: AdditiveNoise | None,
+    top_noise: Noise | None,
     bottom: NDArray[Any],
-    bottom_noise: AdditiveNoise | None,
+    bottom_noise: Noise | None,
     limit: float,
     miss: float = 0.05,
 ) -> tuple[Array, Array]:
@@ -51,6 +51,8 @@ def ratio_bounds(
     x, y = np.asarray(top, np.float64), np.asarray(bottom, np.float64)
     noises = [noise for noise in (top_noise, bottom_noise) if noise is not None]
     test = SumTest(tuple(noises), miss) if noises else None
+    if any(isinstance(noise, NoiseSum) for noise in noises):
+        return _made_of_others(x, top_noise, y, bottom_noise, limit, miss)
 
     def kept(r: Array) -> NDArray[np.bool_]:
         off = np.abs(x - r * y)
@@ -62,6 +64,18 @@ def ratio_bounds(
     with np.errstate(over="ignore"):
         guess = np.clip(np.divide(x, y, out=np.zeros_like(x), where=known), -limit, limit)
     return kept_between(kept, guess, known, np.full_like(guess, -limit), np.full_like(guess, limit))
+
+
+def _made_of_others(
+    x: Array, top_noise: Noise | None, y: Array, bottom_noise: Noise | None, limit: float, miss: float
+) -> tuple[Array, Array]:
+    """The same where numbers are sums of noised ones: by the joint law of all that were drawn."""
+    above, below = ([] if noise is None else repeated([(1.0, noise)]) for noise in (top_noise, bottom_noise))
+    keeps = ratio_test([(w, 0.0, m, n) for w, m, n in above] + [(0.0, w, m, n) for w, m, n in below], miss)
+    known = (np.abs(y) > (repeated_reach(below, miss) if below else 0.0)) & (y != 0)
+    guess = np.clip(np.divide(x, y, out=np.zeros_like(x), where=known), -limit, limit)
+    ends = np.full_like(guess, -limit), np.full_like(guess, limit)
+    return kept_between(lambda r: keeps(np.abs(x - r * y), r), guess, known, *ends)
 
 
 def kept_between(kept: Kept, guess: Array, known: NDArray[np.bool_], least: Array, most: Array) -> tuple[Array, Array]:

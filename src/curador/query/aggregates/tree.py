@@ -21,6 +21,7 @@ from curador.errors import QuestionRefused
 from curador.query.aggregates.base import Array, Estimate, NoisyMeasure, Part, Recipe, as_reals, register
 from curador.query.aggregates.counts import CountFunction
 from curador.query.aggregates.measure import MeasureKind
+from curador.query.language.expressions import Expr
 
 Path = tuple[str, ...]
 
@@ -168,7 +169,7 @@ def share_out(total: float, guess: Array, spread: Array) -> Array:
 # ---- as an aggregate -------------------------------------------------------------------------------------------------
 
 
-def over_tree(recipe: Recipe, tree: Hierarchy) -> Recipe:
+def over_tree(recipe: Recipe, tree: Hierarchy, levels: Sequence[Expr]) -> Recipe:
     """A count at every level of a tree whose nodes are not all public already; the leaves come last."""
     base = recipe.measures[0]
     if recipe.function not in ("count", "count_distinct") or base.kind not in (MeasureKind.ROWS, MeasureKind.PRESENT):
@@ -176,8 +177,8 @@ def over_tree(recipe: Recipe, tree: Hierarchy) -> Recipe:
             f"{recipe.name!r} is a {recipe.function}; over a tree rows are counted.",
             fix="Use count(), or ask for the rest with group_by().",
         )
-    levels = [level for level in range(tree.depth) if tree.measured(level)]
-    above = [replace(base, level=level, nodes=len(tree.nodes(level))) for level in levels]
+    depths = [depth for depth in range(tree.depth) if tree.measured(depth)]
+    above = [replace(base, level=tuple(levels[:depth]), nodes=len(tree.nodes(depth))) for depth in depths]
     measures = (*above, base)
     return replace(recipe, function="tree", measures=measures, effect=(1.0,) * len(measures), tree=tree)
 
@@ -193,7 +194,7 @@ class TreeFunction(CountFunction):
     def estimate(self, recipe: Recipe, parts: Sequence[Part], confidence: float) -> Estimate:
         tree = recipe.tree
         assert tree is not None
-        by_level = {tree.depth if p.measure.level is None else p.measure.level: (x, p) for x, p in parts}
+        by_level = {tree.depth if p.measure.level is None else len(p.measure.level): (x, p) for x, p in parts}
         noisy = {
             level: (as_reals(x), 0.0 if p.mechanism is None else p.mechanism.variance)
             for level, (x, p) in by_level.items()

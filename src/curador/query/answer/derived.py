@@ -19,17 +19,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from curador.query.aggregates.around import RankedCells
-from curador.query.aggregates.base import Array, Recipe, as_reals, function_named
+from curador.query.aggregates.base import Array, Recipe, as_reals
 from curador.query.aggregates.linear import Forms, LinearForm, Ratio, form_error, forms_of, linear, ratio, ratio_ends
 from curador.query.aggregates.measure import Measure
 from curador.query.aggregates.ranks import rank_estimates
 from curador.query.answer.evaluate import Cells, evaluated, function_of, partitions
-from curador.query.answer.noisy import NoisyCounts
+from curador.query.answer.fitted import Fitted, Laws
 from curador.query.language import answers as an
 from curador.query.language import expressions as ex
 from curador.query.language.trees import names
-from curador.query.plan.steps import Noised
 
 LEAST_MISS = 1e-12
 """Misses that were divided further than doubles can tell from none: no ends are stated there."""
@@ -59,8 +57,7 @@ class Noisy:
     """
 
     recipes: Sequence[Recipe]
-    noised: Mapping[Measure, Noised]
-    noisy: NoisyCounts
+    noisy: Fitted
     places: Sequence[int]
     columns: Mapping[str, Cells]
     groups: frozenset[str]
@@ -72,7 +69,7 @@ class Noisy:
 
     @cached_property
     def forms(self) -> Forms:
-        return forms_of(self.recipes, self.noised)
+        return forms_of(self.recipes, self.noisy.classes[0][1])
 
     @cached_property
     def made(self) -> Mapping[str, Recipe]:
@@ -88,7 +85,14 @@ class Noisy:
         return found if all(map(self._lawful, seen)) else None
 
     def _lawful(self, window: an.OverGroups) -> bool:
-        return not self.moving and len(set(self.sizes(window))) <= MOST_WINDOW_SIZES
+        return not self.moving and not self.noisy.joint and len(set(self.sizes(window))) <= MOST_WINDOW_SIZES
+
+    @cached_property
+    def laws(self) -> Sequence[tuple[NDArray[np.bool_], Laws]]:
+        """The rows of each law, and the law."""
+        if len(self.noisy.classes) == 1:
+            return [(np.ones(self.rows, bool), self.noisy.classes[0][1])]
+        return [(np.isin(self.places, places), laws) for places, laws in self.noisy.classes]
 
     def sizes(self, window: an.OverGroups | None) -> list[int]:
         """How many groups stand with each in a window."""
@@ -99,23 +103,14 @@ class Noisy:
         return found
 
 
-def cells_of(recipe: Recipe, noisy: NoisyCounts, noised: Mapping[Measure, Noised]) -> RankedCells | None:
-    """The noised counts around the chosen values of a recipe, where they were bought."""
-    if recipe.around is None:
-        return None
-    noise = noised[recipe.around].mechanism
-    assert noise is not None
-    return noisy.cells(recipe.around, noise)
-
-
 def interval_of(e: ex.Expr, at: Noisy, confidence: float) -> tuple[Array, Array] | None:
-    """The ends in each group of what is computed, or None where it has none: places, texts, conditions, quantiles.
+    """The ends in each group of what is computed, or None where it has none: places, texts, groups, quantiles.
 
     Guarantee: post-processing [DR14]; each interval covers with probability at least ``confidence`` where the
         statistic has a value (docs/proofs/answers.md).
     """
     parts = _atoms(e, at)
-    if parts is None:
+    if not parts:  # none, or nothing in it is noised
         return None
     found = _Arithmetic(at, _shared(confidence, len(parts))).span(e)
     if found is None:
@@ -202,18 +197,20 @@ class _Arithmetic:
 
     def _linear(self, form: LinearForm) -> Span:
         value = self._value(form)
-        sizes = self.at.sizes(form.window)
-        reach = {n: form_error(form, self.at.noised, n, self.confidence) for n in set(sizes)}
-        off = np.array([reach[n] for n in sizes])
+        sizes, off = np.array(self.at.sizes(form.window), np.int64), np.zeros_like(value)
+        for here, laws in self.at.laws:
+            for n in set(sizes[here].tolist()):
+                off[here & (sizes == n)] = form_error(form, laws, n, self.confidence)
         return Span(value - off, value + off, _never(value))
 
     def _ratio(self, both: Ratio) -> Span:
         top, bottom = map(self._value, both)
         sizes = np.array(self.at.sizes(both[0].window or both[1].window), np.int64)
         low, high = np.full_like(top, -np.inf), np.full_like(top, np.inf)
-        for n in set(sizes.tolist()):
-            here = sizes == n
-            low[here], high[here] = ratio_ends(top[here], bottom[here], both, self.at.noised, n, self.confidence)
+        for rows, laws in self.at.laws:
+            for n in set(sizes[rows].tolist()):
+                here = rows & (sizes == n)
+                low[here], high[here] = ratio_ends(top[here], bottom[here], both, laws, n, self.confidence)
         return Span(low, high, np.isinf(low))
 
     def _value(self, form: LinearForm) -> Array:
@@ -239,12 +236,11 @@ class _Arithmetic:
             known = [x if isinstance(x, int | float) else None for x in cells]
             return self._exact(known)
         if recipe.ranks is not None:
-            near = cells_of(recipe, self.at.noisy, self.at.noised)
+            near = self.at.noisy.cells(recipe)
             every = rank_estimates(recipe, self.at.noisy.ranked[recipe.ranks], 0.0, near, self.confidence)
             found = every[recipe.outputs.index(e.column)]
         else:
-            parts = [(self.at.noisy.measured[m], self.at.noised[m]) for m in recipe.measures]
-            found = function_named(recipe.function).estimate(recipe, parts, self.confidence)
+            found = self.at.noisy.estimate(recipe, self.confidence)
         assert found.lower is not None
         assert found.upper is not None
         low, high = (np.array(ends)[list(self.at.places)] for ends in (found.lower, found.upper))

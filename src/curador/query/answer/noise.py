@@ -12,6 +12,7 @@ from curador.mechanisms.keys import GroupSelection
 from curador.mechanisms.thresholded import Thresholded
 from curador.noise import SYSTEM, Entropy
 from curador.query.aggregates.around import around, counted
+from curador.query.aggregates.consistent import KeyTable
 from curador.query.aggregates.measure import AROUND_BITS, Measure, MeasureKind, RankSearch
 from curador.query.answer.noisy import GroupKey, NoisyCounts, ends_around, sortable
 from curador.query.plan.steps import Largest, Noised, Ranked, Selected
@@ -59,6 +60,7 @@ def noise(plan: Plan, found: Found, entropy: Entropy = SYSTEM) -> NoisyCounts:
             counts = found.column(step.measure)
             places = [places[i] for i in step.noise([counts[i] for i in places], entropy)]
     tree = next((r.tree for r in plan.recipes if r.tree is not None), None)
+    cells = KeyTable(tuple(map(tuple, found.keys))) if plan.question.sets else None
     measured: dict[Measure, NDArray[Any]] = {}
     ranked: dict[RankSearch, NDArray[np.float64]] = {}
     for step in plan.steps:
@@ -73,7 +75,9 @@ def noise(plan: Plan, found: Found, entropy: Entropy = SYSTEM) -> NoisyCounts:
             column = found.column(step.measure.of_groups)
             exact = [column[i] for i in places]
             if step.measure.level is not None and tree is not None:
-                exact = tree.gather(exact, step.measure.level)
+                exact = tree.gather(exact, len(step.measure.level))
+            elif step.measure.level is not None and cells is not None:
+                exact = cells.gathered(plan.question.axes(step.measure.level), exact)
             measured[step.measure] = step.noise(exact, entropy)
         elif isinstance(step, Ranked):
             lists = found.values(step.ranks.measure)

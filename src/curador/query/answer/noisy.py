@@ -20,6 +20,7 @@ from curador.errors import LedgerBroken
 from curador.mechanisms.base import AdditiveNoise
 from curador.query.aggregates.around import Ends, RankedCells, around, cell_ends
 from curador.query.aggregates.base import Array
+from curador.query.aggregates.consistent import KeyTable
 from curador.query.aggregates.measure import Measure, MeasureKind, RankSearch, Search
 from curador.query.plan.identity import FORMAT, canonical, text_of
 from curador.query.plan.steps import MACHINE_WORD, Largest, Noised, Ranked
@@ -129,6 +130,8 @@ def from_bytes(content: bytes, plan: Plan) -> NoisyCounts:
 def _whole(noisy: NoisyCounts, plan: Plan) -> bool:
     """Whether each group is there once, with one number in every column; over a tree, one for each node of a level."""
     tree = next((r.tree for r in plan.recipes if r.tree is not None), None)
+    if plan.question.sets and set(noisy.keys) != set(plan.checked.keys or ()):
+        return False
     groups, size = len(noisy.keys), len(noisy.keys) if tree is None else len(tree.leaves)
     if len(set(noisy.keys)) != groups or (tree is not None and groups != len(tree.walk)):
         return False
@@ -143,8 +146,20 @@ def _ordered(noisy: NoisyCounts, plan: Plan) -> NoisyCounts:
         return noisy
     if plan.checked.keys is None:
         return noisy.at(sorted(range(len(noisy.keys)), key=lambda i: sortable(noisy.keys[i])))
+    if plan.checked.keys == noisy.keys:
+        return noisy
     places = {key: i for i, key in enumerate(noisy.keys)}
-    return noisy.at([places[key] for key in plan.checked.keys])
+    if not plan.question.sets:
+        return noisy.at([places[key] for key in plan.checked.keys])
+    made = {m: _margin_ordered(x, m, noisy.keys, plan) for m, x in noisy.measured.items()}
+    return NoisyCounts(plan.checked.keys, made, noisy.ranked)
+
+
+def _margin_ordered(x: NDArray[Any], m: Measure, keys: tuple[GroupKey, ...], plan: Plan) -> NDArray[Any]:
+    """The numbers of a margin, which were kept in the order of other keys, in the order of the plan's own."""
+    axes = tuple(range(len(plan.question.group_by))) if m.level is None else plan.question.axes(m.level)
+    kept = {node: i for i, node in enumerate(KeyTable(keys).nodes(axes))}
+    return x[[kept[node] for node in KeyTable(plan.checked.keys or ()).nodes(axes)]]
 
 
 def sortable(key: GroupKey) -> tuple[tuple[bool, str, Any], ...]:

@@ -19,16 +19,18 @@ from datetime import date
 from typing import Any
 
 from curador.errors import InvalidParameter
-from curador.query.aggregates.base import Estimate, Recipe, function_named
+from curador.query.aggregates.base import Estimate, Recipe
 from curador.query.aggregates.ranks import rank_estimates
-from curador.query.answer.derived import Noisy, cells_of, interval_of
+from curador.query.answer.derived import Noisy, interval_of
 from curador.query.answer.evaluate import Cells, evaluated, in_order
+from curador.query.answer.fitted import Fitted, fitted
 from curador.query.answer.noisy import NoisyCounts
+from curador.query.answer.together import families
 from curador.query.ask.question import Question
 from curador.query.language import expressions as ex
 from curador.query.plan.facts import at_once, chosen_by_noise, having_by_noise
 from curador.query.plan.plan import Plan
-from curador.query.plan.steps import Noised, Ranked, Step
+from curador.query.plan.steps import Ranked, Step
 from curador.query.tables.columns import Kind, day_of, moment_of
 
 Ends = tuple[Any, Any]
@@ -53,6 +55,19 @@ def answered(plan: Plan, noisy: NoisyCounts) -> Answered:
 
     Guarantee: post-processing [DR14]; of the intervals shown, the expected part that miss is at most 1 - confidence.
     """
+    return presented(plan, fitted(plan, noisy))
+
+
+def answered_together(plans: Mapping[str, Plan], noisy: Mapping[str, NoisyCounts]) -> dict[str, Answered]:
+    """The columns of several answers at once: tables about the same rows are made to agree."""
+    rows = {name: fitted(plan, noisy[name]) for name, plan in plans.items()}
+    for family in families(plans)[0]:
+        rows |= family.fitted(noisy, rows)
+    return {name: presented(plan, rows[name]) for name, plan in plans.items()}
+
+
+def presented(plan: Plan, noisy: Fitted) -> Answered:
+    """The columns to show, from rows whose numbers were made to agree."""
     question = plan.question
     made = estimates(plan.recipes, plan.steps, noisy, plan.confidence)
     groups = {g.name: tuple(key[i] for key in noisy.keys) for i, g in enumerate(question.group_by)}
@@ -63,7 +78,7 @@ def answered(plan: Plan, noisy: NoisyCounts) -> Answered:
     places = ordered(question, columns, len(left))
     level = plan.confidence
     if places and len(noisy.keys) > 1 and chosen_by_noise(plan):
-        level = corrected(level, 1 if at_once(plan) else len(places), len(noisy.keys))
+        level = corrected(level, 1 if noisy.joint or at_once(plan) else len(places), len(noisy.keys))
         made = estimates(plan.recipes, plan.steps, noisy, level)  # the same values, with other ends
     found_ends = ((e.name, _intervals(e, left, kinds[e.name])) for e in made)
     intervals: dict[str, Sequence[Ends]] = {name: ends for name, ends in found_ends if ends is not None}
@@ -85,7 +100,7 @@ def answered(plan: Plan, noisy: NoisyCounts) -> Answered:
 
 
 def _computed_intervals(
-    plan: Plan, noisy: NoisyCounts, left: Sequence[int], columns: Mapping[str, Cells], level: float
+    plan: Plan, noisy: Fitted, left: Sequence[int], columns: Mapping[str, Cells], level: float
 ) -> dict[str, list[Ends]]:
     """The intervals of the derived columns that are shown, in the groups that HAVING leaves."""
     question = plan.question
@@ -93,9 +108,8 @@ def _computed_intervals(
     wanted = [d for d in question.derived if d.name in question.outputs and d.name in numeric]
     if not wanted:
         return {}
-    noised = {step.measure: step for step in plan.steps if isinstance(step, Noised)}
     names = frozenset(g.name for g in question.group_by)
-    at = Noisy(plan.recipes, noised, noisy, left, columns, names, having_by_noise(plan))
+    at = Noisy(plan.recipes, noisy, left, columns, names, having_by_noise(plan))
     out: dict[str, list[Ends]] = {}
     for d in wanted:
         ends = interval_of(d.expr, at, level)
@@ -158,25 +172,19 @@ def _dated(numbers: Cells, kind: Kind | None) -> Cells:
 # ---- estimates -------------------------------------------------------------------------------------------------------
 
 
-def estimates(
-    recipes: Sequence[Recipe], steps: Sequence[Step], noisy: NoisyCounts, confidence: float
-) -> list[Estimate]:
+def estimates(recipes: Sequence[Recipe], steps: Sequence[Step], noisy: Fitted, confidence: float) -> list[Estimate]:
     """Every output of a question, computed from noised measures.
 
     Guarantee: post-processing; the answers cost nothing beyond their measures [DR14].
     """
-    noised = {step.measure: step for step in steps if isinstance(step, Noised)}
     ranked = {step.ranks: step for step in steps if isinstance(step, Ranked)}
     out: list[Estimate] = []
     for recipe in recipes:
         if recipe.ranks is not None:
             ranks = ranked[recipe.ranks].error(confidence)
-            out += rank_estimates(
-                recipe, noisy.ranked[recipe.ranks], ranks, cells_of(recipe, noisy, noised), confidence
-            )
+            out += rank_estimates(recipe, noisy.ranked[recipe.ranks], ranks, noisy.cells(recipe), confidence)
         else:
-            parts = [(noisy.measured[m], noised[m]) for m in recipe.measures]
-            out.append(function_named(recipe.function).estimate(recipe, parts, confidence))
+            out.append(noisy.estimate(recipe, confidence))
     return out
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import combinations
 from typing import TYPE_CHECKING, Any, Self
 
 from curador.errors import CuradorError, InvalidParameter, QuestionRefused
@@ -56,6 +57,7 @@ class TableQuery:
     skipped: int = 0
     contribution: Contribution | None = None
     source: PerUnit | UnionAll | None = None
+    sets: tuple[tuple[str, ...], ...] = ()
 
     @classmethod
     def of(cls, name: str, tables: Mapping[str, Table]) -> Self:
@@ -180,6 +182,31 @@ class TableQuery:
         distinct([g.name for g in everything], "groups")
         return replace(self, groups=everything, keys=(*self.keys, *_keys(keys, [g.name for g in found])))
 
+    def grouping_sets(self, *sets: Iterable[str]) -> Self:
+        """Measure in several groupings at once, with totals that agree: each set by the names of its groups.
+
+        A name is that of a group, or of a column to group by.  Groups that no set names are in all of them.
+
+        >>> keyed = {"sex": {"type": "text", "keys": ["F", "M"]}, "old": "boolean"}
+        >>> q = TableQuery.of("t", {"t": Table("t.csv", columns=keyed)}).grouping_sets(["sex"], ["old"], [])
+        >>> q.sets, TableQuery.of("t", q.tables).rollup("sex", "old").sets
+        ((('sex',), ('old',), ()), (('sex', 'old'), ('sex',), ()))
+        """
+        wanted = [(one,) if isinstance(one, str) else tuple(one) for one in sets]
+        named = tuple(dict.fromkeys(name for one in wanted for name in one))
+        groups = [g.name for g in self.groups]
+        found = self.group_by(*(name for name in named if name not in groups))
+        before = self.sets or (tuple(name for name in groups if name not in named),)
+        return replace(found, sets=tuple((*one, *more) for one in before for more in wanted))
+
+    def rollup(self, *names: str) -> Self:
+        """Grouping sets of these groups, then without the last, and so on down to the total."""
+        return self.grouping_sets(*(names[:n] for n in range(len(names), -1, -1)))
+
+    def cube(self, *names: str) -> Self:
+        """Grouping sets of these groups and of every choice among them, down to the total."""
+        return self.grouping_sets(*(some for n in range(len(names), -1, -1) for some in combinations(names, n)))
+
     def tree(self, name: str, totals: Mapping[tuple[str, ...], int] | None = None) -> Self:
         """Measure at every level of a declared tree; ``totals`` are public totals of nodes, by path from the top."""
         trees = self.tables[self.table].trees
@@ -257,6 +284,7 @@ class TableQuery:
             offset=self.skipped,
             contribution=self.contribution,
             source=self.source,
+            sets=self.sets,
             shown=tuple(n for name in self.listed for n in measured.get(name, (name,))),
             **{"aggregates": self.outputs, **after},
         )

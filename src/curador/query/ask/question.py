@@ -27,6 +27,9 @@ from curador.query.tables.names import distinct, identifier, suggestion
 MOST_OUTPUTS = 100
 """The most answers of one question: each takes its share of the budget."""
 
+MOST_SETS = 32
+"""The most grouping sets of one question: a cube of five columns."""
+
 MOST_PARTS = 10_000
 """The most parts of all expressions of one question.  Inner queries repeat what they name, so that a text of 4,000
 words could have 100,000, and each part takes time in every step of planning."""
@@ -116,6 +119,9 @@ class Question:
     those the ones that are ``shown``, in that order.  What is not shown is measured all the same: HAVING, ORDER BY and
     derived columns may use it.
 
+    ``sets`` are the grouping sets, each by the names of its groups: with them the answer has the groups of every set,
+    NULL standing for all keys of a group that a set leaves out.
+
     ``tree`` names a declared hierarchy to release at all its levels, ``totals`` public totals of its nodes (by path)
     to adjust to.  Derived columns, HAVING, ORDER BY, LIMIT and OFFSET see noised answers only.
 
@@ -140,6 +146,7 @@ class Question:
     derived: tuple[Derived, ...] = ()
     shown: tuple[str, ...] = ()
     offset: int = 0
+    sets: tuple[tuple[str, ...], ...] = ()
 
     def __post_init__(self) -> None:
         identifier(self.table, "A table")
@@ -153,6 +160,7 @@ class Question:
         set_fields(self, offset=whole(self.offset, "OFFSET"))
         self._check_outputs()
         self._check_keys()
+        self._check_sets()
         place = {g.name: i for i, g in enumerate(self.group_by)}
         set_fields(self, keys=tuple(sorted(self.keys, key=lambda k: min(place[name] for name in k.groups))))
         self._write_out()
@@ -234,6 +242,24 @@ class Question:
         if self.totals and self.tree is None:
             raise QuestionRefused("Totals belong to a tree.", fix="Name the tree, or leave totals out.")
 
+    def _check_sets(self) -> None:
+        groups = [g.name for g in self.group_by]
+        for name in (name for one in self.sets for name in one):
+            if name not in groups:
+                raise QuestionRefused(f"{name!r} is in a grouping set and is no group.", fix=suggestion(name, groups))
+        if any(len(set(one)) < len(one) for one in self.sets):
+            raise QuestionRefused("A grouping set names a group twice.", fix="Name it once.")
+        sets = tuple(tuple(name for name in groups if name in one) for one in self.sets)
+        if len(set(sets)) < len(sets):
+            raise QuestionRefused("A grouping set is there twice.", fix="Each set is shown once: list it once.")
+        if len(sets) > MOST_SETS:
+            raise QuestionRefused(f"There are {len(sets)} grouping sets; the most is {MOST_SETS}.", fix="Split it.")
+        if sets and self.tree is not None:
+            raise QuestionRefused("A tree has its own levels.", fix="Leave the grouping sets out.")
+        if sets and {name for one in sets for name in one} != set(groups):
+            raise QuestionRefused("A group is in no grouping set.", fix="Leave it out, or name it in one.")
+        set_fields(self, sets=() if sets == (tuple(groups),) else sets)  # one form for one question
+
     def _write_out(self) -> None:
         """Write derived columns, and HAVING, in terms of groups and aggregates alone."""
         known: dict[Name, Expr] = {Name(n): Name(n) for n in self.columns[: len(self.columns) - len(self.derived)]}
@@ -272,6 +298,11 @@ class Question:
     def _computed(self) -> tuple[str, ...]:
         measured = (name for o in self.aggregates for name in o.aggregate.outputs(o.name))
         return (*measured, *(d.name for d in self.derived))
+
+    def axes(self, groups: Iterable[Expr]) -> tuple[int, ...]:
+        """The places of some of its groups, ascending."""
+        kept = set(groups)
+        return tuple(i for i, group in enumerate(self.group_by) if group.expr in kept)
 
     @cached_property
     def rows(self) -> RowSet:
@@ -336,6 +367,7 @@ class Question:
                 derived=tuple(Derived(d["name"], expr_from_json(d["expr"])) for d in data["derived"]),
                 shown=tuple(map(str, data["shown"])),
                 offset=data["offset"],
+                sets=tuple(map(tuple, data["sets"])),
             )
         except (TypeError, KeyError, AttributeError):
             raise QuestionRefused("This is not a question that to_json() wrote.", fix="Use to_json().") from None

@@ -78,10 +78,8 @@ class OverGroups(Expr, tag="over"):
         if places != bool(self.order) or len(self.order) != len(self.descending):
             what = "needs ORDER BY" if places else "adds up all groups, and takes no ORDER BY"
             raise QuestionRefused(f"{self.function.upper()} OVER {what}.", fix=_WINDOW)
-        if any(isinstance(e, OverGroups) for e in self.parts) or not all(
-            isinstance(e, ex.Name) for e in self.partition
-        ):
-            raise QuestionRefused("A window stands in a window, or is not divided by groups.", fix=_WINDOW)
+        if any(windows(e) for e in self.parts):
+            raise QuestionRefused("A window stands in a window.", fix=_WINDOW)
         super().__post_init__()
 
 

@@ -84,6 +84,12 @@ class Checked:
             found[d.name] = answer_kind(d.expr, known)
         return {name: found.get(name, Kind.REAL) for name in self.question.columns}
 
+    @property
+    def every_row(self) -> bool:
+        """Whether every row is in one of its public groups: no key is left out, and no value is missing."""
+        whole = self.keys is not None and not self.question.keys and self.question.tree is None
+        return whole and all(t.domain is not None and not t.nullable for t in self.groups)
+
     def require_bounds(self) -> None:
         """Refuse what would be summed or ranked without bounds; a planner may first offer to learn them."""
         for output, t in zip(self.question.aggregates, self.columns, strict=True):
@@ -120,6 +126,8 @@ def check(question: Question, tables: Mapping[str, Table], public_rows: PublicRo
     keys = _keys(question, tables, groups, public_rows)
     if keys is None and any(o.aggregate.function == "top_k" for o in question.aggregates):
         question = _largest_shown(question)
+    if question.sets:
+        _check_sets(question, keys)
     if question.contribution is not None and rows.table.unit.id is None:
         raise QuestionRefused("A row is in one group, once: nothing to bound.", fix="Leave bounded() out.")
     question = _resolved_after(question, groups, columns)
@@ -337,6 +345,25 @@ def _product(order: list[str], lists: _Lists) -> tuple[tuple[Key, ...], ...]:
     where = [names_of.index(name) for name in order]
     rows_of = (sum(choice, ()) for choice in product(*(rows for _, rows in lists)))
     return tuple(tuple(row[i] for i in where) for row in rows_of)
+
+
+ADDED_UP = ("count", "count_distinct", "sum", "mean", "variance", "std")
+"""Aggregates whose measures of a total are the sums of those of its parts."""
+
+
+def _check_sets(question: Question, keys: tuple[tuple[Key, ...], ...] | None) -> None:
+    if keys is None:
+        raise QuestionRefused(
+            "GROUPING SETS, ROLLUP and CUBE are over public keys.",
+            fix="Declare keys for the columns (or a tree of them), or ask for each set by itself.",
+        )
+    for output in question.aggregates:
+        what = output.aggregate
+        if what.function not in ADDED_UP or (what.function == "count_distinct" and what.column is not None):
+            raise QuestionRefused(
+                f"{output.name!r} is a {what.function}: that of a total is not made of those of its parts.",
+                fix="Ask for it with one GROUP BY, or use COUNT, SUM and AVG.",
+            )
 
 
 def _tree_keys(question: Question, table: Table) -> tuple[tuple[Key, ...], ...]:

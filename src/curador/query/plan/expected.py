@@ -13,20 +13,24 @@ from dataclasses import dataclass
 
 from curador.errors import InvalidParameter, QuestionRefused
 from curador.mechanisms.base import checked_confidence
+from curador.mechanisms.thresholded import Thresholded
 from curador.numbers import Number, positive, rational, set_fields
 from curador.query.aggregates.around import reach_in_ranks
-from curador.query.aggregates.base import Function, Recipe, function_named
+from curador.query.aggregates.base import Function, NoisyMeasure, Recipe, function_named
 from curador.query.aggregates.linear import Forms, LinearForm, form_error, forms_of, linear
 from curador.query.aggregates.measure import Measure
 from curador.query.ask.question import Derived, Question
 from curador.query.language import answers as an
 from curador.query.language import expressions as ex
+from curador.query.language.answers import windows
 from curador.query.language.expressions import Expr
 from curador.query.language.trees import names
 from curador.query.plan.steps import Noised, Ranked, Step
 
 RANKS = "ranks"
 """The unit of errors that are counted in rows between values in their order."""
+Laws = Mapping[Measure, NoisyMeasure]
+"""The noise of each measure in one group."""
 
 SIZES = (100, 1_000, 10_000, 100_000)
 """The numbers of rows for which an error is given where their number is not public."""
@@ -96,7 +100,8 @@ class Expected:
     to agree.  ``units`` is set where the output's own noise selects groups: it holds in those of at least so many
     units, given that they are shown; smaller ones may be further off.  ``spread`` is set where it holds for values
     of at least that standard deviation: that of values spread evenly over their bounds.  ``interval`` is set for
-    quantiles with an interval in values: about how many ranks it reaches to each side.
+    quantiles with an interval in values: about how many ranks it reaches to each side.  ``by`` is the grouping set
+    that it holds in, where there are several.
     """
 
     output: str
@@ -108,14 +113,15 @@ class Expected:
     units: int | None = None
     spread: float | None = None
     interval: float | None = None
+    by: tuple[str, ...] | None = None
 
 
 def expected(
-    recipes: Sequence[Recipe], steps: Sequence[Step], rows: int | None, confidence: float
+    recipes: Sequence[Recipe], steps: Sequence[Step], laws: Laws, rows: int | None, confidence: float
 ) -> tuple[Expected, ...]:
-    """The error to expect of every output, where ``rows`` rows are behind it."""
-    noised = {step.measure: step for step in steps if isinstance(step, Noised)}
+    """The error to expect of every output, where ``rows`` rows are behind it and measures have these laws."""
     ranked = {step.ranks: step for step in steps if isinstance(step, Ranked)}
+    noised = {step.measure: step for step in steps if isinstance(step, Noised)}
     found: list[Expected] = []
     for recipe in recipes:
         if recipe.ranks is not None:
@@ -125,8 +131,8 @@ def expected(
                 reach = reach_in_ranks(recipe.around, recipe.ranks.quantiles, noise, confidence)
             found += [Expected(output, ranks, confidence, RANKS, interval=reach) for output in recipe.outputs]
             continue
-        function, parts = function_named(recipe.function), [noised[m] for m in recipe.measures]
-        chosen = next((p.selection for p in parts if p.selection is not None), None)
+        function, parts = function_named(recipe.function), [laws[m] for m in recipe.measures]
+        chosen = _selection(parts)
         spread = function.assumes(recipe)
         level, units = (confidence, None) if chosen is None else (_given(confidence), chosen.least(confidence))
         if function.by_answers:
@@ -144,7 +150,7 @@ def expected(
 def computed(
     question: Question,
     recipes: Sequence[Recipe],
-    steps: Sequence[Step],
+    laws: Laws,
     rows: int | None,
     confidence: float,
     groups: int | None,
@@ -155,9 +161,8 @@ def computed(
     of several, at most that of its parts, all within theirs at once by a union bound.  ``groups`` is how many groups a
     total over all of them adds up, None where that is not known.
     """
-    noised = {step.measure: step for step in steps if isinstance(step, Noised)}
     sure = groups if question.having is None else None
-    known = _Parts(forms_of(recipes, noised), {o: r for r in recipes for o in r.outputs}, noised, sure)
+    known = _Parts(forms_of(recipes, laws), {o: r for r in recipes for o in r.outputs}, laws, sure)
     outputs = {output for recipe in recipes for output in recipe.outputs}
     renamed = {ex.Name(name) for name in outputs}  # another name for an answer: its error is the same
     wanted = [d for d in question.derived if d.name in question.outputs and d.expr not in renamed]
@@ -166,13 +171,15 @@ def computed(
 
 def _computed(derived: Derived, known: _Parts, rows: int | None, confidence: float) -> Expected:
     parts = known.noisy(derived.expr)
+    if not windows(derived.expr) and not {n.column for n in names(derived.expr)} & set(known.made):
+        return Expected(derived.name, 0.0, confidence)  # of groups alone
     if parts is None:
         return Expected(derived.name, None, confidence)
     used = [
         known.made[name].measures for part in parts for name in {n.column for n in names(part)} if name in known.made
     ]
     steps = [known.noised[m] for measures in used for m in measures]
-    chosen = next((s.selection for s in steps if s.selection is not None), None)
+    chosen = _selection(steps)
     level, units = (confidence, None) if chosen is None else (_given(confidence), chosen.least(confidence))
     level = 1 - (1 - level) / max(1, len(parts))
     if rows is None and any(known.by_rows(part) for part in parts):
@@ -187,7 +194,7 @@ class _Parts:
 
     forms: Forms
     made: Mapping[str, Recipe]
-    noised: Mapping[Measure, Noised]
+    noised: Laws
     groups: int | None
 
     def form(self, e: Expr) -> LinearForm | None:
@@ -248,6 +255,11 @@ class _Parts:
             factor = (1 / right if right else 0.0) if e.op == "/" else left if left is not None else right
             return (found[0] + found[1]) * (factor or 0.0)  # that of the constant is 0
         return sum(found)
+
+
+def _selection(parts: Sequence[NoisyMeasure]) -> Thresholded | None:
+    """The selection of groups that draws one of these noises, if there is one."""
+    return next((p.selection for p in parts if isinstance(p, Noised) and p.selection is not None), None)
 
 
 def _given(confidence: float) -> float:

@@ -5,7 +5,7 @@ Nothing here is worded: the texts for a mechanism, a note or a neighbour are cho
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from functools import singledispatch
 from typing import TYPE_CHECKING, Any
@@ -17,6 +17,7 @@ from curador.query.aggregates.measure import MeasureKind, Search
 from curador.query.language.answers import RANKINGS, windows
 from curador.query.language.rows import PerUnit, most_rows
 from curador.query.language.trees import names
+from curador.query.plan.expected import Expected
 from curador.query.plan.steps import Largest, Noised, Ranked, Selected, Step
 
 if TYPE_CHECKING:
@@ -40,6 +41,7 @@ def facts_of(plan: Plan) -> Facts:
         "where": None if question.where is None else str(question.where),
         "groups": [group.name for group in question.group_by],
         "keys": None if plan.checked.keys is None else len(plan.checked.keys),
+        "sets": [list(one) for one in question.sets],
         "budget": plan.budget.to_json(),
         "guarantee": plan.guarantee.to_json(),
         "event": plan.event.to_json(),
@@ -47,22 +49,28 @@ def facts_of(plan: Plan) -> Facts:
         "rows": plan.rows,
         "prepared": plan.prepared is not None,  # not which copy: its digest would reveal something about the rows
         "steps": [{**step_facts(s), "share": str(s.share), "event": s.event.to_json()} for s in plan.steps],
-        "expected": [
-            {
-                "output": e.output,
-                "error": e.value,
-                "unit": e.unit,
-                "confidence": e.confidence,
-                "by_rows": [list(pair) for pair in e.by_rows],
-                "fitted": e.fitted,
-                "units": e.units,
-                "spread": e.spread,
-                "interval": e.interval,
-            }
-            for e in plan.expected
-        ],
+        "expected": expected_facts(plan.expected),
         "notes": notes_of(plan),
     }
+
+
+def expected_facts(found: Sequence[Expected]) -> list[dict[str, Any]]:
+    """The errors to expect, as plain values."""
+    return [
+        {
+            "output": e.output,
+            "error": e.value,
+            "unit": e.unit,
+            "confidence": e.confidence,
+            "by_rows": [list(pair) for pair in e.by_rows],
+            "fitted": e.fitted,
+            "units": e.units,
+            "spread": e.spread,
+            "interval": e.interval,
+            "by": None if e.by is None else list(e.by),
+        }
+        for e in found
+    ]
 
 
 @singledispatch
@@ -130,7 +138,8 @@ def chosen_by_noise(plan: Plan) -> bool:
 
 def at_once(plan: Plan) -> bool:
     """Whether the noise of one group moves the answers of others: then intervals are corrected for all at once."""
-    return plan.question.tree is not None or any(windows(d.expr) for d in plan.question.derived)
+    q = plan.question
+    return q.tree is not None or bool(q.sets) or any(windows(d.expr) for d in q.derived)
 
 
 def can_cut(plan: Plan) -> bool:
@@ -172,6 +181,9 @@ def notes_of(plan: Plan) -> list[dict[str, Any]]:
         found.append({"code": "spread-evenly", "deviation": spread})
     if question.tree is not None:
         found.append({"code": "tree-fitted"})
+    if question.sets:
+        several = any(isinstance(s, Noised) and s.measure.level is not None for s in plan.steps)
+        found.append({"code": "sets-fitted" if several else "sets-added"})
     if question.having is not None or question.order_by or question.limit is not None or question.offset:
         found.append({"code": "post-processing"})
     if question.derived:

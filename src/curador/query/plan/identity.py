@@ -14,20 +14,21 @@ import os
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import fields, is_dataclass
+from dataclasses import fields, is_dataclass, replace
 from datetime import date
 from enum import Enum
 from fractions import Fraction
-from itertools import count
+from itertools import combinations, count, product
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 from curador.forks import process
 from curador.mechanisms.sensitivity import Contribution
-from curador.query.aggregates.measure import Measure
+from curador.query.aggregates.measure import Measure, MeasureKind
+from curador.query.ask.question import Question
 from curador.query.language.expressions import Expr
 from curador.query.plan.checked import Checked
-from curador.query.plan.measurement import declared_limits
+from curador.query.plan.measurement import declared_limits, limits
 from curador.query.tables.columns import Key
 from curador.query.tables.csv_format import CsvFormat
 from curador.query.tables.sources import Files, Frame
@@ -99,6 +100,34 @@ def measure_codes(plan: Plan) -> dict[str, Measure]:
     """Each measure of a plan by a digest that other plans of the same exact number share, whatever its noise."""
     read = digest(_read(plan.checked, plan.contribution, None))
     return {digest([read, m.code]): m for m in plan.measures}
+
+
+MOST_CONTAINED = 4
+"""Of how many groups at most every choice is looked at for sums; of more, only single ones and the total."""
+
+
+def contained_codes(plan: Plan) -> list[str]:
+    """The codes of measures that are sums of what a plan measures: the same rows in fewer groups.
+
+    Only where these sums are the same numbers: nothing is cut from a unit, and every row is in a group.
+    """
+    checked, found = plan.checked, []
+    if not checked.question.group_by or not checked.rows.single or not checked.every_row:
+        return []
+    pairs = list(zip(checked.question.group_by, checked.groups, strict=True))
+    sizes = range(len(pairs)) if len(pairs) <= MOST_CONTAINED else (0, 1)
+    for kept in (kept for size in sizes for kept in combinations(pairs, size)):
+        q = checked.question
+        asked = Question(q.table, q.aggregates, q.joins, q.where, tuple(g for g, _ in kept), source=q.source)
+        keys = tuple(product(*(t.domain or () for _, t in kept)))
+        fewer = replace(checked, question=asked, groups=tuple(t for _, t in kept), keys=keys)
+        read = digest(_read(fewer, limits(fewer), None))
+        found += [digest([read, m.code]) for m in plan.measures if m.kind in ADDED_UP]
+    return found
+
+
+ADDED_UP = (MeasureKind.ROWS, MeasureKind.PRESENT, MeasureKind.SUM, MeasureKind.CENTRED, MeasureKind.SQUARES)
+"""Measures of which that of a total is the sum of those of its parts."""
 
 
 def _read(checked: Checked, contribution: Contribution, copy: object) -> dict[str, object]:

@@ -38,9 +38,16 @@ def recipes(checked: Checked, contribution: Contribution) -> tuple[Recipe, ...]:
     ]
     if contribution.rows == 1:
         made = list(map(_units_as_rows, made))
+    if checked.question.sets and contribution.groups > 1:
+        units = next((r.asked for r in made if r.function == "count_distinct"), None)
+        if units is not None:
+            raise QuestionRefused(
+                f"{units!r} counts units, which may be in several groups: the total is not the sum of its parts.",
+                fix="Ask for it with one GROUP BY, or count rows.",
+            )
     if checked.question.tree is not None:
         tree = Hierarchy(tuple(tuple(map(str, key)) for key in checked.keys or ()), checked.question.totals)
-        made = [over_tree(recipe, tree) for recipe in made]
+        made = [over_tree(recipe, tree, [g.expr for g in checked.question.group_by]) for recipe in made]
     return tuple(made)
 
 

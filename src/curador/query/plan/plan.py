@@ -6,7 +6,7 @@ same budget makes an equal plan, whichever door the question came through.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
@@ -17,14 +17,15 @@ from curador.mechanisms.sensitivity import Contribution
 from curador.privacy import Guarantee, Neighbors
 from curador.query.aggregates.base import Recipe
 from curador.query.aggregates.measure import Measure, MeasureKind
+from curador.query.answer.fitted import laws_of_sets
 from curador.query.answer.noise import Found, noise
 from curador.query.answer.noisy import to_bytes
 from curador.query.ask.question import Question
 from curador.query.language.expressions import Name
 from curador.query.plan.checked import Checked
-from curador.query.plan.expected import Expected, computed, expected
+from curador.query.plan.expected import Expected, Laws, computed, expected
 from curador.query.plan.facts import Facts, facts_of
-from curador.query.plan.identity import digest, measure_codes, plan_code, text_of
+from curador.query.plan.identity import contained_codes, digest, measure_codes, plan_code, text_of
 from curador.query.plan.measurement import declared_limits
 from curador.query.plan.steps import Noised, Ranked, Selected, Step
 from curador.query.tables.sources import EngineTable
@@ -70,6 +71,8 @@ class Plan:
         selects = any(isinstance(step, Selected) for step in self.steps)
         noised = {step.measure for step in self.steps if isinstance(step, Noised)}
         noised |= {step.ranks.measure for step in self.steps if isinstance(step, Ranked)}
+        if self.question.sets:  # margins are measured instead of cells, or besides
+            noised |= {m.of_groups for m in noised}
         needed = {m for recipe in self.recipes for m in recipe.measures}
         needed |= {recipe.around for recipe in self.recipes if recipe.around is not None}
         if (self.checked.keys is None and not selects) or not needed <= noised:
@@ -130,12 +133,31 @@ class Plan:
     @cached_property
     def expected(self) -> tuple[Expected, ...]:
         """The error of every output that is shown, before anything is spent."""
-        found = expected(self.recipes, self.steps, self.rows, self.confidence)
+        return self.expected_by(self.laws)
+
+    @property
+    def laws(self) -> list[Laws]:
+        """The noise of each measure in one group: of each grouping set, where there are several."""
+        if self.question.sets:
+            return laws_of_sets(self)
+        return [{s.measure: s for s in self.steps if isinstance(s, Noised)}]
+
+    def expected_by(self, laws: Sequence[Laws]) -> tuple[Expected, ...]:
+        """The error of every output that is shown, for such noise in each grouping set."""
+        if not self.question.sets:
+            shared = not all(isinstance(law, Noised) for law in laws[0].values())  # by several groups: no law of totals
+            keys = None if shared else self.checked.keys
+            return self._expected(laws[0], None if keys is None else len(keys))
+        each = zip(self.question.sets, laws, strict=True)
+        found = [replace(e, by=by) for by, one in each for e in self._expected(one, None)]
+        return tuple(sorted(found, key=lambda e: self.question.outputs.index(e.output)))
+
+    def _expected(self, laws: Laws, groups: int | None) -> tuple[Expected, ...]:
+        found = expected(self.recipes, self.steps, laws, self.rows, self.confidence)
         if self.question.derived:
-            groups = None if self.checked.keys is None else len(self.checked.keys)
             again = {d.expr: d.name for d in self.question.derived}
             found += tuple(replace(e, output=again[Name(e.output)]) for e in found if Name(e.output) in again)
-            found += computed(self.question, self.recipes, self.steps, self.rows, self.confidence, groups)
+            found += computed(self.question, self.recipes, laws, self.rows, self.confidence, groups)
         shown = self.question.outputs
         return tuple(sorted((e for e in found if e.output in shown), key=lambda e: shown.index(e.output)))
 
@@ -165,6 +187,11 @@ class Plan:
             made[key] = {code: m.label for code, m in measure_codes(self).items()}
         found: dict[str, str] = made[key]
         return found
+
+    @cached_property
+    def contained(self) -> Sequence[str]:
+        """Digests of further exact numbers that are sums of those it measures."""
+        return contained_codes(self)
 
     @cached_property
     def measures(self) -> tuple[Measure, ...]:

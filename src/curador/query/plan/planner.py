@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -13,9 +14,10 @@ from curador.errors import InvalidParameter, QuestionRefused
 from curador.mechanisms.base import checked_confidence
 from curador.mechanisms.sensitivity import Contribution
 from curador.numbers import Number, positive, rational, set_fields, up, whole
-from curador.privacy import ApproxDP, Guarantee, Neighbors, PureDP
+from curador.privacy import ZCDP, ApproxDP, Guarantee, Neighbors, PureDP
 from curador.query.aggregates.around import around, cell_effect, most_cells
 from curador.query.aggregates.base import Recipe
+from curador.query.aggregates.consistent import KeyTable, worth_measuring
 from curador.query.aggregates.measure import Measure, MeasureKind, RankSearch
 from curador.query.aggregates.ranks import bounds
 from curador.query.ask.question import Output, Question
@@ -28,6 +30,7 @@ from curador.query.plan.identity import text_of
 from curador.query.plan.items import NoiseItem, RankItem, TopItem
 from curador.query.plan.measurement import constant, declared_limits, limits, public_rows, recipes
 from curador.query.plan.plan import Plan
+from curador.query.plan.split import INVERSE, INVERSE_SQUARE
 from curador.query.plan.steps import Noised, Ranked, Step
 
 if TYPE_CHECKING:
@@ -136,7 +139,7 @@ class Planner:
 
     def plan(self, budget: Guarantee) -> Plan:
         """The plan that a budget buys."""
-        bought = allocate(budget, self._wanted)
+        bought = allocate(budget, self._wanted_in(budget))
         free = tuple(Noised(m, m.sensitivity(*self._reach), None, constant=n) for m, n in self._public.items())
         return Plan(
             self.checked,
@@ -259,6 +262,37 @@ class Planner:
             raise InvalidParameter(f"The weight of {recipe.asked!r} is out of range.", fix="Choose one near 1.")
         return float(weight)
 
+    def _wanted_in(self, budget: Guarantee) -> Wanted:
+        """What is paid for; over grouping sets, which margins are measured depends on how noise falls with money."""
+        if not self._cube:
+            return self._wanted
+        gaussian = isinstance(budget, ZCDP) and self.noise != "laplace"
+        items = [item for noised in self._wanted.items for item in self._margins(noised, gaussian)]
+        return replace(self._wanted, items=tuple(items))
+
+    def _margins(self, item: NoiseItem | RankItem | TopItem, gaussian: bool) -> list[NoiseItem | RankItem | TopItem]:
+        """The margins of a measure that are worth measuring, in place of its cells alone."""
+        cells, groups = self._table, self.checked.question.group_by
+        if not isinstance(item, NoiseItem) or not cells.full:
+            return [item]
+        shown = [tuple(i for i, g in enumerate(groups) if g.name in one) for one in self.checked.question.sets]
+        made = {cells.axes: item}
+        for axes in shown:
+            if axes not in made:
+                kept = tuple(sorted((groups[i].expr for i in axes), key=text_of))
+                m = replace(item.measure, level=kept, nodes=math.prod(cells.sizes[i] for i in axes))
+                made[axes] = replace(
+                    item, measure=m, sensitivity=m.sensitivity(*self._reach), coordinates=m.nodes, counts_units=False
+                )
+        spreads = {axes: one.spread_rho if gaussian else one.spread for axes, one in made.items()}
+        power = INVERSE if gaussian else INVERSE_SQUARE
+        found = worth_measuring(cells.sizes, shown, spreads, power)
+        return [replace(made[axes], weight=item.weight * weight) for axes, weight in found.items()]
+
+    @cached_property
+    def _table(self) -> KeyTable:
+        return KeyTable(self.checked.keys or ((),))
+
     @cached_property
     def _wanted(self) -> Wanted:
         neighbors, kept = self.checked.table.neighbors, self.contribution
@@ -291,10 +325,14 @@ class Planner:
         if isinstance(step, Noised) and step.measure.kind is MeasureKind.AROUND:
             return 1 + len(self._measured) + len(self.recipes) + [r.around for r in self.recipes].index(step.measure)
         if isinstance(step, Noised):
-            return 1 + list(self._measured).index(step.measure)
+            return 1 + list(self._measured).index(step.measure.of_groups if self._cube else step.measure)
         if isinstance(step, Ranked):
             return 1 + len(self._measured) + [r.ranks for r in self.recipes].index(step.ranks)
         return 0
+
+    @property
+    def _cube(self) -> bool:
+        return bool(self.checked.question.sets)
 
     @cached_property
     def _measured(self) -> dict[Measure, None]:

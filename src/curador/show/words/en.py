@@ -72,6 +72,8 @@ TEXTS = {
     "by-rows": "depends on the rows behind it:",
     "by-answers": "depends on the answers it is computed from",
     "at-rows": "{n} rows",
+    "in-set": "{output} by {groups}",
+    "in-all": "{output} in all",
     "exact": "exact",
     "before-fit": "± {error} before the levels are made to agree",
     "ranks": "± {error} ranks",
@@ -151,6 +153,20 @@ TEXTS = {
     "at least {units} units.",
     "tree-fitted": "Counts are noised at every level of the tree, then made to agree and not to be negative; public totals "
     "are kept. That costs nothing, and pulls small counts up: they are no longer unbiased.",
+    "sets-added": "The finest groups are measured; every total is the sum of its parts, and has the noise of all of them. NULL in a "
+    "group stands for all its keys. Rows without one of the keys are in no total.",
+    "sets-fitted": "Several of the groupings are measured, each with a share of the budget, then made to agree by least squares: "
+    "every total is exactly the sum of its parts, and has the interval of what it is made of. NULL in a group stands for "
+    "all its keys. Rows without one of the keys are in no total.",
+    "adjusted": "Adjusted by least squares, with {names}: numbers about the same rows agree in all of them, exactly. It reads only what "
+    "was released, and is free; intervals are those of the adjusted numbers.",
+    "adjusted-together": "Made to agree by least squares, after the noise and for free, with the errors stated: {names}.",
+    "apart-cut": "Not adjusted to other tables of the same rows: of each unit other rows are cut for other groups, so that totals really "
+    "differ.",
+    "apart-null": "Not adjusted to other tables of the same rows: rows without one of the keys are left out here, so that totals really "
+    "differ. Columns with keys that are declared never to be NULL agree.",
+    "apart-otherwise": "Not adjusted to other tables of the same rows: its groups are chosen, or made to agree among themselves.",
+    "contained": "{measures}: the sum over the groups of charge {charge} is already bought; here it is measured again, with noise of its own.",
     "computed": "What is computed from answers is post-processing and free. Sums and differences have intervals by the joint law of their noise, ratios by Fieller's method; for all else its parts cover at once, which is wider. An interval without ends says that a denominator may be zero.",
     "extreme-of-noised": "The least or largest of several noised answers is drawn towards the largest noise: it lies further out than that of the true ones. Its interval allows for that.",
     "places-of-noised": "Places are those of the noised answers; groups that lie closer than their noise may stand in another order.",

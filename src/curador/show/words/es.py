@@ -71,6 +71,8 @@ TEXTS = {
     "expected-error": "error esperado ({confidence})",
     "by-rows": "depende de las filas que haya detrás:",
     "by-answers": "depende de las respuestas con las que se calcula",
+    "in-set": "{output} por {groups}",
+    "in-all": "{output} en total",
     "at-rows": "{n} filas",
     "exact": "exacto",
     "before-fit": "± {error} antes de hacer concordar los niveles",
@@ -151,6 +153,20 @@ TEXTS = {
     "{units} unidades.",
     "tree-fitted": "Los recuentos llevan ruido en cada nivel del árbol, y después se hacen concordar y no ser negativos; los "
     "totales públicos se conservan. Eso no cuesta nada, y sube los recuentos pequeños: dejan de ser insesgados.",
+    "sets-added": "Se miden los grupos más finos; cada total es la suma de sus partes, y tiene el ruido de todas ellas. NULL en un "
+    "grupo representa todas sus claves. Las filas sin una de las claves no están en ningún total.",
+    "sets-fitted": "Se miden varias de las agrupaciones, cada una con una parte del presupuesto, y luego se hacen concordar por mínimos "
+    "cuadrados: cada total es exactamente la suma de sus partes, y tiene el intervalo de aquello de lo que está hecho. NULL "
+    "en un grupo representa todas sus claves. Las filas sin una de las claves no están en ningún total.",
+    "adjusted": "Ajustado por mínimos cuadrados, con {names}: los números sobre las mismas filas concuerdan en todos, exactamente. Solo "
+    "lee lo publicado, y es gratis; los intervalos son los de los números ajustados.",
+    "adjusted-together": "Se hacen concordar por mínimos cuadrados, después del ruido y gratis, con los errores indicados: {names}.",
+    "apart-cut": "No ajustado a otras tablas de las mismas filas: de cada unidad se cortan otras filas para otros grupos, así que los "
+    "totales difieren de verdad.",
+    "apart-null": "No ajustado a otras tablas de las mismas filas: aquí se dejan fuera las filas sin una de las claves, así que los "
+    "totales difieren de verdad. Las columnas con claves que se declaran nunca NULL concuerdan.",
+    "apart-otherwise": "No ajustado a otras tablas de las mismas filas: sus grupos se eligen, o se hacen concordar entre sí.",
+    "contained": "{measures}: la suma sobre los grupos del cargo {charge} ya está comprada; aquí se mide de nuevo, con ruido propio.",
     "computed": "Lo que se calcula con las respuestas es posproceso y gratis. Las sumas y diferencias tienen intervalos por la ley conjunta de su ruido, los cocientes por el método de Fieller; en lo demás sus partes cubren a la vez, que es más ancho. Un intervalo sin extremos dice que un denominador puede ser cero.",
     "extreme-of-noised": "El menor o el mayor de varias respuestas con ruido tiende hacia el ruido más grande: queda más lejos que el verdadero. Su intervalo lo tiene en cuenta.",
     "places-of-noised": "Los puestos son los de las respuestas con ruido; grupos más próximos que su ruido pueden estar en otro orden.",

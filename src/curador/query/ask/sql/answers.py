@@ -14,11 +14,12 @@ from curador.errors import QuestionRefused
 from curador.query.aggregates.base import function_named
 from curador.query.ask.question import Derived, Output
 from curador.query.ask.sql.aggregates import aggregate_of, default_name
-from curador.query.ask.sql.expressions import Reader, is_aggregate, number
+from curador.query.ask.sql.expressions import GROUPINGS, Reader, is_aggregate, number
 from curador.query.ask.sql.relation import matching
 from curador.query.ask.sql.text import expression, only, plain_column, refuse, word
 from curador.query.language import answers as an
 from curador.query.language import expressions as ex
+from curador.query.language.trees import names as names_in
 
 _FUNCTIONS: dict[type[exp.Expr], str] = {
     exp.Round: "round",
@@ -38,7 +39,7 @@ def after_noise(node: exp.Expr) -> bool:
     """Whether a part of SELECT is more than an aggregate by itself, yet made of one, or looks through a window."""
     if is_aggregate(node) and type(node) is not exp.Window:
         return False
-    return any(is_aggregate(part) for part in node.walk())
+    return any(is_aggregate(part) or isinstance(part, GROUPINGS) for part in node.walk())
 
 
 def aggregates_rows(nodes: Iterable[exp.Expr]) -> bool:
@@ -169,6 +170,8 @@ class Answers:
             if grouped is not None:
                 return grouped
         kind = type(node)
+        if kind in GROUPINGS:
+            return self._grouping(node)
         if kind in _FUNCTIONS:
             only(node, self.text, "this", "decimals")
             digits = node.args.get("decimals")
@@ -183,6 +186,20 @@ class Answers:
             only(node.args["to"], self.text, "this")
             return r.read(node.this, depth + 1)
         return None
+
+    def _grouping(self, node: exp.Expr) -> ex.Expr:
+        """1 where a group stands for all its keys, else 0; of several, their bits.  Public keys are never NULL."""
+        only(node, self.text, "expressions")
+        found: ex.Expr | None = None
+        for one in node.expressions:
+            name = self._grouped(one) or (self._named(one) if type(one) is exp.Column else None)
+            if not isinstance(name, ex.Name) or name.column not in self.groups.values():
+                refuse(one, self.text, "GROUPING is of what is grouped by.", "Name a column of GROUP BY.")
+            bit = ex.Case(((ex.IsNull(name), ex.Literal(1)),), ex.Literal(0))
+            found = bit if found is None else ex.Arithmetic("+", ex.Arithmetic("*", ex.Literal(2), found), bit)
+        if found is None:
+            refuse(node, self.text, "GROUPING is of nothing.", "Name a column of GROUP BY.")
+        return found
 
     def _grouped(self, node: exp.Expr) -> ex.Expr | None:
         columns = list(node.find_all(exp.Column))
@@ -206,7 +223,7 @@ class Answers:
         inside, order = node.this, node.args.get("order")
         partition = tuple(self.read(part) for part in node.args.get("partition_by") or [])
         names = set(self.groups.values())
-        if any(not isinstance(part, ex.Name) or part.column not in names for part in partition):
+        if any(not {n.column for n in names_in(part)} <= names or not names_in(part) for part in partition):
             refuse(node, self.text, "PARTITION BY needs groups of the question.", "Divide by what GROUP BY lists.")
         if type(inside) in _PLACES:
             only(inside, self.text)

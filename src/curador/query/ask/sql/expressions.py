@@ -16,6 +16,9 @@ from curador.query.ask.sql.text_functions import RULES as FUNCTIONS
 from curador.query.language import expressions as ex
 
 AGGREGATES = (exp.AggFunc, exp.WithinGroup, exp.Filter, exp.Window)
+GROUPINGS = (exp.Grouping, exp.GroupingId)
+"""What tells the groups of grouping sets apart: of answers, not of rows, though the parser calls it an aggregate."""
+
 OUR_AGGREGATES = ("MEAN", "TOP_K", "HISTOGRAM", "BOUNDS")
 
 
@@ -66,6 +69,8 @@ _WITHIN = (
 
 def is_aggregate(node: exp.Expr) -> bool:
     """Whether a node is an aggregate over rows."""
+    if isinstance(node, GROUPINGS):
+        return False
     return isinstance(node, AGGREGATES) or (isinstance(node, exp.Anonymous) and node.name.upper() in OUR_AGGREGATES)
 
 

@@ -10,13 +10,14 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Any
 
 from sqlglot import exp
 
 from curador.errors import CuradorError, QuestionRefused
 from curador.query.aggregates.base import Aggregate
-from curador.query.ask.question import Derived, Group, Order, Output, Question
+from curador.query.ask.question import MOST_SETS, Derived, Group, Order, Output, Question
 from curador.query.ask.sql.aggregates import aggregate_of, default_name
 from curador.query.ask.sql.answers import Answers, after_noise, aggregates_rows
 from curador.query.ask.sql.expressions import Reader, is_aggregate, number, parse_expression
@@ -109,6 +110,10 @@ def _question(tree: exp.Select, text: str, tables: Mapping[str, Table]) -> Quest
     return question
 
 
+_Set = tuple[ex.Expr, ...]
+"""What one grouping set groups by."""
+
+
 @dataclass(frozen=True)
 class _Item:
     """One column of SELECT as it is written, and what it turned out to be; None is computed from answers."""
@@ -130,7 +135,8 @@ class _Select:
     def question(self) -> Question:
         rows = self.relation.reader()
         items = self._items(rows)
-        tree, groups = self._groups(items, rows)
+        tree, sets = self._groups(items, rows)
+        groups = dict.fromkeys(g for one in sets for g in one)
         group_by = tuple(Group(self._group_name(g, items), g) for g in groups)
         taken = {name.casefold() for name in (*(i.alias or "" for i in items), *(g.name for g in group_by))}
         answers = Answers(rows, {g.expr: g.name for g in group_by}, self._is_unit, taken=taken)
@@ -148,6 +154,7 @@ class _Select:
             source=self.relation.source,
             derived=tuple(answers.derived),
             shown=tuple(n for name in names if name not in grouped for n in measured.get(name, (name,))),
+            sets=tuple(tuple(answers.groups[g] for g in one) for one in sets) if len(sets) > 1 else (),
             **chosen,
         )
 
@@ -181,29 +188,61 @@ class _Select:
     def _is_unit(self, e: ex.Expr) -> bool:
         return is_unit(e, self.relation.rows, self.tables)
 
-    def _groups(self, items: list[_Item], rows: Reader) -> tuple[str | None, list[ex.Expr]]:
+    def _groups(self, items: list[_Item], rows: Reader) -> tuple[str | None, list[_Set]]:
+        """A declared tree, if its levels are rolled up, and the grouping sets: one of them where it is a plain list."""
         group = self.tree.args.get("group")
         if group is None:
-            return None, []
-        only(group, self.text, "expressions", "rollup")
-        nodes = group.expressions
-        rollups = [n for n in [*nodes, *(group.args.get("rollup") or [])] if type(n) is exp.Rollup]
-        if rollups:
-            if len(rollups) > 1 or len(nodes) > 1:
-                refuse(group, self.text, "ROLLUP stands alone.", "Group by ROLLUP(coarse, …, fine) of one tree.")
-            return self._tree(rollups[0], rows)
-        found = [self._grouped(n, items, rows) for n in nodes]
-        if len(set(found)) < len(found):
+            return None, [()]
+        only(group, self.text, "expressions", "rollup", "cube")
+        nodes = list(group.expressions)
+        for node in (*(group.args.get("rollup") or []), *(group.args.get("cube") or [])):  # GROUP BY a, b WITH ROLLUP
+            if node.expressions or len(nodes) < len(group.expressions):
+                refuse(group, self.text, "WITH stands behind another.", "Write ROLLUP(a, b) or CUBE(a, b).")
+            nodes = [type(node)(expressions=group.expressions)]
+        sets: list[_Set] = [()]
+        for node in nodes:
+            found = self._sets(node, items, rows)
+            if len(sets) * len(found) > MOST_SETS:
+                refuse(group, self.text, f"There are more than {MOST_SETS} grouping sets.", "Split it.")
+            sets = [(*one, *more) for one in sets for more in found]
+        if any(len(set(one)) < len(one) for one in sets) or len(set(map(frozenset, sets))) < len(sets):
             refuse(group, self.text, "A group is listed twice.", "List it once.")
-        return None, found
+        if len(nodes) == 1 and type(nodes[0]) is exp.Rollup:
+            for name, tree in self.tables[self.relation.table].trees.items():
+                if list(sets[0]) == [ex.Name(level) for level in tree.levels]:
+                    return name, sets[:1]
+        return None, sets
 
-    def _tree(self, rollup: exp.Expr, rows: Reader) -> tuple[str, list[ex.Expr]]:
-        only(rollup, self.text, "expressions")
-        levels = [rows.read(n) for n in rollup.expressions]
-        for name, tree in self.tables[self.relation.table].trees.items():
-            if levels == [ex.Name(level) for level in tree.levels]:
-                return name, levels
-        refuse(rollup, self.text, "ROLLUP needs a declared tree with these levels.", "Declare the tree in the table.")
+    def _sets(self, node: exp.Expr, items: list[_Item], rows: Reader) -> list[_Set]:
+        """The grouping sets that one item of GROUP BY stands for."""
+        if type(node) not in (exp.Rollup, exp.Cube, exp.GroupingSets):
+            return [(self._grouped(node, items, rows),)]
+        only(node, self.text, "expressions")
+        if type(node) is exp.GroupingSets:
+            nested = (exp.Rollup, exp.Cube, exp.GroupingSets)
+            each = [
+                self._sets(n, items, rows) if type(n) in nested else [self._set(n, items, rows)]
+                for n in node.expressions
+            ]
+            return [one for found in each for one in found]
+        parts = [self._set(n, items, rows) for n in node.expressions]
+        if len(parts) > MOST_SETS.bit_length():
+            refuse(node, self.text, f"There are more than {MOST_SETS} grouping sets.", "Split it.")
+        if type(node) is exp.Rollup:
+            kept = [parts[:n] for n in range(len(parts), -1, -1)]
+        else:
+            kept = [list(some) for n in range(len(parts), -1, -1) for some in combinations(parts, n)]
+        return [tuple(g for part in some for g in part) for some in kept]
+
+    def _set(self, node: exp.Expr, items: list[_Item], rows: Reader) -> _Set:
+        """The groups that stand in brackets, or one that stands without."""
+        if type(node) is exp.Tuple:
+            only(node, self.text, "expressions")
+            return tuple(self._grouped(n, items, rows) for n in node.expressions)
+        if type(node) is exp.Paren:
+            only(node, self.text, "this")
+            node = node.this
+        return (self._grouped(node, items, rows),)
 
     def _grouped(self, node: exp.Expr, items: list[_Item], rows: Reader) -> ex.Expr:
         """The expression that GROUP BY means by a number, an alias of SELECT, or an expression."""
