@@ -142,7 +142,9 @@ def _repeated(terms: Sequence[RepeatedTerm], miss: float) -> float:
         near = spread * z + sum(n * w * gaussian_distance(m, aside / count) for w, m, n in integers)
         if not integers:
             return above(near, 2.0**-30)
-        found = min(found, near)
+        found = min(found, near, spread * math.sqrt(2 * math.log(2 / miss)))  # subgaussian [CKS20]
+    if count == 2:  # ratios look at many pairs of weights, and need a norm of them
+        return above(found, 2.0**-30)
     known = [(abs(w), law, n) for w, m, n in terms if (law := _law(m)) is not None]
     return above(min(found, sum_error(tuple(known), miss)) if len(known) == len(terms) else found, 2.0**-30)
 
