@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from curador.accounting.events import Composed
 from curador.learn.descent.whitened import STEEPEST, caps
 from curador.learn.rows.encoding import SCALE
 from curador.learn.sums.residuals import Residuals, corrected, damped, pulls, residual_deviation, weights_of
+from curador.mechanisms.gaussian import Gaussian
 from curador.privacy import Neighbors
 from tests.learn.sums.rows import MIXED, length, made_up, single
 
@@ -83,3 +85,24 @@ def test_residuals_are_never_thought_smaller_than_noise_allows() -> None:
     assert residual_deviation(exact, np.zeros(2), 0.0) == pytest.approx(0.1)
     assert residual_deviation(exact, np.zeros(2), 4.0 * SCALE**2) == pytest.approx(0.2)
     assert residual_deviation(-exact, np.ones(2), 0.0) == 1 / SCALE
+
+
+def test_every_sum_is_released_with_the_noise_that_is_paid(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The moments once, on the diagonal and above it, then one sum for each step: nothing else is read."""
+    drawn = []
+    release = Gaussian.release
+
+    def counted(self: Gaussian, value: Any, **settings: Any) -> Any:
+        drawn.append((self.sigma, np.size(value)))
+        return release(self, value, **settings)
+
+    monkeypatch.setattr(Gaussian, "release", counted)
+    settings = Residuals(Fraction(1, 4), steps=3)
+    corrected(ROWS, LABELS, settings)
+    moments, step = settings.moments(MIXED).noise.sigma, settings.gradients(MIXED).sigma
+    d = MIXED.width
+    assert [size for _, size in drawn] == [d + 1, d * (d + 1) // 2, d, d, d]
+    assert drawn[0][0] == moments
+    assert float(drawn[1][0]) == pytest.approx(float(moments) / 2**0.5)
+    assert drawn[1][0] ** 2 >= moments**2 / 2
+    assert {sigma for sigma, _ in drawn[2:]} == {step}
