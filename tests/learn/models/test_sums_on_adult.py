@@ -60,8 +60,10 @@ def eight(frame: pd.DataFrame) -> pd.DataFrame:
 def test_regression_is_as_good_as_least_squares(adult: tuple[pd.DataFrame, pd.DataFrame]) -> None:
     train, test = (eight(frame) for frame in adult)
     hours, asked = (frame["hours_per_week"] for frame in adult)
-    bounds: dict[str, tuple[float, float]] = dict.fromkeys(train, (0, 1)) | {"age": (17, 90), "education_num": (1, 16)}
-    bounds |= {name: (0.0, float(np.log1p(BOUNDS[name][1]))) for name in ("capital_gain", "capital_loss")}
+    bounds: dict[str, tuple[float, float]] = dict.fromkeys(train, (0.0, 1.0))
+    bounds.update({"age": (17, 90), "education_num": (1, 16)})
+    for name in ("capital_gain", "capital_loss"):
+        bounds[name] = (0, float(np.log1p(BOUNDS[name][1])))
     best = ExactRegression().fit(train, hours).score(test, asked)
     model = LinearRegression(1, 1e-5, bounds=bounds, label_bounds=(1, 99))
     found = [model.fit(train, hours).score(test, asked) for _ in range(5)]
