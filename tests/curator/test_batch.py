@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from curador.accounting.account import epsilon
-from curador.curator.batch import Batch, split
+from curador.curator.purchases.batch import Batch, split
 from curador.errors import InvalidParameter, QuestionRefused
 from curador.numbers import rational
 from curador.privacy import ZCDP, ApproxDP, Guarantee, PureDP

@@ -16,7 +16,7 @@ from curador.curator.study.samples import salaries
 from curador.errors import QuestionRefused
 from curador.privacy import PureDP
 from curador.query.aggregates.moments import mean
-from curador.query.aggregates.ranks import bounds
+from curador.query.aggregates.quantiles.ranks import bounds
 from curador.query.tables.table import Table
 
 LOUD: dict[str, Any] = {"because": "a test", "override": True}

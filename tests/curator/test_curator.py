@@ -29,7 +29,7 @@ from curador.ledger.stores.memory import MemoryLedger
 from curador.privacy import ZCDP, ApproxDP, PureDP
 from curador.query.aggregates.counts import count, count_distinct, histogram
 from curador.query.aggregates.moments import mean, std
-from curador.query.aggregates.ranks import median, quantiles
+from curador.query.aggregates.quantiles.ranks import median, quantiles
 from curador.query.aggregates.sums import sum_
 from curador.query.plan.expected import within
 from curador.query.plan.identity import FORMAT

@@ -11,7 +11,7 @@ from curador.errors import InvalidParameter, QuestionRefused
 from curador.mechanisms.base import KINDS
 from curador.privacy import ZCDP, ApproxDP, Guarantee, PureDP
 from curador.query.aggregates.counts import count
-from curador.query.aggregates.ranks import median
+from curador.query.aggregates.quantiles.ranks import median
 from curador.query.aggregates.top import top_k
 from curador.query.ask.question import Group, Output, Question
 from curador.query.language.expressions import Name

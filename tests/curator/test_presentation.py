@@ -22,7 +22,7 @@ from curador.mechanisms.laplace import IntegerLaplace
 from curador.privacy import Guarantee, PureDP
 from curador.query.aggregates.counts import count
 from curador.query.aggregates.moments import mean
-from curador.query.aggregates.ranks import median
+from curador.query.aggregates.quantiles.ranks import median
 from curador.query.tables.table import Table
 from curador.show.words import en, es
 from tests.cli import test_cli

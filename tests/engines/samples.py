@@ -11,8 +11,8 @@ import pyarrow as pa
 
 from curador.query.aggregates.counts import count, count_distinct
 from curador.query.aggregates.moments import mean, variance
-from curador.query.aggregates.pairs import correlation, slope
-from curador.query.aggregates.ranks import bounds, median, quantiles
+from curador.query.aggregates.pairs.pairs import correlation, slope
+from curador.query.aggregates.quantiles.ranks import bounds, median, quantiles
 from curador.query.aggregates.sums import sum_
 from curador.query.ask.question import Group, Join, KeyList, Output, Question
 from curador.query.language import expressions as ex

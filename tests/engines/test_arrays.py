@@ -18,7 +18,7 @@ from curador.mechanisms.sensitivity import Contribution
 from curador.query.aggregates.counts import count, count_distinct
 from curador.query.aggregates.measure import Measure
 from curador.query.aggregates.moments import mean, variance
-from curador.query.aggregates.ranks import median
+from curador.query.aggregates.quantiles.ranks import median
 from curador.query.aggregates.sums import sum_
 from curador.query.ask.question import Group, Output, Question
 from curador.query.language import expressions as ex

@@ -13,9 +13,7 @@ Reading order:
 * studies — init, check, prepare, reload
 * asking — explain, ask, limits, publish
 * models — fit, predict
-* budgets — budget, grant, renew, revoke
-* histories — history
-* ledgers — ledger verify, ledger restore
+* spending — budget, grant, renew, revoke, history, ledger
 * demo — demo
 * local — local privacy
 """

@@ -10,14 +10,14 @@ import typer
 
 from curador import __version__
 from curador.cli.asking import ask, explain, limits, publish, quality
-from curador.cli.budgets import budget, grant, renew, revoke
 from curador.cli.demo import demo
 from curador.cli.hints import with_hint
-from curador.cli.histories import history
-from curador.cli.ledgers import redeclare, restore, verify
 from curador.cli.local.commands import local
 from curador.cli.models import fit, predict
 from curador.cli.screen import console, print_refusal
+from curador.cli.spending.budgets import budget, grant, renew, revoke
+from curador.cli.spending.histories import history
+from curador.cli.spending.ledgers import redeclare, restore, verify
 from curador.cli.studies import check, init, prepare, reload
 from curador.errors import CuradorError
 

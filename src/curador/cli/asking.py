@@ -39,8 +39,8 @@ from curador.show.tables import percent
 
 if TYPE_CHECKING:
     from curador import Balance
-    from curador.curator.batch import Batch
     from curador.curator.curator import Curator
+    from curador.curator.purchases.batch import Batch
     from curador.curator.releases.publication import Publication
     from curador.curator.releases.release import Release
     from curador.curator.study.dashboard import Dashboard

@@ -6,12 +6,9 @@ Reading order:
 * table — a table of a curator, asked step by step
 * planners — planners kept by the text of a question
 * purchase — the one way anything leaves: charge, run, settle
-* known — what was bought before
 * policy — the rules that every purchase must pass, whatever is left of the budget
 * releases — what leaves: a stored measurement presented, several together, and whether one is as it was made
-* batch — several questions for one charge
-* running — a count released day by day, paid for at opening
-* training — a model learned from a table's rows
+* purchases — what can be bought beside a question: a batch, a running count, a model
 * budgets — the budgets of tables in a ledger
 * analysts — the budgets of analysts and groups
 * naming — the names of tables and analysts in a ledger, and which rows a table reads

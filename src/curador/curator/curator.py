@@ -17,19 +17,19 @@ from typing import TYPE_CHECKING, Any, Never, TypeVar
 from weakref import finalize
 
 from curador.curator.analysts import Scopes
-from curador.curator.batch import Batch, split, stated
 from curador.curator.budgets import Budget
 from curador.curator.holder import BudgetHolder, how_many
 from curador.curator.planners import Planners
 from curador.curator.policy import Policy
 from curador.curator.prepared import CopyHolder
 from curador.curator.purchase import Bought, Buyer, Purchase, Request
+from curador.curator.purchases.batch import Batch, split, stated
+from curador.curator.purchases.training import ModelHolder
 from curador.curator.releases.publication import Publication
 from curador.curator.releases.release import Explanation, Release, bought_notes, bought_remarks, present, shared_notes
 from curador.curator.releases.verify import verify_release
 from curador.curator.study.file import Analyst, Study, read_study
 from curador.curator.table import Asked, CuratorTable, described, refuse_unknown
-from curador.curator.training import ModelHolder
 from curador.engines.engine import Engine, Progress
 from curador.engines.pool import EnginePool
 from curador.errors import InvalidParameter, QuestionRefused
@@ -49,7 +49,7 @@ from curador.show.describe import Description
 from curador.show.explain import checked_language
 
 if TYPE_CHECKING:
-    from curador.curator.running import Stream
+    from curador.curator.purchases.running import Stream
     from curador.query.sql_plan.prepared import Prepared
 
 Sealed = TypeVar("Sealed", Release, Publication)
@@ -349,7 +349,7 @@ class Curator(BudgetHolder, CopyHolder, ModelHolder):
         analyst: str | None = None,
     ) -> Stream:
         """A running count of a table's rows, released day by day; its whole cost, epsilon or rho, is charged now."""
-        from curador.curator.running import DailyCount, open_stream
+        from curador.curator.purchases.running import DailyCount, open_stream
 
         if query.tables is not self.tables:
             raise InvalidParameter("This is a table of another curator.", fix="Start from curator.table(name).")

@@ -19,7 +19,7 @@ from weakref import finalize
 
 from curador.curator.analysts import Scopes
 from curador.curator.purchase import Buyer, Purchase
-from curador.curator.training import TrainingRun
+from curador.curator.purchases.training import TrainingRun
 from curador.engines.engine import failed
 from curador.engines.pool import EnginePool
 from curador.engines.registry import engine_class, engine_entry

@@ -20,9 +20,9 @@ from weakref import WeakValueDictionary
 from curador.accounting.events import Event
 from curador.curator.analysts import Scopes
 from curador.curator.holder import shortage
-from curador.curator.known import KnownPurchases
 from curador.curator.naming import normal
 from curador.curator.policy import Policy
+from curador.curator.purchases.known import KnownPurchases
 from curador.engines.engine import LONGEST_WAIT, Progress, failed
 from curador.engines.pool import EnginePool
 from curador.errors import BudgetExceeded, CuradorError, EngineFailed, InvalidParameter

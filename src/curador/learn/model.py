@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from curador.curator.curator import Curator
 from curador.curator.purchase import Bought
-from curador.curator.training import HeldTraining, Learner, RecordColumn, Records, TrainingRun, budget_of
+from curador.curator.purchases.training import HeldTraining, Learner, RecordColumn, Records, TrainingRun, budget_of
 from curador.errors import InvalidParameter
 from curador.learn.rows.declared import Bounds, Keys, columns_of, design_of, encoding_for
 from curador.learn.rows.design import Design
@@ -62,7 +62,7 @@ class PrivateModel(BaseEstimator):  # type: ignore[misc]
     # -- the curator's door
 
     def keyed(self, names: Sequence[str], label: str | None) -> Mapping[str, Sequence[Any]]:
-        """Which columns of a table are read as keys whatever their type: see ``curador.curator.training.Model``."""
+        """Which columns of a table are read as keys whatever their type."""
         return {name: tuple(values) for name, values in (self.keys or {}).items() if name in names}
 
     def learner(self, records: Records, label: str | None) -> Learner:

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from curador.curator.curator import Curator
-from curador.curator.training import TrainingRun
+from curador.curator.purchases.training import TrainingRun
 from curador.errors import InvalidParameter
 from curador.learn.model import PrivateModel
 

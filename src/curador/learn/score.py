@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from curador.accounting.events import Event
-from curador.curator.training import ReadRows
+from curador.curator.purchases.training import ReadRows
 from curador.learn.rows.design import Design
 from curador.learn.rows.records import RecordReader
 from curador.mechanisms.intervals import combined_error

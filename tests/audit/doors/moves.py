@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from curador.query.aggregates.around import around
 from curador.query.aggregates.consistent import KeyTable
 from curador.query.aggregates.measure import AROUND_BITS, Measure, MeasureKind
+from curador.query.aggregates.quantiles.around import around
 from curador.query.plan.plan import Plan
 from curador.query.plan.steps import Largest, Noised, Ranked, Selected
 

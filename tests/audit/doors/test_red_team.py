@@ -21,7 +21,7 @@ from curador.errors import BudgetExceeded, CuradorError, EngineFailed, InvalidPa
 from curador.privacy import ApproxDP, PureDP
 from curador.query.aggregates.counts import count, count_distinct
 from curador.query.aggregates.moments import mean, variance
-from curador.query.aggregates.ranks import bounds, median
+from curador.query.aggregates.quantiles.ranks import bounds, median
 from curador.query.aggregates.sums import sum_
 from curador.query.aggregates.top import top_k
 from curador.query.plan import plan as planned

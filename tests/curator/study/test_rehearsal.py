@@ -21,7 +21,7 @@ from curador.errors import BudgetExceeded, InvalidParameter
 from curador.privacy import ApproxDP, PureDP
 from curador.query.aggregates.counts import count
 from curador.query.aggregates.moments import mean
-from curador.query.aggregates.ranks import bounds, median
+from curador.query.aggregates.quantiles.ranks import bounds, median
 from curador.query.tables.columns import WIDEST, Column, days
 from curador.query.tables.table import Table, Tree
 

@@ -19,8 +19,8 @@ from curador.mechanisms.gaussian import IntegerGaussian
 from curador.mechanisms.laplace import IntegerLaplace
 from curador.mechanisms.sensitivity import Contribution, in_all
 from curador.privacy import Neighbors, PureDP
-from curador.query.aggregates.around import around, cell_ends, counted, interval, most_cells
 from curador.query.aggregates.measure import AROUND_BITS, Measure, MeasureKind
+from curador.query.aggregates.quantiles.around import around, cell_ends, counted, interval, most_cells
 from curador.query.answer.noisy import from_bytes, to_bytes
 
 FAINT = IntegerLaplace(1, scale=Fraction(1, 100))

@@ -15,8 +15,8 @@ from curador.errors import QuestionRefused
 from curador.mechanisms.base import AdditiveNoise
 from curador.mechanisms.gaussian import Gaussian, IntegerGaussian
 from curador.mechanisms.laplace import IntegerLaplace
-from curador.query.aggregates.equations import PairSums
-from curador.query.aggregates.pairs import Moments
+from curador.query.aggregates.pairs.equations import PairSums
+from curador.query.aggregates.pairs.pairs import PairMoments
 
 RNG = np.random.default_rng(6)
 ROWS = 4000
@@ -207,7 +207,7 @@ def ends(of: PairSums) -> list[tuple[NDArray[Any], NDArray[Any]]]:
 def test_intervals_cover_and_are_tight(law: str) -> None:
     """Of 2,000 groups 1,870 or more cover with probability 1 - 1e-4 if each does with 0.95."""
     of, true = noised(np.random.default_rng(4), 20_000, 0.5, law, 2000)
-    m = Moments.of(of)
+    m = PairMoments.of(of)
     values = m.xy, m.slope, m.correlation, m.y + m.slope * (-60 - m.x)
     for (low, high), value, t in zip(ends(of), values, true, strict=True):
         assert ((low <= t) & (t <= high)).sum() >= 1870

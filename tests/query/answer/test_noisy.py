@@ -17,7 +17,7 @@ from curador.query.aggregates.base import Aggregate
 from curador.query.aggregates.counts import count, count_distinct, histogram
 from curador.query.aggregates.measure import MeasureKind
 from curador.query.aggregates.moments import mean, std
-from curador.query.aggregates.ranks import bounds, median, quantiles
+from curador.query.aggregates.quantiles.ranks import bounds, median, quantiles
 from curador.query.aggregates.sums import sum_
 from curador.query.aggregates.top import top_k
 from curador.query.answer.noise import noise

@@ -17,7 +17,7 @@ from curador.privacy import ZCDP, ApproxDP, Guarantee, PureDP
 from curador.query.aggregates.base import Estimate
 from curador.query.aggregates.counts import count, count_distinct
 from curador.query.aggregates.moments import mean, std, variance
-from curador.query.aggregates.ranks import median
+from curador.query.aggregates.quantiles.ranks import median
 from curador.query.aggregates.sums import sum_
 from curador.query.aggregates.top import top_k
 from curador.query.answer.fitted import fitted

@@ -19,8 +19,8 @@ from curador.mechanisms.sensitivity import Contribution
 from curador.query.aggregates.base import Aggregate
 from curador.query.aggregates.counts import count, count_distinct, histogram
 from curador.query.aggregates.moments import mean, std, variance
-from curador.query.aggregates.pairs import correlation, slope
-from curador.query.aggregates.ranks import bounds, maximum, median, minimum, quantiles
+from curador.query.aggregates.pairs.pairs import correlation, slope
+from curador.query.aggregates.quantiles.ranks import bounds, maximum, median, minimum, quantiles
 from curador.query.aggregates.sums import sum_
 from curador.query.aggregates.top import mode, top_k
 from curador.query.answer.evaluate import evaluated

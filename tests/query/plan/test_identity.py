@@ -22,7 +22,7 @@ from curador.privacy import ZCDP, ApproxDP, Guarantee, Neighbors, PureDP
 from curador.query.aggregates.counts import count, count_distinct, histogram
 from curador.query.aggregates.measure import Measure, MeasureKind
 from curador.query.aggregates.moments import mean, std, variance
-from curador.query.aggregates.ranks import bounds, maximum, median, minimum, quantiles
+from curador.query.aggregates.quantiles.ranks import bounds, maximum, median, minimum, quantiles
 from curador.query.aggregates.sums import sum_
 from curador.query.aggregates.top import top_k
 from curador.query.ask.builder import TableQuery

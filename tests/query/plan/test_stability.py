@@ -16,8 +16,8 @@ from curador.privacy import ApproxDP
 from curador.query.aggregates.counts import count, count_distinct
 from curador.query.aggregates.measure import Measure, MeasureKind
 from curador.query.aggregates.moments import mean, variance
-from curador.query.aggregates.pairs import correlation, slope
-from curador.query.aggregates.ranks import median
+from curador.query.aggregates.pairs.pairs import correlation, slope
+from curador.query.aggregates.quantiles.ranks import median
 from curador.query.aggregates.sums import sum_
 from curador.query.ask.builder import TableQuery
 from curador.query.ask.sql.expressions import parse_expression

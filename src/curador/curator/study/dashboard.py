@@ -11,7 +11,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Protocol
 
-from curador.curator.batch import Batch
+from curador.curator.purchases.batch import Batch
 from curador.curator.releases.publication import Publication
 from curador.curator.releases.release import Release
 from curador.curator.study.document import read_document, text

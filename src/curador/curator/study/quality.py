@@ -12,8 +12,8 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from curador.curator.batch import Batch, split
 from curador.curator.purchase import Bought, Request
+from curador.curator.purchases.batch import Batch, split
 from curador.curator.releases.release import Release, present
 from curador.errors import InvalidParameter, QuestionRefused
 from curador.numbers import Number

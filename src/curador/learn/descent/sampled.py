@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from curador.accounting.account import epsilon as epsilon_of
 from curador.accounting.calibration import calibrate
 from curador.accounting.events import Event, PoissonSampled
-from curador.curator.training import budget_of
+from curador.curator.purchases.training import budget_of
 from curador.errors import InvalidParameter
 from curador.learn.descent.slopes import UNIT
 from curador.learn.descent.whitened import HEAVIEST, Slopes, lengths_cap, pulled

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from curador.curator.curator import Curator
-from curador.curator.training import RecordColumn
+from curador.curator.purchases.training import RecordColumn
 from curador.errors import InvalidParameter
 from curador.learn.models.linear import LinearLearner, LogisticRegression
 from curador.learn.rows.declared import Bounds, Keys

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from curador.accounting.events import Event
 from curador.curator.curator import Curator
-from curador.curator.training import ReadRows, RecordColumn
+from curador.curator.purchases.training import ReadRows, RecordColumn
 from curador.errors import InvalidParameter
 from curador.learn.madeup import ROWS, made_up
 from curador.learn.models.classifier import PrivateClassifier, in_order

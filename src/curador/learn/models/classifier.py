@@ -13,7 +13,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from curador.curator.purchase import Bought
-from curador.curator.training import RecordColumn, Records, TrainingRun, budget_of
+from curador.curator.purchases.training import RecordColumn, Records, TrainingRun, budget_of
 from curador.errors import InvalidParameter
 from curador.learn.model import PrivateModel
 from curador.learn.rows.declared import declared_classes, labels_of

@@ -13,7 +13,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, Transfor
 
 from curador.accounting.events import Event
 from curador.curator.curator import Curator
-from curador.curator.training import ReadRows, RecordColumn
+from curador.curator.purchases.training import ReadRows, RecordColumn
 from curador.errors import InvalidParameter
 from curador.learn.model import PrivateModel
 from curador.learn.rows.declared import Bounds, Keys

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from curador.accounting.events import Event
 from curador.curator.curator import Curator
-from curador.curator.training import ReadRows, RecordColumn
+from curador.curator.purchases.training import ReadRows, RecordColumn
 from curador.errors import InvalidParameter, InvalidValue
 from curador.learn.model import PrivateModel
 from curador.learn.pricing import mu_of

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from curador.accounting.events import Event
 from curador.curator.curator import Curator
-from curador.curator.training import ReadRows, RecordColumn
+from curador.curator.purchases.training import ReadRows, RecordColumn
 from curador.errors import InvalidParameter
 from curador.learn.descent.sampled import PoissonDescent, calibrated
 from curador.learn.descent.slopes import hinge_slopes, logistic_slopes, softmax_slopes

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from curador.curator.training import ReadRows, RecordColumn, Records
+from curador.curator.purchases.training import ReadRows, RecordColumn, Records
 from curador.learn.rows.design import Design
 from curador.learn.rows.encoding import Encoding, Feature, Floats, Ints, KeyFeature, NumberFeature
 

@@ -8,11 +8,9 @@ Reading order:
 * sums — sums
 * moments — means, variances, standard deviations
 * ratios — intervals for ratios of noisy numbers
-* equations — intervals for covariances, correlations and lines: solutions of equations of noisy numbers
 * pairs — covariances, correlations, and lines through two columns
 * linear — weighted sums of noisy measures, and ratios of them: arithmetic on answers
-* around — where a quantile lies: noised counts in cells around a chosen value
-* ranks — quantiles, least and largest values, bounds
+* quantiles — quantiles, least and largest values, bounds, and where they lie
 * top — the largest groups
 * consistent — totals and parts of noised tables that agree
 * tree — counts over a tree of groups that agree

@@ -63,7 +63,7 @@ class Aggregate:
     def outputs(self, name: str) -> tuple[str, ...]:
         """The names of the columns this makes in the answer.
 
-        >>> from curador.query.aggregates.ranks import bounds, quantiles
+        >>> from curador.query.aggregates.quantiles.ranks import bounds, quantiles
         >>> quantiles("age", [0.25, 0.75]).outputs("age"), bounds("age").outputs("age")
         (('age_p25', 'age_p75'), ('age_lower', 'age_upper'))
         """

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from curador.query.aggregates.base import Array, Recipe, as_reals
 from curador.query.aggregates.linear import Forms, LinearForm, Ratio, form_error, forms_of, linear, ratio, ratio_ends
 from curador.query.aggregates.measure import Measure
-from curador.query.aggregates.ranks import rank_estimates
+from curador.query.aggregates.quantiles.ranks import rank_estimates
 from curador.query.answer.evaluate import Cells, evaluated, function_of, partitions
 from curador.query.answer.fitted import Fitted, Laws
 from curador.query.language import answers as an

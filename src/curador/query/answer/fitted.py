@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from curador.mechanisms.intervals import Noise, NoiseSum
-from curador.query.aggregates.around import RankedCells
 from curador.query.aggregates.base import Array, Estimate, NoisyMeasure, Recipe, function_named
 from curador.query.aggregates.consistent import Axes, KeyTable, Margins
 from curador.query.aggregates.measure import Measure, RankSearch
+from curador.query.aggregates.quantiles.around import RankedCells
 from curador.query.answer.noisy import GroupKey, NoisyCounts
 from curador.query.plan.steps import Noised
 

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from curador.mechanisms.keys import GroupSelection
 from curador.mechanisms.thresholded import Thresholded
 from curador.noise import SYSTEM, Entropy
-from curador.query.aggregates.around import around, counted
 from curador.query.aggregates.consistent import KeyTable
 from curador.query.aggregates.measure import AROUND_BITS, Measure, MeasureKind, RankSearch
+from curador.query.aggregates.quantiles.around import around, counted
 from curador.query.answer.noisy import GroupKey, NoisyCounts, ends_around, sortable
 from curador.query.plan.steps import Largest, Noised, Ranked, Selected
 

@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 
 from curador.errors import LedgerBroken
 from curador.mechanisms.base import AdditiveNoise
-from curador.query.aggregates.around import Ends, RankedCells, around, cell_ends
 from curador.query.aggregates.base import Array
 from curador.query.aggregates.consistent import KeyTable
 from curador.query.aggregates.measure import Measure, MeasureKind, RankSearch, Search
+from curador.query.aggregates.quantiles.around import Ends, RankedCells, around, cell_ends
 from curador.query.plan.identity import FORMAT, canonical, text_of
 from curador.query.plan.steps import MACHINE_WORD, Largest, Noised, Ranked
 from curador.query.tables.columns import Key

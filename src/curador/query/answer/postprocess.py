@@ -20,7 +20,7 @@ from typing import Any
 
 from curador.errors import InvalidParameter
 from curador.query.aggregates.base import Estimate, Recipe
-from curador.query.aggregates.ranks import rank_estimates
+from curador.query.aggregates.quantiles.ranks import rank_estimates
 from curador.query.answer.derived import Noisy, interval_of
 from curador.query.answer.evaluate import Cells, evaluated, in_order
 from curador.query.answer.fitted import Fitted, fitted

@@ -15,10 +15,10 @@ from curador.errors import InvalidParameter, QuestionRefused
 from curador.mechanisms.base import checked_confidence
 from curador.mechanisms.thresholded import Thresholded
 from curador.numbers import Number, positive, rational, set_fields
-from curador.query.aggregates.around import reach_in_ranks
 from curador.query.aggregates.base import Function, NoisyMeasure, Recipe, function_named
 from curador.query.aggregates.linear import Forms, LinearForm, form_error, forms_of, linear
 from curador.query.aggregates.measure import Measure
+from curador.query.aggregates.quantiles.around import reach_in_ranks
 from curador.query.ask.question import Derived, Question
 from curador.query.language import answers as an
 from curador.query.language import expressions as ex

@@ -15,11 +15,11 @@ from curador.mechanisms.base import checked_confidence
 from curador.mechanisms.sensitivity import Contribution
 from curador.numbers import Number, positive, rational, set_fields, up, whole
 from curador.privacy import ZCDP, ApproxDP, Guarantee, Neighbors, PureDP
-from curador.query.aggregates.around import around, cell_effect, most_cells
 from curador.query.aggregates.base import Recipe
 from curador.query.aggregates.consistent import KeyTable, worth_measuring
 from curador.query.aggregates.measure import Measure, MeasureKind, RankSearch
-from curador.query.aggregates.ranks import bounds
+from curador.query.aggregates.quantiles.around import around, cell_effect, most_cells
+from curador.query.aggregates.quantiles.ranks import bounds
 from curador.query.ask.question import Output, Question
 from curador.query.language.trees import names
 from curador.query.plan.allocate import Wanted, allocate

@@ -22,7 +22,7 @@ from curador.curator.study.tables import tables_from
 from curador.errors import CuradorError, QuestionRefused
 from curador.query.aggregates.counts import count, count_distinct
 from curador.query.aggregates.moments import mean, std, variance
-from curador.query.aggregates.pairs import (
+from curador.query.aggregates.pairs.pairs import (
     correlation,
     covariance,
     intercept,
@@ -31,7 +31,7 @@ from curador.query.aggregates.pairs import (
     r_squared,
     slope,
 )
-from curador.query.aggregates.ranks import bounds, maximum, median, minimum, quantiles
+from curador.query.aggregates.quantiles.ranks import bounds, maximum, median, minimum, quantiles
 from curador.query.aggregates.sums import sum_ as total
 from curador.query.aggregates.top import top_k
 from curador.query.ask.builder import TableQuery

@@ -7,8 +7,10 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from curador.query.aggregates import counts, moments, pairs, ranks, sums, top
+from curador.query.aggregates import counts, moments, sums, top
 from curador.query.aggregates.base import Aggregate
+from curador.query.aggregates.pairs import pairs
+from curador.query.aggregates.quantiles import ranks
 from curador.query.ask.sql.expressions import Reader, number
 from curador.query.ask.sql.text import only, refuse, word
 from curador.query.language import expressions as ex

@@ -230,7 +230,10 @@ class Model(Protocol):
         ...
 
 
-class Scorable(Protocol):
+Score = TypeVar("Score", covariant=True)
+
+
+class Scorable(Protocol[Score]):
     """A fitted classifier as a curator sees it."""
 
     @property
@@ -244,7 +247,7 @@ class Scorable(Protocol):
         """What counts how often it is right on these records."""
         ...
 
-    def scored(self, run: TrainingRun, bought: Bought) -> Any:
+    def scored(self, run: TrainingRun, bought: Bought) -> Score:
         """The score that was bought."""
         ...
 
@@ -293,7 +296,7 @@ class ModelHolder:
 
     def score(
         self,
-        model: Scorable,
+        model: Scorable[Score],
         table: str | TableQuery,
         *,
         label: str,
@@ -306,7 +309,7 @@ class ModelHolder:
         key: str | None = None,
         fresh: bool = False,
         progress: Progress | bool = False,
-    ) -> Any:
+    ) -> Score:
         """Pay, and learn how often a fitted classifier is right on a table; two noised counts.
 
         ``features`` are needed where the model was fitted with names for expressions.

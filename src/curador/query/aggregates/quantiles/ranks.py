@@ -10,7 +10,6 @@ import numpy as np
 
 from curador.errors import QuestionRefused
 from curador.numbers import Number, probability
-from curador.query.aggregates.around import RankedCells, around, interval
 from curador.query.aggregates.base import (
     Aggregate,
     Array,
@@ -24,6 +23,7 @@ from curador.query.aggregates.base import (
     register,
 )
 from curador.query.aggregates.measure import UNBOUNDED, Measure, MeasureKind, RankSearch, Search
+from curador.query.aggregates.quantiles.around import RankedCells, around, interval
 from curador.query.language.expressions import Expr, Literal
 from curador.query.language.text import shortened
 from curador.query.language.types import Type
@@ -172,7 +172,7 @@ def rank_estimates(
     """The columns of a choice by rank, from one row of values per group on the column's grid, and what is around them.
 
     Guarantee: post-processing of what was chosen and noised [DR14]; each interval covers with probability at least
-        ``confidence`` (see :func:`~curador.query.aggregates.around.interval`).
+        ``confidence`` (see :func:`~curador.query.aggregates.quantiles.around.interval`).
     """
     m = recipe.measures[0]
     whole, unit = m.grid == 0, 2.0**-m.grid

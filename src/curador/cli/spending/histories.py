@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.text import Text
 
-from curador.cli.budgets import Some
 from curador.cli.opening import open_study
 from curador.cli.options import STUDY, Json, Study
 from curador.cli.screen import amount, console, emit, grid, say, worded
+from curador.cli.spending.budgets import Some
 
 if TYPE_CHECKING:
     from curador import Charge, Decision

@@ -28,9 +28,9 @@ from curador.query.aggregates.base import (
     register,
 )
 from curador.query.aggregates.counts import CountFunction
-from curador.query.aggregates.equations import Ends, PairSums
 from curador.query.aggregates.measure import Measure, MeasureKind
 from curador.query.aggregates.moments import MeanFunction, centred_sum, reached
+from curador.query.aggregates.pairs.equations import Ends, PairSums
 from curador.query.aggregates.ratios import ASIDE
 from curador.query.language import expressions as ex
 from curador.query.language.bounds import typecheck
@@ -152,13 +152,13 @@ class _PairFunction(Function):
         reach = (float(recipe.measures[0].reach), float(recipe.measures[1].reach))
         x, y, xy, count, xx, yy, *_ = (*sums, nothing, nothing)
         of = PairSums(x, y, xy, count, counts, reach, xx, yy)
-        value, ends = self._value(recipe, Moments.of(of)), self._ends(recipe, of, miss)
+        value, ends = self._value(recipe, PairMoments.of(of)), self._ends(recipe, of, miss)
         low, high = np.fmin(ends[0], value), np.fmax(ends[1], value)
         shown = [self._scaled(recipe, x) for x in (value, low, high)]
         values = tuple(None if np.isnan(v) else v for v in shown[0].tolist())
         return Estimate(recipe.name, values, tuple(shown[1].tolist()), tuple(shown[2].tolist()))
 
-    def _value(self, recipe: Recipe, m: Moments) -> Array:
+    def _value(self, recipe: Recipe, m: PairMoments) -> Array:
         """The estimate, on the grids of the values; NaN where there is none."""
         raise NotImplementedError
 
@@ -174,7 +174,7 @@ class _PairFunction(Function):
 
 
 @dataclass(frozen=True)
-class Moments:
+class PairMoments:
     """Noised moments of centred values, held to what they can be."""
 
     rows: Array
@@ -185,7 +185,7 @@ class Moments:
     yy: Array
 
     @classmethod
-    def of(cls, sums: PairSums) -> Moments:
+    def of(cls, sums: PairSums) -> PairMoments:
         rows, (h, k) = np.maximum(sums.count[0], 1.0), sums.reach
         x, y = np.clip(sums.x[0] / rows, -h, h), np.clip(sums.y[0] / rows, -k, k)
         xx, yy = sums.xx[0] / rows - x * x, sums.yy[0] / rows - y * y
@@ -211,7 +211,7 @@ class CovarianceFunction(_PairFunction):
     name = "covariance"
     by_rows = True
 
-    def _value(self, recipe: Recipe, m: Moments) -> Array:
+    def _value(self, recipe: Recipe, m: PairMoments) -> Array:
         return m.xy * m.rows / np.maximum(m.rows - float(recipe.parameters[0]), 1.0)
 
     def _ends(self, recipe: Recipe, of: PairSums, miss: float) -> Ends:
@@ -247,7 +247,7 @@ class CorrelationFunction(_PairFunction):
     squares = 2
     by_answers = True
 
-    def _value(self, recipe: Recipe, m: Moments) -> Array:
+    def _value(self, recipe: Recipe, m: PairMoments) -> Array:
         return m.correlation
 
     def _ends(self, recipe: Recipe, of: PairSums, miss: float) -> Ends:
@@ -259,7 +259,7 @@ class RSquaredFunction(CorrelationFunction):
 
     name = "r_squared"
 
-    def _value(self, recipe: Recipe, m: Moments) -> Array:
+    def _value(self, recipe: Recipe, m: PairMoments) -> Array:
         return m.correlation**2
 
     def _ends(self, recipe: Recipe, of: PairSums, miss: float) -> Ends:
@@ -275,7 +275,7 @@ class SlopeFunction(_PairFunction):
     squares = 1
     by_answers = True
 
-    def _value(self, recipe: Recipe, m: Moments) -> Array:
+    def _value(self, recipe: Recipe, m: PairMoments) -> Array:
         return m.slope
 
     def _ends(self, recipe: Recipe, of: PairSums, miss: float) -> Ends:
@@ -291,7 +291,7 @@ class InterceptFunction(SlopeFunction):
 
     name = "intercept"
 
-    def _value(self, recipe: Recipe, m: Moments) -> Array:
+    def _value(self, recipe: Recipe, m: PairMoments) -> Array:
         return m.y + m.slope * (-float(recipe.measures[0].centre) - m.x)
 
     def _ends(self, recipe: Recipe, of: PairSums, miss: float) -> Ends:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from curador.cli.budgets import show, standing
 from curador.cli.options import STUDY, Json, Language, Study
 from curador.cli.screen import emit, say, whole
+from curador.cli.spending.budgets import show, standing
 from curador.errors import InvalidParameter
 from curador.show.words.say import say as worded
 

@@ -1,0 +1,9 @@
+"""What can be bought beside a single question, and what was bought before.
+
+Reading order:
+
+* batch — several questions for one charge
+* running — a count released day by day, paid for at opening
+* training — a model learned from a table's rows
+* known — what was bought before
+"""
