@@ -222,7 +222,10 @@ class Model(Protocol):
         ...
 
 
-class Scorable(Protocol):
+ScoreOf = TypeVar("ScoreOf", covariant=True)
+
+
+class Scorable(Protocol[ScoreOf]):
     """A fitted classifier as a curator sees it."""
 
     @property
@@ -236,7 +239,7 @@ class Scorable(Protocol):
         """What counts how often it is right on these records."""
         ...
 
-    def scored(self, run: TrainingRun, bought: Bought) -> Any:
+    def scored(self, run: TrainingRun, bought: Bought) -> ScoreOf:
         """The score that was bought."""
         ...
 
@@ -285,7 +288,7 @@ class ModelHolder:
 
     def score(
         self,
-        model: Scorable,
+        model: Scorable[ScoreOf],
         table: str | TableQuery,
         *,
         label: str,
@@ -298,7 +301,7 @@ class ModelHolder:
         key: str | None = None,
         fresh: bool = False,
         progress: Progress | bool = False,
-    ) -> Any:
+    ) -> ScoreOf:
         """Pay, and learn how often a fitted classifier is right on a table; two noised counts.
 
         ``features`` are needed where the model was fitted with names for expressions.
