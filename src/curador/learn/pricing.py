@@ -28,3 +28,24 @@ def mu_of(guarantee: Guarantee) -> Fraction:
         fix="Give epsilon and delta, or rho.",
         code="needs-delta",
     )
+
+
+SLACK = 1 + Fraction(1, 1 << 24)
+"""Covers how accountants round, so that what was promised is kept with it."""
+
+
+def deviation_for(length: Fraction, mu: Fraction, coordinates: int) -> Fraction:
+    """The deviation of Gaussian noise on a vector that moves by at most ``length``, for a distance of ``mu``.
+
+    Guarantee: the event of such a :class:`~curador.mechanisms.gaussian.Gaussian` is at most mu: the grid of the noise,
+    whose step is at most 2**-40 of the deviation, adds that times the root of ``coordinates`` to the length.
+
+    >>> round(float(deviation_for(Fraction(3), Fraction(1, 2), 100)), 5)
+    6.0
+    """
+    lost = sqrt_up(Fraction(coordinates)) * Fraction(1, 1 << 40)
+    if mu <= 2 * lost:
+        raise InvalidParameter(
+            f"This guarantee is too small for {coordinates:,} numbers.", fix="Give a larger one, or fewer features."
+        )
+    return length / (mu - lost) * SLACK

@@ -11,12 +11,14 @@ import pandas as pd
 import pytest
 from sklearn.utils.estimator_checks import check_estimator
 
+from curador.accounting.calibration import keeps
 from curador.curator.curator import Curator
 from curador.errors import InvalidParameter
 from curador.learn import PCA, GaussianNB, KMeans, LinearRegression, Ridge, load, save
 from curador.learn.model import PrivateModel
+from curador.learn.rows.encoding import Encoding, KeyFeature, NumberFeature
 from curador.learn.saved import to_json
-from curador.privacy import ApproxDP
+from curador.privacy import ApproxDP, Neighbors
 from curador.query.tables.table import Table
 
 MADE: dict[str, Callable[..., Any]] = {
@@ -110,6 +112,21 @@ def test_a_unit_of_several_rows_pays_for_all_of_them(name: str, tmp_path: Path) 
     for language in ("en", "es"):
         assert many.explain(language).count("\n") >= 3
     assert many.explain() == curator.training(model, "t", **settings).explain() or name in ("bayes", "binned")
+
+
+@pytest.mark.parametrize("neighbors", list(Neighbors))
+@pytest.mark.parametrize("guarantee", [(1, 1e-5, None), ("0.01", 1e-7, None), (None, None, "1e-9"), (None, None, 2)])
+@pytest.mark.parametrize("name", MADE)
+def test_the_event_keeps_the_guarantee(name: str, guarantee: tuple[Any, ...], neighbors: Neighbors) -> None:
+    """Small ones too; one a little smaller is not kept."""
+    encoding = Encoding((NumberFeature("a", 0, 9), *(KeyFeature(f"j{i}", tuple(range(99))) for i in range(9))))
+    epsilon, delta, rho = guarantee
+    extra: dict[str, Any] = {"label_bounds": (0, 9)} if LABELS.get(name) == "c" else {}
+    extra |= {"classes": [0, 1]} if LABELS.get(name) == "k" else {}
+    model = MADE[name](epsilon=epsilon, delta=delta, rho=rho, **extra)
+    learner = model._learner(None, encoding, None, 2, neighbors, None)
+    assert keeps(learner.event, learner.guarantee)
+    assert not keeps(learner.event, learner.guarantee.share("0.98"))
 
 
 def deviation(learner: Any) -> float:

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from curador.accounting.events import Event, compose
 from curador.learn.descent.slopes import PER_ONE, UNIT
+from curador.learn.pricing import deviation_for
 from curador.learn.rows.design import Design
 from curador.learn.rows.encoding import SCALE, Encoding, Floats, Ints
 from curador.mechanisms.gaussian import Gaussian
@@ -61,13 +62,13 @@ class Whitened:
     def moments(self, encoding: Encoding) -> Gaussian:
         """The noise of the moments, of the diagonal ones; those off it get less by the root of 2."""
         moved = moved_moments(encoding.most, self.copies, self.neighbors)
-        sigma = moved * sqrt_up(1 / self.share) / self.mu * SLACK
+        sigma = deviation_for(moved, self.mu / sqrt_up(1 / self.share), encoding.width**2)
         return Gaussian(sensitivity=moved, sigma=sigma, coordinates=encoding.width**2, neighbors=self.neighbors)
 
     def gradients(self, size: int) -> Gaussian:
         """The noise of one step."""
         moved = Fraction(clip_units(self.clip) * self.copies * (1 if self.neighbors is Neighbors.ADD_REMOVE else 2))
-        sigma = moved * sqrt_up(self.steps / (1 - self.share)) / self.mu * SLACK
+        sigma = deviation_for(moved, self.mu / sqrt_up(self.steps / (1 - self.share)), size)
         return Gaussian(sensitivity=moved, sigma=sigma, coordinates=size, neighbors=self.neighbors)
 
     def event(self, encoding: Encoding, outputs: int) -> Event:
@@ -103,10 +104,6 @@ class Whitened:
             if progress is not None:
                 progress((step + 1) / self.steps)
         return np.asarray(np.clip(back @ (mean / (self.steps - self.steps // 2)), -HEAVIEST, HEAVIEST))
-
-
-SLACK = 1 + Fraction(1, 1 << 24)
-"""Covers the grids of the noise, so that what was promised is kept with them."""
 
 
 def moved_moments(most: int, copies: int, neighbors: Neighbors) -> Fraction:

@@ -11,7 +11,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from curador.learn.descent.whitened import SLACK, moved_moments, noised_moments
+from curador.learn.descent.whitened import moved_moments, noised_moments
+from curador.learn.pricing import deviation_for
 from curador.learn.rows.design import Design
 from curador.learn.rows.encoding import Floats, Ints
 from curador.mechanisms.gaussian import Gaussian
@@ -37,7 +38,7 @@ class Moments:
     def noise(self) -> Gaussian:
         """The noise of the moments on the diagonal; off it they get less by the root of 2."""
         moved = moved_moments(self.most, self.copies, self.neighbors)
-        sigma = moved / self.mu * SLACK
+        sigma = deviation_for(moved, self.mu, self.width**2)
         return Gaussian(sensitivity=moved, sigma=sigma, coordinates=self.width**2, neighbors=self.neighbors)
 
     def release(self, exact: Ints, entropy: Entropy = SYSTEM) -> Floats:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from curador.learn.descent.whitened import SLACK
-from curador.learn.pricing import mu_of
+from curador.learn.pricing import deviation_for, mu_of
 from curador.mechanisms.gaussian import Gaussian
 from curador.mechanisms.laplace import Laplace
 from curador.numbers import rational, sqrt_up
@@ -31,6 +30,6 @@ def least_noise(
         choices.append(Laplace(l1, epsilon, coordinates=coordinates, neighbors=neighbors))
     if not isinstance(guarantee, PureDP) and (not isinstance(guarantee, ApproxDP) or guarantee.delta):
         length = sqrt_up(l2_squared)
-        sigma = length * sqrt_up(Fraction(rounds)) / mu_of(guarantee) * SLACK
+        sigma = deviation_for(length, mu_of(guarantee) / sqrt_up(Fraction(rounds)), coordinates)
         choices.append(Gaussian(length, sigma=sigma, coordinates=coordinates, neighbors=neighbors))
     return min(choices, key=lambda noise: noise.variance)

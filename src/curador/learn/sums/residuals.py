@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 from curador.accounting.events import Event, compose
 from curador.learn.descent.slopes import UNIT
-from curador.learn.descent.whitened import FINE, HEAVIEST, MAP_BITS, SLACK, caps, clip_units, exactly, whitening
+from curador.learn.descent.whitened import FINE, HEAVIEST, MAP_BITS, caps, clip_units, exactly, whitening
+from curador.learn.pricing import deviation_for
 from curador.learn.rows.design import Design
 from curador.learn.rows.encoding import SCALE, Encoding, Floats, Ints
 from curador.learn.sums.moments import Moments, labelled
@@ -55,7 +56,8 @@ class Residuals:
     def gradients(self, encoding: Encoding) -> Gaussian:
         """The noise of one step."""
         moved = Fraction(self.length(encoding) * self.copies * (1 if self.neighbors is Neighbors.ADD_REMOVE else 2))
-        sigma = moved * sqrt_up(self.steps / (1 - self.share)) / self.mu * SLACK
+        mu = self.mu / sqrt_up(self.steps / (1 - self.share))
+        sigma = deviation_for(moved, mu, encoding.width)
         return Gaussian(sensitivity=moved, sigma=sigma, coordinates=encoding.width, neighbors=self.neighbors)
 
     def event(self, encoding: Encoding) -> Event:
