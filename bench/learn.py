@@ -10,6 +10,7 @@ import os
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -109,13 +110,13 @@ def section() -> str:
     line("scikit-learn, linear SVC, no privacy", vector)
     best, area = plain[0][0], plain[1][0]
     for epsilon, lost in ((1, 0.006), (0.1, 0.016)):
-        found = measured(lambda e=epsilon: learn.LogisticRegression(e, 1e-5, **about), False, REPEATED)
+        found = measured(partial(learn.LogisticRegression, epsilon, 1e-5, **about), False, REPEATED)
         near = bool(np.mean(found[0]) >= best - lost and (epsilon < 1 or np.mean(found[1]) >= area - 0.01))
         line(f"logistic regression, ({epsilon}, 1e-5)", found, f"≥ {best - lost:.2%}", near)
     found = measured(lambda: learn.LinearSVC(1, 1e-5, **about), False, REPEATED)
     line("linear SVC, (1, 1e-5)", found, f"≥ {vector[0][0] - 0.01:.2%}", bool(np.mean(found[0]) >= vector[0][0] - 0.01))
     for epsilon in (1, 0.1):
-        found = measured(lambda e=epsilon: learn.AdditiveClassifier(e, 1e-5, bins=EDGES, **about), False, REPEATED)
+        found = measured(partial(learn.AdditiveClassifier, epsilon, 1e-5, bins=EDGES, **about), False, REPEATED)
         line(f"additive classifier, edges declared, ({epsilon}, 1e-5)", found, f"> {best:.2%}" if epsilon == 1 else "")
     found = measured(lambda: learn.GaussianNB(1, 1e-5, **about), False, REPEATED)
     line("naive Bayes, (1, 1e-5)", found, "> 76.38%", bool(np.mean(found[0]) > 0.7638))
