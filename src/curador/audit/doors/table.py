@@ -208,7 +208,8 @@ _SENSITIVITY = [
     *_answered("S2", ["SELECT COUNT(*) AS n FROM people"], most=GROUPS * ROWS, prepare=("people", ("sex",)), **_MANY),
     *_answered("S3", _select("COUNT(*) AS n"), most=ROWS, **_MANY),
     *_answered("S3", _select("COUNT(DISTINCT pid) AS n"), most=1, **_MANY),
-    *_answered("S3", _select("COUNT(DISTINCT town) AS n", "COUNT(DISTINCT income) AS n"), most=ROWS, **_MANY),
+    *_answered("S3", _select("COUNT(DISTINCT income) AS n"), most=ROWS, **_MANY),
+    *_answered("S3", _select("COUNT(DISTINCT town) AS n"), most=1, victim="plain", budget=_LOUD),
     *_answered("S3", _select("SUM(income) AS s"), most=ROWS * 1e5, **_MANY),
     *_answered("S3", ["SELECT slot, COUNT(*) AS n FROM people GROUP BY slot"], most=GROUPS * ROWS, **_MANY),
     *_refused(

@@ -29,7 +29,7 @@ from curador.query.tables.names import suggestion
 if TYPE_CHECKING:
     from curador.query.aggregates.tree import Hierarchy  # tree.py reads recipes
 
-FILES = ("counts", "sums", "moments", "pairs", "ranks", "top", "tree")
+FILES = ("counts", "sums", "moments", "pairs.pairs", "quantiles.ranks", "top", "tree")
 """The files of this folder that register functions, loaded when the first aggregate is made."""
 
 Array = NDArray[np.float64]

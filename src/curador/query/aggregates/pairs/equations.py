@@ -63,12 +63,13 @@ def solved(top: Cornered, bottom: Cornered, terms: Sequence[Weighted], miss: flo
     most = np.where(known, np.minimum(far, limit), 0.0)
 
     def kept(v: Array) -> NDArray[np.bool_]:
-        line = top.at - v * bottom.at
+        corners = v[..., None, :]  # several v may be tried at once
+        line = top.at - corners * bottom.at
         bend = top.bend + np.abs(v) * bottom.bend
-        off = np.maximum(line.min(axis=0), -line.max(axis=0)) - bend
+        off = np.maximum(line.min(axis=-2), -line.max(axis=-2)) - bend
         if test is None:
             return np.asarray(off <= 0)
-        sizes = [np.abs(u.at - v * w.at).max(axis=0) + u.bend + np.abs(v) * w.bend for u, w, _ in noisy]
+        sizes = [np.abs(u.at - corners * w.at).max(axis=-2) + u.bend + np.abs(v) * w.bend for u, w, _ in noisy]
         return np.asarray((off <= 0) | test.keeps(off, sizes))
 
     guess = np.clip(top.at[0] / np.where(known, bottom.at[0], 1.0), -most, most)
@@ -95,7 +96,7 @@ class PairSums:
         return self._mean(*next(pairs), miss), self._mean(*next(pairs), miss)
 
     def _mean(self, total: Numbers, reach: float, miss: float) -> Ends:
-        ends = [ratio_bounds(*total, n, self.count[1], reach, 1 - miss) for n in self.counts]
+        ends = [ratio_bounds(*total, n, self.count[1], reach, miss) for n in self.counts]
         return np.min([low for low, _ in ends], axis=0), np.max([high for _, high in ends], axis=0)
 
     def corners(self, *box: Ends) -> list[Array]:

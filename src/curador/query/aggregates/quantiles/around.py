@@ -61,7 +61,7 @@ def cell_ends(chosen: Sequence[float], low: int, high: int) -> Ends:
     """The cells around chosen values; between two of them each has those nearer to it.
 
     >>> cell_ends([30], 0, 100).tolist()
-    [13, 21, 25, 27, 28, 29, 30, 31, 33, 37, 45, 61, 93, 100]
+    [14, 22, 26, 28, 29, 30, 31, 33, 37, 45, 61, 93, 100]
     >>> cell_ends([0, 7], 0, 7).tolist()
     [0, 1, 3, 4, 5, 6, 7]
     """
