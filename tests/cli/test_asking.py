@@ -193,7 +193,7 @@ def test_what_the_engine_really_said_goes_to_the_log_alone(study: Invoke, monkey
     def broken(*_: object) -> None:
         raise RuntimeError("could not read the row of Bob, who is 33")
 
-    monkeypatch.setattr(DuckDB, "_results", broken)
+    monkeypatch.setattr(DuckDB, "_exact_rows", broken)
     monkeypatch.setattr(DuckDB, "_write", broken)
     with pytest.raises(EngineFailed) as told:
         study("ask", TOTAL, "--epsilon", "0.2", "--log", "mine.log")

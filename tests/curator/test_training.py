@@ -246,3 +246,24 @@ class TestArrays:
         of = model(bounds=(0, 100), classes=["no", "yes"], curator=held(unit="id", contribution=2))
         with pytest.raises(InvalidParameter, match="many rows"):
             of.fit([[1.0]], ["no"])
+
+
+def test_a_public_table_of_a_database_may_have_changed_so_it_is_bought_again(tmp_path: Any) -> None:
+    import duckdb
+
+    with duckdb.connect(str(tmp_path / "towns.duckdb")) as made:
+        made.execute("CREATE TABLE towns AS SELECT * FROM (VALUES ('Lugo', false), ('Vigo', true)) t(town, coast)")
+        made.execute(
+            "CREATE TABLE people AS SELECT i % 101 AS age, CASE WHEN i % 2 = 0 THEN 'Lugo' ELSE 'Vigo' END AS town, "
+            "CASE WHEN i % 101 > 50 THEN 'yes' ELSE 'no' END AS rich FROM range(500) t(i)"
+        )
+    there = f"duckdb:///{tmp_path}/towns.duckdb#"
+    declared = {"town": {"type": "text", "keys": ["Lugo", "Vigo"]}, "coast": "boolean"}
+    own = {name: column for name, column in COLUMNS.items() if name != "id"}
+    towns = Table(f"{there}towns", columns=declared, public=True)
+    tables = {"people": Table(f"{there}people", columns=own), "towns": towns}
+    curator = Curator(tables, budget=ApproxDP(3, 1e-4))
+    joined = curator.table("people").join("towns", "town")
+    for _ in range(2):
+        curator.fit(model(), joined, features=["age", "coast"], label="rich")
+    assert len(curator.history()) == 2

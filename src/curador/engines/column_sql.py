@@ -67,7 +67,7 @@ def between_ids(scan: Scan, dialect: Dialect, source: str, types: Mapping[str, s
     >>> from curador.query.language.types import Type
     >>> scan = Scan("s0", "t", (Read("u", "id", Type(Kind.INTEGER), ReadAs.ID),))
     >>> between_ids(scan, DUCKDB, '"t"', {"id": "INTEGER"}, (3, 5))
-    '(SELECT * FROM "t" WHERE "id" BETWEEN 3 AND 5)'
+    '(SELECT * FROM "t" WHERE CAST("id" AS BIGINT) BETWEEN 3 AND 5)'
     """
     own = next((r for r in scan.reads if r.way is ReadAs.ID), None)
     if own is None:

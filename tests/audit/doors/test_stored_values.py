@@ -313,6 +313,8 @@ def test_frames_of_pandas_with_one_value_missing(what: str, tmp_path: Path) -> N
     compared(*map(Frame, frames))
     for i, frame in enumerate(frames):
         frame.to_csv(tmp_path / f"{i}.csv", index=False)
+    if what == "integers":  # pandas writes 1.0 for everybody then: these files are no neighbours
+        return
     compared(*(Files(str(tmp_path / f"{i}.csv"), "csv") for i in range(2)))
 
 

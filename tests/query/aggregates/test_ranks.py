@@ -52,7 +52,11 @@ def test_answers_are_dates_near_the_ranks_asked_for(curator: cu.Curator) -> None
     assert [type(x) for x in found] == [date] * 4 + [datetime]
     for x, near in zip(found, wanted, strict=True):
         assert abs(x - near) <= (timedelta(days=2) if type(x) is date else timedelta(hours=2))  # type: ignore[operator]
-    assert set(release.ranks) == {"a", "b", "q_p25", "q_p50", "m"}
+    assert set(release.intervals) == {"a", "b", "q_p25", "q_p50", "m"}
+    for name, x in zip(("a", "b", "q_p25", "q_p50", "m"), found, strict=True):
+        low, high = release.interval(name)
+        assert type(low) is type(high) is type(x)
+        assert low <= x <= high  # type: ignore[operator]
     assert cu.Release.from_dict(json.loads(release.to_json())) == release
     assert str(found[4]) in str(release)
     assert release.to_arrow()["m"].to_pylist() == [found[4]]

@@ -228,7 +228,9 @@ def open_stream(curator: Curator, counted: DailyCount, request: Request, confide
         return curator._planner(question).exact_half()  # no price: what is counted is noised by the tree
 
     counted.mechanism.error(confidence, 1)  # refuses a confidence before anything is charged, and what is not public
-    curator.scopes.require_public(set(exact(counted.question(1)).reads) - set(counted.tables))
+    first = exact(counted.question(1))
+    curator.scopes.require_public(set(first.reads) - set(counted.tables))
+    curator._engines.of(first.reads).sql(first.exact)  # what cannot be counted together is refused before the charge
     bought = curator.buy(counted, request)
     count = counting(counted, bought.charge, curator.scopes, exact, curator._engines, curator._buyer.attempt)
     remarks, rehearsal = bought_remarks(bought, counted.guarantee), curator._made_up is not None

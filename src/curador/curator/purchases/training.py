@@ -23,6 +23,7 @@ from curador.query.records.columns import RecordColumn as RecordColumn
 from curador.query.records.columns import Records as Records
 from curador.query.records.columns import records
 from curador.query.tables.columns import Key
+from curador.query.tables.sources import EngineTable
 from curador.query.tables.table import Table, contribution_of
 from curador.show.models import fit_text
 
@@ -111,6 +112,9 @@ class TrainingRun:
 
     @property
     def identity(self) -> str | None:
+        """None where it reads a public table of a database, as for questions: nothing tells its content apart."""
+        if any(isinstance(self.declared[name].source, EngineTable) for name in self.reads - set(self.tables)):
+            return None
         read = {name: declared(self.declared[name]) for name in sorted(self.reads)}
         return digest({"training": self.learner.code, "records": self.records.code, "tables": read})
 

@@ -375,10 +375,10 @@ def bought_remarks(bought: Bought, guarantee: Guarantee) -> tuple[Note, ...]:
 def shared_notes(shared: object) -> tuple[Note, ...]:
     """Notes on measures that were bought before and are drawn again, by the charge that bought them."""
     found = shared if isinstance(shared, list) else []
-    codes = ("contained" if x.get("contained") else "shared" for x in found)
+    said = [{"measures": ", ".join(x["measures"]), "charge": x["charge"]} for x in found]
     return tuple(
-        {"code": code, "measures": ", ".join(x["measures"]), "charge": x["charge"]}
-        for code, x in zip(codes, found, strict=True)
+        {"code": "contained", **facts} if x.get("contained") else {"code": "shared", **facts}
+        for x, facts in zip(found, said, strict=True)
     )
 
 
