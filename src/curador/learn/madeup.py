@@ -15,6 +15,9 @@ from curador.learn.rows.encoding import SCALE, Encoding, Floats
 ROWS = 10_000
 """How many rows are made up where their number is not declared."""
 
+MOST_ROWS = 100_000
+"""The most rows that are made up, whatever is declared: more would say no more, and take longer."""
+
 STEEP = 4.0
 """How clearly the rule decides: margins spread about this far."""
 
@@ -27,6 +30,7 @@ def even(rows: int, column: int) -> Floats:
 
 def made_up(encoding: Encoding, rows: int, classes: int) -> tuple[Design, NDArray[np.int32]]:
     """Rows that fill the declared bounds and keys evenly, with labels that follow a linear rule by chance."""
+    rows = min(rows, MOST_ROWS)
     p = len(encoding.numbers)
     numbers = [np.rint((2 * even(rows, j) - 1) * SCALE).astype(np.int16) for j in range(p)]
     codes = [(even(rows, p + j) * f.width).astype(np.int16) for j, f in enumerate(encoding.keyed)]

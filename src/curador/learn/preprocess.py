@@ -16,7 +16,7 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from curador.errors import InvalidParameter, InvalidValue
-from curador.learn.rows.declared import Bounds, Keys, as_numbers, columns_of, encoding_for
+from curador.learn.rows.declared import Bounds, Keys, as_numbers, columns_of, encoding_for, listed_columns
 from curador.learn.rows.encoding import Encoding, Floats, codes
 from curador.numbers import whole
 
@@ -58,8 +58,7 @@ class DeclaredTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc
                 f"X has {len(names)} features, but {type(self).__name__} is expecting {len(wanted)} features as input.",
                 fix="Give the columns of fitting, in that order.",
             )
-        whole_array = np.asarray(X)
-        return [whole_array[:, i] for i in range(len(wanted))]
+        return listed_columns(X, len(wanted))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -138,7 +137,7 @@ class KeyEncoder(DeclaredTransformer):
         rows = len(columns[0])
         found = np.zeros((rows, self.encoding_.width - 1))
         for feature, first, values in zip(self.encoding_.keyed, self.encoding_.starts, columns, strict=True):
-            place = codes(np.asarray(values, dtype=object).tolist(), feature.keys)
+            place = codes(list(values), feature.keys)
             known = np.flatnonzero(place >= 0)
             found[known, first + place[known]] = 1.0
         return found

@@ -17,9 +17,11 @@ from curador.errors import InvalidParameter
 from curador.learn.model import PrivateModel
 from curador.learn.rows.encoding import Encoding, KeyFeature, NumberFeature
 from curador.learn.spent import ModelPrivacy
+from curador.numbers import rational
 from curador.privacy import Neighbors, guarantee_from_json
 
 FORMAT = 1
+KEPT_APART = ("encoding_", "privacy_", "feature_names_in_", "n_features_in_")
 NOT_SAVED = ("curator", "table")
 
 
@@ -30,8 +32,8 @@ def to_json(model: PrivateModel) -> dict[str, Any]:
     check_is_fitted(model)
     privacy: ModelPrivacy = model.privacy_
     settings = {name: x for name, x in model.get_params(deep=False).items() if name not in NOT_SAVED}
-    kept = ("encoding_", "privacy_", "feature_names_in_", "n_features_in_")
-    fitted = {n: x for n, x in vars(model).items() if n.endswith("_") and not n.startswith("_") and n not in kept}
+    own = {n: x for n, x in vars(model).items() if n.endswith("_") and not n.startswith("_")}
+    fitted = {n: x for n, x in own.items() if n not in KEPT_APART}
     return {
         "format": FORMAT,
         "model": type(model).__name__,
@@ -65,7 +67,7 @@ def load(path: str | Path) -> PrivateModel:
         raise InvalidParameter(
             f"The model {Path(path).name!r} cannot be read: {error.strerror}.", fix="Check the path."
         ) from None
-    except ValueError:
+    except (ValueError, RecursionError):
         raise _not_a_model() from None
     return from_json(data)
 
@@ -87,7 +89,7 @@ def from_json(data: Mapping[str, Any]) -> PrivateModel:
         if model._named:
             model.feature_names_in_ = np.array([f.name for f in model.encoding_.features], dtype=object)
         for name, x in data["fitted"].items():
-            if not name.isidentifier() or not name.endswith("_") or name.startswith("_"):
+            if not name.isidentifier() or not name.endswith("_") or name.startswith("_") or name in KEPT_APART:
                 raise _not_a_model()
             setattr(model, name, _in(x))
         told = data["privacy"]
@@ -98,7 +100,7 @@ def from_json(data: Mapping[str, Any]) -> PrivateModel:
             told["unit"],
             told["charge"],
         )
-    except (KeyError, TypeError, AttributeError, ValueError, IndexError):
+    except (KeyError, TypeError, AttributeError, ValueError, IndexError, RecursionError, OverflowError, MemoryError):
         raise _not_a_model() from None
     return model
 
@@ -144,6 +146,8 @@ def _in(x: Any) -> Any:
         return x
     if "array" in x:
         kind = np.dtype(str(x["dtype"]))
+        if kind.kind not in "biufUO" or kind.itemsize > 4 * 1000:
+            raise ValueError("no type of a fitted array")
         made = np.array([_in(v) for v in x["array"]], dtype=kind)
         return made.reshape([int(n) for n in x["shape"]])
     if "tuple" in x:
@@ -151,5 +155,5 @@ def _in(x: Any) -> Any:
     if "pairs" in x:
         return {_in(k): _in(v) for k, v in x["pairs"]}
     if "fraction" in x:
-        return Fraction(str(x["fraction"]))
+        return rational(str(x["fraction"]), "a setting")
     return date.fromisoformat(x["date"])

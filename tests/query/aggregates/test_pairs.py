@@ -252,5 +252,5 @@ def test_intervals_cover_as_often_as_they_say(neighbors: str, price: dict[str, A
             hit[name] += int(((found[:, 0] <= true + 1e-9) & (true - 1e-9 <= found[:, 1])).sum())
     covered = {name: n / (8 * GROUPS) for name, n in hit.items()}
     assert min(covered.values()) >= 0.945, covered
-    assert max(covered[name] for name in "cpsnxy") <= 0.97, covered
+    assert max(covered[name] for name in "cpsnxy") <= 0.978, covered  # 97 %, and three deviations of 4,000 draws
     assert max(covered.values()) <= 0.99, covered  # what they depend on is not small yet with so few rows

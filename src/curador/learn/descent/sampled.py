@@ -21,7 +21,7 @@ from curador.accounting.events import Event, PoissonSampled
 from curador.curator.purchases.training import budget_of
 from curador.errors import InvalidParameter
 from curador.learn.descent.slopes import UNIT
-from curador.learn.descent.whitened import HEAVIEST, Slopes, lengths_cap, pulled
+from curador.learn.descent.whitened import HEAVIEST, Slopes, finite, lengths_cap, pulled
 from curador.learn.rows.design import Design
 from curador.learn.rows.encoding import SCALE, Encoding, Floats
 from curador.mechanisms.gaussian import Gaussian
@@ -82,7 +82,7 @@ class PoissonDescent:
             some = design.some(chosen)
             weights = np.clip(at, -HEAVIEST, HEAVIEST)
             total = pulled(some, labels[chosen], slopes, weights, most[chosen])
-            at = at - far * np.asarray(noise.release(total, entropy=entropy))
+            at = finite(at - far * np.asarray(noise.release(total, entropy=entropy)))
             if step >= self.steps // 2:
                 mean += at
             if progress is not None:

@@ -26,7 +26,8 @@ FARTHEST = 20
 def _steps(margins: Floats) -> NDArray[np.intp]:
     """The places of margins, in steps, in a table from -FARTHEST to FARTHEST."""
     most = FARTHEST * PER_ONE
-    return np.asarray(np.clip(np.rint(margins), -most, most).astype(np.intp) + most)
+    known = np.nan_to_num(np.rint(margins), nan=0.0)  # no margin is an error: whether one is looked up depends on rows
+    return np.asarray(np.clip(known, -most, most).astype(np.intp) + most)
 
 
 @cache
@@ -65,7 +66,8 @@ def _exponential() -> Floats:
 
 def softmax_slopes(margins: Floats, labels: NDArray[np.int32]) -> Floats:
     """The chance of each class less whether it is this one; one row of margins for each row, one column per class."""
-    steps = np.rint(margins)
+    most = 2.0**40
+    steps = np.clip(np.nan_to_num(np.rint(margins), nan=0.0), -most, most)  # no margin is an error
     below = np.maximum(steps - steps.max(axis=1, keepdims=True), -2 * FARTHEST * PER_ONE)
     weights = _exponential()[below.astype(np.intp) - 1]
     total = weights[:, 0].copy()

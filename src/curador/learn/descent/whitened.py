@@ -33,6 +33,9 @@ FINE = 1 << 20
 HEAVIEST = 1 << 14
 """The largest weight of a feature; larger ones are cut, which costs nothing."""
 
+FARTHEST_WEIGHT = 1e9
+"""The largest weight in the coordinates of a descent."""
+
 MAP_BITS = 12
 """Bits of the whitening map's fraction."""
 
@@ -98,7 +101,7 @@ class Whitened:
         for step in range(self.steps):
             weights = np.clip(back @ at, -HEAVIEST, HEAVIEST)
             total = exactly(made, pulled(design, labels, slopes, weights, most))
-            at = at - far * np.asarray(noise.release(total, entropy=entropy))
+            at = finite(at - far * np.asarray(noise.release(total, entropy=entropy)))
             if step >= self.steps // 2:
                 mean += at
             if progress is not None:
@@ -183,6 +186,11 @@ def clipped(slopes: Floats, most: NDArray[np.int32]) -> Floats:
     length = np.sqrt((slopes * slopes).sum(axis=1))  # of whole numbers below 2**53: the same in any order
     factor = np.minimum(1.0, most / np.maximum(length, 1.0) * (1 - 2.0**-40))
     return np.asarray(np.trunc(slopes * factor[:, None]))
+
+
+def finite(weights: Floats) -> Floats:
+    """Weights as numbers that a step can start from, whatever step was before: no setting makes rows an error."""
+    return np.asarray(np.clip(np.nan_to_num(weights, nan=0.0), -FARTHEST_WEIGHT, FARTHEST_WEIGHT))
 
 
 def pulled(design: Design, labels: NDArray[np.int32], slopes: Slopes, weights: Floats, most: NDArray[np.int32]) -> Ints:

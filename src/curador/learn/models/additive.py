@@ -16,6 +16,7 @@ import numpy as np
 from curador.curator.curator import Curator
 from curador.curator.purchases.training import RecordColumn
 from curador.errors import InvalidParameter
+from curador.learn.models.classifier import not_fitted
 from curador.learn.models.linear import LinearLearner, LogisticRegression
 from curador.learn.rows.declared import Bounds, Keys
 from curador.learn.rows.design import Design
@@ -71,6 +72,8 @@ def binning(encoding: Encoding, bins: Any) -> Binning:
             on_grid = feature.encoded(edges) if len(edges) else np.zeros(0, np.int16)
         else:
             count = whole(bins, "bins", 1)
+            if count > MOST_BINS:
+                raise InvalidParameter(f"There are more than {MOST_BINS} bins.", fix="Use fewer.")
             on_grid = np.rint(np.linspace(-SCALE, SCALE, count + 1)[1:-1]).astype(np.int16)
         if len(on_grid) >= MOST_BINS:
             raise InvalidParameter(f"{feature.name!r} has more than {MOST_BINS} bins.", fix="Use fewer.")
@@ -149,8 +152,22 @@ class AdditiveClassifier(LogisticRegression):
         assert learner.binning is not None
         self.edges_ = learner.binning.edges
 
+    @property
+    def _binning(self) -> Binning:
+        return Binning(tuple(tuple(int(x) for x in e) for e in self.edges_))
+
     def _wide(self, design: Design) -> Design:
-        return Binning(tuple(tuple(int(x) for x in e) for e in self.edges_)).design(design)
+        return self._binning.design(design)
+
+    def _wide_encoding(self) -> Encoding:
+        return self._binning.encoding(self.encoding_)
+
+    def _check_fitted(self) -> None:
+        edges = self.edges_
+        right = isinstance(edges, tuple) and len(edges) == len(self.encoding_.numbers)
+        if not right or any(list(e) != sorted({int(x) for x in e if -SCALE < x <= SCALE}) for e in edges):
+            raise not_fitted()
+        super()._check_fitted()
 
     def steps_of(self, feature: str) -> tuple[Floats, Floats]:
         """The steps of a number, for the second class: the ends of its pieces, and its height at their middles."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -16,7 +15,7 @@ from curador.curator.curator import Curator
 from curador.curator.purchases.training import ReadRows, RecordColumn
 from curador.errors import InvalidParameter
 from curador.learn.madeup import ROWS, made_up
-from curador.learn.models.classifier import PrivateClassifier, in_order
+from curador.learn.models.classifier import PrivateClassifier, in_order, not_fitted, require_numbers
 from curador.learn.rows.declared import Bounds, Keys
 from curador.learn.rows.design import Design
 from curador.learn.rows.encoding import SCALE, Encoding, Floats, Ints
@@ -181,10 +180,22 @@ class GaussianNB(PrivateClassifier):
             self.key_log_prob_.append(np.log(likely / likely.sum(axis=1, keepdims=True)))
             at += size
 
-    def _predicts(self) -> tuple[Predicts, str]:
-        released = [self.class_prior_, self.scaled_means_, self.scaled_variances_, *self.key_log_prob_]
-        code = hashlib.sha256(b"".join(np.ascontiguousarray(x).tobytes() for x in released)).hexdigest()
-        return lambda design: self._joint(design).argmax(axis=1).astype(np.int32), code
+    def _check_fitted(self) -> None:
+        if type(self.bins_) is not int or not 0 <= self.bins_ <= SCALE:
+            raise not_fitted()
+        classes, numbers = len(self.classes_), len(self.encoding_.numbers)
+        p = 0 if self.bins_ else numbers
+        sizes = [*[self.bins_] * (numbers - p), *(f.width for f in self.encoding_.keyed)]
+        require_numbers(self.class_prior_, (classes,), 1, above=0)
+        require_numbers(self.scaled_means_, (classes, p), 1)
+        require_numbers(self.scaled_variances_, (classes, p), 1, above=0)
+        if not isinstance(self.key_log_prob_, list) or len(self.key_log_prob_) != len(sizes):
+            raise not_fitted()
+        for likely, size in zip(self.key_log_prob_, sizes, strict=True):
+            require_numbers(likely, (classes, size), 1e6)
+
+    def _predicts(self) -> Predicts:
+        return lambda design: self._joint(design).argmax(axis=1).astype(np.int32)
 
     def predict_joint_log_proba(self, X: Any) -> Floats:
         """The logarithm of the density of each row together with each class."""

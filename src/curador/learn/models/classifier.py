@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
@@ -18,6 +19,7 @@ from curador.errors import InvalidParameter
 from curador.learn.model import PrivateModel
 from curador.learn.rows.declared import declared_classes, labels_of
 from curador.learn.rows.records import RecordReader, encoding_of
+from curador.learn.saved import to_json
 from curador.learn.score import ModelScore, Predicts, ScoreLearner
 from curador.numbers import Number
 
@@ -28,13 +30,18 @@ class PrivateClassifier(ClassifierMixin, PrivateModel):  # type: ignore[misc]
     classes: Sequence[Any] | None
 
     @abstractmethod
-    def _predicts(self) -> tuple[Predicts, str]:
-        """What gives the number of the class of each row, each by itself; and a code of all it depends on."""
+    def _predicts(self) -> Predicts:
+        """What gives the number of the class of each row, each by itself."""
+
+    @abstractmethod
+    def _check_fitted(self) -> None:
+        """Refuse fitted numbers that no fit gives, as those of a file may be: an error would depend on rows."""
 
     def keyed(self, names: Sequence[str], label: str | None) -> Mapping[str, Sequence[Any]]:
         if label is None:
             raise InvalidParameter("A classifier predicts something.", fix="Give label=, a column with keys.")
-        return {**super().keyed(names, label), label: tuple(self.classes or ())}
+        declared = () if self.classes is None else tuple(declared_classes(self.classes).tolist())
+        return {**super().keyed(names, label), label: declared}
 
     def _classes(self, label: RecordColumn | None) -> tuple[Any, ...]:
         """The classes in order: the keys of a table's label, or those declared here."""
@@ -62,7 +69,8 @@ class PrivateClassifier(ClassifierMixin, PrivateModel):  # type: ignore[misc]
         if sorted(found.keys or ()) != self.classes_.tolist():
             raise InvalidParameter("The model knows other classes than this label.", fix="Score it on what it learned.")
         back = np.argsort(in_order(found.keys or ()))  # from a class to its place among the keys as declared
-        predicts, code = self._predicts()
+        self._check_fitted()
+        predicts, code = self._predicts(), digest_of(self)
         reader, table = RecordReader(records.columns, label), records.rows.table
         return ScoreLearner(
             reader,
@@ -88,6 +96,27 @@ class PrivateClassifier(ClassifierMixin, PrivateModel):  # type: ignore[misc]
             "Use curator.score(model, table, …); or a copy of the model without a curator on public rows."
         )
         return float(super().score(X, y, sample_weight))
+
+
+def not_fitted() -> InvalidParameter:
+    """The refusal of a model whose numbers are not those of a fit."""
+    return InvalidParameter("This model's numbers are not those of a fitted one.", fix="Fit it, or load it again.")
+
+
+def require_numbers(found: Any, shape: tuple[int, ...], most: float, above: float | None = None) -> None:
+    """Refuse what is not an array of finite numbers of this shape, at most so large, and above a number."""
+    right = isinstance(found, np.ndarray) and found.dtype.kind == "f" and found.shape == shape
+    if not right or not np.isfinite(found).all() or (np.abs(found) > most).any():
+        raise not_fitted()
+    if above is not None and (found <= above).any():
+        raise not_fitted()
+
+
+def digest_of(model: PrivateModel) -> str:
+    """A digest of all that a fitted model predicts by."""
+    said = to_json(model)
+    kept = {name: said[name] for name in ("model", "features", "fitted")}
+    return hashlib.sha256(json.dumps(kept, sort_keys=True).encode()).hexdigest()
 
 
 def in_order(keys: Sequence[Any]) -> NDArray[np.int32]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -18,9 +17,9 @@ from curador.curator.purchases.training import ReadRows, RecordColumn
 from curador.errors import InvalidParameter
 from curador.learn.descent.sampled import PoissonDescent, calibrated
 from curador.learn.descent.slopes import hinge_slopes, logistic_slopes, softmax_slopes
-from curador.learn.descent.whitened import FINE, Slopes, Whitened
+from curador.learn.descent.whitened import HEAVIEST, Slopes, Whitened
 from curador.learn.madeup import ROWS, made_up
-from curador.learn.models.classifier import PrivateClassifier, in_order
+from curador.learn.models.classifier import PrivateClassifier, in_order, require_numbers
 from curador.learn.pricing import mu_of
 from curador.learn.rows.declared import Bounds, Keys
 from curador.learn.rows.design import Design
@@ -34,6 +33,9 @@ from curador.show.tables import percent
 
 if TYPE_CHECKING:
     from curador.learn.models.additive import Binning
+
+MOST = {"steps": 100_000, "clip": 1000, "learning_rate": 1000}
+"""The most of each setting: beyond, a descent takes for ever or leaves doubles."""
 
 LOSSES: Mapping[str, Slopes] = {"logistic": logistic_slopes, "hinge": hinge_slopes, "softmax": softmax_slopes}
 
@@ -164,6 +166,9 @@ class LinearClassifier(PrivateClassifier):
             "clip": None if self.clip is None else positive(self.clip, "clip"),
             "learning_rate": None if self.learning_rate is None else positive(self.learning_rate, "learning_rate"),
         }
+        for name, value in given.items():
+            if value is not None and value > MOST[name]:
+                raise InvalidParameter(f"{name} is above {MOST[name]:,}.", fix="Choose a smaller one.")
         chosen: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
         if self.solver != "sgd":
             if any(x is not None for x in (self.sample_rate, self.noise_multiplier, self.rows)):
@@ -196,19 +201,30 @@ class LinearClassifier(PrivateClassifier):
         self.weights_, self.n_iter_ = weights, learner.settings.steps
         self.coef_, self.intercept_ = in_units(weights, learner.wide)
 
-    def _predicts(self) -> tuple[Predicts, str]:
-        grid = np.rint(self.weights_ * FINE).T  # so that a margin is exact, and depends on its row alone
+    def _check_fitted(self) -> None:
+        outputs = 1 if len(self.classes_) == 2 else len(self.classes_)
+        require_numbers(self.weights_, (outputs, self._wide_encoding().width), HEAVIEST)
+
+    def _predicts(self) -> Predicts:
+        # On a grid on which the margin of so many features is exact, and so depends on its row alone.
+        bits = 52 - 10 - 14 - (len(self._wide_encoding().features) + 1).bit_length()
+        grid = np.rint(self.weights_ * 2.0 ** min(bits, 20)).T
 
         def predicted(design: Design) -> NDArray[np.int32]:
             margins = self._wide(design).dot(grid)
             best = (margins[:, 0] > 0) if len(self.classes_) == 2 else margins.argmax(axis=1)
             return np.asarray(best, np.int32)
 
-        return predicted, hashlib.sha256(np.ascontiguousarray(self.weights_).tobytes()).hexdigest()
+        return predicted
 
     def _wide(self, design: Design) -> Design:
         """Rows as the weights are for them."""
         return design
+
+    def _wide_encoding(self) -> Encoding:
+        """The encoding of such rows."""
+        encoding: Encoding = self.encoding_
+        return encoding
 
     def decision_function(self, X: Any) -> Floats:
         """The margin of each row, for the second class; with more than two, one for each class."""

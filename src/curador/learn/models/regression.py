@@ -19,7 +19,7 @@ from curador.errors import InvalidParameter, InvalidValue
 from curador.learn.model import PrivateModel
 from curador.learn.models.linear import in_units
 from curador.learn.pricing import mu_of
-from curador.learn.rows.declared import Bounds, Keys, as_numbers
+from curador.learn.rows.declared import Bounds, Keys, as_numbers, labels_array
 from curador.learn.rows.design import Design
 from curador.learn.rows.encoding import SCALE, Encoding, Floats, NumberFeature
 from curador.learn.rows.records import RecordReader
@@ -128,7 +128,7 @@ class _Regression(RegressorMixin, PrivateModel):  # type: ignore[misc]
     def _labels(self, y: Any, rows: int) -> Floats:
         if y is None:
             raise InvalidValue("This model requires y to be passed, but the target y is None.", fix="Give the labels.")
-        array = np.asarray(y)
+        array = labels_array(y)
         if array.ndim == 2 and array.shape[1] == 1:
             array = array[:, 0]
         if array.ndim != 1 or len(array) != rows:

@@ -8,7 +8,7 @@ left out.  An error that depends on a value would say whether somebody is in the
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -37,10 +37,10 @@ def columns_of(X: Any) -> tuple[tuple[str, ...], bool]:
             if len(set(names)) < len(names):
                 raise InvalidValue("Two columns of X have one name.", fix="Name each of them once.")
             return names, True
+    X = _own_array(X)
     shape = getattr(X, "shape", None)
     if shape is None:
-        X = np.asarray(X, dtype=object)
-        shape = X.shape
+        shape = _listed_shape(X)
     if len(shape) != 2:
         raise InvalidValue(
             f"Expected a 2D array of rows and features, got one of {len(shape)} dimensions. Reshape your data.",
@@ -114,8 +114,7 @@ def design_of(X: Any, encoding: Encoding, named: bool, who: str = "this model") 
                 f"X has {len(names)} features, but {who} is expecting {len(wanted)} features as input.",
                 fix="Give the columns it learned from, in that order.",
             )
-        whole = np.asarray(X)
-        columns = [whole[:, i] for i in range(len(wanted))]
+        columns = listed_columns(X, len(wanted))
     numbers = []
     coded = []
     for feature, values in zip(encoding.features, columns, strict=True):
@@ -131,9 +130,54 @@ def design_of(X: Any, encoding: Encoding, named: bool, who: str = "this model") 
     )
 
 
+def _own_array(given: Any) -> Any:
+    """What says itself which array it is, as that array; else as it is."""
+    plain = hasattr(given, "__array__") and not hasattr(given, "dtype") and not hasattr(given, "iloc")
+    return np.asarray(given) if plain else given
+
+
+def _listed_shape(X: Any) -> tuple[int, ...]:
+    """The shape of rows in a list: of the rows themselves, whatever is in their cells."""
+    if isinstance(X, str | bytes) or not hasattr(X, "__len__"):
+        raise InvalidValue("X is no array of rows and features.", fix="Give one row for each unit.")
+    rows = list(X)
+    if not rows:
+        return (0, 0)
+    if any(isinstance(row, str | bytes) or not hasattr(row, "__len__") for row in rows):
+        return (len(rows),)
+    widths = {len(row) for row in rows}
+    if len(widths) > 1:
+        raise InvalidValue("The rows of X have several lengths.", fix="Give all features in each row.")
+    return (len(rows), widths.pop())
+
+
+def listed_columns(X: Any, width: int) -> list[Any]:
+    """The columns of an array as they are; of rows in a list each cell as it is, for one would change them all."""
+    X = _own_array(X)
+    if hasattr(X, "iloc"):
+        return [X.iloc[:, i] for i in range(width)]
+    if hasattr(X, "dtype"):
+        array = np.asarray(X)
+        return [array[:, i] for i in range(width)]
+    rows = list(X)
+    return [cells(row[i] for row in rows) for i in range(width)]
+
+
+def cells(values: Iterable[Any]) -> NDArray[np.object_]:
+    """Values as they are, each by itself: an array of them would take one type from all."""
+    listed = list(values)
+    found = np.empty(len(listed), object)
+    for i, value in enumerate(listed):
+        found[i] = value
+    return found
+
+
 def as_numbers(values: Any) -> Floats:
     """A column as doubles; NaN for what is no number.  Refused where its type says that none is a number."""
-    array = np.asarray(values)
+    if isinstance(values, np.ma.MaskedArray):
+        hidden: Any = values.astype(object)
+        values = hidden.filled(None)
+    array = np.asarray(values) if hasattr(values, "dtype") else cells(values)
     if array.dtype.kind in "fiub":
         return array.astype(np.float64)
     if array.dtype.kind == "c":
@@ -144,7 +188,7 @@ def as_numbers(values: Any) -> Floats:
     for i, value in enumerate(array):
         try:
             found[i] = float(value)
-        except (TypeError, ValueError, OverflowError):
+        except Exception:  # noqa: BLE001  whatever a cell does, it is no number
             continue
     return found
 
@@ -165,11 +209,21 @@ def declared_classes(classes: Any) -> NDArray[Any]:
     return np.unique(np.asarray(named))
 
 
+def labels_array(y: Any) -> NDArray[Any]:
+    """Labels as they are: those in a list each by itself."""
+    y = _own_array(y)
+    if hasattr(y, "dtype") or hasattr(y, "iloc"):
+        return np.asarray(y)
+    if isinstance(y, str | bytes) or not hasattr(y, "__len__"):
+        raise InvalidValue("y is no array of labels.", fix="Give one label for each row.")
+    return cells(y)
+
+
 def labels_of(y: Any, classes: NDArray[Any], rows: int) -> NDArray[np.int32]:
     """The number of each label among the classes; -1 for others."""
     if y is None:
         raise InvalidValue("This model requires y to be passed, but the target y is None.", fix="Give the labels.")
-    array = np.asarray(y)
+    array = labels_array(y)
     if array.ndim == 2 and array.shape[1] == 1:
         warnings.warn("A column-vector y was passed when a 1d array was expected.", DataConversionWarning, stacklevel=4)
         array = array[:, 0]

@@ -22,6 +22,9 @@ SCALE = 1 << 10
 MOST_KEYS = 10_000
 """The most keys of one feature."""
 
+MOST_FEATURES = 2000
+"""The most features of a model: of so many, margins are exact in doubles."""
+
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
@@ -102,6 +105,8 @@ class Encoding:
     def __post_init__(self) -> None:
         if not self.features:
             raise InvalidParameter("A model has at least one feature.", fix="Name its features.")
+        if len(self.features) > MOST_FEATURES:
+            raise InvalidParameter(f"A model has at most {MOST_FEATURES:,} features.", fix="Use fewer.")
         if len({f.name for f in self.features}) < len(self.features):
             raise InvalidParameter("Two features have one name.", fix="Name each of them once.")
 
@@ -149,6 +154,6 @@ def codes(values: Sequence[object] | NDArray[np.object_], keys: Sequence[object]
     for i, value in enumerate(values):
         try:
             found[i] = place.get(value, -1)
-        except TypeError:  # a value that cannot be a key
+        except Exception:  # noqa: BLE001  a value that cannot be a key, whatever it does
             continue
     return found

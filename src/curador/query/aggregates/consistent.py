@@ -122,6 +122,17 @@ def _size(sizes: Sequence[int], axes: Iterable[int]) -> int:
 # ---- the fit ---------------------------------------------------------------------------------------------------------
 
 
+def summed(x: NDArray[Any], axes: tuple[int, ...]) -> NDArray[Any]:
+    """The sum over some axes, exact: in Python's integers where 64 bits might not hold it.
+
+    >>> summed(np.array([2**61, 2**61, 2**61]), (0,)).item() == 3 * 2**61
+    True
+    """
+    if x.dtype.kind == "i" and int(np.abs(x).max(initial=0)) * x.size >= 1 << 62:
+        x = x.astype(object)
+    return np.asarray(x.sum(axis=axes))
+
+
 @dataclass(frozen=True)
 class Margins:
     """Margins of one table of ``sizes`` that were noised, each by its axes and the variance of its noise.
@@ -156,7 +167,7 @@ class Margins:
         wanted = list(wanted)
         if len(tables) == 1:
             axes = self.noised[0][0]
-            return {w: tables[0].sum(axis=tuple(j for j, i in enumerate(axes) if i not in w)) for w in wanted}
+            return {w: summed(tables[0], tuple(j for j, i in enumerate(axes) if i not in w)) for w in wanted}
         needed = sorted({part for w in wanted for part in subsets(w)}, key=lambda part: (len(part), part))
         parts = {part: self._part(part, tables) for part in needed}
         loose = {part: self._whole(part, parts) for part in needed}

@@ -176,6 +176,8 @@ def _spread(node: tuple[Any, ...], axes: Axes, width: int) -> GroupKey:
 
 
 def _added(x: NDArray[Any], places: NDArray[np.int64]) -> NDArray[Any]:
+    if x.dtype.kind == "i" and int(np.abs(x).max(initial=0)) * x.size >= 1 << 62:
+        x = x.astype(object)
     out = np.zeros(int(places.max()) + 1, x.dtype)
     np.add.at(out, places, x)
     return out

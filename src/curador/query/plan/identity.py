@@ -114,6 +114,8 @@ def contained_codes(plan: Plan) -> list[str]:
     checked, found = plan.checked, []
     if not checked.question.group_by or not checked.rows.single or not checked.every_row:
         return []
+    if any(o.aggregate.function == "top_k" for o in checked.question.aggregates):  # of some groups there is no total
+        return []
     pairs = list(zip(checked.question.group_by, checked.groups, strict=True))
     sizes = range(len(pairs)) if len(pairs) <= MOST_CONTAINED else (0, 1)
     for kept in (kept for size in sizes for kept in combinations(pairs, size)):

@@ -16,7 +16,7 @@ from curador.query.language.resolve import resolved
 from curador.query.language.rows import tables_in
 from curador.query.language.text import shortened
 from curador.query.language.types import Type
-from curador.query.tables.columns import Key
+from curador.query.tables.columns import Key, key_value
 from curador.query.tables.table import Table
 
 WIDEST_NUMBER = 1 << 40
@@ -101,7 +101,9 @@ def records(
         t = typecheck(e, scope)
         keys: tuple[Key, ...] | None = None
         if name in keyed or not t.kind.counted:
-            keys = tuple(keyed.get(name) or t.domain or ())
+            keys = tuple(key_value(t.kind, key) for key in keyed.get(name) or t.domain or ())
+            if len(set(keys)) < len(keys):
+                raise QuestionRefused(f"A key of {shortened(e)} is listed twice.", fix="List each of them once.")
             if not keys:
                 raise QuestionRefused(
                     f"{shortened(e)} has no public keys to be learned from.",

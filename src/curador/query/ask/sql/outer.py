@@ -266,6 +266,7 @@ def _renamed(q: Question, to: Mapping[str, str]) -> Question:
         having=None if q.having is None else substitute(q.having, by),
         order_by=tuple(replace(o, name=to.get(o.name, o.name)) for o in q.order_by),
         shown=tuple(to.get(name, name) for name in q.shown),
+        sets=tuple(tuple(to.get(name, name) for name in names) for names in q.sets),
     )
 
 

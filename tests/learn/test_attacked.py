@@ -1,0 +1,198 @@
+"""What an attacker found: outcomes that told who is in the data, and rows that changed how others are read."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from curador import ApproxDP, CuradorError, Curator, InvalidParameter, Table
+from curador.learn import PCA, AdditiveClassifier, GaussianNB, KMeans, LinearRegression, LinearSVC, LogisticRegression
+from curador.learn.rows.declared import columns_of, design_of, encoding_for, labels_of
+from curador.learn.saved import from_json, to_json
+
+COLUMNS: dict[str, Any] = {
+    "id": {"type": "integer", "bounds": [0, 1000]},
+    "age": {"type": "integer", "bounds": [0, 100]},
+    "hours": {"type": "integer", "bounds": [0, 100]},
+    "town": {"type": "text", "keys": ["a", "b", "c"]},
+    "code": "text",
+    "flag": "boolean",
+    "rich": {"type": "text", "keys": ["no", "yes"]},
+}
+
+
+def held(rows: int = 300) -> Curator:
+    i = np.arange(rows)
+    data = {"id": i, "age": i % 101, "hours": (i * 7) % 101, "town": np.array(["a", "b", "c"])[i % 3]}
+    data |= {
+        "code": np.array(["6", "HIV+"])[i % 2],
+        "flag": i % 2 == 0,
+        "rich": np.array(["no", "yes"])[(i % 101 > 50) * 1],
+    }
+    return Curator({"people": Table(pa.table(data), columns=COLUMNS)}, budget=ApproxDP(100, 0.01))
+
+
+SETTINGS: list[dict[str, Any]] = [
+    {"learning_rate": 1000},
+    {"clip": 1000},
+    {"clip": "1e-9"},
+    {"solver": "sgd", "rows": 1, "steps": 20, "sample_rate": 1, "learning_rate": 1000},
+    {"solver": "sgd", "rows": 10**15, "steps": 5, "sample_rate": "1e-9"},
+]
+
+
+@pytest.mark.parametrize("kind", [LogisticRegression, LinearSVC, AdditiveClassifier])
+@pytest.mark.parametrize("settings", SETTINGS, ids=str)
+def test_an_outcome_does_not_tell_whether_a_row_is_there(kind: Any, settings: dict[str, Any]) -> None:
+    """With one row, and with none, a fit of any setting ends alike, for two classes and for three."""
+    curator = held()
+    for label, features in (("rich", ["age", "hours"]), ("town", ["age"])):
+        if kind is LinearSVC and label == "town":
+            continue
+        for where in ("id = 7", "id = 999", "age < 50"):
+            model = kind("0.001", 1e-9, **settings)
+            found = curator.fit(model, curator.table("people").where(where), features=features, label=label)
+            assert np.isfinite(found.weights_).all()
+
+
+SETTINGS_BEYOND: list[dict[str, Any]] = [
+    {"learning_rate": "1e308"},
+    {"clip": "1e400"},
+    {"clip": "1e-12"},
+    {"steps": 10**9},
+]
+
+
+@pytest.mark.parametrize("settings", SETTINGS_BEYOND, ids=str)
+def test_settings_beyond_reason_are_refused_for_nothing(settings: dict[str, Any]) -> None:
+    curator = held()
+    with pytest.raises(InvalidParameter):
+        curator.fit(LogisticRegression(1, 1e-5, **settings), "people", features=["age"], label="rich")
+    assert len(curator.history()) == 0
+
+
+@pytest.mark.parametrize(
+    ("model", "features"),
+    [
+        (KMeans(1, epsilon="0.001", keys={"code": [5, 6]}), ["age", "code"]),
+        (KMeans(1, epsilon="0.001", keys={"age": ["x"]}), ["age"]),
+        (KMeans(1, epsilon="0.001", keys={"code": ["6", "6"]}), ["code"]),
+        (KMeans(1, epsilon="0.001", keys={"flag": [0, 1]}), ["flag"]),
+        (LogisticRegression(1, 1e-5, classes=[0, 1]), ["age"]),
+        (LogisticRegression(1, 1e-5, classes=["no", 1]), ["age"]),
+        (GaussianNB(1, keys={"code": [None]}), ["code"]),
+    ],
+)
+def test_keys_of_another_type_are_refused_for_nothing(model: Any, features: list[str]) -> None:
+    curator = held()
+    label = None if isinstance(model, KMeans) else "rich"
+    with pytest.raises(CuradorError):
+        curator.fit(model, "people", features=features, label=label)
+    assert len(curator.history()) == 0
+
+
+def test_one_row_of_a_list_does_not_change_how_others_are_read() -> None:
+    odd: list[Any] = ["x", None, 1 + 2j, [1], {}, float("nan"), object()]
+    classes = np.array([0, 1])
+    plain = labels_of([0, 1] * 50, classes, 100).tolist()
+    encoding = encoding_for(["x0", "x1"], (0, 10), {"x1": [1, 2]})
+    rows: list[list[Any]] = [[i % 10, 1 + i % 2] for i in range(100)]
+    alone = design_of(rows, encoding, False)
+    for value in odd:
+        assert labels_of([*[0, 1] * 50, value], classes, 101).tolist() == [*plain, -1]
+        found = design_of([*rows, [value, value]], encoding, False)
+        assert (found.numbers[:100] == alone.numbers).all()
+        assert (found.codes[:100] == alone.codes).all()
+        assert found.numbers[100, 0] == 0
+    assert columns_of(rows)[0] == ("x0", "x1")
+
+
+def test_a_regressions_labels_are_read_one_by_one() -> None:
+    model = LinearRegression(1, 1e-5, bounds=(0, 10), label_bounds=(0, 10))
+    assert model._labels([1, 2, "x", None, [3]], 5)[:2].tolist() == [1.0, 2.0]
+
+
+def bad(change: Any) -> Any:
+    curator = held()
+    found = curator.fit(GaussianNB(1, 1e-5), "people", features=["age", "town"], label="rich")
+    said = json.loads(json.dumps(to_json(found)))
+    change(said["fitted"])
+    return curator, from_json(said)
+
+
+def short(fitted: dict[str, Any]) -> None:
+    keys = fitted["key_log_prob_"][0]
+    keys["array"], keys["shape"] = keys["array"][:4], [2, 2]
+
+
+def endless(fitted: dict[str, Any]) -> None:
+    fitted["scaled_means_"]["array"][0] = float("nan")
+
+
+def fewer(fitted: dict[str, Any]) -> None:
+    fitted["key_log_prob_"] = []
+
+
+@pytest.mark.parametrize("change", [short, endless, fewer])
+def test_a_model_of_other_numbers_than_a_fits_is_not_scored(change: Any) -> None:
+    """Its errors would depend on rows; refused before the charge."""
+    curator, model = bad(change)
+    with pytest.raises(InvalidParameter, match="not those of a fitted one"):
+        curator.score(model, "people", label="rich", epsilon="0.001")
+    assert len(curator.history()) == 1
+
+
+@pytest.mark.parametrize("weights", [np.full((1, 2), 1e6), np.zeros((1, 9)), np.array([[np.inf, 0]]), np.zeros((2, 2))])
+def test_weights_that_no_fit_gives_are_not_scored(weights: np.ndarray) -> None:
+    curator = held()
+    found = curator.fit(LogisticRegression(1, 1e-5), "people", features=["age"], label="rich")
+    found.weights_ = weights
+    with pytest.raises(InvalidParameter, match="not those of a fitted one"):
+        curator.score(found, "people", label="rich", epsilon="0.001")
+
+
+def test_a_score_is_of_all_that_a_model_predicts_by() -> None:
+    curator = held()
+    model = AdditiveClassifier(1, 1e-5, bins=4)
+    found = curator.fit(model, "people", features=["age"], label="rich")
+    curator.score(found, "people", label="rich", epsilon="0.5")
+    found.edges_ = ((-100, 0, 100),)
+    curator.score(found, "people", label="rich", epsilon="0.5")
+    assert len(curator.history()) == 3
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"settings": {"epsilon": {"fraction": "1e99999999"}}},
+        {"fitted": {"encoding_": 3}},
+        {"fitted": {"weights_": {"array": [1], "shape": [1], "dtype": "U999999999"}}},
+    ],
+)
+def test_hostile_files_are_refused(change: dict[str, Any], tmp_path: Path) -> None:
+    found = held().fit(LogisticRegression(1, 1e-5), "people", features=["age"], label="rich")
+    with pytest.raises(CuradorError):
+        from_json({**json.loads(json.dumps(to_json(found))), **change})
+
+
+def test_deep_files_are_refused(tmp_path: Path) -> None:
+    from curador.learn import load
+
+    (tmp_path / "m.json").write_text("[" * 100_000)
+    with pytest.raises(CuradorError):
+        load(tmp_path / "m.json")
+
+
+def test_other_models_end_alike_too() -> None:
+    curator = held()
+    for where in ("id = 7", "id = 999"):
+        rows = curator.table("people").where(where)
+        curator.fit(PCA(n_components=1, epsilon="0.001", delta=1e-9), rows, features=["age", "hours"])
+        curator.fit(KMeans(2, epsilon="0.001"), rows, features=["age", "hours"])
+        curator.fit(GaussianNB("0.001"), rows, features=["age", "town"], label="rich")
+        curator.fit(LinearRegression("0.001", 1e-9), rows, features=["age"], label="hours")
