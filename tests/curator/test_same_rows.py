@@ -301,3 +301,65 @@ def test_beside_a_large_glob_another_file_of_its_folder_keeps_its_own_budget(
         assert roots(opened(tmp_path, apart, **tables)) == ("whole", "other")
     assert roots(opened(tmp_path, {"other": PureDP(1)}, other=tables["other"])) == ("other",)
     assert roots(opened(tmp_path, apart, **tables)) == ("whole", "other")
+
+
+# ---- the files that are charged for are those that are read ----------------------------------------------------------
+
+
+def counted(curator: Curator, table: str) -> int:
+    value = curator.sql(COUNT + table, epsilon=1000, because="exact", override=True).value
+    assert isinstance(value, int)
+    return value
+
+
+@pytest.mark.parametrize("second", ["v*.csv", "linked.csv", "[uvw].csv"])
+def test_in_a_folder_with_brackets_the_same_rows_are_recognised(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, second: str
+) -> None:
+    first = file_of(tmp_path, "of [2024]/v.csv")
+    os.link(first, first.with_name("linked.csv"))
+    monkeypatch.chdir(first.parent)
+    assert refusal(tmp_path, {"a": PureDP(1), "b": PureDP(1)}, a="v.csv", b=second) == "table-read-twice"
+    opened(tmp_path, a="v.csv").renew("a", because="others", epsilon=1)
+    assert roots(opened(tmp_path, b=second)) == roots(opened(tmp_path, a="v.csv", b=second)) == ("a, renewed 1",)
+
+
+def test_a_study_file_in_a_folder_with_brackets_finds_its_files(tmp_path: Path) -> None:
+    study = file_of(tmp_path, "of [2024]/v.csv").with_name("study.toml")
+    table = '\nsource = "{}"\nunit = "row"\ncolumns = {{ x = "integer" }}\n'
+    study.write_text("[tables.a]" + table.format("v.csv") + "[tables.b]" + table.format("*.csv"))
+    with pytest.raises(InvalidParameter) as refused:
+        Curator(study, budget={"a": PureDP(1), "b": PureDP(1)}, ledger=tmp_path / "x.db")
+    assert refused.value.code == "table-read-twice"
+    assert counted(Curator(study, budget=PureDP(1000), ledger=tmp_path / "y.db"), "b") == 2
+
+
+def test_a_path_through_a_link_and_back_is_where_the_link_leads(tmp_path: Path) -> None:
+    first, second = file_of(tmp_path, "dir/x.csv"), file_of(tmp_path, "other/x.csv")
+    second.write_text("x\n" + "1\n" * 7)
+    (tmp_path / "other" / "sub").mkdir()
+    (tmp_path / "dir" / "s").symlink_to(tmp_path / "other" / "sub")
+    for folder, rows in (("dir", 2), ("other", 7)):
+        with duckdb.connect(str(tmp_path / folder / "x.duckdb")) as made:
+            made.execute(f"CREATE TABLE t AS SELECT 1 AS x FROM range({rows})")
+    for name in ("{}/dir/s/../x.csv", "{}/dir/*/../x.csv", "duckdb:///{}/dir/s/../x.duckdb#t"):
+        budget = {"a": PureDP(1000), "b": PureDP(1000)}
+        a = f"duckdb:///{tmp_path}/dir/x.duckdb#t" if "duckdb" in name else first
+        both = Curator(
+            {"a": Table(a, columns=COLUMNS), "b": Table(name.format(tmp_path), columns=COLUMNS)}, budget=budget
+        )
+        assert (counted(both, "a"), counted(both, "b")) == (2, 7)
+        c = f"duckdb:///{tmp_path}/other/x.duckdb#t" if "duckdb" in name else second
+        assert refusal(tmp_path, {"b": PureDP(1), "c": PureDP(1)}, b=name.format(tmp_path), c=c) == "table-read-twice"
+
+
+def test_a_relative_path_is_resolved_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    first, second = file_of(tmp_path, "p/a.csv"), file_of(tmp_path, "q/a.csv")
+    second.write_text("x\n" + "1\n" * 7)
+    for folder, rows in (("p", 2), ("q", 7)):
+        with duckdb.connect(str(tmp_path / folder / "a.duckdb")) as made:
+            made.execute(f"CREATE TABLE t AS SELECT 1 AS x FROM range({rows})")
+    monkeypatch.chdir(first.parent)
+    curator = opened(tmp_path, PureDP(10_000), a="a.csv", g="*.csv", d="duckdb:///a.duckdb#t")
+    monkeypatch.chdir(second.parent)
+    assert [counted(curator, name) for name in "agd"] == [2, 2, 2]

@@ -6,19 +6,19 @@ One rule rests on addresses: tables that read some of the same rows, now, charge
 from __future__ import annotations
 
 import getpass
-import glob
 import hashlib
 import os
 import re
 import unicodedata
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from urllib.parse import parse_qs, unquote, urlsplit
 
 from curador.engines.registry import ENGINES, engine_entry, in_file
 from curador.errors import InvalidParameter
 from curador.ledger.contract import Registration
+from curador.query.tables.paths import anchored, listed, located, number_of
 from curador.query.tables.sources import EngineTable, Files, Frame
 from curador.query.tables.table import Table
 
@@ -121,6 +121,16 @@ def unit_of(table: Table) -> str:
 # ---- addresses -----------------------------------------------------------------------------------------------------
 
 
+def settled(table: Table) -> Table:
+    """The table with the paths that it has now, wherever the process goes and links lead later."""
+    source = table.source
+    if isinstance(source, Files):
+        return replace(table, source=replace(source, pattern=anchored(source.pattern)))
+    if isinstance(source, EngineTable) and in_file(source):
+        return replace(table, source=source.at(os.path.realpath(source.path)))
+    return table
+
+
 def addresses(tables: Mapping[str, Table], before: Mapping[str, str]) -> dict[str, str]:
     """The address of every table's source; a source that is declared twice is two tables, each with its name.
 
@@ -150,7 +160,7 @@ def address(name: str, table: Table) -> str:
     if isinstance(source, Frame):
         return frame_address(name)
     if isinstance(source, Files):
-        text = f"file:{_escaped(os.path.realpath(source.pattern))}"  # the same from whatever folder it is named
+        text = f"file:{_escaped(located(source.pattern))}"
     elif in_file(source):
         path = _escaped(os.path.realpath(source.path))
         text = f"{engine_entry(source).name}:{path}#{_escaped(_named_in_file(source))}"
@@ -244,7 +254,7 @@ def place_at(known: str) -> Place:
     kind, _, rest = plain.partition(":")
     path, _, inside = rest.partition("#")
     if kind == "file":
-        return Place(plain, _numbers(_files(_read_back(path))))
+        return Place(plain, _numbers(listed(_read_back(path))))
     if kind in ENGINES and ENGINES[kind].in_file:
         return Place(plain, tuple(f"{number}#{inside}" for number in _numbers([_read_back(path)])))
     return Place(plain)
@@ -287,21 +297,11 @@ class Readers:
         return self.mates
 
 
-def _files(pattern: str) -> list[str]:
-    return glob.glob(pattern, recursive=True) if glob.has_magic(pattern) else [pattern]
-
-
 def _named_in_file(source: EngineTable) -> str:
     """A table of a DuckDB file, where names are the same in either case, also in quotes; of ASCII letters alone."""
     return re.sub("[A-Z]", lambda letter: letter[0].lower(), f"{source.schema or 'main'}.{source.table}")
 
 
 def _numbers(paths: list[str]) -> tuple[str, ...]:
-    found: dict[str, None] = {}
-    for path in paths:
-        try:
-            about = os.stat(path)
-        except (OSError, ValueError):  # a file that is not there is the engine's to report
-            continue
-        found[f"inode:{about.st_dev}:{about.st_ino}"] = None
-    return tuple(found)
+    # A file that is not there is the engine's to report.
+    return tuple(dict.fromkeys(number for path in paths if (number := number_of(path)) is not None))

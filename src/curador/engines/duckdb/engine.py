@@ -141,8 +141,9 @@ class DuckDB(SqlEngine):
         """Note a database file to attach; returns the name under which it will be."""
         if not os.path.isfile(path):
             raise InvalidParameter(f"There is no DuckDB file {Path(path).name!r}.", fix="Fix its path.")
-        catalog = f"file {os.path.abspath(path)}"
-        self._databases[catalog] = os.path.abspath(path)
+        there = os.path.realpath(path)
+        catalog = f"file {there}"
+        self._databases[catalog] = there
         return catalog
 
     def _connect(self, written: str | None = None) -> duckdb.DuckDBPyConnection:
