@@ -10,9 +10,10 @@ import hashlib
 import os
 import re
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
+from types import MappingProxyType
 from urllib.parse import parse_qs, unquote, urlsplit
 
 from curador.engines.registry import ENGINES, engine_entry, in_file
@@ -33,9 +34,6 @@ LONGEST = 180
 
 PUBLIC = "public"
 """The unit of a public table in the ledger: nothing is protected."""
-
-MOST_REMEMBERED = 1000
-"""Of a glob's files at most so many are remembered, to know it again where it was moved."""
 
 LONGEST_ADDRESS = 1500
 """Bytes of an address: a database's index has room for it, and for a table's name behind it."""
@@ -231,11 +229,6 @@ class Place:
     frame: int | None = None
 
     @property
-    def remembered(self) -> tuple[str, ...]:
-        """Other addresses of the source, for the ledger to remember."""
-        return self.files[:MOST_REMEMBERED]
-
-    @property
     def rows(self) -> frozenset[object]:
         """What two tables that read the same rows have in common, as far as can be seen."""
         return frozenset((self.address, *self.files, *(() if self.frame is None else (self.frame,))))
@@ -281,20 +274,83 @@ def read_together(places: Mapping[str, Place]) -> dict[str, frozenset[str]]:
 
 
 class Readers:
-    """The tables of a study that read the same rows, now: together with those that only other studies declare."""
+    """The tables of a study that read the same rows, now: together with those that only other studies declare.
 
-    def __init__(self, tables: Mapping[str, Table]) -> None:
+    ``opened`` are the numbers of the files that an engine has opened, and reads from now on.
+    """
+
+    def __init__(self, tables: Mapping[str, Table], opened: Mapping[str, Iterable[str]] = MappingProxyType({})) -> None:
         self._look = cache(place_at)  # each is looked at once, before the ledger is locked
+        self._units = {name: unit_of(table) for name, table in tables.items()}
         self.places = {name: place_of(name, table) for name, table in tables.items()}
+        for name, files in opened.items():
+            place = self.places[name]
+            self.places[name] = replace(place, files=tuple(dict.fromkeys((*place.files, *files))))
         self.elsewhere: Mapping[str, Registration] = {}
         self.mates: Mapping[str, frozenset[str]] = {}
 
     def beside(self, elsewhere: Mapping[str, Registration]) -> Mapping[str, frozenset[str]]:
         """Who reads what each table reads, and itself: of these tables, and of those elsewhere."""
         self.elsewhere = elsewhere
-        there = {name: self._look(known.source) for name, known in elsewhere.items()}
-        self.mates = read_together({**self.places, **there})
+        self.mates = read_together({**self.places, **{name: self.place_elsewhere(name) for name in elsewhere}})
         return self.mates
+
+    def place_elsewhere(self, name: str) -> Place:
+        """The place of a table that only another study declares, as it is now."""
+        return self._look(self.elsewhere[name].source)
+
+    def reading(self, own: Mapping[str, int], *, everywhere: bool) -> dict[str, set[int]]:
+        """The data that tables read by the number of a file, now; ``own`` is the data of the tables here."""
+        found: dict[str, set[int]] = {}
+        places = [(data, self.places[name]) for name, data in own.items()]
+        if everywhere:
+            places += [(known.data, self.place_elsewhere(name)) for name, known in self.elsewhere.items()]
+        for data, place in places:
+            for number in place.files:
+                found.setdefault(number, set()).add(data)
+        return found
+
+    def refuse_two_units(self) -> None:
+        """Refuse rows that two tables protect as two units, or that one protects and another has public."""
+        for name, unit in self._units.items():
+            for mate in sorted(self.mates[name] - {name}):
+                other = self._units[mate] if mate in self._units else self.elsewhere[mate].unit
+                if other and other != unit:
+                    raise two_units(name, unit, other)
+
+
+def two_units(name: str, unit: str, other: str) -> InvalidParameter:
+    """The refusal of rows that are protected as two units."""
+    return InvalidParameter(
+        f"{name!r} reads what another table reads, as {unit!r} and as {other!r}.",
+        fix="Protect the same rows as one unit; what is public is read without noise, and is nobody's private rows.",
+        code="unit-differs",
+    )
+
+
+def read_twice(table: str, fix: str) -> InvalidParameter:
+    """The refusal of rows that are charged to two budgets."""
+    what = f"{table!r} reads what another table reads: people in it would lose both budgets."
+    return InvalidParameter(what, fix=fix, code="table-read-twice")
+
+
+def elsewhere(scope: str) -> InvalidParameter:
+    """The refusal of a budget that has another parent than the study says."""
+    return InvalidParameter(
+        f"{scope!r} is elsewhere in the ledger's tree of budgets than in the study.",
+        fix="Keep one budget for all, or one for each table, as the ledger was started with.",
+    )
+
+
+def require_unit(known: Registration, table: Table) -> None:
+    """Refuse a table that is declared with another unit than the one that was decided."""
+    if known.unit and known.unit != (mine := unit_of(table)):
+        raise InvalidParameter(
+            f"It was decided that {known.table!r} protects the unit {known.unit!r}, and {mine!r} is declared here.",
+            fix="Declare the table with that unit, and open it again.",
+            code="unit-changed",
+            facts={"table": known.table, "unit": known.unit, "stated": mine},
+        )
 
 
 def _named_in_file(source: EngineTable) -> str:

@@ -7,6 +7,9 @@ import os
 import re
 from pathlib import PurePath
 
+FILE = "inode:"
+"""The prefix of a file's number."""
+
 
 def anchored(pattern: str) -> str:
     """The same files from whatever folder they are named: from the root, through no link on the way to a pattern.
@@ -46,7 +49,7 @@ def number_of(path: str) -> str | None:
         about = os.stat(path)
     except (OSError, ValueError):
         return None
-    return f"inode:{about.st_dev}:{about.st_ino}"
+    return f"{FILE}{about.st_dev}:{about.st_ino}"
 
 
 def _parted(pattern: str) -> tuple[str, list[str]]:
