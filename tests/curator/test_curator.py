@@ -270,6 +270,12 @@ class Broken:
     def describe(self, table: str) -> list[tuple[str, str]]:
         return []
 
+    def check(self, tables: Any) -> None:
+        pass
+
+    def identities(self, table: str) -> tuple[str, ...]:
+        return ()
+
     def reopen(self) -> None:
         pass
 
