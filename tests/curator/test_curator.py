@@ -270,6 +270,12 @@ class Broken:
     def describe(self, table: str) -> list[tuple[str, str]]:
         return []
 
+    def check(self, tables: Any) -> None:
+        pass
+
+    def identities(self, table: str) -> tuple[str, ...]:
+        return ()
+
     def reopen(self) -> None:
         pass
 
@@ -384,6 +390,7 @@ def test_exact_answers_are_not_in_a_release_nor_anywhere_on_the_way(
 
     class Spied:
         name, describe, sql, reopen, close = engine.name, engine.describe, engine.sql, engine.reopen, engine.close
+        check, identities = engine.check, engine.identities
 
         def run(self, exact: Any, progress: Any = None) -> Any:
             return run(exact, progress)

@@ -11,14 +11,13 @@ import duckdb
 import pyarrow as pa
 import pytest
 
-from curador.curator import naming
 from curador.curator.budgets import Budget
 from curador.curator.curator import Curator
-from curador.curator.naming import MOST_REMEMBERED
+from curador.engines.duckdb.engine import DuckDB
 from curador.errors import InvalidParameter
 from curador.ledger.registry import Registry
 from curador.privacy import PureDP
-from curador.query.tables.sources import EngineTable
+from curador.query.tables.sources import EngineTable, read_source
 from curador.query.tables.table import Table
 
 COLUMNS: dict[str, Any] = {"x": {"type": "integer", "bounds": [0, 9]}}
@@ -266,11 +265,7 @@ def test_a_table_that_reads_other_rows_by_now_is_in_nobodys_way(tmp_path: Path) 
 # ---- very many files -------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("many", [False, True])
-def test_a_file_of_a_glob_is_recognised_however_many_there_are(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, many: bool
-) -> None:
-    monkeypatch.setattr(naming, "MOST_REMEMBERED", 3 if many else MOST_REMEMBERED)
+def test_a_file_of_a_glob_is_recognised(tmp_path: Path) -> None:
     files = [file_of(tmp_path, f"f/{i}.csv") for i in range(5)]
     whole, one = tmp_path / "f" / "*.csv", files[0]
     apart = {"whole": PureDP(1), "one": PureDP(1)}
@@ -279,20 +274,21 @@ def test_a_file_of_a_glob_is_recognised_however_many_there_are(
     assert roots(opened(tmp_path, {"one": PureDP(1)}, one=one)) == ("whole",)  # as a renamed table
 
 
-@pytest.mark.parametrize("many", [False, True])
-def test_a_glob_over_known_files_is_recognised_however_many_there_are(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, many: bool
-) -> None:
-    monkeypatch.setattr(naming, "MOST_REMEMBERED", 3 if many else MOST_REMEMBERED)
+def test_a_glob_over_known_files_is_recognised(tmp_path: Path) -> None:
     files = [file_of(tmp_path, f"f/{i}.csv") for i in range(5)]
     opened(tmp_path, {"one": PureDP(1)}, one=files[3])
     assert roots(opened(tmp_path, {"whole": PureDP(1)}, whole=tmp_path / "f" / "*.csv")) == ("one",)
 
 
-def test_beside_a_large_glob_another_file_of_its_folder_keeps_its_own_budget(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(naming, "MOST_REMEMBERED", 3)
+def test_each_of_very_many_files_is_recognised_where_it_was_moved(tmp_path: Path) -> None:
+    files = [file_of(tmp_path, f"f/{i}.csv") for i in range(1100)]
+    for _ in range(2):
+        opened(tmp_path, {"whole": PureDP(1)}, whole=tmp_path / "f" / "*.csv").close()
+    for i in (0, 999, 1099):
+        assert roots(opened(tmp_path, {"one": PureDP(1)}, one=files[i].rename(tmp_path / f"{i}.csv"))) == ("whole",)
+
+
+def test_beside_a_glob_another_file_of_its_folder_keeps_its_own_budget(tmp_path: Path) -> None:
     for i in range(5):
         file_of(tmp_path, f"f/p{i}.csv")
     tables = {"whole": tmp_path / "f" / "p*.csv", "other": file_of(tmp_path, "f/other.csv")}
@@ -301,3 +297,179 @@ def test_beside_a_large_glob_another_file_of_its_folder_keeps_its_own_budget(
         assert roots(opened(tmp_path, apart, **tables)) == ("whole", "other")
     assert roots(opened(tmp_path, {"other": PureDP(1)}, other=tables["other"])) == ("other",)
     assert roots(opened(tmp_path, apart, **tables)) == ("whole", "other")
+
+
+# ---- the files that are charged for are those that are read ----------------------------------------------------------
+
+
+def counted(curator: Curator, table: str) -> int:
+    value = curator.sql(COUNT + table, epsilon=1000, because="exact", override=True).value
+    assert isinstance(value, int)
+    return value
+
+
+@pytest.mark.parametrize("second", ["v*.csv", "linked.csv", "[uvw].csv"])
+def test_in_a_folder_with_brackets_the_same_rows_are_recognised(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, second: str
+) -> None:
+    first = file_of(tmp_path, "of [2024]/v.csv")
+    os.link(first, first.with_name("linked.csv"))
+    monkeypatch.chdir(first.parent)
+    assert refusal(tmp_path, {"a": PureDP(1), "b": PureDP(1)}, a="v.csv", b=second) == "table-read-twice"
+    opened(tmp_path, a="v.csv").renew("a", because="others", epsilon=1)
+    assert roots(opened(tmp_path, b=second)) == roots(opened(tmp_path, a="v.csv", b=second)) == ("a, renewed 1",)
+
+
+def test_a_study_file_in_a_folder_with_brackets_finds_its_files(tmp_path: Path) -> None:
+    study = file_of(tmp_path, "of [2024]/v.csv").with_name("study.toml")
+    table = '\nsource = "{}"\nunit = "row"\ncolumns = {{ x = "integer" }}\n'
+    study.write_text("[tables.a]" + table.format("v.csv") + "[tables.b]" + table.format("*.csv"))
+    with pytest.raises(InvalidParameter) as refused:
+        Curator(study, budget={"a": PureDP(1), "b": PureDP(1)}, ledger=tmp_path / "x.db")
+    assert refused.value.code == "table-read-twice"
+    assert counted(Curator(study, budget=PureDP(1000), ledger=tmp_path / "y.db"), "b") == 2
+
+
+def test_a_path_through_a_link_and_back_is_where_the_link_leads(tmp_path: Path) -> None:
+    first, second = file_of(tmp_path, "dir/x.csv"), file_of(tmp_path, "other/x.csv")
+    second.write_text("x\n" + "1\n" * 7)
+    (tmp_path / "other" / "sub").mkdir()
+    (tmp_path / "dir" / "s").symlink_to(tmp_path / "other" / "sub")
+    for folder, rows in (("dir", 2), ("other", 7)):
+        with duckdb.connect(str(tmp_path / folder / "x.duckdb")) as made:
+            made.execute(f"CREATE TABLE t AS SELECT 1 AS x FROM range({rows})")
+    for name in ("{}/dir/s/../x.csv", "{}/dir/*/../x.csv", "duckdb:///{}/dir/s/../x.duckdb#t"):
+        budget = {"a": PureDP(1000), "b": PureDP(1000)}
+        a = f"duckdb:///{tmp_path}/dir/x.duckdb#t" if "duckdb" in name else first
+        both = Curator(
+            {"a": Table(a, columns=COLUMNS), "b": Table(name.format(tmp_path), columns=COLUMNS)}, budget=budget
+        )
+        assert (counted(both, "a"), counted(both, "b")) == (2, 7)
+        c = f"duckdb:///{tmp_path}/other/x.duckdb#t" if "duckdb" in name else second
+        assert refusal(tmp_path, {"b": PureDP(1), "c": PureDP(1)}, b=name.format(tmp_path), c=c) == "table-read-twice"
+
+
+def test_a_relative_path_is_resolved_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    first, second = file_of(tmp_path, "p/a.csv"), file_of(tmp_path, "q/a.csv")
+    second.write_text("x\n" + "1\n" * 7)
+    for folder, rows in (("p", 2), ("q", 7)):
+        with duckdb.connect(str(tmp_path / folder / "a.duckdb")) as made:
+            made.execute(f"CREATE TABLE t AS SELECT 1 AS x FROM range({rows})")
+    monkeypatch.chdir(first.parent)
+    curator = opened(tmp_path, PureDP(10_000), a="a.csv", g="*.csv", d="duckdb:///a.duckdb#t")
+    monkeypatch.chdir(second.parent)
+    assert [counted(curator, name) for name in "agd"] == [2, 2, 2]
+
+
+# ---- the numbers that a ledger remembers -----------------------------------------------------------------------------
+
+
+def test_a_number_stays_with_the_table_that_reads_its_file(tmp_path: Path) -> None:
+    first, second = file_of(tmp_path, "a/1.csv"), file_of(tmp_path, "b/2.csv")
+    opened(tmp_path, APART["a"], a=first).close()
+    opened(tmp_path, APART["b"], b=second.with_name("*.csv")).close()
+    os.link(first, between := second.with_name("1.csv"))
+    assert asked(opened(tmp_path, APART["b"], b=second.with_name("*.csv")), "b") == "table-read-twice"
+    between.unlink()
+    assert roots(opened(tmp_path, {"c": PureDP(1)}, c=first.rename(tmp_path / "c.csv"))) == ("a",)
+
+
+def test_a_renewal_takes_the_other_files_of_another_study_along(tmp_path: Path) -> None:
+    first, second = file_of(tmp_path, "a/1.csv"), file_of(tmp_path, "b/2.csv")
+    os.link(first, second.with_name("1.csv"))
+    one = opened(tmp_path, APART["a"], a=first)
+    opened(tmp_path, APART["b"], b=second.with_name("*.csv")).close()
+    one.renew("a", because="others", epsilon=1)
+    assert roots(opened(tmp_path, {"c": PureDP(1)}, c=second.rename(tmp_path / "c.csv"))) == ("a, renewed 1",)
+
+
+def test_a_file_that_a_glob_came_to_read_is_remembered_before_the_charge(tmp_path: Path) -> None:
+    file_of(tmp_path, "f/1.csv")
+    whole = opened(tmp_path, APART["a"], a=tmp_path / "f" / "*.csv")
+    second = file_of(tmp_path, "f/2.csv")
+    assert asked(whole, "a") == ""
+    assert roots(opened(tmp_path, APART["b"], b=second.rename(tmp_path / "2.csv"))) == ("a",)
+
+
+def test_the_former_file_of_a_table_is_recognised_beside_its_new_one(tmp_path: Path) -> None:
+    first, second = file_of(tmp_path), file_of(tmp_path, "w.csv")
+    opened(tmp_path, APART["a"], a=first).close()
+    os.link(first, again := tmp_path / "again.csv")
+    assert roots(opened(tmp_path, {"a": PureDP(1), "b": PureDP(1)}, a=second, b=again)) == ("a",)
+
+
+# ---- one unit --------------------------------------------------------------------------------------------------------
+
+
+def unit_refusal(tables: dict[str, Table], **how: Any) -> str:
+    with pytest.raises(InvalidParameter) as refused:
+        Curator(tables, budget=PureDP(1), **how)
+    return refused.value.code or refused.value.what
+
+
+def both_ways(source: object, other: object) -> list[dict[str, Table]]:
+    private = Table(source, columns=COLUMNS)
+    return [
+        {"a": private, "p": Table(other, columns=COLUMNS, public=True)},
+        {"a": private, "p": Table(other, columns=COLUMNS, unit="x", contribution=1)},
+    ]
+
+
+@pytest.mark.parametrize("other", ["v.csv", "linked.csv", "*.csv", "soft.csv"])
+def test_the_same_rows_are_one_unit_or_public_through_any_path(tmp_path: Path, other: str) -> None:
+    first = file_of(tmp_path)
+    os.link(first, tmp_path / "linked.csv")
+    (tmp_path / "soft.csv").symlink_to(first)
+    for tables in both_ways(first, tmp_path / other):
+        assert unit_refusal(tables) == "unit-differs"
+
+
+def test_a_frame_and_a_table_are_one_unit_or_public(tmp_path: Path) -> None:
+    frame, server = pa.table({"x": [1]}), "postgresql://db/health#visits"
+    with duckdb.connect(str(tmp_path / "x.duckdb")) as made:
+        made.execute("CREATE TABLE t AS SELECT 1 AS x")
+    held = f"duckdb:///{tmp_path}/x.duckdb#t"
+    for source, other in ((frame, frame), (server, server.replace("db", "db:5432")), (held, held.replace("#t", "#T"))):
+        for tables in both_ways(source, other):
+            assert unit_refusal(tables) == "unit-differs"
+
+
+@pytest.mark.parametrize("reopened", [False, True])
+def test_a_public_glob_that_grows_over_private_rows_is_not_read(tmp_path: Path, reopened: bool) -> None:
+    first, second = file_of(tmp_path), file_of(tmp_path, "p/1.csv")
+    opened(tmp_path, a=first).close()
+    public = Table(second.with_name("*.csv"), columns=COLUMNS, public=True)
+    tables = {"p": public, "q": Table(file_of(tmp_path, "q.csv"), columns=COLUMNS)}
+    curator = Curator(tables, budget=PureDP(1), ledger=tmp_path / "x.db")
+    os.link(first, tmp_path / "p" / "2.csv")
+    if reopened:
+        assert unit_refusal(tables, ledger=tmp_path / "x.db") == "unit-differs"
+    with pytest.raises(InvalidParameter) as refused:
+        curator._public_rows("p", ["x"])
+    assert refused.value.code == "unit-differs"
+
+
+def test_what_another_study_has_public_is_not_made_private_silently(tmp_path: Path) -> None:
+    first = file_of(tmp_path)
+    os.link(first, tmp_path / "linked.csv")
+    tables = {
+        "p": Table(first, columns=COLUMNS, public=True),
+        "q": Table(file_of(tmp_path, "q.csv"), columns=COLUMNS),
+    }
+    Curator(tables, budget=PureDP(1), ledger=tmp_path / "x.db").close()
+    assert refusal(tmp_path, a=tmp_path / "linked.csv") == "unit-differs"
+
+
+# ---- an engine that is given -----------------------------------------------------------------------------------------
+
+
+def test_a_given_engine_is_asked_whose_rows_it_reads(tmp_path: Path) -> None:
+    first, second = file_of(tmp_path), file_of(tmp_path, "w.csv")
+    tables = {"a": Table(first, columns=COLUMNS), "b": Table(second, columns=COLUMNS)}
+    budget = {"a": PureDP(1), "b": PureDP(1)}
+    engine = DuckDB({"a": read_source(first), "b": read_source(first)})
+    assert asked(Curator(tables, budget=budget, engine=engine), "b") == "table-read-twice"
+    engine = DuckDB({"a": read_source(first), "b": read_source(second)})
+    assert asked(Curator(tables, budget=budget, engine=engine), "b") == ""
+    other = {"a": Table(first, columns={"y": "integer"}), "b": tables["b"]}
+    assert "'y'" in asked(Curator(other, budget=budget, engine=engine), "a")

@@ -13,6 +13,7 @@ from curador.curator.naming import ANALYST, PUBLIC, RENEWED, Readers, first, ref
 from curador.errors import InvalidParameter
 from curador.ledger.contract import Balance, Ledger, Registration
 from curador.privacy import Guarantee
+from curador.query.tables.paths import FILE
 from curador.query.tables.sources import Frame
 from curador.query.tables.table import Table
 
@@ -43,6 +44,7 @@ class TableScopes:
         self._budget = budget
         self._opening: tuple[str, ...] | None = None
         self._others: Mapping[str, Registration] = {}
+        self._owner: dict[str, Registration | None] = {}
         self.registered: Mapping[str, Registration] = {}
         self.shared = not isinstance(budget, Mapping)
         if budget is None:
@@ -51,15 +53,9 @@ class TableScopes:
             )
         for name in tables:
             refuse_reserved(name)
-        units = {naming.address(name, table): table for name, table in self._private.items()}
-        for name, table in self._private.items():
-            if unit_of(other := units[naming.address(name, table)]) != unit_of(table):
-                raise InvalidParameter(
-                    f"{name!r} reads what another table reads, as {unit_of(table)!r} and as {unit_of(other)!r}.",
-                    fix="Protect the same rows as one unit.",
-                    code="unit-differs",
-                )
-        self._readers = Readers(self._private)
+        self._readers = Readers(tables)
+        self._readers.beside({})
+        self._readers.refuse_two_units()
 
     def _over(self, ledger: Ledger) -> Self:
         """The same budgets, read and written through another view of the ledger: a transaction that is open."""
@@ -72,10 +68,11 @@ class TableScopes:
         tables = {**self._private, **self._public}
         known = {name: found for name in tables if (found := self.ledger.registered(name, "")) is not None}
         self._addresses = naming.addresses(tables, {name: found.source for name, found in known.items()})
-        self._others = self._of_other_studies()
-        self._readers.beside(self._others)
-        public = {name: naming.place_of(name, table) for name, table in self._public.items()}
-        self._alike = self._other_addresses({**self._readers.places, **public})
+        elsewhere = self._of_other_studies()
+        self._others = {name: known for name, known in elsewhere.items() if known.scope}
+        self._readers.beside(elsewhere)
+        self._readers.refuse_two_units()
+        self._alike = self._other_addresses(self._readers)
         if isinstance(self._budget, Mapping):
             self._apart(self._budget)
         else:
@@ -89,31 +86,37 @@ class TableScopes:
             self.ledger.register(name, self._addresses[name], scope="", unit=PUBLIC, alike=self._alike[name])
 
     def _of_other_studies(self) -> dict[str, Registration]:
-        """The private tables that only other studies declare."""
+        """The tables that only other studies declare, private or public."""
         here = {*self._private, *self._public}
         known = self.ledger.registrations(without=ANALYST)  # of whom there may be very many
-        return {found.table: found for found in known if found.scope and found.table not in here}
+        return {
+            found.table: found for found in known if (found.scope or found.unit == PUBLIC) and found.table not in here
+        }
 
-    def _other_addresses(self, places: Mapping[str, naming.Place]) -> dict[str, tuple[str, ...]]:
-        """Other addresses of each table's source by which it may be known, under a name that is gone.
+    def _other_addresses(self, readers: Readers) -> dict[str, tuple[str, ...]]:
+        """The numbers of each table's files that it is not known by yet; a new one may be known by them.
 
-        One that belongs to a table that is declared here is left out: either both are declared, or the disk gave the
-        number of a file that is gone to another one.
+        One that belongs to other data is left to it where that is read by it now: here, or for a known table anywhere.
+        Otherwise the file was moved, or the disk gave its number again: a new table takes over the budget, since that
+        cannot be told apart, and a known one takes over the number.
         """
-        own = {name: self.ledger.registered(name, self._addresses[name]) for name in places}
-        declared = {known.data: name for name, known in own.items() if known is not None}
+        own = {name: self.ledger.registered(name, self._addresses[name]) for name in readers.places}
+        data = {name: known.data for name, known in own.items() if known is not None}
+        here, anywhere = (readers.reading(data, everywhere=everywhere) for everywhere in (False, True))
         found: dict[str, tuple[str, ...]] = {}
         seen: set[str] = set()
-        for name, place in places.items():
-            owners = {i: known.data for i, known in self.ledger.owners(place.files).items()}
-            # Of very many files not each is remembered: one that another table remembers may be, if this is new.
-            there = dict.fromkeys((*place.remembered, *(owners if own[name] is None else ())))
-            alike = [i for i in there if i not in seen and declared.get(owners.get(i, -1), name) == name]
-            if own[name] is None and not owners.keys() & set(alike):
-                mates = self._readers.mates[name] & self._others.keys() if name in self._private else ()
-                alike += [self._others[mate].source for mate in sorted(mates)][:1]
+        for name, place in readers.places.items():
+            owners = self.ledger.owners(place.files)
+            reading, mine = (here, -1) if own[name] is None else (anywhere, data[name])
+            free = [i for i in place.files if i not in owners or owners[i].data not in {mine, *reading.get(i, ())}]
+            alike = [i for i in free if i not in seen]
+            self._owner[name] = next((owners[i] for i in alike if i in owners), None)
+            if own[name] is None and self._owner[name] is None:
+                mates = readers.mates[name] & self._others.keys() if name in self._private else ()
+                for mate in sorted(mates)[:1]:
+                    alike, self._owner[name] = [*alike, self._others[mate].source], self._others[mate]
             found[name] = tuple(alike)
-            seen.update(place.remembered)
+            seen.update(place.files)
         return found
 
     def _registered(self, name: str) -> Registration:
@@ -128,8 +131,7 @@ class TableScopes:
         if name in self._others:
             return self._others[name]
         found = self.ledger.registered(name, self._addresses[name])
-        alike = (self.ledger.registered("", other) for other in self._alike[name])
-        return found if found is not None else next((known for known in alike if known is not None), None)
+        return found if found is not None else self._owner[name]
 
     def _scope(self, name: str) -> str:
         """The scope that a table charges: the one it always did, whatever it was called then."""
@@ -147,7 +149,7 @@ class TableScopes:
                 fix="Give every private table its budget, and nothing else.",
             )
         if twice := [name for name in self._private if len(self._readers.mates[name] & self._private.keys()) > 1]:
-            raise _read_twice(twice[-1], "Give all tables one budget.")
+            raise naming.read_twice(twice[-1], "Give all tables one budget.")
         self._refuse_renamed_frames()
         for name, table in self._private.items():
             self._table(name, budget[name], neighbors=table.neighbors)
@@ -156,7 +158,7 @@ class TableScopes:
         """Refuse a table whose rows are charged to these scopes, unless all are below one root."""
         if len({root_of(self.ledger.balance(scope)) for scope in scopes}) > 1:
             fix = "Declare other rows; where these are other people, renew() takes all that read them along."
-            raise _read_twice(name, fix)
+            raise naming.read_twice(name, fix)
 
     def _refuse_renamed_frames(self) -> None:
         """Refuse a new table that may be one that is gone: a frame's name is its only address.
@@ -190,7 +192,7 @@ class TableScopes:
             )
         known = any(self.ledger.registered(name, self._addresses[name]) for name in self._private)
         if known and POPULATION not in self.ledger:
-            raise _elsewhere(next(iter(self._private)))
+            raise naming.elsewhere(next(iter(self._private)))
         self._refuse_renamed_frames()
         self._open(POPULATION, budget, neighbors=kinds.pop())
         whole = self.ledger.balance(POPULATION).budget
@@ -241,7 +243,7 @@ class TableScopes:
                 )
         above = None if there.parent is None else there.parent.scope
         if above != parent and not (accepts_parent is not None and accepts_parent(above)):
-            raise _elsewhere(scope)
+            raise naming.elsewhere(scope)
         return there
 
     def renew(self, tables: Sequence[str], budget: Guarantee, because: str) -> Balance:
@@ -256,7 +258,7 @@ class TableScopes:
                 "A new budget is for named tables, and needs a reason: who the new people are.",
                 fix="Say it in because=.",
             )
-        readers = Readers(self._private)
+        readers = Readers({**self._private, **self._public})
 
         def renew_all(ledger: Ledger) -> tuple[str, dict[str, Registration]]:
             view = self._over(ledger)
@@ -264,7 +266,7 @@ class TableScopes:
             also = [name for name in self._private if not mates[name].isdisjoint(tables)]
             for name in also:
                 view._require_source(name)
-            elsewhere = [known for name, known in others.items() if not mates[name].isdisjoint(tables)]
+            elsewhere = [known for name, known in others.items() if known.scope and not mates[name].isdisjoint(tables)]
             kinds = {self._private[name].neighbors for name in also}
             kinds |= {ledger.balance(known.scope).state.neighbors for known in elsewhere}
             if len(kinds) > 1:
@@ -272,8 +274,8 @@ class TableScopes:
             scope = view._unused(tables[0])
             ledger.open(scope, budget, neighbors=kinds.pop())
             for known in elsewhere:
-                ledger.renew(known.table, scope, because=because)
-            made = {n: ledger.renew(n, scope, because=because, alike=readers.places[n].remembered) for n in also}
+                ledger.renew(known.table, scope, because=because, alike=readers.place_elsewhere(known.table).files)
+            made = {n: ledger.renew(n, scope, because=because, alike=readers.places[n].files) for n in also}
             return scope, made
 
         scope, made = self.ledger.at_once(renew_all)
@@ -329,7 +331,7 @@ class TableScopes:
         for name, found in held.items():
             live = not isinstance(self._private[name].source, Frame)
             known = found if live else self.ledger.registered(name, self._addresses[name]) or found
-            self._require_unit(known, self._private[name])
+            naming.require_unit(known, self._private[name])
         return held
 
     def require_one_root(self, tables: Iterable[str]) -> None:
@@ -339,13 +341,18 @@ class TableScopes:
             if len(mates := self._readers.mates[name]) > 1:
                 known = [self.ledger.registered(m, "") if m in there else self.registration(m) for m in mates]
                 seen = {m: there[m].source if m in there else self._addresses[m] for m in mates}
-                self._refuse_two_roots(name, [k.scope for k in known if k and k.source == seen[k.table]])
+                self._refuse_two_roots(name, [k.scope for k in known if k and k.scope and k.source == seen[k.table]])
 
     def require_public(self, tables: Iterable[str]) -> None:
-        """Refuse to read tables for free once it was decided that they are not public."""
+        """Refuse to read tables for free once it was decided that they, or others of the same rows, are not public."""
+        there = self._readers.elsewhere
         for name in tables:
             if (known := self.ledger.registered(name, self._addresses[name])) is not None:
-                self._require_unit(known, self._public[name])
+                naming.require_unit(known, self._public[name])
+            for mate in self._readers.mates[name] & there.keys():
+                known = self.ledger.registered(mate, "")
+                if known is not None and known.source == there[mate].source:
+                    naming.require_unit(known, self._public[name])
 
     def _require_source(self, name: str) -> Registration:
         """The registration of the rows that would be read now; refused if the name stands for others since."""
@@ -358,15 +365,6 @@ class TableScopes:
                 facts={"table": name},
             )
         return found
-
-    def _require_unit(self, known: Registration, table: Table) -> None:
-        if known.unit and known.unit != (mine := unit_of(table)):
-            raise InvalidParameter(
-                f"It was decided that {known.table!r} protects the unit {known.unit!r}, and {mine!r} is declared here.",
-                fix="Declare the table with that unit, and open it again.",
-                code="unit-changed",
-                facts={"table": known.table, "unit": known.unit, "stated": mine},
-            )
 
     def live(self, held: Mapping[str, Registration]) -> list[Registration]:
         """Those whose rows are read when they are asked about, so that they may be others by then; not frames."""
@@ -402,27 +400,39 @@ class TableScopes:
 
         Fails: refused where two tables, now or formerly, read the same rows and charge two budgets.
         """
-        readers = Readers(self._private)
+        numbers = {name: [i for i in alike if i.startswith(FILE)] for name, alike in found.items()}
+        served = {name: [i for i in alike if not i.startswith(FILE)] for name, alike in found.items()}
+        tables = {**self._private, **self._public}
+        readers = Readers(tables, numbers)
         readers.beside(self._of_other_studies())
+        readers.refuse_two_units()
         self._readers = readers
-        private = {name: list(alike) for name, alike in found.items() if name in self._private and alike}
 
         def bind(ledger: Ledger) -> None:
             view = self._over(ledger)
-            for name, alike in private.items():
-                own = view._require_source(name).data
+            known = {n: k for n in found if (k := ledger.registered(n, "")) and k.source == self._addresses[n]}
+            for name, alike in view._other_addresses(readers).items():
+                if alike and name in known:
+                    ledger.register(name, self._addresses[name], alike=alike)
+            for name in known:
+                owners = {i: owner for i in served[name] if (owner := ledger.registered("", i)) is not None}
                 others = {view.registration(other).scope for other in self._private if other != name}
                 before = set(ledger.scopes_of(name)) - others  # this table's own, until it was renewed
-                owners = {i: known for i in alike if (known := ledger.registered("", i)) is not None}
-                new = [i for i in alike if i not in owners or (owners[i].data != own and owners[i].scope in before)]
+                former = {i for i, o in owners.items() if o.data != known[name].data and o.scope in before}
+                new = [i for i in served[name] if i not in owners or i in former]
                 if new:
                     ledger.register(name, self._addresses[name], alike=new)
-            for name, alike in private.items():
-                known = view.registration(name)
-                if any((o := ledger.registered("", i)) is not None and view._is_apart(known, o) for i in alike):
-                    raise _read_twice(name, "Give all tables one budget; renew those that read the same rows together.")
+            for name in found:
+                unit = unit_of(tables[name])
+                for owner in filter(None, (ledger.registered("", i) for i in served[name])):
+                    if owner.unit and owner.unit != unit:
+                        raise naming.two_units(name, unit, owner.unit)
+                    if name in self._private and name in known and view._is_apart(view.registration(name), owner):
+                        fix = "Give all tables one budget; renew those that read the same rows together."
+                        raise naming.read_twice(name, fix)
 
-        if private:
+        new = self._other_addresses(readers)
+        if any(new[name] or served[name] for name in found):
             self.ledger.at_once(bind)
 
     def _is_apart(self, one: Registration, other: Registration) -> bool:
@@ -430,18 +440,6 @@ class TableScopes:
         if one.data == other.data or not self.shared:
             return one.data != other.data
         return bool(other.scope) and len({root_of(self.ledger.balance(s)) for s in (one.scope, other.scope)}) > 1
-
-
-def _read_twice(table: str, fix: str) -> InvalidParameter:
-    what = f"{table!r} reads what another table reads: people in it would lose both budgets."
-    return InvalidParameter(what, fix=fix, code="table-read-twice")
-
-
-def _elsewhere(scope: str) -> InvalidParameter:
-    return InvalidParameter(
-        f"{scope!r} is elsewhere in the ledger's tree of budgets than in the study.",
-        fix="Keep one budget for all, or one for each table, as the ledger was started with.",
-    )
 
 
 def root_of(balance: Balance) -> str:

@@ -19,6 +19,7 @@ from weakref import finalize
 from curador.curator.analysts import Scopes
 from curador.curator.budgets import Budget
 from curador.curator.holder import BudgetHolder, how_many
+from curador.curator.naming import settled
 from curador.curator.planners import Planners
 from curador.curator.policy import Policy
 from curador.curator.prepared import CopyHolder
@@ -90,7 +91,7 @@ class Curator(BudgetHolder, CopyHolder, ModelHolder):
         language: str = "en",
     ) -> None:
         study = read_study(tables) if isinstance(tables, str | Path) else Study.of(tables)
-        self.tables: Mapping[str, Table] = MappingProxyType(dict(study.tables))
+        self.tables: Mapping[str, Table] = MappingProxyType({n: settled(t) for n, t in study.tables.items()})
         self.policy = study.policy if policy is None else policy
         self.language = checked_language(language)
         self._budget = study.budget if budget is None else budget

@@ -6,19 +6,20 @@ One rule rests on addresses: tables that read some of the same rows, now, charge
 from __future__ import annotations
 
 import getpass
-import glob
 import hashlib
 import os
 import re
 import unicodedata
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from functools import cache
+from types import MappingProxyType
 from urllib.parse import parse_qs, unquote, urlsplit
 
 from curador.engines.registry import ENGINES, engine_entry, in_file
 from curador.errors import InvalidParameter
 from curador.ledger.contract import Registration
+from curador.query.tables.paths import anchored, listed, located, number_of
 from curador.query.tables.sources import EngineTable, Files, Frame
 from curador.query.tables.table import Table
 
@@ -33,9 +34,6 @@ LONGEST = 180
 
 PUBLIC = "public"
 """The unit of a public table in the ledger: nothing is protected."""
-
-MOST_REMEMBERED = 1000
-"""Of a glob's files at most so many are remembered, to know it again where it was moved."""
 
 LONGEST_ADDRESS = 1500
 """Bytes of an address: a database's index has room for it, and for a table's name behind it."""
@@ -121,6 +119,16 @@ def unit_of(table: Table) -> str:
 # ---- addresses -----------------------------------------------------------------------------------------------------
 
 
+def settled(table: Table) -> Table:
+    """The table with the paths that it has now, wherever the process goes and links lead later."""
+    source = table.source
+    if isinstance(source, Files):
+        return replace(table, source=replace(source, pattern=anchored(source.pattern)))
+    if isinstance(source, EngineTable) and in_file(source):
+        return replace(table, source=source.at(os.path.realpath(source.path)))
+    return table
+
+
 def addresses(tables: Mapping[str, Table], before: Mapping[str, str]) -> dict[str, str]:
     """The address of every table's source; a source that is declared twice is two tables, each with its name.
 
@@ -150,7 +158,7 @@ def address(name: str, table: Table) -> str:
     if isinstance(source, Frame):
         return frame_address(name)
     if isinstance(source, Files):
-        text = f"file:{_escaped(os.path.realpath(source.pattern))}"  # the same from whatever folder it is named
+        text = f"file:{_escaped(located(source.pattern))}"
     elif in_file(source):
         path = _escaped(os.path.realpath(source.path))
         text = f"{engine_entry(source).name}:{path}#{_escaped(_named_in_file(source))}"
@@ -221,11 +229,6 @@ class Place:
     frame: int | None = None
 
     @property
-    def remembered(self) -> tuple[str, ...]:
-        """Other addresses of the source, for the ledger to remember."""
-        return self.files[:MOST_REMEMBERED]
-
-    @property
     def rows(self) -> frozenset[object]:
         """What two tables that read the same rows have in common, as far as can be seen."""
         return frozenset((self.address, *self.files, *(() if self.frame is None else (self.frame,))))
@@ -244,7 +247,7 @@ def place_at(known: str) -> Place:
     kind, _, rest = plain.partition(":")
     path, _, inside = rest.partition("#")
     if kind == "file":
-        return Place(plain, _numbers(_files(_read_back(path))))
+        return Place(plain, _numbers(listed(_read_back(path))))
     if kind in ENGINES and ENGINES[kind].in_file:
         return Place(plain, tuple(f"{number}#{inside}" for number in _numbers([_read_back(path)])))
     return Place(plain)
@@ -271,24 +274,83 @@ def read_together(places: Mapping[str, Place]) -> dict[str, frozenset[str]]:
 
 
 class Readers:
-    """The tables of a study that read the same rows, now: together with those that only other studies declare."""
+    """The tables of a study that read the same rows, now: together with those that only other studies declare.
 
-    def __init__(self, tables: Mapping[str, Table]) -> None:
+    ``opened`` are the numbers of the files that an engine has opened, and reads from now on.
+    """
+
+    def __init__(self, tables: Mapping[str, Table], opened: Mapping[str, Iterable[str]] = MappingProxyType({})) -> None:
         self._look = cache(place_at)  # each is looked at once, before the ledger is locked
+        self._units = {name: unit_of(table) for name, table in tables.items()}
         self.places = {name: place_of(name, table) for name, table in tables.items()}
+        for name, files in opened.items():
+            place = self.places[name]
+            self.places[name] = replace(place, files=tuple(dict.fromkeys((*place.files, *files))))
         self.elsewhere: Mapping[str, Registration] = {}
         self.mates: Mapping[str, frozenset[str]] = {}
 
     def beside(self, elsewhere: Mapping[str, Registration]) -> Mapping[str, frozenset[str]]:
         """Who reads what each table reads, and itself: of these tables, and of those elsewhere."""
         self.elsewhere = elsewhere
-        there = {name: self._look(known.source) for name, known in elsewhere.items()}
-        self.mates = read_together({**self.places, **there})
+        self.mates = read_together({**self.places, **{name: self.place_elsewhere(name) for name in elsewhere}})
         return self.mates
 
+    def place_elsewhere(self, name: str) -> Place:
+        """The place of a table that only another study declares, as it is now."""
+        return self._look(self.elsewhere[name].source)
 
-def _files(pattern: str) -> list[str]:
-    return glob.glob(pattern, recursive=True) if glob.has_magic(pattern) else [pattern]
+    def reading(self, own: Mapping[str, int], *, everywhere: bool) -> dict[str, set[int]]:
+        """The data that tables read by the number of a file, now; ``own`` is the data of the tables here."""
+        found: dict[str, set[int]] = {}
+        places = [(data, self.places[name]) for name, data in own.items()]
+        if everywhere:
+            places += [(known.data, self.place_elsewhere(name)) for name, known in self.elsewhere.items()]
+        for data, place in places:
+            for number in place.files:
+                found.setdefault(number, set()).add(data)
+        return found
+
+    def refuse_two_units(self) -> None:
+        """Refuse rows that two tables protect as two units, or that one protects and another has public."""
+        for name, unit in self._units.items():
+            for mate in sorted(self.mates[name] - {name}):
+                other = self._units[mate] if mate in self._units else self.elsewhere[mate].unit
+                if other and other != unit:
+                    raise two_units(name, unit, other)
+
+
+def two_units(name: str, unit: str, other: str) -> InvalidParameter:
+    """The refusal of rows that are protected as two units."""
+    return InvalidParameter(
+        f"{name!r} reads what another table reads, as {unit!r} and as {other!r}.",
+        fix="Protect the same rows as one unit; what is public is read without noise, and is nobody's private rows.",
+        code="unit-differs",
+    )
+
+
+def read_twice(table: str, fix: str) -> InvalidParameter:
+    """The refusal of rows that are charged to two budgets."""
+    what = f"{table!r} reads what another table reads: people in it would lose both budgets."
+    return InvalidParameter(what, fix=fix, code="table-read-twice")
+
+
+def elsewhere(scope: str) -> InvalidParameter:
+    """The refusal of a budget that has another parent than the study says."""
+    return InvalidParameter(
+        f"{scope!r} is elsewhere in the ledger's tree of budgets than in the study.",
+        fix="Keep one budget for all, or one for each table, as the ledger was started with.",
+    )
+
+
+def require_unit(known: Registration, table: Table) -> None:
+    """Refuse a table that is declared with another unit than the one that was decided."""
+    if known.unit and known.unit != (mine := unit_of(table)):
+        raise InvalidParameter(
+            f"It was decided that {known.table!r} protects the unit {known.unit!r}, and {mine!r} is declared here.",
+            fix="Declare the table with that unit, and open it again.",
+            code="unit-changed",
+            facts={"table": known.table, "unit": known.unit, "stated": mine},
+        )
 
 
 def _named_in_file(source: EngineTable) -> str:
@@ -297,11 +359,5 @@ def _named_in_file(source: EngineTable) -> str:
 
 
 def _numbers(paths: list[str]) -> tuple[str, ...]:
-    found: dict[str, None] = {}
-    for path in paths:
-        try:
-            about = os.stat(path)
-        except (OSError, ValueError):  # a file that is not there is the engine's to report
-            continue
-        found[f"inode:{about.st_dev}:{about.st_ino}"] = None
-    return tuple(found)
+    # A file that is not there is the engine's to report.
+    return tuple(dict.fromkeys(number for path in paths if (number := number_of(path)) is not None))

@@ -94,6 +94,10 @@ class Engine(Protocol):
         """Refuse a table whose declared columns are not there, or cannot be read as they are declared."""
         ...
 
+    def identities(self, table: str) -> tuple[str, ...]:
+        """Addresses that the database or disk gives the rows of a table; two names of the same rows share one."""
+        ...
+
     def listed(self, exact: Exact) -> list[tuple[Key, ...]]:
         """The distinct rows of a public table without NULLs, in order; ``exact`` is a listing."""
         ...

@@ -15,8 +15,9 @@ from curador.query.tables.table import Table
 class EnginePool:
     """Opens the engines that tables live in; one engine for all of them may be ``given`` instead.
 
-    Guarantee: an engine is opened once, also when threads ask for it together, and is handed out only after the
-    declared columns were checked against the stored ones.  A forked child gets it opened again, or is refused.
+    Guarantee: an engine is opened once, also when threads ask for it together.  It is handed out, also a given one,
+    only after the declared columns were checked against the stored ones.  A forked child gets it opened again, or is
+    refused.
     Fails: a source that no engine can read is refused at once.  ``recognise`` may refuse an engine when it is opened,
     by the addresses that it knows its tables by.
     """
@@ -31,7 +32,7 @@ class EnginePool:
         self.recognise: Callable[[Mapping[str, Sequence[str]]], None] | None = None
         self._names = {} if given is not None else {n: engine_entry(t.source).name for n, t in tables.items()}
         self._open: dict[str, Engine] = {}
-        self._opening, self._closed = Lock(), False
+        self._opening, self._met, self._closed = Lock(), False, False
         after_fork(self)
 
     def of(self, used: Collection[str]) -> Engine:
@@ -40,6 +41,10 @@ class EnginePool:
             raise InvalidParameter("This curator was closed.", fix="Open it again.")
         if self._given is not None:
             self._given.reopen()
+            with self._opening:
+                if not self._met:
+                    self._meet(self._given, self._tables)
+                    self._met = True
             return self._given
         with self._opening:
             home = shared_engine(self._tables[name].source for name in used).name
@@ -47,15 +52,19 @@ class EnginePool:
                 sources = {n: t.source for n, t in self._tables.items() if self._names[n] == home}
                 opened = open_engine(sources, self._on_error)
                 try:
-                    opened.check({n: self._tables[n] for n in sources})
-                    if self.recognise is not None:
-                        self.recognise({n: opened.identities(n) for n in sources})
+                    self._meet(opened, {n: self._tables[n] for n in sources})
                 except BaseException:
                     opened.close()
                     raise
                 self._open[home] = opened
             self._open[home].reopen()
             return self._open[home]
+
+    def _meet(self, engine: Engine, tables: Mapping[str, Table]) -> None:
+        """Before anything is asked of an engine: can it read the tables as declared, and whose rows does it read?"""
+        engine.check(tables)
+        if self.recognise is not None:
+            self.recognise({name: engine.identities(name) for name in tables})
 
     def made_anew(self) -> None:
         """In a forked child another thread of the parent's may have been opening an engine."""

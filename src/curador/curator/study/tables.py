@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import glob
 from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import Path
+from pathlib import Path, PurePath
 
 from curador.curator.study.document import read_study_document
 from curador.engines.registry import engine_entry, in_file
@@ -89,7 +90,7 @@ def _source(text: object, csv: object, folder: Path | None) -> Source:
     if folder is None:
         return source
     if isinstance(source, Files):
-        return replace(source, pattern=str(folder / source.pattern))
+        return replace(source, pattern=str(PurePath(glob.escape(str(folder)), source.pattern)))
     return source.at(folder / source.path) if isinstance(source, EngineTable) and in_file(source) else source
 
 

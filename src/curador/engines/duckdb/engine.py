@@ -33,6 +33,7 @@ from curador.query.sql_plan.exact import BoundedRows, Exact
 from curador.query.sql_plan.ir import Select
 from curador.query.sql_plan.prepared import Preparation, Prepared
 from curador.query.tables.csv_format import CsvFormat
+from curador.query.tables.paths import number_of
 from curador.query.tables.sources import Files, Frame, Source
 from curador.query.tables.table import Table
 
@@ -141,8 +142,9 @@ class DuckDB(SqlEngine):
         """Note a database file to attach; returns the name under which it will be."""
         if not os.path.isfile(path):
             raise InvalidParameter(f"There is no DuckDB file {Path(path).name!r}.", fix="Fix its path.")
-        catalog = f"file {os.path.abspath(path)}"
-        self._databases[catalog] = os.path.abspath(path)
+        there = os.path.realpath(path)
+        catalog = f"file {there}"
+        self._databases[catalog] = there
         return catalog
 
     def _connect(self, written: str | None = None) -> duckdb.DuckDBPyConnection:
@@ -171,6 +173,11 @@ class DuckDB(SqlEngine):
             connection.close()
             raise InvalidParameter("DuckDB could not open a table.", fix="Check its source and its format.") from None
         return connection
+
+    def identities(self, table: str) -> tuple[str, ...]:
+        """The numbers that the disk gives the files that are read; a table of a database file has no number."""
+        files = self._files[table] if table in self._csv or table in self._parquet else []
+        return tuple(number for file in files if (number := number_of(file)) is not None)
 
     def check(self, tables: Mapping[str, Table]) -> None:
         """Refuse a table whose declared columns cannot be read, and CSV files that are no table: all is read once."""

@@ -6,7 +6,6 @@ Of a Parquet file every value can be read.  A CSV file that is no table is refus
 from __future__ import annotations
 
 import csv
-import glob
 import gzip
 import mmap
 import os
@@ -18,6 +17,7 @@ from pathlib import Path
 from curador.engines.dialect import Dialect
 from curador.errors import InvalidParameter
 from curador.query.tables.csv_format import CsvFormat
+from curador.query.tables.paths import listed
 
 Stamp = tuple[int, int, int]
 """The inode, size and modification time of a file."""
@@ -31,10 +31,10 @@ WITH_HEADER = CsvFormat()
 
 def paths(pattern: str) -> list[str]:
     """The files of a path or a glob; refused if there is none."""
-    found = sorted(glob.glob(pattern, recursive=True)) if glob.has_magic(pattern) else [pattern]
+    found = listed(pattern)
     if not found or not all(os.path.isfile(p) for p in found):
         raise InvalidParameter(f"There is no file {Path(pattern).name!r}.", fix="Fix the path of the table.")
-    return [os.path.abspath(p) for p in found]
+    return found
 
 
 def reader(kind: str, files: list[str], d: Dialect, written: CsvFormat = WITH_HEADER) -> str:

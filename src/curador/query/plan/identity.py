@@ -7,7 +7,6 @@ presented, which is free.  Nothing in it is read from private rows, so it may be
 
 from __future__ import annotations
 
-import glob
 import hashlib
 import json
 import os
@@ -31,6 +30,7 @@ from curador.query.plan.checked import Checked
 from curador.query.plan.measurement import declared_limits, limits
 from curador.query.tables.columns import Key
 from curador.query.tables.csv_format import CsvFormat
+from curador.query.tables.paths import listed
 from curador.query.tables.sources import Files, Frame
 from curador.query.tables.table import Table
 
@@ -187,9 +187,8 @@ def declared(table: Table) -> dict[str, object]:
     if table.public and isinstance(table.source, Frame):
         code["frame"] = _stamp(table.source)
     if table.public and isinstance(table.source, Files):  # public, so its content may be part of the identity
-        paths = sorted(glob.glob(table.source.pattern, recursive=True))
         with suppress(OSError):  # a file that is gone is the engine's to report
-            code["files"] = [_file(path) for path in paths]
+            code["files"] = [_file(path) for path in listed(table.source.pattern)]
     return code
 
 
