@@ -12,12 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from curador.accounting import events
-from curador.errors import InvalidValue
 from curador.local.numeric.base import LEVELS, NumericTask
 from curador.local.task.layout import Layout
 from curador.local.task.limits import Floats
 from curador.local.task.thresholds import BITS
-from curador.mechanisms.base import integer_array
 from curador.noise import DiscreteLaplace, Entropy
 from curador.noise.decide import exp_minus
 from curador.numbers import Number, up
@@ -102,13 +100,9 @@ class LocalLaplace(NumericTask, mechanism="laplace"):
         noisy: NDArray[np.int64] = levels + _noise(self.scale).sample(levels.size, entropy)
         return noisy.clip(-self._farthest, self._farthest)
 
-    def _checked(self, reports: Any) -> NDArray[np.int64]:
-        found = integer_array(reports)
-        if found.ndim != 1:
-            raise InvalidValue("Reports on this task are single integers.", fix="Leave others out.")
-        if found.size and not -self._farthest <= int(found.min()) <= int(found.max()) <= self._farthest:
-            raise InvalidValue("A report is farther out than any that happens.", fix="Leave it out.")
-        return found
+    def _sound(self, reports: NDArray[Any]) -> NDArray[np.bool_]:
+        within: NDArray[np.bool_] = (-self._farthest <= reports) & (reports <= self._farthest)
+        return within
 
     def _sums(self, reports: NDArray[np.int64]) -> list[int]:
         return [int((reports >> 32).sum()), int((reports & LOW).sum())]  # apart, so that no sum can wrap

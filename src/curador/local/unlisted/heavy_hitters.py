@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from curador.errors import InvalidParameter, InvalidValue
+from curador.errors import InvalidParameter
 from curador.local.frequency.local_hashing import OLH
-from curador.local.frequency.oracle import CELLS, short_words
+from curador.local.frequency.oracle import CELLS
 from curador.local.task.draw import uniform, word_for
 from curador.local.task.keys import LocalKey
-from curador.local.task.layout import Layout
+from curador.local.task.layout import Layout, below
 from curador.local.task.limits import checked_miss
 from curador.local.task.planning import least_users
 from curador.local.task.tally import Tally
@@ -194,15 +194,9 @@ class HeavyHitters(Task, mechanism="heavy-hitters"):
             found[drew] = place(three[which], row[drew], self.places)
         return found
 
-    def _checked(self, reports: Any) -> NDArray[Any]:
-        found = short_words(reports)
-        most = np.array([self.levels, self.rows, *[self._cells] * self.hash_bits, self.oracle.answers])
-        if found.ndim != 2 or found.shape[1] != most.size or ((found < 0) | (found >= most)).any():
-            raise InvalidValue(
-                f"Reports on this task are a level, a row, {self.hash_bits} masks and an answer each.",
-                fix="Leave others out.",
-            )
-        return found
+    def _sound(self, reports: NDArray[Any]) -> NDArray[np.bool_]:
+        masks = [self._cells] * self.hash_bits
+        return below(reports, np.array([self.levels, self.rows, *masks, self.oracle.answers]))
 
     def tally(self, reports: Any) -> Tally:
         """For each level how many people drew it, and then each row's spectrum.  Tallies of parts add up."""
