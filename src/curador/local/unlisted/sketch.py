@@ -26,7 +26,7 @@ from curador.local.task.limits import Floats, bernstein, checked_miss, mean_chan
 from curador.local.task.tally import Tally, checked_counts
 from curador.local.task.task import Task, check_informative, check_thresholds, checked_epsilon, checked_threshold
 from curador.local.task.thresholds import inside_threshold
-from curador.local.unlisted.digest import candidate_keys, checked_places, free_keys, hashed
+from curador.local.unlisted.digest import candidate_keys, check_table, checked_places, free_keys, hashed
 from curador.noise import SYSTEM, Entropy
 from curador.numbers import Number, rational, set_fields, whole
 from curador.show.summary import Summary
@@ -110,6 +110,7 @@ class Sketch(Task):
             rows=checked_threshold(rows, "rows", ROWS_MOST + 1),
             places=checked_places(places, "places"),
         )
+        check_table(self.rows * self.places)
         derived = inside_threshold(1, 1, self.epsilon / self.changed, BITS)
         set_fields(self, true=checked_threshold(derived if true is None else true, "true", 1 << BITS))
         check_informative(self, self.p, self.q)
