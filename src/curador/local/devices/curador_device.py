@@ -268,7 +268,7 @@ def _place(salt: str, row: int, code: bytes, places: int) -> int:
 
 def _as_text(value: object) -> str | None:
     """The text that a value is, or None."""
-    return str.__str__(value) if issubclass(type(value), str) else None  # type: ignore[arg-type]
+    return str.__str__(value) if issubclass(type(value), str) else None
 
 
 def _as_list(value: object) -> list[Any] | None:
