@@ -247,6 +247,21 @@ def test_refusals() -> None:
     with pytest.raises(InvalidParameter):
         cu.combined_error([(math.nan, cu.Laplace(1, 1)), (1, cu.Laplace(1, 1))])
     with pytest.raises(InvalidParameter):
-        cu.ratio_interval(math.nan, cu.Laplace(1, 1), 10.0, cu.Laplace(1, 1))
+        cu.ratio_interval(math.nan, cu.cu.Laplace(1, 1), 10.0, cu.cu.Laplace(1, 1))
     with pytest.raises(InvalidParameter):
-        cu.ratio_interval(1.0, cu.Laplace(1, 1), 10.0, cu.Laplace(1, 1), confidence=1.0)
+        cu.ratio_interval(1.0, cu.cu.Laplace(1, 1), 10.0, cu.cu.Laplace(1, 1), confidence=1.0)
+
+
+@pytest.mark.parametrize("power", [-250, -155, 155, 160, 250])
+def test_noises_whose_squares_are_beyond_doubles_are_combined(power: int) -> None:
+    size = Fraction(10) ** power
+    kinds: list[list[tuple[float, AdditiveNoise, int]]] = [[(1.0, cu.Laplace(size, 1), n)] for n in (2, 3)]
+    units: list[list[tuple[float, AdditiveNoise, int]]] = [[(1.0, cu.Laplace(1, 1), n)] for n in (2, 3)]
+    if power > 0:  # such small Gaussian noise is refused
+        kinds += [
+            [(1.0, cu.Gaussian(1, sigma=size), 3)],
+            [(1.0, cu.Gaussian(1, sigma=size), 3), (1.0, cu.Laplace(size, 1), 3)],
+        ]
+        units += [[(1.0, cu.Gaussian(1, sigma=1), 3)], [(1.0, cu.Gaussian(1, sigma=1), 3), (1.0, cu.Laplace(1, 1), 3)]]
+    for terms, unit in zip(kinds, units, strict=True):
+        assert repeated_error(terms) / float(size) == pytest.approx(repeated_error(unit), rel=1e-4)

@@ -8,7 +8,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from fractions import Fraction
+from functools import cached_property, lru_cache, reduce
 from statistics import NormalDist
 from typing import Any
 
@@ -135,7 +136,7 @@ def _repeated(terms: Sequence[RepeatedTerm], miss: float) -> float:
             found = min(found, laplace_sum_error(scales, miss * (1 - ASIDE)) + likely_apart(far, miss * ASIDE))
     gaussians = [(abs(w), m, n) for w, m, n in terms if isinstance(m, Gaussian | IntegerGaussian)]
     if len(gaussians) == len(terms):
-        spread = math.sqrt(sum(n * w * w * _sigma_squared(m) for w, m, n in gaussians))
+        spread = math.hypot(*(math.sqrt(n) * w * _sigma(m) for w, m, n in gaussians))
         integers = [(w, m, n) for w, m, n in gaussians if isinstance(m, IntegerGaussian)]
         aside = miss * ASIDE if integers else 0.0
         z = -NormalDist().inv_cdf((miss - aside) / 2) * (1 + 2.0**-40)
@@ -155,7 +156,7 @@ def _law(noise: AdditiveNoise) -> Law | None:
         return "laplace" if isinstance(noise, Laplace) else "integer-laplace", float(noise.scale)
     if isinstance(noise, Gaussian | IntegerGaussian):
         kind = "gaussian" if isinstance(noise, Gaussian) else "integer-gaussian"
-        return kind, math.sqrt(_sigma_squared(noise))
+        return kind, _sigma(noise)
     return None
 
 
@@ -175,8 +176,9 @@ def _two_laplaces(a: float, b: float, miss: float) -> float:
 
     def tail(x: float) -> float:
         if a - b < 1e-6 * a:  # the limit b -> a, which is above: one scale a twice
-            return (1 + x / (2 * a)) * math.exp(-x / a)
-        return (a * a * math.exp(-x / a) - b * b * math.exp(-x / b)) / (a * a - b * b)
+            return (1 + x / a / 2) * math.exp(-x / a)
+        part = b / a  # squares of the scales may be beyond doubles
+        return (math.exp(-x / a) - part * part * math.exp(-x / b)) / (1 - part * part)
 
     low, high = 0.0, a
     while tail(high) > miss:
@@ -228,7 +230,7 @@ class SumTest:
             found = outside
         if self._gaussians:
             pairs = zip(sizes, self._gaussians, strict=True)
-            spread = np.sqrt(sum(s**2 * _sigma_squared(m) for s, m in pairs))
+            spread = reduce(np.hypot, (s * _sigma(m) for s, m in pairs))
             integers = sum(isinstance(m, IntegerGaussian) for m in self._gaussians)
             z = -NormalDist().inv_cdf(self.miss * (1 - integers / 1000) / 2) * (1 + 2.0**-40)
             # Gaussian noises are subgaussian of their sigma, integer ones too [CKS20], and so are their sums.
@@ -252,7 +254,7 @@ class SumTest:
         found = self._union(sizes) + 2 * self._slack(sizes)
         if self._gaussians:
             pairs = zip(sizes, self._gaussians, strict=True)
-            spread = np.sqrt(sum(s**2 * _sigma_squared(m) for s, m in pairs))
+            spread = reduce(np.hypot, (s * _sigma(m) for s, m in pairs))
             found = np.maximum(found, spread * math.sqrt(2 * math.log(2 / self.miss)) + self._slack(sizes))
         return np.asarray(found * (1 + 2.0**-20))
 
@@ -343,8 +345,13 @@ def gaussian_distance(noise: IntegerGaussian, miss: float) -> float:
     return 1.0
 
 
-def _sigma_squared(noise: Gaussian | IntegerGaussian) -> float:
-    return float(noise.sigma_squared if isinstance(noise, IntegerGaussian) else noise.sigma**2)
+def _sigma(noise: Gaussian | IntegerGaussian) -> float:
+    if isinstance(noise, Gaussian):
+        return float(noise.sigma)
+    # The square may be beyond doubles where its root is not.
+    square = noise.sigma_squared
+    half = (square.numerator.bit_length() - square.denominator.bit_length()) // 2
+    return math.ldexp(math.sqrt(square / Fraction(4) ** half), half)
 
 
 def laplace_tail(x: Array, scales: Sequence[Array | float]) -> Array:

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from curador.errors import CuradorError, InvalidParameter, MessageRefused
-from curador.local import KRR, OUE, Longitudinal, Record, task_from_json
+from curador.local import KRR, OUE, Hybrid, Longitudinal, Range, Record, task_from_json
 from curador.local.collect.wire import (
     messages,
     publish_task,
@@ -109,6 +109,22 @@ def test_bytes_that_are_no_report_are_found(task: Any, values: Any) -> None:
     mixed = np.concatenate([rows, forged])
     assert sound_reports(task, mixed).tolist() == [True] * len(rows) + alone.tolist()
     task.tally(task.from_bytes(mixed[sound_reports(task, mixed)]))
+
+
+def test_forged_reports_are_looked_at_together_like_honest_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    task = Record({f"a{i}": Range(0, 1) for i in range(50)}, 1)
+    honest = task.to_bytes(task.randomize({name: np.zeros(40) for name in task.names}))
+    forged = np.zeros((64, task.layout.size), np.uint8)
+    forged[:, 2:] = 255  # on the first attribute, a cell that does not exist
+    forged[::2, :2] = 255  # on an attribute that does not exist
+    rows = np.concatenate([forged[:32], honest, forged[32:]])
+    read: list[int] = []
+    real = Hybrid.from_bytes
+    monkeypatch.setattr(Hybrid, "from_bytes", lambda part, rows: read.append(len(rows)) or real(part, rows))
+    assert sound_reports(task, rows).tolist() == [False] * 32 + [True] * 40 + [False] * 32
+    drawn = {*honest[:, 1].tolist(), 0}
+    assert len(read) == len(drawn)  # once for each attribute that a report is on, however many are forged
+    assert sum(read) == 40 + 32
 
 
 @pytest.mark.parametrize(

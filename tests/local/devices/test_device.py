@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from curador.local import KRR, Duchi, Longitudinal, Rappor
+from curador.local import KRR, CountMean, Duchi, DuchiVector, HeavyHitters, Longitudinal, Rappor, Record
 from curador.local.collect.wire import read_message
 from curador.local.devices import curador_device as client
 from curador.local.task.identity import canonical
@@ -456,3 +456,68 @@ def test_mistakes_of_a_programmer_are_no_refusals() -> None:
         client.Device("9", nothing).message(document(TEA), "tea")  # type: ignore[arg-type]
     [theirs] = in_node([{"do": "mistakes", "document": document(TEA)}])
     assert theirs == ["TypeError: save is not a function.", "TypeError: This is not a task that was read."]
+
+
+class Proxy:
+    """As of wrapt or werkzeug: it says that it is of the class of what it stands for."""
+
+    def __init__(self, held: Any) -> None:
+        self.held = held
+
+    @property
+    def __class__(self) -> Any:
+        return type(object.__getattribute__(self, "held"))
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(object.__getattribute__(self, "held"), name)
+
+
+class Lazy(dict[str, Any]):
+    def get(self, *_: Any) -> Any:
+        raise KeyError("not fetched")
+
+    __getitem__ = get
+
+
+class Lost(list[float]):
+    def __getitem__(self, _: Any) -> Any:
+        raise IndexError("not fetched")
+
+    __iter__ = __len__ = None  # type: ignore[assignment]
+
+
+class Touchy(str):
+    def __eq__(self, _: object) -> bool:
+        raise ValueError("not comparable")
+
+    __hash__ = str.__hash__
+
+
+ODD = [Proxy(x) for x in ("tea", 0.5, True, [1.0, 2.0], (1.0,), {"a": "tea"}, None)]
+ODD += [{"a": Proxy("tea")}, [Proxy(0.5)] * 3, Lazy(a="tea"), Lost([1.0] * 3), {Touchy("a"): "tea"}, Touchy("tea")]
+
+
+@pytest.mark.parametrize(
+    "task",
+    [
+        KRR(["tea", "water"], 1),
+        CountMean(1),
+        Rappor(1),
+        HeavyHitters(1),
+        HeavyHitters(1, kind="integers"),
+        Duchi(0, 1, 1),
+        DuchiVector(0, 1, 1, 3),
+        Record({"a": ["tea", "water"]}, 1),
+    ],
+    ids=lambda task: task.mechanism,
+)
+def test_what_lies_about_its_class_silences_no_device(task: Any) -> None:
+    read = client.read_task(document(task))
+    for value in ODD:
+        device = client.Device("1", save=lambda state: None)
+        assert set(device.message(read, value)) == {"task", "epsilon", "token", "report"}
+        assert set(client.check(read, value)) == {"counts_as", "note"}
+    if isinstance(task, Record):  # what it has, whatever it says
+        assert client.check(read, Lazy(a="water"))["counts_as"] == {"a": {"counts_as": "water", "note": ""}}
+    if isinstance(task, DuchiVector):
+        assert client.check(read, Lost([1.0, 0.5, 1.0]))["counts_as"] == [1.0, 0.5, 1.0]

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import base64
 import math
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
 import pytest
 
 from curador.local import (
@@ -30,6 +32,7 @@ from curador.local import (
     SquareWave,
     SubsetSelection,
 )
+from curador.local.collect.wire import sound_reports
 from curador.local.devices import curador_device as client
 from tests.local.devices.both import Scripted, document, for_node, in_node, or_refused, plain, script_for, to_text
 from tests.local.every_task import EVERY_TASK
@@ -110,7 +113,7 @@ FURTHER: list[tuple[Any, Any]] = [
     (Rappor(2, bloom=2, hashes=1, cohorts=1), ANY),
     (Rappor(2, bloom=4, hashes=16, cohorts=65_536), ANY),
     (CountMean(1, rows=1, places=2), ANY),
-    (HadamardCountMean(1, rows=65_536, places=1 << 17), ANY),
+    (HadamardCountMean(1, rows=2048, places=1 << 17), ANY),
     (HadamardCountMean(1, rows=2, places=2), ANY),
     (Longitudinal(ODD, 3, values=3, first="1/2", bits=16), ANY),
     (
@@ -164,6 +167,21 @@ def test_the_same_bytes_make_the_same_messages(case: int, pairs: list[tuple[Any,
     assert mine == theirs
     assert len(mine["sent"]) >= 300
     assert all("report" in answer for answer in mine["sent"])  # whatever the value is
+
+
+@pytest.mark.parametrize(("value", "minus", "report"), [(0, 1, -64 * 64), (1, 0, 65536 + 64 * 64)])
+def test_both_hold_laplace_noise_at_64_scales_beyond_the_bounds(value: float, minus: int, report: int) -> None:
+    """The level; an exponential of 100 scales, each a run of coins 1, 1/2 and not 1/3; its sign."""
+    task = LocalLaplace(0, 1, 1024)  # of scale 64
+    script = bytes([1, 0, 0, *[0, 1] * 100, 1, minus]).ljust(512, b"\0")
+    mine = client.message(client.read_task(document(task)), value, Scripted(script))
+    job = {"do": "messages", "document": document(task), "values": [value], "script": to_text(script)}
+    assert in_node([job])[0]["sent"] == [mine]
+    bytes_ = base64.urlsafe_b64decode(mine["report"] + "=")
+    assert int.from_bytes(bytes_, "big", signed=True) == report
+    farther = report + (1 if report > 0 else -1)
+    rows = np.frombuffer(bytes_ + farther.to_bytes(8, "big", signed=True), np.uint8).reshape(2, 8)
+    assert sound_reports(task, rows).tolist() == [True, False]
 
 
 def test_every_mechanism_is_here() -> None:

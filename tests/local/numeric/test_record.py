@@ -172,7 +172,7 @@ def test_refusals() -> None:
     twice = Record({"a": 2, "b": 2}, 2, sampled=2)
     doubled = twice.randomize({"a": [1], "b": [1]})
     doubled[0, twice.layout.size // 2 + 1] = 0
-    with pytest.raises(InvalidValue, match="twice"):
+    with pytest.raises(InvalidValue):
         twice.estimate(doubled)
     for few in (good[:0], Tally(3, np.array([1, 2]))):
         with pytest.raises(InvalidParameter):

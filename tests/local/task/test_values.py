@@ -200,8 +200,8 @@ def test_sums_do_not_wrap_unseen() -> None:
     with pytest.raises(InvalidValue, match="too large"):
         huge + huge
     task = LocalLaplace(0, 1, Fraction(1, 1 << 30))
-    far = np.full(10_000, task._farthest)
-    assert task.estimate(far).value == pytest.approx(task._farthest / 65536)
+    far = np.full(10_000, 65536 + task._beyond)
+    assert task.estimate(far).value == pytest.approx(1 + task._beyond / 65536)
 
 
 def test_the_variance_of_a_part_counts_who_was_drawn() -> None:

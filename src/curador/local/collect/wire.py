@@ -17,9 +17,10 @@ from typing import Any, Literal, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from curador.errors import InvalidParameter, InvalidValue, MessageRefused
+from curador.errors import InvalidParameter, MessageRefused
 from curador.local.devices import curador_device
 from curador.local.task.identity import canonical
+from curador.local.task.layout import short_words
 from curador.local.task.task import Task, task_from_json
 from curador.noise import SYSTEM, Entropy
 
@@ -152,19 +153,7 @@ def sound_reports(task: Task, rows: NDArray[np.uint8]) -> NDArray[np.bool_]:
     >>> sound_reports(KRR(keys=3, epsilon=1), np.array([[0], [3], [2]], np.uint8)).tolist()
     [True, False, True]
     """
-    sound = np.ones(len(rows), bool)
-    parts = [(0, len(rows))]
-    while parts:  # a part that is refused is halved until a single report is left
-        start, stop = parts.pop()
-        try:
-            task._checked(task.from_bytes(rows[start:stop]))
-        except InvalidValue:
-            middle = (start + stop) // 2
-            if stop - start == 1:
-                sound[start] = False
-            else:
-                parts += [(start, middle), (middle, stop)]
-    return sound
+    return task._sound(short_words(task.from_bytes(rows)))
 
 
 def to_base64(data: bytes) -> str:

@@ -19,6 +19,7 @@
   const REPORT_MOST = 2 ** 16; // bytes
   const KEPT_MOST = 2 ** 12; // bits
   const LISTED_MOST = 2 ** 16; // keys
+  const TABLE_MOST = 2 ** 28; // numbers that a collector counts
   const NAMES_MOST = 2 ** 10; // attributes of a record
   const LABEL_MOST = 2 ** 8; // bytes of a name, a period or a segment
   const PERIODS_MOST = 2 ** 12; // of one task that remembers
@@ -708,14 +709,14 @@
     check() {
       super.check();
       this.scale = new Fraction(BigInt(LEVELS) * this.epsilon.d, this.epsilon.n); // at most 2**46
-      this.farthest = BigInt(LEVELS) + 64n * ((this.scale.n + this.scale.d - 1n) / this.scale.d);
+      this.beyond = 64n * ((this.scale.n + this.scale.d - 1n) / this.scale.d);
       this.reportBytes = 8;
     }
 
     draw(own, source) {
       const noisy = BigInt(source.level(own)) + source.laplace(this.scale.n, this.scale.d);
       // The collector takes none from farther, where noise ends once in e**64 reports.
-      const held = noisy < 0n ? -least(-noisy, this.farthest) : least(noisy, this.farthest);
+      const held = noisy < 0n ? -least(-noisy, this.beyond) : least(noisy, BigInt(LEVELS) + this.beyond);
       const bits = BigInt.asUintN(64, held);
       return words([Number(bits >> 32n), Number(bits & 0xffffffffn)], 4);
     }
@@ -929,6 +930,7 @@
     check() {
       this.between(1, 2 ** 16, "rows");
       this.checkPlaces("places", 2 ** 24, 2);
+      must(this.rows * this.places <= TABLE_MOST, "rows and places are too many to count.");
     }
 
     draw(own, source) {
@@ -946,6 +948,7 @@
     check() {
       this.between(1, 2 ** 16, "rows");
       this.checkPlaces("places", 2 ** 24, 1);
+      must(this.rows * this.places <= TABLE_MOST, "rows and places are too many to count.");
       this.word = bytesFor(Math.max(this.rows, this.places));
       this.reportBytes = 3 * this.word;
     }
@@ -978,7 +981,7 @@
       this.first = Math.min(2, this.length);
       this.levels = this.length - this.first + 1;
       const table = this.levels * (1 + this.rows * this.oracle.masks); // what a collector counts
-      must(table <= 2 ** 28, "rows and places are too many to count.");
+      must(table <= TABLE_MOST, "rows and places are too many to count.");
       this.word = bytesFor(Math.max(this.levels, this.rows, this.oracle.masks, 2 ** this.hash_bits));
       this.reportBytes = this.word * (this.hash_bits + 3);
     }

@@ -34,6 +34,7 @@ REPORT_MOST = 1 << 16  # bytes
 KEPT_MOST = 1 << 12  # bits
 LISTED_MOST = 1 << 16  # keys
 NAMES_MOST = 1 << 10  # attributes of a record
+TABLE_MOST = 1 << 28  # numbers that a collector counts
 LABEL_MOST = 1 << 8  # bytes of a name, a period or a segment
 PERIODS_MOST = 1 << 12  # of one task that remembers
 LABELS = ("name", "period", "segment")
@@ -262,13 +263,36 @@ def _place(salt: str, row: int, code: bytes, places: int) -> int:
 # refused some values would tell by its silence, for nothing, which ones.
 
 
+# Classes are asked for by type(): what an object says of its own class (__class__, as proxies do) may not be so.
+
+
+def _as_text(value: object) -> str | None:
+    """The text that a value is, or None."""
+    return str.__str__(value) if issubclass(type(value), str) else None
+
+
+def _as_list(value: object) -> list[Any] | None:
+    """What is in a list or a tuple, or None."""
+    if issubclass(type(value), list):
+        return list.__getitem__(value, slice(None))  # type: ignore[call-overload, no-any-return]
+    return list(tuple.__iter__(value)) if issubclass(type(value), tuple) else None  # type: ignore[arg-type]
+
+
+def _named(value: object, name: str) -> Any:
+    """What a dictionary has under this name, or None."""
+    try:
+        return dict.get(value, name) if issubclass(type(value), dict) else None  # type: ignore[call-overload]
+    except Exception:  # noqa: BLE001 (its names may be of any class)
+        return None
+
+
 def _number_of(value: object) -> Number | None:
     """The value as a number: any that Python knows, or its decimals in a short text; NaN and truth values are none."""
     if type(value) is int or type(value) is float:
         return value if value == value else None
     try:
-        if isinstance(value, str):
-            text = str.__str__(value)
+        text = _as_text(value)
+        if text is not None:
             found = NUMERAL.fullmatch(text) if len(text) <= NUMERAL_MOST else None
             return float(found[1]) if found else None
         if isinstance(value, Integral) and not isinstance(value, bool):
@@ -296,8 +320,9 @@ def _integer_of(value: object) -> int | None:
 
 def _key_code(value: object) -> bytes:
     """A string or an integer between -2**63 and 2**63 as bytes; everything else counts as the empty string."""
-    if isinstance(value, str):
-        return b"s" + str.__str__(value).encode("utf-8", "surrogatepass")
+    text = _as_text(value)
+    if text is not None:
+        return b"s" + text.encode("utf-8", "surrogatepass")
     integer = _integer_of(value)
     return b"s" if integer is None else b"i%d" % integer
 
@@ -389,7 +414,8 @@ class Keyed(Task, keys=_keys, rest=_any, bits=_whole):
         return key if isinstance(key, int) and 0 <= key < self.size else None
 
     def _number(self, value: Any) -> int | None:
-        found = self._listed(str.__str__(value)) if isinstance(value, str) else None
+        text = _as_text(value)
+        found = None if text is None else self._listed(text)
         return self._listed(_integer_of(value)) if found is None else found  # a text may be that of an integer key
 
     def seen(self, value: Any) -> int:
@@ -592,12 +618,12 @@ class Laplace(Bounded):
     def check(self) -> None:
         super().check()
         self.scale, self.report_bytes = LEVELS / self.epsilon, 8  # at most 2**46
-        self.farthest: int = LEVELS + 64 * ceil(self.scale)
+        self.beyond: int = 64 * ceil(self.scale)
 
     def draw(self, own: int, source: Source) -> bytes:
         noisy = source.level(own) + source.laplace(self.scale)
         # The collector takes none from farther, where noise ends once in e**64 reports.
-        noisy = max(-self.farthest, min(noisy, self.farthest))
+        noisy = max(-self.beyond, min(noisy, LEVELS + self.beyond))
         return noisy.to_bytes(8, "big", signed=True)
 
 
@@ -697,12 +723,13 @@ class DuchiVector(Bounded, dimension=_whole, true=_whole):
         return _told([one["counts_as"] for one in each], note if any(one["note"] for one in each) else "")
 
     def _each(self, value: Any) -> list[Any]:
-        if not isinstance(value, (list, tuple)):
+        found = _as_list(value)
+        if found is None:
             try:
-                value = value.tolist()  # an array
+                found = _as_list(value.tolist())  # an array
             except Exception:  # noqa: BLE001 (a value may be of any class)
-                value = None
-        given = list(value[: self.dimension]) if isinstance(value, (list, tuple)) else []
+                found = None
+        given = (found or [])[: self.dimension]
         return given + [None] * (self.dimension - len(given))
 
     def draw(self, own: list[int], source: Source) -> bytes:
@@ -720,8 +747,9 @@ class Hashed(Task, true=_whole):
         return _key_code(value)
 
     def told(self, value: Any) -> dict[str, Any]:
-        if isinstance(value, str):
-            return _told(str.__str__(value))
+        text = _as_text(value)
+        if text is not None:
+            return _told(text)
         integer = _integer_of(value)
         return _told("", "It is neither a string nor an integer.") if integer is None else _told(integer)
 
@@ -782,6 +810,7 @@ class CountMean(Hashed, rows=_whole, places=_whole):
     def check(self) -> None:
         self._between(1, 1 << 16, "rows")
         self._check_places("places", 1 << 24, self.changed)
+        _must(self.rows * self.places <= TABLE_MOST, "rows and places are too many to count.")
 
     def draw(self, own: bytes, source: Source) -> bytes:
         row = source.uniform(self.rows)
@@ -822,24 +851,24 @@ class HeavyHitters(
         self.oracle = Olh({"epsilon": str(self.epsilon), **oracle})
         self.widths = range(min(2, self.length), self.length + 1)
         table = len(self.widths) * (1 + self.rows * self.oracle.masks)  # what a collector counts
-        _must(table <= 1 << 28, "rows and places are too many to count.")
+        _must(table <= TABLE_MOST, "rows and places are too many to count.")
         self.word = _bytes_for(max(len(self.widths), self.rows, self.oracle.masks, 1 << self.hash_bits))
         self.report_bytes = self.word * (self.hash_bits + 3)
 
     def told(self, value: Any) -> dict[str, Any]:
         if self.kind == "text":
-            text = str.__str__(value) if isinstance(value, str) else ""
-            note = "" if isinstance(value, str) else "It is no text."
+            text = _as_text(value)
             code = self.seen(value).rstrip(b"\xff")
             kept = code.rstrip(b"\xfe").decode()
-            return _told(kept, "It is cut." if code.endswith(b"\xfe") else note or _changed(text, kept))
+            note = "It is no text." if text is None else _changed(text, kept)
+            return _told(kept, "It is cut." if code.endswith(b"\xfe") else note)
         number = _number_of(value)
         held = int.from_bytes(self.seen(value), "big") - (1 << (8 * self.length - 1))
         return _told(held, "It is no number." if number is None else "" if number == held else "It is cut.")
 
     def seen(self, value: Any) -> bytes:
         if self.kind == "text":
-            return _text_code(str.__str__(value) if isinstance(value, str) else "", self.length)
+            return _text_code(_as_text(value) or "", self.length)
         half: int = 1 << (8 * self.length - 1)
         held = int(min(max(_number_of(value) or 0, -half), half - 1))  # towards 0
         return (held + half).to_bytes(self.length, "big")
@@ -884,13 +913,11 @@ class Record(Task, names=_any, parts=_any, sampled=_whole):
         self.report_bytes = self.sampled * self.slot
 
     def seen(self, value: Any) -> list[Any]:
-        given = value if isinstance(value, dict) else {}
-        return [part.seen(given.get(name)) for name, part in zip(self.names, self.each)]  # noqa: B905 (Python 3.9)
+        return [part.seen(_named(value, name)) for name, part in zip(self.names, self.each)]  # noqa: B905 (Python 3.9)
 
     def told(self, value: Any) -> dict[str, Any]:
-        given = value if isinstance(value, dict) else {}
-        each = {name: part.told(given.get(name)) for name, part in zip(self.names, self.each)}  # noqa: B905
-        return _told(each, "" if isinstance(value, dict) else "It is no record.")
+        each = {name: part.told(_named(value, name)) for name, part in zip(self.names, self.each)}  # noqa: B905
+        return _told(each, "" if issubclass(type(value), dict) else "It is no record.")
 
     def draw(self, own: list[Any], source: Source) -> bytes:
         report = b""

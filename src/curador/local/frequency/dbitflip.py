@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from curador.errors import InvalidParameter, InvalidValue
+from curador.errors import InvalidParameter
 from curador.local.frequency.estimates import Projected, on_simplex, oracle_variance
-from curador.local.frequency.oracle import CELLS, KeyedTask, short_words
+from curador.local.frequency.oracle import CELLS, KeyedTask
 from curador.local.frequency.subset import choose_cells
 from curador.local.task.draw import coins, word_for
 from curador.local.task.estimate import LocalEstimate, frequency_summary
 from curador.local.task.keys import LocalKey, names_of, numbered
-from curador.local.task.layout import Layout
+from curador.local.task.layout import Layout, below
 from curador.local.task.limits import Floats, checked_miss, mean_chance, part_variance
 from curador.local.task.tally import Tally, checked_counts
 from curador.local.task.task import checked_threshold
@@ -158,16 +158,10 @@ class DBitFlip(KeyedTask, mechanism="dbitflip"):
         reports: NDArray[Any] = (2 * asked + said).astype(word_for(2 * self.size))
         return reports
 
-    def _checked(self, reports: Any) -> NDArray[np.int64]:
-        found = short_words(reports)
-        if found.ndim != 2 or found.shape[1] != self.sampled or ((found < 0) | (found >= 2 * self.size)).any():
-            raise InvalidValue(
-                f"Reports on this task are rows of {self.sampled} integers from 0 to {2 * self.size - 1}.",
-                fix="Leave others out.",
-            )
-        if (np.diff((found >> 1).astype(np.int64), axis=1) <= 0).any():
-            raise InvalidValue("A report asks about a key twice, or out of order.", fix="Leave it out.")
-        return found.astype(np.int64)
+    def _sound(self, reports: NDArray[Any]) -> NDArray[np.bool_]:
+        asked = reports >> 1
+        once: NDArray[np.bool_] = (asked[:, 1:] > asked[:, :-1]).all(axis=1)  # and in order
+        return below(reports, 2 * self.size) & once
 
     def tally(self, reports: Any) -> Tally:
         """How many people were asked about each key, and how many said yes: two rows.  Tallies of parts add up."""

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from curador.local.frequency.oracle import Oracle, checked_numbers
+from curador.local.frequency.oracle import Oracle
 from curador.local.frequency.walsh import parity, walsh_hadamard
 from curador.local.task.draw import coins, uniform
 from curador.local.task.keys import LocalKey
-from curador.local.task.layout import Layout
+from curador.local.task.layout import Layout, below
 from curador.local.task.task import checked_threshold
 from curador.local.task.thresholds import inside_threshold
 from curador.noise import Entropy
@@ -84,8 +84,8 @@ class Hadamard(Oracle, mechanism="hadamard"):
         column ^= np.where(wrong, lowest, row.dtype.type(0))
         return column
 
-    def _checked(self, reports: Any) -> NDArray[Any]:
-        return checked_numbers(reports, self.order)
+    def _sound(self, reports: NDArray[Any]) -> NDArray[np.bool_]:
+        return below(reports, self.order)
 
     def _support(self, reports: NDArray[Any]) -> NDArray[np.int64]:
         signed = walsh_hadamard(np.bincount(reports, minlength=self.order))

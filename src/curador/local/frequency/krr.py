@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from curador.accounting import events
 from curador.local.frequency.estimates import Frequencies
-from curador.local.frequency.oracle import Oracle, checked_numbers
+from curador.local.frequency.oracle import Oracle
 from curador.local.task.draw import coins, uniform
 from curador.local.task.keys import LocalKey
-from curador.local.task.layout import Layout
+from curador.local.task.layout import Layout, below
 from curador.local.task.tally import checked_sum
 from curador.local.task.task import checked_threshold
 from curador.local.task.thresholds import keep_threshold
@@ -35,8 +35,8 @@ class OneKey(Oracle):
     def report_bits(self) -> int:
         return (self.size - 1).bit_length()
 
-    def _checked(self, reports: Any) -> NDArray[Any]:
-        return checked_numbers(reports, self.size)
+    def _sound(self, reports: NDArray[Any]) -> NDArray[np.bool_]:
+        return below(reports, self.size)
 
     def estimate(
         self, reports: Any, candidates: Sequence[LocalKey] | None = None, *, confidence: float = 0.95

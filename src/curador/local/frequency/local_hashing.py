@@ -11,12 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from curador.errors import InvalidValue
-from curador.local.frequency.oracle import Oracle, short_words
+from curador.local.frequency.oracle import Oracle
 from curador.local.frequency.walsh import parity, walsh_hadamard
 from curador.local.task.draw import coins, uniform, word_for
 from curador.local.task.keys import LocalKey
-from curador.local.task.layout import Layout
+from curador.local.task.layout import Layout, below
 from curador.local.task.task import checked_threshold
 from curador.local.task.thresholds import keep_threshold
 from curador.noise import Entropy
@@ -109,15 +108,8 @@ class OLH(Oracle, mechanism="olh"):
         reports[:, -1] = answer
         return reports
 
-    def _checked(self, reports: Any) -> NDArray[Any]:
-        found = short_words(reports)
-        most = np.array([1 << self.key_bits] * self.hash_bits + [self.answers])
-        if found.ndim != 2 or found.shape[1] != most.size or ((found < 0) | (found >= most)).any():
-            raise InvalidValue(
-                f"Reports on this task are {self.hash_bits} masks of {self.key_bits} bits and one answer.",
-                fix="Leave others out.",
-            )
-        return found
+    def _sound(self, reports: NDArray[Any]) -> NDArray[np.bool_]:
+        return below(reports, np.array([1 << self.key_bits] * self.hash_bits + [self.answers]))
 
     def _support(self, reports: NDArray[Any]) -> NDArray[np.int64]:
         # 1{h(v) = y} = 2**-b sum over subsets J of the b bits of (-1)**(parity(y, J) + <xor of the masks in J, v>).

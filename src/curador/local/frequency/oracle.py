@@ -11,13 +11,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from curador.errors import InvalidParameter, InvalidValue
+from curador.errors import InvalidParameter
 from curador.local.frequency.estimates import Frequencies, oracle_variance
 from curador.local.task.keys import KeyDomain, LocalKey, checked_keys, checked_rest, names_of, numbered, size_of
 from curador.local.task.limits import checked_miss, farthest_coins
 from curador.local.task.tally import Tally, checked_counts
 from curador.local.task.task import Task, check_informative, check_thresholds, checked_bits, checked_epsilon
-from curador.mechanisms.base import integer_array
 from curador.noise import SYSTEM, Entropy
 from curador.numbers import Number, above, rational, set_fields, whole
 
@@ -139,18 +138,3 @@ class Oracle(KeyedTask):
         """The farthest that an estimate may be off whose reports support its key with a mean chance between these."""
         n, miss = whole(users, "users", 1), checked_miss(confidence, self.size)
         return above(farthest_coins(float(least), float(most), n, miss) / float(self.p - self.q))
-
-
-def short_words(reports: Any) -> NDArray[Any]:
-    """Reports in the words they came in if these are short, as 64-bit integers otherwise."""
-    if isinstance(reports, np.ndarray) and reports.dtype in (np.uint8, np.uint16, np.uint32):
-        return reports
-    return integer_array(reports)
-
-
-def checked_numbers(reports: Any, most: int) -> NDArray[Any]:
-    """Reports that are single integers below ``most``."""
-    found = short_words(reports)
-    if found.ndim != 1 or (found.size and not 0 <= int(found.min()) <= int(found.max()) < most):
-        raise InvalidValue(f"Reports on this task are integers from 0 to {most - 1}.", fix="Leave others out.")
-    return found

@@ -11,9 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from curador.errors import InvalidValue
 from curador.local.frequency.oracle import Oracle
-from curador.local.frequency.unary import checked_rows, count_bits
+from curador.local.frequency.unary import count_bits, unspared
 from curador.local.task.draw import coins, uniform
 from curador.local.task.keys import LocalKey
 from curador.local.task.layout import Layout
@@ -39,6 +38,8 @@ class SubsetSelection(Oracle, mechanism="subset"):
     >>> task.chosen, task.randomize([3, 15]).shape
     (4, (2, 2))
     """
+
+    packed = True
 
     chosen: int
     inside: int
@@ -110,11 +111,9 @@ class SubsetSelection(Oracle, mechanism="subset"):
         sets |= own_bit * with_own[:, np.newaxis]
         return np.ascontiguousarray(sets[:, : (self.size + 7) // 8])
 
-    def _checked(self, reports: Any) -> NDArray[np.uint8]:
-        found = checked_rows(reports, self.size)
-        if (np.bitwise_count(found).sum(axis=1, dtype=np.int64) != self.chosen).any():
-            raise InvalidValue(f"Reports on this task are sets of {self.chosen} keys.", fix="Leave others out.")
-        return found
+    def _sound(self, reports: NDArray[Any]) -> NDArray[np.bool_]:
+        full: NDArray[np.bool_] = np.bitwise_count(reports).sum(axis=1, dtype=np.int64) == self.chosen
+        return unspared(reports, self.size) & full
 
     def _support(self, reports: NDArray[Any]) -> NDArray[np.int64]:
         return count_bits(reports, self.size)

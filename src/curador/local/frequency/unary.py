@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from curador.errors import InvalidValue
-from curador.local.frequency.oracle import Oracle, short_words
+from curador.local.frequency.oracle import Oracle
 from curador.local.task.draw import coins
 from curador.local.task.keys import LocalKey
 from curador.local.task.layout import Layout
@@ -33,6 +32,8 @@ class Unary(Oracle):
 
     Guarantee: epsilon-local DP: two values change two bits, so e**epsilon >= p(1-q) / (q(1-p)) [WBLJ17].
     """
+
+    packed = True
 
     own: int
     other: int
@@ -92,8 +93,8 @@ class Unary(Oracle):
         cells[np.arange(own.size), own] = coins(self.own, self.bits, own.size, entropy)
         return np.packbits(cells, axis=1)
 
-    def _checked(self, reports: Any) -> NDArray[np.uint8]:
-        return checked_rows(reports, self.size)
+    def _sound(self, reports: NDArray[Any]) -> NDArray[np.bool_]:
+        return unspared(reports, self.size)
 
     def _support(self, reports: NDArray[Any]) -> NDArray[np.int64]:
         return count_bits(reports, self.size)
@@ -126,14 +127,14 @@ class OUE(Unary, mechanism="oue"):
         return 1 << (bits - 1), (1 << bits) - inside_threshold(1, 1, epsilon, bits)
 
 
-def checked_rows(reports: Any, size: int) -> NDArray[np.uint8]:
-    """Reports as rows of ``size`` packed bits, with nothing in the bits to spare."""
-    found = short_words(reports)
-    wide = (size + 7) // 8
-    spare = (1 << (8 * wide - size)) - 1
-    if found.dtype != np.uint8 or found.ndim != 2 or found.shape[1] != wide or (found[:, -1] & spare).any():
-        raise InvalidValue(f"Reports on this task are rows of {wide} bytes, {size} bits.", fix="Leave others out.")
-    return found
+def unspared(reports: NDArray[Any], size: int) -> NDArray[np.bool_]:
+    """Which of these rows, that end with ``size`` packed bits, have nothing in the bits to spare.
+
+    >>> unspared(np.array([[0b10100000], [0b00101000]], np.uint8), 4).tolist()
+    [True, False]
+    """
+    empty: NDArray[np.bool_] = reports[:, -1] & ((1 << (-size % 8)) - 1) == 0
+    return empty
 
 
 def count_bits(reports: NDArray[np.uint8], size: int) -> NDArray[np.int64]:

@@ -171,6 +171,9 @@ class NumericTask(Bounded):
     def _report(self, read: NDArray[Any], entropy: Entropy) -> NDArray[Any]:
         return self._randomize(self._levels(read, entropy), entropy)
 
+    def _checked(self, reports: Any) -> NDArray[Any]:
+        return super()._checked(reports).astype(np.int64, copy=False)  # of which no sum can wrap
+
     def tally(self, reports: Any) -> Tally:
         """Exact sums of the reports; tallies of parts add up to the tally of the whole."""
         found = self._checked(reports)

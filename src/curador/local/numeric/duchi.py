@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from curador.local.frequency.oracle import checked_numbers
 from curador.local.numeric.base import LEVELS, Mean, NumericTask
 from curador.local.task.draw import coins, level_coins
-from curador.local.task.layout import Layout
+from curador.local.task.layout import Layout, below
 from curador.local.task.limits import Floats, farthest_coins, mean_chance
 from curador.local.task.task import check_thresholds, checked_threshold
 from curador.local.task.thresholds import exp_minus_upper
@@ -85,8 +84,8 @@ class Duchi(NumericTask, mechanism="duchi"):
     def _randomize(self, levels: NDArray[np.int64], entropy: Entropy) -> NDArray[np.uint8]:
         return one_bit(levels, self.slope, entropy).view(np.uint8)
 
-    def _checked(self, reports: Any) -> NDArray[np.int64]:
-        return checked_numbers(reports, 2).astype(np.int64)
+    def _sound(self, reports: NDArray[Any]) -> NDArray[np.bool_]:
+        return below(reports, 2)
 
     def _sums(self, reports: NDArray[np.int64]) -> list[int]:
         return [int(np.count_nonzero(reports))]

@@ -12,12 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from curador.errors import InvalidParameter
-from curador.local.frequency.oracle import checked_numbers
 from curador.local.numeric.base import Mean, NumericTask
 from curador.local.numeric.duchi import Duchi
 from curador.local.numeric.piecewise import BITS, Piecewise
 from curador.local.task.draw import coins
-from curador.local.task.layout import Layout
+from curador.local.task.layout import Layout, below
 from curador.local.task.limits import Floats
 from curador.local.task.tally import checked_counts
 from curador.local.task.task import check_thresholds
@@ -118,8 +117,8 @@ class Hybrid(NumericTask, mechanism="hybrid"):
         cell = self.wide._randomize(levels, entropy) + np.uint32(2)
         return np.where(coins(self.mix, BITS, levels.size, entropy), cell, bit)
 
-    def _checked(self, reports: Any) -> NDArray[np.int64]:
-        return checked_numbers(reports, self.wide.cells + 2 if self.mix else 2).astype(np.int64)
+    def _sound(self, reports: NDArray[Any]) -> NDArray[np.bool_]:
+        return below(reports, self.wide.cells + 2 if self.mix else 2)
 
     def _sums(self, reports: NDArray[np.int64]) -> list[int]:
         cells = reports[reports >= 2] - 2

@@ -12,12 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from curador.accounting import events
-from curador.errors import InvalidValue
 from curador.local.numeric.base import LEVELS, NumericTask
 from curador.local.task.layout import Layout
 from curador.local.task.limits import Floats
 from curador.local.task.thresholds import BITS
-from curador.mechanisms.base import integer_array
 from curador.noise import DiscreteLaplace, Entropy
 from curador.noise.decide import exp_minus
 from curador.numbers import Number, up
@@ -87,28 +85,25 @@ class LocalLaplace(NumericTask, mechanism="laplace"):
         return float((self.scale + 2) * 2 / LEVELS)
 
     @property
-    def _farthest(self) -> int:
+    def _beyond(self) -> int:
+        """How far below 0 or above LEVELS a report may be."""
         # Noise goes beyond so many scales with a chance of e**-64; a forged report cannot go farther either.
-        return LEVELS + 64 * math.ceil(self.scale)
+        return 64 * math.ceil(self.scale)
 
     @property
     def _farthest_unit(self) -> float:
-        return 2 * self._farthest / LEVELS + 1
+        return 2 * self._beyond / LEVELS + 2  # 1, and a little more
 
     def unit_variance(self, value: float) -> float:
         return 2 / (math.sinh(float(1 / (2 * self.scale))) * LEVELS) ** 2
 
     def _randomize(self, levels: NDArray[np.int64], entropy: Entropy) -> NDArray[np.int64]:
         noisy: NDArray[np.int64] = levels + _noise(self.scale).sample(levels.size, entropy)
-        return noisy.clip(-self._farthest, self._farthest)
+        return noisy.clip(-self._beyond, LEVELS + self._beyond)
 
-    def _checked(self, reports: Any) -> NDArray[np.int64]:
-        found = integer_array(reports)
-        if found.ndim != 1:
-            raise InvalidValue("Reports on this task are single integers.", fix="Leave others out.")
-        if found.size and not -self._farthest <= int(found.min()) <= int(found.max()) <= self._farthest:
-            raise InvalidValue("A report is farther out than any that happens.", fix="Leave it out.")
-        return found
+    def _sound(self, reports: NDArray[Any]) -> NDArray[np.bool_]:
+        within: NDArray[np.bool_] = (-self._beyond <= reports) & (reports <= LEVELS + self._beyond)
+        return within
 
     def _sums(self, reports: NDArray[np.int64]) -> list[int]:
         return [int((reports >> 32).sum()), int((reports & LOW).sum())]  # apart, so that no sum can wrap

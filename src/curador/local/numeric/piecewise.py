@@ -11,10 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from curador.local.frequency.oracle import checked_numbers
 from curador.local.numeric.base import LEVELS, NumericTask
 from curador.local.task.draw import coins, uniform
-from curador.local.task.layout import Layout
+from curador.local.task.layout import Layout, below
 from curador.local.task.limits import Floats
 from curador.local.task.task import check_thresholds, checked_threshold
 from curador.local.task.thresholds import inside_threshold
@@ -103,8 +102,8 @@ class Piecewise(NumericTask, mechanism="piecewise"):
         far += self.window * (far >= levels)  # the cells outside, numbered past the window
         return np.where(coins(self.inside, BITS, levels.size, entropy), near, far).astype(np.uint32)
 
-    def _checked(self, reports: Any) -> NDArray[np.int64]:
-        return checked_numbers(reports, self.cells).astype(np.int64)
+    def _sound(self, reports: NDArray[Any]) -> NDArray[np.bool_]:
+        return below(reports, self.cells)
 
     def _sums(self, reports: NDArray[np.int64]) -> list[int]:
         return [int(reports.sum())]

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from curador.errors import InvalidParameter, InvalidValue
 from curador.local.frequency.estimates import Frequencies
-from curador.local.frequency.oracle import Oracle, short_words
+from curador.local.frequency.oracle import Oracle
 from curador.local.frequency.planning import best_oracle
 from curador.local.frequency.subset import choose_cells
 from curador.local.numeric.base import Mean
@@ -152,6 +152,7 @@ class Record(Task, mechanism="record"):
 
     needs = ("attributes",)
     takes = ("sampled",)
+    packed = True
 
     names: tuple[str, ...]
     parts: tuple[AttributeOracle, ...]
@@ -259,38 +260,40 @@ class Record(Task, mechanism="record"):
             for name, part in zip(self.names, self.parts, strict=True)
         }
 
-    def _split(self, reports: Any) -> list[NDArray[Any]]:
-        """For each attribute, the reports on it, of whosever they are; refused if any could not have come from here."""
-        found = short_words(reports)
-        if found.dtype != np.uint8 or found.ndim != 2 or found.shape[1] != self.layout.size:
-            raise InvalidValue(f"Reports on this task have {self.layout.size} bytes.", fix="Leave others out.")
-        slots = found.reshape(-1, self._slot)
+    def _by_attribute(self, reports: NDArray[np.uint8]) -> Iterator[tuple[int, NDArray[np.int64], NDArray[np.uint8]]]:
+        """For each attribute's number that is in a report, known or not: the slots that have it, and their bytes."""
+        slots = reports.reshape(-1, self._slot)
         number = slots[:, 0].astype(np.uint16) << np.uint16(8) | slots[:, 1]
-        in_order = np.diff(number.reshape(len(found), self.sampled).astype(np.int64), axis=1) > 0
-        if (number >= len(self.names)).any() or not in_order.all():
-            raise InvalidValue("A report is on an unknown attribute, or on one twice.", fix="Leave it out.")
-        ends = np.bincount(number, minlength=len(self.parts)).cumsum()[:-1]
-        grouped = slots[np.argsort(number, kind="stable"), 2:]  # by counting: numbers are short
-        return [self._part_reports(part, rows) for part, rows in zip(self.parts, np.split(grouped, ends), strict=True)]
+        order = np.argsort(number, kind="stable")  # by counting: numbers are short
+        present, first = np.unique(number[order], return_index=True)
+        for j, where in zip(present.tolist(), np.split(order, first[1:]), strict=False):  # of no slots there is a part
+            yield j, where, slots[where, 2:]
 
-    @staticmethod
-    def _part_reports(part: AttributeOracle, rows: NDArray[np.uint8]) -> NDArray[Any]:
-        if rows[:, part.layout.size :].any():
-            raise InvalidValue("A report does not end where it should.", fix="Leave it out.")
-        return part.from_bytes(rows[:, : part.layout.size])
-
-    def _checked(self, reports: Any) -> NDArray[np.uint8]:
-        for part, mine in zip(self.parts, self._split(reports), strict=True):
-            part._checked(mine)
-        return short_words(reports)
+    def _sound(self, reports: NDArray[Any]) -> NDArray[np.bool_]:
+        number = np.full(len(reports) * self.sampled, -1)  # of the slots that are sound
+        for j, where, rows in self._by_attribute(reports):
+            if j < len(self.parts):
+                part = self.parts[j]
+                size = part.layout.size
+                fits = part._sound(part.from_bytes(rows[:, :size])) & ~rows[:, size:].any(axis=1)
+                number[where[fits]] = j
+        drawn = number.reshape(len(reports), self.sampled)
+        sound: NDArray[np.bool_] = (drawn[:, 0] >= 0) & (drawn[:, 1:] > drawn[:, :-1]).all(axis=1)  # none drawn twice
+        return sound
 
     def tally(self, reports: Any) -> Tally:
         """For each attribute how many reported on it, then its part's counts, one after the other.
 
         Tallies of parts add up to the tally of the whole.
         """
-        tallies = [part.tally(mine) for part, mine in zip(self.parts, self._split(reports), strict=True)]
-        return Tally(len(reports), np.concatenate([x for one in tallies for x in ([one.users], one.support)]))
+        found = self._checked(reports)
+        support = np.zeros(sum(self._sizes), np.int64)
+        mine = np.split(support, np.cumsum(self._sizes)[:-1])
+        for j, _, rows in self._by_attribute(found):
+            part = self.parts[j]
+            one = part.tally(part.from_bytes(rows[:, : part.layout.size]))
+            mine[j][0], mine[j][1:] = one.users, one.support
+        return Tally(len(found), support)
 
     @cached_property
     def _sizes(self) -> list[int]:

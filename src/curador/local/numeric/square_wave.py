@@ -12,12 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from curador.errors import InvalidParameter
-from curador.local.frequency.oracle import checked_numbers
 from curador.local.numeric.base import Bounded
 from curador.local.numeric.unfold import Distribution, unfolded
 from curador.local.task.draw import coins, uniform
 from curador.local.task.keys import LocalKey
-from curador.local.task.layout import Layout
+from curador.local.task.layout import Layout, below
 from curador.local.task.limits import Floats
 from curador.local.task.tally import Tally, checked_counts, checked_sum
 from curador.local.task.task import check_informative, check_thresholds, checked_threshold
@@ -122,8 +121,8 @@ class SquareWave(Bounded, mechanism="square-wave"):
         far += self.window * (far >= own)  # the cells outside, numbered past the window
         return np.where(coins(self.inside, BITS, own.size, entropy), near, far).astype(np.uint32)
 
-    def _checked(self, reports: Any) -> NDArray[np.int64]:
-        return checked_numbers(reports, self.cells).astype(np.int64)
+    def _sound(self, reports: NDArray[Any]) -> NDArray[np.bool_]:
+        return below(reports, self.cells)
 
     def tally(self, reports: Any) -> Tally:
         """How many reports there are of each cell; tallies of parts add up to the tally of the whole."""

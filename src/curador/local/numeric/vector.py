@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from curador.errors import InvalidParameter, InvalidValue
-from curador.local.frequency.unary import checked_rows, count_bits
+from curador.local.frequency.unary import count_bits, unspared
 from curador.local.numeric.base import Bounded
 from curador.local.task.draw import coins, level_coins
 from curador.local.task.estimate import LocalEstimate, plain_floats
@@ -104,6 +104,7 @@ class DuchiVector(Bounded, mechanism="duchi-vector"):
     """
 
     needs = ("low", "high", "dimension")
+    packed = True
 
     dimension: int
     true: int
@@ -168,8 +169,8 @@ class DuchiVector(Bounded, mechanism="duchi-vector"):
         turned: NDArray[np.bool_] = drawn ^ wrong[:, np.newaxis]
         return turned
 
-    def _checked(self, reports: Any) -> NDArray[np.uint8]:
-        return checked_rows(reports, self.dimension)
+    def _sound(self, reports: NDArray[Any]) -> NDArray[np.bool_]:
+        return unspared(reports, self.dimension)
 
     def tally(self, reports: Any) -> Tally:
         """How many reports say 1 of each coordinate; tallies of parts add up to the tally of the whole."""

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from curador.errors import InvalidValue
 from curador.local.task.draw import word_for
+from curador.mechanisms.base import integer_array
 
 
 @dataclass(frozen=True)
@@ -41,6 +42,15 @@ class Layout:
         return self.word * (1 if self.columns is None else self.columns)
 
     @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of one report.
+
+        >>> Layout(2).shape, Layout(2, 3).shape
+        ((), (3,))
+        """
+        return () if self.columns is None else (self.columns,)
+
+    @property
     def _dtype(self) -> str:
         return f">{'i' if self.signed else 'u'}{self.word}"
 
@@ -57,3 +67,24 @@ class Layout:
         words = np.ascontiguousarray(found).view(self._dtype)
         native = words.astype(words.dtype.newbyteorder("="))
         return native.reshape(-1) if self.columns is None else native.reshape(len(found), self.columns)
+
+
+def short_words(reports: Any) -> NDArray[Any]:
+    """Reports in the words they came in if these are short, as 64-bit integers otherwise.
+
+    >>> short_words([1, 2]).dtype, short_words(np.array([1], np.uint8)).dtype
+    (dtype('int64'), dtype('uint8'))
+    """
+    if isinstance(reports, np.ndarray) and reports.dtype in (np.uint8, np.uint16, np.uint32):
+        return reports
+    return integer_array(reports)
+
+
+def below(reports: NDArray[Any], most: Any) -> NDArray[np.bool_]:
+    """Which reports are integers from 0 below ``most``: of rows, each one below the number of its column.
+
+    >>> below(np.array([0, 3, -1]), 3).tolist(), below(np.array([[0, 1], [1, 0]]), np.array([1, 2])).tolist()
+    ([True, False, False], [True, False])
+    """
+    fits: NDArray[np.bool_] = (reports >= 0) & (reports < most)
+    return fits if fits.ndim == 1 else fits.all(axis=1)

@@ -21,13 +21,13 @@ from numpy.typing import NDArray
 from curador.accounting.events import Event, PureLoss
 from curador.accounting.meaning import posterior
 from curador.accounting.precise import dec, digits, float_above
-from curador.errors import InvalidParameter, NotPromised
+from curador.errors import InvalidParameter, InvalidValue, NotPromised
 from curador.local.devices import curador_device
 from curador.local.task.draw import HALF
 from curador.local.task.estimate import LocalEstimate
 from curador.local.task.identity import ID_DIGITS, LABELS, canonical, checked_label, digest_of
 from curador.local.task.keys import LocalKey
-from curador.local.task.layout import Layout
+from curador.local.task.layout import Layout, short_words
 from curador.local.task.planning import least_users
 from curador.local.task.tally import Tally
 from curador.local.task.thresholds import within_epsilon
@@ -81,6 +81,8 @@ class Task(ABC):
     """Which reports of a person epsilon is for."""
     caution: ClassVar[str] = ""
     """A warning to those who collect, or nothing."""
+    packed: ClassVar[bool] = False
+    """Whether reports are rows of bytes as they are sent, not of integers."""
     remembers: ClassVar[bool] = False
     """Whether devices keep a permanent answer, from which the reports of all periods are made."""
     epsilon: Fraction
@@ -229,8 +231,20 @@ class Task(ABC):
     # -- at the collector
 
     @abstractmethod
+    def _sound(self, reports: NDArray[Any]) -> NDArray[np.bool_]:
+        """Which of these reports, an array of the layout's shape, could have come from this task.
+
+        It looks at all of them at once: a forged report costs whoever collects it no more than an honest one.
+        """
+
     def _checked(self, reports: Any) -> NDArray[Any]:
         """Reports as an array, refused if any could not have come from this task."""
+        found = short_words(reports)
+        if found.shape != (*found.shape[:1], *self.layout.shape) or (self.packed and found.dtype != np.uint8):
+            raise InvalidValue("Reports on this task are of another form.", fix="Leave others out.")
+        if not self._sound(found).all():
+            raise InvalidValue("A report could not have come from this task.", fix="Leave it out.")
+        return found
 
     @abstractmethod
     def tally(self, reports: Any) -> Tally:

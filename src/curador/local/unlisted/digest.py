@@ -16,6 +16,9 @@ from curador.local.task.values import listed
 PLACES_MOST = 1 << 24
 MOST = 1 << 63
 
+TABLE_MOST = 1 << 28
+"""More counts than this do not fit the memory of most machines; devices refuse the same tasks."""
+
 
 def hashed(keys: Sequence[LocalKey], rows: Iterable[int], salt: str, places: int) -> NDArray[np.int64]:
     """The place of each key under the hash function of its row: the lowest bits of a SHA-256.
@@ -76,3 +79,9 @@ def checked_places(places: object, name: str) -> int:
             f"{name} must be a power of two from 2 to {PLACES_MOST}, got {places!r}.", fix="Choose 128."
         )
     return places
+
+
+def check_table(numbers: int) -> None:
+    """Refuse a task whose tally has so many numbers that no collector could count and estimate."""
+    if numbers > TABLE_MOST:
+        raise InvalidParameter(f"A tally of this task has {numbers} numbers.", fix="Choose fewer rows or places.")

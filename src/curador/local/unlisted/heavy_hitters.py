@@ -12,18 +12,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from curador.errors import InvalidParameter, InvalidValue
+from curador.errors import InvalidParameter
 from curador.local.frequency.local_hashing import OLH
-from curador.local.frequency.oracle import CELLS, short_words
+from curador.local.frequency.oracle import CELLS
 from curador.local.task.draw import uniform, word_for
 from curador.local.task.keys import LocalKey
-from curador.local.task.layout import Layout
+from curador.local.task.layout import Layout, below
 from curador.local.task.limits import checked_miss
 from curador.local.task.planning import least_users
-from curador.local.task.tally import Tally
+from curador.local.task.tally import Tally, checked_counts, checked_sum
 from curador.local.task.task import Task, check_thresholds, checked_epsilon, checked_threshold
 from curador.local.unlisted.chances import FREQUENCIES, found_chance
 from curador.local.unlisted.collisions import TWICE
+from curador.local.unlisted.digest import check_table
 from curador.local.unlisted.evidence import nearly_always_reached, rarely_reached
 from curador.local.unlisted.prefix_search import Hitters, PrefixSearch
 from curador.local.unlisted.prefixes import Bytes, coded, coefficients, place
@@ -36,9 +37,6 @@ too, integers by those of the last alone, who have more to tell apart."""
 
 LENGTH_MOST, LAST_MOST, PLACES_MOST = 64, 64, 1 << 16
 BEAM = 1024
-
-TABLE_MOST = 1 << 28
-"""More counts than this do not fit the memory of most machines; devices refuse the same tasks."""
 
 
 @dataclass(frozen=True, init=False)
@@ -104,10 +102,7 @@ class HeavyHitters(Task, mechanism="heavy-hitters"):
         set_fields(self, rows=checked_threshold(rows, "rows", self.places + 1))
         oracle = OLH(self.places, self.epsilon, hash_bits=hash_bits, keep=keep)
         set_fields(self, hash_bits=oracle.hash_bits, keep=oracle.keep)
-        if math.prod(self._shape) > TABLE_MOST:
-            raise InvalidParameter(
-                f"A tally of this task has {math.prod(self._shape)} numbers.", fix="Choose fewer rows or places."
-            )
+        check_table(math.prod(self._shape))
         check_thresholds(self)
 
     @cached_property
@@ -194,15 +189,9 @@ class HeavyHitters(Task, mechanism="heavy-hitters"):
             found[drew] = place(three[which], row[drew], self.places)
         return found
 
-    def _checked(self, reports: Any) -> NDArray[Any]:
-        found = short_words(reports)
-        most = np.array([self.levels, self.rows, *[self._cells] * self.hash_bits, self.oracle.answers])
-        if found.ndim != 2 or found.shape[1] != most.size or ((found < 0) | (found >= most)).any():
-            raise InvalidValue(
-                f"Reports on this task are a level, a row, {self.hash_bits} masks and an answer each.",
-                fix="Leave others out.",
-            )
-        return found
+    def _sound(self, reports: NDArray[Any]) -> NDArray[np.bool_]:
+        masks = [self._cells] * self.hash_bits
+        return below(reports, np.array([self.levels, self.rows, *masks, self.oracle.answers]))
 
     def tally(self, reports: Any) -> Tally:
         """For each level how many people drew it, and then each row's spectrum.  Tallies of parts add up."""
@@ -252,6 +241,12 @@ class HeavyHitters(Task, mechanism="heavy-hitters"):
         tally = self._counted(reports)
         if tally.support.shape != self._shape or not (tally.support[:, 0] > 0).all():
             raise InvalidParameter("There are too few reports on this task.", fix="Collect some for each level.")
+        people = tally.support[:, 0]
+        checked_counts(people, np.int64(tally.users))
+        checked_sum(Tally(tally.users, people))
+        # Each report adds or takes 1 in so many places, which may be the same.
+        farthest = np.maximum(tally.support[:, 1:].max(axis=1), ~tally.support[:, 1:].min(axis=1))
+        checked_counts(farthest, people * (self.oracle.answers - 1))
         wanted, miss = probability(at_least, "at_least"), checked_miss(confidence)
         # One half for frequent prefixes that have too little support, the other for all that may make values up.
         found = PrefixSearch(self, tally, float(wanted), miss / 2, whole(beam, "beam", 1)).run()

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from curador.errors import InvalidParameter, InvalidValue
-from curador.local.frequency.oracle import CELLS, short_words
-from curador.local.frequency.unary import checked_rows
+from curador.errors import InvalidParameter
+from curador.local.frequency.oracle import CELLS
+from curador.local.frequency.unary import unspared
 from curador.local.task.draw import coins, uniform
 from curador.local.task.keys import LocalKey
 from curador.local.task.layout import Layout
@@ -52,6 +52,7 @@ class Rappor(Task, mechanism="rappor"):
     takes = ("bloom", "hashes", "cohorts")
     covers = "That is for all reports of a person together, if the device remembers its first answer."
     caution = ONE_PERIOD
+    packed = True
     remembers = True
 
     epsilon: Fraction
@@ -146,14 +147,8 @@ class Rappor(Task, mechanism="rappor"):
         """One report per value, from devices that forget: to simulate, or where each reports only once."""
         return self.report(self.remember(values, entropy=entropy), entropy=entropy)
 
-    def _checked(self, reports: Any) -> NDArray[np.uint8]:
-        found = short_words(reports)
-        if found.ndim != 2 or found.dtype != np.uint8 or found.shape[1] < 2:
-            raise InvalidValue("Reports on this task are rows of bytes.", fix="Leave others out.")
-        if (_cohort(found) >= self.cohorts).any():
-            raise InvalidValue(f"There are {self.cohorts} cohorts in this task.", fix="Leave others out.")
-        checked_rows(found[:, 2:], self.bloom)
-        return found
+    def _sound(self, reports: NDArray[Any]) -> NDArray[np.bool_]:
+        return unspared(reports, self.bloom) & (_cohort(reports) < self.cohorts)
 
     def _read(self, rows: NDArray[np.uint8]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
         return _cohort(rows), np.unpackbits(rows[:, 2:], axis=1, count=self.bloom).astype(bool)

@@ -12,6 +12,7 @@ from curador.local.frequency.estimates import on_simplex
 from curador.local.task.estimate import LocalEstimate, frequency_summary
 from curador.local.task.keys import LocalKey
 from curador.local.task.limits import Floats, checked_miss
+from curador.numbers import above
 from curador.show.summary import Summary
 
 APART = 1e-9
@@ -40,6 +41,8 @@ class Regressed(LocalEstimate):
     users: int
     values: Floats
     variance: Floats
+    moved: float
+    """By how many people a report can move an estimate at most, against any other of its cohort: a forged one can."""
 
     def interval(self, confidence: float = 0.95, *, simultaneous: bool = True) -> tuple[Floats, Floats]:
         """Approximate limits, all keys' at once or each one's for itself: as for a normal law of this variance."""
@@ -113,4 +116,9 @@ class Filters:
     def estimate(self, keys: tuple[LocalKey, ...], share: Floats, p: float, q: float) -> Regressed:
         """The frequencies of these candidates, with their variance."""
         values = self.solve(share)
-        return Regressed(keys, round(self.users), values, self.variance(on_simplex(values), p, q))
+        return Regressed(keys, round(self.users), values, self.variance(on_simplex(values), p, q), self.moved(p, q))
+
+    def moved(self, p: float, q: float) -> float:
+        """By how many people one report can move an estimate: by the bits of its cohort, each for itself."""
+        most = (np.abs(self.weights).sum(axis=2) / self.people).max()
+        return above(float(most) * self.users / (p - q), 2.0**-30)

@@ -14,18 +14,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from curador.errors import InvalidParameter, InvalidValue
-from curador.local.frequency.oracle import CELLS, short_words
+from curador.errors import InvalidParameter
+from curador.local.frequency.oracle import CELLS
+from curador.local.frequency.unary import unspared
 from curador.local.frequency.walsh import parity, walsh_hadamard
 from curador.local.task.draw import coins, uniform
 from curador.local.task.estimate import LocalEstimate, frequency_summary
 from curador.local.task.keys import LocalKey
-from curador.local.task.layout import Layout
+from curador.local.task.layout import Layout, below
 from curador.local.task.limits import Floats, bernstein, checked_miss, mean_chance
 from curador.local.task.tally import Tally, checked_counts
 from curador.local.task.task import Task, check_informative, check_thresholds, checked_epsilon, checked_threshold
 from curador.local.task.thresholds import inside_threshold
-from curador.local.unlisted.digest import candidate_keys, checked_places, free_keys, hashed
+from curador.local.unlisted.digest import candidate_keys, check_table, checked_places, free_keys, hashed
 from curador.noise import SYSTEM, Entropy
 from curador.numbers import Number, rational, set_fields, whole
 from curador.show.summary import Summary
@@ -109,6 +110,7 @@ class Sketch(Task):
             rows=checked_threshold(rows, "rows", ROWS_MOST + 1),
             places=checked_places(places, "places"),
         )
+        check_table(self.rows * self.places)
         derived = inside_threshold(1, 1, self.epsilon / self.changed, BITS)
         set_fields(self, true=checked_threshold(derived if true is None else true, "true", 1 << BITS))
         check_informative(self, self.p, self.q)
@@ -201,6 +203,8 @@ class CountMean(Sketch, mechanism="count-mean"):
     (2, 34)
     """
 
+    packed = True
+
     @property
     def changed(self) -> int:
         return 2
@@ -222,15 +226,8 @@ class CountMean(Sketch, mechanism="count-mean"):
         cells[np.arange(row.size), place] ^= True
         return np.concatenate([_two_bytes(row), np.packbits(cells, axis=1)], axis=1)
 
-    def _checked(self, reports: Any) -> NDArray[np.uint8]:
-        found = short_words(reports)
-        wide = (self.places + 7) // 8
-        spare = (1 << (8 * wide - self.places)) - 1
-        if found.dtype != np.uint8 or found.ndim != 2 or found.shape[1] != 2 + wide or (found[:, -1] & spare).any():
-            raise InvalidValue(f"Reports on this task are rows of {2 + wide} bytes.", fix="Leave others out.")
-        if (_row_of(found) >= self.rows).any():
-            raise InvalidValue(f"There are {self.rows} rows in this task's sketch.", fix="Leave others out.")
-        return found
+    def _sound(self, reports: NDArray[Any]) -> NDArray[np.bool_]:
+        return unspared(reports, self.places) & (_row_of(reports) < self.rows)
 
     def _support(self, reports: NDArray[Any]) -> NDArray[np.int64]:
         table = np.zeros((self.rows, self.places), np.int64)
@@ -278,15 +275,12 @@ class HadamardCountMean(Sketch, mechanism="hadamard-count-mean"):
         said = plus == coins(self.true, BITS, row.size, entropy)
         return np.stack([row, column, said], axis=1).astype(np.uint32)
 
-    def _checked(self, reports: Any) -> NDArray[np.int64]:
-        found = short_words(reports)
-        most = np.array([self.rows, self.places, 2])
-        if found.ndim != 2 or found.shape[1] != 3 or ((found < 0) | (found >= most)).any():
-            raise InvalidValue("Reports on this task are a row, a column and a bit each.", fix="Leave others out.")
-        return found.astype(np.int64)
+    def _sound(self, reports: NDArray[Any]) -> NDArray[np.bool_]:
+        return below(reports, np.array([self.rows, self.places, 2]))
 
     def _support(self, reports: NDArray[Any]) -> NDArray[np.int64]:
-        where = (reports[:, 0] * self.places + reports[:, 1]) * 2 + reports[:, 2]
+        row, column, said = reports.T.astype(np.int64)
+        where = (row * self.places + column) * 2 + said
         both = np.bincount(where, minlength=2 * self.rows * self.places).reshape(self.rows, self.places, 2)
         signed = np.stack([walsh_hadamard(row) for row in both[:, :, 1] - both[:, :, 0]])
         # Those who agree less those who do not, and both together.

@@ -35,10 +35,19 @@ def sum_error(terms: tuple[LawTerm, ...], miss: float) -> float:
     >>> round(sum_error(((1.0, ("gaussian", 1.0), 4),), 0.05), 2)  # 3.92, and what smoothing moves
     3.95
     """
+    # Squares of very large and of very small noises leave doubles; powers of two scale without rounding.
+    size = max(-1000, math.frexp(max(w * law[1] for w, law, _ in terms))[1])
+    found = _scaled_error([(math.ldexp(w, -size), law, n) for w, law, n in terms], miss)
+    return found * 2.0 ** (size // 2) * 2.0 ** (size - size // 2)
+
+
+def _scaled_error(terms: Sequence[LawTerm], miss: float) -> float:
+    """The same for terms of which the largest is about 1."""
     bound = _tail_bound(terms, miss)
-    if miss < LEAST_EXACT:
+    if miss < LEAST_EXACT or not bound:
         return bound
-    deviation = math.sqrt(sum(n * w * w * _variance(law) for w, law, n in terms))
+    # No less than that of the noise by much: it only scales how much is smoothed.
+    deviation = math.sqrt(sum(n * (w * law[1]) ** 2 * (2 if law[0].endswith("laplace") else 1) for w, law, n in terms))
     smooth = SMOOTHED * deviation
     step = math.pi / (_tail_bound(terms, 1e-10) + 7 * smooth)
     reach = math.sqrt(2 * math.log(1000 / miss)) / smooth
@@ -67,12 +76,6 @@ OUTWARDS = 2 / (1 + math.erf(REACHED / math.sqrt(2)))
 """Smoothing leaves a sum beyond x + REACHED deviations beyond x with one over this of its probability, at least."""
 
 
-def _variance(law: Law) -> float:
-    """A variance that is not below that of the noise by much: it only scales how much is smoothed."""
-    kind, size = law
-    return 2 * size * size if kind.endswith("laplace") else size * size
-
-
 def _tail_bound(terms: Sequence[LawTerm], miss: float) -> float:
     """A sub-gamma bound, as :func:`subgamma`; Gaussian noises, integer ones too, are subgaussian [CKS20]."""
     log = math.log(2 / miss)
@@ -88,8 +91,10 @@ def _log_transform(t: NDArray[np.float64], law: Law) -> NDArray[np.float64]:
         return -np.log1p((size * t) ** 2)
     if kind == "integer-laplace":
         return -np.log1p((np.sin(t / 2) / math.sinh(0.5 / size)) ** 2) if size > 1e-3 else np.zeros_like(t)
-    if kind == "gaussian":
+    if kind == "gaussian" or size > 1e6:  # steps of such noise are far below all that t tells apart
         return -((size * t) ** 2) / 2
+    if size < 1e-2:  # 0, but for less than any double
+        return np.zeros_like(t)
     if size < 0.5:  # few integers
         k = np.arange(1, 12)
         chances = np.exp(-(k**2) / (2 * size * size))
