@@ -17,6 +17,10 @@ from typing import Any
 from bench.report import cpu
 from bench.sides import ROOT, PeerMissing, interpreter
 
+TITLE = "Learning"
+CASES = ()
+"""None: it measures accuracy, in its own way."""
+
 REPEATED = 10
 NUMBERS = {
     "age": (17, 90),
