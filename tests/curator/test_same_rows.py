@@ -473,3 +473,14 @@ def test_a_given_engine_is_asked_whose_rows_it_reads(tmp_path: Path) -> None:
     assert asked(Curator(tables, budget=budget, engine=engine), "b") == ""
     other = {"a": Table(first, columns={"y": "integer"}), "b": tables["b"]}
     assert "'y'" in asked(Curator(other, budget=budget, engine=engine), "a")
+    holds_one = DuckDB({"a": read_source(first)})
+    curator = Curator(tables, budget=budget, engine=holds_one)
+    assert (asked(curator, "a"), "no table 'b'" in asked(curator, "b")) == ("", True)
+
+
+def test_a_given_engine_is_asked_again_for_tables_that_come_later(tmp_path: Path) -> None:
+    first, second, third = (file_of(tmp_path, f"{i}.csv") for i in range(3))
+    tables = {"a": Table(first, columns=COLUMNS), "b": Table(second, columns=COLUMNS)}
+    engine = DuckDB({"a": read_source(third), "b": read_source(third)})  # neither is what was declared
+    curator = Curator(tables, budget={"a": PureDP(1), "b": PureDP(1)}, engine=engine)
+    assert (asked(curator, "a"), asked(curator, "b")) == ("", "table-read-twice")

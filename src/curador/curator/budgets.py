@@ -45,6 +45,7 @@ class TableScopes:
         self._opening: tuple[str, ...] | None = None
         self._others: Mapping[str, Registration] = {}
         self._owner: dict[str, Registration | None] = {}
+        self._opened: Mapping[str, Sequence[str]] = {}
         self.registered: Mapping[str, Registration] = {}
         self.shared = not isinstance(budget, Mapping)
         if budget is None:
@@ -403,7 +404,8 @@ class TableScopes:
         numbers = {name: [i for i in alike if i.startswith(FILE)] for name, alike in found.items()}
         served = {name: [i for i in alike if not i.startswith(FILE)] for name, alike in found.items()}
         tables = {**self._private, **self._public}
-        readers = Readers(tables, numbers)
+        self._opened = {**self._opened, **numbers}  # also what another engine opened before
+        readers = Readers(tables, self._opened)
         readers.beside(self._of_other_studies())
         readers.refuse_two_units()
         self._readers = readers

@@ -32,7 +32,8 @@ class EnginePool:
         self.recognise: Callable[[Mapping[str, Sequence[str]]], None] | None = None
         self._names = {} if given is not None else {n: engine_entry(t.source).name for n, t in tables.items()}
         self._open: dict[str, Engine] = {}
-        self._opening, self._met, self._closed = Lock(), False, False
+        self._opening, self._closed = Lock(), False
+        self._met: set[str] = set()
         after_fork(self)
 
     def of(self, used: Collection[str]) -> Engine:
@@ -42,9 +43,9 @@ class EnginePool:
         if self._given is not None:
             self._given.reopen()
             with self._opening:
-                if not self._met:
-                    self._meet(self._given, self._tables)
-                    self._met = True
+                if not self._met.issuperset(used):
+                    self._meet(self._given, {n: self._tables[n] for n in self._met.union(used)})
+                    self._met.update(used)
             return self._given
         with self._opening:
             home = shared_engine(self._tables[name].source for name in used).name

@@ -90,6 +90,8 @@ class SqlEngine(ABC):
     def check(self, tables: Mapping[str, Table]) -> None:
         """Refuse a table whose declared columns are not there, or cannot be read as they are declared."""
         for name, table in tables.items():
+            if name not in self._types:
+                raise InvalidParameter(f"The engine that was given has no table {name!r}.", fix="Open it there, too.")
             for column, declared in table.columns.items():
                 way = ReadAs.ID if column == table.unit.id else ReadAs.DECLARED
                 check_column(column, declared.kind, self.dialect, self._types[name], way)
