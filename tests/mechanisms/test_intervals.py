@@ -247,9 +247,9 @@ def test_refusals() -> None:
     with pytest.raises(InvalidParameter):
         cu.combined_error([(math.nan, cu.Laplace(1, 1)), (1, cu.Laplace(1, 1))])
     with pytest.raises(InvalidParameter):
-        cu.ratio_interval(math.nan, cu.cu.Laplace(1, 1), 10.0, cu.cu.Laplace(1, 1))
+        cu.ratio_interval(math.nan, cu.Laplace(1, 1), 10.0, cu.Laplace(1, 1))
     with pytest.raises(InvalidParameter):
-        cu.ratio_interval(1.0, cu.cu.Laplace(1, 1), 10.0, cu.cu.Laplace(1, 1), confidence=1.0)
+        cu.ratio_interval(1.0, cu.Laplace(1, 1), 10.0, cu.Laplace(1, 1), confidence=1.0)
 
 
 @pytest.mark.parametrize("power", [-250, -155, 155, 160, 250])

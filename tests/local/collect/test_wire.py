@@ -120,7 +120,12 @@ def test_forged_reports_are_looked_at_together_like_honest_ones(monkeypatch: pyt
     rows = np.concatenate([forged[:32], honest, forged[32:]])
     read: list[int] = []
     real = Hybrid.from_bytes
-    monkeypatch.setattr(Hybrid, "from_bytes", lambda part, rows: read.append(len(rows)) or real(part, rows))
+
+    def counted(part: Hybrid, rows: Any) -> Any:
+        read.append(len(rows))
+        return real(part, rows)
+
+    monkeypatch.setattr(Hybrid, "from_bytes", counted)
     assert sound_reports(task, rows).tolist() == [False] * 32 + [True] * 40 + [False] * 32
     drawn = {*honest[:, 1].tolist(), 0}
     assert len(read) == len(drawn)  # once for each attribute that a report is on, however many are forged

@@ -464,7 +464,7 @@ class Proxy:
     def __init__(self, held: Any) -> None:
         self.held = held
 
-    @property
+    @property  # type: ignore[misc]
     def __class__(self) -> Any:
         return type(object.__getattribute__(self, "held"))
 
@@ -493,7 +493,7 @@ class Touchy(str):
     __hash__ = str.__hash__
 
 
-ODD = [Proxy(x) for x in ("tea", 0.5, True, [1.0, 2.0], (1.0,), {"a": "tea"}, None)]
+ODD: list[Any] = [Proxy(x) for x in ("tea", 0.5, True, [1.0, 2.0], (1.0,), {"a": "tea"}, None)]
 ODD += [{"a": Proxy("tea")}, [Proxy(0.5)] * 3, Lazy(a="tea"), Lost([1.0] * 3), {Touchy("a"): "tea"}, Touchy("tea")]
 
 

@@ -160,7 +160,7 @@ class DBitFlip(KeyedTask, mechanism="dbitflip"):
 
     def _sound(self, reports: NDArray[Any]) -> NDArray[np.bool_]:
         asked = reports >> 1
-        once: NDArray[np.bool_] = (asked[:, 1:] > asked[:, :-1]).all(axis=1)  # and in order
+        once = np.asarray((asked[:, 1:] > asked[:, :-1]).all(axis=1))  # and in order
         return below(reports, 2 * self.size) & once
 
     def tally(self, reports: Any) -> Tally:

@@ -87,4 +87,4 @@ def below(reports: NDArray[Any], most: Any) -> NDArray[np.bool_]:
     ([True, False, False], [True, False])
     """
     fits: NDArray[np.bool_] = (reports >= 0) & (reports < most)
-    return fits if fits.ndim == 1 else fits.all(axis=1)
+    return fits if fits.ndim == 1 else np.asarray(fits.all(axis=1))
