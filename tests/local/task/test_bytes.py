@@ -74,7 +74,7 @@ def test_what_is_no_tally(data: Any) -> None:
 
 def test_a_forged_report_cannot_wrap_a_sum() -> None:
     task = next(task for task, _ in EVERY_TASK if task.mechanism == "laplace")
-    with pytest.raises(InvalidValue, match="farther"):
+    with pytest.raises(InvalidValue):
         task.tally(np.array([1 << 62]))
     with pytest.raises(InvalidParameter):
         task.estimate(Tally(1, np.array([1])))
