@@ -203,7 +203,7 @@ def test_a_total_that_is_a_sum_of_what_was_bought_is_told_before_paying() -> Non
         {"sex": ["F", "M"] * 50, "edu": ["a", "b", "c", "d"] * 25, "age": [40] * 100, "id": list(range(100))}
     )
     columns = {name: COLUMNS[name] for name in ("sex", "edu", "age")}
-    own = Table(data, unit="id", columns={**columns, "id": "integer"}, contribution=(2, 3))
+    own = Table(data.slice(0), unit="id", columns={**columns, "id": "integer"}, contribution=(2, 3))
     held = {"t": Table(data, columns=columns), "u": own}
     curator = Curator(held, budget=PureDP(10))
     text = "SELECT sex, edu, COUNT(*) AS n, AVG(age) AS m FROM {} GROUP BY sex, edu"

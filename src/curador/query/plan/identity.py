@@ -188,7 +188,8 @@ def declared(table: Table) -> dict[str, object]:
         code["frame"] = _stamp(table.source)
     if table.public and isinstance(table.source, Files):  # public, so its content may be part of the identity
         with suppress(OSError):  # a file that is gone is the engine's to report
-            code["files"] = [_file(path) for path in listed(table.source.pattern)]
+            there = sorted(path for path in listed(table.source.pattern) if os.path.exists(path))
+            code["files"] = [_file(path) for path in there]
     return code
 
 
