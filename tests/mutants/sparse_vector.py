@@ -5,14 +5,19 @@ Each claims the epsilon it is made with.  They differ from curador's in one thin
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from curador.mechanisms.sparse_vector import AboveThreshold, Watch
 from curador.noise import SYSTEM, Entropy
 from curador.noise.laplace import discrete_laplace
 from curador.numbers import set_fields
+from tests.mutants.fault import Rng, laplace
 
 
 @dataclass(frozen=True, init=False)
@@ -98,3 +103,25 @@ class RefreshedForFree(AboveThreshold):
 
     def open(self, *, entropy: Entropy = SYSTEM) -> Watch:
         return RefreshedWatch(self, entropy)
+
+
+def watched(
+    values: Sequence[float],
+    n: int,
+    rng: Rng,
+    *,
+    threshold: float,
+    question: float,
+    cutoff: int,
+    refreshed: bool = False,
+) -> NDArray[np.int64]:
+    """The answers of n runs against a threshold of 0 at once, by these scales of noise; 2 after the cutoff."""
+    against, left = laplace(rng, threshold, n), np.full(n, cutoff)
+    out = np.full((n, len(values)), 2, np.int64)
+    for at, value in enumerate(values):
+        above = value + (laplace(rng, question, n) if question else 0.0) >= against
+        out[:, at] = np.where(left > 0, above, 2)
+        if refreshed:
+            against = np.where(above, laplace(rng, threshold, n), against)
+        left = left - (above & (left > 0))
+    return out

@@ -16,7 +16,18 @@ class UnitQuestions:
         self.inside.names = ["t.x", "t.v", "t.y", "t.u", "t.w"]
 
     def question(self) -> str:
-        return self.draw.choice([self.per_unit, self.per_unit, self.nested, self.listed, self.together, self.joined])()
+        return self.draw.choice(
+            [
+                self.per_unit,
+                self.per_unit,
+                self.nested,
+                self.listed,
+                self.together,
+                self.joined,
+                self.beside,
+                self.beside,
+            ]
+        )()
 
     # -- rows
 
@@ -91,6 +102,17 @@ class UnitQuestions:
     def joined(self) -> str:
         how = self.draw.choice(["JOIN", "LEFT JOIN"])
         return self.asked(f"({self.inner()}) s {how} bills ON s.id = bills.id", ["s.p", "bills.owed"], ["bills.k"])
+
+    def beside(self) -> str:
+        how = self.draw.choice(["JOIN", "LEFT JOIN"])
+        source, values, groups = self.draw.choice(
+            [
+                ("bills s", ["o.p", "s.owed"], ["s.k"]),
+                ("t s", ["o.q", "s.x"], ["s.k"]),
+                (f"({self.inner()}) s", ["s.p", "o.r"], []),
+            ]
+        )
+        return self.asked(f"{source} {how} ({self.inner()}) o ON s.id = o.id", values, groups)
 
     def asked(self, source: str, values: list[str], groups: list[str] | None = None, test: str = "") -> str:
         draw = self.draw

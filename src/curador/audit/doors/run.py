@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import dataclass, field, fields
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Protocol
 
@@ -13,6 +15,9 @@ from curador.curator.releases.release import Release
 from curador.errors import CuradorError
 
 ANSWERED = "answered"
+UNSENT = "not sent"
+"""The status of a request that a door has no way to send."""
+
 MASK = "#"
 """Stands where a noised number was."""
 
@@ -44,11 +49,18 @@ class Observation:
 
 
 class Door(Protocol):
-    """A way into a curator: the library, the command line, HTTP."""
+    """A way into a curator: the library, the command line, HTTP.
+
+    To add one, write a class with ``ask``, and a function that opens it on the folder of a study (``Opens``).
+    """
 
     def ask(self, request: AttackRequest) -> Observation:
         """Send one request, and report all that comes back, including the balance after it."""
         ...
+
+
+Opens = Callable[[Path], AbstractContextManager[Door]]
+"""Opens a door to the curator of ``study.toml`` in a folder, which no other door uses; nothing is bought yet."""
 
 
 class Library:
@@ -81,15 +93,27 @@ class Library:
         balance = f"{curator.budget(self._scope)} {charges}"
         if release is None:
             return Observation(status, text, (0, ()), (), balance, explain)
-        return Observation(
-            status,
-            masked(release),
-            (len(release), tuple(release.columns)),
-            tuple(tuple(str(release[g][i]) for g in release.groups) for i in range(len(release))),
-            balance,
-            explain,
-            tuple(tuple(_number(release[o][i]) for o in release.outputs) for i in range(len(release))),
-        )
+        return observed(release, balance, explain)
+
+
+def observed(release: Release, balance: str, explain: str, beside: str = "") -> Observation:
+    """What is seen of an answer; ``beside`` is what a door says besides the release."""
+    return Observation(
+        ANSWERED,
+        masked(release) + beside,
+        (len(release), tuple(release.columns)),
+        tuple(tuple(str(release[g][i]) for g in release.groups) for i in range(len(release))),
+        balance,
+        explain,
+        tuple(tuple(_number(release[o][i]) for o in release.outputs) for i in range(len(release))),
+    )
+
+
+@contextmanager
+def library(folder: Path) -> Iterator[Door]:
+    """The library's door to the study in a folder, with a ledger in memory."""
+    with closing(Curator(folder / "study.toml", ledger="memory:")) as curator:
+        yield Library(curator)
 
 
 def error_chain(error: BaseException) -> str:

@@ -1,0 +1,163 @@
+"""The pieces that charts are drawn of: escaped text, scales, ticks, and a frame with a name that is read aloud."""
+
+from __future__ import annotations
+
+import html
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+
+LETTER = 6.6
+"""The width of a letter of the charts' text, about; texts are placed by it, never cut by it."""
+
+LINE = 17.0
+"""The height of a line of text."""
+
+WIDE, NARROW = 680, 350
+"""The two widths that every chart is drawn for: a page, and a telephone.  Text has the same size in both."""
+
+
+def escaped(text: object) -> str:
+    """A text that is safe inside an element and inside a quoted attribute; control characters are shown as �.
+
+    >>> escaped('<a href="x">&\\x00')
+    '&lt;a href=&quot;x&quot;&gt;&amp;�'
+    """
+    plain = "".join(c if c >= " " or c in "\t\n" else "�" for c in str(text))
+    return html.escape(plain.replace("\x7f", "�"), quote=True)
+
+
+def number(x: float) -> str:
+    """A coordinate: short, and never in exponents.
+
+    >>> number(12.3456), number(40.0), number(-0.001)
+    ('12.3', '40', '0')
+    """
+    text = f"{x:.1f}".rstrip("0").rstrip(".")
+    return "0" if text == "-0" else text
+
+
+def label(text: object, x: float, y: float, kind: str = "label", anchor: str = "start") -> str:
+    """A text of a chart."""
+    return f'<text class="{kind}" x="{number(x)}" y="{number(y)}" text-anchor="{anchor}">{escaped(text)}</text>'
+
+
+def line(x1: float, y1: float, x2: float, y2: float, kind: str) -> str:
+    """A straight line."""
+    return f'<line class="{kind}" x1="{number(x1)}" y1="{number(y1)}" x2="{number(x2)}" y2="{number(y2)}"/>'
+
+
+def polyline(points: Iterable[tuple[float, float]], kind: str) -> str:
+    """A line through points."""
+    return f'<polyline class="{kind}" points="{" ".join(f"{number(x)},{number(y)}" for x, y in points)}"/>'
+
+
+def framed(parts: Iterable[str], width: float, height: float, title: str, desc: str) -> str:
+    """An SVG of its own, with a title and a description for those who hear it.
+
+    >>> framed([], 10, 10, "a <b>", "")[:44]
+    '<svg class="chart" viewBox="0 0 10 10" width'
+    """
+    inside = "".join(parts)
+    # Ids of one page must differ; the same chart at another width is another chart.
+    own = "c" + sha256(f"{width}{title}{desc}{inside}".encode()).hexdigest()[:10]
+    return (
+        f'<svg class="chart" viewBox="0 0 {number(width)} {number(height)}" width="{number(width)}" '
+        f'height="{number(height)}" role="img" aria-labelledby="{own}t {own}d">'
+        f'<title id="{own}t">{escaped(title)}</title><desc id="{own}d">{escaped(desc)}</desc>{inside}</svg>'
+    )
+
+
+# ---- scales --------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Ruler:
+    """From values to places: linear, or logarithmic.
+
+    >>> Ruler(0, 10, 100, 200).at(5), Ruler(1, 100, 0, 10, log=True).at(10)
+    (150.0, 5.0)
+    """
+
+    low: float
+    high: float
+    start: float
+    end: float
+    log: bool = False
+
+    def at(self, value: float) -> float:
+        """Where a value is drawn; one beyond the ends is drawn at the end."""
+        low, high, x = (math.log10(v) if self.log else v for v in (self.low, self.high, self._inside(value)))
+        return self.start + (self.end - self.start) * ((x - low) / (high - low) if high > low else 0.5)
+
+    def _inside(self, value: float) -> float:
+        return self.low if math.isnan(value) else min(max(value, self.low), self.high)
+
+    def ticks(self, most: int = 6) -> list[float]:
+        """Round values within the scale, at most about so many.
+
+        >>> Ruler(0, 1, 0, 1).ticks(5), Ruler(0.1, 1000, 0, 1, log=True).ticks()
+        ([0.0, 0.2, 0.4, 0.6, 0.8, 1.0], [0.1, 1.0, 10.0, 100.0, 1000.0])
+        """
+        if self.log:
+            first, last = math.ceil(math.log10(self.low) - 1e-9), math.floor(math.log10(self.high) + 1e-9)
+            every = max(1, math.ceil((last - first + 1) / max(most, 1)))
+            return [10.0**k for k in range(first, last + 1, every)]
+        if not self.high > self.low:
+            return [self.low]
+        raw = (self.high - self.low) / max(most, 1)
+        power = 10.0 ** math.floor(math.log10(raw))
+        step = next((m * power for m in (1, 2, 5, 10) if m * power >= raw * 0.999), 10 * power)
+        first, last = math.ceil(self.low / step - 1e-9), math.floor(self.high / step + 1e-9)
+        return [round(k * step, 12) for k in range(first, last + 1)]
+
+
+def tick_text(value: float, percent: bool = False) -> str:
+    """A tick in a few letters.
+
+    >>> tick_text(0.2, percent=True), tick_text(20000), tick_text(0.001), tick_text(1e-9), tick_text(1e6)
+    ('20 %', '20,000', '0.001', '1e-9', '1,000,000')
+    """
+    if percent:
+        return f"{100 * value:.4g} %"
+    if value and not 1e-4 <= abs(value) < 1e7:
+        mantissa, power = f"{value:.3g}".split("e") if "e" in f"{value:.3g}" else (f"{value:.3g}", "")
+        return f"{mantissa}e{int(power)}" if power else mantissa
+    return f"{value:,.6g}" if value != int(value) else f"{int(value):,}"
+
+
+def span(values: Sequence[float], *, log: bool = False, zero: bool = False) -> tuple[float, float]:
+    """The least and the largest finite value to show, apart from each other.
+
+    >>> span([3, 9], zero=True), span([0.2, 40], log=True), span([])
+    ((0.0, 9), (0.1, 100.0), (0.0, 1.0))
+    """
+    seen = [v for v in values if math.isfinite(v) and (v > 0 or not log)]
+    if not seen:
+        return (0.1, 1.0) if log else (0.0, 1.0)
+    low, high = min(seen), max(seen)
+    if log:
+        first, last = math.floor(math.log10(low) + 1e-9), math.ceil(math.log10(high) - 1e-9)
+        first = min(max(first, -300), 299)
+        return 10.0**first, 10.0 ** min(max(last, first + 1), 300)
+    low, high = (min(low, 0.0), max(high, 0.0)) if zero else (low, high)
+    low, high = max(low, -1e300), min(high, 1e300)
+    if high > low:
+        return low, high
+    around = max(0.5, abs(low) / 1000)
+    return low - around, low + around
+
+
+def wrapped(text: str, width: float, letter: float = LETTER) -> list[str]:
+    """A text in lines that fit a width.
+
+    >>> wrapped("one two three", 50)
+    ['one two', 'three']
+    """
+    most, lines = max(1, int(width / letter)), [""]
+    for word in text.split():
+        if lines[-1] and len(lines[-1]) + 1 + len(word) > most:
+            lines.append("")
+        lines[-1] = f"{lines[-1]} {word}".strip()
+    return lines

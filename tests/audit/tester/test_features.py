@@ -1,0 +1,69 @@
+"""Outputs of every shape are read alike on both sides, and what is read of them is what it says."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from curador.audit.tester.features import features, finest_bit
+from curador.audit.tester.outputs import both
+from curador.errors import InvalidParameter, InvalidValue
+
+N = 400
+
+
+def names(first: object, second: object) -> list[str]:
+    return [feature.name for feature in features(*both(first, second))]
+
+
+def test_numbers_rows_and_bytes() -> None:
+    rng = np.random.default_rng(0)
+    assert names(np.arange(N), np.arange(N)) == ["the output"]
+    assert names(rng.random(N), rng.random(N)) == [
+        "the output",
+        "the finest bit of the output",
+        "the fraction of the output",
+    ]
+    rows = names(rng.integers(0, 9, (N, 2)), rng.integers(0, 9, (N, 2)))
+    assert {"the whole output", "number 1", "number 2", "the sum", "a learned score"} <= set(rows)
+    assert {"number 1 less number 2", "number 2 less number 1"} & set(rows)
+    reports = names(rng.integers(0, 256, (N, 2), np.uint8), rng.integers(0, 256, (N, 2), np.uint8))
+    assert {"bit 0", "bit 15", "the report as a number"} <= set(reports)
+
+
+def test_texts_tuples_and_failures_are_symbols() -> None:
+    for some, other in (
+        (["a", "b"] * N, ["b", "c"] * N),
+        ([(1, 2), ("x",)] * N, [(), (1,)] * N),
+        ([None, 1.5] * N, [ValueError("x"), 1.5] * N),
+    ):
+        first, second = both(some, other)
+        assert first.numbers.shape[1] == 0
+        assert len({*first.symbols.tolist(), *second.symbols.tolist()}) == len({repr(x) for x in [*some, *other]})
+
+
+def test_rows_of_other_lengths_are_filled_up() -> None:
+    for some, other in (([[1, 2]] * N, [[1, 2, 3]] * N), ([(), (1,)] * N, [(2, 3), (1,)] * N), ([1.5] * N, [()] * N)):
+        first, second = both(some, other)
+        assert first.numbers.shape[1] == second.numbers.shape[1]
+        assert np.isnan(first.numbers).any() or np.isnan(second.numbers).any()
+    assert "how many numbers are missing" in names([[1, 2]] * N, [[1, 2, 3]] * N)
+
+
+def test_rows_are_told_apart_by_their_symbols() -> None:
+    rows = np.random.default_rng(1).integers(0, 5, (2000, 3))
+    for kind in (np.int64, np.int8, np.float32, np.float64):
+        found, _ = both(rows.astype(kind), rows.astype(kind))
+        assert len(np.unique(found.symbols)) == len(np.unique(rows, axis=0))
+
+
+def test_the_finest_bit() -> None:
+    assert finest_bit(np.array([1.0, 1 + 2.0**-52, 0.1, 2.0**-1074, 96.0])).tolist() == [0, -52, -55, -1074, 5]
+    assert np.isnan(finest_bit(np.array([0.0, np.nan, np.inf]))).all()
+
+
+def test_too_little_is_refused() -> None:
+    with pytest.raises(InvalidParameter):
+        both(np.zeros(199), np.zeros(N))
+    with pytest.raises(InvalidValue):
+        both(3.0, np.zeros(N))

@@ -1,0 +1,18 @@
+"""RAPPOR with two hash functions and the threshold that is right for one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from curador.privacy import PureDP
+from tests.mutants.fault import Fault, FromNumpy, Rng
+from tests.mutants.local_further import ForgetsItsHashes
+
+TASK = ForgetsItsHashes(1, bloom=32, cohorts=1)
+
+
+def run(value: Any, n: int, rng: Rng) -> Any:
+    return TASK.remember([value] * n, entropy=FromNumpy(rng))
+
+
+FAULT = Fault(PureDP(float(TASK.epsilon)), run, pairs=[("a", "b")])
