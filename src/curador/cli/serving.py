@@ -1,0 +1,140 @@
+"""Commands about the door that strangers reach: serve, and tokens."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.text import Text
+
+from curador.cli.opening import open_study
+from curador.cli.options import STUDY, Json, Study
+from curador.cli.screen import console, emit, grid, say, whole
+
+tokens = typer.Typer(
+    help='Who may come in through the server.\n\nExample: curador token new analyst --analyst ana --label "laptop"',
+    no_args_is_help=True,
+)
+
+
+def serve(
+    served: Annotated[Path, typer.Argument(metavar="[STUDY]", help="The study file.")] = STUDY,
+    host: Annotated[
+        str, typer.Option(help="The address to listen on; any but this machine's own needs TLS.")
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=1, max=65535)] = 8000,
+    workers: Annotated[int, typer.Option(min=1, max=64, help="Processes that serve together.")] = 1,
+    certificate: Annotated[Path | None, typer.Option(metavar="FILE", help="The TLS certificate.")] = None,
+    private_key: Annotated[Path | None, typer.Option(metavar="FILE", help="Its private key.")] = None,
+    log: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Append the engine's own errors to it. They may quote rows.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Serve a study over HTTP, until it is stopped with Ctrl-C.
+
+    The first start prints a code that is exchanged, once, for the curator's token.
+
+    Example: curador serve study.toml
+    """
+    from curador.server.run import serve as run
+
+    run(
+        served,
+        host=host,
+        port=port,
+        workers=workers,
+        certificate=certificate,
+        private_key=private_key,
+        log=log,
+        ready=_print_json if as_json else _announce,
+    )
+
+
+def _print_json(url: str) -> None:
+    address, _, code = url.partition("/#")
+    emit({"address": address, "code": code or None})
+
+
+def _announce(url: str) -> None:
+    address, _, code = url.partition("/#")
+    say(f"Serving on {address}. Stop with Ctrl-C.", "bold")
+    if code:
+        say("No curator has a token yet. This code is exchanged for one, once, within a day:")
+        whole(f"  {code}")
+        whole(f"  curl -X POST {address}/v1/session -H 'content-type: application/json' -d '{{\"code\": \"{code}\"}}'")
+
+
+@tokens.command("new")
+def new(
+    role: Annotated[str, typer.Argument(metavar="ROLE", help="curator, analyst, auditor or reader.")],
+    analyst: Annotated[str | None, typer.Option(help="Whose budget it is, for an analyst.")] = None,
+    label: Annotated[str, typer.Option(help="A word for people, such as the machine it is for.")] = "",
+    until: Annotated[datetime | None, typer.Option(formats=["%Y-%m-%d"], help="The day after which it ends.")] = None,
+    study: Study = STUDY,
+    as_json: Json = False,
+) -> None:
+    """Make a token and print it: it is never shown again.
+
+    Example: curador token new analyst --analyst ana
+    """
+    from curador.server.access.people import issue
+
+    end = None if until is None else until.replace(tzinfo=UTC, hour=23, minute=59, second=59)
+    with open_study(study) as curator:
+        token = issue(curator, role, analyst, label, end)
+    if as_json:
+        emit({"token": token, "role": role, "analyst": analyst})
+        return
+    whole(token)
+    say("Keep it safe: it is shown only now.", "dim")
+
+
+@tokens.command("list")
+def listed(study: Study = STUDY, as_json: Json = False) -> None:
+    """Show the tokens that were given, by the first digits of their hashes.
+
+    Example: curador token list
+    """
+    with open_study(study) as curator:
+        found = curator.ledger.accesses()
+    if as_json:
+        emit([_plain(one) for one in found])
+        return
+    table = grid()
+    for heading in ("token", "role", "analyst", "label", "until", ""):
+        table.add_column(heading)
+    for one in found:
+        end = "" if one.expires is None else f"{one.expires:%Y-%m-%d}"
+        state = "ended" if one.ended else "to be exchanged" if one.once else ""
+        table.add_row(one.id, one.role, Text(one.who), Text(one.label), end, state)
+    console.print(table)
+
+
+def _plain(one: object) -> dict[str, object]:
+    from curador.server.access.people import plain
+
+    return plain(one)  # type: ignore[arg-type]
+
+
+@tokens.command("end")
+def end(
+    id: Annotated[str, typer.Argument(metavar="TOKEN", help="The first digits of its hash, as listed.")],
+    because: Annotated[str, typer.Option(help="The reason; it is recorded.")] = "",
+    study: Study = STUDY,
+    as_json: Json = False,
+) -> None:
+    """Let a token open nothing any more.
+
+    Example: curador token end 3f0c9a1be2d47755 --because "laptop lost"
+    """
+    from curador.server.access.people import end as end_token
+
+    with open_study(study) as curator:
+        found = end_token(curator, id, because)
+    if as_json:
+        emit(_plain(found))
+        return
+    say(f"{found.role} token {found.id} has ended.")

@@ -1,0 +1,102 @@
+"""Who may come in through a door that strangers reach: tokens given and ended, kept like every other decision."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from curador.errors import InvalidParameter
+from curador.ledger.entries import AccessEnded, AccessGiven, Entry, instant
+from curador.ledger.pricing import name_of
+from curador.ledger.stores.rows import ACCESS, DbRow, LedgerStore, Rows
+
+ROLES = ("curator", "analyst", "auditor", "reader")
+"""What a token can be: whoever holds the data, who asks, who reads the ledger, who reads what was published."""
+
+LONGEST_LABEL = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """A token that was given: the SHA-256 of it, and what it opens.
+
+    ``who`` is the analyst whose budget it is; empty for other roles.  ``label`` is for people.  A token to be used
+    ``once`` is exchanged for another one and opens nothing by itself; one for a ``charge`` opens that release alone.
+
+    >>> Access("ab" * 32, "analyst", who="ana").id
+    'abababababababab'
+    """
+
+    token: str
+    role: str
+    who: str = ""
+    label: str = ""
+    expires: datetime | None = None
+    once: bool = False
+    charge: str = ""
+    ended: bool = False
+
+    @property
+    def id(self) -> str:
+        """The name by which a token is listed and ended; it opens nothing."""
+        return self.token[:16]
+
+    def open_at(self, now: datetime) -> bool:
+        """Whether it opens anything at a time."""
+        return not self.ended and (self.expires is None or now < self.expires)
+
+
+class AccessList(ABC):
+    """The part of a ledger that knows tokens; :class:`curador.ledger.contract.Ledger` documents its methods."""
+
+    _store: LedgerStore
+
+    @abstractmethod
+    def _decide(self, rows: Rows, entry: Entry) -> None:
+        """Write an entry that the anchor must cover."""
+
+    def give_access(self, access: Access) -> Access:
+        if access.role not in ROLES:
+            raise InvalidParameter(f"No role is called {access.role!r}.", fix=f"Choose {', '.join(ROLES)}.")
+        if (access.role == "analyst") != bool(access.who):
+            raise InvalidParameter("An analyst's token names the analyst, and no other does.", fix="Name the analyst.")
+        if access.who:
+            name_of(access.who, "analyst")
+        if access.label:
+            name_of(access.label, "label", LONGEST_LABEL)
+        end = None if access.expires is None else instant(access.expires)
+        entry = AccessGiven(access.token, access.role, access.who, access.label, end, access.once, access.charge)
+
+        def append_access(rows: Rows) -> None:
+            if rows.get(ACCESS, access.token) is not None:
+                raise InvalidParameter("This token was given before.", fix="Make a new one.", code="access-exists")
+            self._decide(rows, entry)
+
+        self._store.write(append_access)
+        return access
+
+    def end_access(self, token: str, *, because: str = "") -> Access:
+        def append_end(rows: Rows) -> Access:
+            row = rows.get(ACCESS, token)
+            if row is None:
+                raise InvalidParameter("No such token was given.", fix="List them.", code="access-unknown")
+            found = _access(row)
+            if not found.ended:
+                self._decide(rows, AccessEnded(token, because))
+            return replace(found, ended=True)
+
+        return self._store.write(append_end)
+
+    def access(self, token: str) -> Access | None:
+        row = self._store.read(lambda rows: rows.get(ACCESS, token))
+        return None if row is None else _access(row)
+
+    def accesses(self) -> tuple[Access, ...]:
+        return self._store.read(lambda rows: tuple(map(_access, rows.scan(ACCESS))))
+
+
+def _access(row: DbRow) -> Access:
+    token, role, who, label, expires, once, charge, ended = row
+    end = None if expires is None else datetime.fromisoformat(expires)
+    return Access(token, role, who, label, end, bool(once), charge, bool(ended))

@@ -1,0 +1,8 @@
+"""A curator that somebody else serves, with the interface of one at hand.
+
+Reading order:
+
+* connection — requests that are sent again where that cannot buy twice, and refusals as our own errors
+* balance — a budget as its server states it
+* curator — the remote curator: plans and rehearses here, pays there
+"""

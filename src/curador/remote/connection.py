@@ -1,0 +1,126 @@
+"""One server and one token: requests are sent again where that cannot buy twice; refusals are our own errors."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from curador import errors
+from curador.errors import CuradorError, InvalidParameter, LedgerFailed
+from curador.noise.entropy import SYSTEM
+
+try:
+    import httpx
+except ImportError:
+    raise InvalidParameter(
+        "A remote curator needs httpx.", fix="Run: pip install 'curador[remote]'", code="library-missing"
+    ) from None
+
+TRIES = 4
+FIRST_PAUSE = 0.2
+LONGEST_ANSWER = 64 * 1024 * 1024
+"""Bytes of a response."""
+
+UNSURE = "if it was charged, it stays charged, and the same question again is free"
+
+_KINDS = {
+    name: kind for name, kind in vars(errors).items() if isinstance(kind, type) and issubclass(kind, CuradorError)
+}
+
+
+def new_key() -> str:
+    """A name for one request that nobody else uses."""
+    return f"{SYSTEM.bits(128):032x}"
+
+
+class Connection:
+    """A server's address and a token.
+
+    Guarantee: a request is sent again only if it reads, or if it carries a key under which the server sells once.
+    """
+
+    def __init__(
+        self, url: str, token: str, *, timeout: float = 120.0, transport: httpx.BaseTransport | None = None
+    ) -> None:
+        if not isinstance(url, str) or not url.startswith(("http://", "https://")):
+            raise InvalidParameter("A server has an address.", fix='Write connect("https://…", token).')
+        if url.startswith("http://") and not url.startswith(("http://127.0.0.1", "http://localhost", "http://[::1]")):
+            raise InvalidParameter(
+                "A token would go over the network unencrypted.", fix="Use an https address.", code="no-tls"
+            )
+        self._client = httpx.Client(
+            base_url=url,
+            headers={"Authorization": f"Bearer {token}"},
+            timeout=timeout,
+            follow_redirects=False,
+            transport=transport,
+        )
+
+    def get(self, path: str, **query: Any) -> dict[str, Any]:
+        """Read something."""
+        return self._send("GET", path, query=query)
+
+    def post(self, path: str, body: Mapping[str, Any], *, again: bool) -> dict[str, Any]:
+        """Send something; ``again`` if it may be sent a second time."""
+        return self._send("POST", path, body=body, again=again)
+
+    def _send(
+        self,
+        method: str,
+        path: str,
+        *,
+        body: Mapping[str, Any] | None = None,
+        query: Mapping[str, Any] | None = None,
+        again: bool = True,
+    ) -> dict[str, Any]:
+        pause = FIRST_PAUSE
+        for left in reversed(range(TRIES if again else 1)):
+            try:
+                found = self._client.request(method, path, json=body, params=query)
+            except httpx.TransportError as error:
+                if left:
+                    time.sleep(pause)
+                    pause *= 2
+                    continue
+                raise LedgerFailed(
+                    f"The server did not answer ({type(error).__name__}).",
+                    fix="Try again; look at your history.",
+                    cost=UNSURE if body is not None else errors.NOTHING,
+                    code="server-unreachable",
+                ) from None
+            if found.status_code in (429, 503) and left:
+                time.sleep(pause)
+                pause *= 2
+                continue
+            return _read(found)
+        raise AssertionError("the last try returns or raises")
+
+    def close(self) -> None:
+        """End the connection."""
+        self._client.close()
+
+
+def _read(response: httpx.Response) -> dict[str, Any]:
+    try:
+        data = response.json() if len(response.content) <= LONGEST_ANSWER else None
+    except ValueError:
+        data = None
+    if not isinstance(data, dict):
+        raise LedgerFailed(
+            f"This is not a Curador server, or it failed (status {response.status_code}).",
+            fix="Check the address.",
+            cost=UNSURE,
+            code="server-strange",
+        )
+    if response.is_success:
+        return data
+    kind = _KINDS.get(str(data.get("title")), CuradorError)
+    facts = data.get("facts")
+    raise kind(
+        str(data.get("detail", "The server refused this.")),
+        fix=str(data.get("fix", "Ask the curator.")),
+        cost=str(data.get("cost", UNSURE)),
+        code=str(data.get("code", "")),
+        facts=facts if isinstance(facts, dict) else {},
+    )

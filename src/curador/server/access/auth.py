@@ -1,0 +1,110 @@
+"""Tokens: 256 random bits, shown once, kept as their hash; and who a caller is.
+
+A token is looked up by its SHA-256: how long that takes tells nothing about a wrong one, since nobody can find a text
+whose hash is nearly right.  An analyst's token is their budget: it can name no other.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import secrets
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+
+from curador import Access, Ledger
+from curador.errors import NotAllowed
+
+PREFIX = "cur_"
+"""So that a token that was left lying about is recognised as one."""
+
+LONGEST_TOKEN = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who shows a token: a role, and for an analyst the name whose budget it is."""
+
+    role: str
+    who: str | None
+    token: str
+
+    @property
+    def id(self) -> str:
+        """The token's public name."""
+        return self.token[:16]
+
+
+def new_token() -> str:
+    """A new token, to be shown once.
+
+    >>> len(new_token()) > 40, new_token() == new_token()
+    (True, False)
+    """
+    return PREFIX + secrets.token_urlsafe(32)
+
+
+def new_request_id() -> str:
+    """A name for one request; it tells nothing."""
+    return secrets.token_hex(8)
+
+
+def digest(token: str) -> str:
+    """The SHA-256 of a token: all that is kept of it."""
+    return hashlib.sha256(token.encode()).hexdigest()
+
+
+def give(ledger: Ledger, access: Access) -> str:
+    """Keep a new token's hash with what it opens, and return the token: nobody can read it again."""
+    token = new_token()
+    ledger.give_access(replace(access, token=digest(token)))
+    return token
+
+
+def caller(ledger: Ledger, token: str, now: datetime | None = None) -> Caller:
+    """Who shows this token.
+
+    Fails: NotAllowed, in the same words whether it is unknown, ended, expired, a link, or to be exchanged first.
+    """
+    found = _known(ledger, token, now)
+    if found is None or found.once or found.charge:
+        raise unknown_token()
+    return Caller(found.role, found.who or None, found.token)
+
+
+def exchange(ledger: Ledger, token: str, now: datetime | None = None) -> str:
+    """A lasting token for one that is used once; the second of two who try gets nothing."""
+
+    def spend(book: Ledger) -> str | None:
+        found = _known(book, token, now)
+        if found is None or not found.once:
+            return None
+        book.end_access(found.token, because="used")
+        return give(book, Access("", found.role, found.who, found.label))
+
+    made = ledger.at_once(spend)
+    if made is None:
+        raise unknown_token()
+    return made
+
+
+def _known(ledger: Ledger, token: str, now: datetime | None) -> Access | None:
+    if not token.isascii() or len(token) > LONGEST_TOKEN or not token.startswith(PREFIX):
+        return None
+    name = digest(token)
+    found = ledger.access(name)
+    if found is None or not hmac.compare_digest(found.token, name):
+        return None
+    return found if found.open_at(now or datetime.now(UTC)) else None
+
+
+def unknown_token() -> NotAllowed:
+    return NotAllowed(
+        "This needs a token that is valid now.",
+        fix="Send it as the header Authorization: Bearer …; ask the curator for one.",
+        code="not-signed-in",
+    )
+
+
+def wrong_role() -> NotAllowed:
+    return NotAllowed("Your token does not open this.", fix="Ask the curator.", code="not-allowed")

@@ -1,0 +1,38 @@
+"""Tokens given to people, listed and ended."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from curador import Access, Curator
+from curador.curator.naming import normal
+from curador.server.access.auth import give
+from curador.server.gate.problems import not_found
+
+
+def issue(curator: Curator, role: str, analyst: str | None, label: str, expires: datetime | None) -> str:
+    """A new token; an analyst's is theirs who has a budget by that name."""
+    who = "" if analyst is None else known_analyst(curator, analyst)
+    return give(curator.ledger, Access("", role, who, label, expires))
+
+
+def known_analyst(curator: Curator, name: str) -> str:
+    """The name of an analyst who has a budget; refused where it is a table or nobody."""
+    curator.scopes.receiver(name, [table for table, about in curator.tables.items() if not about.public])
+    return normal(name)
+
+
+def end(curator: Curator, id: str, because: str = "") -> Access:
+    """Let a token open nothing any more; it is named by the first digits of its hash."""
+    for one in curator.ledger.accesses():
+        if one.id == id:
+            return curator.ledger.end_access(one.token, because=because)
+    raise not_found()
+
+
+def plain(one: Access) -> dict[str, Any]:
+    """A token as plain values, without anything that opens."""
+    until = None if one.expires is None else one.expires.isoformat()
+    about = {"id": one.id, "role": one.role, "analyst": one.who or None, "label": one.label}
+    return {**about, "expires": until, "once": one.once, "charge": one.charge or None, "ended": one.ended}

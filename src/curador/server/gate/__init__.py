@@ -1,0 +1,10 @@
+"""What stands between a stranger and the curator.
+
+Reading order:
+
+* settings — what the study says of its server: the tick, and the limits
+* clock — answers leave on a clock
+* problems — every refusal as one JSON document
+* metrics — logs and counts without data
+* guard — limits before a request is read: size, time, rate, how many at once
+"""

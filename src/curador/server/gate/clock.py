@@ -1,0 +1,33 @@
+"""Answers leave on a clock, so that how long a question took tells at most in which tick it ended.
+
+The data decides how long an engine takes; what an analyst sees of that is one number, the tick [HPN11].  It is a
+bound on what is told, not a cure: SECURITY.md says what is left.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import time
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class TickClock:
+    """Waits for the next multiple of a tick; a tick of 0 waits for nothing."""
+
+    tick: float
+
+    def next(self, now: float) -> float:
+        """The first multiple that is after a time.
+
+        >>> TickClock(0.5).next(10.2), TickClock(0.5).next(10.5)
+        (10.5, 11.0)
+        """
+        return now if not self.tick else (math.floor(now / self.tick) + 1) * self.tick
+
+    async def leave(self) -> None:
+        """Return at the next tick."""
+        end = self.next(time.time())
+        while (left := end - time.time()) > 0:  # a timer may fire a little early
+            await asyncio.sleep(left)

@@ -1,0 +1,180 @@
+"""What a request must pass before anybody reads it: rate, token, size, time, and how many run at once.
+
+A request that is refused here has cost a lookup and no more.  Every response gets the headers that browsers heed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterator, MutableMapping
+from contextlib import contextmanager
+from typing import Any
+
+from limits import RateLimitItemPerMinute
+from limits.storage import MemoryStorage
+from limits.strategies import MovingWindowRateLimiter
+from starlette.concurrency import run_in_threadpool
+
+from curador import Ledger
+from curador.errors import CuradorError, NotAllowed
+from curador.server.access.auth import Caller, caller, new_request_id
+from curador.server.gate.metrics import LOG, Metrics
+from curador.server.gate.problems import problem, refused
+from curador.server.gate.settings import Settings
+
+Message = MutableMapping[str, Any]
+Scope = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+App = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+STRANGERS_BODY = 4096
+"""Bytes that a request without a valid token may have."""
+
+COLLECT = "/v1/collect/"
+"""Devices have no token; what they send is as large as that of a caller who has one."""
+
+HEADERS: tuple[tuple[bytes, bytes], ...] = (
+    (b"cache-control", b"no-store"),
+    (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'; base-uri 'none'"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"x-content-type-options", b"nosniff"),
+)
+
+
+class Guard:
+    """The outermost layer of the server."""
+
+    def __init__(self, app: App, ledger: Callable[[], Ledger], settings: Settings, metrics: Metrics) -> None:
+        self._app, self._ledger, self._settings, self._metrics = app, ledger, settings, metrics
+        self._rates = MovingWindowRateLimiter(MemoryStorage())
+        self._per_token = RateLimitItemPerMinute(settings.per_token)
+        self._per_address = RateLimitItemPerMinute(settings.per_address)
+        self._running: Counter[str] = Counter()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        name = new_request_id()
+        state = scope.setdefault("state", {})
+        state["request_id"], state["caller"] = name, None
+        headed = self._headed(scope, send, name)
+        try:
+            state["caller"] = who = await self._admitted(scope)
+            body = await self._body(scope, receive, who)
+        except CuradorError as error:
+            retry = {"Retry-After": "60"} if error.code == "too-many" else None
+            await problem(error, name, retry)(scope, receive, headed)
+            return
+        try:
+            with self._at_once(who):
+                await self._app(scope, _given(body, receive), headed)
+        except CuradorError as error:
+            await problem(error, name, {"Retry-After": "1"})(scope, receive, headed)
+        except Exception as error:  # noqa: BLE001  its text and its frames may quote rows: only its kind is logged
+            LOG.error(json.dumps({"request": name, "failed": type(error).__name__}))
+            await problem(_failed(), name)(scope, receive, headed)
+
+    async def _admitted(self, scope: Scope) -> Caller | None:
+        """The caller; None without a token, and refused with one that opens nothing."""
+        address = (scope.get("client") or ("", 0))[0]
+        if not self._rates.hit(self._per_address, "address", address):
+            raise _too_many()
+        shown = [value for name, value in scope["headers"] if name == b"authorization"]
+        if not shown:
+            return None
+        kind, _, token = shown[0].decode("latin-1").partition(" ")
+        if len(shown) > 1 or kind.lower() != "bearer":
+            raise NotAllowed("This is not a bearer token.", fix="Send Authorization: Bearer ….", code="not-signed-in")
+        found = await run_in_threadpool(caller, self._ledger(), token.strip())
+        if not self._rates.hit(self._per_token, "token", found.id):
+            raise _too_many()
+        return found
+
+    async def _body(self, scope: Scope, receive: Receive, who: Caller | None) -> bytes:
+        """All of the request's body, if it is not too large and does not take too long."""
+        most = self._settings.body
+        if who is None and not scope["path"].startswith(COLLECT):
+            most = min(most, STRANGERS_BODY)
+        stated = [value for name, value in scope["headers"] if name == b"content-length"]
+        if stated and stated[0].isdigit() and int(stated[0]) > most:
+            raise _too_large(most)
+        try:
+            async with asyncio.timeout(self._settings.reading):
+                return await _collected(receive, most)
+        except TimeoutError:
+            raise refused("The request did not come in time.", "Send it at once.", "too-slow") from None
+
+    @contextmanager
+    def _at_once(self, who: Caller | None) -> Iterator[None]:
+        if who is None:
+            yield
+            return
+        if self._running[who.id] >= self._settings.at_once:
+            raise _too_many()
+        self._running[who.id] += 1
+        try:
+            yield
+        finally:
+            self._running[who.id] -= 1
+            if not self._running[who.id]:
+                del self._running[who.id]
+
+    def _headed(self, scope: Scope, send: Send, name: str) -> Send:
+        async def send_with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                own = list(message.get("headers", ()))
+                stated = {key.lower() for key, _ in own}
+                usual = [header for header in HEADERS if header[0] not in stated]
+                message["headers"] = [*own, *usual, (b"x-request-id", name.encode())]
+                self._metrics.responded(scope, message["status"])
+            await send(message)
+
+        return send_with_headers
+
+
+async def _collected(receive: Receive, most: int) -> bytes:
+    parts: list[bytes] = []
+    size = 0
+    while True:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            raise refused("The connection ended.", "Send the request again.", "too-slow")
+        parts.append(message.get("body", b""))
+        size += len(parts[-1])
+        if size > most:
+            raise _too_large(most)
+        if not message.get("more_body", False):
+            return b"".join(parts)
+
+
+def _given(body: bytes, receive: Receive) -> Receive:
+    """The body that was read, then whatever comes."""
+    messages: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+
+    async def next_message() -> Message:
+        return messages.pop() if messages else await receive()
+
+    return next_message
+
+
+def _failed() -> CuradorError:
+    """One constant error for whatever nobody foresaw."""
+    return CuradorError(
+        "The server could not do this.",
+        fix="Try again later; look at your history before you pay again.",
+        cost="what was charged stays charged",
+        code="server-failed",
+    )
+
+
+def _too_many() -> CuradorError:
+    return refused("There are too many requests.", "Wait a little, and send fewer at once.", "too-many")
+
+
+def _too_large(most: int) -> CuradorError:
+    return refused(f"A request has at most {most:,} bytes here.", "Send less at once.", "too-large")

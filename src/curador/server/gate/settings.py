@@ -1,0 +1,93 @@
+"""What a study says of its server: the tick at which answers leave, and how much a caller may ask for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+from curador.errors import InvalidParameter
+
+_UNITS = {"ms": 0.001, "s": 1.0, "min": 60.0}
+
+
+def seconds(text: object, name: str) -> float:
+    """A time as it is written in a study file.
+
+    >>> seconds("250ms", "tick"), seconds("2s", "tick")
+    (0.25, 2.0)
+    """
+    found = re.fullmatch(r"(\d{1,6}(?:\.\d{1,3})?) ?(ms|s|min)", text) if isinstance(text, str) else None
+    if found is None:
+        raise InvalidParameter(f"[server] {name} is {text!r}.", fix=f'Write {name} = "1s", or "250ms", or "2min".')
+    return float(found[1]) * _UNITS[found[2]]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The section ``[server]`` of a study file; every limit has a default.
+
+    * ``tick``: an analyst's answer or failure leaves at the next multiple of it; 0 turns the clock off;
+    * ``body``: bytes of a request; ``reading``: seconds in which it must have come;
+    * ``per_token`` and ``per_address``: requests a minute; ``at_once``: requests of one token that run at a time;
+    * ``threads``: questions that run at a time in a process;
+    * ``groups``: groups of one answer at most;
+    * ``collect``: the folders of collectors by the name under which devices send to them;
+    * ``origins``: web pages that may send local reports;
+    * ``statistics``: whether counts of requests can be read by curators and auditors.
+    """
+
+    tick: float = 1.0
+    body: int = 256 * 1024
+    reading: float = 10.0
+    per_token: int = 600
+    per_address: int = 1200
+    at_once: int = 4
+    threads: int = 8
+    groups: int = 100_000
+    collect: Mapping[str, Path] = field(default_factory=dict)
+    origins: tuple[str, ...] = ()
+    statistics: bool = True
+
+    @classmethod
+    def read(cls, section: Mapping[str, Any], folder: Path | None = None) -> Settings:
+        """The settings of a study in a folder; what is not known is refused.
+
+        >>> Settings.read({"tick": "250ms", "at_once": 2}).tick
+        0.25
+        """
+        known = {one.name for one in fields(cls)}
+        found: dict[str, Any] = {}
+        for name, value in section.items():
+            if name not in known:
+                raise InvalidParameter(
+                    f"[server] has no setting {name!r}.",
+                    fix=f"There is {', '.join(sorted(known))}.",
+                    code="setting-unknown",
+                )
+            found[name] = _folders(value, folder) if name == "collect" else _read(name, value, getattr(cls, name))
+        return cls(**found)
+
+
+def _folders(value: object, folder: Path | None) -> dict[str, Path]:
+    if not isinstance(value, Mapping) or not all(isinstance(x, str) for x in value.values()):
+        raise InvalidParameter("[server] collect names folders.", fix='Write collect = { drinks = "drinks" }.')
+    return {str(name): (folder or Path()) / path for name, path in value.items()}
+
+
+def _read(name: str, value: object, default: object) -> object:
+    if isinstance(default, float):
+        return seconds(value, name)
+    if isinstance(default, tuple):
+        if not isinstance(value, list) or not all(isinstance(x, str) for x in value):
+            raise InvalidParameter(f"[server] {name} is a list of texts.", fix=f'Write {name} = ["https://…"].')
+        return tuple(value)
+    if isinstance(default, bool):
+        if not isinstance(value, bool):
+            raise InvalidParameter(f"[server] {name} is {value!r}.", fix="Write true or false.")
+        return value
+    if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+        raise InvalidParameter(f"[server] {name} is {value!r}.", fix="Write a whole number from 1 on.")
+    return value

@@ -1,0 +1,12 @@
+"""What may be done through the server, and by whom: each file a router.
+
+Reading order:
+
+* health — whether it lives, is ready, and how many requests there were
+* tables — the declarations: public, and free
+* asking — explain, ask, how many, batches
+* releases — what was bought, shown again; what is public
+* people — tokens, grants, revocations, budgets
+* ledgers — history, decisions, verification, prepared copies
+* collect — local reports from devices
+"""

@@ -1,0 +1,152 @@
+"""Local reports from devices: nobody is asked who they are, and nothing is kept but the report.
+
+A report is private before it comes here.  The answer is the same whether it counts, came before, or is no report at
+all: otherwise a sender could learn from it what others sent.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from hashlib import sha256
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Path, Request, Response
+
+from curador.errors import InvalidParameter
+from curador.local.collect.collector import Collector
+from curador.server.gate.problems import not_found, refused
+from curador.server.service import Service, Serving
+
+router = APIRouter(prefix="/v1/collect", tags=["collect"])
+
+Name = Annotated[str, Path(max_length=100)]
+
+LARGEST_UNPACKED = 8
+"""How many times as large as a request may be, what it unpacks to may be."""
+
+
+@dataclass
+class CollectedTask:
+    """A collector, and the bodies that wait for it: those that come while it writes are written together."""
+
+    collector: Collector
+    document: bytes
+    waiting: list[tuple[list[bytes], asyncio.Future[None]]] = field(default_factory=list)
+    writing: bool = False
+
+    async def take(self, messages: list[bytes], serving: Service) -> None:
+        """Return when these are written."""
+        done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self.waiting.append((messages, done))
+        if not self.writing:
+            self.writing = True
+            await self._write(serving)
+        await done
+
+    async def _write(self, serving: Service) -> None:
+        try:
+            while self.waiting:
+                batch, self.waiting = self.waiting, []
+                lines = [line for messages, _ in batch for line in messages]
+                try:
+                    await serving.work(lambda lines=lines: self.collector.collect(lines))  # type: ignore[misc]
+                except Exception as error:  # noqa: BLE001  each sender is told, and sends again
+                    _end(batch, error)
+                else:
+                    _end(batch, None)
+        finally:
+            self.writing = False
+
+
+def _end(batch: list[tuple[list[bytes], asyncio.Future[None]]], error: Exception | None) -> None:
+    for _, done in batch:
+        if not done.done():
+            done.set_exception(error) if error is not None else done.set_result(None)
+
+
+def opened(settings: Any) -> dict[str, CollectedTask]:
+    """The collectors that a study names."""
+    found: dict[str, CollectedTask] = {}
+    for name, folder in settings.collect.items():
+        collector = Collector.open(folder)
+        found[name] = CollectedTask(collector, (collector.folder / "task.json").read_bytes())
+    return found
+
+
+def _task(serving: Service, name: str) -> CollectedTask:
+    if name not in serving.collected:
+        raise not_found()
+    found: CollectedTask = serving.collected[name]
+    return found
+
+
+def _headers(request: Request, serving: Service) -> dict[str, str]:
+    """What a browser wants to hear before a page of another site may send."""
+    origin = request.headers.get("origin")
+    if origin is None or origin not in serving.settings.origins:
+        return {}
+    return {
+        "Access-Control-Allow-Origin": origin,
+        "Access-Control-Allow-Methods": "GET, POST",
+        "Access-Control-Allow-Headers": "content-type, content-encoding",
+        "Access-Control-Max-Age": "600",
+        "Cross-Origin-Resource-Policy": "cross-origin",
+        "Vary": "Origin",
+    }
+
+
+@router.get("/{name}", response_class=Response)
+async def task_document(name: Name, request: Request, serving: Serving) -> Response:
+    """The task that devices answer; its SHA-256 is the entity tag."""
+    document = _task(serving, name).document
+    tag = {"ETag": f'"{sha256(document).hexdigest()}"'}
+    return Response(document, media_type="application/json", headers={**_headers(request, serving), **tag})
+
+
+@router.options("/{name}", response_class=Response, status_code=204)
+async def preflight(name: Name, request: Request, serving: Serving) -> Response:
+    """Whether a page of another site may send reports."""
+    return Response(status_code=204, headers=_headers(request, serving))
+
+
+@router.post("/{name}", response_class=Response, status_code=204)
+async def report(name: Name, request: Request, serving: Serving) -> Response:
+    """Take reports, one message a line, also packed by gzip; the answer says only that they were written."""
+    found = _task(serving, name)
+    body = _unpacked(await request.body(), request.headers.get("content-encoding", ""), serving.settings.body)
+    messages = [line for line in body.splitlines() if line.strip()]
+    if messages:
+        await found.take(messages, serving)
+    return Response(status_code=204, headers=_headers(request, serving))
+
+
+def _unpacked(body: bytes, encoding: str, most: int) -> bytes:
+    if not encoding:
+        return body
+    if encoding.lower() != "gzip":
+        raise InvalidParameter("Reports are packed by gzip, or not at all.", fix="Send them so.", code="not-gzip")
+    parts = list(_parts(body, LARGEST_UNPACKED * most))
+    return b"".join(parts)
+
+
+def _parts(body: bytes, most: int) -> Iterator[bytes]:
+    unpack, size = zlib.decompressobj(wbits=31), 0
+    try:
+        while body and not unpack.eof:
+            part = unpack.decompress(body, 1 << 16)
+            size += len(part)
+            if size > most:
+                raise refused("This unpacks to too much.", "Send less at once.", "too-large")
+            yield part
+            body = unpack.unconsumed_tail
+    except zlib.error:
+        raise _not_gzip() from None
+    if not unpack.eof:
+        raise _not_gzip()
+
+
+def _not_gzip() -> InvalidParameter:
+    return InvalidParameter("This is not gzip.", fix="Pack it again.", code="not-gzip")

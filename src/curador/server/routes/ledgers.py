@@ -1,0 +1,60 @@
+"""What was spent and decided, for those who may see it; and copies of tables that answer faster."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query
+
+from curador import Charge
+from curador.server.bodies import PrepareBody
+from curador.server.service import Holder, Member, Overseer, Serving
+
+router = APIRouter(prefix="/v1", tags=["ledger"])
+
+
+def charge(found: Charge) -> dict[str, Any]:
+    """A charge as plain values."""
+    return {
+        "id": found.id,
+        "at": found.at,
+        "scopes": list(found.scopes),
+        "receiver": found.receiver,
+        "guarantee": None if found.guarantee is None else found.guarantee.to_json(),
+        "event": found.event.to_json(),
+        "asked": found.asked,
+        "because": found.note.get("because", ""),
+        "settled": found.settled,
+        "repeated": found.repeated,
+    }
+
+
+@router.get("/history")
+async def history(
+    serving: Serving,
+    caller: Member,
+    last: Annotated[int, Query(ge=1, le=1000)] = 100,
+) -> dict[str, Any]:
+    """The newest charges, oldest first; an analyst's own."""
+    found = await serving.work(lambda: serving.curator.history(caller.who, last=last))
+    return {"charges": [charge(one) for one in found]}
+
+
+@router.get("/decisions")
+async def decisions(serving: Serving, caller: Overseer) -> dict[str, Any]:
+    """Every decision about budgets, and its reason."""
+    found = await serving.work(lambda: serving.curator.decisions())
+    return {"decisions": [one.to_json() for one in found]}
+
+
+@router.post("/ledger/verify")
+async def verify(serving: Serving, caller: Overseer) -> dict[str, Any]:
+    """Read the whole ledger again; refused if anything is not as it was written."""
+    return {"entries": await serving.work(lambda: serving.curator.ledger.verify())}
+
+
+@router.post("/prepared", status_code=201)
+async def prepare(body: PrepareBody, serving: Serving, caller: Holder) -> dict[str, Any]:
+    """Make a copy of a table that answers questions about some groups faster."""
+    await serving.work(lambda: serving.curator.prepare(body.table, body.group_by))
+    return {"table": body.table, "group_by": body.group_by}

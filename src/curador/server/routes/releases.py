@@ -1,0 +1,86 @@
+"""What was bought, shown again from the ledger; and public links to it."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Path
+
+from curador import Access, Curator, Publication, Release
+from curador.curator.releases.recall import recall
+from curador.server.access.auth import digest, give
+from curador.server.bodies import Body
+from curador.server.gate.problems import not_found
+from curador.server.routes.ledgers import charge
+from curador.server.service import Anyone, Holder, Member, Serving
+
+router = APIRouter(prefix="/v1", tags=["releases"])
+
+Id = Annotated[str, Path(max_length=20, pattern="^[0-9]+$")]
+
+
+class LinkBody(Body):
+    """A public link to a release, with a label for whoever made it."""
+
+    label: str = ""
+
+
+@router.get("/releases")
+async def releases(serving: Serving, caller: Member) -> dict[str, Any]:
+    """The newest purchases that have an answer; an analyst's own."""
+    found = await serving.work(lambda: serving.curator.history(caller.who, last=200))
+    return {"releases": [charge(one) for one in found if one.settled]}
+
+
+@router.get("/releases/{id}")
+async def release(id: Id, serving: Serving, caller: Anyone) -> dict[str, Any]:
+    """A release again, from its measurement: free; an analyst's own, a reader's if it is public."""
+
+    def made() -> dict[str, Any]:
+        if caller.role == "reader" and id not in _public(serving.curator):
+            raise not_found()
+        return _recalled(serving.curator, id, caller.who).to_dict()
+
+    return await serving.work(made)
+
+
+@router.post("/releases/{id}/link", status_code=201)
+async def link(id: Id, body: LinkBody, serving: Serving, caller: Holder) -> dict[str, Any]:
+    """Make a release public: whoever has the link reads it, without a token."""
+
+    def made() -> str:
+        _recalled(serving.curator, id)
+        return give(serving.curator.ledger, Access("", "reader", label=body.label, charge=id))
+
+    return {"link": f"/v1/public/{await serving.work(made)}"}
+
+
+@router.get("/public")
+async def published(serving: Serving, caller: Anyone) -> dict[str, Any]:
+    """The ids of releases that were made public."""
+    found = await serving.work(lambda: _public(serving.curator))
+    return {"releases": sorted(found, key=int)}
+
+
+@router.get("/public/{link}")
+async def public(link: Annotated[str, Path(max_length=100)], serving: Serving) -> dict[str, Any]:
+    """A release that was made public."""
+
+    def made() -> dict[str, Any]:
+        known = serving.curator.ledger.access(digest(link))
+        if known is None or known.ended or not known.charge:
+            raise not_found()
+        return _recalled(serving.curator, known.charge).to_dict()
+
+    return await serving.work(made)
+
+
+def _public(curator: Curator) -> set[str]:
+    return {one.charge for one in curator.ledger.accesses() if one.charge and not one.ended}
+
+
+def _recalled(curator: Curator, id: str, analyst: str | None = None) -> Release | Publication:
+    found = recall(curator, id, analyst)
+    if found is None:
+        raise not_found()
+    return found

@@ -1,0 +1,91 @@
+"""`curador serve`: opens a study behind HTTP."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import uvicorn
+from fastapi import FastAPI
+
+from curador import Access, Curator, ErrorLog
+from curador.curator.study.file import read_study
+from curador.errors import InvalidParameter
+from curador.server.access.auth import give
+from curador.server.app import make_app
+from curador.server.gate.settings import Settings
+
+STUDY, LOG = "CURADOR_SERVED_STUDY", "CURADOR_SERVED_LOG"
+"""Where worker processes find what to open."""
+
+FIRST_DAY = timedelta(days=1)
+"""How long the link of the first start works."""
+
+
+def first_code(study: Path) -> str | None:
+    """A code that is exchanged once for a curator's token, if no curator has one yet."""
+    curator = Curator(study)
+    try:
+        now = datetime.now(UTC)
+        if any(one.role == "curator" and one.open_at(now) and not one.once for one in curator.ledger.accesses()):
+            return None
+        return give(curator.ledger, Access("", "curator", label="first start", expires=now + FIRST_DAY, once=True))
+    finally:
+        curator.close()
+
+
+def served_app() -> FastAPI:
+    """The application of the study that the environment names; each worker process makes its own."""
+    study = Path(os.environ[STUDY])
+    log = os.environ.get(LOG)
+    settings = Settings.read(read_study(study).server, study.parent)
+    return make_app(lambda: Curator(study, on_error=ErrorLog(Path(log)) if log else None), settings)
+
+
+def serve(
+    study: Path,
+    *,
+    host: str = "127.0.0.1",
+    port: int = 8000,
+    workers: int = 1,
+    certificate: Path | None = None,
+    private_key: Path | None = None,
+    log: Path | None = None,
+    ready: Callable[[str], None] = lambda url: None,
+) -> None:
+    """Serve a study until it is stopped; ``ready`` is told the address to start with."""
+    Settings.read(read_study(study).server)  # refused here, once, not in every worker
+    if (certificate is None) != (private_key is None):
+        raise InvalidParameter("TLS needs a certificate and its key.", fix="Give both, or neither.")
+    if host not in ("127.0.0.1", "::1", "localhost") and certificate is None:
+        raise InvalidParameter(
+            "Tokens would go over the network unencrypted.",
+            fix="Give a certificate and its key; or serve on 127.0.0.1, behind a proxy that has one.",
+            code="no-tls",
+        )
+    os.environ[STUDY] = str(study.resolve())
+    if log is not None:
+        os.environ[LOG] = str(log.resolve())
+    code = first_code(study)
+    ready(f"{'http' if certificate is None else 'https'}://{host}:{port}{'' if code is None else f'/#{code}'}")
+    logging.getLogger("curador.server").setLevel(logging.INFO)
+    uvicorn.run(
+        "curador.server.run:served_app",
+        factory=True,
+        host=host,
+        port=port,
+        workers=workers,
+        ssl_certfile=None if certificate is None else str(certificate),
+        ssl_keyfile=None if private_key is None else str(private_key),
+        log_level="warning",
+        access_log=False,  # an address may name what was asked
+        server_header=False,
+        date_header=False,
+        proxy_headers=False,
+        timeout_keep_alive=15,
+        timeout_graceful_shutdown=30,
+        limit_concurrency=1000,
+    )

@@ -1,0 +1,72 @@
+"""What routes share: the curator, who may call, and work done in threads that leaves on the clock."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Annotated, Any, TypeVar
+
+from anyio import CapacityLimiter
+from anyio.to_thread import run_sync
+from fastapi import Depends, Request
+
+from curador import Curator
+from curador.server.access.auth import Caller, unknown_token, wrong_role
+from curador.server.gate.clock import TickClock
+from curador.server.gate.metrics import Metrics
+from curador.server.gate.settings import Settings
+
+T = TypeVar("T")
+
+
+@dataclass
+class Service:
+    """One curator behind a server."""
+
+    settings: Settings
+    clock: TickClock
+    metrics: Metrics
+    curator: Curator = field(init=False)
+    collected: dict[str, Any] = field(init=False)
+    threads: CapacityLimiter = field(init=False)
+
+    async def work(self, task: Callable[[], T]) -> T:
+        """Do something in a thread; what a client that has gone away began is done to its end."""
+        return await run_sync(task, limiter=self.threads)
+
+    async def paid(self, task: Callable[[], T]) -> T:
+        """Do something that may read data: its answer, or its failure, leaves at the next tick."""
+        try:
+            return await self.work(task)
+        finally:
+            await self.clock.leave()
+
+
+def service(request: Request) -> Service:
+    found: Service = request.app.state.service
+    return found
+
+
+Serving = Annotated[Service, Depends(service)]
+
+
+@dataclass(frozen=True)
+class Allowed:
+    """The roles that a route is for; the test of all routes and roles reads them here."""
+
+    roles: tuple[str, ...]
+
+    def __call__(self, request: Request) -> Caller:
+        found: Caller | None = request.state.caller
+        if found is None:
+            raise unknown_token()
+        if found.role not in self.roles:
+            raise wrong_role()
+        return found
+
+
+Holder = Annotated[Caller, Depends(Allowed(("curator",)))]
+Buyer = Annotated[Caller, Depends(Allowed(("curator", "analyst")))]
+Overseer = Annotated[Caller, Depends(Allowed(("curator", "auditor")))]
+Member = Annotated[Caller, Depends(Allowed(("curator", "analyst", "auditor")))]
+Anyone = Annotated[Caller, Depends(Allowed(("curator", "analyst", "auditor", "reader")))]

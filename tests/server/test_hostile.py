@@ -1,0 +1,188 @@
+"""Requests that nobody sends by accident: large, slow, malformed, many, and too early or too late."""
+
+from __future__ import annotations
+
+import json
+import logging
+import socket
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+
+from curador.errors import EngineFailed
+from curador.server.gate.clock import TickClock
+from curador.server.gate.settings import Settings
+from tests.server.served import SQL, Served, serving, write_study
+
+ASKED = {"sql": SQL, "epsilon": "0.01"}
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    with serving(write_study(tmp_path_factory.mktemp("study")), reading="300ms") as found:
+        yield found
+
+
+BODIES = {
+    "nothing": b"",
+    "no JSON": b"{",
+    "not UTF-8": b'{"sql": "\xff\xfe"}',
+    "nested": b"[" * 100_000,
+    "nested question": json.dumps({"question": {}, "epsilon": "1"}).encode(),
+    "a list": b"[1, 2]",
+    "a null": b"null",
+    "NaN": b'{"sql": "SELECT COUNT(*) FROM people", "epsilon": NaN}',
+    "infinite": b'{"sql": "SELECT COUNT(*) FROM people", "epsilon": 1e999}',
+    "another's budget": json.dumps({**ASKED, "analyst": "bea"}).encode(),
+    "an unknown setting": json.dumps({**ASKED, "seed": 7}).encode(),
+    "two questions": json.dumps({**ASKED, "question": {}}).encode(),
+    "a long text": json.dumps({**ASKED, "sql": "x" * 30_000}).encode(),
+    "parentheses": json.dumps({**ASKED, "sql": "SELECT " + "(" * 3000 + "1" + ")" * 3000}).encode(),
+    "half a surrogate": b'{"sql": "SELECT COUNT(*) FROM people", "epsilon": "0.01", "because": "\\ud800"}',
+    "a huge number": b'{"sql": "SELECT COUNT(*) FROM people", "epsilon": ' + b"9" * 5000 + b"}",
+    "injection": json.dumps({**ASKED, "sql": "SELECT COUNT(*) FROM people; DROP TABLE people"}).encode(),
+    "a file": json.dumps({**ASKED, "sql": "SELECT COUNT(*) FROM read_csv('/etc/passwd')"}).encode(),
+}
+
+
+@pytest.mark.parametrize("name", BODIES)
+def test_a_malformed_question_is_refused_and_costs_nothing(served: Served, name: str) -> None:
+    spent = served.curator.budget("ana").spent
+    with served.client("ana") as client:
+        answer = client.post("/v1/ask", content=BODIES[name], headers={"Content-Type": "application/json"})
+    assert 400 <= answer.status_code < 500, answer.text
+    assert answer.headers["content-type"] == "application/problem+json"
+    assert {"code", "detail", "fix", "cost", "request"} <= set(answer.json())
+    assert served.curator.budget("ana").spent == spent
+
+
+@pytest.mark.parametrize("path", ["/v1/tables/..%2f..%2fetc", "/v1/releases/..", "/v1/releases/-1", "/v1/releases/1e3",
+                                  "/v1/public/" + "x" * 5000, "/v1/collect/..%2f..", "//v1/tables", "/v1/%00",
+                                  "/console", "/docs", "/v1/tokens/0000/end"])  # fmt: skip
+def test_strange_addresses_lead_nowhere(served: Served, path: str) -> None:
+    with served.client("curator") as client:
+        answer = client.get(path)
+    assert answer.status_code in (404, 405, 422), (path, answer.status_code)
+    assert "etc" not in answer.text
+
+
+def _raw(served: Served, data: bytes, wait: float = 5.0) -> bytes:
+    at = urlsplit(served.url)
+    with socket.create_connection((at.hostname, at.port), timeout=wait) as connection:
+        connection.sendall(data)
+        found = b""
+        while part := connection.recv(65536):
+            found += part
+        return found
+
+
+def test_a_client_that_stops_sending_is_left_alone(served: Served) -> None:
+    head = b"POST /v1/ask HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\nConnection: close\r\n\r\n{"
+    assert b" 408 " in _raw(served, head).split(b"\r\n")[0]
+
+
+def test_large_requests_are_refused_before_they_are_read(served: Served) -> None:
+    head = b"POST /v1/ask HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999\r\nConnection: close\r\n\r\n"
+    assert b" 413 " in _raw(served, head).split(b"\r\n")[0]
+    with served.client("ana") as client:
+        parts = iter([b"x" * 65536] * 10)  # without a length
+        assert client.post("/v1/ask", content=parts).status_code == 413
+    with served.client() as client:
+        assert client.post("/v1/session", content=b"x" * 5000).status_code == 413
+
+
+def test_headers_cannot_be_injected(served: Served) -> None:
+    with served.client("curator") as client:
+        made = client.post("/v1/grants", json={"scope": "a\r\nSet-Cookie: x=1", "epsilon": "0.1"})
+    assert "set-cookie" not in made.headers
+    assert made.status_code == 422
+
+
+def test_rates_are_limited_by_token_and_by_address(tmp_path: Any) -> None:
+    with serving(write_study(tmp_path), per_token=5, per_address=20) as served:
+        with served.client("ana") as client:
+            seen = [client.get("/v1/budget").status_code for _ in range(8)]
+        assert seen == [200] * 5 + [429] * 3
+        with served.client("bea") as client:
+            assert client.get("/v1/budget").status_code == 200
+        with served.client() as client:
+            assert [client.get("/health").status_code for _ in range(12)][-1] == 429
+
+
+def test_an_unforeseen_error_is_one_constant_answer_and_nothing_of_it_is_logged(
+    served: Served, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise RuntimeError("the row of Eva, 41, Lugo")
+
+    monkeypatch.setattr(served.curator, "history", fail)
+    with caplog.at_level(logging.DEBUG), served.client("ana") as client:
+        answer = client.get("/v1/history")
+    assert (answer.status_code, answer.json()["code"]) == (500, "server-failed")
+    logged = caplog.text + "".join(capfd.readouterr())
+    assert "RuntimeError" in logged
+    assert "Eva" not in logged + answer.text
+
+
+def test_what_fails_after_data_was_touched_is_one_constant_error(
+    served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object, **__: object) -> bytes:
+        raise ValueError("a value of Eva's")
+
+    monkeypatch.setattr("curador.query.plan.plan.Plan.run", fail)
+    with served.client("ana") as client:
+        answer = client.post("/v1/ask", json={**ASKED, "epsilon": "0.031"})
+    assert (answer.status_code, answer.json()["title"]) == (500, EngineFailed.__name__)
+    assert "Eva" not in answer.text
+    assert "is kept" in answer.json()["cost"]
+
+
+class Waiting(TickClock):
+    """A clock that counts what waits for it."""
+
+    async def leave(self) -> None:
+        left.append(1)
+
+
+left: list[int] = []
+
+
+def test_what_may_read_data_waits_for_the_clock_and_so_do_its_refusals(
+    served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(served.service, "clock", Waiting(1.0))
+    batch = {"questions": {"n": SQL}, "epsilon": "0.02"}
+    with served.client("ana") as client:
+        for path, body, waits in (
+            ("/v1/explain", ASKED, 0),
+            ("/v1/ask", ASKED, 1),
+            ("/v1/ask", ASKED, 1),  # from the ledger
+            ("/v1/ask", {**ASKED, "epsilon": "1000"}, 1),
+            ("/v1/ask", {**ASKED, "sql": "SELECT SUM(x) FROM people"}, 1),
+            ("/v1/batch", batch, 1),
+            ("/v1/batch", {**batch, "epsilon": "1000"}, 1),
+        ):
+            left.clear()
+            client.post(path, json=body)
+            assert len(left) == waits, (path, body)
+
+
+@pytest.mark.parametrize("now", [0.0, 0.25, 1.0, 1234567890.123])
+def test_the_next_tick_is_a_multiple_and_later(now: float) -> None:
+    for tick in (0.25, 1.0, 3.0):
+        found = TickClock(tick).next(now)
+        assert now < found <= now + tick
+        assert found / tick == round(found / tick)
+    assert TickClock(0).next(now) == now
+
+
+@pytest.mark.parametrize(
+    "section",
+    [{"tick": 1}, {"tick": "soon"}, {"at_once": 0}, {"at_once": True}, {"origins": "x"}, {"nope": 1}, {"collect": 3}],
+)
+def test_settings_that_are_not_understood_are_refused(section: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match=r"\[server\]"):
+        Settings.read(section)

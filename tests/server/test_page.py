@@ -1,0 +1,66 @@
+"""The how-to page runs as it is written, and the command serves."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import httpx
+
+from tests.server.served import serving
+
+PAGE = (Path(__file__).parents[2] / "docs" / "how-to" / "serve-a-study.md").read_text()
+COMMAND = Path(sys.executable).with_name("curador")
+
+
+def _blocks(language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+
+
+def test_the_page_runs(tmp_path: Path) -> None:
+    token = ""
+    for line in "".join(_blocks("sh")).splitlines():
+        done = subprocess.run(
+            [COMMAND, *shlex.split(line)[1:]], cwd=tmp_path, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, (line, done.stderr)
+        token = next((word for word in done.stdout.split() if word.startswith("cur_")), token)
+    (program,) = _blocks("python")
+    with serving(tmp_path / "demo" / "study.toml", tick="10ms", tokens=False) as served:
+        names: dict[str, object] = {"url": served.url, "token": token}
+        try:
+            exec(program, names)
+        finally:
+            for name in ("curator", "stage"):
+                names[name].close()  # type: ignore[attr-defined]
+
+
+def test_the_command_serves_and_its_first_code_makes_a_curator(tmp_path: Path) -> None:
+    subprocess.run([COMMAND, "demo", "--folder", "demo"], cwd=tmp_path, capture_output=True, check=True)
+    port = _free_port()
+    with subprocess.Popen(
+        [COMMAND, "serve", "demo/study.toml", "--port", str(port)], cwd=tmp_path, stdout=subprocess.PIPE, text=True
+    ) as server:
+        try:
+            assert server.stdout is not None
+            said = [server.stdout.readline() for _ in range(4)]
+            code = next(word for word in " ".join(said).split() if word.startswith("cur_"))
+            url = f"http://127.0.0.1:{port}"
+            with httpx.Client(base_url=url, transport=httpx.HTTPTransport(retries=12), timeout=60) as client:
+                token = client.post("/v1/session", json={"code": code}).json()["token"]
+                own = {"Authorization": f"Bearer {token}"}
+                asked = {"sql": "SELECT COUNT(*) AS n FROM salaries", "epsilon": "0.05"}
+                assert client.post("/v1/ask", json=asked, headers=own).status_code == 200
+        finally:
+            server.terminate()
+        assert server.wait(60) in (0, -15)
+
+
+def _free_port() -> int:
+    import socket
+
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        return int(listening.getsockname()[1])
