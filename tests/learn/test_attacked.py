@@ -196,3 +196,51 @@ def test_other_models_end_alike_too() -> None:
         curator.fit(KMeans(2, epsilon="0.001"), rows, features=["age", "hours"])
         curator.fit(GaussianNB("0.001"), rows, features=["age", "town"], label="rich")
         curator.fit(LinearRegression("0.001", 1e-9), rows, features=["age"], label="hours")
+
+
+MANY = [{f"f{i}": list(range(2000)) for i in range(n)} for n in (3, 10)]
+
+
+@pytest.mark.parametrize(
+    ("model", "features", "label"),
+    [
+        (LogisticRegression(1, 1e-5, keys=MANY[0]), 3, "rich"),
+        (LogisticRegression(1, 1e-5, classes=range(300)), 1, "age"),
+        (LogisticRegression(1, 1e-5, solver="sgd", rows=100, keys=MANY[1], classes=range(250)), 10, "age"),
+        (AdditiveClassifier(1, 1e-5, bins=1000), 3, "rich"),
+        (LinearRegression(1, 1e-5, keys=MANY[0]), 3, "hours"),
+        (LinearRegression(1, 1e-5, steps=10**6), 1, "hours"),
+        (PCA(epsilon=1, delta=1e-5, keys=MANY[0]), 3, None),
+        (GaussianNB(1, classes=range(500), keys=MANY[1]), 10, "age"),
+        (GaussianNB(1, classes=range(250), keys={f"f{i}": range(9000) for i in range(2)}), 2, "age"),
+        (GaussianNB(1, keys={f"f{i}": range(9000) for i in range(4)}), 4, "rich"),
+        (KMeans(10**6, epsilon=1, delta=1e-5), 1, None),
+        (KMeans(100, epsilon=1, delta=1e-5, keys=MANY[0]), 3, None),
+        (KMeans(2, epsilon=1, delta=1e-5, rounds=10**6), 1, None),
+    ],
+)
+def test_models_that_no_machine_holds_are_refused_for_nothing(model: Any, features: int, label: str | None) -> None:
+    """Before anything is made up or paid for: a free explanation took hours, and a fit all memory."""
+    curator = held()
+    with pytest.raises(InvalidParameter, match=r"most is|is above"):
+        curator.training(model, "people", features={f"f{i}": f"id + {i}" for i in range(features)}, label=label)
+
+
+@pytest.mark.parametrize("settings", [{"epsilon": 1}, {"solver": "sgd", "rows": 1000, "noise_multiplier": 5}], ids=str)
+def test_an_explanation_tries_nothing_that_takes_long(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    long: list[dict[str, Any]] = [{"steps": 100_000}, {"keys": {"age": range(600)}}]
+    for more in long:
+        model = LogisticRegression(delta=1e-5, **settings, **more)
+        run = held().training(model, "people", features=["age"], label="rich")
+        monkeypatch.setattr(type(run.learner), "train", lambda *_, **__: pytest.fail("tried"))
+        assert "made-up" not in run.explain()
+
+
+def test_descent_by_samples_has_noise_for_all_its_columns() -> None:
+    """It was charged and then always failed, where there are more than 1,024."""
+    curator = held()
+    known: dict[str, Any] = {"noise_multiplier": 5, "sample_rate": "0.1"}
+    model = LogisticRegression(delta=1e-5, solver="sgd", rows=300, steps=2, keys={"id": range(1500)}, **known)
+    found = curator.fit(model, "people", features=["id"], label="rich")
+    assert found.weights_.shape == (1, 1501)
+    assert len(curator.history()) == 1

@@ -13,6 +13,8 @@ Reading order:
 * model — the two doors of every model
 * score — how often a classifier is right on private rows
 * saved — models as JSON files
+* trials — how right a classifier is by epsilon, rows or batch size, and figures of it
+* search — the best of several settings by private selection
 * recipe — a model described in a TOML file
 * models — the models, one file for each family
 """

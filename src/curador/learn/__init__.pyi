@@ -13,5 +13,12 @@ from .preprocess import BoundsScaler as BoundsScaler
 from .preprocess import KeyEncoder as KeyEncoder
 from .saved import load as load
 from .saved import save as save
+from .score import ChargedAccuracy as ChargedAccuracy
 from .score import ModelScore as ModelScore
+from .search import PrivateSearch as PrivateSearch
 from .spent import ModelPrivacy as ModelPrivacy
+from .trials import Trials as Trials
+from .trials import batch_curve as batch_curve
+from .trials import epsilon_curve as epsilon_curve
+from .trials import learning_curve as learning_curve
+from .trials import score_curve as score_curve

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from curador.learn.rows.design import Design
-from curador.learn.rows.encoding import SCALE, Encoding, Floats
+from curador.learn.rows.encoding import SCALE, Encoding, Floats, Ints
 
 ROWS = 10_000
 """How many rows are made up where their number is not declared."""
@@ -22,6 +22,30 @@ STEEP = 4.0
 """How clearly the rule decides: margins spread about this far."""
 
 
+MOST_STEPS = 2000
+"""Settings of more steps are not tried on made-up rows: an explanation is free, and may not take for ever."""
+
+MOST_COLUMNS_TRIED = 512
+"""Of more columns nothing is tried: what is drawn and solved for them takes long, however few the rows."""
+
+FEWEST_ROWS = 100
+"""On fewer made-up rows nothing is tried: it would say nothing."""
+
+WORK = 1 << 33
+"""The most products that a trial takes."""
+
+
+def tried_on(rows: int, each: float, steps: int = 1, columns: int = 1) -> int:
+    """How many rows to make up where each takes so many products; none where that would be too few, or too long.
+
+    >>> tried_on(10_000, 100), tried_on(10_000, 10**7), tried_on(10_000, 10**8), tried_on(10_000, 1, steps=10**5)
+    (10000, 858, 0, 0)
+    """
+    found = min(rows, MOST_ROWS, int(WORK // each))
+    long = steps > MOST_STEPS or columns > MOST_COLUMNS_TRIED
+    return 0 if long or found < min(rows, FEWEST_ROWS) else found
+
+
 def even(rows: int, column: int) -> Floats:
     """Numbers between 0 and 1 that fill the interval evenly, other ones for each column."""
     turn = np.sqrt(2.0 + 3.0 * column) % 1.0
@@ -30,7 +54,24 @@ def even(rows: int, column: int) -> Floats:
 
 def made_up(encoding: Encoding, rows: int, classes: int) -> tuple[Design, NDArray[np.int32]]:
     """Rows that fill the declared bounds and keys evenly, with labels that follow a linear rule by chance."""
-    rows = min(rows, MOST_ROWS)
+    design, margins = _ruled(encoding, min(rows, MOST_ROWS), classes)
+    margins *= STEEP / max(float(margins.std()), 1e-9)
+    chance = np.exp(margins - margins.max(axis=1, keepdims=True))
+    chance /= chance.sum(axis=1, keepdims=True)
+    place = (_luck(design)[:, None] > np.cumsum(chance, axis=1)).sum(axis=1)
+    return design, np.minimum(place, classes - 1).astype(np.int32)
+
+
+def made_up_numbers(encoding: Encoding, rows: int) -> tuple[Design, Ints]:
+    """The same rows with numbers for labels, on the grid: half of their variance is a linear rule, half is chance."""
+    design, margins = _ruled(encoding, min(rows, MOST_ROWS), 1)
+    rule = margins[:, 0] / max(float(margins.std()), 1e-9)
+    chance = (2 * _luck(design) - 1) * 3**0.5
+    return design, np.clip(np.rint((rule + chance) * SCALE / 4), -SCALE, SCALE).astype(np.int64)
+
+
+def _ruled(encoding: Encoding, rows: int, rules: int) -> tuple[Design, Floats]:
+    """Rows, and for each of them a linear rule or several, around 0."""
     p = len(encoding.numbers)
     numbers = [np.rint((2 * even(rows, j) - 1) * SCALE).astype(np.int16) for j in range(p)]
     codes = [(even(rows, p + j) * f.width).astype(np.int16) for j, f in enumerate(encoding.keyed)]
@@ -39,11 +80,11 @@ def made_up(encoding: Encoding, rows: int, classes: int) -> tuple[Design, NDArra
         np.stack(numbers, axis=1) if numbers else np.zeros((rows, 0), np.int16),
         np.stack(codes, axis=1) if codes else np.zeros((rows, 0), np.int16),
     )
-    weights = np.rint(1024 * np.cos(np.outer(np.arange(1, encoding.width + 1), np.arange(1, classes + 1))))
+    weights = np.rint(1024 * np.cos(np.outer(np.arange(1, encoding.width + 1), np.arange(1, rules + 1))))
     margins = design.dot(weights)
-    margins = margins - margins.mean(axis=0)
-    margins *= STEEP / max(float(margins.std()), 1e-9)
-    chance = np.exp(margins - margins.max(axis=1, keepdims=True))
-    chance /= chance.sum(axis=1, keepdims=True)
-    place = (even(rows, 2 * encoding.width + 1)[:, None] > np.cumsum(chance, axis=1)).sum(axis=1)
-    return design, np.minimum(place, classes - 1).astype(np.int32)
+    return design, margins - margins.mean(axis=0)
+
+
+def _luck(design: Design) -> Floats:
+    """What is chance in a label: another even sequence."""
+    return even(len(design), 2 * design.encoding.width + 1)

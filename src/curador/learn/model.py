@@ -36,6 +36,7 @@ class PrivateModel(BaseEstimator):  # type: ignore[misc]
     keys: Keys | None
     curator: Curator | None
     table: str | None
+    _cloned = False
 
     # -- what a subclass does
 
@@ -102,9 +103,9 @@ class PrivateModel(BaseEstimator):  # type: ignore[misc]
         labels = self._labels(y, len(design))
         charge: str | None = None
         if self.curator is None or where is None:
-            content = _train(learner, design, labels)(None)
+            content = trained(learner, design, labels)(None)
         else:
-            work = _train(learner, design, labels)
+            work = trained(learner, design, labels)
             text = f"{type(self).__name__} from arrays, charged to {where}"
             bought = self.curator.buy(HeldTraining(where, self.curator.tables, learner, work, text))
             content, charge = bought.measurement, str(bought.charge.id)
@@ -154,8 +155,24 @@ class PrivateModel(BaseEstimator):  # type: ignore[misc]
         if self.curator is not None:
             raise InvalidParameter("A score on private rows is an answer, and is charged.", fix=fix)
 
+    def __sklearn_clone__(self) -> Self:
+        """A copy that is not fitted.  One of a model with a curator says nothing of arrays: see :meth:`_design`."""
+        made: Self = super().__sklearn_clone__()
+        made._cloned = self.curator is not None
+        return made
+
     def _design(self, X: Any) -> Design:
+        """Rows to answer about.
+
+        Fails: a clone with a curator refuses, because a search fits clones and then asks them about private rows that
+        it left out: a validation that spends nothing.
+        """
         check_is_fitted(self)
+        if self._cloned and self.curator is not None:
+            raise InvalidParameter(
+                "A clone with a curator, as searches make them, is not asked about rows: on private ones it costs.",
+                fix="Use scoring=ChargedAccuracy(…), or set_params(curator=None) on the fitted model for public rows.",
+            )
         return design_of(X, self.encoding_, self._named, type(self).__name__)
 
     def __sklearn_tags__(self) -> Any:
@@ -165,7 +182,9 @@ class PrivateModel(BaseEstimator):  # type: ignore[misc]
         return tags
 
 
-def _train(learner: Any, design: Design, labels: Any) -> Callable[[Any], bytes]:
+def trained(learner: Any, design: Design, labels: Any) -> Callable[[Any], bytes]:
+    """What a purchase from arrays does once it is paid."""
+
     def work(progress: Any) -> bytes:
         found: bytes = learner.train(design, labels, progress=progress)
         return found

@@ -13,10 +13,11 @@ from numpy.typing import NDArray
 from curador.accounting.events import Event
 from curador.curator.purchases.training import ReadRows
 from curador.learn.rows.design import Design
+from curador.learn.rows.encoding import Ints
 from curador.learn.rows.records import RecordReader
 from curador.mechanisms.intervals import combined_error
 from curador.mechanisms.laplace import IntegerLaplace
-from curador.numbers import rational
+from curador.numbers import Number, positive, rational
 from curador.privacy import Guarantee, Neighbors, PureDP
 
 Predicts = Callable[[Design], NDArray[np.int32]]
@@ -31,7 +32,7 @@ class ScoreLearner:
     Laplace noise of that scale on each is epsilon-DP [DMNS06].
     """
 
-    reader: RecordReader
+    reader: RecordReader | None
     predicts: Predicts
     model: str
     copies: int
@@ -62,12 +63,30 @@ class ScoreLearner:
         return ({"code": "score-counts", "error": f"{self.noise.error(0.95):,.0f}"},)
 
     def learn(self, read: ReadRows, progress: Any = None) -> bytes:
-        """The two counts, noised."""
-        design, classes, _ = self.reader.read(read)
+        """The two counts of a table's rows, noised; the rows are read some at a time."""
+        assert self.reader is not None, "made for records"
+        total = np.zeros(2, np.int64)
+
+        def add(design: Design, classes: NDArray[np.int32], values: Ints) -> None:
+            nonlocal total
+            total += self._counted(design, classes)
+
+        self.reader.each(read, add)
+        return self._noised(total)
+
+    def train(self, design: Design, classes: NDArray[np.int32], progress: Any = None) -> bytes:
+        """The two counts of encoded rows, noised; rows of no class are left out, each by itself."""
+        known = np.flatnonzero(classes >= 0)
+        return self._noised(self._counted(design.some(known), classes[known]))
+
+    def _counted(self, design: Design, classes: NDArray[np.int32]) -> Ints:
         right = 0
         for part, piece in design.pieces():
             right += int((self.predicts(piece) == classes[part]).sum())
-        found = self.noise.release(np.array([right, len(design) - right]))
+        return np.array([right, len(design) - right])
+
+    def _noised(self, total: Ints) -> bytes:
+        found = self.noise.release(total)
         return json.dumps({"right": int(found[0]), "wrong": int(found[1])}).encode()
 
 
@@ -107,3 +126,25 @@ class ModelScore:
     def __str__(self) -> str:
         low, high = self.interval()
         return f"{self.accuracy:.2%} ({low:.2%} … {high:.2%})"
+
+
+class ChargedAccuracy:
+    """A scorer for scikit-learn's searches: how often a classifier is right, bought from its curator each time.
+
+    A search with it is charged for every fit and for every score.  The ones of scikit-learn read private rows for
+    nothing, so clones of a model with a curator refuse them.
+
+    >>> ChargedAccuracy("0.1")
+    ChargedAccuracy(epsilon=0.1)
+    """
+
+    def __init__(self, epsilon: Number) -> None:
+        self.epsilon = positive(epsilon, "epsilon")
+
+    def __call__(self, model: Any, X: Any, y: Any) -> float:
+        """The noised share of rows that a fitted model is right about."""
+        score: ModelScore = model.charged_score(X, y, self.epsilon)
+        return score.accuracy
+
+    def __repr__(self) -> str:
+        return f"ChargedAccuracy(epsilon={float(self.epsilon):g})"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -21,6 +22,7 @@ from curador.learn.descent.whitened import (
     lengths_cap,
     moved_moments,
     noisy_moments,
+    pulled,
     whitening,
 )
 from curador.learn.pricing import mu_of
@@ -181,6 +183,31 @@ class TestSampled:
         )
         assert kept == ApproxDP(1, 1e-5)
         assert keeps(made_.all_steps, kept)
+
+    @pytest.mark.parametrize(
+        ("copies", "neighbors"), [(3, Neighbors.ADD_REMOVE), (3, Neighbors.REPLACE), (70, Neighbors.ADD_REMOVE)]
+    )
+    def test_units_of_several_rows_are_promised_it_too(self, copies: int, neighbors: Neighbors) -> None:
+        settings: dict[str, Any] = {"sample_rate": Fraction(1, 50), "rows": 1000, "steps": 20, "clip": Fraction(1)}
+        settings |= {"learning_rate": 1, "neighbors": neighbors}
+        made_, kept = calibrated(2, (None, 1e-5, None), copies=copies, **settings)
+        one, less = calibrated(2, (None, 1e-5, None), **settings)
+        assert keeps(made_.all_steps, kept)
+        assert keeps(one.all_steps, less)
+        assert not keeps(replace(one, copies=copies).all_steps, less)  # what is promised to a row is less than that
+
+    def test_what_a_unit_adds_is_within_a_step_for_each_of_its_rows(self) -> None:
+        """Whichever rows of a unit are drawn, their part of the sum is at most so many clipping lengths."""
+        design, labels = made(300), np.arange(300, dtype=np.int32) % 2
+        clip = sum_units(Fraction(1, 8))
+        most, weights = lengths_cap(design, clip), np.linspace(-3, 3, design.encoding.width)
+        for size in (1, 2, 5):
+            chosen = np.arange(size)
+            total = pulled(design.some(chosen), labels[chosen], logistic_slopes, weights, most[chosen])
+            assert np.linalg.norm(total.astype(float)) <= size * clip * (1 + 1e-12)
+        free = np.full(300, 1 << 22, np.int32)  # planted: rows that are not clipped
+        total = pulled(design.some(chosen), labels[chosen], logistic_slopes, weights, free[chosen])
+        assert np.linalg.norm(total.astype(float)) > 5 * clip
 
     def test_a_given_noise_says_what_it_costs(self) -> None:
         made_, kept = calibrated(

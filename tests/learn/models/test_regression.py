@@ -102,9 +102,9 @@ def test_a_row_without_a_label_is_left_out_by_itself() -> None:
         ({"label_bounds": None}, "label's bounds"),
         ({"label_bounds": (3, 3)}, "bounds of 'y'"),
         ({"bounds": None}, "bounds of every feature"),
-        ({"delta": None}, "Gaussian noise"),
+        ({"delta": None, "steps": 5}, "Gaussian noise"),
         ({"alpha": -1}, "alpha"),
-        ({"steps": 0}, "steps"),
+        ({"steps": -1}, "steps"),
     ],
 )
 def test_what_is_not_declared_is_refused(change: dict[str, Any], message: str) -> None:
@@ -134,3 +134,18 @@ def test_a_clone_has_the_parameters_and_nothing_learned() -> None:
     assert model.alpha == 2
     assert not hasattr(model, "coef_")
     assert model.fit(people(50)[["age", "sex"]], people(50)["hours"]).privacy_.guarantee == ZCDP(1)
+
+
+@pytest.mark.parametrize("settings", [{"epsilon": 1, "delta": 1e-5}, {"epsilon": 1}])
+def test_it_says_beforehand_what_it_explains_of_made_up_rows(curator: Curator, settings: dict[str, Any]) -> None:
+    """Of rows half of whose variance is a rule: without noise about half, with much noise next to none."""
+    reached = []
+    for scale in (1, "0.0001"):
+        model = LinearRegression(**{**settings, "epsilon": scale})
+        run = curator.training(model, "people", features=["age", "sex"], label="hours")
+        *_, note = run.learner.notes(5000)
+        assert note["code"] == "fit-made-up-line"
+        reached.append([float(str(note[name]).rstrip(" %")) for name in ("noised", "plain")])
+    assert all(40 < plain < 60 for _, plain in reached)
+    assert reached[0][0] > 35
+    assert reached[1][0] < 20

@@ -9,8 +9,8 @@ import pytest
 
 from curador.learn.descent.whitened import moved_moments
 from curador.learn.rows.encoding import SCALE
-from curador.learn.sums.moments import Moments, labelled, symmetric, upper
-from curador.privacy import Neighbors
+from curador.learn.sums.moments import LaplaceMoments, Moments, labelled, moments_for, symmetric, upper
+from curador.privacy import ZCDP, ApproxDP, Neighbors, PureDP
 from tests.learn.sums.rows import MIXED, length, made_up, single
 
 MOST = MIXED.most + SCALE**2
@@ -59,3 +59,38 @@ def test_noise_has_one_deviation_along_every_direction() -> None:
 def test_what_is_kept_is_the_whole() -> None:
     some = np.array([[1.5, 2.0, 3.0], [2.0, 4.0, 5.0], [3.0, 5.0, 6.0]])
     assert (symmetric(upper(some), 3) == some).all()
+
+
+def total(x: np.ndarray) -> int:
+    """What the entries on and above the diagonal add up to, without their signs."""
+    return int(np.abs(x[np.triu_indices(len(x))]).sum())
+
+
+def test_laplace_noise_is_for_all_that_a_row_moves() -> None:
+    """The bound is reached, and one that forgot the label, or the products of two columns, would be passed."""
+    rows, labels = made_up(300, 5), np.where(np.arange(300) % 2, SCALE, -SCALE)
+    each = [labelled(single(rows, i), labels[i : i + 1]) for i in range(300)]
+    bound = LaplaceMoments(MIXED.width + 1, MOST, Fraction(1)).noise.sensitivity
+    assert max(map(total, each)) == bound
+    assert LaplaceMoments(MIXED.width + 1, MIXED.most, Fraction(1)).noise.sensitivity < bound
+    replaced = LaplaceMoments(MIXED.width + 1, MOST, Fraction(1), neighbors=Neighbors.REPLACE).noise.sensitivity
+    assert bound < max(total(a - b) for a in each[:60] for b in each) <= replaced
+    assert LaplaceMoments(MIXED.width + 1, MOST, Fraction(1), copies=3).noise.sensitivity == 3 * bound
+
+
+def test_laplace_noise_is_symmetric_of_its_scale_and_no_longer_than_is_said() -> None:
+    made, exact = LaplaceMoments(4, 4 * SCALE**2, Fraction(1)), np.zeros((4, 4), np.int64)
+    drawn = np.array([made.release(exact) for _ in range(2000)])
+    assert (drawn == drawn.transpose(0, 2, 1)).all()
+    along = np.array([0.5, 0.5, 0.5, 0.5])
+    assert np.einsum("i,nij,j->n", along, drawn, along).std() < 1.1 * made.deviation
+    for entry in (drawn[:, 0, 0], drawn[:, 1, 3]):
+        assert np.abs(entry).mean() == pytest.approx(float(made.noise.scale), rel=0.1)  # 4.5 deviations of the mean
+
+
+def test_the_noise_is_the_less_of_two() -> None:
+    of = (MIXED.width, MIXED.most, 1, Neighbors.ADD_REMOVE)
+    assert isinstance(moments_for(PureDP(1), *of), LaplaceMoments)
+    assert isinstance(moments_for(ZCDP(1), *of), Moments)
+    assert isinstance(moments_for(ApproxDP(1, 1e-5), *of), Moments)
+    assert isinstance(moments_for(ApproxDP(1, 1e-300), *of), LaplaceMoments)

@@ -4,6 +4,7 @@ Reading order:
 
 * batch — several questions for one charge
 * running — a count released day by day, paid for at opening
+* tallied — the rows of a training run where they are, and sums over them inside the engine
 * training — a model learned from a table's rows
 * known — what was bought before
 """

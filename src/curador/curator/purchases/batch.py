@@ -26,7 +26,7 @@ from curador.query.plan.expected import Within
 from curador.query.plan.facts import expected_facts
 from curador.query.plan.identity import digest
 from curador.query.plan.plan import Plan
-from curador.query.plan.planner import Planner
+from curador.query.plan.planner import Planner, require_few_numbers
 from curador.query.tables.table import Table
 from curador.show.explain import bullet, error_text, note_text, output_text
 
@@ -145,7 +145,11 @@ class Batch:
     def note(self) -> Mapping[str, object]:
         """The record kept with its charge: the questions, and a text of them for people."""
         text = f"{len(self.plans)} questions: {', '.join(self.plans)}"
-        return {"asked": {name: plan.question.to_json() for name, plan in self.plans.items()}, "text": text}
+        asked = {name: plan.question.to_json() for name, plan in self.plans.items()}
+        budgets = {name: plan.budget.to_json() for name, plan in self.plans.items()}
+        if len({json.dumps(budget) for budget in budgets.values()}) == 1:
+            budgets = {"": next(iter(budgets.values()))}
+        return {"asked": asked, "text": text, "budgets": budgets}
 
     def prepare(self, engines: EnginePool) -> None:
         """Open the engines and write the statements of all questions; no row is read."""
@@ -310,6 +314,7 @@ def split(
     for name in (*weights, *accuracies):
         if name not in planners:
             raise InvalidParameter(f"No question of the batch is called {name!r}.", fix=f"Use {', '.join(planners)}.")
+    require_few_numbers(sum(planner.numbers for planner in planners.values()))
     kind = budget if budget is not None else PureDP(1)
     if accuracies and isinstance(kind, ZCDP):
         raise InvalidParameter("A wanted accuracy finds an epsilon, not a rho.", fix="Give the batch epsilon.")

@@ -234,7 +234,7 @@ def open_stream(curator: Curator, counted: DailyCount, request: Request, confide
     bought = curator.buy(counted, request)
     count = counting(counted, bought.charge, curator.scopes, exact, curator._engines, curator._buyer.attempt)
     remarks, rehearsal = bought_remarks(bought, counted.guarantee), curator._made_up is not None
-    charge, sealed, language = bought.charge.id, curator._sealed, curator.language
+    charge, sealed, language = bought.charge.id, curator.sealed, curator.language
     return Stream(counted, charge, confidence, remarks, rehearsal, count, sealed, language)
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
 
 from curador.accounting.events import Event
 from curador.curator.purchase import Bought, Purchase, Request
+from curador.curator.purchases.tallied import TableRows
 from curador.engines.engine import Progress, Take
 from curador.engines.pool import EnginePool
 from curador.errors import InvalidParameter
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from curador.curator.table import CuratorTable
 
 ReadRows = Callable[[Take], None]
-"""Gives all rows to what takes them, some at a time; may be called again, for the same rows."""
+"""Gives all rows to what takes them, some at a time; may be called again."""
 
 
 class Learner(Protocol):
@@ -148,10 +149,7 @@ class TrainingRun:
         lower_records(self.records)
 
     def run(self, engines: EnginePool, progress: Progress | None = None) -> bytes:
-        from curador.query.records.lower import lower_records
-
-        exact = lower_records(self.records)
-        return self.learner.learn(lambda take: engines.of(self.reads).records(exact, take), progress)
+        return self.learner.learn(TableRows(engines.of(self.reads), self.records), progress)
 
 
 @dataclass(frozen=True)

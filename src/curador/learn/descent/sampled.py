@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from curador.accounting.account import epsilon as epsilon_of
 from curador.accounting.calibration import calibrate
 from curador.accounting.events import Event, PoissonSampled
+from curador.accounting.rules.groups import for_group
 from curador.curator.purchases.training import budget_of
 from curador.errors import InvalidParameter
 from curador.learn.descent.slopes import UNIT
@@ -27,6 +28,7 @@ from curador.learn.rows.encoding import SCALE, Encoding, Floats
 from curador.mechanisms.gaussian import Gaussian
 from curador.noise import SYSTEM, Entropy
 from curador.noise.coins import bernoulli_array
+from curador.noise.real import COORDINATES as COORDINATES
 from curador.numbers import Number, positive, rational
 from curador.privacy import ApproxDP, Guarantee, Neighbors
 
@@ -36,7 +38,9 @@ class PoissonDescent:
     """The settings of DP-SGD: public numbers, chosen without looking at rows.
 
     ``rows`` is the number of rows that is declared; with the ``sample_rate`` it says what a sum is divided by.
-    ``noise_multiplier`` is the deviation of the noise in units of ``clip``.
+    ``noise_multiplier`` is the deviation of the noise in units of ``clip``; a sum has at most ``coordinates`` numbers.
+    Each row has a coin of its own, also where a unit has up to ``copies`` rows: how many of them are drawn is then
+    binomial, and so the unit's part of the sum.
     """
 
     noise_multiplier: Fraction
@@ -46,17 +50,20 @@ class PoissonDescent:
     clip: Fraction
     learning_rate: Fraction
     neighbors: Neighbors = Neighbors.ADD_REMOVE
+    copies: int = 1
+    coordinates: int = COORDINATES
 
     @property
     def noise(self) -> Gaussian:
         """The noise of one sum."""
         moved = Fraction(sum_units(self.clip) * (1 if self.neighbors is Neighbors.ADD_REMOVE else 2))
-        return Gaussian(sensitivity=moved, sigma=self.noise_multiplier * sum_units(self.clip), neighbors=self.neighbors)
+        sigma = self.noise_multiplier * sum_units(self.clip)
+        return Gaussian(sensitivity=moved, sigma=sigma, coordinates=self.coordinates, neighbors=self.neighbors)
 
     @property
     def all_steps(self) -> Event:
-        """All steps, as one event."""
-        return PoissonSampled(self.noise.event, self.sample_rate) * self.steps
+        """All steps, as one event: as a unit of so many rows sees them (docs/proofs/batches.md, 5)."""
+        return for_group(PoissonSampled(self.noise.event, self.sample_rate), self.copies) * self.steps
 
     def event(self, encoding: Encoding, outputs: int) -> Event:
         """All steps, as one event, whatever the encoding."""
@@ -126,7 +133,9 @@ def calibrated(
         target,
         count=unit.steps,
         rate=unit.sample_rate,
+        group=unit.copies,
         sensitivity=moved,
+        coordinates=unit.coordinates,
         neighbors=unit.neighbors,
     )
     return replace(unit, noise_multiplier=found.sigma / sum_units(unit.clip)), target

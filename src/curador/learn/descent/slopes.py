@@ -26,8 +26,9 @@ FARTHEST = 20
 def _steps(margins: Floats) -> NDArray[np.intp]:
     """The places of margins, in steps, in a table from -FARTHEST to FARTHEST."""
     most = FARTHEST * PER_ONE
-    known = np.nan_to_num(np.rint(margins), nan=0.0)  # no margin is an error: whether one is looked up depends on rows
-    return np.asarray(np.clip(known, -most, most).astype(np.intp) + most)
+    # No margin is an error, since whether one is looked up depends on rows: these two pass over what is no number.
+    known = np.fmin(np.fmax(np.rint(margins), -most), most)
+    return np.asarray(known.astype(np.intp) + most)
 
 
 @cache

@@ -8,22 +8,19 @@ together by noisy descent: no budget goes into choosing splits.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from curador.curator.curator import Curator
-from curador.curator.purchases.training import RecordColumn
 from curador.errors import InvalidParameter
 from curador.learn.models.classifier import not_fitted
 from curador.learn.models.linear import LinearLearner, LogisticRegression
 from curador.learn.rows.declared import Bounds, Keys
 from curador.learn.rows.design import Design
 from curador.learn.rows.encoding import SCALE, Encoding, Floats, KeyFeature
-from curador.learn.rows.records import RecordReader
 from curador.numbers import Number, whole
-from curador.privacy import Neighbors
 
 MOST_BINS = 1000
 """The most bins of one feature."""
@@ -135,17 +132,8 @@ class AdditiveClassifier(LogisticRegression):
         )
         self.bins = bins
 
-    def _learner(
-        self,
-        reader: RecordReader | None,
-        encoding: Encoding,
-        label: RecordColumn | None,
-        copies: int,
-        neighbors: Neighbors,
-        rows: int | None,
-    ) -> LinearLearner:
-        made = super()._learner(reader, encoding, label, copies, neighbors, rows)
-        return replace(made, binning=binning(encoding, self.bins))
+    def _bins(self, encoding: Encoding) -> Binning:
+        return binning(encoding, self.bins)
 
     def _become(self, learner: LinearLearner, measurement: bytes) -> None:
         super()._become(learner, measurement)

@@ -14,14 +14,15 @@ from curador.accounting.events import Event
 from curador.curator.curator import Curator
 from curador.curator.purchases.training import ReadRows, RecordColumn
 from curador.errors import InvalidParameter
-from curador.learn.madeup import ROWS, made_up
+from curador.learn.madeup import ROWS, made_up, tried_on
 from curador.learn.models.classifier import PrivateClassifier, in_order, not_fitted, require_numbers
 from curador.learn.rows.declared import Bounds, Keys
 from curador.learn.rows.design import Design
-from curador.learn.rows.encoding import SCALE, Encoding, Floats, Ints
+from curador.learn.rows.encoding import SCALE, Encoding, Floats, Ints, require_few
 from curador.learn.rows.records import RecordReader
 from curador.learn.score import Predicts
 from curador.learn.sums.classes import ClassSums, coded
+from curador.learn.sums.inside import inside
 from curador.noise import SYSTEM, Entropy
 from curador.numbers import Number, whole
 from curador.privacy import ZCDP, Guarantee, Neighbors
@@ -62,13 +63,18 @@ class BayesLearner:
     def notes(self, rows: int | None) -> list[dict[str, Any]]:
         """What will be done."""
         sums, noise = self.sums.width * len(self.classes), self.sums.noise.variance**0.5 / SCALE
-        design, labels = made_up(self.encoding, rows or ROWS, len(self.classes))
-        plain = replace(self, sums=replace(self.sums, guarantee=ZCDP(10**6)))
-        right = [percent(one._right(design, labels)) for one in (self, plain)]
-        return [
-            {"code": "fit-class-sums", "classes": len(self.classes), "sums": sums, "noise": f"{noise:.3g}"},
-            {"code": "fit-made-up", "rows": f"{rows or ROWS:,}", "noised": right[0], "plain": right[1]},
-        ]
+        said: dict[str, Any] = {"code": "fit-class-sums", "classes": len(self.classes), "sums": sums}
+        said["noise"] = f"{noise:.3g}"
+        number = tried_on(rows or ROWS, 100 * len(self.classes) * (len(self.encoding.features) + 1))
+        if not number:
+            return [said]
+        design, labels = made_up(self.encoding, number, len(self.classes))
+        right = [percent(one._right(design, labels)) for one in (self, self.plain())]
+        return [said, {"code": "fit-made-up", "rows": f"{number:,}", "noised": right[0], "plain": right[1]}]
+
+    def plain(self) -> BayesLearner:
+        """The same with next to no noise, for rows that are not private."""
+        return replace(self, sums=replace(self.sums, guarantee=ZCDP(10**6)))
 
     def _right(self, design: Design, labels: NDArray[np.int32]) -> float:
         """How much a model of these rows is right about them."""
@@ -77,13 +83,15 @@ class BayesLearner:
         return float((model._joint(design).argmax(axis=1) == labels).mean())
 
     def learn(self, read: ReadRows, progress: Any = None) -> bytes:
-        """Learn from the records of a table, some at a time."""
+        """Learn from the records of a table: summed inside its engine, or some at a time."""
         assert self.reader is not None, "made for records"
-        exact = np.zeros((len(self.classes), self.sums.width), np.int64)
         (label,) = (c for c in self.reader.columns if c.name == self.reader.label)
         place = in_order(label.keys or ())
+        if (there := inside(read, self.reader)) is not None:
+            return self._noised(there.by_label(self.sums)[np.argsort(place)], SYSTEM)
+        exact = np.zeros((len(self.classes), self.sums.width), np.int64)
 
-        def add(design: Design, classes: NDArray[np.int32], values: Floats) -> None:
+        def add(design: Design, classes: NDArray[np.int32], values: Ints) -> None:
             nonlocal exact
             exact += self.sums.exact(design, place[classes])
 
@@ -153,6 +161,7 @@ class GaussianNB(PrivateClassifier):
         if bins > SCALE:
             raise InvalidParameter(f"{bins} bins are more than {SCALE}.", fix="Use fewer.")
         sums = ClassSums(encoding, len(classes), bins, self._guarantee, copies, neighbors)
+        require_few(sums.width * len(classes))
         return BayesLearner(reader, encoding, classes, sums, self._guarantee)
 
     def _become(self, learner: BayesLearner, measurement: bytes) -> None:

@@ -14,10 +14,11 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from curador.curator.purchase import Bought
-from curador.curator.purchases.training import RecordColumn, Records, TrainingRun, budget_of
+from curador.curator.purchases.training import HeldTraining, RecordColumn, Records, TrainingRun, budget_of
 from curador.errors import InvalidParameter
-from curador.learn.model import PrivateModel
-from curador.learn.rows.declared import declared_classes, labels_of
+from curador.learn.model import PrivateModel, trained
+from curador.learn.rows.declared import declared_classes, design_of, labels_of
+from curador.learn.rows.encoding import MOST_CLASSES
 from curador.learn.rows.records import RecordReader, encoding_of
 from curador.learn.saved import to_json
 from curador.learn.score import ModelScore, Predicts, ScoreLearner
@@ -46,11 +47,11 @@ class PrivateClassifier(ClassifierMixin, PrivateModel):  # type: ignore[misc]
     def _classes(self, label: RecordColumn | None) -> tuple[Any, ...]:
         """The classes in order: the keys of a table's label, or those declared here."""
         if label is None:
-            return tuple(declared_classes(self.classes).tolist())
+            return few(tuple(declared_classes(self.classes).tolist()))
         classes = tuple(sorted(label.keys or ()))  # keys are of one type
         if len(classes) < 2:
             raise InvalidParameter(f"{label.name!r} has fewer than two classes.", fix="Declare its keys.")
-        return classes
+        return few(classes)
 
     def _labels(self, y: Any, rows: int) -> NDArray[np.int32]:
         return labels_of(y, declared_classes(self.classes), rows)
@@ -68,6 +69,7 @@ class PrivateClassifier(ClassifierMixin, PrivateModel):  # type: ignore[misc]
         (found,) = (c for c in records.columns if c.name == label)
         if sorted(found.keys or ()) != self.classes_.tolist():
             raise InvalidParameter("The model knows other classes than this label.", fix="Score it on what it learned.")
+        few(found.keys or ())
         back = np.argsort(in_order(found.keys or ()))  # from a class to its place among the keys as declared
         self._check_fitted()
         predicts, code = self._predicts(), digest_of(self)
@@ -87,6 +89,21 @@ class PrivateClassifier(ClassifierMixin, PrivateModel):  # type: ignore[misc]
         assert isinstance(run.learner, ScoreLearner)
         return ModelScore(found["right"], found["wrong"], run.learner.noise, str(bought.charge.id))
 
+    def charged_score(self, X: Any, y: Any, epsilon: Number) -> ModelScore:
+        """How often it is right on private rows that are held as arrays: two noised counts, charged to its curator."""
+        check_is_fitted(self)
+        where, neighbors = self._charged()
+        if self.curator is None or where is None:
+            raise InvalidParameter("Without a curator nothing is charged.", fix="Use score(X, y) on public rows.")
+        self._check_fitted()
+        learner = ScoreLearner(None, self._predicts(), digest_of(self), 1, neighbors, budget_of(epsilon))
+        design = design_of(X, self.encoding_, self._named, type(self).__name__)
+        work = trained(learner, design, labels_of(y, self.classes_, len(design)))
+        text = f"{type(self).__name__} scored on arrays, charged to {where}"
+        bought = self.curator.buy(HeldTraining(where, self.curator.tables, learner, work, text))
+        found = json.loads(bought.measurement)
+        return ModelScore(found["right"], found["wrong"], learner.noise, str(bought.charge.id))
+
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The share of rows it is right about; for rows that are not private.
 
@@ -96,6 +113,13 @@ class PrivateClassifier(ClassifierMixin, PrivateModel):  # type: ignore[misc]
             "Use curator.score(model, table, …); or a copy of the model without a curator on public rows."
         )
         return float(super().score(X, y, sample_weight))
+
+
+def few(classes: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The classes; refused where they are very many: what each row takes grows with them."""
+    if len(classes) > MOST_CLASSES:
+        raise InvalidParameter(f"There are {len(classes):,} classes; the most is {MOST_CLASSES}.", fix="Join some.")
+    return classes
 
 
 def not_fitted() -> InvalidParameter:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,16 +15,24 @@ from curador.accounting.events import Event
 from curador.curator.curator import Curator
 from curador.curator.purchases.training import ReadRows, RecordColumn
 from curador.errors import InvalidParameter
+from curador.learn.madeup import ROWS, made_up, tried_on
 from curador.learn.model import PrivateModel
 from curador.learn.rows.declared import Bounds, Keys
 from curador.learn.rows.design import Design
-from curador.learn.rows.encoding import SCALE, Encoding, Floats
+from curador.learn.rows.encoding import SCALE, Encoding, Floats, require_few
 from curador.learn.rows.records import RecordReader
-from curador.learn.sums.centres import centred, growth, nearest
+from curador.learn.sums.centres import SumsAt, centred, growth, nearest
 from curador.learn.sums.classes import ClassSums
+from curador.learn.sums.inside import inside
 from curador.noise import SYSTEM, Entropy
 from curador.numbers import Number, whole
-from curador.privacy import Guarantee, Neighbors
+from curador.privacy import ZCDP, Guarantee, Neighbors
+
+MOST_ROUNDS = 1003
+"""The most rounds, with those in which centres grow."""
+
+MOST_COMPARED = 1 << 24
+"""The most numbers when every two centres are compared."""
 
 
 @dataclass(frozen=True)
@@ -51,18 +59,37 @@ class CentresLearner:
 
     def notes(self, rows: int | None) -> list[dict[str, Any]]:
         """What will be done."""
-        noise = f"{self.sums.noise.variance**0.5 / SCALE:.3g}"
-        return [{"code": "fit-centres", "clusters": self.wanted, "rounds": self.sums.rounds, "noise": noise}]
+        noise, rounds = f"{self.sums.noise.variance**0.5 / SCALE:.3g}", self.sums.rounds
+        said: dict[str, Any] = {"code": "fit-centres", "clusters": self.wanted, "rounds": rounds, "noise": noise}
+        width = self.encoding.width
+        number = tried_on(rows or ROWS, 2 * rounds * self.sums.classes * width, rounds, width)
+        if not number:
+            return [said]
+        design, _ = made_up(self.encoding, number, 2)
+        plain = replace(self, sums=replace(self.sums, guarantee=ZCDP(10**6)))
+        noised, least = (f"{one._apart(design):.3g}" for one in (self, plain))
+        return [said, {"code": "fit-made-up-centres", "rows": f"{number:,}", "noised": noised, "plain": least}]
+
+    def _apart(self, design: Design) -> float:
+        """How far rows are from the centres of a fit to them: the mean of the squared distance, in scaled columns."""
+        centres = np.array(json.loads(self.train(design, None))["centres"], np.float64)
+        return float((distances(design, centres).min(axis=1) ** 2).mean())
 
     def learn(self, read: ReadRows, progress: Any = None) -> bytes:
-        """Learn from the records of a table."""
+        """Learn from the records of a table: summed inside its engine, or of rows that are read."""
         assert self.reader is not None, "made for records"
+        there = inside(read, self.reader, self.sums.classes)
+        if there is not None:
+            return self._centred(lambda at: there.by_centre(self.sums, at), SYSTEM, progress)
         design, _, _ = self.reader.read(read)
         return self.train(design, None, progress=progress)
 
     def train(self, design: Design, labels: None, entropy: Entropy = SYSTEM, progress: Any = None) -> bytes:
         """Learn from encoded rows."""
-        found = centred(design, self.sums, self.wanted, entropy, progress)
+        return self._centred(lambda at: self.sums.exact(design, nearest(design, at)), entropy, progress)
+
+    def _centred(self, exact: SumsAt, entropy: Entropy, progress: Any) -> bytes:
+        found = centred(exact, self.sums, self.wanted, entropy, progress)
         return json.dumps({"centres": found.tolist()}).encode()
 
 
@@ -121,6 +148,9 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Pr
             raise InvalidParameter("Clusters have no label.", fix="Leave label out.")
         wanted = whole(self.n_clusters, "n_clusters", 1)
         rounds = 3 + whole(self.rounds, "rounds", 1)
+        if rounds > MOST_ROUNDS:
+            raise InvalidParameter(f"rounds is above {MOST_ROUNDS - 3:,}.", fix="Choose fewer.")
+        require_few(max(growth(wanted)) ** 2 * encoding.width, MOST_COMPARED)
         sums = ClassSums(encoding, max(growth(wanted)), 0, self._guarantee, copies, neighbors, rounds)
         return CentresLearner(reader, encoding, wanted, sums, self._guarantee)
 
@@ -149,14 +179,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Pr
 
     def transform(self, X: Any) -> Floats:
         """The distance of each row from each centre, in scaled columns."""
-        design = self._design(X)
-        found = np.empty((len(design), len(self.scaled_centers_)))
-        for part, dense in design.blocks():
-            rows = dense[:, :-1] / SCALE
-            at = self.scaled_centers_
-            squared = (rows**2).sum(axis=1)[:, None] - 2 * rows @ at.T + (at**2).sum(axis=1)
-            found[part] = np.sqrt(np.maximum(squared, 0))
-        return found
+        return distances(self._design(X), self.scaled_centers_)
 
     def score(self, X: Any, y: Any = None) -> float:
         """Minus the sum of the squared distances of the rows from their nearest centres, in scaled columns.
@@ -165,3 +188,13 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Pr
         """
         self._public_rows()
         return -float((self.transform(X).min(axis=1) ** 2).sum())
+
+
+def distances(design: Design, at: Floats) -> Floats:
+    """The distance of each row from each centre, in scaled columns."""
+    found = np.empty((len(design), len(at)))
+    for part, dense in design.blocks():
+        rows = dense[:, :-1] / SCALE
+        squared = (rows**2).sum(axis=1)[:, None] - 2 * rows @ at.T + (at**2).sum(axis=1)
+        found[part] = np.sqrt(np.maximum(squared, 0))
+    return found

@@ -17,13 +17,14 @@ from curador.accounting.events import Event
 from curador.curator.curator import Curator
 from curador.curator.purchases.training import ReadRows, RecordColumn
 from curador.errors import InvalidParameter, InvalidValue
+from curador.learn.madeup import ROWS
 from curador.learn.model import PrivateModel
-from curador.learn.pricing import mu_of
 from curador.learn.rows.declared import Bounds, Keys
 from curador.learn.rows.design import Design
-from curador.learn.rows.encoding import SCALE, Encoding, Floats, Ints
+from curador.learn.rows.encoding import SCALE, Encoding, Floats, Ints, require_few
 from curador.learn.rows.records import RecordReader
-from curador.learn.sums.moments import Moments, symmetric, upper
+from curador.learn.sums.inside import inside
+from curador.learn.sums.moments import LaplaceMoments, Moments, moments_for, symmetric, upper
 from curador.noise import SYSTEM, Entropy
 from curador.numbers import Number
 from curador.privacy import Guarantee, Neighbors
@@ -35,7 +36,7 @@ class MomentsLearner:
 
     reader: RecordReader | None
     encoding: Encoding
-    moments: Moments
+    moments: Moments | LaplaceMoments
     guarantee: Guarantee
 
     @property
@@ -44,22 +45,29 @@ class MomentsLearner:
 
     @property
     def kinds(self) -> frozenset[str]:
-        return frozenset({"gaussian"})
+        return frozenset({self.moments.noise.kind})
 
     @property
     def code(self) -> Mapping[str, object]:
-        return {"learner": "moments", "settings": self.moments}
+        return {"learner": "moments", "noise": self.moments.noise.kind, "settings": self.moments}
 
     def notes(self, rows: int | None) -> list[dict[str, Any]]:
         """What will be done."""
-        return [{"code": "fit-moments", "columns": self.encoding.width}]
+        number = rows or ROWS
+        noise = f"{self.moments.deviation / (number * SCALE**2):.2g}"
+        return [
+            {"code": "fit-moments", "columns": self.encoding.width},
+            {"code": "fit-covariances", "rows": f"{number:,}", "noise": noise},
+        ]
 
     def learn(self, read: ReadRows, progress: Any = None) -> bytes:
-        """Learn from the records of a table, some at a time."""
+        """Learn from the records of a table: summed inside its engine, or some at a time."""
         assert self.reader is not None, "made for records"
+        if (there := inside(read, self.reader)) is not None:
+            return self._noised(there.moments(labelled=False), SYSTEM)
         exact = np.zeros((self.encoding.width, self.encoding.width), np.int64)
 
-        def add(design: Design, classes: NDArray[np.int32], values: Floats) -> None:
+        def add(design: Design, classes: NDArray[np.int32], values: Ints) -> None:
             nonlocal exact
             exact += design.moments()
 
@@ -77,7 +85,7 @@ class MomentsLearner:
 class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateModel):  # type: ignore[misc]
     """Principal components, learned with differential privacy.
 
-    The guarantee is ``epsilon`` with ``delta``, or ``rho``.  From a table: ``curator.fit(model, "adult",
+    The guarantee is ``epsilon`` alone, with ``delta``, or ``rho``.  From a table: ``curator.fit(model, "adult",
     features=[…])``, where bounds and keys are the table's.  From arrays: ``bounds`` are declared here, ``keys`` for
     columns of a frame that hold keys; with ``curator`` it is charged to its ``table``.
 
@@ -125,7 +133,8 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateModel):  # t
         if label is not None:
             raise InvalidParameter("Principal components have no label.", fix="Leave label out.")
         self._shown(np.ones(encoding.width - 1))  # refused before anything is paid
-        moments = Moments(encoding.width, encoding.most, mu_of(self._guarantee), copies, neighbors)
+        require_few(encoding.width**2)
+        moments = moments_for(self._guarantee, encoding.width, encoding.most, copies, neighbors)
         return MomentsLearner(reader, encoding, moments, self._guarantee)
 
     def _labels(self, y: Any, rows: int) -> None:

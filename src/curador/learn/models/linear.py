@@ -15,15 +15,15 @@ from curador.accounting.events import Event
 from curador.curator.curator import Curator
 from curador.curator.purchases.training import ReadRows, RecordColumn
 from curador.errors import InvalidParameter
-from curador.learn.descent.sampled import PoissonDescent, calibrated
+from curador.learn.descent.sampled import COORDINATES, PoissonDescent, calibrated
 from curador.learn.descent.slopes import hinge_slopes, logistic_slopes, softmax_slopes
 from curador.learn.descent.whitened import HEAVIEST, Slopes, Whitened
-from curador.learn.madeup import ROWS, made_up
+from curador.learn.madeup import ROWS, made_up, tried_on
 from curador.learn.models.classifier import PrivateClassifier, in_order, require_numbers
 from curador.learn.pricing import mu_of
 from curador.learn.rows.declared import Bounds, Keys
 from curador.learn.rows.design import Design
-from curador.learn.rows.encoding import SCALE, Encoding, Floats
+from curador.learn.rows.encoding import SCALE, Encoding, Floats, require_few
 from curador.learn.rows.records import RecordReader
 from curador.learn.score import Predicts
 from curador.noise import SYSTEM, Entropy
@@ -86,16 +86,30 @@ class LinearLearner:
         settings = self.settings
         number = rows or (settings.rows if isinstance(settings, PoissonDescent) else ROWS)
         way = "fit-whitened" if isinstance(settings, Whitened) else "fit-sgd"
+        said = {"code": way, "steps": settings.steps, "columns": self.wide.width, "clip": f"{float(settings.clip):g}"}
+        number = tried_on(number, self._products, settings.steps, self.wide.width)
+        if not number:
+            return [said]
         design, labels = made_up(self.encoding, number, len(self.classes))
-        noised, plain = (self._right(design, labels, s) for s in (settings, _without_noise(settings)))
-        clip = f"{float(settings.clip):g}"
-        return [
-            {"code": way, "steps": settings.steps, "columns": self.wide.width, "clip": clip},
-            {"code": "fit-made-up", "rows": f"{number:,}", "noised": percent(noised), "plain": percent(plain)},
-        ]
+        noised, plain = (percent(one._right(design, labels)) for one in (self, self.plain()))
+        return [said, {"code": "fit-made-up", "rows": f"{number:,}", "noised": noised, "plain": plain}]
 
-    def _right(self, design: Design, labels: NDArray[np.int32], settings: Whitened | PoissonDescent) -> float:
-        made = replace(self, settings=settings).train(design, labels)
+    @property
+    def _products(self) -> float:
+        """About how many products each row takes."""
+        settings, wide = self.settings, self.wide
+        seen = settings.steps if isinstance(settings, Whitened) else settings.steps * float(settings.sample_rate)
+        moments = 2 * wide.width**2 if isinstance(settings, Whitened) else wide.width
+        return moments + 10 * seen * (len(wide.features) + 1) * self.outputs
+
+    def plain(self) -> LinearLearner:
+        """The same with next to no noise, for rows that are not private."""
+        if isinstance(self.settings, Whitened):
+            return replace(self, settings=replace(self.settings, mu=Fraction(10**6)))
+        return replace(self, settings=replace(self.settings, noise_multiplier=Fraction(1, 10**6)))
+
+    def _right(self, design: Design, labels: NDArray[np.int32]) -> float:
+        made = self.train(design, labels)
         weights = np.atleast_2d(np.array(json.loads(made)["weights"]))
         found = (design if self.binning is None else self.binning.design(design)).dot(weights.T)
         place = found[:, 0] > 0 if self.outputs == 1 else found.argmax(axis=1)
@@ -106,7 +120,9 @@ class LinearLearner:
         assert self.reader is not None, "made for records"
         design, keys, _ = self.reader.read(read)
         (label,) = (c for c in self.reader.columns if c.name == self.reader.label)
-        return self.train(design, in_order(label.keys or ())[keys], progress=progress)
+        labels = in_order(label.keys or ())[keys]
+        del keys
+        return self.train(design, labels, progress=progress)
 
     def train(
         self, design: Design, classes: NDArray[np.int32], entropy: Entropy = SYSTEM, progress: Any = None
@@ -119,12 +135,6 @@ class LinearLearner:
             design = self.binning.design(design)
         weights = self.settings.descend(design, classes, LOSSES[self.loss], self.outputs, entropy, progress)
         return json.dumps({"weights": weights.T.tolist()}).encode()
-
-
-def _without_noise(settings: Whitened | PoissonDescent) -> Whitened | PoissonDescent:
-    if isinstance(settings, Whitened):
-        return replace(settings, mu=Fraction(10**6))
-    return replace(settings, noise_multiplier=Fraction(1, 10**6))
 
 
 class LinearClassifier(PrivateClassifier):
@@ -148,15 +158,24 @@ class LinearClassifier(PrivateClassifier):
         neighbors: Neighbors,
         rows: int | None,
     ) -> LinearLearner:
-        classes = self._classes(label)
-        settings, kept = self._settings(copies, neighbors, rows)
+        classes, binning = self._classes(label), self._bins(encoding)
+        wide = encoding if binning is None else binning.encoding(encoding)
+        size = wide.width * (1 if len(classes) == 2 else len(classes))
+        require_few(size)
+        settings, kept = self._settings(copies, neighbors, rows, size)
+        if isinstance(settings, Whitened):
+            require_few(wide.width**2)
         loss = self._loss[0] if len(classes) == 2 else self._loss[1]
         if not loss:
             raise InvalidParameter("This model is for two classes.", fix="Use LogisticRegression.")
-        return LinearLearner(reader, encoding, classes, loss, settings, kept)
+        return LinearLearner(reader, encoding, classes, loss, settings, kept, binning)
+
+    def _bins(self, encoding: Encoding) -> Binning | None:
+        """The bins of every number, where it has any."""
+        return None
 
     def _settings(
-        self, copies: int, neighbors: Neighbors, declared: int | None
+        self, copies: int, neighbors: Neighbors, declared: int | None, size: int
     ) -> tuple[Whitened | PoissonDescent, Guarantee]:
         """How it will be learned, and what that keeps: from parameters and declarations alone."""
         if self.solver not in ("auto", "whitened", "sgd"):
@@ -177,10 +196,6 @@ class LinearClassifier(PrivateClassifier):
                 )
             guarantee = self._guarantee
             return Whitened(mu_of(guarantee), copies=copies, neighbors=neighbors, **chosen), guarantee
-        if copies > 1:
-            raise InvalidParameter(
-                "DP-SGD samples rows, and a unit of this table has several.", fix='Use solver="whitened".'
-            )
         rows = declared if self.rows is None else whole(self.rows, "rows", 1)
         if rows is None:
             raise InvalidParameter(
@@ -192,7 +207,13 @@ class LinearClassifier(PrivateClassifier):
         if self.sample_rate is not None:
             settings["sample_rate"] = probability(self.sample_rate, "sample_rate")
         return calibrated(
-            self.noise_multiplier, (self.epsilon, self.delta, self.rho), rows=rows, neighbors=neighbors, **settings
+            self.noise_multiplier,
+            (self.epsilon, self.delta, self.rho),
+            rows=rows,
+            neighbors=neighbors,
+            copies=copies,
+            coordinates=max(COORDINATES, size),
+            **settings,
         )
 
     def _become(self, learner: LinearLearner, measurement: bytes) -> None:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
@@ -16,18 +18,27 @@ from curador.accounting.events import Event
 from curador.curator.curator import Curator
 from curador.curator.purchases.training import ReadRows, RecordColumn
 from curador.errors import InvalidParameter, InvalidValue
+from curador.learn.madeup import ROWS, made_up_numbers, tried_on
 from curador.learn.model import PrivateModel
 from curador.learn.models.linear import in_units
 from curador.learn.pricing import mu_of
 from curador.learn.rows.declared import Bounds, Keys, as_numbers, labels_array
 from curador.learn.rows.design import Design
-from curador.learn.rows.encoding import SCALE, Encoding, Floats, NumberFeature
-from curador.learn.rows.records import RecordReader
-from curador.learn.sums.moments import symmetric, upper
-from curador.learn.sums.residuals import Residuals, corrected, damped, weights_of
+from curador.learn.rows.encoding import SCALE, Encoding, Floats, Ints, NumberFeature, require_few
+from curador.learn.rows.records import RecordReader, feature_of
+from curador.learn.sums.inside import inside
+from curador.learn.sums.moments import labelled, symmetric, upper
+from curador.learn.sums.residuals import Corrected, MomentsAlone, Residuals, corrected, damped, weights_of
 from curador.noise import SYSTEM, Entropy
 from curador.numbers import Number, nonnegative, whole
-from curador.privacy import Guarantee, Neighbors
+from curador.privacy import ZCDP, Guarantee, Neighbors, PureDP
+from curador.show.tables import percent
+
+STEPS = 5
+"""How many steps there are where it is not said."""
+
+MOST_STEPS = 10_000
+"""The most steps of a regression: a few are enough."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +48,7 @@ class RegressionLearner:
     reader: RecordReader | None
     encoding: Encoding
     label: NumberFeature
-    settings: Residuals
+    settings: Residuals | MomentsAlone
     guarantee: Guarantee
 
     @property
@@ -46,42 +57,90 @@ class RegressionLearner:
 
     @property
     def kinds(self) -> frozenset[str]:
-        return frozenset({"gaussian"})
+        return frozenset({self.settings.moments(self.encoding).noise.kind})
 
     @property
     def code(self) -> Mapping[str, object]:
+        if isinstance(self.settings, MomentsAlone):
+            made = self.settings.moments(self.encoding)
+            return {"learner": "regression-moments", "noise": made.noise.kind, "settings": made}
         return {"learner": "regression", "settings": self.settings}
 
     def notes(self, rows: int | None) -> list[dict[str, Any]]:
         """What will be done."""
-        clip = f"{float(self.settings.clip) * self.encoding.width**0.5:.3g}"
-        return [{"code": "fit-regression", "steps": self.settings.steps, "columns": self.encoding.width, "clip": clip}]
+        columns = self.encoding.width
+        said: dict[str, Any] = {"code": "fit-moments", "columns": columns + 1}
+        steps = 1
+        if not isinstance(self.settings, MomentsAlone):
+            clip, steps = f"{float(self.settings.clip) * columns**0.5:.3g}", self.settings.steps
+            said = {"code": "fit-regression", "steps": steps, "columns": columns, "clip": clip}
+        number = tried_on(rows or ROWS, 2 * columns**2 + 2 * steps * columns, steps, columns)
+        if not number:
+            return [said]
+        design, labels = made_up_numbers(self.encoding, number)
+        noised, plain = (percent(one._explained(design, labels)) for one in (self, self.plain()))
+        return [said, {"code": "fit-made-up-line", "rows": f"{number:,}", "noised": noised, "plain": plain}]
+
+    def plain(self) -> RegressionLearner:
+        """The same with next to no noise, for rows that are not private."""
+        if isinstance(self.settings, MomentsAlone):
+            return replace(self, settings=replace(self.settings, guarantee=ZCDP(10**9)))
+        return replace(self, settings=replace(self.settings, mu=Fraction(10**6)))
+
+    def _explained(self, design: Design, labels: Ints) -> float:
+        """The share of the variance of made-up labels that a fit to them explains; none where it is worse than that."""
+        found = self.measured(self._measured(design, labels))
+        weights = weights_of(found["moments"], found["at"], found["step"], found["damping"], 0.0)
+        left = labels / SCALE - design.dot(weights) / SCALE
+        return max(0.0, 1 - float((left**2).mean() / max((labels / SCALE).var(), 1e-9)))
 
     def learn(self, read: ReadRows, progress: Any = None) -> bytes:
         """Learn from the records of a table."""
         assert self.reader is not None, "made for records"
-        design, _, values = self.reader.read(read)
-        return self.train(design, values, progress=progress)
+        if isinstance(self.settings, MomentsAlone):
+            return self._kept(self.settings.measured(self._exact(read, self.reader), self.encoding))
+        design, _, labels = self.reader.read(read)
+        return self._measured(design, labels, progress=progress)
+
+    def _exact(self, read: ReadRows, reader: RecordReader) -> Ints:
+        """The moments of records: summed inside the engine, or some at a time."""
+        if (there := inside(read, reader)) is not None:
+            return there.moments(labelled=True)
+        exact = np.zeros((self.encoding.width + 1, self.encoding.width + 1), np.int64)
+
+        def add(design: Design, classes: NDArray[np.int32], labels: Ints) -> None:
+            nonlocal exact
+            exact += labelled(design, labels)
+
+        reader.each(read, add)
+        return exact
 
     def train(self, design: Design, values: Floats, entropy: Entropy = SYSTEM, progress: Any = None) -> bytes:
         """Learn from encoded rows; those whose label is no number are left out, each by itself."""
         if not np.isfinite(values).all():
             known = np.flatnonzero(np.isfinite(values))
             design, values = design.some(known), values[known]
-        labels = self.label.encoded(values).astype(np.int64)
-        found = corrected(design, labels, self.settings, entropy, progress)
+        return self._measured(design, self.label.encoded(values).astype(np.int64), entropy, progress)
+
+    def _measured(self, design: Design, labels: Ints, entropy: Entropy = SYSTEM, progress: Any = None) -> bytes:
+        if isinstance(self.settings, MomentsAlone):
+            return self._kept(self.settings.measured(labelled(design, labels), self.encoding, entropy))
+        return self._kept(corrected(design, labels, self.settings, entropy, progress))
+
+    def _kept(self, found: Corrected) -> bytes:
         kept = {"moments": upper(found.moments), "at": found.at.tolist(), "step": found.step.tolist()}
         return json.dumps(kept).encode()
 
     def measured(self, measurement: bytes) -> dict[str, Any]:
         """What was released, and how strongly it is damped: all that weights are made of."""
         kept, d = json.loads(measurement), self.encoding.width
-        sigma = float(self.settings.moments(self.encoding).noise.sigma)
+        sigma = self.settings.moments(self.encoding).deviation
+        damping = self.settings.first if isinstance(self.settings, MomentsAlone) else self.settings.damping
         return {
             "moments": symmetric(kept["moments"], d + 1),
             "at": np.array(kept["at"]),
             "step": np.array(kept["step"]),
-            "damping": damped(sigma, float(self.settings.damping), d),
+            "damping": damped(sigma, float(damping), d),
             "bounds": (self.label.low, self.label.high),
         }
 
@@ -90,7 +149,7 @@ class _Regression(RegressorMixin, PrivateModel):  # type: ignore[misc]
     """The base of linear regressions."""
 
     label_bounds: tuple[float, float] | None
-    steps: int
+    steps: int | None
 
     def _learner(
         self,
@@ -102,8 +161,21 @@ class _Regression(RegressorMixin, PrivateModel):  # type: ignore[misc]
         rows: int | None,
     ) -> RegressionLearner:
         self._alpha()  # refused before anything is paid
+        require_few((encoding.width + 1) ** 2)
         guarantee = self._guarantee
-        settings = Residuals(mu_of(guarantee), whole(self.steps, "steps", 1), copies=copies, neighbors=neighbors)
+        pure = isinstance(guarantee, PureDP)
+        steps = (0 if pure else STEPS) if self.steps is None else whole(self.steps, "steps", 0)
+        if steps > MOST_STEPS:
+            raise InvalidParameter(f"steps is above {MOST_STEPS:,}.", fix="Choose fewer.")
+        if steps and pure:
+            raise InvalidParameter(
+                "Steps along residuals need Gaussian noise, which an epsilon alone does not pay for.",
+                fix="Leave steps out, for moments alone; or give delta too.",
+                code="needs-delta",
+            )
+        settings: Residuals | MomentsAlone = MomentsAlone(guarantee, copies, neighbors)
+        if steps:
+            settings = Residuals(mu_of(guarantee), steps, copies=copies, neighbors=neighbors)
         return RegressionLearner(reader, encoding, self._target(reader, label), settings, guarantee)
 
     def _target(self, reader: RecordReader | None, label: RecordColumn | None) -> NumberFeature:
@@ -115,8 +187,9 @@ class _Regression(RegressorMixin, PrivateModel):  # type: ignore[misc]
                 raise InvalidParameter(
                     "The table declares the label's bounds.", fix="Leave label_bounds out, or use fit(X, y)."
                 )
-            low, high = label.bounds
-            return NumberFeature(label.name, float(low), float(high))
+            found = feature_of(label)
+            assert isinstance(found, NumberFeature)
+            return found
         bounds = self.label_bounds
         if bounds is None or len(tuple(bounds)) != 2:
             raise InvalidParameter(
@@ -173,12 +246,13 @@ class _Regression(RegressorMixin, PrivateModel):  # type: ignore[misc]
 class LinearRegression(_Regression):
     """Linear regression by least squares, learned with differential privacy.
 
-    The guarantee is ``epsilon`` with ``delta``, or ``rho``.  From a table: ``curator.fit(model, "adult", features=[…],
-    label="hours")``, where all bounds are the table's.  From arrays: ``bounds`` and ``label_bounds`` are declared here,
-    ``keys`` for columns of a frame that hold keys; with ``curator`` it is charged to its ``table``.
+    The guarantee is ``epsilon`` alone, with ``delta``, or ``rho``.  From a table: ``curator.fit(model, "adult",
+    features=[…], label="hours")``, where all bounds are the table's.  From arrays: ``bounds`` and ``label_bounds``
+    are declared here, ``keys`` for columns of a frame that hold keys; with ``curator`` it is charged to its ``table``.
 
     Noisy moments of features and label give first weights, damped by what their noise can reach [Wan18]; ``steps``
-    noisy steps along the residuals, in coordinates that the moments make uncorrelated, correct them.
+    noisy steps along the residuals, in coordinates that the moments make uncorrelated, correct them: five, or none for
+    an epsilon alone.  Without steps all that is read are sums, which are worked out inside the engine of a table.
 
     Guarantee: what is said in ``privacy_``, for one unit of the table, or one row of the arrays
     (docs/proofs/learn-sums.md).
@@ -202,7 +276,7 @@ class LinearRegression(_Regression):
         keys: Keys | None = None,
         curator: Curator | None = None,
         table: str | None = None,
-        steps: int = 5,
+        steps: int | None = None,
     ) -> None:
         self.epsilon, self.delta, self.rho = epsilon, delta, rho
         self.bounds, self.label_bounds, self.keys = bounds, label_bounds, keys
@@ -236,7 +310,7 @@ class Ridge(_Regression):
         keys: Keys | None = None,
         curator: Curator | None = None,
         table: str | None = None,
-        steps: int = 5,
+        steps: int | None = None,
     ) -> None:
         self.alpha = alpha
         self.epsilon, self.delta, self.rho = epsilon, delta, rho

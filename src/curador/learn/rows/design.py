@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from curador.learn.rows.encoding import SCALE, Encoding, Floats, Ints
 
-BLOCK = 1 << 13
-"""Rows that are laid out densely at a time: few enough for the cache."""
+BLOCK, BLOCK_CELLS = 1 << 13, 1 << 24
+"""Rows that are laid out densely at a time, few enough for the cache; and cells, where there are many columns."""
 
 PIECE = 1 << 16
 """Rows whose margins and slopes are worked out at a time."""
@@ -46,8 +46,9 @@ class Design:
     def blocks(self) -> Iterator[tuple[slice, Floats]]:
         """The rows laid out densely, some at a time, each with its place."""
         d = self.encoding.width
-        for start in range(0, len(self), BLOCK):
-            part = slice(start, min(start + BLOCK, len(self)))
+        rows = max(1, min(BLOCK, BLOCK_CELLS // d))
+        for start in range(0, len(self), rows):
+            part = slice(start, min(start + rows, len(self)))
             numbers, codes = self.numbers[part], self.codes[part]
             dense = np.zeros((len(numbers), d))
             dense[:, : numbers.shape[1]] = numbers

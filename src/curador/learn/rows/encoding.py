@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import repeat
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +25,15 @@ MOST_KEYS = 10_000
 
 MOST_FEATURES = 2000
 """The most features of a model: of so many, margins are exact in doubles."""
+
+MOST_COLUMNS = 1 << 15
+"""The most columns of a model: every key is one, and every row is compared with it."""
+
+MOST_NUMBERS = 1 << 22
+"""The most numbers that a model measures at once: columns times columns, or columns times classes."""
+
+MOST_CLASSES = 256
+"""The most classes of a model: each row is compared with every one."""
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -64,6 +74,20 @@ class NumberFeature:
         return np.asarray(
             np.clip(np.where(np.isfinite(values) & np.isfinite(x), x, 0.0), -SCALE, SCALE).astype(np.int16)
         )
+
+
+def placed(places: Ints, steps: int) -> NDArray[np.int16]:
+    """Places between the bounds, from 0 to ``steps``, on the grid of a number; -1, which is missing, is its middle.
+
+    In whole numbers, of two equally near the even one: what :meth:`NumberFeature.encoded` gives the same numbers
+    (docs/proofs/learn.md, 1), and what an engine works out by itself.
+
+    >>> placed(np.array([0, 1, 2, 4096, -1]), 4096).tolist()
+    [-1024, -1024, -1023, 1024, 0]
+    """
+    whole, left = np.divmod(places * (4 * SCALE) + steps, 2 * steps)
+    found = whole - ((left == 0) & (whole % 2 == 1)) - SCALE
+    return np.asarray(np.where(places < 0, 0, found).astype(np.int16))
 
 
 @dataclass(frozen=True)
@@ -107,6 +131,10 @@ class Encoding:
             raise InvalidParameter("A model has at least one feature.", fix="Name its features.")
         if len(self.features) > MOST_FEATURES:
             raise InvalidParameter(f"A model has at most {MOST_FEATURES:,} features.", fix="Use fewer.")
+        if self.width > MOST_COLUMNS:
+            raise InvalidParameter(
+                f"These features have {self.width:,} columns, and the most is {MOST_COLUMNS:,}.", fix="Use fewer keys."
+            )
         if len({f.name for f in self.features}) < len(self.features):
             raise InvalidParameter("Two features have one name.", fix="Name each of them once.")
 
@@ -143,6 +171,21 @@ class Encoding:
         return (len(self.features) + 1) * SCALE**2
 
 
+def require_few(numbers: int, most: int = MOST_NUMBERS) -> None:
+    """Refuse what would take more memory and time than anybody has; called before anything is tried or paid for.
+
+    >>> require_few(10**9)
+    Traceback (most recent call last):
+    curador.errors.InvalidParameter: A model of so many columns, classes or clusters would work with ...
+    """
+    if numbers > most:
+        raise InvalidParameter(
+            f"A model of so many columns, classes or clusters would work with {numbers:,} numbers at once, and the "
+            f"most is {most:,}.",
+            fix="Use fewer features, keys, bins, classes or clusters.",
+        )
+
+
 def codes(values: Sequence[object] | NDArray[np.object_], keys: Sequence[object]) -> NDArray[np.int32]:
     """The number of each value among the keys, or -1.
 
@@ -150,7 +193,10 @@ def codes(values: Sequence[object] | NDArray[np.object_], keys: Sequence[object]
     [1, -1, 0]
     """
     place = {key: i for i, key in enumerate(keys)}
-    found = np.full(len(values), -1, np.int32)
+    try:
+        return np.array(list(map(place.get, values, repeat(-1))), np.int32)
+    except Exception:  # noqa: BLE001  some value cannot be a key; then one by one
+        found = np.full(len(values), -1, np.int32)
     for i, value in enumerate(values):
         try:
             found[i] = place.get(value, -1)

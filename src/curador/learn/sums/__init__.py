@@ -7,4 +7,5 @@ Reading order:
 * noise — Laplace or Gaussian, whichever is less
 * classes — counts and sums by class
 * centres — centres of clusters, grown from noisy sums
+* inside — the same sums worked out inside the engine of a table
 """

@@ -17,12 +17,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from curador.learn.rows.design import Design
-from curador.learn.rows.encoding import SCALE, Floats
+from curador.learn.rows.encoding import SCALE, Floats, Ints
 from curador.learn.sums.classes import ClassSums
 from curador.noise import SYSTEM, Entropy
 
 FEWEST = 3.0
 """A centre whose noisy count is below so many deviations of its noise is given up."""
+
+SumsAt = Callable[[Floats], Ints]
+"""The exact sums of the rows that are nearest to each of some centres."""
 
 HALVES = 2 / np.pi
 """What splitting a bell curve in the middle takes of its variance."""
@@ -120,7 +123,7 @@ def merged(found: list[Cluster], wanted: int) -> Floats:
 
 
 def centred(
-    design: Design,
+    exact: SumsAt,
     sums: ClassSums,
     wanted: int,
     entropy: Entropy = SYSTEM,
@@ -134,7 +137,7 @@ def centred(
     lowest = np.append(np.full(p, -1.0), np.zeros(d - p))
     at = np.zeros((1, d))
     for step in range(sums.rounds):
-        noisy = np.asarray(sums.noise.release(sums.exact(design, nearest(design, at)), entropy=entropy))
+        noisy = np.asarray(sums.noise.release(exact(at), entropy=entropy))
         found = clusters(noisy[: len(at)], sums)
         if step < 3:
             at = np.array([c.mean for c in grown(found, growth(wanted)[step], lowest)])

@@ -20,11 +20,11 @@ from curador.learn.descent.whitened import FINE, HEAVIEST, MAP_BITS, caps, clip_
 from curador.learn.pricing import deviation_for
 from curador.learn.rows.design import Design
 from curador.learn.rows.encoding import SCALE, Encoding, Floats, Ints
-from curador.learn.sums.moments import Moments, labelled
+from curador.learn.sums.moments import LaplaceMoments, Moments, labelled, moments_for
 from curador.mechanisms.gaussian import Gaussian
 from curador.noise import SYSTEM, Entropy
 from curador.numbers import sqrt_up
-from curador.privacy import Neighbors
+from curador.privacy import Guarantee, Neighbors
 
 
 @dataclass(frozen=True)
@@ -63,6 +63,32 @@ class Residuals:
     def event(self, encoding: Encoding) -> Event:
         """All that is run, as one event."""
         return compose(self.moments(encoding).noise.event, self.gradients(encoding).event * self.steps)
+
+
+@dataclass(frozen=True)
+class MomentsAlone:
+    """The settings of a regression from noisy moments and nothing else: all that is read are sums."""
+
+    guarantee: Guarantee
+    copies: int = 1
+    neighbors: Neighbors = Neighbors.ADD_REMOVE
+    first: Fraction = Fraction(1, 2)
+
+    def moments(self, encoding: Encoding) -> Moments | LaplaceMoments:
+        """The noisy moments of columns and label."""
+        width, most = encoding.width + 1, encoding.most + SCALE**2
+        return moments_for(self.guarantee, width, most, self.copies, self.neighbors)
+
+    def event(self, encoding: Encoding) -> Event:
+        """What is run."""
+        return self.moments(encoding).noise.event
+
+    def measured(self, exact: Ints, encoding: Encoding, entropy: Entropy = SYSTEM) -> Corrected:
+        """Noisy moments, and the weights that they give."""
+        of_moments = self.moments(encoding)
+        noisy = of_moments.release(exact, entropy)
+        at = solved(noisy, damped(of_moments.deviation, float(self.first), encoding.width))
+        return Corrected(noisy, np.clip(at, -HEAVIEST, HEAVIEST), np.zeros(encoding.width))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
