@@ -7,6 +7,7 @@ STAMP  := $(VENV)/.installed
 TESTED := $(VENV)/.installed-for-tests
 BENCH  ?=
 FUZZ   ?=
+AUDIT  ?=
 FUZZ_MINUTES ?= 10
 
 # Numbers here come from small arrays: more threads only make timings and memory unsteady.
@@ -14,7 +15,7 @@ export OMP_NUM_THREADS := 1
 export OPENBLAS_NUM_THREADS := 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo install lint types data figures test test-slow fuzz bench constraints clean
+.PHONY: demo install lint types data figures test test-slow fuzz audit bench constraints clean
 
 demo: install
 	$(VENV)/bin/curador demo
@@ -34,7 +35,7 @@ $(STAMP): pyproject.toml constraints.txt | $(PY)
 
 # What only tests and benchmarks need: scikit-learn, drivers, Spark, plots, tools.
 $(TESTED): $(STAMP)
-	$(PY) -m pip install --quiet -c constraints.txt --no-build-isolation -e '.[learn,plots,postgres,spark,dev]'
+	$(PY) -m pip install --quiet -c constraints.txt --no-build-isolation -e '.[learn,plots,postgres,server,spark,dev]'
 	touch $@
 
 lint: $(TESTED)
@@ -67,6 +68,12 @@ test-slow: $(TESTED)
 # make fuzz FUZZ='tests/noise -k laplace' FUZZ_MINUTES=60
 fuzz: $(TESTED)
 	$(PY) -m tests.fuzz $(FUZZ_MINUTES) $(FUZZ)
+
+# Attacks at length: everything in tests/audit, the tester with fresh bytes on every mechanism, question and local task,
+# then peers in environments of their own.  A part of a name only: make audit AUDIT=sparse
+audit: $(TESTED) data
+	PYTHONHASHSEED=0 $(PY) -m pytest -n 2 --dist loadgroup tests/audit
+	$(PY) -m tests.audit_long $(AUDIT)
 
 # One file only: make bench BENCH=noise
 bench: $(TESTED)

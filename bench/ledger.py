@@ -126,9 +126,9 @@ def counted(ledger: Book) -> Iterator[dict[str, int]]:
         calls["commit"] += 1
         commit()
 
-    def marking(*what: Any) -> None:
-        mark(*what)
+    def marking(*what: Any) -> Any:
         calls["mark"] += 1
+        return mark(*what)
 
     store._commit, store.anchor.mark = committing, marking
     try:
@@ -176,9 +176,9 @@ def slowed(ledger: Book, seconds: float) -> Book:
         commit()
         time.sleep(seconds)
 
-    def slow_mark(*what: Any) -> None:
+    def slow_mark(*what: Any) -> Any:
         time.sleep(seconds)
-        mark(*what)
+        return mark(*what)
 
     store._commit, store.anchor.mark = slow_commit, slow_mark
     return ledger

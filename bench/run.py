@@ -18,7 +18,8 @@ from bench.cases import Case, Code
 from bench.sides import OURS, PEERS, ROOT, PeerMissing, interpreter, measure, version
 
 PAGE = ROOT / "docs" / "benchmarks.md"
-MACHINERY = {"cases", "report", "run", "sides", "visits", "worker"}
+AUDITED = {"audit_cases", "audit_peers", "audit_worker"}
+MACHINERY = {*AUDITED, "cases", "learn_peers", "learn_sums", "report", "run", "sides", "visits", "worker"}
 LEAST_ROUNDS = 5
 
 

@@ -4,7 +4,8 @@
     python examples/homework.py
 
 What is learned from is Adult's official training part, by the bounds and keys of its codebook; what is measured is the
-official test part.  A ledger in memory counts every step; with ``--ledger FILE`` it is kept.
+official test part.  A ledger in memory counts every step; with ``--ledger FILE`` it is kept.  What attackers find of
+who was in these models is measured by examples/homework_membership.py.
 """
 
 from __future__ import annotations

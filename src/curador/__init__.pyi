@@ -23,6 +23,7 @@ from .errors import LedgerBroken as LedgerBroken
 from .errors import LedgerFailed as LedgerFailed
 from .errors import NotPromised as NotPromised
 from .errors import QuestionRefused as QuestionRefused
+from .ledger.access import Access as Access
 from .ledger.contract import Balance as Balance
 from .ledger.contract import Charge as Charge
 from .ledger.contract import Decision as Decision
@@ -89,6 +90,7 @@ from .query.plan.plan import Plan as Plan
 from .query.tables.columns import Column as Column
 from .query.tables.table import Table as Table
 from .query.tables.table import Tree as Tree
+from .remote.curator import connect as connect
 
 __version__: str
 __all__: list[str]

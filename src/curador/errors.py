@@ -95,6 +95,10 @@ class LedgerBroken(CuradorError):
     """The ledger was rolled back to an older state or tampered with; nothing can be bought from it."""
 
 
+class NotAllowed(CuradorError):
+    """A caller of a server without a token that opens this; never which of the reasons it was."""
+
+
 class CollectorFailed(CuradorError):
     """A collector's folder cannot be read or written: missing, full, in use, damaged, or for another task."""
 

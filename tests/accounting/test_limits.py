@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import curador.accounting as acc
-from curador.accounting import events, optimal
+from curador.accounting import events, optimal, theorems
 from curador.accounting.events import Event, event_from_json, made
 from curador.accounting.pld import extremes
 from curador.accounting.pld.extremes import in_both_orders
@@ -190,6 +190,13 @@ STRANGE: dict[str, Callable[[], object]] = {
     ),
     "tolerance a": lambda: acc.epsilon(2 * ev.LaplaceNoise(1, 1), 1e-6, tolerance="a"),  # type: ignore[arg-type]
     "tolerance None": lambda: acc.epsilon(2 * ev.LaplaceNoise(1, 1), 1e-6, tolerance=None),  # type: ignore[arg-type]
+    "batches beyond doubles": lambda: theorems.BallsInBins(ev.GaussianNoise(1, 1), 10**400),
+    "shuffled batches beyond doubles": lambda: theorems.ShuffledBatches(ev.GaussianNoise(1, 1), 10**400),
+    "units beyond doubles": lambda: acc.epsilon(
+        theorems.TruncatedPoissonSampled(ev.GaussianNoise(1, 1), Fraction(1, 100), 10**400, 2 * 10**400), 1e-6
+    ),
+    "a tree beyond memory": lambda: theorems.tree_encoder(5000),
+    "no laws": lambda: theorems.LawPair(None, None),  # type: ignore[arg-type]
     "a point that is no number": lambda: acc.profile(ev.GaussianNoise(1, 1), ["a"]),
 }
 

@@ -19,7 +19,7 @@ from typer.testing import CliRunner
 from curador import __version__
 from curador.cli.app import app
 from curador.cli.opening import BALANCES
-from curador.cli.screen import console, print_refusal
+from curador.cli.screen import console, ended, print_refusal
 from curador.errors import CuradorError, InvalidParameter
 
 Invoke = Callable[..., str]
@@ -92,7 +92,11 @@ def test_all_commands_are_there() -> None:
         ("ledger", "verify"),
     ]
     local = [("local", name) for name in ("new-task", "simulate", "collect", "estimate", "compare", "client")]
-    assert set(COMMANDS) == {*first, *then, ("ledger", "redeclare"), ("ledger", "restore"), *local}
+    attacks = ("mechanism", "query", "model", "service", "local", "reconstruct", "link", "game")
+    audit = [("audit", name) for name in attacks]
+    server = [("serve",), ("token", "new"), ("token", "list"), ("token", "end")]
+    ledger = [("ledger", "redeclare"), ("ledger", "restore")]
+    assert set(COMMANDS) == {*first, *then, *ledger, *local, *audit, *server}
 
 
 @pytest.mark.parametrize("path", COMMANDS, ids=" ".join)
@@ -111,7 +115,8 @@ def test_every_command_shows_an_example_that_it_understands_and_gives_json(path:
 @pytest.mark.parametrize("path", COMMANDS, ids=" ".join)
 def test_commands_that_need_a_study_name_it_in_the_same_way(path: tuple[str, ...]) -> None:
     studies = [p for p in COMMANDS[path].params if p.name == "study"]
-    assert len(studies) == (path[0] not in ("demo", "init", "publish", "local", "predict"))
+    without = path[0] in ("demo", "init", "publish", "local", "predict", "audit", "serve")
+    assert len(studies) == (not without or path in (("audit", "query"), ("audit", "model")))
     for option in studies:
         assert (option.opts, str(option.default)) == (["--study", "-s"], "study.toml")
 
@@ -155,6 +160,16 @@ def test_a_refusal_is_one_message_and_code_1(tmp_path: Path) -> None:
     assert json.loads(told_json.stderr)["error"]["kind"] == "InvalidParameter"
     assert run("ask").returncode == 2
     assert run("asks").returncode == 2
+
+
+def test_declarations_that_were_asked_for_are_an_answer(capsys: pytest.CaptureFixture[str]) -> None:
+    told = InvalidParameter("Tables: visits.", fix="Ask about one.", code="declarations")
+    assert ended(told, as_json=False) == 0
+    assert ended(told, as_json=True) == 0
+    assert ended(InvalidParameter("No.", fix="Look."), as_json=False) == 1
+    shown = capsys.readouterr()
+    assert shown.out.startswith("Tables: visits.\n{")
+    assert shown.err.startswith("No.")
 
 
 def test_a_refusal_is_told_with_what_remains(capsys: pytest.CaptureFixture[str]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import json
 import subprocess
 import sys
 from functools import wraps
@@ -61,8 +62,8 @@ def test_what_is_not_plain_is_left_to_the_other_parser(line: list[str]) -> None:
 
 def test_a_refusal_is_one_message_and_heavy_parsers_are_not_loaded(tmp_path: Path) -> None:
     code = (
-        "import sys; from curador.cli.start import main\n"
-        "try: main()\n"
+        "import sys; from curador.cli.start import run\n"
+        "try: run()\n"
         "finally: print([x for x in ('pydantic', 'curador.cli.app') if x in sys.modules])"
     )
     for line, loaded in ((PLAIN[0], "[]"), (["budget"], "['pydantic', 'curador.cli.app']")):
@@ -71,3 +72,20 @@ def test_a_refusal_is_one_message_and_heavy_parsers_are_not_loaded(tmp_path: Pat
         )
         assert (done.returncode, done.stdout.strip()) == (1, loaded)
         assert "To do:" in done.stderr
+
+
+def test_a_process_that_ends_at_once_has_printed_all_of_its_answer(tmp_path: Path) -> None:
+    keys = [f"key-{i}" for i in range(3000)]  # far more than a pipe holds
+    columns = f"columns = {{ k = {{ type = 'text', keys = {keys} }} }}"
+    (tmp_path / "study.toml").write_text(
+        f"[tables.t]\nsource = 't.csv'\nunit = 'row'\n{columns}\n[budget]\nepsilon = 1\n"
+    )
+    (tmp_path / "t.csv").write_text("k\nkey-1\n")
+    code = "from curador.cli.start import main\nmain()"
+    asked = ["ask", "SELECT k, COUNT(*) AS n FROM t GROUP BY k", "--epsilon", "0.1", "--json"]
+    done = subprocess.run(
+        [sys.executable, "-c", code, *asked], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert len(done.stdout) > 1 << 16
+    assert len(json.loads(done.stdout)["columns"]["k"]) == len(keys)

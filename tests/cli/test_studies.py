@@ -29,6 +29,7 @@ from curador.mechanisms.base import KINDS
 from curador.query.tables.columns import Kind
 from curador.query.tables.sources import read_source
 from curador.query.tables.table import SETTINGS
+from curador.server.gate.settings import Settings
 from tests.cli import test_cli
 from tests.cli.test_cli import Invoke, run
 
@@ -521,7 +522,8 @@ def test_every_setting_of_a_study_file_is_documented() -> None:
     settings = set(re.findall(r"^\| `(\w+)` \|", page, re.M))
     policy = {field.name for field in fields(Policy)}
     other = {"epsilon", "delta", "rho", "levels", "children", "address", "keep", "group", "expires"}
-    assert settings == {*TABLE_SETTINGS, *SETTINGS, *policy, *other}
+    server = {field.name for field in fields(Settings)}
+    assert settings == {*TABLE_SETTINGS, *SETTINGS, *policy, *other, *server}
     assert {name.split(".")[0] for name in re.findall(r"^## .*?`\[([\w.]+)\]`", page, re.M)} >= {*SECTIONS} - {
         "analysts"
     }

@@ -16,7 +16,7 @@ import pytest
 from curador.curator.curator import Curator
 from curador.curator.releases.release import Release
 from curador.curator.study.file import Analyst
-from curador.errors import BudgetExceeded, CuradorError, InvalidParameter
+from curador.errors import BudgetExceeded, CuradorError, InvalidParameter, QuestionRefused
 from curador.privacy import ZCDP, ApproxDP, PureDP
 from curador.query.aggregates.counts import count
 from curador.query.aggregates.sums import sum_
@@ -293,3 +293,32 @@ def test_a_batch_over_two_tables_is_the_same_in_either_order() -> None:
     asked = {"a": "SELECT COUNT(*) AS n FROM s", "b": COUNT}
     curator.publish(curator.batch(asked, epsilon=1))
     assert curator.publish(curator.batch(dict(reversed(asked.items())), epsilon=1)).repeated
+
+
+BY_AGE = "SELECT age, {} FROM t GROUP BY age"
+SUMS = ", ".join(f"SUM(age + {i}) AS s{i}" for i in range(90))
+LATER = ", ".join(f"COUNT(*) + {i} AS s{i}" for i in range(90))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"SELECT age, age % 100 AS b, {SUMS} FROM t GROUP BY age, b",
+        f"SELECT age, age % 120 AS b, {LATER} FROM t GROUP BY age, b",
+        f"SELECT age, age % 100 AS b, {SUMS[:900].rpartition(',')[0]} FROM t GROUP BY GROUPING SETS ((age, b), (age))",
+        f"SELECT age, age % 30 AS b, QUANTILE(age, [{', '.join(str(i / 100) for i in range(1, 50))}]) AS q FROM t "
+        "GROUP BY age, b",
+    ],
+    ids=["sums", "derived", "sets", "quantiles"],
+)
+def test_answers_that_no_memory_holds_are_refused_for_nothing(text: str) -> None:
+    """However little they would cost: one of hundreds of gigabytes ended everybody's curator."""
+    columns = {"age": {"type": "integer", "bounds": [0, 999]}}
+    curator = Curator({"t": Table(pa.table({"age": [1]}), columns=columns)}, budget=PureDP(100))
+    with pytest.raises(QuestionRefused, match="the most is 10,000,000"):
+        curator.sql(text, epsilon="1e-9")
+    large = BY_AGE.format(SUMS.replace("age +", "age -"))
+    curator.batch({"one": large}, epsilon=1)
+    with pytest.raises(QuestionRefused, match="the most is 10,000,000"):
+        curator.batch({str(i): large for i in range(60)}, epsilon=1)
+    assert curator.history() == ()

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import copy
+import json
 import pickle
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pytest
+from joblib import parallel_config
 
 from curador import ApproxDP, BudgetExceeded, CuradorError, Curator, EngineFailed, InvalidParameter, Table
-from curador.learn import LinearSVC, LogisticRegression
+from curador.accounting.calibration import keeps
+from curador.learn import ChargedAccuracy, LinearSVC, LogisticRegression
 from curador.learn.descent.whitened import Whitened
+from curador.learn.models.linear import LinearLearner
 
 COLUMNS: dict[str, Any] = {
     "id": "integer",
@@ -120,9 +124,23 @@ def test_a_person_with_several_rows_is_one_unit() -> None:
     assert right(found) > 0.8
 
 
-def test_dp_sgd_refuses_units_of_several_rows() -> None:
-    with pytest.raises(InvalidParameter, match="samples rows"):
-        fitted(held(unit="id", contribution=2), model(solver="sgd", rows=4000))
+def test_dp_sgd_pays_for_all_rows_of_a_person() -> None:
+    """Each row has its own coin; what is promised is the person's, of whom some rows are drawn and others not."""
+    curator = held(unit="id", contribution=2)
+    settings: dict[str, Any] = {"solver": "sgd", "rows": 4000, "steps": 20, "sample_rate": "1/16"}
+    run = curator.training(model(**settings), "people", features=FEATURES, label="rich")
+    alone = held().training(model(**settings), "people", features=FEATURES, label="rich")
+    assert isinstance(run.learner, LinearLearner)
+    assert isinstance(alone.learner, LinearLearner)
+    more = float(run.learner.settings.noise_multiplier / alone.learner.settings.noise_multiplier)  # type: ignore[union-attr]
+    assert 1.5 < more < 2  # two rows are seldom drawn together, so it is less than twice the noise
+    assert keeps(run.event, ApproxDP(1, 1e-5))
+    assert not keeps(run.event, ApproxDP(0.99, 1e-5))
+    assert "group-sampled" in json.dumps(run.event.to_json())
+    found = fitted(curator, model(**settings))
+    assert found.privacy_.unit == "id"
+    assert right(found) > 0.7
+    assert curator.budget().remaining == ApproxDP(2, 9e-5)
 
 
 @pytest.mark.parametrize("data", ["empty", "one class", "no labels", "missing"])
@@ -220,14 +238,55 @@ class TestArrays:
             one.fit(rows[["age"]], rows["rich"])
         assert len(curator.history()) == 3
 
-    def test_a_search_charges_every_fit(self) -> None:
+    def test_a_search_charges_every_fit_and_every_score(self) -> None:
+        """From several threads too; the best model answers about rows once its curator is taken off."""
         from sklearn.model_selection import GridSearchCV
 
         curator, rows = held(), people().to_pandas()
-        of = LogisticRegression(0.25, 1e-5, bounds=(0, 100), classes=["no", "yes"], curator=curator)
-        found = GridSearchCV(of, {"clip": [1, 3]}, cv=2, scoring="accuracy", refit=True)
-        found.fit(rows[["age"]], rows["rich"])
-        assert len(curator.history()) == 5
+        of = LogisticRegression("0.25", 1e-5, bounds=(0, 100), classes=["no", "yes"], curator=curator)
+        found = GridSearchCV(of, {"clip": [1, 3]}, cv=2, scoring=ChargedAccuracy("0.25"))
+        with parallel_config("threading", n_jobs=2):
+            found.fit(rows[["age"]], rows["rich"])
+        assert len(curator.history()) == 9
+        assert curator.budget().remaining == ApproxDP(3 - 5 * 0.25 - 4 * 0.25, 5e-5)
+        assert found.best_score_ > 0.8
+        with pytest.raises(InvalidParameter, match="clone with a curator"):
+            found.predict(rows[["age"]])
+        assert len(found.best_estimator_.set_params(curator=None).predict(rows[["age"]])) == len(rows)
+
+    @pytest.mark.parametrize("scoring", ["accuracy", "roc_auc", "neg_log_loss", None])
+    def test_a_validation_that_spends_nothing_is_refused(self, scoring: str | None) -> None:
+        from sklearn.model_selection import cross_val_predict, cross_val_score
+
+        curator, rows = held(), people(400).to_pandas()
+        of = LogisticRegression("0.25", 1e-5, bounds=(0, 100), classes=["no", "yes"], curator=curator)
+        with pytest.raises(InvalidParameter, match="private"):
+            cross_val_score(of, rows[["age"]], rows["rich"], cv=2, scoring=scoring, error_score="raise")
+        with pytest.raises(InvalidParameter, match="clone with a curator"):
+            cross_val_predict(of, rows[["age"]], rows["rich"], cv=2)
+        assert len(curator.history()) >= 2  # what was fitted is paid
+
+    def test_a_search_stops_where_the_budget_ends(self) -> None:
+        from sklearn.model_selection import GridSearchCV
+
+        curator, rows = held(), people(400).to_pandas()
+        of = LogisticRegression("0.9", 1e-5, bounds=(0, 100), classes=["no", "yes"], curator=curator)
+        search = GridSearchCV(of, {"clip": [1, 3]}, cv=2, scoring=ChargedAccuracy("0.1"), error_score="raise")
+        with pytest.raises(BudgetExceeded):
+            search.fit(rows[["age"]], rows["rich"])
+        assert len(curator.history()) == 6
+
+    def test_a_score_of_arrays_is_bought_as_one_of_a_table(self) -> None:
+        curator, rows = held(), people().to_pandas()
+        of = model(bounds=(0, 100), classes=["no", "yes"], curator=curator).fit(rows[["age"]], rows["rich"])
+        score = of.charged_score(rows[["age"]], [*rows["rich"][:-1], "?"], "0.5")
+        right = float((of.predict(rows[["age"]]) == rows["rich"]).mean())
+        low, high = score.interval(0.999)
+        assert low <= right <= high
+        assert curator.budget().remaining == ApproxDP(1.5, 9e-5)
+        of.curator = None
+        with pytest.raises(InvalidParameter, match="nothing is charged"):
+            of.charged_score(rows[["age"]], rows["rich"], 1)
 
     def test_a_score_of_arrays_is_refused_with_a_curator(self) -> None:
         rows = people().to_pandas()

@@ -74,8 +74,8 @@ class Statements:
         self.draw = draw
 
     def statement(self) -> str:
-        kinds = (self.per_unit, self.per_unit, self.further, self.nested, self.listed, self.together, self.joined)
-        return self.draw.choice(kinds)()
+        kinds = [self.per_unit, self.per_unit, self.further, self.nested, self.listed, self.together, self.joined]
+        return self.draw.choice([*kinds, self.beside])()
 
     # -- parts
 
@@ -165,6 +165,21 @@ class Statements:
                 f"(SELECT pid, COUNT(*) AS p, SUM(p) AS q FROM ({rows}) a GROUP BY pid) t", ["p", "q"], []
             )
         return self.asked(f"({rows}) t", ["p"], ["k"])
+
+    def beside(self) -> str:
+        how = self.draw.choice(["JOIN", "LEFT JOIN"])
+        one, other = (
+            f"({self.inner()}) t",
+            f"(SELECT person, COUNT(*) AS c FROM stays GROUP BY person{self.maybe(' HAVING COUNT(*) > 1')}) o",
+        )
+        sources = {
+            f"stays {how} {one} ON t.pid = stays.person": (["p", "nights"], ["place"], "stays.person"),
+            f"visits {how} {other} ON o.person = visits.pid": (["c", "age"], ["town"], "visits.pid"),
+            f"{one} {how} {other} ON t.pid = o.person": (["p", "c"], [], "t.pid"),
+        }
+        source = self.draw.choice(list(sources))
+        values, groups, id = sources[source]
+        return self.asked(source, values, groups, f" WHERE {id} IS NOT NULL")
 
     def joined(self) -> str:
         sources = [

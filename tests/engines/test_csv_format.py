@@ -140,7 +140,16 @@ def test_what_is_no_table_is_refused_at_opening_with_one_message(tmp_path: Path,
     with pytest.raises(InvalidParameter) as refused:
         engine.check({"t": Table(str(path), columns={"town": "text"}, csv=csv or None)})
     assert refused.value.code == "csv-unreadable"
+    assert "iconv -f windows-1252" in refused.value.fix  # the words are the same whatever is wrong
     engine.close()
+
+
+@pytest.mark.parametrize("name", ["windows-1252", "CP1252", "ansi"])
+def test_the_encoding_of_spreadsheets_is_refused_with_the_way_out(name: str) -> None:
+    with pytest.raises(InvalidParameter) as refused:
+        CsvFormat(encoding=name)
+    assert "windows-1252 is not read" in refused.value.what
+    assert "iconv -f windows-1252" in refused.value.fix
 
 
 @pytest.mark.parametrize("damage", ["cut", "checksum", "garbage"])

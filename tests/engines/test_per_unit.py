@@ -107,6 +107,10 @@ AWKWARD = [
     UNION ALL SELECT who, name, height * 2.5 FROM people) t GROUP BY free""",
     """SELECT AVG(p) AS p, COUNT(*) AS n FROM (SELECT id, SUM(pay) AS p FROM visits GROUP BY id) t
     JOIN people ON t.id = who WHERE height IS NOT NULL""",
+    """SELECT COUNT(*) AS n, SUM(p) AS p, AVG(GREATEST(LEAST(r, 9), -9)) AS r, SUM(height) AS h FROM people
+    LEFT JOIN (SELECT id, SUM(pay) AS p, SUM(raw) AS r FROM visits GROUP BY id HAVING COUNT(*) > 1) t ON t.id = who""",
+    """SELECT ok, COUNT(*) AS n, SUM(pay - m) AS s FROM visits JOIN (SELECT id, MAX(pay) AS m FROM visits GROUP BY id) t
+    USING (id) WHERE m > 0 GROUP BY ok""",
     """SELECT COUNT(*) AS n, SUM(m) AS m FROM (SELECT free, MAX(k) AS m
     FROM (SELECT free, town, COUNT(*) AS k FROM named GROUP BY free, town) a GROUP BY free) t""",
     """SELECT k, SUM(n) AS n FROM (SELECT id, k, SUM(one) AS n FROM (SELECT id, 1 AS one, 'here' AS k FROM visits

@@ -89,6 +89,10 @@ INNER = nt.select({"a": A}, S0, fence=True)
 LAYERS: list[tuple[nt.Select, str]] = [
     (nt.select({"a": A, "b": A}, S0, where=B), 'SELECT "a", "a" AS "b" FROM t AS "s0" WHERE "b"""'),
     (nt.select({"n": nt.rows()}, S0, group=["a", "b"]), 'SELECT COUNT(*) AS "n" FROM t AS "s0" GROUP BY "a", "b"'),
+    (
+        nt.select({"n": nt.rows()}, S0, sets=[["a", "b"], ["a"]]),
+        'SELECT COUNT(*) AS "n" FROM t AS "s0" GROUP BY GROUPING SETS (("a", "b"), ("a"))',
+    ),
     (nt.select({"a": A}, INNER), 'SELECT "a" FROM (SELECT "a" FROM t AS "s0" OFFSET 0) AS "a"'),
     (nt.select({"a": A}, S0, joins=[nt.join(S0, A)]), 'SELECT "a" FROM t AS "s0" JOIN t AS "s0" ON "a"'),
     (

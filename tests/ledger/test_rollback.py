@@ -85,8 +85,12 @@ def refused(*acts: Callable[[], object]) -> None:
         assert found.value.code in ("ledger-lost-entries", "ledger-behind-anchor")
 
 
-def test_every_process_sees_it_at_its_next_act(address: dict[str, Any], copies: Copies) -> None:
+@pytest.mark.parametrize("beside", [True, False])
+def test_every_process_sees_it_at_its_next_act(
+    address: dict[str, Any], copies: Copies, beside: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Also one that has not written since the copy was made, and however far the new history has come."""
+    monkeypatch.setattr("curador.ledger.stores.sql.WORTH_A_THREAD", 0 if beside else 1000)
     writer, other, reader = (open_ledger(**address) for _ in range(3))
     writer.open("people", PureDP(1))
     told = buy(writer)

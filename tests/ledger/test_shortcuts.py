@@ -34,7 +34,8 @@ def history(count: int = 4) -> list[Sealed]:
 def test_own_entries_follow_a_mark_as_stored_ones_do(marked: int) -> None:
     made = history()
     heads = [Head(0, 0, b"the beginning"), *(Head(number, 0, mac) for number, _, mac, _ in made)]
-    own, stored = OwnEntries(heads[0], made), StoredEntries([entry[:3] for entry in made])
+    rows = [(number, 0, "", mac, line) for number, line, mac, _ in made]
+    own, stored = OwnEntries(heads[0], made), StoredEntries(rows)
     assert list(own.after(heads[marked], b"key")) == made[marked:]
     assert changed(own.after(heads[marked], b"key")) == changed(stored.after(heads[marked], b"key"))
     for one in (own, stored) if marked < 4 else (own,):  # nothing is left to compare, and nothing would be marked
@@ -74,8 +75,9 @@ def test_lines_made_of_parts_are_canonical() -> None:
     settled = Settled(7, "ab" * 32)
     assert written(settled, "now") == plain({"kind": "settle", "at": "now", **settled.__dict__})
     place = anchors._Place(None, 4096, Head(0, 0, b""), "5ea1", 100, 90, False)
-    for change in (Change((), {}), Change(((3, strange),), {"b": (1, 2), strange: (3,), "a": (10**18,)})):
-        body = {**anchors._header(Head(3, 2, b"mac", "now"), "5ea1", 90), "decisions": change.decisions}
+    paid = {"b": (1, 2), strange: (3,), "a": (10**18,)}
+    for change, decisions in ((Change((), {}), []), (Change(((3, strange, settled),), paid), [(3, strange)])):
+        body = {**anchors._header(Head(3, 2, b"mac", "now"), "5ea1", 90), "decisions": decisions}
         assert anchors._mark_text(Head(3, 2, b"mac", "now"), place, change) == plain({**body, "paid": change.paid})
 
 

@@ -322,7 +322,7 @@ def test_a_key_is_its_owners(file: Path) -> None:
 def test_a_missing_or_another_key_is_refused(file: Path) -> None:
     key = file.with_name("x.db.keep") / "key"
     key.write_text("00" * 32)
-    with pytest.raises(LedgerBroken, match="anchor"):
+    with pytest.raises(LedgerBroken, match="another ledger's"):
         open_ledger(file)
     key.unlink()
     with pytest.raises(LedgerBroken, match="key"):
@@ -381,8 +381,10 @@ def by_hand(file: Path, *statements: str) -> None:
         "UPDATE charge SET entry = 1",
         "INSERT INTO request VALUES ('k', 'q0', 1)",
         "INSERT INTO data VALUES (1, 'people', 1, 'row')",
-        "UPDATE head SET charges = 0",
-        "UPDATE head SET sequence = sequence - 1",
+        "UPDATE entry SET charges = charges + 1 WHERE sequence = 3",
+        "UPDATE entry SET charges = 0 WHERE sequence = (SELECT max(sequence) FROM entry)",
+        "UPDATE entry SET at = '2000-01-01T00:00:00+00:00' WHERE sequence = (SELECT max(sequence) FROM entry)",
+        "UPDATE head SET mac = zeroblob(32)",
     ],
 )
 def test_a_change_by_hand_is_seen(file: Path, statement: str) -> None:

@@ -265,3 +265,10 @@ def test_noises_whose_squares_are_beyond_doubles_are_combined(power: int) -> Non
         units += [[(1.0, cu.Gaussian(1, sigma=1), 3)], [(1.0, cu.Gaussian(1, sigma=1), 3), (1.0, cu.Laplace(1, 1), 3)]]
     for terms, unit in zip(kinds, units, strict=True):
         assert repeated_error(terms) / float(size) == pytest.approx(repeated_error(unit), rel=1e-4)
+
+
+def test_a_scale_below_all_doubles_adds_nothing() -> None:
+    """Its weight, beside one that is larger by 600 digits, is 0 as a double."""
+    one = cu.Laplace(1, 1)
+    found = cu.combined_error([(2.0**1000, one), (-5e-324, one)])
+    assert 1 <= found / (2.0**1000 * one.error(0.95)) < 1.001

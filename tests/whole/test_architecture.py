@@ -42,10 +42,22 @@ ARROWS: dict[str, set[str]] = {
     "local": CORE | {"show"},
     "learn": CORE | {"show", "curator"},
     "synth": CORE | {"show", "curator"},
-    "audit": CORE | {"show", "curator"},
+    "audit": CORE | {"show", "query", "engines", "curator"},  # it makes tables up, and writes them
+    "remote": CORE | {"show", "curator", "query", "ledger"},  # the same interface over a connection
 }
 ARROWS["__init__"] = set(ARROWS)
-DOORS = {"curator", "local", "learn", "synth", "audit", "show", "accounting", "errors", "__init__"}  # what is public
+DOORS = {
+    "curator",
+    "remote",
+    "local",
+    "learn",
+    "synth",
+    "audit",
+    "show",
+    "accounting",
+    "errors",
+    "__init__",
+}  # what is public
 ARROWS["server"] = DOORS
 ARROWS["cli"] = DOORS | {"server"}
 ARROWS["__main__"] = {"cli"}
@@ -63,7 +75,7 @@ PARSER, PARSER_ROOM = "sqlglot", "query/ask/sql/"  # a question built in Python 
 ENTROPY = {"secrets", "os.urandom", "os.getrandom", "ssl.RAND_bytes", "ssl.RAND_priv_bytes"}
 ALONE = "local/devices/curador_device.py"  # copied to devices as one file: it may import nothing of ours, and be longer
 LONGEST_ALONE = 1200
-ENTROPY_ROOMS = ("noise/entropy.py", "server/auth.py", ALONE)
+ENTROPY_ROOMS = ("noise/entropy.py", "server/access/auth.py", ALONE)
 RANDOM = {"random", "numpy.random"}
 RANDOM_ROOMS = ("curator/study/samples.py", "audit/", "learn/torch/")
 HEAVY = ("scipy", "duckdb", "pandas", "matplotlib", "typer", "sqlglot")
@@ -205,7 +217,7 @@ def test_a_violation_is_seen(path: str, source: str) -> None:
     [
         ("noise/entropy.py", "import ssl\nssl.RAND_bytes(8)"),
         ("noise/entropy.py", "import os\nos.register_at_fork(before=print)"),
-        ("server/auth.py", "import secrets\nsecrets.token_urlsafe()"),
+        ("server/access/auth.py", "import secrets\nsecrets.token_urlsafe()"),
         (ALONE, "import os\nos.urandom(8)"),
         ("curator/study/samples.py", "import numpy as np\nnp.random.default_rng(1)"),
         ("audit/tester.py", "import random"),

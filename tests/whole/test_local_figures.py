@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[2]
 ADULT = ROOT / "data" / "adult_data.csv"
 METHODS = {"laplace", "duchi", "piecewise", "hybrid"}
 
-pytestmark = pytest.mark.xdist_group("figures")  # drawn once, for the whole file
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("figures")]  # drawn once, for the whole file
 
 
 @pytest.fixture(scope="module")

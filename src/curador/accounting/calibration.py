@@ -16,6 +16,7 @@ from typing import Any, Protocol, TypeVar
 from curador.accounting import filters
 from curador.accounting.events import Event, PoissonSampled
 from curador.accounting.rules.costs import losses
+from curador.accounting.rules.groups import for_group
 from curador.accounting.rules.profiles import delta as profile_delta
 from curador.accounting.rules.unpaired import unpaired_upper
 from curador.errors import InvalidParameter, NotPromised
@@ -91,12 +92,19 @@ def _by_distribution(event: Event, target: Guarantee) -> bool:
 
 
 def calibrate(
-    mechanism: Callable[..., M], target: Guarantee, *, count: int = 1, rate: Number | None = None, **parameters: Any
+    mechanism: Callable[..., M],
+    target: Guarantee,
+    *,
+    count: int = 1,
+    rate: Number | None = None,
+    group: int = 1,
+    **parameters: Any,
 ) -> M:
     """The mechanism with the least noise that, run ``count`` times, keeps the promise.
 
     ``mechanism`` is a class that takes ``scale`` or ``sigma``; the other parameters are handed on.  With ``rate`` each
-    run sees a Poisson sample of the units.
+    run sees a Poisson sample of the units.  The promise is to so many units together as ``group`` says, such as the
+    records of one person.
 
     Guarantee: the result keeps ``target`` by the tight accountant; its noise is within 1e-5 of the least that does.
     Fails: NotPromised where no amount of noise keeps it.
@@ -119,8 +127,9 @@ def calibrate(
         return mechanism(**parameters, **{noise: size})
 
     def good(size: Fraction) -> bool:
-        event = made(size).event
-        return keeps(times * (event if rate is None else PoissonSampled(event, probability(rate, "rate"))), target)
+        event: Event = made(size).event
+        event = event if rate is None else PoissonSampled(event, probability(rate, "rate"))
+        return keeps(times * for_group(event, group), target)
 
     return made(_least(good, "noise keeps this promise"))
 

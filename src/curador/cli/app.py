@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Annotated
 
 import typer
 
 from curador import __version__
 from curador.cli.asking import ask, explain, limits, publish, quality
+from curador.cli.audit.commands import audit
 from curador.cli.demo import demo
 from curador.cli.hints import with_hint
 from curador.cli.local.commands import local
 from curador.cli.models import fit, predict
-from curador.cli.screen import console, print_refusal
+from curador.cli.screen import console, ended
+from curador.cli.serving import serve, tokens
 from curador.cli.spending.budgets import budget, grant, renew, revoke
 from curador.cli.spending.histories import history
 from curador.cli.spending.ledgers import redeclare, restore, verify
@@ -50,7 +52,7 @@ def options(
 
 _ALL: tuple[Callable[..., None], ...] = (
     *(demo, init, check, quality, prepare, reload, explain, ask),
-    *(limits, publish, fit, predict, budget, grant, renew, revoke, history),
+    *(limits, publish, fit, predict, budget, grant, renew, revoke, history, serve),
 )
 for _command in _ALL:
     app.command()(_command)
@@ -60,12 +62,14 @@ ledger.command()(redeclare)
 ledger.command()(restore)
 app.add_typer(ledger, name="ledger")
 app.add_typer(local, name="local")
+app.add_typer(audit, name="audit")
+app.add_typer(tokens, name="token")
 
 
-def main() -> None:
-    """Run the command line; a refusal is one clear message and exit code 1."""
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line, on what was typed or on these arguments; a refusal is one clear message and exit code 1."""
+    typed = sys.argv[1:] if arguments is None else list(arguments)
     try:
-        app()
+        app(typed, prog_name=None if arguments is None else "curador")
     except CuradorError as refusal:
-        print_refusal(with_hint(refusal), as_json="--json" in sys.argv)
-        raise SystemExit(1) from None
+        raise SystemExit(ended(with_hint(refusal), as_json="--json" in typed)) from None

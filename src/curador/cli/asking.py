@@ -12,6 +12,7 @@ from curador.cli.options import (
     STUDY,
     Accuracy,
     Analyst,
+    At,
     Because,
     Confidence,
     Delta,
@@ -66,6 +67,7 @@ def explain(
     rehearse: Rehearse = False,
     log: Log = None,
     study: Study = STUDY,
+    at: At = None,
     as_json: Json = False,
 ) -> None:
     """Show what an answer would cost and how wrong it would be; free, and no row is read.
@@ -73,7 +75,7 @@ def explain(
     Example: curador explain "SELECT sex, COUNT(*) AS n FROM adult GROUP BY sex" --epsilon 0.1
     """
     paid = Paid(epsilon, delta, rho, accuracy, confidence, rows, groups_per_unit, rows_per_unit).asked()
-    with open_study(study, rehearse=rehearse, log=log) as curator:
+    with open_study(study, rehearse=rehearse, log=log, at=at) as curator:
         found = curator.explain(sql, **paid, sql=show_sql, language=language)
         fits = _how_many(curator, sql, paid)
         left = balances(curator)
@@ -112,6 +114,7 @@ def ask(
     progress: Progress = False,
     log: Log = None,
     study: Study = STUDY,
+    at: At = None,
     as_json: Json = False,
 ) -> None:
     """Pay for a question and print the noised answer; what was answered before is free.
@@ -121,7 +124,7 @@ def ask(
     paid = Paid(epsilon, delta, rho, accuracy, confidence, rows, groups_per_unit, rows_per_unit).asked()
     who = None if rehearse else analyst  # a rehearsal has no receiver: it knows only the analysts that the study states
     terms: dict[str, Any] = {"because": because, "override": override, "analyst": who, "key": key, "fresh": fresh}
-    with open_study(study, rehearse=rehearse, log=log) as curator:
+    with open_study(study, rehearse=rehearse, log=log, at=at) as curator:
         release = curator.ask(sql, **paid, **terms, progress=progress, language=language)
         left = balances(curator, who)
     if as_json:

@@ -23,6 +23,7 @@ HINTS = {
     "csv-delimiter": "With init, say --delimiter.",
     "csv-spaces": "With init, say --trim.",
     "csv-encoding": "With init, say --encoding latin-1.",
+    "explain-asked": 'Say curador explain "SELECT …".',
     "log-unwritable": "Say --log.",
     "demo-folder": "Say --folder.",
     "task-option-missing": "Say {options}.",

@@ -2,31 +2,47 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
-from curador.errors import CuradorError
+from curador.errors import CuradorError, InvalidParameter
 
 if TYPE_CHECKING:
     from curador import Balance
     from curador.curator.curator import Curator
+    from curador.remote.curator import RemoteCurator
 
 
 BALANCES = "balances"
 """The fact of a refusal under which the command line notes what remains of each budget."""
 
 
+TOKEN = "CURADOR_TOKEN"
+"""The variable that holds a server's token: a command's words can be seen by others on the machine."""
+
+
 @contextmanager
-def open_study(study: Path, *, rehearse: bool = False, log: Path | None = None) -> Iterator[Curator]:
-    """Open the curator of a study, or one that rehearses it; it is closed at the end.
+def open_study(
+    study: Path, *, rehearse: bool = False, log: Path | None = None, at: str | None = None
+) -> Iterator[Curator]:
+    """Open the curator of a study, the one that a server holds, or one that rehearses it; it is closed at the end.
 
     A refusal inside gets a note of the remaining budget.  Errors of the engine go to the ``log``.
     """
     from curador import ErrorLog
     from curador.curator.curator import Curator
 
+    if at is not None:
+        with closing(_far(at)) as far:
+            if rehearse:
+                with closing(far.rehearse()) as stage:
+                    yield stage
+            else:
+                yield cast(Curator, far)  # the same interface, for what these commands do
+        return
     if rehearse:
         # Neither the ledger nor the data is touched: an analyst may have neither.
         with closing(Curator(study, ledger="memory:")) as real, closing(real.rehearse()) as stage:
@@ -42,6 +58,16 @@ def open_study(study: Path, *, rehearse: bool = False, log: Path | None = None) 
                     refusal.add_note("; ".join(f"{b.scope} {b.remaining.label_down}" for b in left))
                 refusal.facts = {**refusal.facts, BALANCES: {b.scope: b.remaining.to_json() for b in left}}
             raise
+
+
+def _far(at: str) -> RemoteCurator:
+    from curador.remote.curator import connect
+
+    if not (token := os.environ.get(TOKEN)):
+        raise InvalidParameter(
+            f"A server wants a token, and {TOKEN} is not set.", fix=f"Set {TOKEN} to the token.", code="token-missing"
+        )
+    return connect(at, token)
 
 
 def balances(curator: Curator, analyst: str | None = None) -> list[Balance]:

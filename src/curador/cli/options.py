@@ -15,6 +15,11 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of text."
 Study = Annotated[Path, typer.Option("--study", "-s", metavar="STUDY", help="The study file.")]
 STUDY = Path("study.toml")
 
+At = Annotated[
+    str | None,
+    typer.Option(metavar="URL", help="Ask the curator that a server holds, with the token in CURADOR_TOKEN."),
+]
+
 Epsilon = Annotated[str | None, typer.Option(help="The whole privacy loss to pay, as a decimal or a fraction.")]
 Delta = Annotated[str | None, typer.Option(help="The delta that goes with it.")]
 Rho = Annotated[str | None, typer.Option(help="Pay in zero-concentrated privacy instead of epsilon.")]

@@ -66,6 +66,18 @@ def bullet(text: str, style: str = "", indent: int = 0, mark: str = "*") -> None
     console.print(Text("\n".join(lines), style))
 
 
+def ended(refusal: CuradorError, *, as_json: bool) -> int:
+    """Print what ended a command, and return its exit code: what SHOW TABLES and DESCRIBE ask for is an answer."""
+    if refusal.code != "declarations":
+        print_refusal(refusal, as_json=as_json)
+        return 1
+    if as_json:
+        emit({"declarations": refusal.what})
+    else:
+        whole(refusal.what)
+    return 0
+
+
 def print_refusal(refusal: CuradorError, *, as_json: bool) -> None:
     """Print on standard error what happened, what to do, what it cost and what remains."""
     left = getattr(refusal, "__notes__", [])

@@ -266,7 +266,7 @@ class Curator(BudgetHolder, CopyHolder, ModelHolder):
         if not isinstance(plan, Plan):
             raise InvalidParameter("This is not a plan.", fix="Use publish() for a batch, buy() for anything else.")
         shown = checked_language(language or self.language)
-        return self._sealed(present(plan, self.buy(plan, request), rehearsal=self._made_up is not None, language=shown))
+        return self.sealed(present(plan, self.buy(plan, request), rehearsal=self._made_up is not None, language=shown))
 
     def buy(self, purchase: Purchase, request: Request | None = None) -> Bought:
         """Buy anything that can be bought: the one way anything leaves.
@@ -329,11 +329,11 @@ class Curator(BudgetHolder, CopyHolder, ModelHolder):
         shown, tight = checked_language(language or self.language), batch.tight  # refused before anything is charged
         bought = self.buy(batch, Request(because, override, analyst, key, fresh, progress))
         found = batch.presented(bought, rehearsal=self._made_up is not None, language=shown)
-        releases = {name: self._sealed(release) for name, release in found.items()}
+        releases = {name: self.sealed(release) for name, release in found.items()}
         remarks = bought_remarks(bought, batch.guarantee)
         charge, repeated = bought.charge.id, bought.repeated
         made = Publication(releases, batch.guarantee, tight, charge, remarks, shown, batch.words, repeated)
-        return self._sealed(made)
+        return self.sealed(made)
 
     def running_count(
         self,
@@ -390,14 +390,16 @@ class Curator(BudgetHolder, CopyHolder, ModelHolder):
         accuracy: Within | None = None,
         rows: int | None = None,
         contribution: Contribution | tuple[int, int] | int | None = None,
+        analyst: str | None = None,
     ) -> int:
-        """How many such questions, or such batches, still fit into the budget; free."""
+        """How many such questions, or such batches, still fit into the budget, also the analyst's; free."""
         if isinstance(question, Batch):
             made: Plan | Batch = question
         else:
             planner = self._planner(question, contribution=contribution, rows=rows)
             made = self._plan(planner, (epsilon, delta, rho), accuracy)
-        return how_many(self.ledger, self.scopes.of(made.tables), made.event, made.guarantee)
+        own = () if analyst is None else (self.scopes.receiver(analyst, made.tables),)
+        return how_many(self.ledger, (*self.scopes.of(made.tables), *own), made.event, made.guarantee)
 
     def reload(self, table: str) -> int:
         """Record that a table's rows changed: questions are now about the new version, under the same budget."""
@@ -422,7 +424,8 @@ class Curator(BudgetHolder, CopyHolder, ModelHolder):
     def _repr_html_(self) -> str:
         return self.describe()._repr_html_()
 
-    def _sealed(self, made: Sealed) -> Sealed:
+    def sealed(self, made: Sealed) -> Sealed:
+        """A release with this ledger's seal."""
         return replace(made, seal=self.ledger.seal(made.content))
 
     def verify_release(self, release: Release | Publication | Mapping[str, Any]) -> Release | Publication:

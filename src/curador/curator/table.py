@@ -295,6 +295,11 @@ def refuse_unknown(given: Mapping[str, object], method: Callable[..., object]) -
         raise InvalidParameter(f"There is no option {name!r}.", fix=suggestion(name, known))
 
 
+def question_from(data: Mapping[str, Any]) -> Question:
+    """A question that was built elsewhere, from what its ``to_json()`` wrote."""
+    return Question.from_json(data)
+
+
 def described(table: Table, language: str) -> dict[str, Any]:
     """The public declarations of a table, as plain values."""
     columns = [

@@ -28,6 +28,9 @@ Take = Callable[[NDArray[np.int64]], None]
 ValueCounts = tuple[NDArray[np.int64], NDArray[np.int64]]
 """The distinct values on their grid, in increasing order, and the number of times each occurs."""
 
+Cells = list[tuple[int | None, ...]]
+"""The rows that a tally found: the cell, then how many rows it has, then sums over them; see query/records/tally.py."""
+
 AT_ONCE = 1 << 16
 """Rows that are given out at a time."""
 
@@ -112,6 +115,10 @@ class Engine(Protocol):
 
     def records(self, exact: Exact, take: Take, progress: Progress | None = None) -> None:
         """Give the rows of the one statement to ``take``, some at a time, all from one snapshot."""
+        ...
+
+    def tallied(self, exact: Exact, progress: Progress | None = None) -> list[Cells]:
+        """What the statements of tallies find, all from one snapshot."""
         ...
 
     def prepare(self, preparation: Preparation, path: str | Path | None = None) -> Prepared:

@@ -109,6 +109,9 @@ class _Writer:
             clauses.append(f"WHERE {self.value(node.where)}")
         if node.group:
             clauses.append(f"GROUP BY {self.names(node.group)}")
+        if node.sets:
+            sets = ", ".join([f"({self.names(names)})" for names in node.sets])
+            clauses.append(f"GROUP BY GROUPING SETS ({sets})")
         if node.fence and self.dialect.fence:
             clauses.append(self.dialect.fence)
         return " ".join(clauses)

@@ -10,7 +10,7 @@ from typing import ClassVar, TypeVar
 
 from curador.engines.column_sql import between_ids, check_column, named_columns, read_columns
 from curador.engines.dialect import Dialect
-from curador.engines.engine import ExactCounts, Progress, ResultRows, Take, exact_counts, failed
+from curador.engines.engine import Cells, ExactCounts, Progress, ResultRows, Take, exact_counts, failed
 from curador.engines.render import render
 from curador.errors import InvalidParameter
 from curador.forks import after_fork
@@ -143,6 +143,15 @@ class SqlEngine(ABC):
         """Give the rows of the one statement to ``take``; whatever goes wrong, there too, is the one constant error."""
         (text,) = self._run_texts(exact)
         self._guarded(lambda: self._stream(exact, text, take, progress))
+
+    def tallied(self, exact: Exact, progress: Progress | None = None) -> list[Cells]:
+        """What the statements of tallies find, as integers, all from one snapshot."""
+
+        def found() -> list[Cells]:
+            results = self._results(exact, self._run_texts(exact), progress)
+            return [[tuple(None if x is None else int(x) for x in row) for row in rows] for rows in results]
+
+        return self._guarded(found)
 
     def listed(self, exact: Exact) -> list[tuple[Key, ...]]:
         """The distinct rows of a public table that hold no NULL, in order."""

@@ -6,6 +6,7 @@ Reading order:
 * records — the values it returns: charges, balances, decisions, registrations
 * book — the ledger: what may be written, decided within one transaction
 * registry — which data a table stands for, whom it charges, what its budget protects
+* access — who may come in through a door that strangers reach
 * pricing — whom a charge falls on, what it costs there, whether it fits
 * entries — what is written, and the seals that chain it
 * posting — from entries to balances

@@ -12,6 +12,7 @@ from curador.accounting.filters import Filter
 from curador.accounting.rules.costs import Cost, Rule
 from curador.errors import BudgetExceeded, InvalidParameter, LedgerBroken, NotPromised
 from curador.ledger import history as past
+from curador.ledger.access import AccessList
 from curador.ledger.contract import Ledger
 from curador.ledger.entries import (
     Entry,
@@ -59,7 +60,7 @@ def now() -> datetime:
     return datetime.now(UTC)
 
 
-class Book(Registry):
+class Book(Registry, AccessList):
     """A ledger over a store; :class:`curador.ledger.contract.Ledger` documents its methods.
 
     Guarantee: in every scope, the sum of all charges is within the ceiling, under any requests, any concurrency and any
@@ -333,6 +334,16 @@ class Book(Registry):
             return bytes(row[1])
 
         return self._store.read(read_answer)
+
+    def charge(self, charge: str) -> Charge:
+        number = past.number_of(charge)
+
+        def read_charge(rows: Rows) -> Charge:
+            if rows.get(CHARGE, number) is None:
+                raise past.unknown_charge(charge)
+            return past.bought(rows, number)
+
+        return self._store.read(read_charge)
 
     def history(
         self, scope: str | None = None, *, last: int | None = past.PAGE, before: Charge | None = None

@@ -14,6 +14,7 @@ from typing import Protocol, TypeVar
 
 from curador.accounting.events import Event
 from curador.accounting.rules.costs import Rule
+from curador.ledger.access import Access
 from curador.ledger.history import PAGE
 from curador.ledger.records import Balance, Charge, Charges, Decision, Registration
 from curador.numbers import Number
@@ -21,7 +22,7 @@ from curador.privacy import Guarantee, Neighbors
 
 T = TypeVar("T")
 
-__all__ = ["PAGE", "Balance", "Charge", "Charges", "Decision", "Ledger", "Registration"]
+__all__ = ["PAGE", "Access", "Balance", "Charge", "Charges", "Decision", "Ledger", "Registration"]
 
 
 class Ledger(Protocol):
@@ -151,6 +152,10 @@ class Ledger(Protocol):
         """The bytes that a charge was settled with; None if it never was."""
         ...
 
+    def charge(self, charge: str) -> Charge:
+        """A charge by its id, as it was bought; InvalidParameter if there is none (code ``charge-unknown``)."""
+        ...
+
     def history(self, scope: str | None = None, *, last: int | None = PAGE, before: Charge | None = None) -> Charges:
         """The newest charges of a scope, or of all, oldest first: ``last`` of them, or with None all there are.
 
@@ -219,6 +224,27 @@ class Ledger(Protocol):
 
     def scopes_of(self, table: str) -> tuple[str, ...]:
         """Every scope that a table's name was ever tied to, oldest first."""
+        ...
+
+    # -- access
+
+    def give_access(self, access: Access) -> Access:
+        """Let whoever shows a token come in; only the token's digest is kept.
+
+        Fails: InvalidParameter if the digest is known already.
+        """
+        ...
+
+    def end_access(self, token: str, *, because: str = "") -> Access:
+        """Let a token open nothing any more, for ever; one that has ended stays so."""
+        ...
+
+    def access(self, token: str) -> Access | None:
+        """What the token with this digest opens; None where it is unknown."""
+        ...
+
+    def accesses(self) -> tuple[Access, ...]:
+        """Every token that was given, ended ones too, in the order of their digests."""
         ...
 
     # -- the whole

@@ -130,6 +130,27 @@ class Registered(Entry, kind="register"):
 
 
 @dataclass(frozen=True)
+class AccessGiven(Entry, kind="access"):
+    """Whoever shows a token may come in, in a role; ``token`` is its SHA-256."""
+
+    token: str
+    role: str
+    who: str = ""
+    label: str = ""
+    expires: str | None = None
+    once: bool = False
+    charge: str = ""
+
+
+@dataclass(frozen=True)
+class AccessEnded(Entry, kind="access-end"):
+    """A token opens nothing any more."""
+
+    token: str
+    because: str = ""
+
+
+@dataclass(frozen=True)
 class Restored(Entry, kind="restore"):
     """An older copy was taken into use again: ``rows`` of derived tables, as the anchor says they were, or closed.
 

@@ -80,7 +80,7 @@ def being_answered(rows: Rows, fingerprint: str | None, charge: str | None) -> I
 def reserved(rows: Rows, number: int) -> Reserved:
     """The entry that bought a charge."""
     _, sequence, _, _ = row_of(rows, CHARGE, number)
-    entry, _ = read(row_of(rows, ENTRY, sequence)[1])
+    entry, _ = read(row_of(rows, ENTRY, sequence)[-1])
     assert isinstance(entry, Reserved)
     return entry
 
@@ -115,6 +115,14 @@ def charge_of(
         at,
         sequence,
     )
+
+
+def bought(rows: Rows, number: int) -> Charge:
+    """A charge as it was bought."""
+    _, sequence, _, _ = row_of(rows, CHARGE, number)
+    entry, at = read(row_of(rows, ENTRY, sequence)[-1])
+    assert isinstance(entry, Reserved)
+    return charge_of(entry, at, None, rows.get(ANSWER, number) is not None, sequence)
 
 
 def stored_answer(rows: Rows, number: int) -> bytes:
@@ -187,7 +195,7 @@ def _last_charges(rows: Rows, most: int, before: int | None) -> list[tuple[int, 
     wanted = 2 * most + 8  # a charge is mostly two entries: reserved and settled
     while True:
         lines = rows.tail(ENTRY, most=wanted, before=before)
-        found = [(number, line) for number, line, _ in lines if isinstance(read(line)[0], Reserved | Repeated)]
+        found = [(row[0], row[-1]) for row in lines if isinstance(read(row[-1])[0], Reserved | Repeated)]
         if len(found) >= most or len(lines) < wanted:
             return found[max(0, len(found) - most) :]
         wanted *= 2
@@ -198,8 +206,8 @@ def _last_charges(rows: Rows, most: int, before: int | None) -> list[tuple[int, 
 
 def decisions(rows: Rows) -> Iterator[Decision]:
     """Every decision, oldest first."""
-    for _, line, _ in rows.scan(ENTRY):
-        if (decision := _decision(*read(line))) is not None:
+    for row in rows.scan(ENTRY):
+        if (decision := _decision(*read(row[-1]))) is not None:
             yield decision
 
 

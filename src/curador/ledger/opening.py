@@ -120,14 +120,6 @@ def _check(store: SqlStore, key: bytes) -> None:
         # The mark is sealed, so that a wrong key is detected here.  It is read within the transaction: before, it may
         # not have existed yet, and another process may have made it and the first entry since.
         mark = store.anchor.newest()
-        last = rows.get(ENTRY, rows.head.sequence)
-        end = (genesis(key), "") if last is None else (bytes(last[2]), read(last[1])[1])
-        if (rows.head.mac, rows.head.at) != end:
-            raise LedgerBroken(
-                "The head of this ledger does not match its last entry, or its key is another ledger's.",
-                fix=RESTORE,
-                code="ledger-head-mismatch",
-            )
         if mark is None and rows.head.sequence:
             raise LedgerBroken("The anchor of this ledger is missing.", fix=RESTORE, code="ledger-anchor-missing")
         if mark is None:
@@ -171,7 +163,7 @@ def _went_apart(copy: Rows, newest: Head, marks: Iterable[Head]) -> bool:
 
 def _superseded(rows: Rows, mark: Head) -> bool:
     """Whether a restore of this history took the place of a mark."""
-    later = (line for _, line, _ in paged(rows, ENTRY, (mark.sequence,)) if '"kind":"restore"' in line)
+    later = (row[-1] for row in paged(rows, ENTRY, (mark.sequence,)) if '"kind":"restore"' in row[-1])
     over = [mark.sequence, mark.mac.hex()]
     return any(isinstance(entry, Restored) and entry.over == over for entry, _ in map(read, later))
 

@@ -16,6 +16,8 @@ from curador.accounting.filters import Filter, open_filter
 from curador.accounting.rules.costs import Cost, Currency, Rule
 from curador.errors import InvalidParameter
 from curador.ledger.entries import (
+    AccessEnded,
+    AccessGiven,
     Entry,
     Failed,
     Granted,
@@ -34,6 +36,7 @@ from curador.ledger.entries import (
 )
 from curador.ledger.pricing import LARGEST, covers, exceeded
 from curador.ledger.stores.rows import (
+    ACCESS,
     BALANCE,
     CHARGE,
     DATA,
@@ -52,7 +55,7 @@ from curador.ledger.stores.rows import (
 )
 from curador.privacy import ApproxDP, Guarantee, Neighbors, PureDP, guarantee_from_json
 
-STATE = (SCOPE, BALANCE, NAMED, SOURCED, DATA, FORMER, PROMISED)
+STATE = (SCOPE, BALANCE, NAMED, SOURCED, DATA, FORMER, PROMISED, ACCESS)
 """The tables that do not grow with the number of charges: what a history comes to."""
 
 EVERYTHING = ""
@@ -145,8 +148,14 @@ def definition(text: str) -> Definition:
 
 def state(rows: Rows, scope: str, text: str) -> Filter:
     """A scope's filter with its current balances."""
+    spent, ceiling = _balance(rows, scope, len(definition(text).currency.names))
+    return _filter(text, ceiling, spent)
+
+
+@lru_cache(maxsize=1024)
+def _filter(text: str, ceiling: Cost, spent: Cost) -> Filter:
+    """The filter of a definition with these balances; scopes that were just opened have the same."""
     about = definition(text)
-    spent, ceiling = _balance(rows, scope, len(about.currency.names))
     return Filter(about.currency, about.guarantee, about.neighbors, ceiling, spent)
 
 
@@ -182,11 +191,20 @@ def append(rows: Rows, key: bytes, entry: Entry, at: str, skip: int = 0, texts: 
     sequence = before + 1 + skip
     at = max(at, latest)  # a clock that is set back takes nothing back
     line = texts.line(entry, at) if texts is not None and isinstance(entry, Reserved) else written(entry, at)
-    mac = seal(key, last, sequence, line)
-    rows.append(sequence, line, mac, entry)
-    rows.head = Head(sequence, charges, mac, at)
+    rows.append(Head(sequence, charges_after(entry, charges), seal(key, last, sequence, line), at), line, entry)
     post(entry, rows)
     return sequence
+
+
+def charges_after(entry: Entry, before: int) -> int:
+    """How many charges there are after an entry; a restore leaves out the numbers of those that were lost.
+
+    >>> charges_after(Settled(7, ""), 7), charges_after(Restored("a fire", 9, {}), 7)
+    (7, 9)
+    """
+    if isinstance(entry, Reserved):
+        return entry.charge
+    return entry.charges if isinstance(entry, Restored) else before
 
 
 def post(entry: Entry, rows: Rows) -> None:
@@ -218,9 +236,7 @@ def _revoke(entry: Revoked, rows: Rows) -> None:
 
 
 def _reserve(entry: Reserved, rows: Rows) -> None:
-    sequence, _, mac, at = rows.head
-    rows.head = Head(sequence, entry.charge, mac, at)
-    rows.put(CHARGE, entry.charge, sequence, entry.request, entry.fingerprint)
+    rows.put(CHARGE, entry.charge, rows.head.sequence, entry.request, entry.fingerprint)
     if entry.request is not None and rows.get(REQUEST, entry.request) is None:
         rows.put(REQUEST, entry.request, entry.fingerprint, None)
     if entry.owner is not None:
@@ -259,8 +275,16 @@ def _register(entry: Registered, rows: Rows) -> None:
     rows.put(DATA, entry.data, entry.scope, entry.version, entry.unit)
 
 
+def _give_access(entry: AccessGiven, rows: Rows) -> None:
+    about = (entry.role, entry.who, entry.label, entry.expires, int(entry.once), entry.charge)
+    rows.put(ACCESS, entry.token, *about, 0)
+
+
+def _end_access(entry: AccessEnded, rows: Rows) -> None:
+    rows.put(ACCESS, *row_of(rows, ACCESS, entry.token)[:-1], 1)
+
+
 def _restore(entry: Restored, rows: Rows) -> None:
-    rows.head = rows.head._replace(charges=entry.charges)
     for table in STATE:
         for row in entry.rows.get(table.name, ()):
             rows.put(table, *row)
@@ -297,5 +321,7 @@ _RULES: dict[type[Entry], Callable[[Any, Rows], None]] = {
     Settled: _settle,
     Failed: _fail,
     Registered: _register,
+    AccessGiven: _give_access,
+    AccessEnded: _end_access,
     Restored: _restore,
 }

@@ -10,7 +10,7 @@ from curador.accounting.events import event_from_json
 from curador.errors import CuradorError, LedgerBroken
 from curador.ledger.anchor.summary import apply, chained, changed, from_state, state_rows
 from curador.ledger.entries import Entry, Repeated, Reserved, Restored, Sealed, Settled, digest, genesis, read
-from curador.ledger.posting import EVERYTHING, STATE, post, state
+from curador.ledger.posting import EVERYTHING, STATE, charges_after, post, state
 from curador.ledger.stores.memory_rows import MemoryRows
 from curador.ledger.stores.rows import (
     ANSWER,
@@ -28,6 +28,7 @@ from curador.ledger.stores.rows import (
     Rows,
     RowTable,
     paged,
+    row_of_entry,
 )
 
 LONG = (CHARGE, PAID, QUESTION, REQUEST, ANSWER)
@@ -48,12 +49,12 @@ def verify_rows(rows: Rows, key: bytes) -> int:
     """
     replayed = _Replayed(key)
     entries = 0
-    for sequence, line, mac in chained(paged(rows, ENTRY), key, genesis(key)):
+    for row in chained(paged(rows, ENTRY), key, genesis(key)):
         entries += 1
         try:
-            replayed.follow(sequence, line, mac)
+            replayed.follow(row)
         except (CuradorError, ValueError, TypeError, LookupError) as error:
-            raise _broken(f"entry {sequence} cannot follow the entries before it ({error})", entry=sequence) from None
+            raise _broken(f"entry {row[0]} cannot follow the entries before it ({error})", entry=row[0]) from None
     if rows.head != replayed.head:
         claimed, found = rows.head.sequence, replayed.head.sequence
         raise _broken(f"its head is entry {claimed}, and its last entry is {found}", entry=found)
@@ -94,10 +95,8 @@ class _Replayed(MemoryRows):
         self.sums = _Sums(key)
         self._asked: set[bytes] = set()
 
-    def follow(self, sequence: int, line: str, mac: bytes) -> None:
-        entry, at = read(line)
-        _in_order(entry, sequence, at, self.head)
-        self.head = Head(sequence, self.head.charges, mac, at)
+    def follow(self, row: DbRow) -> None:
+        entry, self.head = _next(row, self.head)
         post(entry, self)
         if isinstance(entry, Settled):
             self.sums.add(ANSWER, (entry.charge, entry.digest))
@@ -141,8 +140,8 @@ def _other_rows(table: RowTable) -> LedgerBroken:
 def _other_answers(rows: Rows) -> LedgerBroken:
     """Which answer is another; this is looked for only once it is known that there is one."""
     stored = {number: digest(bytes(answer)) for number, answer in paged(rows, ANSWER)}
-    for _, line, _ in paged(rows, ENTRY):
-        entry, _ = read(line)
+    for row in paged(rows, ENTRY):
+        entry, _ = read(row[-1])
         if isinstance(entry, Settled) and stored.pop(entry.charge, None) != entry.digest:
             return _another_answer(entry.charge)
     return _another_answer(min(stored))
@@ -161,13 +160,12 @@ def verify_new(rows: Rows, key: bytes, since: Head, most: int | None = None) -> 
     Raises LedgerBroken unless they are chained and in order, and every payment, key and answer they made is there.
     """
     head = since
-    for sequence, line, mac in islice(chained(paged(rows, ENTRY, (since.sequence,)), key, since.mac), most):
-        entry, at = read(line)
+    for row in islice(chained(paged(rows, ENTRY, (since.sequence,)), key, since.mac), most):
         try:
-            _in_order(entry, sequence, at, head)
+            entry, head = _next(row, head)
         except (CuradorError, ValueError) as error:
-            raise _broken(f"entry {sequence} cannot follow the entries before it ({error})", entry=sequence) from None
-        for table, right in _made(entry, sequence):
+            raise _broken(f"entry {row[0]} cannot follow the entries before it ({error})", entry=row[0]) from None
+        for table, right in _made(entry, head.sequence):
             found = rows.get(table, *right[: table.key])
             if found is None or any(a != b for a, b in zip(found, right, strict=True) if b is not ...):
                 raise _other_rows(table)
@@ -175,8 +173,6 @@ def verify_new(rows: Rows, key: bytes, since: Head, most: int | None = None) -> 
             answer = rows.get(ANSWER, entry.charge)
             if answer is None or digest(bytes(answer[1])) != entry.digest:
                 raise _another_answer(entry.charge)
-        charges = entry.charge if isinstance(entry, Reserved) else head.charges
-        head = Head(sequence, entry.charges if isinstance(entry, Restored) else charges, mac, at)
     return head
 
 
@@ -198,17 +194,18 @@ def compare_state(rows: Rows, key: bytes, mark: Head, known: MemoryRows) -> None
 
     ``known`` is what the history up to ``mark`` comes to.
     """
-    last = mark.mac
+    head = mark
     now = from_state(state_rows(known))
 
     def since() -> Iterator[Sealed]:
-        nonlocal last
-        for sequence, line, mac in chained(paged(rows, ENTRY, (mark.sequence,)), key, mark.mac):
-            last = mac
-            yield sequence, line, mac, read(line)[0]
+        nonlocal head
+        for sequence, _, _, mac, line in chained(paged(rows, ENTRY, (mark.sequence,)), key, mark.mac):
+            entry, at = read(line)
+            head = Head(sequence, charges_after(entry, head.charges), mac, at)
+            yield sequence, line, mac, entry
 
     apply(changed(since()), now)
-    if last != rows.head.mac:
+    if head != rows.head:
         raise _broken("its head is not its last entry", entry=rows.head.sequence)
     for table in STATE:
         _compare(table, paged(rows, table), now.scan(table))
@@ -220,7 +217,10 @@ def _compare(table: RowTable, found: Iterable[DbRow], right: Iterable[DbRow]) ->
             raise _broken(f"the table {table.name} has {stored!r} where its entries make {made!r}", table=table.name)
 
 
-def _in_order(entry: Entry, sequence: int, at: str, before: Head) -> None:
+def _next(row: DbRow, before: Head) -> tuple[Entry, Head]:
+    """The entry in a row, and the head it makes; ValueError if it cannot follow the head before, or says otherwise."""
+    sequence, _, _, mac, line = row
+    entry, at = read(line)
     if at < before.at:
         raise ValueError("it is older than the entry before it")
     if sequence != before.sequence + 1 and not isinstance(entry, Restored):
@@ -229,6 +229,10 @@ def _in_order(entry: Entry, sequence: int, at: str, before: Head) -> None:
         event_from_json(entry.event)
         if entry.charge != before.charges + 1:
             raise ValueError("charges are missing before it")
+    head = Head(sequence, charges_after(entry, before.charges), mac, at)
+    if row_of_entry(head, line) != row:
+        raise ValueError("its row says otherwise than its line")
+    return entry, head
 
 
 def _broken(how: str, **facts: int | str) -> LedgerBroken:

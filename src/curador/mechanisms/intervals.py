@@ -42,11 +42,14 @@ RepeatedTerm = tuple[float, AdditiveNoise, int]
 class NoiseSum:
     """The noise of a number that is a weighted sum of noised ones: nothing is drawn by it, it is a law to reckon with.
 
+    ``rounded`` is how far the number was moved to a grid besides.
+
     >>> round(NoiseSum(((1.0, Laplace(1, 1), 6),)).variance, 6)
     12.0
     """
 
     terms: tuple[RepeatedTerm, ...]
+    rounded: float = 0.0
 
     @property
     def variance(self) -> float:
@@ -178,7 +181,8 @@ def _two_laplaces(a: float, b: float, miss: float) -> float:
         if a - b < 1e-6 * a:  # the limit b -> a, which is above: one scale a twice
             return (1 + x / a / 2) * math.exp(-x / a)
         part = b / a  # squares of the scales may be beyond doubles
-        return (math.exp(-x / a) - part * part * math.exp(-x / b)) / (1 - part * part)
+        small = part * part * math.exp(-x / b) if b else 0.0  # a scale below all doubles
+        return (math.exp(-x / a) - small) / (1 - part * part)
 
     low, high = 0.0, a
     while tail(high) > miss:

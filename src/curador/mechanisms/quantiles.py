@@ -7,6 +7,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -99,7 +100,7 @@ class Quantiles(Mechanism):
         """The middle value."""
         return cls([Fraction(1, 2)], lower, upper, epsilon=epsilon, step=step, neighbors=neighbors)
 
-    @property
+    @cached_property
     def levels(self) -> int:
         """How many times the list of quantiles is halved."""
         return len(set(self.quantiles)).bit_length()

@@ -74,12 +74,14 @@ class ScoreGrid:
         The same numbers give the same gaps whatever types carry them: a type that depends on the data, say a list
         of ints beside a list with one float in it, must not change the law.
         """
-        given = scores if isinstance(scores, np.ndarray) else None
+        given = np.asarray(scores) if isinstance(scores, np.ndarray) else None  # without what a subclass hides
         listed = isinstance(scores, Sequence) and not isinstance(scores, str | bytes)
         if not (listed if given is None else given.ndim == 1):
             raise InvalidValue("Scores come one per candidate.", fix="Pass a list or an array of one dimension.")
         if len(scores) == 0:
             raise InvalidValue("There is nothing to choose from.", fix="Pass at least one score.")
+        if given is not None:
+            scores = given
         if given is not None and given.dtype.kind in "iu":
             return self._of_integers(given)
         if given is not None and given.dtype.kind == "f" and given.dtype.itemsize <= 8:

@@ -13,6 +13,7 @@ Reading order:
 * curves — privacy curves as figures
 * estimates — estimates from local reports as figures
 * panels — errors of several methods side by side
+* pages — pages that need no network, with their charts
 * progress — a bar for long work
 * files — files written whole or not at all
 """

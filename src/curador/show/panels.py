@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from curador.errors import InvalidParameter
 from curador.numbers import set_fields
 from curador.show.curves import COLOURS, _matplotlib
+from curador.show.words.say import say
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -39,6 +40,8 @@ class RepeatedRuns:
 
     x: ArrayLike
     runs: ArrayLike
+    bars: ArrayLike | None = None
+    """How far each bar reaches, where that is known otherwise."""
 
     def __post_init__(self) -> None:
         x, runs = np.asarray(self.x, np.float64), np.asarray(self.runs, np.float64)
@@ -55,7 +58,9 @@ class RepeatedRuns:
 
     @property
     def reach(self) -> NDArray[np.float64]:
-        """Two standard errors of the mean, 0 for a single run."""
+        """Two standard errors of the mean, 0 for a single run; or the bars that were given."""
+        if self.bars is not None:
+            return np.asarray(self.bars, np.float64)
         runs = np.asarray(self.runs, np.float64)
         if runs.shape[1] == 1:
             return np.zeros(len(runs))
@@ -76,6 +81,8 @@ class Panel:
     xlabel: str = ""
     ylabel: str = ""
     logy: bool = True
+    bottom: float | None = 0.0
+    """Where the axis begins if it is not logarithmic; None for a little below the lines."""
 
 
 def plot_panels(panels: Sequence[Panel], *, columns: int, title: str = "", note: str = "") -> Figure:
@@ -143,8 +150,8 @@ def _fill(axes: Axes, panel: Panel, lines: Sequence[str], levels: Sequence[str])
     axes.set_xticks([], minor=True)
     if panel.logy:
         _log_scale(axes)
-    else:
-        axes.set_ylim(bottom=0.0)  # the top is where the highest bar ends
+    elif panel.bottom is not None:
+        axes.set_ylim(bottom=panel.bottom)  # the top is where the highest bar ends
     axes.set_title(panel.title, loc="left", color=_INK, size=10, parse_math=False)
     axes.set_xlabel(panel.xlabel, color=_INK, size=9)
     axes.set_ylabel(panel.ylabel, color=_INK, size=9)
@@ -174,3 +181,23 @@ def _short(x: float) -> str:
         if x >= unit:
             return f"{x / unit:g}{name}"
     return f"{x:g}"
+
+
+def plot_trials(
+    along: str, lines: RepeatedRuns, source: str, plain: float | None = None, language: str = "en", title: str = ""
+) -> Figure:
+    """How right a model was along epsilon, rows or the size of a batch, and on which rows that was measured.
+
+    >>> plot_trials("epsilon", RepeatedRuns([0.1, 1], [[0.7, 0.72], [0.8, 0.81]]), "public", 0.82)
+    <Figure size 320x360 with 1 Axes>
+    """
+    panel = Panel(
+        title,
+        {say("trials-noised", language): lines},
+        None if plain is None else {say("trials-plain", language): plain},
+        say(f"trials-{along}", language),
+        say("trials-right", language),
+        logy=False,
+        bottom=None,
+    )
+    return plot_panels([panel], columns=1, note=say(f"trials-{source}", language))

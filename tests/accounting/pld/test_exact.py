@@ -18,6 +18,9 @@ from scipy.special import ndtr
 from curador.accounting import events
 from curador.accounting.events import Event
 from curador.accounting.pld import Bracket, delta, epsilon
+from curador.accounting.pld.incremental import IncrementalPLD
+from curador.accounting.pld.solve import upper_deltas, upper_epsilon
+from curador.accounting.theorems import LawPair
 from curador.privacy import Neighbors
 
 ev: Any = events  # events read ints, strings and decimals; their fields are typed as the fractions these become
@@ -421,3 +424,29 @@ def test_brackets_stay_narrow_where_exp_of_epsilon_leaves_floats() -> None:
     bracket = epsilon(100 * event, "0.05", tolerance=1e-3)
     assert bracket.lower > 709
     assert bracket.width < 1e-3 * bracket.lower
+
+
+# ---- chances that no double holds ------------------------------------------------------------------------------
+
+RARE = Fraction(1, 10**400)
+LOST = {
+    "approximate": ev.ApproxLoss(1, RARE),
+    "pair of laws": LawPair((1 - RARE, RARE), (Fraction(1), Fraction(0))),
+    "sample": ev.PoissonSampled(ev.ApproxLoss(1, "1e-300"), "1e-99"),
+}
+
+
+@pytest.mark.parametrize("event", LOST.values(), ids=LOST)
+def test_a_chance_that_no_double_holds_is_not_lost(event: Event) -> None:
+    """It is far below every delta that is asked for, but it is not 0: no epsilon promises the event with delta 0."""
+    for some in (event, 2 * event, event + ev.LaplaceNoise(1, 1)):
+        assert delta(some, 5).upper > 0
+        assert upper_deltas(some, [5.0, 6.0])[0] > 0
+        assert epsilon(some, 0).upper == upper_epsilon(some, 0) == math.inf
+        assert IncrementalPLD(counts={some: 1}).epsilon(0).upper == math.inf
+        assert epsilon(some, 1e-9).upper < 3
+    almost = LawPair((Fraction(1, 2) + RARE, Fraction(1, 2) - RARE), (Fraction(1, 2), Fraction(1, 2)))
+    assert epsilon(2 * almost, 0).upper > 0
+    for pure in (2 * ev.LaplaceNoise(1, 1), 3 * ev.PureLoss(1), ev.DiscreteLaplaceNoise(1, 2)):
+        assert delta(pure, 4).upper == 0
+        assert epsilon(pure, 0).upper < 3.01

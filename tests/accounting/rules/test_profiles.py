@@ -17,6 +17,7 @@ from curador.accounting.events import Event
 from curador.accounting.finite import FiniteMechanism
 from curador.accounting.rules.gaussian import discrete_gaussian_delta, gaussian_delta
 from curador.accounting.rules.profiles import delta, log_delta, pure_epsilon
+from curador.accounting.theorems import LawPair
 from curador.errors import NotPromised
 from curador.numbers import up
 from curador.privacy import Neighbors
@@ -352,3 +353,17 @@ def test_an_unknown_event_is_refused() -> None:
             pure_epsilon(Odd())
     finally:
         ev.KINDS.pop("odd-profile")
+
+
+@pytest.mark.parametrize("far", [16, 35, 61, 90])
+def test_a_pure_epsilon_is_not_0_however_small_it_is(far: int) -> None:
+    """Sixty digits do not tell 1 + 1e-61 from 1; but 1e62 releases at 1e-61 cost 10, and a filter charges each."""
+    x = Fraction(1, 10**far)
+    response: Any = ev.RandomizedAnswer(2, Fraction(1, 2) + x, Neighbors.ADD_REMOVE)
+    pair = LawPair((Fraction(1, 2) + x, Fraction(1, 2) - x), (Fraction(1, 2) - x, Fraction(1, 2) + x))
+    for event in (response, pair):
+        assert 4 * x <= pure_epsilon(event) <= 4 * x * (1 + 3 * x)
+    for rate in (Fraction(1, 2), Fraction(1, 10**20), Fraction(1, 10**90)):
+        sampled: Any = ev.PoissonSampled(ev.LaplaceNoise(1 / x, Fraction(1)), rate)
+        # By concavity log(1 + q (e**x - 1)) >= q x, and it is at most q (e**x - 1).
+        assert rate * x <= pure_epsilon(sampled) <= rate * x * (1 + x + Fraction(1, 10**39))

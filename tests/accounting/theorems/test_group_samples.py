@@ -20,6 +20,7 @@ from tests.accounting.theorems import reference as ref
 ev: Any = events  # every parameter may be an int, a float, text or a fraction
 GroupSampled: Any = theorems.GroupSampled
 Vector = tuple[float, ...]
+HALF = Fraction(1, 2)
 
 
 def taken(vectors: Sequence[Vector], rate: Fraction) -> ref.Mixture:
@@ -89,8 +90,9 @@ def test_a_group_costs_less_than_by_the_lemma_of_groups() -> None:
 
 def test_other_noise_takes_part_together() -> None:
     step = ev.PoissonSampled(ev.LaplaceNoise(2, 1), "0.5")
-    found = acc.for_group(step, 3)
-    assert found == ev.PoissonSampled(ev.LaplaceNoise(2, 3), "0.875")
+    found: Any = acc.for_group(step, 3)
+    assert found.together == ev.PoissonSampled(ev.LaplaceNoise(2, 3), "0.875")
+    assert acc.profile(found, [0, 1]).lines == acc.profile(found.together, [0, 1]).lines
     # Every database: P is a mixture of shifted Laplace laws, whose largest ratio is at its end.
     worst = sum(math.comb(3, j) / 8 * math.exp(j / 2) for j in range(4))
     assert math.log(worst) <= acc.epsilon(found, 0).upper
@@ -109,6 +111,21 @@ def test_under_replace_how_many_take_part_may_show() -> None:
     assert renyi(event, 4) == pytest.approx(math.log(moment) / 3, rel=1e-9)
 
 
+@pytest.mark.parametrize("noise", [ev.GaussianNoise(1, 3), ev.LaplaceNoise(1, 3)], ids=["gaussian", "laplace"])
+def test_a_sample_of_a_group_in_a_sample_is_refused(noise: events.Event) -> None:
+    """It would take the group as one unit: with chance 1/2 in the end, where some member is there with chance 3/4."""
+    whole: Any = acc.for_group(ev.PoissonSampled(noise, 1), 2)
+    part: Any = acc.for_group(ev.PoissonSampled(noise, HALF), 2)
+    as_one = acc.delta(ev.PoissonSampled(acc.for_group(noise, 2), HALF), 0).upper
+    assert as_one < 0.5 < acc.delta(acc.for_group(ev.PoissonSampled(ev.GaussianNoise(1, 3), HALF), 2), 0).lower
+    for group in (whole, part, 2 * part, part + noise, acc.RepeatAndSelect(part, Fraction(1), HALF)):
+        with pytest.raises(InvalidParameter, match="each member on its own"):
+            ev.PoissonSampled(group, HALF)
+    changed: Any = acc.for_group(ev.PoissonSampled(ev.GaussianNoise(1, 1, Neighbors.REPLACE), HALF), 2)
+    with pytest.raises(InvalidParameter, match="each member on its own"):
+        ev.FixedSizeSampled(changed, 1, 2)
+
+
 def test_what_no_theorem_covers_is_refused() -> None:
     with pytest.raises(NotPromised, match="sample of a sample"):
         acc.for_group(ev.PoissonSampled(ev.PoissonSampled(ev.GaussianNoise(1, 1), "0.5"), "0.5"), 2)
@@ -118,8 +135,12 @@ def test_what_no_theorem_covers_is_refused() -> None:
         GroupSampled(ev.GaussianNoise(1, 1), "0.5", 0)
     with pytest.raises(NotPromised):
         pld.epsilon(acc.for_group(ev.PoissonSampled(ev.ZCDPLoss(1), "0.5"), 2), 1e-5)
-    large = acc.for_group(ev.PoissonSampled(ev.GaussianNoise(100, 1), "0.001"), 100)
-    assert large == ev.PoissonSampled(ev.GaussianNoise(100, 100), "0.1")
+    large: Any = acc.for_group(ev.PoissonSampled(ev.GaussianNoise(100, 1), "0.001"), 100)
+    assert large.together == ev.PoissonSampled(ev.GaussianNoise(100, 100), "0.1")
+    assert acc.epsilon(large, 1e-6).upper == acc.epsilon(large.together, 1e-6).upper
+    assert renyi(large, 8) == renyi(large.together, 8)
+    everybody: Any = acc.for_group(ev.PoissonSampled(ev.GaussianNoise(100, 1), 1), 3)
+    assert acc.epsilon(everybody, 1e-6) == acc.epsilon(ev.GaussianNoise(100, 3), 1e-6)
     event = acc.for_group(ev.PoissonSampled(ev.GaussianNoise(1, 1), "0.5"), 5)
     assert ev.event_from_json(event.to_json()) == event
 

@@ -8,15 +8,17 @@ from itertools import product
 from typing import Any
 
 import mpmath
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from curador import accounting as acc
 from curador.accounting import FiniteMechanism, events, pld, theorems
+from curador.accounting.rules.divergences import renyi_divergence
 from curador.accounting.rules.profiles import delta, pure_epsilon
 from curador.accounting.rules.renyi import renyi
-from curador.accounting.theorems.law_pair import replace_special
+from curador.accounting.theorems.law_pair import EXACT, _by_logarithms, replace_special
 from curador.errors import InvalidParameter, NotPromised
 from curador.privacy import Neighbors
 
@@ -135,3 +137,19 @@ def test_no_laws_are_refused() -> None:
             LawPair(p, q)
     with pytest.raises(InvalidParameter, match="at most"):
         LawPair((1, *[0] * 5000), (1, *[0] * 5000))
+
+
+def test_many_outputs_are_summed_in_doubles_and_rounded_up() -> None:
+    """Up to 64 outputs a divergence is found to the last digit; the sum in doubles is never below that, of any size."""
+    for size, digits in ((3, 1), (40, 300), (70, 2)):
+        p, q = ([7**i % 10**digits + 1 for i in range(start, start + size)] for start in (1, 2))
+        pair = LawPair([Fraction(x, sum(p)) for x in p], [Fraction(x, sum(q)) for x in q])
+        orders = [1.01, 1.5, 8.0, 1000.0]
+        for order, found in zip(orders, _by_logarithms(pair, np.array(orders)), strict=True):
+            exact = max(renyi_divergence(a, b, Fraction(order)) for a, b in pair.directions())
+            assert exact <= found <= exact + 1e-8
+            assert renyi(pair, order) == (found if size > EXACT else exact)
+    nearly = LawPair([Fraction(1, 100)] * 100, [Fraction(1, 100) + (-1) ** i * Fraction(1, 10**30) for i in range(100)])
+    assert 0 < renyi(nearly, 2) < 1e-8
+    apart = LawPair([Fraction(1, 100)] * 100 + [0], [0] + [Fraction(1, 100)] * 100)
+    assert renyi(apart, 2) == math.inf

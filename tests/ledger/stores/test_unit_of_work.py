@@ -21,6 +21,7 @@ from curador.accounting.rules.costs import LOSS_UNIT
 from curador.errors import BudgetExceeded, InvalidParameter, LedgerBroken, LedgerFailed
 from curador.ledger.anchor.log import Anchor
 from curador.ledger.book import Book
+from curador.ledger.entries import Settled
 from curador.ledger.opening import open_ledger
 from curador.ledger.pricing import charged, covers
 from curador.ledger.stores import unit_of_work
@@ -145,9 +146,10 @@ def test_no_more_is_remembered_than_is_good(opener: Opener, monkeypatch: pytest.
 
 
 def put(rows: Rows, table: RowTable, *row: Any) -> None:
-    """Write a row as an entry would: with a head that moves."""
+    """Write a row as the rules do: with an entry, which moves the head."""
     rows.put(table, *row)
-    rows.head = Head(rows.head.sequence + 1, 0, b"another")
+    if table is not ENTRY:
+        rows.append(Head(rows.head.sequence + 1, 0, b"another"), "", Settled(0, ""))
 
 
 def performed(ledger: Book, *works: Callable[[Rows], object]) -> list[Job]:
@@ -185,9 +187,10 @@ def test_what_is_kept_is_written_once(opener: Opener) -> None:
     ledger = started(opener())
     charge = ledger.reserve("visits", THOUSANDTH)
     with pytest.raises(LedgerFailed):
-        performed(ledger, lambda rows: put(rows, ENTRY, 1, "over the first", b""))
+        performed(ledger, lambda rows: put(rows, ENTRY, 1, 0, "", b"", "over the first"))
     assert ledger.settle(charge.id, b"x") == b"x"
-    jobs = performed(ledger, lambda rows: put(rows, ENTRY, 99, "a", b""), lambda rows: put(rows, ENTRY, 99, "b", b""))
+    one, other = (99, 0, "", b"", "a"), (99, 0, "", b"", "b")
+    jobs = performed(ledger, lambda rows: put(rows, ENTRY, *one), lambda rows: put(rows, ENTRY, *other))
     assert isinstance(jobs[1].error, LedgerBroken)  # in the same batch
 
 
@@ -225,7 +228,7 @@ STEPS = st.lists(
 def test_a_unit_of_work_is_the_rows_in_memory(steps: list[tuple[str, RowTable, int, int]]) -> None:
     """Any order of reading, writing, taking back and flushing gives what plain dictionaries give."""
     connection = sqlite3.connect(":memory:", isolation_level=None)
-    for table in (QUESTION, REQUEST, CHARGE):
+    for table in (ENTRY, QUESTION, REQUEST, CHARGE):
         connection.execute(create(table, TYPES))
     known = empty_cache()
     mine, model = UnitOfWork(connection, Head(0, 0, b""), known), MemoryRows(b"")
@@ -330,15 +333,17 @@ def test_the_wall_in_sql_is_the_wall_in_memory() -> None:
 def test_a_child_does_not_share_its_parents_locks(tmp_path: Path) -> None:
     held = ReopenedFile(tmp_path / "x", os.O_RDWR | os.O_CREAT)
     parents = held.descriptor()
+    same = os.dup(parents)
     fcntl.flock(parents, fcntl.LOCK_EX)
 
     def work() -> None:
-        fcntl.flock(parents, fcntl.LOCK_EX | fcntl.LOCK_NB)  # the parent's own file does not keep its child out
+        fcntl.flock(same, fcntl.LOCK_EX | fcntl.LOCK_NB)  # the parent's own file does not keep its child out
         with pytest.raises(BlockingIOError):
             fcntl.flock(held.descriptor(), fcntl.LOCK_EX | fcntl.LOCK_NB)
 
     assert os.waitpid(forked(work), 0)[1] == 0
     assert held.descriptor() == parents
+    os.close(same)
     held.close()
 
 
@@ -387,7 +392,7 @@ def test_whoever_reads_an_answer_marks_its_charge_first(
         assert mark is not None
         return mark[0].sequence
 
-    monkeypatch.setattr(store, "_mark", lambda *mark: None)  # the mark is not there yet
+    monkeypatch.setattr(store, "_mark", lambda head, _: head)  # the mark is not there yet
     first, second = (one.reserve("visits", THOUSANDTH) for _ in range(2))
     one.settle(first.id, b"x")
     assert two.answer(second.id) is None  # nothing leaves

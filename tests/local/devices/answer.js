@@ -146,6 +146,46 @@ const jobs = {
     return told;
   },
 
+  /** Reports on, and checks of, values that fail when they are looked at. */
+  failing({ document }) {
+    const task = curador.readTask(document);
+    const fail = () => {
+      throw new Error("not fetched");
+    };
+    const traps = { get: fail, has: fail, ownKeys: fail, getOwnPropertyDescriptor: fail, getPrototypeOf: fail };
+    const gone = (held) => {
+      const { proxy, revoke } = Proxy.revocable(held, {});
+      revoke();
+      return proxy;
+    };
+    const list = Object.defineProperty([0.5, 0.5, 0.5], 1, { get: fail });
+    const record = Object.defineProperty({ b: "tea" }, "a", { get: fail, enumerable: true });
+    const dull = { toString: fail, valueOf: fail, [Symbol.toPrimitive]: fail, a: fail };
+    const values = [gone({}), gone([]), gone(fail), new Proxy({}, traps), new Proxy([], traps), list, record, dull];
+    return values.map((value) => {
+      const sent = curador.message(task, value);
+      return { sent: Object.keys(sent), checked: Object.keys(curador.check(task, value)) };
+    });
+  },
+
+  /** Messages from a value, and from a source, that ask the device again while it reads them. */
+  async again({ document, limit }) {
+    const task = curador.readTask(document);
+    const found = [];
+    for (const inside of ["value", "source"]) {
+      const device = new curador.Device(limit, () => {});
+      const more = [];
+      const ask = () => {
+        if (more.length < 3) more.push(device.message(task, { a: "tea" }).then(() => "sent", (error) => error.message));
+      };
+      const value = inside === "value" ? { get a() { return ask(), "tea"; } } : { a: "tea" };
+      const fetch = (n) => (inside === "source" && ask(), crypto.getRandomValues(new Uint8Array(n)));
+      const first = await device.message(task, value, new curador.Source(fetch)).then(() => "sent");
+      found.push({ told: [first, ...(await Promise.all(more))], spent: device.spent });
+    }
+    return found;
+  },
+
   /** A message while nothing can be saved, and one after it. */
   async unsaved({ document, value }) {
     const device = new curador.Device("9", async () => {

@@ -64,10 +64,10 @@ def test_without_noise_it_is_the_cells_that_hold_right_values(q: str) -> None:
             for p in range(5):
                 ends = cell_ends([p], 0, 4)
                 rows = counted(ends, *np.unique(data, return_counts=True)) << AROUND_BITS
-                found = interval(ends, rows, 0, wanted, FAINT, 0.95)
+                found = interval(ends, rows, 0, wanted, FAINT, 0.95, p)
                 cells = np.searchsorted(ends, right)
                 first = cells.min()
-                assert found == (0 if first == 0 else ends[first - 1] + 1, ends[cells.max()])
+                assert found == (min(p, 0 if first == 0 else ends[first - 1] + 1), max(p, ends[cells.max()]))
 
 
 @pytest.mark.parametrize("q", ["1/2", "9/10", "1/100"])
@@ -76,23 +76,38 @@ def test_without_noise_it_is_the_cells_that_hold_right_values(q: str) -> None:
     [IntegerLaplace(1 << AROUND_BITS, scale=512), IntegerGaussian(1 << 16, sigma=700, coordinates=1 << 20)],
     ids=["laplace", "gaussian"],
 )
-def test_a_right_value_at_an_edge_misses_as_often_as_one_side_may(q: str, noise: AdditiveNoise) -> None:
-    """The part q of the rows has one value, the rest another far off: that value is right by no row to spare.
+@pytest.mark.parametrize("below", [False, True])
+def test_a_right_value_at_an_edge_misses_as_often_as_it_may(q: str, noise: AdditiveNoise, below: bool) -> None:
+    """The part q of the rows has one value, the rest another far off: both are right by no row to spare.
 
-    It misses exactly if the noise beyond it is too large on one side: 2.5 % of the time.  Of 6,000 draws, what is
-    accepted differs by more than four deviations from that; an interval from half the reach would miss 16 %.
+    The value beyond the chosen one misses exactly if the noise is too large on one side: 5 % of the time.  Of 6,000
+    draws, what is accepted differs by up to four deviations from that; an interval from half the reach would miss 20 %,
+    one with half of the misses for the other side 2.5 %.
     """
     wanted = Fraction(q)
     n = 100_000
     values, times = np.array([300, 70_000]), np.array([int(wanted * n), n - int(wanted * n)])
-    ends = cell_ends([300], 0, 1 << 17)
+    chosen, right = (301, 300) if below else (69_999, 70_000)
+    ends = cell_ends([chosen], 0, 1 << 17)
     exact = counted(ends, values, times) << AROUND_BITS
     drawn = np.asarray(noise.release(np.tile(exact, 6000)))
     missed = 0
     for rows in drawn.reshape(6000, -1):
-        low, high = interval(ends, rows, 0, wanted, noise, 0.95)
-        missed += not low <= 300 <= high
-    assert 0.0165 < missed / 6000 < 0.0335
+        low, high = interval(ends, rows, 0, wanted, noise, 0.95, chosen)
+        assert low <= chosen <= high
+        missed += not low <= right <= high
+    assert 0.0387 < missed / 6000 < 0.0613
+
+
+@pytest.mark.parametrize("confidence", [0.3, 0.5, 0.6])
+def test_small_confidences_hold_too(confidence: float) -> None:
+    """Beyond one half of misses on one side, no reach is needed: noise is as often below as above."""
+    noise, n = IntegerLaplace(1 << AROUND_BITS, scale=512), 100_000
+    ends = cell_ends([301], 0, 1 << 17)
+    exact = counted(ends, np.array([300, 70_000]), np.array([n // 2, n // 2])) << AROUND_BITS
+    drawn = np.asarray(noise.release(np.tile(exact, 2000))).reshape(2000, -1)
+    covered = [interval(ends, rows, 0, Fraction(1, 2), noise, confidence, 301)[0] <= 300 for rows in drawn]
+    assert np.mean(covered) >= confidence - 4 * np.sqrt(confidence * (1 - confidence) / 2000)
 
 
 def test_a_unit_moves_the_counts_as_far_as_a_histogram() -> None:

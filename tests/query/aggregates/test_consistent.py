@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from curador.mechanisms.laplace import IntegerLaplace
+from curador.query.aggregates import consistent
 from curador.query.aggregates.consistent import Axes, KeyTable, Margins, subsets, worth_measuring
 
 SIZES = (3, 2, 4)
@@ -142,3 +143,25 @@ def test_cells_alone_keep_their_weight() -> None:
     assert worth_measuring((4, 5), ROLLUP, dict.fromkeys(CUBE, 3.0), 1 / 3) == {(0, 1): 1.0}
     assert (0, 1) in worth_measuring((60, 70), CUBE, dict.fromkeys(CUBE, 3.0), 1 / 3)
     assert len(worth_measuring((60, 70), CUBE, dict.fromkeys(CUBE, 3.0), 1 / 3)) > 1
+
+
+def test_margins_of_many_columns_are_not_taken_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Found by attack: a free plan took time for every subset of the columns that are grouped by."""
+
+    def few(axes: Axes) -> list[Axes]:
+        assert 2 ** len(axes) <= consistent.MOST_PARTS
+        return subsets(axes)
+
+    monkeypatch.setattr(consistent, "subsets", few)
+    cells = tuple(range(19))
+    shown = [cells, cells[:-1], ()]
+    assert worth_measuring((2,) * 19, shown, dict.fromkeys(shown, 1.0), 1 / 3) == {cells: 1.0}
+    assert not consistent.few_parts([tuple(range(i, i + 8)) for i in range(8)])  # each has few, together they do not
+
+
+def test_measures_that_compare_alike_are_worked_out_once() -> None:
+    """Found by attack: every sum of a CUBE took seconds of its own."""
+    consistent._worth.cache_clear()
+    found = [worth_measuring((60, 70), CUBE, dict.fromkeys(CUBE, x), 1 / 3) for x in (1.0, 0.1, 3e30, 1e-7 / 3)]
+    assert all(one == found[0] for one in found)
+    assert consistent._worth.cache_info().misses == 1

@@ -219,3 +219,18 @@ def test_a_total_that_is_a_sum_of_what_was_bought_is_told_before_paying() -> Non
     assert "already bought" not in str(curator.explain("SELECT COUNT(*) AS n FROM u", epsilon=0.2))
     paid = curator.sql("SELECT COUNT(*) AS n FROM t", epsilon=0.2)
     assert any("already bought" in note for note in paid.notes)
+
+
+def test_tables_of_many_columns_are_left_alone() -> None:
+    """Found by attack: what fitting takes triples with every column that is grouped by."""
+    many = [f"age > {i}" for i in range(12)]
+    texts = {
+        name: f"SELECT {', '.join(f'{e} AS g{i}' for i, e in enumerate(some))}, COUNT(*) AS n FROM t "
+        f"GROUP BY {', '.join(f'g{i}' for i in range(len(some)))}"
+        for name, some in (("more", many), ("fewer", many[:5]), ("few", many[:4]))
+    }
+    made = planned(texts)
+    assert families(made) == ([], dict.fromkeys(texts, "apart-large"))
+    assert families({name: made[name] for name in ("fewer", "few")})[0][0].adjusted == {"fewer", "few"}
+    (alone,) = planned({"sets": texts["more"].replace("GROUP BY ", "GROUP BY ROLLUP (") + ")"}).values()
+    assert len(alone.steps) == 1

@@ -299,6 +299,26 @@ SELECT COUNT(*) AS n, SUM(p) AS s FROM (SELECT pid, SUM(level) AS p FROM single 
 SELECT COUNT(*) AS n FROM (SELECT pid, COUNT(*) AS c, SUM(ok::INT) AS k FROM visits GROUP BY pid) t WHERE k * 2 > c;
 SELECT SUM(x) AS s FROM (SELECT pid, COALESCE(SUM(pay), 0) + COUNT(*) * 2 - 1 AS x FROM visits GROUP BY pid) t;
 SELECT AVG(c) AS a, VAR_POP(c) AS v, STDDEV(c) AS d FROM (SELECT pid, LEAST(COUNT(*), 20) AS c FROM visits GROUP BY pid) t;
+SELECT town, ok, COUNT(*) AS n, SUM(age) AS s FROM visits GROUP BY ALL;
+SELECT YEAR(day) AS y, sex, COUNT(*)::INT AS n, CAST(SUM(age) AS BIGINT) * 2 AS p FROM visits WHERE sex IN ('F', 'M') AND day IS NOT NULL GROUP BY ALL ORDER BY y, sex;
+SELECT COUNT(*) AS n FROM visits GROUP BY ALL;
+
+-- ## Written by hand: one row per unit, beside other rows
+
+SELECT COUNT(*) AS n, COUNT(p) AS c, SUM(COALESCE(p, 0)) AS s FROM stays LEFT JOIN (SELECT pid, SUM(age) AS p FROM visits WHERE ok GROUP BY pid) t ON t.pid = stays.person;
+SELECT place, COUNT(*) AS n, AVG(c) AS a FROM stays s JOIN (SELECT pid, COUNT(*) AS c FROM visits GROUP BY pid HAVING COUNT(*) > 3) t ON s.person = t.pid WHERE nights > 1 GROUP BY place;
+SELECT t.pid IS NULL AS nobody, COUNT(*) AS n FROM stays LEFT JOIN (SELECT pid FROM visits WHERE level > 7 GROUP BY pid) t ON person = pid GROUP BY nobody;
+SELECT town, COUNT(*) AS n, SUM(c) AS s FROM visits v JOIN (SELECT pid, COUNT(*) AS c FROM visits GROUP BY pid) t USING (pid) WHERE c > 4 GROUP BY town;
+SELECT COUNT(*) AS n, SUM(pay - m) AS s FROM visits LEFT JOIN (SELECT pid, MAX(pay) AS m FROM visits GROUP BY pid) t USING (pid) WHERE pay < m;
+SELECT COUNT(*) AS n, SUM(a.x) AS x, SUM(b.y) AS y, COUNT(b.y) AS c FROM (SELECT pid, SUM(age) AS x FROM visits WHERE sex = 'F' GROUP BY pid) a LEFT JOIN (SELECT pid, COUNT(*) AS y FROM visits WHERE sex = 'M' GROUP BY pid) b ON a.pid = b.pid;
+SELECT COUNT(*) AS n, SUM(a.x - b.y) AS s FROM (SELECT pid, MAX(age) AS x FROM visits GROUP BY pid) a JOIN (SELECT person, MAX(nights) AS y FROM stays GROUP BY person) b ON a.pid = b.person WHERE b.y IS NOT NULL;
+SELECT b.y > 2 AS g, COUNT(*) AS n, SUM(x) AS s FROM (SELECT pid, MAX(level) AS x FROM visits GROUP BY pid) a NATURAL LEFT JOIN (SELECT pid, COUNT(*) AS y FROM visits WHERE ok GROUP BY pid) b GROUP BY g;
+SELECT COUNT(*) AS n FROM (SELECT pid, SUM(pay) AS p FROM visits GROUP BY pid) t RIGHT JOIN stays ON t.pid = stays.person WHERE p IS NULL OR p < 0;
+SELECT coast, COUNT(*) AS n, SUM(c) AS s FROM visits JOIN places USING (town) LEFT JOIN (SELECT person, COUNT(*) AS c FROM stays WHERE nights > 0 GROUP BY person) t ON pid = person GROUP BY coast;
+SELECT COUNT(*) AS n, SUM(nights) AS s, SUM(c) AS c FROM visits JOIN stays ON pid = person JOIN (SELECT pid, COUNT(DISTINCT town) AS c FROM visits GROUP BY pid) t ON stays.person = t.pid WHERE c > 1;
+SELECT SUM(m) AS m, COUNT(*) AS n FROM (SELECT person, MAX(nights * c) AS m FROM stays JOIN (SELECT pid, COUNT(*) AS c FROM visits GROUP BY pid) t ON person = pid GROUP BY person) u;
+SELECT COUNT(*) AS n, SUM(k) AS k, SUM(l) AS l FROM stays LEFT JOIN (SELECT pid, COUNT(*) AS k FROM visits GROUP BY pid) a ON a.pid = person LEFT JOIN (SELECT pid, SUM(level) AS l FROM visits GROUP BY pid) b ON b.pid = stays.person WHERE k > 1 OR l IS NULL;
+WITH per AS (SELECT pid, AVG(cost) AS c FROM visits GROUP BY pid) SELECT town, COUNT(*) AS n FROM visits JOIN per USING (pid) WHERE cost > c GROUP BY town;
 
 -- ## Written by hand: queries inside queries
 

@@ -27,6 +27,7 @@ class Event:
     kind: ClassVar[str]
     neighbors: Neighbors
     depth: int = 0  # of an event made of events, one more than the deepest of them
+    grouped: ClassVar[bool] = False  # whether it is about several units, of which a sample takes each on its own
 
     @property
     def empty(self) -> bool:

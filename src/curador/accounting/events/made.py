@@ -23,16 +23,34 @@ from curador.numbers import set_fields, whole
 from curador.privacy import Neighbors
 
 
+def _made_of(event: Event) -> Iterable[Event]:
+    """The events that an event is made of."""
+    if isinstance(event, Composed):
+        return (e for e, _ in event.parts)
+    if isinstance(event, Parallel):
+        return event.parts
+    inner = getattr(event, "event", None)  # of whatever else is made of one event
+    return (inner,) if isinstance(inner, Event) else ()
+
+
 def _fixed_sizes(event: Event) -> Iterable[FixedSizeSampled]:
     """The samples of fixed size that are drawn when an event is run, outermost first."""
     if isinstance(event, FixedSizeSampled):
         return (event,)
-    if isinstance(event, Composed):
-        return chain.from_iterable(_fixed_sizes(e) for e, _ in event.parts)
-    if isinstance(event, Parallel):
-        return chain.from_iterable(map(_fixed_sizes, event.parts))
-    inner = getattr(event, "event", None)  # of whatever else is made of one event
-    return _fixed_sizes(inner) if isinstance(inner, Event) else ()
+    return chain.from_iterable(map(_fixed_sizes, _made_of(event)))
+
+
+def _grouped(event: Event) -> bool:
+    return event.grouped or any(map(_grouped, _made_of(event)))
+
+
+def _check_units(event: Event) -> None:
+    """Refuse a sample of an event about a group: it would take the group as a whole, or not at all."""
+    if _grouped(event):
+        raise InvalidParameter(
+            "This event is about a group, of which a sample takes each member on its own.",
+            fix="Take the group of the whole sample: for_group(PoissonSampled(event, rate), k).",
+        )
 
 
 @dataclass(frozen=True)
@@ -49,6 +67,7 @@ class PoissonSampled(Event, kind="poisson-sampled"):
 
     def __post_init__(self) -> None:
         set_made_of(self, [self.event], rate=read_chance(self.rate, "rate"))
+        _check_units(self.event)
         if any(_fixed_sizes(self.event)):
             raise InvalidParameter(
                 "A sample of fixed size cannot be drawn from a Poisson sample, whose size is random.",
@@ -71,6 +90,7 @@ class FixedSizeSampled(Event, kind="fixed-size-sampled"):
     def __post_init__(self) -> None:
         batch, population = whole(self.batch, "batch", 1), whole(self.population, "population", 1)
         set_made_of(self, [self.event], batch=batch, population=population)
+        _check_units(self.event)
         if batch > population:
             raise InvalidParameter(
                 f"Cannot draw {batch} of {population} units without replacement.", fix="Choose batch <= population."

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from curador.accounting.bracket import Bracket
-from curador.accounting.events import Event
+from curador.accounting.events import Composed, Event
 from curador.accounting.events.base import as_event, common_neighbors
 from curador.accounting.pld.extremes import CountedPair, Extremes, counted_in_both_orders, in_both_orders, largest
 from curador.accounting.pld.profile import Profile
@@ -27,6 +27,7 @@ from curador.accounting.pld.solve import (
     solve_lower,
     solve_upper,
     summed,
+    without_delta,
     worst,
 )
 from curador.accounting.pld.spectrum import Band, Spectrum, nothing
@@ -224,6 +225,9 @@ class IncrementalPLD:
         if not self.counts:
             return Bracket(0.0, 0.0)
         found = self._reported(target)
+        if not target:
+            most = without_delta(Composed.of(*self.counts.items()), found.upper)
+            return Bracket(min(found.lower, most), most)
         if math.isinf(found.upper) or found.width <= _LOOSE * fine * max(1.0, found.upper):
             return found
         if self._due > 0 and not any(order.further for order in self._orders):

@@ -21,7 +21,8 @@ from curador.accounting.pld.profile import Profile
 from curador.accounting.pld.spectrum import Spectrum, nothing, of_pair, of_stack
 from curador.accounting.pld.window import THETAS, Window, for_epsilon, look_at_epsilon, look_for_epsilon, plan_for
 from curador.accounting.rules.costs import plain_sum
-from curador.errors import CuradorError, InvalidParameter
+from curador.accounting.rules.profiles import pure_epsilon
+from curador.errors import CuradorError, InvalidParameter, NotPromised
 from curador.numbers import Number, above, below, down, nonnegative, rational, up
 
 LEAST_DELTA = 1e-290
@@ -57,6 +58,7 @@ def epsilon(event: Event, delta: Number, tolerance: float = 1e-4) -> Bracket:
     target, fine = read_delta(delta), read_tolerance(tolerance)
     found = worst(partial(_epsilon, items, target, fine) for items in in_both_orders(event))
     most = min(found.upper, _plain(event, delta))
+    most = most if target else without_delta(event, most)
     return Bracket(min(found.lower, most), most)
 
 
@@ -69,7 +71,8 @@ def upper_epsilon(event: Event, delta: Number, tolerance: float = 1e-4) -> float
     """
     target, fine = read_delta(delta), read_tolerance(tolerance)
     found = worst(partial(_epsilon, items, target, fine, lower=False) for items in in_both_orders(event)).upper
-    return min(found, _plain(event, delta))
+    most = min(found, _plain(event, delta))
+    return most if target else without_delta(event, most)
 
 
 def _plain(event: Event, delta: Number) -> float:
@@ -92,7 +95,30 @@ def delta(event: Event, epsilon: Number, tolerance: float = 1e-3) -> Bracket:
     if exact > _MOST:
         raise InvalidParameter("An epsilon above 1e300 promises nothing.", fix="Choose epsilon <= 10.")
     found = worst(partial(_delta_at, items, down(exact), fine) for items in in_both_orders(event))
-    return Bracket(min(1.0, found.lower), min(1.0, found.upper))
+    return Bracket(min(1.0, found.lower), min(1.0, _seen(event, exact, found.upper)))
+
+
+def without_delta(event: Event, found: float) -> float:
+    """The epsilon at delta 0, by distributions: a chance that no double holds is lost to them, but not to the rule.
+
+    >>> from curador.accounting.events import ApproxLoss
+    >>> without_delta(ApproxLoss(1, "1e-400"), found=1.0)
+    inf
+    """
+    pure = _pure(event)
+    return math.inf if pure == math.inf else max(found, math.ulp(0.0)) if pure else found
+
+
+def _seen(event: Event, epsilon: Fraction | float, found: float) -> float:
+    """A delta by distributions, at least the smallest double if the rule says that it is not 0."""
+    return max(found, math.ulp(0.0)) if found <= 0 and _pure(event) > epsilon else max(0.0, found)
+
+
+def _pure(event: Event) -> Fraction | float:
+    try:
+        return pure_epsilon(event)
+    except NotPromised:  # then nothing is known but the distribution
+        return Fraction(0)
 
 
 def upper_deltas(event: Event, epsilons: Sequence[float], tolerance: float = 1e-3) -> list[float]:
@@ -115,7 +141,7 @@ def upper_deltas(event: Event, epsilons: Sequence[float], tolerance: float = 1e-
                 for j in range(max(0, i - APART), min(len(epsilons), i + APART)):
                     best[j] = min(best[j], profile.upper(around(epsilons[j])[0]))
         found = np.maximum(found, np.minimum.accumulate(best))
-    return [float(x) for x in found]
+    return [_seen(event, e, float(x)) for e, x in zip(epsilons, found, strict=True)]
 
 
 @np.errstate(all="ignore")

@@ -128,7 +128,8 @@ def for_group(event: ev.Event, k: int) -> ev.Event:
 
     Assumes: the sensitivity is that of one person; k people move the statistic by at most k times as much.
         In a Poisson sample a random number of them takes part (curador.accounting.theorems.group_samples); there they
-        are a group that joins or leaves as a whole, such as all records of a person.
+        are a group that joins or leaves as a whole, such as all records of a person.  So take the group of a sample,
+        not a sample of the group, which would take all of them or nobody.
     Fails: for fixed-size samples and parallel events, where the parts that members are in matter; refused.
 
     >>> for_group(ev.GaussianNoise(sigma=2, sensitivity=1), 3)

@@ -22,6 +22,7 @@ from curador.accounting.precise import (
     exp_upper,
     float_above,
     fraction_above,
+    lost_digits,
     nearest,
     sum_above,
     upper_log,
@@ -33,6 +34,7 @@ from curador.numbers import Number, rational
 from curador.privacy import Neighbors
 
 _SLACK = Decimal("1e-55")  # more than sixty digits lose to one product
+_NEAR = Fraction(1, 10**15)  # a distance to 1 that leaves 45 of sixty digits to a logarithm
 _HUGE = 10**6  # an epsilon beyond which sampling is not credited, so that no exponential leaves its range
 
 
@@ -243,10 +245,7 @@ def _(event: ev.ApproxLoss) -> Fraction | float:
 @pure_epsilon.register
 def _(event: ev.RandomizedAnswer) -> Fraction | float:
     seldom, often = sorted((event.truth, (1 - event.truth) / (event.categories - 1)))
-    if seldom == 0:
-        return math.inf
-    with digits():
-        return fraction_above(dec(often / seldom).ln())
+    return math.inf if seldom == 0 else log_above(often / seldom)
 
 
 @pure_epsilon.register
@@ -357,5 +356,18 @@ def _diluted(inner: Fraction | float, rate: Fraction) -> Fraction | float:
     """log(1 + rate (exp(inner) - 1)), exactly for rate 1, rounded up otherwise."""
     if rate == 1 or inner > _HUGE:
         return inner
+    loss = Fraction(inner)
+    with digits(lost_digits(loss)):
+        return log_above(1 + fraction_above(dec(rate) * (dec(loss).exp() - 1)))
+
+
+def log_above(x: Fraction) -> Fraction:
+    """The natural logarithm of x >= 1, from above, however close to 1: there it is x - 1 but for half its square.
+
+    >>> log_above(1 + Fraction(1, 10**400)) == Fraction(1, 10**400), log_above(Fraction(1))
+    (True, Fraction(0, 1))
+    """
+    if x - 1 < _NEAR:
+        return x - 1
     with digits():
-        return fraction_above((1 + dec(rate) * (dec(Fraction(inner)).exp() - 1)).ln())
+        return fraction_above(dec(x).ln())

@@ -12,6 +12,7 @@ from fractions import Fraction
 import numpy as np
 
 from curador.accounting.events import Event, PoissonSampled, set_made_of
+from curador.accounting.events.base import LARGEST_LOSS
 from curador.accounting.pld.pairs import Pair, Points
 from curador.accounting.pld.rules import Orders, orders
 from curador.accounting.precise import nearest, upper_log
@@ -39,6 +40,14 @@ def _inner(event: Event) -> Event:
     return event
 
 
+def _number(x: int, name: str) -> int:
+    """A number of batches or units that doubles hold, too."""
+    found = whole(x, name, 1)
+    if found > LARGEST_LOSS:
+        raise InvalidParameter(f"{name} is beyond 1e100.", fix="Give the number that is meant.")
+    return found
+
+
 @dataclass(frozen=True)
 class ShuffledBatches(Event, kind="shuffled-batches"):
     """One epoch: the units are shuffled, cut into ``batches`` of fixed size, and the event is run on each in turn.
@@ -61,7 +70,7 @@ class ShuffledBatches(Event, kind="shuffled-batches"):
     neighbors: Neighbors = field(init=False)
 
     def __post_init__(self) -> None:
-        set_made_of(self, [_inner(self.event)], batches=whole(self.batches, "batches", 1))
+        set_made_of(self, [_inner(self.event)], batches=_number(self.batches, "batches"))
 
 
 @dataclass(frozen=True)
@@ -83,7 +92,7 @@ class BallsInBins(Event, kind="balls-in-bins"):
     neighbors: Neighbors = field(init=False)
 
     def __post_init__(self) -> None:
-        set_made_of(self, [_inner(self.event)], batches=whole(self.batches, "batches", 1))
+        set_made_of(self, [_inner(self.event)], batches=_number(self.batches, "batches"))
 
 
 @dataclass(frozen=True)
@@ -112,7 +121,7 @@ class TruncatedPoissonSampled(Event, kind="truncated-poisson-sampled"):
             [_inner(self.event)],
             rate=probability(self.rate, "rate"),
             cap=whole(self.cap, "cap", 1),
-            population=whole(self.population, "population", 1),
+            population=_number(self.population, "population"),
         )
 
     @property

@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
+from typing import ClassVar
 
 import numpy as np
 
@@ -22,8 +23,9 @@ from curador.accounting.pld.noise_pairs import Normal, normal_masses, reach
 from curador.accounting.pld.pairs import ERROR, Ends, Pair, Points
 from curador.accounting.pld.rules import Orders, orders
 from curador.accounting.precise import nearest
+from curador.accounting.rules.costs import Losses, plain_sum
 from curador.accounting.rules.groups import for_group
-from curador.accounting.rules.profiles import has_samples, pure_epsilon
+from curador.accounting.rules.profiles import has_samples, log_delta_rule, pure_epsilon
 from curador.accounting.rules.renyi_rules import renyi_rule
 from curador.accounting.theorems.blends import Blend
 from curador.errors import InvalidParameter, NotPromised
@@ -54,24 +56,28 @@ class GroupSampled(Event, kind="group-sampled"):
     2.89
     """
 
+    grouped: ClassVar[bool] = True
     event: Event
     rate: Fraction
     size: int
     neighbors: Neighbors = field(init=False)
 
     def __post_init__(self) -> None:
-        size = whole(self.size, "size", 1)
-        if not isinstance(self.event, Event) or has_samples(self.event) or size > MOST:
+        if not isinstance(self.event, Event) or has_samples(self.event):
             raise InvalidParameter(
-                f"A group in a sample has an event that is not sampled again, and at most {MOST} members.",
-                fix="Use for_group() of the sample.",
+                "A group in a sample has an event that is not sampled again.", fix="Use for_group() of the sample."
             )
-        set_made_of(self, [self.event], rate=read_chance(self.rate, "rate"), size=size)
+        set_made_of(self, [self.event], rate=read_chance(self.rate, "rate"), size=whole(self.size, "size", 1))
 
     @property
     def weights(self) -> tuple[Fraction, ...]:
         """The chances that 0, 1, … of the group are in the sample."""
         return _weights(self.rate, self.size)
+
+    @property
+    def as_one(self) -> bool:
+        """Whether it is too large for chances of its own, or all or nobody takes part: then it counts as one unit."""
+        return self.size > MOST or self.rate in (0, 1)
 
     @property
     def together(self) -> PoissonSampled:
@@ -110,14 +116,12 @@ def _(event: PoissonSampled, k: int) -> Event:
     size = whole(k, "k", 1)
     if has_samples(event.event):
         raise NotPromised("No theorem here covers a group in a sample of a sample.", fix="Sample the innermost event.")
-    if size == 1 or event.rate in (0, 1):
-        return PoissonSampled(for_group(event.event, size), event.rate)
-    known = _variance(event.event) is not None or event.neighbors is Neighbors.REPLACE
-    return GroupSampled(event.event, event.rate, size) if known and size <= MOST else together(*_of(event), size)
-
-
-def _of(event: PoissonSampled) -> tuple[Event, Fraction]:
-    return event.event, event.rate
+    if size == 1:
+        return event
+    found = GroupSampled(event.event, event.rate, size)
+    if found.as_one or (event.neighbors is not Neighbors.REPLACE and _variance(event.event) is None):
+        _ = found.together  # refused now, if nothing is known of k steps
+    return found
 
 
 def _variance(event: Event) -> float | None:
@@ -137,9 +141,23 @@ def _(event: GroupSampled) -> Fraction | float:
     return pure_epsilon(event.together)
 
 
+@plain_sum.register
+def _(event: GroupSampled) -> Losses:
+    return plain_sum(event.together)
+
+
+@log_delta_rule.register
+def _(event: GroupSampled, epsilon: Fraction) -> float:
+    if not event.as_one and (event.neighbors is Neighbors.REPLACE or _variance(event.event) is not None):
+        raise NotPromised("No closed form gives delta for a mixture.", fix="Use the privacy-loss distributions.")
+    return log_delta_rule(event.together, epsilon)
+
+
 @renyi_rule.register
 def _(event: GroupSampled, alpha: Fraction) -> float:
     bound = renyi_rule(event.together, alpha)
+    if event.as_one:
+        return bound
     power = nearest(alpha - 1)
     if event.neighbors is Neighbors.REPLACE:  # how many take part may show: the mean of exp((alpha - 1) D)
         each = [renyi_rule(for_group(event.event, j), alpha) if j else 0.0 for j in range(event.size + 1)]
@@ -191,8 +209,13 @@ def _log_moment(mu: float, weights: tuple[Fraction, ...], a: float) -> float:
 
 @orders.register
 def _(event: GroupSampled) -> Orders:
-    if event.rate in (0, 1):
-        return orders(event.together)
+    if event.as_one:
+        # Of one that is too large, the lower end is what one member alone attains.
+        most = orders(event.together)
+        known = orders(PoissonSampled(event.event, event.rate)) if event.size > MOST else most
+        # A pair that is the same in both directions stands once.
+        most, known = most * (len(known) if len(most) == 1 else 1), known * (len(most) if len(known) == 1 else 1)
+        return tuple((worst, low) for (worst, _), (_, low) in zip(most, known, strict=True))
     if event.neighbors is Neighbors.REPLACE:
         parts = [(w, orders(for_group(event.event, j))) for j, w in enumerate(event.weights) if j]
         if any(len(found) > 1 for _, found in parts):

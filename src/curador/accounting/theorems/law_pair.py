@@ -10,6 +10,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
@@ -19,16 +20,19 @@ from curador.accounting.finite import FiniteMechanism
 from curador.accounting.pld.cells import Atoms, Cells, atoms
 from curador.accounting.pld.pairs import Ends, Pair
 from curador.accounting.pld.rules import Orders, orders
-from curador.accounting.precise import dec, digits, fraction_above, nearest, upper_log
+from curador.accounting.precise import nearest, upper_log
 from curador.accounting.rules.divergences import hockey_stick, law, renyi_divergence
-from curador.accounting.rules.profiles import log_delta_rule, pure_epsilon
-from curador.accounting.rules.renyi_rules import renyi_rule
+from curador.accounting.rules.profiles import log_above, log_delta_rule, pure_epsilon
+from curador.accounting.rules.renyi_rules import Floats, curve_rule, renyi_rule
 from curador.errors import InvalidParameter
-from curador.numbers import Number, probability, set_fields, whole
+from curador.numbers import Number, above, probability, set_fields, whole
 from curador.privacy import Neighbors
 
 MOST = 2**12
 """Outputs of a pair: with more, give a coarser pair that dominates it."""
+
+EXACT = 64
+"""Outputs up to which a divergence is found to the last digit; of more, it would take a second for each order."""
 
 _Law = Sequence[Fraction]
 _ERROR = 2.0**-40  # relative, of masses and losses as doubles: more than their logarithms lose
@@ -54,6 +58,8 @@ class LawPair(Event, kind="law-pair"):
     neighbors: Neighbors = Neighbors.ADD_REMOVE
 
     def __post_init__(self) -> None:
+        if not all(isinstance(x, Iterable) for x in (self.p, self.q)):
+            raise InvalidParameter("A law is a list of probabilities.", fix="Give one for each output, for both laws.")
         p, q = (tuple(law(list(x)).values()) for x in (self.p, self.q))
         if len(p) != len(q) or len(p) > MOST:
             raise InvalidParameter(
@@ -81,9 +87,18 @@ class LawPair(Event, kind="law-pair"):
 
     def directions(self) -> tuple[tuple[_Law, _Law], ...]:
         """The two orders, or one where both look alike."""
+        return self._directions
+
+    @cached_property
+    def _directions(self) -> tuple[tuple[_Law, _Law], ...]:
         if _by_ratio(self.p, self.q) == _by_ratio(self.q, self.p):
             return ((self.p, self.q),)
         return (self.p, self.q), (self.q, self.p)
+
+    @cached_property
+    def logarithms(self) -> tuple[tuple[Floats, Floats, Floats], ...]:
+        """For each order log p and log p/q where p is not 0, and how large the numbers are that they are made of."""
+        return tuple(_logarithms(p, q) for p, q in self.directions())
 
 
 def _envelope(pairs: Iterable[tuple[_Law, _Law]]) -> list[tuple[Fraction, Fraction]]:
@@ -142,7 +157,38 @@ def replace_special(categories: int, truth: Number, neighbors: Neighbors = Neigh
 
 @renyi_rule.register
 def _(event: LawPair, alpha: Fraction) -> float:
+    if len(event.p) > EXACT:
+        return float(_by_logarithms(event, np.array([nearest(alpha)]))[0])
     return max(renyi_divergence(p, q, alpha) for p, q in event.directions())
+
+
+@curve_rule.register
+def _(event: LawPair, orders: Floats) -> Floats:
+    return _by_logarithms(event, orders)
+
+
+def _by_logarithms(event: LawPair, orders: Floats) -> Floats:
+    """Divergences from logarithms in doubles, each with what rounding may have taken from it."""
+    return np.asarray(np.max([_divergences(*logs, orders) for logs in event.logarithms], axis=0))
+
+
+def _divergences(mass: Floats, loss: Floats, size: Floats, orders: Floats) -> Floats:
+    """log of the sum of p (p/q)**(alpha - 1), over alpha - 1; ``size`` bounds the parts that logarithms are made of."""
+    found = np.empty_like(orders)
+    for i, power in enumerate((orders - 1).tolist()):
+        terms = mass + power * loss + 2.0**-48 * (1 + power) * size
+        top = float(terms.max())
+        total = top + math.log(float(np.exp(terms - top).sum())) if top < math.inf else top
+        found[i] = above(max(0.0, total + 2.0**-38) / power)
+    return found
+
+
+def _logarithms(p: _Law, q: _Law) -> tuple[Floats, Floats, Floats]:
+    both = [(x, y) for x, y in zip(p, q, strict=True) if x]
+    mass = np.array([_log(x) for x, _ in both])
+    loss = np.array([_log(x / y) if y else math.inf for x, y in both])
+    bits = [sum(n.bit_length() for z in pair for n in z.as_integer_ratio()) for pair in both]
+    return mass, loss, 1.0 + np.array(bits)
 
 
 @log_delta_rule.register
@@ -156,11 +202,7 @@ def _(event: LawPair) -> Fraction | float:
     ratios = [(a, b) for p, q in event.directions() for a, b in zip(p, q, strict=True) if a]
     if any(not b for _, b in ratios):
         return math.inf
-    worst = max(a / b for a, b in ratios)
-    if worst == 1:
-        return Fraction(0)
-    with digits():
-        return fraction_above(dec(worst).ln())
+    return log_above(max(a / b for a, b in ratios))
 
 
 @orders.register

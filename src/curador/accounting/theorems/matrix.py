@@ -84,6 +84,7 @@ def tree_encoder(steps: int) -> _Array:
     [[1, 0, 0], [0, 1, 0], [1, 1, 0], [0, 0, 1]]
     """
     n = whole(steps, "steps", 1)
+    _check_steps(n)
     found = []
     for end in range(1, n + 1):
         size = 1
@@ -158,9 +159,13 @@ def _checked(matrix: _Array) -> _Array:
         raise InvalidParameter(
             "An encoder is a matrix of finite numbers that are not all 0.", fix="Give rows of one length."
         )
-    if matrix.shape[1] > MOST:
-        raise InvalidParameter(f"An encoder has at most {MOST} steps here.", fix="Restart the mechanism now and then.")
+    _check_steps(matrix.shape[1])
     return matrix
+
+
+def _check_steps(n: int) -> None:
+    if n > MOST:
+        raise InvalidParameter(f"An encoder has at most {MOST} steps here.", fix="Restart the mechanism now and then.")
 
 
 def _rows(encoder: ArrayLike) -> Sequence[Sequence[object]]:

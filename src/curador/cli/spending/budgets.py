@@ -11,7 +11,7 @@ import typer
 from rich.text import Text
 
 from curador.cli.opening import open_study
-from curador.cli.options import STUDY, Delta, Json, Paid, Study
+from curador.cli.options import STUDY, At, Delta, Json, Paid, Study
 from curador.cli.screen import amount, console, emit, grid, say
 
 if TYPE_CHECKING:
@@ -22,13 +22,16 @@ Scope = Annotated[str, typer.Argument(metavar="SCOPE", help="An analyst, a group
 Some = Annotated[str | None, typer.Argument(metavar="[SCOPE]", help="A table, an analyst, a group; by default all.")]
 
 
-def budget(scope: Some = None, study: Study = STUDY, as_json: Json = False) -> None:
+def budget(scope: Some = None, study: Study = STUDY, at: At = None, as_json: Json = False) -> None:
     """Show what tables, analysts and everybody together have spent and have left.
 
     Example: curador budget
     """
-    with open_study(study) as curator:
-        found = standing(curator.ledger) if scope is None else [curator.budget(scope)]
+    with open_study(study, at=at) as curator:
+        if at is not None:
+            found = [b for b in curator.budgets() if scope in (None, b.scope)]
+        else:
+            found = standing(curator.ledger) if scope is None else [curator.budget(scope)]
     if as_json:
         emit([_plain(b) for b in found])
         return

@@ -10,7 +10,7 @@ import typer
 from rich.text import Text
 
 from curador.cli.opening import open_study
-from curador.cli.options import STUDY, Json, Study
+from curador.cli.options import STUDY, At, Json, Study
 from curador.cli.screen import amount, console, emit, grid, say, worded
 from curador.cli.spending.budgets import Some
 
@@ -26,7 +26,12 @@ All = Annotated[bool, typer.Option("--all", help="Every charge, however many the
 
 
 def history(
-    scope: Some = None, last: Last = SHOWN, every: All = False, study: Study = STUDY, as_json: Json = False
+    scope: Some = None,
+    last: Last = SHOWN,
+    every: All = False,
+    study: Study = STUDY,
+    at: At = None,
+    as_json: Json = False,
 ) -> None:
     """Show the newest charges, oldest first: when, for whom, what they cost, what was asked.
 
@@ -34,6 +39,14 @@ def history(
 
     Example: curador history ana
     """
+    if at is not None:
+        with open_study(study, at=at) as far:
+            mine = far.history(last=last)
+        if as_json:
+            emit({"charges": [_record(c) for c in mine]})
+        else:
+            _print_charges(mine)
+        return
     with open_study(study) as curator:
         found, decided = curator.history(scope, last=None if every else last), curator.decisions(scope)
         earlier = 0 if every or len(found) < last else max(0, curator.charge_count(scope) - _own(found, scope))

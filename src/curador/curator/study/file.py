@@ -17,7 +17,7 @@ from curador.query.plan.budget import budget_of
 from curador.query.tables.names import distinct, refuse_unknown
 from curador.query.tables.table import Table
 
-SECTIONS = ("tables", "budget", "ledger", "policy", "groups", "analysts")
+SECTIONS = ("tables", "budget", "ledger", "policy", "groups", "analysts", "server")
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,10 @@ class Analyst:
 
 @dataclass(frozen=True)
 class Study:
-    """A study file, read and checked.  Among ``analysts``, groups come before their members."""
+    """A study file, read and checked.  Among ``analysts``, groups come before their members.
+
+    ``server`` is for whoever serves the study, and read there.
+    """
 
     tables: Mapping[str, Table]
     budget: Guarantee | Mapping[str, Guarantee] | None
@@ -46,6 +49,7 @@ class Study:
     keep: Path | None = None
     policy: Policy = field(default_factory=Policy)
     analysts: Mapping[str, Analyst] = field(default_factory=dict)
+    server: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
     def of(cls, tables: Mapping[str, Table]) -> Study:
@@ -78,6 +82,7 @@ def read_study(path: str | Path) -> Study:
         keep,
         Policy.from_dict(section(document, "policy", file.name)),
         {**groups, **people},
+        section(document, "server", file.name),
     )
 
 

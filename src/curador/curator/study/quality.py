@@ -94,7 +94,7 @@ def found_quality(curator: Curator, asked: Quality, request: Request, language: 
     """Buy the question, and show one row for each column."""
     bought = curator.buy(asked, request)
     shown, rehearsal = language or curator.language, curator._made_up is not None
-    return curator._sealed(_presented(asked, bought, rehearsal, shown))
+    return curator.sealed(_presented(asked, bought, rehearsal, shown))
 
 
 def _presented(asked: Quality, bought: Bought, rehearsal: bool, language: str) -> Release:

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import glob
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from datetime import date
+from fractions import Fraction
 from pathlib import Path, PurePath
+from typing import Any
 
 from curador.curator.study.document import read_study_document
 from curador.engines.registry import engine_entry, in_file
 from curador.errors import InvalidParameter
 from curador.privacy import Unit
+from curador.query.tables.columns import Column, Kind, day_of, moment_of
 from curador.query.tables.names import distinct, identifier, refuse_unknown
 from curador.query.tables.sources import EngineTable, Files, Source, read_source
 from curador.query.tables.table import Table
@@ -73,6 +77,63 @@ def read_table(name: str, settings: object, folder: Path | None = None) -> Table
         trees=settings.get("trees", {}),
         **rest,
     )
+
+
+def settings_of(table: Table) -> dict[str, Any]:
+    """The declarations of a table as :func:`read_table` reads them, but for where its rows are.
+
+    >>> adult = Table("adult.csv", columns={"age": {"type": "integer", "bounds": [17, 90]}})
+    >>> settings_of(adult)["columns"]
+    {'age': {'type': 'integer', 'bounds': ['17', '90']}}
+    >>> read_table("adult", {"source": "elsewhere.csv", **settings_of(adult)}).columns == adult.columns
+    True
+    """
+    found: dict[str, Any] = {"public": True} if table.public else {"unit": _stated_unit(table.unit)}
+    found["neighbors"] = table.neighbors.value
+    if table.size is not None:
+        found["size"] = table.size
+    if (kept := table.contribution) is not None:
+        found["contribution"] = (
+            {"rows": kept.most} if kept.groups is None else {"groups": kept.groups, "rows": kept.rows}
+        )
+    found["columns"] = {name: _column_settings(column) for name, column in table.columns.items()}
+    if table.trees:
+        trees = {
+            name: {"levels": list(tree.levels), "children": _nested(tree.children)}
+            for name, tree in table.trees.items()
+        }
+        found["trees"] = trees
+    return found
+
+
+def _stated_unit(unit: Unit) -> object:
+    if unit.id is None:
+        return "row"
+    return {"id": unit.id} if unit.id == "row" else unit.id
+
+
+def _column_settings(column: Column) -> dict[str, Any]:
+    found: dict[str, Any] = {"type": column.kind.value}
+    if column.bounds is not None:
+        read: Callable[[Fraction], str] = str
+        if column.kind is Kind.DATE:
+            read = lambda x: day_of(int(x)).isoformat()  # noqa: E731
+        elif column.kind is Kind.TIMESTAMP:
+            read = lambda x: moment_of(int(x)).isoformat()  # noqa: E731
+        found["bounds"] = [read(end) for end in column.bounds]
+    if column.step is not None:
+        found["step"] = str(column.step)
+    if column.keys is not None:
+        found["keys"] = [key.isoformat() if isinstance(key, date) else key for key in column.keys]
+    if not column.nullable:
+        found["nullable"] = False
+    return found
+
+
+def _nested(node: object) -> object:
+    if isinstance(node, Mapping):
+        return {name: _nested(below) for name, below in node.items()}
+    return list(node) if isinstance(node, tuple) else node
 
 
 def _flag(value: object, name: str) -> bool:

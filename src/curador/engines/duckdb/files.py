@@ -16,7 +16,7 @@ from pathlib import Path
 
 from curador.engines.dialect import Dialect
 from curador.errors import InvalidParameter
-from curador.query.tables.csv_format import CsvFormat
+from curador.query.tables.csv_format import TO_UTF8, CsvFormat
 from curador.query.tables.paths import listed
 
 Stamp = tuple[int, int, int]
@@ -121,7 +121,8 @@ def unreadable_csv() -> InvalidParameter:
         "A CSV file cannot be read as a table.",
         fix="Declare its delimiter and its encoding (csv = { delimiter = …, encoding = … }) if they are not a comma "
         "and UTF-8. Write it with one kind of line end, as many fields in every line as in the first, texts with "
-        "delimiters, quotes or line ends in quotes, and quotes inside them doubled; or convert it to Parquet.",
+        "delimiters, quotes or line ends in quotes, and quotes inside them doubled; or convert it to Parquet. A file "
+        f"declared as latin-1 that has a €, dashes or curly quotes is windows-1252: {TO_UTF8}",
         code="csv-unreadable",
     )
 

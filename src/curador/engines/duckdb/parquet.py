@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import date
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import duckdb
@@ -12,8 +13,10 @@ import duckdb
 from curador.engines.duckdb.dialects import DUCKDB
 
 
-def write_parquet(columns: Mapping[str, Sequence[Any]], path: str | Path) -> None:
-    """Write plain values as a Parquet file.
+def write_parquet(
+    columns: Mapping[str, Sequence[Any]], path: str | Path, stored: Mapping[str, str] = MappingProxyType({})
+) -> None:
+    """Write plain values as a Parquet file; ``stored`` names DuckDB's type of a column, else it follows from values.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -21,12 +24,14 @@ def write_parquet(columns: Mapping[str, Sequence[Any]], path: str | Path) -> Non
     ...     duckdb.sql(f"SELECT * FROM '{folder}/x.parquet'").fetchall()
     [(1, 'a'), (2, None)]
     """
-    declared = ", ".join(f"{DUCKDB.quoted(name)} {_stored_as(values)}" for name, values in columns.items())
+    kinds = {name: stored.get(name) or _stored_as(values) for name, values in columns.items()}
+    declared = ", ".join(f"{DUCKDB.quoted(name)} {kind}" for name, kind in kinds.items())
+    lists = ", ".join(f"unnest(?::{kind}[])" for kind in kinds.values())  # column by column: row by row takes seconds
+    if len({len(values) for values in columns.values()}) > 1:
+        raise ValueError("columns of different lengths")
     with duckdb.connect(":memory:") as connection:
         connection.execute(f"CREATE TABLE r ({declared})")
-        rows = [list(row) for row in zip(*columns.values(), strict=True)]
-        if rows:
-            connection.executemany(f"INSERT INTO r VALUES ({', '.join('?' * len(columns))})", rows)
+        connection.execute(f"INSERT INTO r SELECT {lists}", [list(values) for values in columns.values()])
         connection.execute(f"COPY r TO {DUCKDB.string(str(path))} (FORMAT parquet)")
 
 

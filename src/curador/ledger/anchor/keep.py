@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from curador.errors import LedgerBroken, LedgerFailed
@@ -13,25 +14,24 @@ from curador.noise.entropy import SYSTEM
 KEY_BITS = 256
 
 
-class translated_errors:  # a class, because it is entered with every mark
+@contextmanager
+def translated_errors(path: Path) -> Iterator[None]:
     """Raise the system's errors about a file as LedgerFailed."""
+    try:
+        yield
+    except OSError as error:
+        raise unavailable(path, error) from None
 
-    __slots__ = ("_path",)
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
-
-    def __enter__(self) -> None: ...
-
-    def __exit__(self, kind: object, error: BaseException | None, where: object) -> None:
-        if isinstance(error, OSError):
-            raise LedgerFailed(
-                f"{self._path.name} beside the ledger cannot be read or written: {error.strerror or error}.",
-                fix="Bring its folder back, writable and with room; then ask again.",
-                cost=UNSURE,
-                code="ledger-keep-unavailable",
-                facts={"file": self._path.name},
-            ) from None
+def unavailable(path: Path, error: OSError) -> LedgerFailed:
+    """The refusal of what needs a file that the system cannot read or write."""
+    return LedgerFailed(
+        f"{path.name} beside the ledger cannot be read or written: {error.strerror or error}.",
+        fix="Bring its folder back, writable and with room; then ask again.",
+        cost=UNSURE,
+        code="ledger-keep-unavailable",
+        facts={"file": path.name},
+    )
 
 
 def key_of(folder: Path, *, make: bool) -> bytes:

@@ -18,15 +18,14 @@ import hmac
 import json
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import Lock
-from typing import Any
+from typing import Any, NamedTuple
 
 from curador.errors import LedgerBroken
-from curador.ledger.anchor.keep import create, sync_folder, translated_errors
+from curador.ledger.anchor.keep import create, sync_folder, translated_errors, unavailable
 from curador.ledger.anchor.summary import Change, Newer, StateRows, added, apply, changed, from_state, state_rows
-from curador.ledger.entries import keyed_digest, plain, quoted
+from curador.ledger.entries import keyed_digest, plain, quoted, read
 from curador.ledger.stores.memory_rows import MemoryRows
 from curador.ledger.stores.reopened_file import ReopenedFile
 from curador.ledger.stores.rows import Head
@@ -41,14 +40,13 @@ _START = b'{"after":'
 """How a line begins: its keys are sorted."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Place:
+class _Place(NamedTuple):
     """The end of a log: the file it is in, how long that is, the newest mark, and where the next one goes.
 
     ``synced`` is the place up to which the file is known to be on the disk; ``torn``, whether anything follows the end.
     """
 
-    file: tuple[int, int, int] | None
+    file: tuple[int, int] | None
     size: int
     head: Head
     seal: str
@@ -70,7 +68,7 @@ class Anchor:
     ...     anchor.start(Head(0, 0, b""), {})
     ...     line = written(Settled(1, ""), "now")
     ...     mac = seal(b"key", b"", 1, line)
-    ...     anchor.mark(Head(1, 0, mac), StoredEntries([(1, line, mac)]))
+    ...     _ = anchor.mark(Head(1, 0, mac), StoredEntries([(1, 0, "now", mac, line)]))
     ...     found = Anchor(Path(folder), b"key").newest()
     >>> found == Head(1, 0, mac)
     True
@@ -78,7 +76,6 @@ class Anchor:
 
     def __init__(self, folder: Path, key: bytes) -> None:
         self._path = Path(folder).absolute() / "anchor"  # wherever this process goes later
-        self._translating = translated_errors(self._path)
         self._ledger_key, self._key = key, hmac.digest(key, b"anchor", hashlib.sha256)
         self._file = ReopenedFile(self._path, os.O_RDONLY)  # for looking, without a lock
         self._held = ReopenedFile(self._path, os.O_RDWR)  # for writing, by the one thread whose turn it is
@@ -100,7 +97,7 @@ class Anchor:
             self._file.close()
             self._held.close()
             if self._place is not None:  # the system may give the number of a file that nobody has open to another
-                self._place = replace(self._place, file=None)
+                self._place = self._place._replace(file=None)
 
     # -- reading
 
@@ -111,14 +108,13 @@ class Anchor:
 
         Fails: LedgerFailed if the file was there and is gone; LedgerBroken if it is an older one or another ledger's.
         """
-        with self._translating, self._lock:
-            try:
-                file = self._file.descriptor()
-            except FileNotFoundError:
-                if self._place is None:
-                    return None
-                raise
-            return self._look(file, self._file.identity).head
+        try:
+            with self._lock:
+                return self._look(self._file.descriptor(), self._file.identity).head
+        except OSError as error:
+            if self._place is None and isinstance(error, FileNotFoundError):
+                return None
+            raise unavailable(self._path, error) from None
 
     def read(self) -> tuple[Head, MemoryRows] | None:
         """The newest mark, and what the history up to it comes to; None if there is no file.
@@ -208,35 +204,41 @@ class Anchor:
             self._place = None
         self.reached = head.sequence
 
-    def mark(self, head: Head, entries: Newer) -> None:
+    def mark(self, head: Head, entries: Newer) -> Head:
         """Mark a head durably, with the entries since the newest mark; nothing but a sync where it is marked already.
+
+        Returns the newest mark, which is another one if others have marked more.
 
         Fails: LedgerBroken if the entries do not follow the newest mark.
         """
-        with self._translating, self._turn:
-            self._mark_now(head, entries)
+        try:
+            with self._turn:
+                while (newest := self._mark_in(self._held.held(), head, entries)) is None:
+                    self._held.descriptor()  # another process has begun a new file
+        except OSError as error:
+            raise unavailable(self._path, error) from None
         self.reached = max(self.reached, head.sequence)
+        return newest
 
-    def _mark_now(self, head: Head, entries: Newer) -> None:
-        while not self._mark_in(self._held.held(), head, entries):
-            self._held.descriptor()  # another process has begun a new file
+    def _mark_in(self, file: int, head: Head, entries: Newer) -> Head | None:
+        """Mark a head in an open file; None if it is no longer the anchor.  Only this thread could close it meanwhile.
 
-    def _mark_in(self, file: int, head: Head, entries: Newer) -> bool:
-        """Mark a head in an open file, unless it is no longer the anchor; only this thread could close it meanwhile."""
+        Returns the newest mark.
+        """
         identity = self._held.identity
         try:  # an interrupt may come as soon as the lock is there
             fcntl.flock(file, fcntl.LOCK_EX)  # released by the system when its process is killed
             if not self._held.is_named():
-                return False
+                return None
             with self._lock:
                 if self._place is None or self._place.file != identity:
                     sync_folder(self._path.parent)  # whoever began this file may not have come so far
                 place = self._look(file, identity)
             if head.sequence > place.head.sequence:
                 self._append(file, place, head, entries)
-            else:
-                os.fdatasync(file)  # whoever wrote it may have been killed before
-            return True
+                return head
+            os.fdatasync(file)  # whoever wrote it may have been killed before
+            return place.head
         finally:
             fcntl.flock(file, fcntl.LOCK_UN)  # built in, so that no interrupt comes before it
 
@@ -315,7 +317,7 @@ class Anchor:
                 )
         return marks, place, torn
 
-    def _look(self, file: int, identity: tuple[int, int, int] | None) -> _Place:
+    def _look(self, file: int, identity: tuple[int, int] | None) -> _Place:
         """The end of the log as it is now; of lines that others wrote, only the last is opened."""
         place = self._place
         if place is None or place.file != identity:
@@ -326,7 +328,7 @@ class Anchor:
             self._seen = None if marks[1:] else (seal, Change((), {}))
         elif os.pread(file, 1, place.end) != (b"\0" if place.end < place.size else b""):
             rest = _content(file, place.end).split(b"\0", 1)[0]
-            place = replace(place, torn=True)
+            place = place._replace(torn=True)
             for piece in reversed(rest.split(b"\n")[:-1]):
                 if (mark := self._opened(piece)) is not None:
                     end = place.end + rest.rfind(piece) + len(piece) + 1
@@ -367,7 +369,7 @@ def _header(head: Head, after: str, synced: int) -> dict[str, object]:
 
 def _mark_text(head: Head, place: _Place, change: Change) -> str:
     """The canonical JSON of a header with a change, in one go: one is written with every answer."""
-    decisions = plain(change.decisions) if change.decisions else "[]"
+    decisions = plain([decision[:2] for decision in change.decisions]) if change.decisions else "[]"
     paid = ",".join([f"{quoted(scope)}:[{','.join(map(str, cost))}]" for scope, cost in sorted(change.paid.items())])
     return (
         f'{{"after":"{place.seal}","at":{quoted(head.at)},"charges":{head.charges},"decisions":{decisions},'
@@ -386,7 +388,7 @@ def _sum(marks: Iterable[tuple[Mapping[str, Any], str]]) -> MemoryRows:
         if rows is None:
             rows = from_state(body["state"])
         else:
-            apply(Change(tuple(map(tuple, body["decisions"])), body["paid"]), rows)
+            apply(Change(tuple((n, line, read(line)[0]) for n, line in body["decisions"]), body["paid"]), rows)
     assert rows is not None
     return rows
 

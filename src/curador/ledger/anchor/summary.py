@@ -14,11 +14,12 @@ from typing import Any, Protocol
 
 from curador.accounting.rules.costs import Cost
 from curador.errors import LedgerBroken
-from curador.ledger.entries import Failed, Repeated, Reserved, Restored, Sealed, Settled, read, seal
+from curador.ledger.entries import Entry, Failed, Repeated, Reserved, Restored, Sealed, Settled, read, seal
 from curador.ledger.posting import EVERYTHING, STATE, definition, post
 from curador.ledger.pricing import covers
 from curador.ledger.stores.memory_rows import MemoryRows
 from curador.ledger.stores.rows import (
+    ACCESS,
     BALANCE,
     DATA,
     FORMER,
@@ -57,7 +58,7 @@ class StoredEntries:
 
     def after(self, mark: Head, key: bytes) -> Iterator[Sealed]:
         newer = (row for row in self.rows if row[0] > mark.sequence)
-        return ((number, line, mac, read(line)[0]) for number, line, mac in chained(newer, key, mark.mac))
+        return ((number, line, mac, read(line)[0]) for number, _, _, mac, line in chained(newer, key, mark.mac))
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,9 +78,9 @@ class OwnEntries:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What some entries did: decisions, each with its number, and what each scope paid after the last restore."""
+    """What some entries did: decisions (number, line, and what it says), and what each scope paid since a restore."""
 
-    decisions: tuple[tuple[int, str], ...]
+    decisions: tuple[tuple[int, str, Entry], ...]
     paid: Mapping[str, Cost]
 
 
@@ -89,13 +90,13 @@ def changed(entries: Iterable[Sealed]) -> Change:
     >>> changed([(7, "", b"", Reserved(1, ["people"], [[5]], {})), (8, "", b"", Settled(1, ""))])
     Change(decisions=(), paid={'people': (5,)})
     """
-    decisions: list[tuple[int, str]] = []
+    decisions: list[tuple[int, str, Entry]] = []
     paid: dict[str, Cost] = {}
     for sequence, line, _, entry in entries:
         if isinstance(entry, Reserved | Repeated):
             _pay(paid, zip(entry.scopes, entry.costs, strict=True))
         elif not isinstance(entry, Settled | Failed):
-            decisions.append((sequence, line))
+            decisions.append((sequence, line, entry))
             if isinstance(entry, Restored):
                 paid = _unstated(paid, entry)
     return Change(tuple(decisions), paid)
@@ -104,8 +105,7 @@ def changed(entries: Iterable[Sealed]) -> Change:
 def added(before: Change, change: Change) -> Change:
     """What two changes did, one after the other."""
     paid = dict(before.paid)
-    for _, line in change.decisions:
-        entry, _ = read(line)
+    for _, _, entry in change.decisions:
         if isinstance(entry, Restored):
             paid = _unstated(paid, entry)
     _pay(paid, change.paid.items())
@@ -135,9 +135,9 @@ def _pay(paid: dict[str, Cost], more: Iterable[tuple[str, Sequence[int]]]) -> No
 
 def apply(change: Change, rows: MemoryRows) -> None:
     """Do what entries did to rows that hold what was before them."""
-    for sequence, line in change.decisions:
+    for sequence, _, entry in change.decisions:
         rows.head = Head(sequence, rows.head.charges, rows.head.mac)
-        post(read(line)[0], rows)
+        post(entry, rows)
     for scope, cost in change.paid.items():
         for part, amount in enumerate(cost):
             _, _, spent, ceiling, every = row_of(rows, BALANCE, scope, part)
@@ -165,11 +165,11 @@ def chained(entries: Iterable[DbRow], key: bytes, after: bytes) -> Iterator[DbRo
 
     Fails: LedgerBroken at the first that does not carry the right seal.
     """
-    for sequence, line, mac in entries:
+    for sequence, charges, at, mac, line in entries:
         if not hmac.compare_digest(seal(key, after, sequence, line), bytes(mac)):
             raise _not_following(sequence)
         after = bytes(mac)
-        yield sequence, line, after
+        yield sequence, charges, at, after, line
 
 
 def _not_following(sequence: int) -> LedgerBroken:
@@ -197,6 +197,7 @@ def restored(copy: Rows, known: tuple[Head, Rows] | None, because: str, *, apart
     merged = _Merged(copy, then, apart=apart)
     merged.scopes()
     merged.tables()
+    merged.access()
     over = [head.sequence, head.mac.hex()]
     return Restored(because, max(head.charges, copy.head.charges), merged.rows(), over)
 
@@ -287,6 +288,16 @@ class _Merged:
             for number in numbers:
                 found = [bound for rows in (self._copy, self._then) if (bound := rows.get(DATA, number)) is not None]
                 self._put(DATA, (number, found[0][1], max(bound[2] for bound in found) + 1, found[0][3]))
+
+    def access(self) -> None:
+        """A token that either history ended, or that only one of two ways knows, opens nothing any more."""
+        for row in self._then.scan(ACCESS):
+            ours = self._copy.get(ACCESS, row[0])
+            ended = self._apart if ours is None else ours[-1] or ours[1:-1] != row[1:-1]
+            self._put(ACCESS, (*row[:-1], int(bool(ended or row[-1]))))
+        for row in self._copy.scan(ACCESS):
+            if self._then.get(ACCESS, row[0]) is None:  # the anchor has never seen it
+                self._put(ACCESS, (*row[:-1], 1))
 
     def _has(self, table: RowTable, row: DbRow) -> bool:
         return self._copy.get(table, *row[: table.key]) is not None

@@ -19,6 +19,7 @@ from curador.ledger.stores.rows import (
     DbValue,
     Head,
     RowTable,
+    row_of_entry,
 )
 
 
@@ -55,8 +56,9 @@ class MemoryRows:
             self._keys[table.name][key[:-1]].append(key[-1])
         self._tables[table.name][key] = row
 
-    def append(self, sequence: int, line: str, mac: bytes, entry: Any) -> None:
-        self.put(ENTRY, sequence, line, mac)
+    def append(self, head: Head, line: str, entry: Any) -> None:
+        self.put(ENTRY, *row_of_entry(head, line))
+        self.head = head
 
     def scan(self, table: RowTable, *prefix: DbValue, most: int | None = None, after: DbRow = ()) -> Iterator[DbRow]:
         rows, groups = self._tables[table.name], self._keys[table.name]
@@ -76,11 +78,12 @@ class MemoryRows:
 
     def payments(self, scope: str, most: int, before: int | None) -> Sequence[DbRow]:
         entries = self._tables[ENTRY.name]
-        return [entries[sequence,][:2] for _, _, sequence in self.tail(PAID, scope, most=most, before=before)]
+        paid = self.tail(PAID, scope, most=most, before=before)
+        return [(sequence, entries[sequence,][-1]) for _, _, sequence in paid]
 
     def charges(self, numbers: Sequence[int]) -> Mapping[int, DbRow]:
         bought, entries, answers = (self._tables[table.name] for table in (CHARGE, ENTRY, ANSWER))
-        return {n: (entries[bought[n,][1],][1], (n,) in answers) for n in numbers}
+        return {n: (entries[bought[n,][1],][-1], (n,) in answers) for n in numbers}
 
     def require(self, need: AnchorNeed) -> None:
         pass  # these rows do not outlive the process

@@ -37,7 +37,7 @@ class Look:
     def put(self, table: RowTable, *row: DbValue) -> NoReturn:
         raise MustWrite
 
-    def append(self, sequence: int, line: str, mac: bytes, entry: Any) -> NoReturn:
+    def append(self, head: Head, line: str, entry: Any) -> NoReturn:
         raise MustWrite
 
     def scan(self, table: RowTable, *prefix: DbValue, most: int | None = None, after: DbRow = ()) -> Iterator[DbRow]:

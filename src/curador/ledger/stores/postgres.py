@@ -94,6 +94,7 @@ class PostgresStore(SqlStore):
                         f"FOR EACH STATEMENT EXECUTE FUNCTION {self.prefix}refuse_changes()",
                         (),
                     )
+            self._begin(database, genesis)
             self._commit()
 
         with self._group.lead, self._translating:

@@ -7,6 +7,8 @@ import weakref
 from pathlib import Path
 from typing import Any
 
+from curador.forks import after_fork
+
 
 class ReopenedFile:
     """A file that is opened once, and again if its name now means another file or this process is a fork.
@@ -25,10 +27,11 @@ class ReopenedFile:
 
     def __init__(self, path: Path, flags: int) -> None:
         self._path, self._flags = os.fspath(path), flags | os.O_CLOEXEC
-        self.identity: tuple[int, int, int] | None = None
-        """This process, and the device and number of the file that is open."""
+        self.identity: tuple[int, int] | None = None
+        """The device and number of the file that is open."""
         self._open = -1
         self._closing: weakref.finalize[..., Any] = weakref.finalize(self, int)  # nothing yet
+        after_fork(self)
 
     def descriptor(self) -> int:
         """The open file; FileNotFoundError if there is none and the flags do not create one."""
@@ -36,28 +39,29 @@ class ReopenedFile:
             self.close()
             self._open = os.open(self._path, self._flags, 0o600)
             self._closing = weakref.finalize(self, os.close, self._open)
-            self.identity = _identity(os.fstat(self._open))
+            found = os.fstat(self._open)
+            self.identity = found.st_dev, found.st_ino
         return self._open
 
     def held(self) -> int:
         """The open file, whatever its name means now; it is opened if it is not open."""
-        return self.descriptor() if self.identity is None or self.identity[0] != os.getpid() else self._open
+        return self.descriptor() if self.identity is None else self._open
 
     def is_named(self) -> bool:
-        """Whether the open file is this process's, and still the one that its name means."""
+        """Whether a file is open, and still the one that its name means."""
         if (known := self.identity) is None:
             return False
         try:
             found = os.stat(self._path)
         except FileNotFoundError:
             return False
-        return found.st_ino == known[2] and found.st_dev == known[1] and os.getpid() == known[0]
+        return (found.st_dev, found.st_ino) == known
 
     def close(self) -> None:
         """Close it; the next use opens it again."""
         self._closing()
         self.identity = None
 
-
-def _identity(found: os.stat_result) -> tuple[int, int, int]:
-    return os.getpid(), found.st_dev, found.st_ino
+    def made_anew(self) -> None:
+        """In a forked child: its parent's file is not its own."""
+        self.close()

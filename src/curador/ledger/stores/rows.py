@@ -42,7 +42,7 @@ class RowTable:
     A row of an ``append_only`` table is never changed or removed.
 
     >>> ENTRY.names, ENTRY.append_only
-    (('sequence', 'body', 'mac'), True)
+    (('sequence', 'charges', 'at', 'mac', 'body'), True)
     """
 
     name: str
@@ -67,9 +67,11 @@ def _within_ceiling(balance: DbRow) -> bool:
     return bool(spent >= 0 and (every == 0 or spent <= ceiling))
 
 
-ENTRY = _table("entry", append_only=True, sequence=int, body=str, mac=bytes)
+# Its first columns are what a head is: the last entry says where the history ends, and no other row has to.
+ENTRY = _table("entry", append_only=True, sequence=int, charges=int, at=str, mac=bytes, body=str)
 ANSWER = _table("answer", append_only=True, charge=int, bytes=bytes)
-HEAD = _table("head", one=int, format=int, sequence=int, charges=int, mac=bytes, at=str)
+# One row, written once: the format, and the seal before the first entry.  PostgreSQL's writers lock it.
+HEAD = _table("head", one=int, format=int, mac=bytes)
 SCOPE = _table("scope", name=str, parent=str, definition=str, expires=str, closed=int)
 BALANCE = _table(
     "balance",
@@ -92,13 +94,14 @@ SOURCED = _table("sourced", source=str, data=int)
 DATA = _table("data", number=int, scope=str, version=int, unit=str)
 FORMER = _table("former", key=2, name=str, scope=str, before=str)
 PROMISED = _table("promised", key=2, scope=str, budget=str, entry=int)
+ACCESS = _table("access", token=str, role=str, who=str, label=str, expires=str, once=int, charge=str, ended=int)
 
-DERIVED = (SCOPE, BALANCE, CHARGE, PAID, QUESTION, RUNNING, REQUEST, NAMED, SOURCED, DATA, FORMER, PROMISED)
+DERIVED = (SCOPE, BALANCE, CHARGE, PAID, QUESTION, RUNNING, REQUEST, NAMED, SOURCED, DATA, FORMER, PROMISED, ACCESS)
 """Tables that can be computed again from the entries."""
 
 TABLES = (ENTRY, ANSWER, HEAD, *DERIVED)
 
-FORMAT = 2
+FORMAT = 3
 
 
 class Head(NamedTuple):
@@ -108,6 +111,11 @@ class Head(NamedTuple):
     charges: int
     mac: bytes
     at: str = ""
+
+
+def row_of_entry(head: Head, line: str) -> DbRow:
+    """The row of an entry that the history ends with."""
+    return head.sequence, head.charges, head.at, head.mac, line
 
 
 class AnchorNeed(Enum):
@@ -135,8 +143,8 @@ class Rows(Protocol):
         """Write a row; over the one with its key, unless the table is append-only."""
         ...
 
-    def append(self, sequence: int, line: str, mac: bytes, entry: Any) -> None:
-        """Write the row of an entry, and remember what it says for the next mark."""
+    def append(self, head: Head, line: str, entry: Any) -> None:
+        """Write the row of an entry, which is the head then, and remember what it says for the next mark."""
         ...
 
     def scan(self, table: RowTable, *prefix: DbValue, most: int | None = None, after: DbRow = ()) -> Iterator[DbRow]:

@@ -105,7 +105,10 @@ class SqlStore(ABC):
         self._known: tuple[Head | None, Head | None] = None, None
         self._translating = TranslatedErrors(self._translated)
         self._syncs = deque([0.0], maxlen=SYNCS)
-        self._write_head, self._read_head = insert(HEAD, self.prefix), select(HEAD, 1, prefix=self.prefix)
+        self._genesis = b""  # the seal before the first entry, once the tables are there
+        self._read_head = (
+            f"SELECT {', '.join(Head._fields)} FROM {self.prefix}{ENTRY.name} ORDER BY sequence DESC LIMIT 1"
+        )
         self._helper: ThreadPoolExecutor | None
         self._memory: tuple[Head | None, CachedRows]
         # Entries of this process up to the head that its last batch left, and the head before them.
@@ -153,7 +156,7 @@ class SqlStore(ABC):
         known, mark = self._known, self._newest()  # older than the snapshot, which must contain both
 
         def answer(database: Database) -> T:
-            rows = ReadView(database, _head(database, self._read_head), self.prefix)
+            rows = ReadView(database, self._head(database), self.prefix)
             self._require_continued(rows, known, mark)
             result = query(rows)
             if rows.depends > self.anchor.reached and mark is not None:
@@ -188,14 +191,16 @@ class SqlStore(ABC):
     def _transact(
         self, database: Database, batch: Sequence[Job]
     ) -> tuple[UnitOfWork, CachedRows, Head | None, Newer | None, list[Outcome]]:
-        before = _head(database, self._read_head)
-        mark = self._newest()  # of a committed head, so that it is never ahead of this one
+        before = self._head(database)
+        answers = before.sequence > self.anchor.reached and any(job.need is AnchorNeed.BEFORE for job in batch)
+        # The newest mark is of a committed head, so that it is never ahead of this one.  What marks at once looks at it
+        # there, under its lock.
+        mark = self._known[1] if answers and self._quick() else self._newest()
         if self._memory[0] != before:  # others have written, or it is not known what this process did last
             self._unmarked = before, []
         cache = self._recall(before)
         rows = UnitOfWork(database, before, cache, self.prefix)
         self._require_continued(rows, self._known, mark)
-        answers = before.sequence > self.anchor.reached and any(job.need is AnchorNeed.BEFORE for job in batch)
         with self._marking(before, self._since(rows, mark)) if answers else _NOTHING:
             outcomes = [_attempt(job, rows) for job in batch]
             rows.flush()
@@ -206,10 +211,25 @@ class SqlStore(ABC):
             self._unmarked[1].extend(rows.made)
             if len(self._unmarked[1]) > MOST_UNMARKED:
                 self._unmarked = rows.head, []
-            if rows.head != before:
-                database.execute(self._write_head, (1, FORMAT, *rows.head))
             self._commit()
         return rows, cache, mark, after, outcomes
+
+    def _begin(self, database: Database, genesis: bytes) -> None:
+        """Refuse tables of another format or another key's; at every opening, before anything else is read."""
+        row = database.execute(select(HEAD, 1, prefix=self.prefix), (1,)).fetchone()
+        if row is None or row[1] != FORMAT:
+            raise LedgerBroken(
+                "This database is not a ledger that this version can read.",
+                fix="Check its address.",
+                code="ledger-format-unknown",
+            )
+        if bytes(row[2]) != genesis:
+            raise LedgerBroken("The key of this ledger is another ledger's.", fix=RESTORE, code="ledger-key-mismatch")
+        self._genesis = genesis
+
+    def _head(self, database: Database) -> Head:
+        row = database.execute(self._read_head, ()).fetchone()
+        return Head(0, 0, self._genesis) if row is None else Head(row[0], row[1], bytes(row[2]), row[3])
 
     def _newest(self) -> Head | None:
         return self.anchor.newest() if self.checking else None
@@ -231,13 +251,7 @@ class SqlStore(ABC):
         seen, contained = known
         for head in (seen, None if mark == contained else mark):
             if head is not None and head != rows.head and not contains(rows, head):
-                raise LedgerBroken(
-                    f"This ledger ends with entry {rows.head.sequence} and lacks entry {head.sequence}, which was seen "
-                    "before: it was put back while it was in use.",
-                    fix=RESTORE,
-                    code="ledger-lost-entries",
-                    facts={"entries": rows.head.sequence, "seen": head.sequence},
-                )
+                raise _lost(rows.head, head)
 
     def _recall(self, head: Head) -> CachedRows:
         """The last batch's cache, if the history still ends where that batch left it: every writer moves the head.
@@ -251,18 +265,23 @@ class SqlStore(ABC):
 
     def _marking(self, head: Head, entries: Newer) -> AbstractContextManager[None]:
         """Marks a head while the block runs, since concurrent syncs overlap; before it where syncs are quick."""
-        if min(self._syncs) >= WORTH_A_THREAD:
+        if not self._quick():
             if self._helper is None:
                 self._helper = ThreadPoolExecutor(1, "curador anchor")
             with suppress(RuntimeError):  # this process is exiting, and no thread can be started
                 return _waiting_for(self._helper.submit(self._mark, head, entries))
-        self._mark(head, entries)
+        if (newest := self._mark(head, entries)) != head:  # nobody else can have written
+            raise _lost(head, newest)
         return _NOTHING
 
-    def _mark(self, head: Head, entries: Newer) -> None:
+    def _quick(self) -> bool:
+        return min(self._syncs) < WORTH_A_THREAD
+
+    def _mark(self, head: Head, entries: Newer) -> Head:
         start = time.perf_counter()
-        self.anchor.mark(head, entries)
+        newest = self.anchor.mark(head, entries)
         self._syncs.append(time.perf_counter() - start)
+        return newest
 
     def made_anew(self) -> None:
         """Make anew what a process cannot have in common with its parent; of a batch that was cut off, nothing."""
@@ -274,7 +293,7 @@ class SqlStore(ABC):
 
 
 @contextmanager
-def _waiting_for(marked: Future[None]) -> Iterator[None]:
+def _waiting_for(marked: Future[Head]) -> Iterator[None]:
     try:
         yield
     finally:
@@ -283,21 +302,20 @@ def _waiting_for(marked: Future[None]) -> Iterator[None]:
         raise failure
 
 
-def _head(database: Database, statement: str) -> Head:
-    row = database.execute(statement, (1,)).fetchone()
-    if row is None or row[1] != FORMAT:
-        raise LedgerBroken(
-            "This database is not a ledger that this version can read.",
-            fix="Check its address.",
-            code="ledger-format-unknown",
-        )
-    return Head(row[2], row[3], bytes(row[4]), row[5])
-
-
 def contains(rows: Rows, head: Head) -> bool:
     """Whether a history has this entry, by its seal; the beginning is in every history."""
     entry = rows.get(ENTRY, head.sequence)
-    return head.sequence == 0 or (entry is not None and bytes(entry[2]) == head.mac)
+    return head.sequence == 0 or (entry is not None and bytes(entry[3]) == head.mac)
+
+
+def _lost(end: Head, seen: Head) -> LedgerBroken:
+    return LedgerBroken(
+        f"This ledger ends with entry {end.sequence} and lacks entry {seen.sequence}, which was seen before: it "
+        "was put back while it was in use.",
+        fix=RESTORE,
+        code="ledger-lost-entries",
+        facts={"entries": end.sequence, "seen": seen.sequence},
+    )
 
 
 def not_text() -> InvalidParameter:
@@ -328,4 +346,4 @@ def create_tables(
     """Create the tables of a new ledger."""
     for table in TABLES:
         database.execute(create(table, types, options(table), prefix), ())
-    database.execute(insert(HEAD, prefix), (1, FORMAT, 0, 0, genesis, ""))
+    database.execute(insert(HEAD, prefix), (1, FORMAT, genesis))

@@ -27,6 +27,9 @@ PATIENCE = 60
 PAGE_BYTES = 2048
 """Bytes of a page: a pair of transactions changes a dozen pages, in each of them some hundred bytes."""
 
+CACHE_KILOBYTES = 16_000
+"""Of pages that a connection keeps: fingerprints are in no order, and each is looked up in a page of its own."""
+
 PAUSE = 0.001
 """Seconds between two tries, in which this process can fork."""
 
@@ -93,6 +96,7 @@ class SqliteStore(SqlStore):
                             f"BEGIN SELECT RAISE(ABORT, '{table.name} is append-only'); END",
                             (),
                         )
+            self._begin(database, genesis)
 
         with self._group.lead, self._translating:
             # Its owner's alone, and so are the log and the index that SQLite makes beside it.
@@ -184,6 +188,7 @@ class SqliteStore(SqlStore):
                 if made.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
                     made.execute("PRAGMA journal_mode = WAL")
                 made.execute("PRAGMA synchronous = FULL")
+                made.execute(f"PRAGMA cache_size = {-CACHE_KILOBYTES}")
                 if use == "write":
                     made.execute("PRAGMA busy_timeout = 0")  # the queue decides who waits, not SQLite's polling
                 self._same_file()

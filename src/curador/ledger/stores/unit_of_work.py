@@ -14,7 +14,7 @@ from typing import Any, Protocol
 
 from curador.errors import LedgerBroken
 from curador.ledger.entries import Reserved
-from curador.ledger.stores.rows import ANSWER, ENTRY, AnchorNeed, DbRow, DbValue, Head, RowTable
+from curador.ledger.stores.rows import ANSWER, ENTRY, AnchorNeed, DbRow, DbValue, Head, RowTable, row_of_entry
 
 CachedRows = defaultdict[RowTable, dict[DbRow, DbRow | None]]
 """Rows by their keys, as they are in the database; None where there is none."""
@@ -133,7 +133,7 @@ class ReadView:
         found = self._database.execute(statement, numbers)
         return {number: (line, bool(answered)) for number, line, answered in found}
 
-    def append(self, sequence: int, line: str, mac: bytes, entry: Any) -> None:
+    def append(self, head: Head, line: str, entry: Any) -> None:
         raise TypeError("a read-only view cannot write")
 
     def require(self, need: AnchorNeed) -> None:
@@ -158,7 +158,6 @@ class UnitOfWork(ReadView):
         """The entries that were written so far, with what they say."""
         self.answers: list[DbRow] = []
         """The keys of answers that were read or written so far."""
-        self._start = head
         self._cache = cache
         self._written: defaultdict[RowTable, dict[DbRow, DbRow]] = defaultdict(dict)
         self.savepoint()
@@ -185,9 +184,10 @@ class UnitOfWork(ReadView):
         self._undo.append((table, key, cached.get(key, _UNREAD), written.get(key)))
         cached[key] = written[key] = row
 
-    def append(self, sequence: int, line: str, mac: bytes, entry: Any) -> None:
-        self.put(ENTRY, sequence, line, mac)
-        self.made.append((sequence, line, mac, entry))
+    def append(self, head: Head, line: str, entry: Any) -> None:
+        self.put(ENTRY, *row_of_entry(head, line))
+        self.head = head
+        self.made.append((head.sequence, line, head.mac, entry))
         if type(entry) is Reserved:
             self._cache[ANSWER][(entry.charge,)] = (
                 None  # of a charge that is new: it is not looked up when it is settled
@@ -239,7 +239,7 @@ class UnitOfWork(ReadView):
 
         Fails: LedgerBroken for rows without an entry: other processes notice a write by the head it moves.
         """
-        if self._written and self.head == self._start:
+        if self._written and ENTRY not in self._written:
             raise LedgerBroken("Rows would be written without an entry.", fix="Report this.", code="ledger-defect")
         for table, rows in self._written.items():
             statement = insert(table, self._prefix)

@@ -386,6 +386,15 @@
   // A person may have any value, and a task may be anybody's.  Whatever the value is, it makes one report: a device
   // that refused some values would tell by its silence, for nothing, which ones.
 
+  /** What looking at a part of a value gives; undefined if that runs code which fails, as a getter or a proxy may. */
+  function looked(look) {
+    try {
+      return look();
+    } catch {
+      return undefined;
+    }
+  }
+
   /** The value as a number, of either kind, or its decimals in a short text; NaN and truth values are none. */
   function numberOf(value) {
     if (typeof value === "bigint") return value;
@@ -836,8 +845,8 @@
     }
 
     given(value) {
-      const given = Array.isArray(value) || ArrayBuffer.isView(value) ? value : [];
-      return Array.from({ length: this.dimension }, (_, i) => given[i]);
+      const given = looked(() => Array.isArray(value) || ArrayBuffer.isView(value)) ? value : [];
+      return Array.from({ length: this.dimension }, (_, i) => looked(() => given[i]));
     }
 
     draw(own, source) {
@@ -1034,7 +1043,8 @@
     return code;
   }
 
-  const given = (value, name) => (isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined);
+  const given = (value, name) =>
+    looked(() => (isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined));
 
   class Record extends Task {
     static fields = { ...Task.fields, names: any, parts: any, sampled: whole };
@@ -1062,7 +1072,7 @@
 
     told(value) {
       const each = this.each.map((part, j) => [this.names[j], part.told(given(value, this.names[j]))]);
-      return told(Object.fromEntries(each), isObject(value) ? "" : "It is no record.");
+      return told(Object.fromEntries(each), looked(() => isObject(value)) ? "" : "It is no record.");
     }
 
     draw(own, source) {
@@ -1198,6 +1208,7 @@
     #kept;
     #save;
     #saving = Promise.resolve();
+    #busy = false; // while a value is looked at and its report drawn
 
     constructor(limit, save, { changes = false } = {}) {
       this.#begin({ curador: VERSION, limit: String(limit), changes, answered: [], kept: {} }, save);
@@ -1265,6 +1276,20 @@
      * every period.
      */
     async message(task, value, source = new Source()) {
+      // Looking at a value, or asking a source, may run code that asks this device again, between check and charge.
+      if (this.#busy) throw new Error("A value or a source must not answer with the device that reads it.");
+      this.#busy = true;
+      let made;
+      try {
+        made = this.#answer(task, value, source);
+      } finally {
+        this.#busy = false;
+      }
+      await this.#saved();
+      return made;
+    }
+
+    #answer(task, value, source) {
       let kept = this.#checked(task); // before the value is looked at
       const own = task.seen(value);
       let bytes;
@@ -1280,7 +1305,6 @@
       if (!this.#answered.has(task.series)) this.#charge(task.digest, task.epsilon, []);
       if (task.remembers) this.#kept.set(task.series, kept);
       if (task.remembers && task.period !== null) this.#answered.get(task.series).periods.push(task.period);
-      await this.#saved();
       return made;
     }
 

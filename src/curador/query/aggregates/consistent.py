@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
 from itertools import combinations
 from typing import Any
 
@@ -270,6 +270,23 @@ WORTH = 2 / 3
 """Other margins are measured, and take from the cells, where the geometric mean of the errors falls to this part of
 what cells alone have.  They are one measurement with a plain GROUP BY: whoever has bought one has the other."""
 
+MOST_PARTS = 1024
+"""The most parts of margins that are fitted together: planning and fitting take time for each, and are free."""
+
+
+def few_parts(margins: Iterable[Axes]) -> bool:
+    """Whether margins have few enough parts together to be fitted: their number doubles with every axis.
+
+    >>> few_parts([(0, 1), (1, 2)]), few_parts([tuple(range(19))])
+    (True, False)
+    """
+    found: set[Axes] = set()
+    for axes in margins:
+        if 1 << len(axes) > MOST_PARTS:
+            return False
+        found.update(subsets(axes))
+    return len(found) <= MOST_PARTS
+
 
 def worth_measuring(
     sizes: Sequence[int], shown: Sequence[Axes], spreads: Mapping[Axes, float], power: float
@@ -278,7 +295,8 @@ def worth_measuring(
 
     ``spreads`` are the deviations that one unit of budget buys of each margin shown and of the cells, ``power`` how
     shares follow importance (``query.plan.split``).  A weight says how much the variance of a margin counts when a
-    budget is divided; that of the cells alone is 1.  Only declared sizes matter.
+    budget is divided; that of the cells alone is 1.  Only declared sizes matter.  Of margins with many parts
+    (:func:`few_parts`) the cells alone are measured.
 
     The sum of log variances is concave in the variances of what is measured, so that dividing the budget by its slopes
     lowers it [HL04], round by round.
@@ -289,32 +307,81 @@ def worth_measuring(
     [(0, 1), (0,), ()]
     """
     cells = tuple(range(len(sizes)))
-    every = list(dict.fromkeys([cells, *shown]))
+    if not few_parts(shown):
+        return {cells: 1.0}
+    # Only how spreads compare matters, and measures of one question mostly compare alike: worked out once for them.
+    compared = tuple((a, float(f"{spreads[a] / spreads[cells]:.12g}")) for a in dict.fromkeys([cells, *shown]))
+    return dict(_worth(tuple(sizes), tuple(shown), compared, power))
+
+
+@lru_cache(maxsize=256)
+def _worth(
+    sizes: Axes, shown: tuple[Axes, ...], compared: tuple[tuple[Axes, float], ...], power: float
+) -> tuple[tuple[Axes, float], ...]:
+    spreads = dict(compared)
+    every, cells = list(spreads), tuple(range(len(sizes)))
     outer = [a for a in every if a in shown and not any(_within(a, b) and a != b for b in shown)]
-    best = _improved(sizes, [cells], shown, spreads, power)
+    parts = _Parts.of(sizes, shown)
+    best = _improved(parts, [cells], spreads, power)
     for start in ([cells], outer, every, list(dict.fromkeys([*outer, *shown]))):
-        found = _improved(sizes, start, shown, spreads, power)
+        found = _improved(parts, start, spreads, power)
         if found[0] < best[0] + 2 * len(shown) * math.log(WORTH):
             best = found
-    return best[1]
+    return tuple(best[1].items())
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class _Parts:
+    """All parts of the margins shown, and how much each counts in them: the same whatever is measured."""
+
+    sizes: Axes
+    shown: tuple[Axes, ...]
+    masks: NDArray[np.int64]
+    size: Array
+    seen: Array
+
+    @classmethod
+    def of(cls, sizes: Axes, shown: tuple[Axes, ...]) -> _Parts:
+        parts = sorted({part for s in shown for part in subsets(s)})
+        least = np.array([math.prod(1 - 1 / sizes[i] for i in p) for p in parts])
+        size = np.array([float(_size(sizes, p)) for p in parts])
+        found = cls(sizes, shown, np.array([_mask(p) for p in parts], np.int64), size, least)
+        return replace(found, seen=least * np.array([found.held(s) for s in shown]) ** 2)
+
+    def held(self, axes: Axes) -> Array:
+        """How precisely a margin of variance 1 says each part; nothing where it does not hold it."""
+        return np.where((self.masks & ~_mask(axes)) == 0, self.size / _size(self.sizes, axes), 0.0)
+
+    def objective(self, held: Array, variances: Sequence[float]) -> tuple[float, list[float]]:
+        """The sum of the log variances of the fitted margins, and its slope in the variance of each measured one."""
+        v = np.array(variances)
+        precision = (held / v[:, None]).sum(axis=0)
+        fitted = self.seen @ (1 / precision)
+        slopes = (1 / fitted) @ (self.seen / precision**2) @ (held / (v**2)[:, None]).T
+        return float(np.log(fitted).sum()), slopes.tolist()
+
+
+def _mask(axes: Axes) -> int:
+    return sum(1 << i for i in axes)
 
 
 def _improved(
-    sizes: Sequence[int], start: Sequence[Axes], shown: Sequence[Axes], spreads: Mapping[Axes, float], power: float
+    parts: _Parts, start: Sequence[Axes], spreads: Mapping[Axes, float], power: float
 ) -> tuple[float, dict[Axes, float]]:
     """The sum of log variances that some margins reach, and the weights for it; those not worth a noise are dropped."""
-    margins = list(start)
+    margins, shown = list(start), parts.shown
     share = {a: 1 / len(margins) for a in margins}
     while True:
+        held = np.array([parts.held(a) for a in margins])
         for _ in range(ROUNDS if len(margins) > 1 else 1):
             variances = [spreads[a] ** 2 / max(share[a], FAINT) ** (1 / power - 1) for a in margins]
-            value, slopes = _objective(sizes, margins, variances, shown)
+            value, slopes = parts.objective(held, variances)
             wanted = [(slope * spreads[a] ** 2) ** power for a, slope in zip(margins, slopes, strict=True)]
             share = {a: w / math.fsum(wanted) for a, w in zip(margins, wanted, strict=True)}
         needed = [a for a in margins if any(_within(s, a) and not _covered(s, margins, a) for s in shown)]
         small = [a for a in margins if share[a] < LEAST_SHARE and a not in needed]
         if not small:
-            unit = spreads[tuple(range(len(sizes)))] ** 2 / len(shown)
+            unit = spreads[tuple(range(len(parts.sizes)))] ** 2 / len(shown)
             return value, {a: slope * unit for a, slope in zip(margins, slopes, strict=True)}
         margins.remove(min(small, key=lambda a: share[a]))
         share = {a: share[a] / math.fsum(share[b] for b in margins) for a in margins}
@@ -322,23 +389,3 @@ def _improved(
 
 def _covered(axes: Axes, margins: Sequence[Axes], but: Axes) -> bool:
     return any(_within(axes, other) for other in margins if other != but)
-
-
-def _objective(
-    sizes: Sequence[int], margins: Sequence[Axes], variances: Sequence[float], shown: Sequence[Axes]
-) -> tuple[float, list[float]]:
-    """The sum of the log variances of the fitted margins, and its slope in the variance of each that is measured."""
-    parts = sorted({part for s in shown for part in subsets(s)})
-    held = np.array([[1 / _size(sizes, set(a) - set(p)) if _within(p, a) else 0.0 for p in parts] for a in margins])
-    least = np.array([math.prod(1 - 1 / sizes[i] for i in p) for p in parts])
-    seen = np.array(
-        [
-            [least[k] / _size(sizes, set(s) - set(p)) ** 2 if _within(p, s) else 0.0 for k, p in enumerate(parts)]
-            for s in shown
-        ]
-    )
-    v = np.array(variances)
-    precision = (held / v[:, None]).sum(axis=0)
-    fitted = seen @ (1 / precision)
-    slopes = (1 / fitted) @ (seen / precision**2) @ (held / (v**2)[:, None]).T
-    return float(np.log(fitted).sum()), slopes.tolist()

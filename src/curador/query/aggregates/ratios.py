@@ -6,13 +6,31 @@ likewise.  What is looked for is known to lie between limits, so only what is be
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from curador.mechanisms.intervals import Noise, NoiseSum, SumTest, repeated, repeated_reach
+from curador.mechanisms.base import AdditiveNoise
+from curador.mechanisms.gaussian import Gaussian, IntegerGaussian
+from curador.mechanisms.intervals import (
+    Noise,
+    NoiseSum,
+    RepeatedTerm,
+    SumTest,
+    gaussian_distance,
+    laplace_distance,
+    repeated,
+    repeated_reach,
+)
+from curador.mechanisms.laplace import IntegerLaplace
+from curador.mechanisms.laws.sums import ASIDE as LIKELY_ASIDE
+from curador.mechanisms.laws.sums import LEAST_EXACT, laplace_sum_error, likely_apart
 from curador.query.aggregates.base import Array
 from curador.query.aggregates.linear import ratio_test
 
@@ -75,7 +93,12 @@ def _made_of_others(
     known = (np.abs(y) > (repeated_reach(below, miss) if below else 0.0)) & (y != 0)
     guess = np.clip(np.divide(x, y, out=np.zeros_like(x), where=known), -limit, limit)
     ends = np.full_like(guess, -limit), np.full_like(guess, limit)
-    return kept_between(lambda r: keeps(np.abs(x - r * y), r), guess, known, *ends)
+    moved = [noise.rounded if isinstance(noise, NoiseSum) else 0.0 for noise in (top_noise, bottom_noise)]
+
+    def kept(r: Array) -> NDArray[np.bool_]:
+        return keeps(np.abs(x - r * y) - moved[0] - np.abs(r) * moved[1], r)
+
+    return kept_between(kept, guess, known, *ends)
 
 
 def kept_between(kept: Kept, guess: Array, known: NDArray[np.bool_], least: Array, most: Array) -> tuple[Array, Array]:
@@ -95,6 +118,105 @@ def kept_between(kept: Kept, guess: Array, known: NDArray[np.bool_], least: Arra
     return low, high
 
 
+STEPS = np.array([0, 0.08, 0.16, 0.3, 0.5, 0.75, 1])
+"""Where, between no weight and the largest, the law of a sum of three sums is worked out."""
+
+
+@dataclass(frozen=True)
+class SumsTest:
+    """Whether a weighted sum of numbers' noises may be as large as x, where the numbers are sums of noised ones.
+
+    ``most`` are the largest weights; the first is always that.
+
+    Guarantee: as that of :class:`SumTest`.  Of three sums of Laplace noises the error is worked out where the two other
+    weights are on a grid.  It is a norm of the weights, so convex: within a cell of the grid it lies below what its
+    corners give (docs/proofs/answers.md, section 2).
+    """
+
+    noises: tuple[Noise, ...]
+    most: tuple[float, ...]
+    miss: float
+
+    def keeps(self, x: Array, weights: Sequence[Array]) -> NDArray[np.bool_]:
+        """Whether the sum with these weights may be x or more in size."""
+        found = self._alone.keeps(x - self._moved(weights), weights)
+        if self._spreads is not None:
+            found &= x - self._moved(weights) <= self._normal(weights)
+        if self._tables is not None:
+            places = [w / most * (1 - 2.0**-40) if most else w for w, most in zip(weights, self.most, strict=True)]
+            found &= x - self._moved(weights) <= np.minimum(*(_between(t, *places[1:]) for t in self._tables))
+        return np.asarray(found)
+
+    def outgrown(self, place: int) -> float:
+        """What |y| must exceed, so that the noise in one place cannot keep w y for every large weight w of it."""
+        noise = self.noises[place]
+        moved = noise.rounded if isinstance(noise, NoiseSum) else 0.0
+        return self._alone.outgrown(place) + moved
+
+    @cached_property
+    def _alone(self) -> SumTest:
+        return SumTest(self.noises, self.miss)
+
+    @cached_property
+    def _terms(self) -> list[list[RepeatedTerm]]:
+        return [repeated([(1.0, noise)]) for noise in self.noises]
+
+    def _moved(self, weights: Sequence[Array]) -> Array:
+        moved = (noise.rounded if isinstance(noise, NoiseSum) else 0.0 for noise in self.noises)
+        return sum((w * by for w, by in zip(weights, moved, strict=True)), np.zeros_like(weights[0]))
+
+    @cached_property
+    def _spreads(self) -> list[tuple[float, float]] | None:
+        """Where all are Gaussian: the deviation of each sum, and how far integer noise is from continuous noise."""
+        drawn = [term for terms in self._terms for term in terms]
+        if not all(isinstance(m, Gaussian | IntegerGaussian) for _, m, _ in drawn):
+            return None
+        aside = self.miss / 100 / sum(n for _, _, n in drawn)
+
+        def apart(w: float, m: AdditiveNoise, n: int) -> float:
+            return n * abs(w) * gaussian_distance(m, aside) if isinstance(m, IntegerGaussian) else 0.0
+
+        return [(math.sqrt(NoiseSum(tuple(terms)).variance), sum(apart(*t) for t in terms)) for terms in self._terms]
+
+    def _normal(self, weights: Sequence[Array]) -> Array:
+        assert self._spreads is not None
+        pairs = list(zip(weights, self._spreads, strict=True))
+        spread = np.sqrt(sum(((w * sigma) ** 2 for w, (sigma, _) in pairs), np.zeros_like(weights[0])))
+        slack = sum((w * far for w, (_, far) in pairs), np.zeros_like(weights[0]))
+        z = -NormalDist().inv_cdf(self.miss * 0.99 / 2) * (1 + 2.0**-40)
+        return np.asarray(spread * z + slack)
+
+    @cached_property
+    def _tables(self) -> tuple[Array, Array] | None:
+        """The error at all pairs of steps of the second and the third weight, by two bounds, each a norm of them."""
+        drawn = [m for terms in self._terms for _, m, _ in terms]
+        if len(self.noises) != 3 or not all(isinstance(m, IntegerLaplace) for m in drawn) or self.miss < LEAST_EXACT:
+            return None
+
+        def error(aside: float, *weights: float) -> float:
+            each = zip((1.0, *weights), self._terms, strict=True)
+            sized = [(w * abs(v), m, n) for w, terms in each for v, m, n in terms if w * v]
+            scales = [(w * float(m.scale), n) for w, m, n in sized if isinstance(m, IntegerLaplace)]
+            apart = [(w * laplace_distance(m), n) for w, m, n in sized if isinstance(m, IntegerLaplace)]
+            exact = laplace_sum_error(scales, self.miss * (1 - aside))
+            return exact + (likely_apart(apart, self.miss * aside) if aside else sum(d * n for d, n in apart))
+
+        steps = [(STEPS * most).tolist() for most in self.most[1:]]
+        sure, likely = (
+            np.array([[error(aside, a, b) for b in steps[1]] for a in steps[0]]) for aside in (0.0, LIKELY_ASIDE)
+        )
+        return sure, likely
+
+
+def _between(table: Array, a: Array, b: Array) -> Array:
+    """What the corners of each cell of a table give within it; places are parts of the largest."""
+    i, j = (np.minimum(np.searchsorted(STEPS, x, side="right") - 1, len(STEPS) - 2) for x in (a, b))
+    s, t = ((x - STEPS[k]) / (STEPS[k + 1] - STEPS[k]) for x, k in ((a, i), (b, j)))
+    low = table[i, j] * (1 - t) + table[i, j + 1] * t
+    high = table[i + 1, j] * (1 - t) + table[i + 1, j + 1] * t
+    return np.asarray((low * (1 - s) + high * s) * (1 + 2.0**-30))
+
+
 def variance_bounds(
     sums: Numbers, squares: Numbers, counts: Numbers, reach: float, off: float, miss: float = 0.05
 ) -> tuple[Array, Array]:
@@ -110,7 +232,13 @@ def variance_bounds(
     (s, s_noise), (q, q_noise), (n, n_noise) = sums, squares, counts
     low, high = ratio_bounds(s, s_noise, n, n_noise, reach, ASIDE * miss)
     noises = [noise for noise in (q_noise, s_noise, n_noise) if noise is not None]
-    test = SumTest(tuple(noises), (1 - ASIDE) * miss) if noises else None
+    part = (1 - ASIDE) * miss
+    made = any(isinstance(noise, NoiseSum) for noise in noises)
+    test: SumTest | SumsTest | None = None
+    if noises:
+        weighed = [(1.0, q_noise), (2 * reach, s_noise), (reach * reach * (1 + off), n_noise)]
+        most_weights = tuple(w for w, noise in weighed if noise is not None)
+        test = SumsTest(tuple(noises), most_weights, part) if made else SumTest(tuple(noises), part)
     largest = np.maximum(np.abs(low), np.abs(high))
     square_high = largest**2
     square_low = np.where((low <= 0) & (high >= 0), 0.0, np.minimum(low**2, high**2))

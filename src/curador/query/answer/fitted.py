@@ -122,7 +122,12 @@ def fitted(plan: Plan, noisy: NoisyCounts) -> Fitted:
 
 def _moved(laws: Mapping[Measure, MadeOf], by: Mapping[Measure, float]) -> Laws:
     """The laws of numbers that were moved so far onto a grid."""
-    return {m: replace(law, rounded=max(law.rounded, by.get(m, 0.0))) for m, law in laws.items()}
+    found: dict[Measure, MadeOf] = {}
+    for m, law in laws.items():
+        far = max(law.rounded, by.get(m, 0.0))
+        noise = replace(law.mechanism, rounded=far) if isinstance(law.mechanism, NoiseSum) else law.mechanism
+        found[m] = replace(law, mechanism=noise, rounded=far)
+    return found
 
 
 def laws_of_sets(plan: Plan) -> list[Laws]:

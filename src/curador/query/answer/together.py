@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from curador.mechanisms.intervals import NoiseSum
-from curador.query.aggregates.consistent import Axes, KeyTable, Margins
+from curador.query.aggregates.consistent import Axes, KeyTable, Margins, few_parts
 from curador.query.aggregates.measure import Measure
 from curador.query.answer.fitted import Fitted, Laws, MadeOf, set_axes
 from curador.query.answer.noisy import GroupKey, NoisyCounts
@@ -63,6 +63,11 @@ class Family:
     def adjusted(self) -> frozenset[str]:
         """The plans of which some numbers are adjusted."""
         return frozenset(name for tables in self._tables.values() for name, _ in tables)
+
+    @property
+    def small(self) -> bool:
+        """Whether it can be fitted: what that takes grows with the parts of all its tables."""
+        return few_parts(self._of(one) for name in self.plans for one in self._sets(name))
 
     def _groups(self, name: str, step: Noised) -> Sequence[Expr]:
         """What a table is grouped by, in the order of its plan."""
@@ -140,7 +145,7 @@ class Family:
                     noises = [step.mechanism for _, step in tables]
                     terms = margins.terms(self._of(groups), noises)
                     rounded = max(margins.rounded, (moved or {}).get(m, 0.0))
-                    laws[m] = MadeOf(m, NoiseSum(tuple(terms)) if terms else None, rounded)
+                    laws[m] = MadeOf(m, NoiseSum(tuple(terms), rounded) if terms else None, rounded)
             found.append(laws)
         return found
 
@@ -176,7 +181,9 @@ def families(plans: Mapping[str, Plan]) -> tuple[list[Family], dict[str, str]]:
             fits = {name: plan for name, plan in alike.items() if name not in reasons}
             apart |= reasons
             family = Family(fits)
-            if family.adjusted:
+            if not family.small:
+                apart |= dict.fromkeys(fits, "apart-large")
+            elif family.adjusted:
                 found.append(family)
     return found, apart
 

@@ -13,7 +13,7 @@ from curador.query.ask.question import Group, Output, Question
 from curador.query.ask.typed import typed_rows
 from curador.query.language.expressions import Expr, Name
 from curador.query.language.resolve import resolved
-from curador.query.language.rows import InUnits, Join, OfParts, OfUnit, PerUnit, RowSet, UnionAll
+from curador.query.language.rows import BesideUnit, InUnits, Join, OfParts, OfUnit, PerUnit, RowSet, UnionAll
 from curador.query.language.trees import names, substitute
 from curador.query.tables.table import Table
 
@@ -74,6 +74,9 @@ def _leaves(e: Expr, rows: RowSet, tables: Tables) -> Expr:
 def _leaf(leaf: Name, rows: RowSet, tables: Tables) -> Name:
     if isinstance(leaf, InUnits):
         return replace(leaf, rows=_rows(leaf.own, tables))
+    if isinstance(leaf, BesideUnit):
+        own = _rows(leaf.own, tables)
+        return replace(leaf, operand=_expression(leaf.made_of, own, tables), rows=own)
     if isinstance(leaf, OfUnit) and leaf.operand is not None and isinstance(rows.source, PerUnit):
         return replace(leaf, operand=_expression(leaf.operand, rows.source.rows, tables))
     if isinstance(leaf, OfParts) and isinstance(rows.source, UnionAll) and len(leaf.operands) == len(rows.source.parts):

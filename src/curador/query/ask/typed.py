@@ -20,6 +20,7 @@ from curador.query.language.bounds import condition, typecheck
 from curador.query.language.expressions import Expr, Name
 from curador.query.language.rows import (
     COUNTS,
+    BesideUnit,
     InUnits,
     Join,
     OfParts,
@@ -48,14 +49,15 @@ MEAN_BITS = 16
 class TypedRows:
     """Rows with the types of their columns.
 
-    ``below`` are the rows that its source is made of, ``among`` those whose units its expressions ask for.
+    ``below`` are the rows that its source is made of, ``among`` those whose units, or columns beside a unit's own,
+    its expressions ask for.
     """
 
     rows: RowSet
     tables: Mapping[str, Table]
     scope: Scope
     below: tuple[TypedRows, ...] = ()
-    among: Mapping[InUnits, TypedRows] = field(default_factory=dict)
+    among: Mapping[InUnits | BesideUnit, TypedRows] = field(default_factory=dict)
     most_joined: int = MOST_JOINED
 
     @property
@@ -101,11 +103,17 @@ def typed_rows(rows: RowSet, wanted: Iterable[Expr], tables: Mapping[str, Table]
     asked = {leaf for e in (*wanted, *rows.expressions) for leaf in names(e)}
     scope, below = _columns(rows, asked, tables)
     first = tables[rows.table]
-    among: dict[InUnits, TypedRows] = {}
+    among: dict[InUnits | BesideUnit, TypedRows] = {}
+    beside = [leaf for leaf in in_order(asked) if isinstance(leaf, BesideUnit)]
     for leaf in in_order(asked):
         if isinstance(leaf, InUnits):
-            among[leaf] = _units(leaf, first, rows.table, tables)
+            among[leaf] = _units(leaf.own, [], first, rows.table, tables)
             scope[leaf] = Type(Kind.BOOLEAN, nullable=False)
+    for own in dict.fromkeys(leaf.own for leaf in beside):
+        leaves = [leaf for leaf in beside if leaf.own == own]
+        found = _units(own, [leaf.made_of for leaf in leaves], first, rows.table, tables)
+        among |= dict.fromkeys(leaves, found)
+        scope |= {leaf: replace(typecheck(leaf.made_of, found.scope), nullable=True) for leaf in leaves}
     for join in rows.joins:
         scope |= _joined(join, rows, first, scope, tables)
     if rows.where is not None:
@@ -247,11 +255,10 @@ def _one_type(leaf: OfParts, types: list[Type]) -> Type:
         ) from None
 
 
-def _units(leaf: InUnits, first: Table, name: str, tables: Mapping[str, Table]) -> TypedRows:
-    """The rows whose units are asked for, which must be units of the same kind."""
-    rows = leaf.own
+def _units(rows: RowSet, wanted: list[Expr], first: Table, name: str, tables: Mapping[str, Table]) -> TypedRows:
+    """The rows whose units are asked for, which must be units of the same kind, with the columns that are wanted."""
     check_same_units(rows.table, table_of(rows.table, tables), name, first)
-    return typed_rows(rows, [], tables)
+    return typed_rows(rows, wanted, tables)
 
 
 # ---- joins and units -----------------------------------------------------------------------------------------

@@ -12,5 +12,6 @@ Reading order:
 * resolve — texts beside dates read as dates, casts that change nothing left out
 * text — an expression as SQL, for messages
 * rows — the rows that a question is about: a table, one row per unit, several tables together
+* clip — counts and sums of one unit's rows, clipped to what its contribution allows
 * answers — expressions over the columns of a noised answer
 """

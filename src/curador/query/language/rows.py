@@ -8,7 +8,7 @@ rows are one value.  All of them stay with their unit: whatever is computed here
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from curador.errors import QuestionRefused
@@ -79,6 +79,51 @@ class InUnits(Name, tag="in_units"):
         return {"is": self.tag, "column": self.column, "rows": self.own.to_json()}
 
 
+@dataclass(frozen=True)
+class BesideUnit(Name, tag="beside_unit"):
+    """A column ``operand`` of other ``rows``, one for each unit, beside every row of that unit; NULL where it has none.
+
+    >>> per_unit = RowSet("visits", PerUnit(RowSet("visits")))
+    >>> str(BesideUnit("beside", operand=OfUnit("rows"), rows=per_unit))
+    'COUNT(*)'
+    """
+
+    operand: Expr | None = None
+    rows: RowSet | None = None
+
+    def __post_init__(self) -> None:
+        rows, made = self.rows, self.operand is not None
+        single = rows is not None and isinstance(rows.source, PerUnit) and not rows.source.by
+        if not made or rows is None or not single or any(join.kind == "unit" for join in rows.joins):
+            raise QuestionRefused(
+                "This is not a column of a query with one row per unit.", fix="GROUP BY the id alone."
+            )
+        super().__post_init__()
+        _check_nested(*self.nested)
+
+    @property
+    def own(self) -> RowSet:
+        """Its rows."""
+        assert self.rows is not None
+        return self.rows
+
+    @property
+    def made_of(self) -> Expr:
+        """What it is, over the columns of its rows."""
+        assert self.operand is not None
+        return self.operand
+
+    @property
+    def nested(self) -> tuple[int, int]:
+        """How deep and how many queries it reads: its rows, and those that its expression asks for."""
+        depth, weight = _nested([self.made_of])
+        return self.own.depth + depth, self.own.weight + weight
+
+    def to_json(self) -> dict[str, object]:
+        own = {"operand": self.made_of.to_json(), "rows": self.own.to_json()}
+        return {"is": self.tag, "column": self.column, **own}
+
+
 @sql_text.register
 def _(e: OfUnit) -> str:
     inside = "*" if e.operand is None else sql_text(e.operand)
@@ -91,6 +136,11 @@ def _(e: OfUnit) -> str:
 @sql_text.register
 def _(e: OfParts) -> str:
     return " | ".join(map(sql_text, e.operands))
+
+
+@sql_text.register
+def _(e: BesideUnit) -> str:
+    return sql_text(e.made_of)
 
 
 @sql_text.register
@@ -148,14 +198,10 @@ class RowSet:
 
     def __post_init__(self) -> None:
         inside = [] if self.source is None else list(self.source.parts)
-        inside += [rows for e in (*self.expressions, *self._made_of) for rows in _listed(e)]
-        set_fields(self, depth=1 + max((rows.depth for rows in inside), default=0))
-        set_fields(self, weight=1 + sum(rows.weight for rows in inside))
-        if self.depth > DEEPEST_ROWS or self.weight > MOST_ROW_SETS:
-            raise QuestionRefused(
-                f"Queries are nested more than {DEEPEST_ROWS} deep, or more than {MOST_ROW_SETS} in all.",
-                fix="Split the question, or prepare a table.",
-            )
+        depth, weight = _nested((*self.expressions, *self._made_of))
+        set_fields(self, depth=1 + max(depth, *(rows.depth for rows in inside), 0))
+        set_fields(self, weight=1 + weight + sum(rows.weight for rows in inside))
+        _check_nested(self.depth, self.weight)
 
     @property
     def tables(self) -> tuple[str, ...]:
@@ -233,9 +279,29 @@ def _listed(e: Expr) -> list[RowSet]:
     """The rows whose units an expression asks for."""
     found = []
     for leaf in names(e):
-        found += [leaf.own] if isinstance(leaf, InUnits) else []
+        found += [leaf.own] if isinstance(leaf, InUnits | BesideUnit) else []
         found += [rows for part in leaf.parts for rows in _listed(part)]
     return found
+
+
+def _nested(expressions: Iterable[Expr]) -> tuple[int, int]:
+    """How deep, and how many, the queries are that expressions ask for."""
+    depth = weight = 0
+    for leaf in (n for e in expressions for n in names(e)):
+        if isinstance(leaf, InUnits):
+            found = leaf.own.depth, leaf.own.weight
+        else:
+            found = leaf.nested if isinstance(leaf, BesideUnit) else _nested(leaf.parts)
+        depth, weight = max(depth, found[0]), weight + found[1]
+    return depth, weight
+
+
+def _check_nested(depth: int, weight: int) -> None:
+    if depth > DEEPEST_ROWS or weight > MOST_ROW_SETS:
+        raise QuestionRefused(
+            f"Queries are nested more than {DEEPEST_ROWS} deep, or more than {MOST_ROW_SETS} in all.",
+            fix="Split the question, or prepare a table.",
+        )
 
 
 def in_order(leaves: Iterable[Name]) -> list[Name]:
@@ -300,66 +366,3 @@ def _name(data: object) -> Name:
     if not isinstance(found, Name):
         raise TypeError
     return found
-
-
-# ---- clipped ---------------------------------------------------------------------------------------------------
-
-_AS_THEY_ARE = (ex.Compare, ex.In, ex.IsNull, ex.Least, ex.Greatest, ex.Bin)
-"""What takes a count or a sum as it is: it needs no bounds, or gives some itself."""
-
-
-def clipped(e: Expr, most: int) -> Expr:
-    """The expression with counts and sums clipped to what ``most`` rows can give, wherever a value needs bounds.
-
-    >>> n = OfUnit("rows")
-    >>> clipped(n, 9).most, clipped(ex.Compare(">", n, ex.Literal(20)), 9) == ex.Compare(">", n, ex.Literal(20))
-    (9, True)
-    """
-    if isinstance(e, OfUnit) and e.column != "each" and e.most is None:
-        inner = None if e.operand is None else clipped(e.operand, most)
-        return replace(e, operand=inner, most=most if e.column in (*COUNTS, "sum") else None)
-    if isinstance(e, Name):
-        return _inside(e, most)
-    if not e.parts:
-        return e
-
-    def within(x: object) -> object:
-        if isinstance(x, Expr):
-            return _inside(x, most) if isinstance(e, _AS_THEY_ARE) and isinstance(x, Name) else clipped(x, most)
-        return tuple(within(y) for y in x) if isinstance(x, tuple) else x
-
-    return type(e).build(**{f.name: within(getattr(e, f.name)) for f in fields(e) if f.init})  # type: ignore[arg-type]
-
-
-def _inside(e: Name, most: int) -> Name:
-    """A column as it is, made of expressions that are clipped."""
-    if isinstance(e, OfUnit) and e.operand is not None and e.column != "each":
-        inner = e.operand
-        needs = e.column in ("sum", "avg") or not isinstance(inner, Name)
-        return replace(e, operand=clipped(inner, most) if needs else _inside(inner, most))  # type: ignore[arg-type]
-    if isinstance(e, OfParts):
-        return replace(e, operands=tuple(clipped(x, most) for x in e.operands))
-    return replace(e, rows=clipped_rows(e.own, most)) if isinstance(e, InUnits) else e
-
-
-def clipped_rows(rows: RowSet, most: int) -> RowSet:
-    """The rows with what their filters compute clipped."""
-    source = rows.source
-    if source is not None:
-        source = replace(source, **_parts(source, tuple(clipped_rows(part, most) for part in source.parts)))
-    where = None if rows.where is None else clipped(rows.where, most)
-    return replace(rows, source=source, where=where)
-
-
-def _parts(source: PerUnit | UnionAll, parts: tuple[RowSet, ...]) -> dict[str, Any]:
-    return {"rows": parts[0]} if isinstance(source, PerUnit) else {"parts": parts}
-
-
-def most_rows(expressions: Iterable[Expr]) -> int | None:
-    """The number of rows of one unit that counts and sums in these expressions are clipped to.
-
-    >>> most_rows([clipped(OfUnit("rows"), 9)]), most_rows([Name("age")])
-    (9, None)
-    """
-    found = {n.most for e in expressions for n in names(e) if isinstance(n, OfUnit) and n.most is not None}
-    return max(found, default=None)

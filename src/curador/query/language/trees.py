@@ -67,7 +67,8 @@ def _expr(data: object) -> Expr:
     if "rows" in body:
         from curador.query.language.rows import rows_from_json  # rows hold expressions, and these hold rows
 
-        return kind(**{**body, "rows": rows_from_json(body["rows"])})
+        rows = rows_from_json(body.pop("rows"))
+        return kind(**{**{name: _part(x) for name, x in body.items()}, "rows": rows})
     if kind is Bin:
         body["edges"] = [number_from_text(x) for x in body["edges"]]
     return kind(**{name: _part(x) for name, x in body.items()})

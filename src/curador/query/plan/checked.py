@@ -18,9 +18,10 @@ from curador.query.ask.typed import TypedRows, table_of, typed_rows
 from curador.query.language import expressions as ex
 from curador.query.language.answers import answer_kind, check_condition
 from curador.query.language.bounds import condition, typecheck, unbounded
+from curador.query.language.clip import Clip
 from curador.query.language.functions.moments import MomentTrunc
 from curador.query.language.resolve import resolved
-from curador.query.language.rows import PerUnit, clipped, clipped_rows
+from curador.query.language.rows import PerUnit
 from curador.query.language.text import shortened
 from curador.query.language.trees import names
 from curador.query.language.types import MOST_KEYS, Scope, Type
@@ -127,7 +128,7 @@ def check(question: Question, tables: Mapping[str, Table], public_rows: PublicRo
     if keys is None and any(o.aggregate.function == "top_k" for o in question.aggregates):
         question = _largest_shown(question)
     if question.sets:
-        _check_sets(question, keys)
+        _check_sets(question, groups, keys)
     if question.contribution is not None and rows.table.unit.id is None:
         raise QuestionRefused("A row is in one group, once: nothing to bound.", fix="Leave bounded() out.")
     question = _resolved_after(question, groups, columns)
@@ -156,25 +157,26 @@ def _clipped(question: Question, tables: Mapping[str, Table]) -> Question:
     if question.source is None and not made:
         return question
     kept = table_of(question.table, tables).contribution
+    beside = {name: t.contribution.most for name, t in tables.items() if t.contribution is not None}
     per_unit = isinstance(question.source, PerUnit) and not question.source.by
-    if per_unit and not any(join.kind == "unit" for join in question.joins):
-        kept = question.contribution or kept  # nothing is cut afterwards, so it can only be meant for what is inside
+    if per_unit and question.contribution and not any(join.kind == "unit" for join in question.joins):
+        kept, beside = question.contribution, {}  # nothing is cut afterwards: it can only be meant for what is inside
     if kept is None:
         return question
-    most = kept.most
+    clip = Clip(kept.most, beside)
 
     def measured(o: Output) -> Output:
         a = o.aggregate
         if a.column is None or (isinstance(a.column, ex.Name) and not function_named(a.function).needs_bounds):
             return o
-        return Output(o.name, replace(a, column=clipped(a.column, most)))
+        return Output(o.name, replace(a, column=clip.bounded(a.column)))
 
-    rows = clipped_rows(question.rows, most)
+    rows = clip.rows(question.rows)
     return replace(
         question,
         source=rows.source,
         where=rows.where,
-        group_by=tuple(Group(g.name, clipped(g.expr, most)) for g in question.group_by),
+        group_by=tuple(Group(g.name, clip.bounded(g.expr)) for g in question.group_by),
         aggregates=tuple(map(measured, question.aggregates)),
     )
 
@@ -351,10 +353,12 @@ ADDED_UP = ("count", "count_distinct", "sum", "mean", "variance", "std")
 """Aggregates whose measures of a total are the sums of those of its parts."""
 
 
-def _check_sets(question: Question, keys: tuple[tuple[Key, ...], ...] | None) -> None:
+def _check_sets(question: Question, groups: Sequence[Type], keys: tuple[tuple[Key, ...], ...] | None) -> None:
     if keys is None:
+        without = [g.name for g, t in zip(question.group_by, groups, strict=True) if t.domain is None]
+        named = " and ".join(map(repr, without))
         raise QuestionRefused(
-            "GROUPING SETS, ROLLUP and CUBE are over public keys.",
+            "GROUPING SETS, ROLLUP and CUBE are over public keys" + (f", and {named} has none." if named else "."),
             fix="Declare keys for the columns (or a tree of them), or ask for each set by itself.",
         )
     for output in question.aggregates:

@@ -15,7 +15,8 @@ from curador.mechanisms.laplace import IntegerLaplace
 from curador.query.aggregates.counts import count_distinct
 from curador.query.aggregates.measure import MeasureKind, Search
 from curador.query.language.answers import RANKINGS, windows
-from curador.query.language.rows import PerUnit, most_rows
+from curador.query.language.clip import most_rows
+from curador.query.language.rows import PerUnit
 from curador.query.language.trees import names
 from curador.query.plan.expected import Expected
 from curador.query.plan.steps import Largest, Noised, Ranked, Selected, Step
@@ -162,8 +163,9 @@ def notes_of(plan: Plan) -> list[dict[str, Any]]:
         found.append({"code": "rows-left-out", **limits, "groups": kept.groups if in_groups else None})
     if isinstance(question.source, PerUnit):
         found.append({"code": "per-unit", "unit": checked.table.unit.id})
-        if most := most_rows(question.expressions):
-            found.append({"code": "clipped-per-unit", "rows": most, "unit": checked.table.unit.id})
+    if most := most_rows(question.expressions):
+        code = "clipped-per-unit" if isinstance(question.source, PerUnit) else "clipped-beside"
+        found.append({"code": code, "rows": most, "unit": checked.table.unit.id})
     if joined := checked.rows.rows_joined_per_unit:
         outer = any(j.kind == "unit" and j.outer for j in question.joins)
         found.append({"code": "joined-outer" if outer else "joined", "rows": dict(joined)})

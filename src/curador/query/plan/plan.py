@@ -163,8 +163,9 @@ class Plan:
 
     @property
     def note(self) -> Mapping[str, object]:
-        """The record kept with its charge: the question, and a text of it for people."""
-        return {"asked": {"": self.question.to_json()}, "text": self.question.summary}
+        """The record kept with its charge: the question, what it was planned with, and a text of it for people."""
+        asked = {"": self.question.to_json()}
+        return {"asked": asked, "text": self.question.summary, "budgets": {"": self.budget.to_json()}}
 
     def prepare(self, engines: Engines) -> None:
         """Open the engine and write the statements, which may be refused; no row is read."""

@@ -47,10 +47,30 @@ MOST_CONFIDENCE_CHOSEN = 1 - 1e-6
 """The most where HAVING or LIMIT choose among privately selected groups: how many there are is known after the charge
 alone, so that as many as there can be must be held."""
 
+MOST_NUMBERS = 10_000_000
+"""The most numbers of an answer, or of all answers of a batch: they are held in memory together, whatever they cost."""
+
+QUANTILE_NUMBERS = 50
+"""A quantile counts as so many numbers: it is searched for in each group by itself."""
+
 LEAST_WEIGHT = Fraction(1, 10**12)
 
 OFFERED_EPSILON = 0.1
 """The price at which learning missing bounds is offered."""
+
+
+def require_few_numbers(numbers: int) -> None:
+    """Refuse what no machine could hold, before anything is paid.
+
+    >>> require_few_numbers(10**9)
+    Traceback (most recent call last):
+    curador.errors.QuestionRefused: Answering this takes 1,000,000,000 numbers, and the most is 10,000,000. To do: ...
+    """
+    if numbers > MOST_NUMBERS:
+        raise QuestionRefused(
+            f"Answering this takes {numbers:,} numbers, and the most is {MOST_NUMBERS:,}.",
+            fix="Group by fewer columns, or ask for fewer outputs and quantiles at once.",
+        )
 
 
 def plan(
@@ -139,6 +159,7 @@ class Planner:
 
     def plan(self, budget: Guarantee) -> Plan:
         """The plan that a budget buys."""
+        require_few_numbers(self.numbers)
         bought = allocate(budget, self._wanted_in(budget))
         free = tuple(Noised(m, m.sensitivity(*self._reach), None, constant=n) for m, n in self._public.items())
         return Plan(
@@ -152,6 +173,19 @@ class Planner:
             self._known_rows,
             self.prepared,
         )
+
+    @cached_property
+    def numbers(self) -> int:
+        """How many numbers answering takes, from declarations alone; of groups that are selected, those of one."""
+        question, keys = self.checked.question, self.checked.keys
+        rows = 1 if keys is None else len(keys)
+        for one in question.sets:
+            sizes = (self._table.sizes[i] for i, g in enumerate(question.group_by) if g.name in one)
+            rows += min(len(keys or ()), math.prod(sizes))
+        measures = {m for recipe in self.recipes for m in recipe.measures}
+        searches = {recipe.ranks for recipe in self.recipes if recipe.ranks is not None}
+        sought = sum(len(ranks.quantiles) for ranks in searches)
+        return rows * (len(question.columns) + len(measures) + QUANTILE_NUMBERS * sought)
 
     def exact_half(self) -> ExactHalf:
         """The exact half alone, without noise or price, for a count that is noised elsewhere; it cannot be bought."""

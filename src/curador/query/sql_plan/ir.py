@@ -161,6 +161,7 @@ class Select:
     joins: tuple[Joined, ...] = ()
     group: tuple[str, ...] = ()
     fence: bool = False
+    sets: tuple[tuple[str, ...], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -437,13 +438,13 @@ def select(
     joins: Sequence[Joined] = (),
     group: Sequence[str] = (),
     fence: bool = False,
+    sets: Sequence[Sequence[str]] = (),
 ) -> Select:
     """One layer: named columns computed from the layer below.
 
-    A ``fence`` asks the engine to work the layer out as written, so that what is used twice above is not computed
-    twice.  Groups are by columns of the layer below.
-
+    A ``fence`` asks the engine to work the layer out as written, so that nothing above computes it twice.  Groups are
+    by columns of the layer below; with ``sets`` by each of these lists in turn, other columns being NULL.
     >>> select({"b": plus(column("a"), number(1))}, table("s0")).source
     TableRef(name='s0')
     """
-    return Select(tuple(columns.items()), source, where, tuple(joins), tuple(group), fence)
+    return Select(tuple(columns.items()), source, where, tuple(joins), tuple(group), fence, tuple(map(tuple, sets)))

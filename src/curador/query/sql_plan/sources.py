@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from curador.query.ask.typed import TypedRows
 from curador.query.language import expressions as ex
 from curador.query.language.bounds import typecheck
-from curador.query.language.rows import COUNTS, OfParts, OfUnit, PerUnit, in_order
+from curador.query.language.rows import COUNTS, BesideUnit, InUnits, OfParts, OfUnit, PerUnit, in_order
 from curador.query.language.trees import names
 from curador.query.language.types import Type
 from curador.query.sql_plan import ir as nt
@@ -74,16 +74,38 @@ def opened(rows: TypedRows, at: Bindings, numbers: Iterator[int]) -> OpenRows:
         scans.append(scan)
         read += [r.name for r in scan.reads]
         joins.append(joined(i, rows, scan, at))
-    for leaf, units in rows.among.items():
-        if leaf not in at.columns:  # nobody reads it: it stands in what is counted whatever it is
-            continue
-        name = at.columns[leaf]
-        needed, layer = kept_rows(units, {}, {}, numbers)
-        scans += needed
-        listed = nt.select({name: nt.column(UNIT)}, layer, group=(UNIT,))
-        joins.append(nt.join(listed, nt.infix("=", nt.column(UNIT), nt.column(name)), outer=True, alias=f"l{name}"))
-        read.append(name)
+    for found, read_there, join in _among(rows, at.columns, numbers):
+        scans += found
+        read += read_there
+        joins.append(join)
     return OpenRows(tuple(scans), source, tuple(read), tuple(joins))
+
+
+def _among(
+    rows: TypedRows, columns: Columns, numbers: Iterator[int]
+) -> Iterator[tuple[list[Scan], list[str], nt.Joined]]:
+    """The lists of units, and the rows beside units, that expressions ask for: scans, columns and a join of each."""
+    asked = {leaf: units for leaf, units in rows.among.items() if leaf in columns}  # others stand in what nobody reads
+    for leaf, units in asked.items():
+        if isinstance(leaf, InUnits):
+            name = columns[leaf]
+            scans, layer = kept_rows(units, {}, {}, numbers)
+            layer = nt.select({name: nt.column(UNIT)}, layer, group=(UNIT,))
+            yield scans, [name], _by_unit(layer, name)
+    for own in dict.fromkeys(leaf.own for leaf in asked if isinstance(leaf, BesideUnit)):
+        leaves = [leaf for leaf in asked if isinstance(leaf, BesideUnit) and leaf.own == own]
+        inside = {f"w{i}": leaf.made_of for i, leaf in enumerate(leaves)}
+        scans, layer = kept_rows(asked[leaves[0]], inside, {}, numbers)
+        names_here = [columns[leaf] for leaf in leaves]
+        id = f"{UNIT}{names_here[0]}"
+        shown: dict[str, Node] = {id: nt.column(UNIT)}
+        shown |= {name: nt.column(w) for name, w in zip(names_here, inside, strict=True)}
+        yield scans, names_here, _by_unit(nt.select(shown, layer), id)
+
+
+def _by_unit(layer: nt.Select, id: str) -> nt.Joined:
+    """A layer with one row per unit beside the rows of that unit; those without one stay."""
+    return nt.join(layer, nt.infix("=", nt.column(UNIT), nt.column(id)), outer=True, alias=f"l{id}")
 
 
 def kept_rows(

@@ -15,6 +15,11 @@ DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 ENCODINGS = {"utf-8": "utf-8", "utf8": "utf-8", "latin-1": "latin-1", "latin1": "latin-1", "iso-8859-1": "latin-1"}
 """The names of encodings, and the one that stands for each."""
 
+WINDOWS = ("windows-1252", "windows1252", "cp1252", "cp-1252", "ansi")
+"""The encoding that spreadsheets write on Windows: Latin-1, but for the € and 26 other characters.  It is not read."""
+
+TO_UTF8 = "iconv -f windows-1252 -t utf-8 old.csv > new.csv"
+
 DECIMALS = (".", ",")
 
 THOUSANDS = (",", ".", " ", "'", "\u00a0")
@@ -52,6 +57,12 @@ class CsvFormat:
             shown = ", ".join(repr(x) for x in DELIMITERS)
             raise InvalidParameter(f"Fields cannot be delimited by {self.delimiter!r}.", fix=f"Use one of {shown}.")
         encoding = ENCODINGS.get(str(self.encoding).lower())
+        if str(self.encoding).lower() in WINDOWS:
+            raise InvalidParameter(
+                "The encoding windows-1252 is not read here.",
+                fix=f'Save the file as "CSV UTF-8", or convert it: {TO_UTF8}. Without a €, dashes and curly quotes it '
+                'is the same as "latin-1".',
+            )
         if encoding is None:
             raise InvalidParameter(
                 f"The encoding {self.encoding!r} is not read here.",

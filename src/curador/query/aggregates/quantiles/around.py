@@ -6,7 +6,8 @@ an error of known law, and so is which cells can hold the quantile: those that n
 
 With q n the wanted rank, D(y) = (rows up to y) - q n weighs each cell up to y by 1 - q, those beyond it by -q.  A cell
 is too low if D at its last value is surely below 0, and too high if D just before its first value is surely above 0.
-The interval reaches from the first cell that is not too low to the last that is not too high.
+The interval reaches from the first cell that is not too low to the last that is not too high, and holds the value that
+was chosen.  So a quantile beyond that value can only be missed on its far side, and all misses go to one test.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from curador.mechanisms.base import AdditiveNoise
-from curador.mechanisms.intervals import repeated_error
+from curador.mechanisms.intervals import repeated_reach
 from curador.query.aggregates.measure import AROUND_BITS, Measure, MeasureKind
 
 SURELY_KEPT = 0.8
@@ -91,9 +92,9 @@ def counted(ends: Ends, values: NDArray[np.int64], times: NDArray[np.int64]) -> 
 
 
 def interval(
-    ends: Ends, rows: NDArray[Any], low: int, q: Fraction, noise: AdditiveNoise, confidence: float
+    ends: Ends, rows: NDArray[Any], low: int, q: Fraction, noise: AdditiveNoise, confidence: float, chosen: int
 ) -> tuple[int, int]:
-    """Where the q-quantile lies, on the column's grid, from the noised counts in cells.
+    """Where the q-quantile lies, on the column's grid, from the value that was chosen and the noised counts in cells.
 
     Guarantee: covers every value y with (rows below y) <= q n <= (rows up to y) with probability at least
         ``confidence``, whatever the data is (docs/proofs/quantiles.md).
@@ -104,31 +105,37 @@ def interval(
     off = up_to - share * up_to[-1]
     cells = np.arange(size + 1)
     deviation = np.sqrt(noise.variance * (cells * (1 - share) ** 2 + (size - cells) * share**2)) * unit
-    kept = np.abs(off) <= SURELY_KEPT * NormalDist().inv_cdf((1 + confidence) / 2) * deviation
+    miss = 1 - confidence
+    kept = np.abs(off) <= SURELY_KEPT * max(0.0, -NormalDist().inv_cdf(miss)) * deviation
     rounding = 2.0**-45 * float(np.abs(counts).sum())
 
     def may_be(k: int) -> bool:
         """Whether the true difference before cell k may have the other sign."""
-        return bool(kept[k]) or abs(off[k]) <= _reach(noise, q, k, size, confidence) * unit + rounding
+        return bool(kept[k]) or abs(off[k]) <= _reach(noise, q, k, size, miss) * unit + rounding
 
     # Not too low: the rows up to its end are not surely too few.  Not too high: those before it not surely too many.
     first = next((i for i in range(size - 1) if off[i + 1] >= 0 or may_be(i + 1)), size - 1)
     last = next((i for i in range(size - 1, 0, -1) if off[i] <= 0 or may_be(i)), 0)
     first, last = min(first, last), max(first, last)
-    return (low if first == 0 else int(ends[first - 1]) + 1), int(ends[last])
+    return min(chosen, low if first == 0 else int(ends[first - 1]) + 1), max(chosen, int(ends[last]))
 
 
 @lru_cache(maxsize=1 << 14)
-def _reach(noise: AdditiveNoise, q: Fraction, before: int, cells: int, confidence: float) -> float:
-    """How far the noise moves the difference before a cell, in parts of rows."""
+def _reach(noise: AdditiveNoise, q: Fraction, before: int, cells: int, miss: float) -> float:
+    """How far the noise moves the difference before a cell to one side, in parts of rows, but for ``miss``.
+
+    It is symmetric: to either side twice as often; and to one side at all no more than half of the time.
+    """
     terms = [(float(1 - q), noise, before), (float(q), noise, cells - before)]
-    return repeated_error(terms, confidence) if any(w and n for w, _, n in terms) else 0.0
+    if 2 * miss >= 1 or not any(w and n for w, _, n in terms):
+        return 0.0
+    return repeated_reach(terms, 2 * miss)
 
 
 def reach_in_ranks(m: Measure, quantiles: Sequence[Fraction], noise: AdditiveNoise, confidence: float) -> float:
     """About how many ranks an interval reaches to each side: the error of the rows counted up to a middle cell."""
     cells = most_cells(m, len(quantiles))
-    found = (_reach(noise, q, cells // 2, cells, confidence) for q in quantiles)
+    found = (_reach(noise, q, cells // 2, cells, 1 - confidence) for q in quantiles)
     return max(found) * 2.0**-AROUND_BITS
 
 

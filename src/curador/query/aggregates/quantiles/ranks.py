@@ -185,11 +185,11 @@ def rank_estimates(
             columns.append(Estimate(name, found, ranks=ranks))
             continue
         ends = [
-            interval(ends, rows, m.low, recipe.parameters[i], cells.noise, confidence)
-            for ends, rows in zip(cells.ends, cells.rows, strict=True)
+            interval(ends, rows, m.low, recipe.parameters[i], cells.noise, confidence, at)
+            for ends, rows, at in zip(cells.ends, cells.rows, chosen.tolist(), strict=True)
         ]
-        lower = tuple(min(low, at) * unit for (low, _), at in zip(ends, chosen.tolist(), strict=True))
-        upper = tuple(max(high, at) * unit for (_, high), at in zip(ends, chosen.tolist(), strict=True))
+        lower = tuple(low * unit for low, _ in ends)
+        upper = tuple(high * unit for _, high in ends)
         columns.append(Estimate(name, found, lower, upper))
     return columns
 

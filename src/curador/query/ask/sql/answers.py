@@ -33,6 +33,7 @@ _FUNCTIONS: dict[type[exp.Expr], str] = {
 _ADDED: dict[type[exp.Expr], str] = {exp.Sum: "sum", exp.Avg: "avg", exp.Min: "min", exp.Max: "max", exp.Count: "count"}
 _PLACES: dict[type[exp.Expr], str] = {exp.RowNumber: "row_number", exp.Rank: "rank", exp.DenseRank: "dense_rank"}
 _REALS = ("DOUBLE", "FLOAT", "DECIMAL")
+_WHOLE = ("INT", "BIGINT", "SMALLINT")
 
 
 def after_noise(node: exp.Expr) -> bool:
@@ -185,6 +186,10 @@ class Answers:
             only(node, self.text, "this", "to")
             only(node.args["to"], self.text, "this")
             return r.read(node.this, depth + 1)
+        if kind is exp.Cast and node.args["to"].this.name in _WHOLE:
+            only(node, self.text, "this", "to")
+            only(node.args["to"], self.text, "this")
+            return an.Applied("round", r.read(node.this, depth + 1), 0)
         return None
 
     def _grouping(self, node: exp.Expr) -> ex.Expr:

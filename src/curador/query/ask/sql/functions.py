@@ -52,8 +52,16 @@ def whole(node: exp.Expr | None, text: str, otherwise: int = 0) -> int:
 
 def constant_text(node: exp.Expr | None, at: exp.Expr, text: str) -> str:
     if type(node) is not exp.Literal or not node.is_string:
-        refuse(node or at, text, f"{word(at, text)} takes a constant text here.", "Write 'text' in single quotes.")
+        refuse(
+            node or at,
+            text,
+            f"{word(at, text)} takes a constant text here.",
+            _INSTEAD.get(type(at), "Write 'text' in single quotes."),
+        )
     return str(node.name)
+
+
+_INSTEAD: dict[type[exp.Expr], str] = {exp.TimeToStr: "Write STRFTIME(date, '%Y-%m'): the date first."}
 
 
 # ---- numbers -------------------------------------------------------------------------------------------------

@@ -9,15 +9,18 @@ from sqlglot import exp
 
 from curador.query.ask.sql.relation import Relation
 from curador.query.ask.sql.text import name_of, only, plain_column, refuse
+from curador.query.ask.typed import is_unit
 from curador.query.language import expressions as ex
-from curador.query.language.rows import Join
+from curador.query.language.rows import BesideUnit, Join, PerUnit
 from curador.query.tables.table import Table
 
 _SIDES = ("", "INNER"), ("", ""), ("LEFT", ""), ("LEFT", "OUTER"), ("RIGHT", ""), ("RIGHT", "OUTER")
 
 
 def joined(left: Relation, right: Relation, node: exp.Expr, text: str, tables: Mapping[str, Table]) -> Relation:
-    """The relation of a join; ``right`` is a table, or a query whose rows the table on the left is joined to."""
+    """The relation of a join; ``right`` is a table, a query with one row per unit, or one that the table on the left is
+    joined to.
+    """
     only(node, text, "this", "on", "using", "side", "kind", "method")
     side, kind = str(node.args.get("side") or "").upper(), str(node.args.get("kind") or "").upper()
     if side == "FULL":
@@ -26,6 +29,10 @@ def joined(left: Relation, right: Relation, node: exp.Expr, text: str, tables: M
         )
     if (side, kind) not in _SIDES or str(node.args.get("method") or "").upper() not in ("", "NATURAL"):
         refuse(node, text, f"{side or kind} JOIN is not in the grammar.", "Use JOIN or LEFT JOIN … ON a = b.")
+    if side == "RIGHT" and _is_per_unit(left) and not _is_per_unit(right) and not tables[right.table].public:
+        left, right, side = right, left, "LEFT"
+    if side != "RIGHT" and _is_per_unit(right) and not tables[left.table].public:
+        return _beside(left, right, side == "LEFT", node, text, tables)
     if not _is_table(right) or side == "RIGHT":
         left, right, side = _turned(left, right, side, node, text, tables)
     name = right.table
@@ -54,6 +61,42 @@ def _is_table(relation: Relation) -> bool:
     return plain and all(e == ex.Name(n) for n, e in columns)
 
 
+def _is_per_unit(relation: Relation) -> bool:
+    """Whether a relation has at most one row for each unit: an inner query that groups by the id alone."""
+    alone = isinstance(relation.source, PerUnit) and not relation.source.by
+    return alone and not any(join.kind == "unit" for join in relation.joins)
+
+
+def _beside(
+    left: Relation, right: Relation, outer: bool, node: exp.Expr, text: str, tables: Mapping[str, Table]
+) -> Relation:
+    """A query with one row per unit, joined by the id: its columns stand beside each row, and no row is multiplied."""
+    if {a.casefold() for a in right.columns} & {a.casefold() for a in left.columns}:
+        refuse(node, text, "Two parts of FROM have one name.", "Give the query another: (…) AS name.")
+    ids = {e for columns in right.columns.values() for e in columns.values() if is_unit(e, right.rows, tables)}
+    theirs: dict[str, dict[str, ex.Expr]] = {
+        a: {c: BesideUnit("beside", operand=e, rows=right.rows) for c, e in columns.items()}
+        for a, columns in right.columns.items()
+    }
+    pairs = list(_pairs(left, replace(right, columns=theirs), node, text))
+    by_id = [is_unit(a, left.rows, tables) and isinstance(b, BesideUnit) and b.operand in ids for a, b in pairs]
+    if by_id != [True]:
+        refuse(
+            node,
+            text,
+            "A query with one row per unit is joined by the unit's id, and by nothing else.",
+            "Write ON id = id, where each is the unit; compare the rest in WHERE.",
+        )
+    (own, id), shown = pairs[0], theirs
+    where = left.where
+    if not outer:  # whoever has no row there is left out, and the two ids are one
+        where = ex.all_of(*filter(None, (where, ex.Not(ex.IsNull(id)))))
+        shown = {a: {c: own if e == id else e for c, e in columns.items()} for a, columns in theirs.items()}
+    merged = {id} if node.args.get("using") or node.args.get("method") else set()
+    columns = {**left.columns, **shown}
+    return replace(left, columns=columns, where=where, merged=left.merged | merged)
+
+
 def _turned(
     left: Relation, right: Relation, side: str, node: exp.Expr, text: str, tables: Mapping[str, Table]
 ) -> tuple[Relation, Relation, str]:
@@ -69,8 +112,8 @@ def _turned(
         refuse(
             node,
             text,
-            "A query is joined only to a table as it is.",
-            "Write FROM (query) JOIN table, and filter outside.",
+            "A query with several rows per unit is joined only to a table as it is, and by JOIN.",
+            "GROUP BY the unit's id in it, for one row per unit; or write FROM (query) JOIN table, and filter outside.",
         )
     if tables[left.table].public:
         refuse(node, text, f"The table {left.table!r} is public.", "Put the private table first.")

@@ -193,6 +193,10 @@ class _Select:
         group = self.tree.args.get("group")
         if group is None:
             return None, [()]
+        if group.args.get("all") and not group.expressions:  # by all that SELECT does not measure
+            only(group, self.text, "all")
+            by = (i.meaning for i in items if isinstance(i.meaning, ex.Expr) and not isinstance(i.meaning, ex.Literal))
+            return None, [tuple(dict.fromkeys(by))]
         only(group, self.text, "expressions", "rollup", "cube")
         nodes = list(group.expressions)
         for node in (*(group.args.get("rollup") or []), *(group.args.get("cube") or [])):  # GROUP BY a, b WITH ROLLUP
@@ -226,7 +230,7 @@ class _Select:
             ]
             return [one for found in each for one in found]
         parts = [self._set(n, items, rows) for n in node.expressions]
-        if len(parts) > MOST_SETS.bit_length():
+        if len(parts) > (MOST_SETS - 1 if type(node) is exp.Rollup else MOST_SETS.bit_length()):
             refuse(node, self.text, f"There are more than {MOST_SETS} grouping sets.", "Split it.")
         if type(node) is exp.Rollup:
             kept = [parts[:n] for n in range(len(parts), -1, -1)]

@@ -41,11 +41,31 @@ def statement(text: str) -> exp.Select:
     """
     tokens = _tokens(text)
     if not tokens or tokens[0].token_type not in (TokenType.SELECT, TokenType.WITH):
-        raise QuestionRefused("A question is one SELECT statement, or WITH … SELECT.", fix=GRAMMAR)
+        raise _no_question(tokens[0].text.upper() if tokens else "")
     found = _parsed(text, tokens, None)
+    if type(found) is exp.Union:
+        refuse(
+            found,
+            text,
+            "UNION puts the answers of two questions below each other.",
+            "Ask each by itself, or as one batch; UNION ALL of rows stands in FROM.",
+        )
     if type(found) is not exp.Select:
         refuse(found, text)
     return found
+
+
+_WRITES = ("INSERT", "UPDATE", "DELETE", "MERGE", "CREATE", "DROP", "ALTER", "TRUNCATE", "COPY", "ATTACH", "REPLACE")
+
+
+def _no_question(first: str) -> QuestionRefused:
+    if first == "EXPLAIN":
+        return QuestionRefused(
+            "EXPLAIN is no question.", fix="Have the SELECT itself explained: that is free.", code="explain-asked"
+        )
+    if first in _WRITES:
+        return QuestionRefused(f"{first} would change something: questions only read.", fix="Write SELECT.")
+    return QuestionRefused("A question is one SELECT statement, or WITH … SELECT.", fix=GRAMMAR)
 
 
 def expression(text: str) -> exp.Expr:
@@ -142,7 +162,7 @@ def _unreadable(error: ParseError, tokens: Sequence[Token]) -> QuestionRefused:
         return QuestionRefused("The text is not SQL we know.", fix=_misread(tokens, None) or GRAMMAR)
     start = max(1, int(column) - len(word) + 1)
     at = next((i for i, t in enumerate(tokens) if (t.line, t.col) == (line, column)), None)
-    fix = _misread(tokens, at) or GRAMMAR
+    fix = _misread(tokens, at) or _unclosed(tokens, at) or GRAMMAR
     return QuestionRefused(f"Line {line}, column {start}: {word!r} is not expected here.", fix=fix)
 
 
@@ -154,6 +174,8 @@ def _misread(tokens: Sequence[Token], at: int | None) -> str | None:
     if at is None:
         runs = [i for i, (a, b) in enumerate(pairwise(tokens)) if a.token_type is b.token_type is TokenType.VAR]
         at = runs[0] + 1 if runs else 0
+    if at and tokens[at - 1].text.upper() == "TOP":
+        return "Write ORDER BY and LIMIT at the end."
     first = last = at
     while first > 0 and tokens[first - 1].token_type is TokenType.VAR:
         first -= 1
@@ -166,6 +188,19 @@ def _misread(tokens: Sequence[Token], at: int | None) -> str | None:
         if near := get_close_matches(name.upper(), _KEYWORDS, 1, 0.7):
             return f"Did you mean {near[0]} instead of {name[:20]}?"
     return f'A name with spaces takes double quotes: "{" ".join(run)[:60]}".'
+
+
+def _unclosed(tokens: Sequence[Token], at: int | None) -> str | None:
+    """Which bracket is still open where a clause begins that cannot stand inside it."""
+    if at is None or tokens[at].token_type not in _CLAUSES_BEGIN:
+        return None
+    opened: list[Token] = []
+    for token in tokens[:at]:
+        if token.token_type in _OPENING:
+            opened.append(token)
+        elif token.token_type in _CLOSING and opened:
+            opened.pop()
+    return f"Close the bracket of line {opened[-1].line}, column {opened[-1].col}." if opened else None
 
 
 def place(node: exp.Expr, text: str) -> str:
@@ -185,8 +220,21 @@ def refuse(node: exp.Expr, text: str, what: str | None = None, fix: str | None =
     """Refuse a part of a question by its name, with the reason if it is a common one."""
     if isinstance(node, exp.IgnoreNulls):  # the parser's word around ANY_VALUE
         node = node.this
-    reason = _REASONS.get(type(node), (f"{word(node, text)} is not in the grammar.", GRAMMAR))
+    called = word(node, text)
+    instead = f"Use {_INSTEAD[called]}." if called in _INSTEAD else GRAMMAR
+    reason = _REASONS.get(type(node), (f"{called} is not in the grammar.", instead))
     raise QuestionRefused(place(node, text) + (what or reason[0]), fix=fix or reason[1])
+
+
+_INSTEAD = {
+    **dict.fromkeys(("TO_CHAR", "DATE_FORMAT", "FORMAT_DATE"), "STRFTIME(date, '%Y-%m')"),
+    **dict.fromkeys(("AGE", "MONTHS_BETWEEN", "TIMESTAMPDIFF"), "DATEDIFF('month', from, to)"),
+    **dict.fromkeys(("TIMESTAMPTRUNC", "TRUNC_DATE"), "DATE_TRUNC('month', date)"),
+    **dict.fromkeys(("GETDATE", "SYSDATE", "TODAY"), "the value, such as DATE '2020-01-31'"),
+    **dict.fromkeys(("NTH_VALUE", "NTILE"), "QUANTILE(x, [0.25, 0.5, 0.75])"),
+    **dict.fromkeys(("&", "|", "XOR", "<<", ">>", "~"), "// and % with powers of two"),
+}
+"""What to write instead of words that other dialects have."""
 
 
 def word(node: exp.Expr, text: str = "") -> str:
@@ -248,7 +296,8 @@ def only(node: exp.Expr, text: str, *known: str) -> None:
     for name, value in node.args.items():
         if value and name not in known:
             clause = _CLAUSES.get(name) or name.strip("_").upper().replace("_", " ")
-            refuse(node, text, f"{clause} is not in the grammar here.", _PARTS.get(name, GRAMMAR))
+            why = _WHY.get(name, "is not in the grammar here")
+            refuse(node, text, f"{clause} {why}.", _PARTS.get(name, GRAMMAR))
 
 
 def name_of(node: exp.Expr | None, text: str) -> str:
@@ -303,6 +352,8 @@ _TOTAL = (
 _ROWS = (" looks at other rows, so one person could move many answers.", "Ask for aggregates; GROUP BY what you need.")
 _TWICE = (" would count rows twice or by what other rows hold.", "Ask two questions, or use OR and CASE.")
 _SHOWS = (" would show rows.", "Use COUNT, SUM, AVG, MEDIAN, QUANTILE or GROUP BY.")
+_SPREAD = (" has no private estimate here.", "VARIANCE and STDDEV say how values spread, QUANTILE where they lie.")
+_ONE_ROW = (" could be decided by one row.", "Use COUNT_IF(condition), or AVG(condition) for the share.")
 _CLOCK = (" changes from one time to the next.", "Write the value, such as DATE '2020-01-31'.")
 
 
@@ -315,12 +366,19 @@ _REASONS: dict[type[exp.Expr], tuple[str, str]] = {
     **_because(
         _TOTAL, CBRT=exp.Cbrt, SIN=exp.Sin, COS=exp.Cos, TAN=exp.Tan, ATAN=exp.Atan, ASIN=exp.Asin, ACOS=exp.Acos
     ),
-    **_because(_ROWS, OVER=exp.Window, EXISTS=exp.Exists, LATERAL=exp.Lateral, VALUES=exp.Values),
-    **_because(_ROWS, UNNEST=exp.Unnest, **{"A query here": exp.Select, "A subquery here": exp.Subquery}),
+    **_because(_ROWS, OVER=exp.Window, LATERAL=exp.Lateral, VALUES=exp.Values, UNNEST=exp.Unnest),
+    **_because((_ROWS[0], "Of the same person: id IN (SELECT id FROM …)."), EXISTS=exp.Exists),
+    **_because(
+        (_ROWS[0], "Ask for its number first, and write that; or what each person has: JOIN (… GROUP BY id)."),
+        **{"A query here": exp.Select, "A subquery here": exp.Subquery},
+    ),
+    exp.Distinct: ("DISTINCT is counted, and nothing else: COUNT(DISTINCT x).", "Leave DISTINCT out, or count."),
     **_because(_TWICE, UNION=exp.Union, INTERSECT=exp.Intersect, EXCEPT=exp.Except),
     **_because(_SHOWS, ARRAY_AGG=exp.ArrayAgg, STRING_AGG=exp.GroupConcat, ANY_VALUE=exp.AnyValue, FIRST=exp.First),
     **_because(_SHOWS, ARG_MAX=exp.ArgMax, ARG_MIN=exp.ArgMin, **{"*": exp.Star}),
     **_because(_CLOCK, CURRENT_DATE=exp.CurrentDate, NOW=exp.CurrentTimestamp, RANDOM=exp.Rand),
+    **_because(_SPREAD, KURTOSIS=exp.Kurtosis, SKEWNESS=exp.Skewness),
+    **_because(_ONE_ROW, BOOL_OR=exp.LogicalOr, BOOL_AND=exp.LogicalAnd),
     exp.Placeholder: ("A placeholder has no value here.", "Write the value into the text."),
 }
 
@@ -350,10 +408,19 @@ _CLAUSES = {
     "expression": "Another argument",
     "joins": "A join here",
     "kind": "A kind of statement",
+    "direction": "FETCH",
+    "limit_options": "A part of the rows after LIMIT",
+    "options": "An option",
 }
 """What people write where the parser has its own name for a part."""
 
+_WHY = {"distinct": "would show which values occur", "sample": "would ask about chance rows"}
+"""Why a part is refused, where there is more to say than that it is."""
+
 _PARTS = {
+    "direction": "Write LIMIT with a number.",
+    "limit_options": "Write LIMIT with a number.",
+    "qualify": "Put the question into FROM and filter its answers: SELECT * FROM (…) t WHERE ….",
     "method": "Write JOIN table USING (column).",
     "distinct": "Write SELECT column, COUNT(*) … GROUP BY column: groups are selected privately.",
     "recursive": "Write WITH without RECURSIVE.",

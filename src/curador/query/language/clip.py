@@ -1,0 +1,92 @@
+"""Counts and sums of one unit's rows, clipped to what its contribution allows wherever a value needs bounds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, fields, replace
+from typing import Any
+
+from curador.query.language import expressions as ex
+from curador.query.language.expressions import Expr, Name
+from curador.query.language.rows import COUNTS, BesideUnit, InUnits, OfParts, OfUnit, PerUnit, RowSet, UnionAll
+from curador.query.language.trees import names
+
+_AS_THEY_ARE = (ex.Compare, ex.In, ex.IsNull, ex.Least, ex.Greatest, ex.Bin)
+"""What takes a count or a sum as it is: it needs no bounds, or gives some itself."""
+
+
+@dataclass(frozen=True)
+class Clip:
+    """Clips counts and sums to what ``most`` rows of a unit can give; ``beside`` says it of the tables that queries
+    beside a row are about, where that is another number.
+    """
+
+    most: int
+    beside: Mapping[str, int] = field(default_factory=dict)
+
+    def bounded(self, e: Expr) -> Expr:
+        """The expression with counts and sums clipped wherever a value needs bounds.
+
+        >>> n = OfUnit("rows")
+        >>> Clip(9).bounded(n).most, Clip(9).bounded(ex.Compare(">", n, ex.Literal(20))).left.most
+        (9, None)
+        """
+        if isinstance(e, OfUnit) and e.column != "each" and e.most is None:
+            inner = None if e.operand is None else self.bounded(e.operand)
+            return replace(e, operand=inner, most=self.most if e.column in (*COUNTS, "sum") else None)
+        if isinstance(e, BesideUnit):
+            own = self._of(e)
+            return replace(e, operand=own.bounded(e.made_of), rows=own.rows(e.own))
+        if isinstance(e, Name):
+            return self._as_it_is(e)
+        if not e.parts:
+            return e
+
+        def within(x: object) -> object:
+            if isinstance(x, Expr):
+                as_it_is = isinstance(e, _AS_THEY_ARE) and isinstance(x, Name)
+                return self._as_it_is(x) if as_it_is else self.bounded(x)  # type: ignore[arg-type]
+            return tuple(within(y) for y in x) if isinstance(x, tuple) else x
+
+        return type(e).build(**{f.name: within(getattr(e, f.name)) for f in fields(e) if f.init})  # type: ignore[arg-type]
+
+    def _of(self, e: BesideUnit) -> Clip:
+        return replace(self, most=self.beside.get(e.own.table, self.most))
+
+    def _as_it_is(self, e: Name) -> Name:
+        """A column as it is, made of expressions that are clipped."""
+        if isinstance(e, OfUnit) and e.operand is not None and e.column != "each":
+            inner = e.operand
+            needs = e.column in ("sum", "avg") or not isinstance(inner, Name)
+            return replace(e, operand=self.bounded(inner) if needs else self._as_it_is(inner))  # type: ignore[arg-type]
+        if isinstance(e, OfParts):
+            return replace(e, operands=tuple(map(self.bounded, e.operands)))
+        if isinstance(e, BesideUnit):
+            own, inner = self._of(e), e.made_of
+            made = own._as_it_is(inner) if isinstance(inner, Name) else own.bounded(inner)
+            return replace(e, operand=made, rows=own.rows(e.own))
+        return replace(e, rows=self.rows(e.own)) if isinstance(e, InUnits) else e
+
+    def rows(self, rows: RowSet) -> RowSet:
+        """The rows with what their filters compute clipped."""
+        source = rows.source
+        if source is not None:
+            source = replace(source, **_parts(source, tuple(map(self.rows, source.parts))))
+        where = None if rows.where is None else self.bounded(rows.where)
+        return replace(rows, source=source, where=where)
+
+
+def _parts(source: PerUnit | UnionAll, parts: tuple[RowSet, ...]) -> dict[str, Any]:
+    return {"rows": parts[0]} if isinstance(source, PerUnit) else {"parts": parts}
+
+
+def most_rows(expressions: Iterable[Expr]) -> int | None:
+    """The number of rows of one unit that counts and sums in these expressions are clipped to.
+
+    >>> most_rows([Clip(9).bounded(OfUnit("rows"))]), most_rows([Name("age")])
+    (9, None)
+    """
+    found = [n for e in expressions for n in names(e)]
+    inside = [most_rows([n.made_of]) for n in found if isinstance(n, BesideUnit)]
+    own = [n.most for n in found if isinstance(n, OfUnit)]
+    return max((n for n in (*own, *inside) if n is not None), default=None)
