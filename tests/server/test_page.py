@@ -47,7 +47,7 @@ def test_the_command_serves_and_its_first_code_makes_a_curator(tmp_path: Path) -
         try:
             assert server.stdout is not None
             said = [server.stdout.readline() for _ in range(4)]
-            code = next(word for word in " ".join(said).split() if word.startswith("cur_"))
+            code = next(word.partition("#")[2] for word in " ".join(said).split() if "/console/start#" in word)
             url = f"http://127.0.0.1:{port}"
             with httpx.Client(base_url=url, transport=httpx.HTTPTransport(retries=12), timeout=60) as client:
                 token = client.post("/v1/session", json={"code": code}).json()["token"]

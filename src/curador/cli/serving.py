@@ -35,7 +35,7 @@ def serve(
 ) -> None:
     """Serve a study over HTTP, until it is stopped with Ctrl-C.
 
-    The first start prints a code that is exchanged, once, for the curator's token.
+    The first start prints a link that makes the curator, once.
 
     Example: curador serve study.toml
     """
@@ -54,16 +54,16 @@ def serve(
 
 
 def _print_json(url: str) -> None:
-    address, _, code = url.partition("/#")
-    emit({"address": address, "code": code or None})
+    emit({"address": url.partition("/console")[0], "link": url, "code": url.partition("#")[2] or None})
 
 
 def _announce(url: str) -> None:
-    address, _, code = url.partition("/#")
+    address, code = url.partition("/console")[0], url.partition("#")[2]
     say(f"Serving on {address}. Stop with Ctrl-C.", "bold")
     if code:
-        say("No curator has a token yet. This code is exchanged for one, once, within a day:")
-        whole(f"  {code}")
+        say("No curator has signed in yet. Open this link, which works once, within a day:")
+        whole(f"  {url}")
+        say("Or exchange its code for a token:")
         whole(f"  curl -X POST {address}/v1/session -H 'content-type: application/json' -d '{{\"code\": \"{code}\"}}'")
 
 

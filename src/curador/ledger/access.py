@@ -1,9 +1,9 @@
-"""Who may come in through a door that strangers reach: tokens given and ended, kept like every other decision."""
+"""Who may come in through a door that strangers reach: what was given and ended, kept like every other decision."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from curador.errors import InvalidParameter
@@ -23,6 +23,8 @@ class Access:
 
     ``who`` is the analyst whose budget it is; empty for other roles.  ``label`` is for people.  A token to be used
     ``once`` is exchanged for another one and opens nothing by itself; one for a ``charge`` opens that release alone.
+    With a ``secret`` it is a password: the slow hash of it, for a ``login``; its token is nobody's.  With a ``parent``
+    it is a session that the parent, a token or a password, began: it ends when either does.
 
     >>> Access("ab" * 32, "analyst", who="ana").id
     'abababababababab'
@@ -35,7 +37,20 @@ class Access:
     expires: datetime | None = None
     once: bool = False
     charge: str = ""
+    login: str = ""
+    secret: str = field(default="", repr=False)
+    parent: str = ""
     ended: bool = False
+
+    @property
+    def kind(self) -> str:
+        """What it is: token, code, link, password or session.
+
+        >>> Access("ab" * 32, "curator", once=True).kind
+        'code'
+        """
+        named = {"session": self.parent, "password": self.secret, "link": self.charge, "code": self.once}
+        return next((kind for kind, said in named.items() if said), "token")
 
     @property
     def id(self) -> str:
@@ -66,7 +81,22 @@ class AccessList(ABC):
         if access.label:
             name_of(access.label, "label", LONGEST_LABEL)
         end = None if access.expires is None else instant(access.expires)
-        entry = AccessGiven(access.token, access.role, access.who, access.label, end, access.once, access.charge)
+        if bool(access.login) != bool(access.secret) or (access.secret and access.parent):
+            raise InvalidParameter("A login has a password, and a session has neither.", fix="Give both, or none.")
+        if access.login:
+            name_of(access.login, "login", LONGEST_LABEL)
+        entry = AccessGiven(
+            access.token,
+            access.role,
+            access.who,
+            access.label,
+            end,
+            access.once,
+            access.charge,
+            access.login,
+            access.secret,
+            access.parent,
+        )
 
         def append_access(rows: Rows) -> None:
             if rows.get(ACCESS, access.token) is not None:
@@ -97,6 +127,6 @@ class AccessList(ABC):
 
 
 def _access(row: DbRow) -> Access:
-    token, role, who, label, expires, once, charge, ended = row
+    token, role, who, label, expires, once, charge, login, secret, parent, ended = row
     end = None if expires is None else datetime.fromisoformat(expires)
-    return Access(token, role, who, label, end, bool(once), charge, bool(ended))
+    return Access(token, role, who, label, end, bool(once), charge, login, secret, parent, bool(ended))

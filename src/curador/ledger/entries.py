@@ -131,7 +131,7 @@ class Registered(Entry, kind="register"):
 
 @dataclass(frozen=True)
 class AccessGiven(Entry, kind="access"):
-    """Whoever shows a token may come in, in a role; ``token`` is its SHA-256."""
+    """Whoever shows a token, or a login and its password, may come in, in a role; ``token`` is a SHA-256."""
 
     token: str
     role: str
@@ -140,6 +140,9 @@ class AccessGiven(Entry, kind="access"):
     expires: str | None = None
     once: bool = False
     charge: str = ""
+    login: str = ""
+    secret: str = ""
+    parent: str = ""
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ Reading order:
 * bodies — what requests may say
 * routes — what may be done, by whom
 * description — the OpenAPI description
+* console — pages for people
 * app — all of it together
 * run — `curador serve`
 * loopback — an application served from a thread, for attacks and tests

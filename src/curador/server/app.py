@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from functools import partial
 from typing import Any
@@ -10,15 +10,16 @@ from typing import Any
 from anyio import CapacityLimiter
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import JSONResponse
+from fastapi.responses import Response
 from fastapi.routing import APIRoute
 from starlette.exceptions import HTTPException
 
 from curador import Curator, __version__
 from curador.errors import CuradorError, InvalidParameter
+from curador.server.console.app import console, refusal_page
 from curador.server.description import described
 from curador.server.gate.clock import TickClock
-from curador.server.gate.guard import App, Guard
+from curador.server.gate.guard import App, Guard, on_console
 from curador.server.gate.metrics import Metrics
 from curador.server.gate.problems import problem, refused
 from curador.server.gate.settings import Settings
@@ -27,8 +28,12 @@ from curador.server.service import Service
 
 OPENAPI = "/v1/openapi.json"
 
+HASHING = 2
+"""Passwords that are hashed at a time."""
+
 ROUTERS = tuple(part.router for part in (health, tables, asking, releases, people, ledgers, collect))
 ROUTES = [route for router in ROUTERS for route in router.routes if isinstance(route, APIRoute)]
+PAGES = [route for route in console.routes if isinstance(route, APIRoute)]
 
 
 def make_app(open_curator: Callable[[], Curator], settings: Settings | None = None) -> FastAPI:
@@ -39,6 +44,7 @@ def make_app(open_curator: Callable[[], Curator], settings: Settings | None = No
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         service.curator, service.threads = open_curator(), CapacityLimiter(limits.threads)
+        service.hashing = CapacityLimiter(HASHING)
         service.collected = collect.opened(limits)
         try:
             yield
@@ -50,12 +56,14 @@ def make_app(open_curator: Callable[[], Curator], settings: Settings | None = No
     )
     app.state.service = service
     app.openapi = partial(described, app, ROUTES)  # type: ignore[method-assign]
-    for router in ROUTERS:
+    for router in (*ROUTERS, console):
         app.include_router(router)
     app.add_exception_handler(CuradorError, _refused)
     app.add_exception_handler(RequestValidationError, _malformed)
     app.add_exception_handler(HTTPException, _no_route)
-    app.add_middleware(_Guarded, make=lambda inner: Guard(inner, lambda: service.curator.ledger, limits, metrics))
+    app.add_middleware(
+        _Guarded, make=lambda inner: Guard(inner, lambda: service.curator.ledger, limits, metrics, answered)
+    )
     return app
 
 
@@ -69,29 +77,34 @@ class _Guarded:
         await self._guard(scope, receive, send)
 
 
-def _name(request: Request) -> str:
-    return str(getattr(request.state, "request_id", ""))
+def answered(scope: Any, error: CuradorError, headers: Mapping[str, str]) -> Response:
+    """A refusal: a page on the console, and a document everywhere else."""
+    return refusal_page(scope, error, headers) if on_console(scope) else problem(error, _name(scope), headers)
 
 
-async def _refused(request: Request, error: Exception) -> JSONResponse:
+def _name(scope: Any) -> str:
+    return str(scope.get("state", {}).get("request_id", ""))
+
+
+async def _refused(request: Request, error: Exception) -> Response:
     assert isinstance(error, CuradorError)
-    return problem(error, _name(request))
+    return answered(request.scope, error, {})
 
 
-async def _malformed(request: Request, error: Exception) -> JSONResponse:
+async def _malformed(request: Request, error: Exception) -> Response:
     """Where a body is wrong, without quoting it."""
     assert isinstance(error, RequestValidationError)
     places = [f"{'.'.join(str(x) for x in found['loc'][1:])}: {found['type']}" for found in error.errors()[:5]]
     what = f"The request is not as described ({'; '.join(places)})."
     said = InvalidParameter(what, fix=f"See {OPENAPI}.", code="malformed")
-    return problem(said, _name(request))
+    return answered(request.scope, said, {})
 
 
-async def _no_route(request: Request, error: Exception) -> JSONResponse:
+async def _no_route(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     if error.status_code == 405:
         said = refused("This address does not do that.", f"See {OPENAPI}.", "method")
         path = request.url.path
-        able = sorted({m for route in ROUTES if route.path_regex.match(path) for m in route.methods or ()})
-        return problem(said, _name(request), {"Allow": ", ".join(able)})
-    return problem(refused("There is nothing here.", f"See {OPENAPI}.", "not-found"), _name(request))
+        able = sorted({m for route in (*ROUTES, *PAGES) if route.path_regex.match(path) for m in route.methods or ()})
+        return answered(request.scope, said, {"Allow": ", ".join(able)})
+    return answered(request.scope, refused("There is nothing here.", f"See {OPENAPI}.", "not-found"), {})

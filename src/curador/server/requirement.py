@@ -3,8 +3,11 @@
 from curador.errors import InvalidParameter
 
 try:
+    import argon2  # noqa: F401
     import fastapi  # noqa: F401
+    import jinja2  # noqa: F401
     import limits  # noqa: F401
+    import python_multipart  # noqa: F401
     import uvicorn  # noqa: F401
 except ImportError as error:
     raise InvalidParameter(

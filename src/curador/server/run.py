@@ -16,6 +16,7 @@ from curador.curator.study.file import read_study
 from curador.errors import InvalidParameter
 from curador.server.access.auth import give
 from curador.server.app import make_app
+from curador.server.console.sign import START
 from curador.server.gate.settings import Settings
 
 STUDY, LOG = "CURADOR_SERVED_STUDY", "CURADOR_SERVED_LOG"
@@ -26,11 +27,12 @@ FIRST_DAY = timedelta(days=1)
 
 
 def first_code(study: Path) -> str | None:
-    """A code that is exchanged once for a curator's token, if no curator has one yet."""
+    """A code that makes a curator, once: if none has a token or a password yet."""
     curator = Curator(study)
     try:
         now = datetime.now(UTC)
-        if any(one.role == "curator" and one.open_at(now) and not one.once for one in curator.ledger.accesses()):
+        lasting = (one for one in curator.ledger.accesses() if one.kind in ("token", "password"))
+        if any(one.role == "curator" and one.open_at(now) for one in lasting):
             return None
         return give(curator.ledger, Access("", "curator", label="first start", expires=now + FIRST_DAY, once=True))
     finally:
@@ -70,7 +72,7 @@ def serve(
     if log is not None:
         os.environ[LOG] = str(log.resolve())
     code = first_code(study)
-    ready(f"{'http' if certificate is None else 'https'}://{host}:{port}{'' if code is None else f'/#{code}'}")
+    ready(f"{'http' if certificate is None else 'https'}://{host}:{port}{'' if code is None else f'{START}#{code}'}")
     logging.getLogger("curador.server").setLevel(logging.INFO)
     uvicorn.run(
         "curador.server.run:served_app",

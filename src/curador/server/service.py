@@ -29,10 +29,15 @@ class Service:
     curator: Curator = field(init=False)
     collected: dict[str, Any] = field(init=False)
     threads: CapacityLimiter = field(init=False)
+    hashing: CapacityLimiter = field(init=False)
 
     async def work(self, task: Callable[[], T]) -> T:
         """Do something in a thread; what a client that has gone away began is done to its end."""
         return await run_sync(task, limiter=self.threads)
+
+    async def hashed(self, task: Callable[[], T]) -> T:
+        """Do something that hashes a password: slow and large on purpose, so few at a time."""
+        return await run_sync(task, limiter=self.hashing)
 
     async def paid(self, task: Callable[[], T]) -> T:
         """Do something that may read data: its answer, or its failure, leaves at the next tick."""

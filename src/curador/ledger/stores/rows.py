@@ -94,14 +94,27 @@ SOURCED = _table("sourced", source=str, data=int)
 DATA = _table("data", number=int, scope=str, version=int, unit=str)
 FORMER = _table("former", key=2, name=str, scope=str, before=str)
 PROMISED = _table("promised", key=2, scope=str, budget=str, entry=int)
-ACCESS = _table("access", token=str, role=str, who=str, label=str, expires=str, once=int, charge=str, ended=int)
+ACCESS = _table(
+    "access",
+    token=str,
+    role=str,
+    who=str,
+    label=str,
+    expires=str,
+    once=int,
+    charge=str,
+    login=str,
+    secret=str,
+    parent=str,
+    ended=int,
+)
 
 DERIVED = (SCOPE, BALANCE, CHARGE, PAID, QUESTION, RUNNING, REQUEST, NAMED, SOURCED, DATA, FORMER, PROMISED, ACCESS)
 """Tables that can be computed again from the entries."""
 
 TABLES = (ENTRY, ANSWER, HEAD, *DERIVED)
 
-FORMAT = 3
+FORMAT = 4
 
 
 class Head(NamedTuple):

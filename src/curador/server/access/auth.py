@@ -1,4 +1,4 @@
-"""Tokens: 256 random bits, shown once, kept as their hash; and who a caller is.
+"""Tokens and session cookies: 256 random bits, shown once, kept as their hash; and who a caller is.
 
 A token is looked up by its SHA-256: how long that takes tells nothing about a wrong one, since nobody can find a text
 whose hash is nearly right.  An analyst's token is their budget: it can name no other.
@@ -15,19 +15,23 @@ from datetime import UTC, datetime
 from curador import Access, Ledger
 from curador.errors import NotAllowed
 
-PREFIX = "cur_"
-"""So that a token that was left lying about is recognised as one."""
+PREFIX, COOKIE_PREFIX = "cur_", "ses_"
+"""So that a token that was left lying about is recognised as one, and no cookie is taken for a token."""
 
 LONGEST_TOKEN = 100
 
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who shows a token: a role, and for an analyst the name whose budget it is."""
+    """Who shows a token: a role, and for an analyst the name whose budget it is.
+
+    In a session ``token`` is what began it, so that limits count all sessions of a token together.
+    """
 
     role: str
     who: str | None
     token: str
+    login: str = ""
 
     @property
     def id(self) -> str:
@@ -42,6 +46,11 @@ def new_token() -> str:
     (True, False)
     """
     return PREFIX + secrets.token_urlsafe(32)
+
+
+def new_cookie() -> str:
+    """A new cookie: of a session, or of a visitor who has none yet."""
+    return COOKIE_PREFIX + secrets.token_urlsafe(32)
 
 
 def new_request_id() -> str:
@@ -66,8 +75,8 @@ def caller(ledger: Ledger, token: str, now: datetime | None = None) -> Caller:
 
     Fails: NotAllowed, in the same words whether it is unknown, ended, expired, a link, or to be exchanged first.
     """
-    found = _known(ledger, token, now)
-    if found is None or found.once or found.charge:
+    found = known(ledger, token, now)
+    if found is None or found.kind != "token":
         raise unknown_token()
     return Caller(found.role, found.who or None, found.token)
 
@@ -76,7 +85,7 @@ def exchange(ledger: Ledger, token: str, now: datetime | None = None) -> str:
     """A lasting token for one that is used once; the second of two who try gets nothing."""
 
     def spend(book: Ledger) -> str | None:
-        found = _known(book, token, now)
+        found = known(book, token, now)
         if found is None or not found.once:
             return None
         book.end_access(found.token, because="used")
@@ -88,8 +97,9 @@ def exchange(ledger: Ledger, token: str, now: datetime | None = None) -> str:
     return made
 
 
-def _known(ledger: Ledger, token: str, now: datetime | None) -> Access | None:
-    if not token.isascii() or len(token) > LONGEST_TOKEN or not token.startswith(PREFIX):
+def known(ledger: Ledger, token: str, now: datetime | None = None, prefix: str = PREFIX) -> Access | None:
+    """What a token opens now, whatever kind it is; None where that is nothing."""
+    if not token.isascii() or len(token) > LONGEST_TOKEN or not token.startswith(prefix):
         return None
     name = digest(token)
     found = ledger.access(name)

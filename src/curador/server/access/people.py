@@ -34,5 +34,5 @@ def end(curator: Curator, id: str, because: str = "") -> Access:
 def plain(one: Access) -> dict[str, Any]:
     """A token as plain values, without anything that opens."""
     until = None if one.expires is None else one.expires.isoformat()
-    about = {"id": one.id, "role": one.role, "analyst": one.who or None, "label": one.label}
+    about = {"id": one.id, "kind": one.kind, "role": one.role, "analyst": one.who or None, "label": one.label}
     return {**about, "expires": until, "once": one.once, "charge": one.charge or None, "ended": one.ended}

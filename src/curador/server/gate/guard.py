@@ -20,8 +20,10 @@ from starlette.concurrency import run_in_threadpool
 from curador import Ledger
 from curador.errors import CuradorError, NotAllowed
 from curador.server.access.auth import Caller, caller, new_request_id
+from curador.server.access.sessions import session
+from curador.server.gate.cookies import session_cookie
 from curador.server.gate.metrics import LOG, Metrics
-from curador.server.gate.problems import problem, refused
+from curador.server.gate.problems import Refusal, refused
 from curador.server.gate.settings import Settings
 
 Message = MutableMapping[str, Any]
@@ -36,6 +38,12 @@ STRANGERS_BODY = 4096
 COLLECT = "/v1/collect/"
 """Devices have no token; what they send is as large as that of a caller who has one."""
 
+CONSOLE, STATIC = "/console", "/console/static/"
+"""Pages know their visitors by a cookie, which opens nothing else; what only decorates them is for everybody."""
+
+SIGN_IN = ("/console/sign-in", "/console/start", "/v1/session")
+"""Where a password or a code is tried."""
+
 HEADERS: tuple[tuple[bytes, bytes], ...] = (
     (b"cache-control", b"no-store"),
     (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'; base-uri 'none'"),
@@ -48,11 +56,15 @@ HEADERS: tuple[tuple[bytes, bytes], ...] = (
 class Guard:
     """The outermost layer of the server."""
 
-    def __init__(self, app: App, ledger: Callable[[], Ledger], settings: Settings, metrics: Metrics) -> None:
+    def __init__(
+        self, app: App, ledger: Callable[[], Ledger], settings: Settings, metrics: Metrics, refusal: Refusal
+    ) -> None:
         self._app, self._ledger, self._settings, self._metrics = app, ledger, settings, metrics
+        self._refusal = refusal
         self._rates = MovingWindowRateLimiter(MemoryStorage())
         self._per_token = RateLimitItemPerMinute(settings.per_token)
         self._per_address = RateLimitItemPerMinute(settings.per_address)
+        self._sign_ins = RateLimitItemPerMinute(settings.sign_ins)
         self._running: Counter[str] = Counter()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -67,33 +79,48 @@ class Guard:
             state["caller"] = who = await self._admitted(scope)
             body = await self._body(scope, receive, who)
         except CuradorError as error:
-            retry = {"Retry-After": "60"} if error.code == "too-many" else None
-            await problem(error, name, retry)(scope, receive, headed)
+            retry = {"Retry-After": "60"} if error.code == "too-many" else {}
+            await self._refusal(scope, error, retry)(scope, receive, headed)
             return
         try:
             with self._at_once(who):
                 await self._app(scope, _given(body, receive), headed)
         except CuradorError as error:
-            await problem(error, name, {"Retry-After": "1"})(scope, receive, headed)
+            await self._refusal(scope, error, {"Retry-After": "1"})(scope, receive, headed)
         except Exception as error:  # noqa: BLE001  its text and its frames may quote rows: only its kind is logged
             LOG.error(json.dumps({"request": name, "failed": type(error).__name__}))
-            await problem(_failed(), name)(scope, receive, headed)
+            await self._refusal(scope, _failed(), {})(scope, receive, headed)
 
     async def _admitted(self, scope: Scope) -> Caller | None:
-        """The caller; None without a token, and refused with one that opens nothing."""
+        """The caller; None without a token, and refused with one that opens nothing.
+
+        A page's visitor whose session has ended is a stranger, who is shown where to sign in.
+        """
         address = (scope.get("client") or ("", 0))[0]
         if not self._rates.hit(self._per_address, "address", address):
             raise _too_many()
+        tried = scope["method"] == "POST" and scope["path"] in SIGN_IN
+        if tried and not self._rates.hit(self._sign_ins, "sign-in", address):
+            raise _too_many()
+        found = await (self._visitor(scope) if on_console(scope) else self._bearer(scope))
+        if found is not None and not self._rates.hit(self._per_token, "token", found.id):
+            raise _too_many()
+        return found
+
+    async def _visitor(self, scope: Scope) -> Caller | None:
+        cookie = session_cookie(scope)
+        if not cookie or scope["path"].startswith(STATIC):
+            return None
+        return await run_in_threadpool(session, self._ledger(), cookie)
+
+    async def _bearer(self, scope: Scope) -> Caller | None:
         shown = [value for name, value in scope["headers"] if name == b"authorization"]
         if not shown:
             return None
         kind, _, token = shown[0].decode("latin-1").partition(" ")
         if len(shown) > 1 or kind.lower() != "bearer":
             raise NotAllowed("This is not a bearer token.", fix="Send Authorization: Bearer ….", code="not-signed-in")
-        found = await run_in_threadpool(caller, self._ledger(), token.strip())
-        if not self._rates.hit(self._per_token, "token", found.id):
-            raise _too_many()
-        return found
+        return await run_in_threadpool(caller, self._ledger(), token.strip())
 
     async def _body(self, scope: Scope, receive: Receive, who: Caller | None) -> bytes:
         """All of the request's body, if it is not too large and does not take too long."""
@@ -135,6 +162,12 @@ class Guard:
             await send(message)
 
         return send_with_headers
+
+
+def on_console(scope: Scope) -> bool:
+    """Whether a request is for a page."""
+    path: str = scope["path"]
+    return path == CONSOLE or path.startswith(f"{CONSOLE}/")
 
 
 async def _collected(receive: Receive, most: int) -> bytes:

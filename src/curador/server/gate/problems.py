@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, MutableMapping
 from typing import Any
 
-from fastapi.responses import JSONResponse
+from fastapi.responses import JSONResponse, Response
 
 from curador.errors import (
     BudgetExceeded,
@@ -18,6 +18,9 @@ from curador.errors import (
     MessageRefused,
     NotAllowed,
 )
+
+Refusal = Callable[[MutableMapping[str, Any], CuradorError, Mapping[str, str]], Response]
+"""What makes a refusal the response to a request, with more headers: a document for programs, a page for people."""
 
 MEDIA = "application/problem+json"
 

@@ -32,6 +32,7 @@ class Settings:
     * ``tick``: an analyst's answer or failure leaves at the next multiple of it; 0 turns the clock off;
     * ``body``: bytes of a request; ``reading``: seconds in which it must have come;
     * ``per_token`` and ``per_address``: requests a minute; ``at_once``: requests of one token that run at a time;
+    * ``sign_ins``: passwords and codes that may be tried from one address in a minute;
     * ``threads``: questions that run at a time in a process;
     * ``groups``: groups of one answer at most;
     * ``collect``: the folders of collectors by the name under which devices send to them;
@@ -45,6 +46,7 @@ class Settings:
     per_token: int = 600
     per_address: int = 1200
     at_once: int = 4
+    sign_ins: int = 20
     threads: int = 8
     groups: int = 100_000
     collect: Mapping[str, Path] = field(default_factory=dict)

@@ -37,7 +37,7 @@ async def release(id: Id, serving: Serving, caller: Anyone) -> dict[str, Any]:
     """A release again, from its measurement: free; an analyst's own, a reader's if it is public."""
 
     def made() -> dict[str, Any]:
-        if caller.role == "reader" and id not in _public(serving.curator):
+        if caller.role == "reader" and id not in public_ids(serving.curator):
             raise not_found()
         return _recalled(serving.curator, id, caller.who).to_dict()
 
@@ -58,7 +58,7 @@ async def link(id: Id, body: LinkBody, serving: Serving, caller: Holder) -> dict
 @router.get("/public")
 async def published(serving: Serving, caller: Anyone) -> dict[str, Any]:
     """The ids of releases that were made public."""
-    found = await serving.work(lambda: _public(serving.curator))
+    found = await serving.work(lambda: public_ids(serving.curator))
     return {"releases": sorted(found, key=int)}
 
 
@@ -75,7 +75,8 @@ async def public(link: Annotated[str, Path(max_length=100)], serving: Serving) -
     return await serving.work(made)
 
 
-def _public(curator: Curator) -> set[str]:
+def public_ids(curator: Curator) -> set[str]:
+    """The charges whose releases were made public."""
     return {one.charge for one in curator.ledger.accesses() if one.charge and not one.ended}
 
 

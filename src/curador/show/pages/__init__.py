@@ -8,6 +8,7 @@ Reading order:
 * svg — escaped text, scales and ticks
 * charts — lines, points and ROC curves
 * bars — bars with intervals
+* gauge — how much of a budget is spent
 * exhibits — what a page shows, in codes and numbers
-* page — an HTML page, or the same as plain values; ``style.css`` is its look
+* page — an HTML page, or the same as plain values; ``tokens.css`` and ``style.css`` are its look
 """

@@ -12,6 +12,7 @@ from curador.show.pages.svg import (
     LINE,
     WIDE,
     Ruler,
+    date_ticks,
     framed,
     label,
     line,
@@ -55,6 +56,8 @@ class Track:
 class Axis:
     """What an axis shows: its ``name``, whether it is logarithmic or in ``percent``, and its ends if they are given.
 
+    With ``dates`` its values are days since 1970, UTC.
+
     >>> Axis("epsilon", log=True).ends is None
     True
     """
@@ -62,6 +65,7 @@ class Axis:
     name: str = ""
     log: bool = False
     percent: bool = False
+    dates: bool = False
     ends: tuple[float, float] | None = None
 
 
@@ -203,10 +207,12 @@ def _axes(across: Ruler, up: Ruler, x: Axis, y: Axis) -> Iterator[str]:
         yield line(across.start, at, across.end, at, "rule")
         yield label(tick_text(tick, y.percent), across.start - 8, at + 4, "tick", "end")
     room = max(2, int((across.end - across.start) / 60))
-    for tick in across.ticks(room):
+    for tick, text in (
+        date_ticks(across, room) if x.dates else ((t, tick_text(t, x.percent)) for t in across.ticks(room))
+    ):
         at = across.at(tick)
         yield line(at, up.start, at, up.start + 5, "axis")
-        yield label(tick_text(tick, x.percent), at, up.start + 19, "tick", "middle")
+        yield label(text, at, up.start + 19, "tick", "middle")
     yield line(across.start, up.start, across.end, up.start, "axis")
     yield label(x.name, (across.start + across.end) / 2, up.start + 39, "name", "middle")
     yield label(y.name, 0, up.end - 12, "name")

@@ -38,13 +38,19 @@ _SHELL = """<!doctype html>
 
 
 @cache
-def style() -> str:
-    """The stylesheet of all pages.
+def tokens_and_charts() -> str:
+    """What all stylesheets begin with: colours, light and dark, and the look of charts.
 
-    >>> "prefers-color-scheme" in style()
+    >>> "prefers-color-scheme" in tokens_and_charts()
     True
     """
-    return (files(__package__) / "style.css").read_text("utf-8")
+    return (files(__package__) / "tokens.css").read_text("utf-8")
+
+
+@cache
+def style() -> str:
+    """The stylesheet of reports."""
+    return tokens_and_charts() + (files(__package__) / "style.css").read_text("utf-8")
 
 
 def shell(title: str, body: str, language: str = "en") -> str:

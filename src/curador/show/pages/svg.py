@@ -6,6 +6,7 @@ import html
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 
 LETTER = 6.6
@@ -125,6 +126,27 @@ def tick_text(value: float, percent: bool = False) -> str:
         mantissa, power = f"{value:.3g}".split("e") if "e" in f"{value:.3g}" else (f"{value:.3g}", "")
         return f"{mantissa}e{int(power)}" if power else mantissa
     return f"{value:,.6g}" if value != int(value) else f"{int(value):,}"
+
+
+DATE_STEPS = (1 / 288, 1 / 96, 1 / 24, 1 / 8, 1 / 4, 1, 2, 7, 14, 30, 91, 182, 365, 1826)
+"""Days between two ticks of a calendar: from five minutes to five years."""
+
+
+def date_ticks(ruler: Ruler, most: int) -> list[tuple[float, str]]:
+    """Ticks of days since 1970, with their text: times within a day, else dates, UTC.
+
+    >>> date_ticks(Ruler(20000, 20003, 0, 1), 4)[0], date_ticks(Ruler(20000.5, 20000.6, 0, 1), 4)[-1][1]
+    ((20000, '10-04'), '14:00')
+    """
+    wide = ruler.high - ruler.low
+    step = next((s for s in DATE_STEPS if wide / s <= most), DATE_STEPS[-1])
+    form = "%H:%M" if step < 1 else "%m-%d" if step < 60 else "%Y-%m"
+    first, last = math.ceil(ruler.low / step - 1e-9), math.floor(ruler.high / step + 1e-9)
+    places = [k * step for k in range(first, last + 1)]
+    return [(place, (_EPOCH + timedelta(days=place, seconds=0.5)).strftime(form)) for place in places]
+
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def span(values: Sequence[float], *, log: bool = False, zero: bool = False) -> tuple[float, float]:

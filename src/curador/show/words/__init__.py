@@ -2,6 +2,7 @@
 
 Reading order:
 
+* console — the texts of the console, a file for each page
 * say — a text in a language, with its facts filled in
 * en — English
 * es — Spanish

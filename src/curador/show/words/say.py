@@ -10,17 +10,37 @@ LANGUAGES = ("en", "es")
 
 
 def say(code: str, language: str = "en", **facts: object) -> str:
-    """The text of a code.
+    """The text of a code; that of a page of the console begins with the page's name and a dot.
 
     >>> say("groups-selected", "es")
     'Los grupos con pocas unidades se omiten; cuáles se muestran es aleatorio.'
     >>> say("n-rows", "en", n="3")
     '3 rows'
+    >>> say("frame.sign-in", "es")
+    'Iniciar sesión'
     """
     if language not in LANGUAGES:
         raise InvalidParameter(f"There is no language {language!r}.", fix=f"Use one of {', '.join(LANGUAGES)}.")
+    page, dot, name = code.partition(".")
+    if dot:
+        return _of_page(page)[name][LANGUAGES.index(language)].format(**facts)
     texts: dict[str, str] = import_module(f"curador.show.words.{language}").TEXTS
     return texts[code].format(**facts)
+
+
+def knows(code: str) -> bool:
+    """Whether a page of the console has a text of this code.
+
+    >>> knows("frame.sign-in"), knows("frame.no-such-text")
+    (True, False)
+    """
+    page, _, name = code.partition(".")
+    return name in _of_page(page)
+
+
+def _of_page(page: str) -> dict[str, tuple[str, str]]:
+    found: dict[str, tuple[str, str]] = import_module(f"curador.show.words.console.{page}").TEXTS
+    return found
 
 
 def counted(code: str, n: int, language: str = "en") -> str:

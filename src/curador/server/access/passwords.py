@@ -1,0 +1,99 @@
+"""Logins and passwords: set with a code that is used once, kept in the ledger as slow hashes (argon2id [RFC 9106]).
+
+Assumes: what is here is called with few at a time, since a hash takes 64 MiB (:meth:`Service.hashed`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime
+from functools import cache
+
+from argon2 import PasswordHasher
+from argon2.exceptions import Argon2Error, InvalidHash
+
+from curador import Access, Ledger
+from curador.curator.naming import normal
+from curador.errors import CuradorError, InvalidParameter, NotAllowed
+from curador.server.access.auth import digest, known, new_token
+
+SHORTEST, LONGEST = 12, 200
+"""Characters of a password.  Length is all that is asked for [NIST SP 800-63B]."""
+
+_HASHER = PasswordHasher()
+
+
+def set_password(ledger: Ledger, code: str, login: str, password: str, now: datetime | None = None) -> Access:
+    """Spend a code for a login with a password, in the code's role; the second of two who try gets nothing.
+
+    Guarantee: a login that is taken is never taken over; a curator ends the old password first.
+    """
+    login = named(login)
+    if not SHORTEST <= len(password) <= LONGEST:
+        raise InvalidParameter(
+            f"A password has {SHORTEST} to {LONGEST} characters.",
+            fix="Choose a longer one, such as four words.",
+            code="password-length",
+            facts={"least": SHORTEST, "most": LONGEST},
+        )
+    found = known(ledger, code, now)
+    if found is None or not found.once:
+        raise unknown_code()
+    secret, own = _HASHER.hash(password), digest(new_token())
+
+    def spend(book: Ledger) -> Access | CuradorError:
+        found = known(book, code, now)
+        if found is None or not found.once:
+            return unknown_code()
+        if _password_of(book, login) is not None:
+            return InvalidParameter("This name is taken.", fix="Choose another name.", code="login-taken")
+        book.end_access(found.token, because="used")
+        made = replace(found, token=own, once=False, expires=None, login=login, secret=secret)
+        return book.give_access(made)
+
+    made = ledger.at_once(spend)
+    if isinstance(made, CuradorError):
+        raise made
+    return made
+
+
+def signed_in(ledger: Ledger, login: str, password: str) -> Access:
+    """The password's entry, if login and password belong together.
+
+    Guarantee: an unknown login takes as long as a wrong password, but for the lookup.
+    Fails: NotAllowed, in the same words for both.
+    """
+    try:
+        found = _password_of(ledger, named(login))
+    except InvalidParameter:
+        found = None
+    secret = _nobody() if found is None else found.secret
+    if not _matches(secret, password[: LONGEST + 1]) or found is None:
+        raise NotAllowed("Name and password do not belong together.", fix="Try again.", code="wrong-password")
+    return found
+
+
+def named(login: str) -> str:
+    """A login in the one form in which it is kept: composed, without case."""
+    return normal(login.strip()).casefold()
+
+
+def unknown_code() -> NotAllowed:
+    return NotAllowed("This code was used, has ended or never was.", fix="Ask for a new link.", code="code-unknown")
+
+
+def _password_of(ledger: Ledger, login: str) -> Access | None:
+    return next((one for one in ledger.accesses() if one.secret and one.login == login and not one.ended), None)
+
+
+def _matches(secret: str, password: str) -> bool:
+    try:
+        return _HASHER.verify(secret, password)
+    except (Argon2Error, InvalidHash):
+        return False
+
+
+@cache
+def _nobody() -> str:
+    """The hash of a password that nobody has."""
+    return _HASHER.hash(new_token())

@@ -1,0 +1,14 @@
+"""Pages for people who write no code: the same curator, limits, clock and roles as the API, seen through a browser.
+
+Reading order:
+
+* static — stylesheet, script and icon, cached by what they hold
+* rendering — templates to HTML
+* visit — who looks at a page, in which language and theme
+* genuine — refuses forms that another site sent
+* forms — what a form says, and what is wrong with it, next to the field
+* sign — signing in and out, and choices of language and theme
+* navigation — which pages there are, and for whom
+* app — all of it together
+* pages — one file each
+"""

@@ -1,0 +1,42 @@
+"""The console: its pages under one address, and refusals as pages."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import urlencode
+
+from fastapi import APIRouter, Depends, Request
+from fastapi.responses import RedirectResponse, Response
+
+from curador.errors import CuradorError
+from curador.server.console import sign, static
+from curador.server.console.genuine import genuine
+from curador.server.console.navigation import routers
+from curador.server.console.visit import OVERVIEW, visiting
+from curador.server.gate.guard import CONSOLE
+from curador.server.gate.problems import status_of
+
+console = APIRouter(include_in_schema=False)
+
+
+@console.get("/", response_class=Response)
+@console.get(CONSOLE, response_class=Response)
+async def front() -> Response:
+    """Whoever comes without an address is shown the overview."""
+    return RedirectResponse(OVERVIEW, 303)
+
+
+for part in (static.router, sign.router, *routers().values()):
+    console.include_router(part, prefix=CONSOLE, dependencies=[Depends(genuine)])
+
+
+def refusal_page(scope: Any, error: CuradorError, headers: Mapping[str, str]) -> Response:
+    """A refusal as a page, or as a part of one; a stranger is sent to sign in and comes back after."""
+    request = Request(scope)
+    visit = visiting(request)
+    if error.code == "not-signed-in":
+        back = urlencode({"next": scope["path"]}) if request.method == "GET" and not visit.partial else ""
+        return visit.to(f"{sign.SIGN_IN}?{back}" if back else sign.SIGN_IN)
+    template = "_refusal.html" if visit.partial else "refusal.html"
+    return visit.page(template, status_of(error), headers=headers, error=error)

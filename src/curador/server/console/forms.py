@@ -1,0 +1,53 @@
+"""What a form says, read into the same bodies as requests to the API; what is wrong stands next to its field."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from fastapi import Request
+from pydantic import BaseModel, ValidationError
+
+from curador.errors import CuradorError, InvalidParameter
+
+B = TypeVar("B", bound=BaseModel)
+
+
+@dataclass(frozen=True)
+class Filled:
+    """A form as it was filled in, and the refusals by field; the empty name is for the form as a whole.
+
+    >>> form = Filled({"login": "ana"}).refused("login", InvalidParameter("No.", fix="Yes."))
+    >>> form["login"], form.errors["login"].what, form["password"]
+    ('ana', 'No.', '')
+    """
+
+    values: Mapping[str, str] = field(default_factory=dict)
+    errors: Mapping[str, CuradorError] = field(default_factory=dict)
+
+    def __getitem__(self, name: str) -> str:
+        return self.values.get(name, "")
+
+    def refused(self, name: str, error: CuradorError) -> Filled:
+        """The same with a refusal next to a field."""
+        return Filled(self.values, {**self.errors, name: error})
+
+    def read(self, body: type[B], **values: Any) -> B:
+        """A body of the API; fields that are empty are left out, as where nothing was chosen.
+
+        Fails: InvalidParameter that names the field in its facts, under "field".
+        """
+        try:
+            return body.model_validate({name: value for name, value in values.items() if value not in ("", None)})
+        except ValidationError as error:
+            where = ".".join(str(x) for x in error.errors()[0]["loc"])
+            raise InvalidParameter(
+                "This is not filled in as it should be.", fix="Look again.", code="malformed", facts={"field": where}
+            ) from None
+
+
+async def filled(request: Request) -> Filled:
+    """The texts of a form that was sent; files are left out."""
+    sent = await request.form()
+    return Filled({name: value for name, value in sent.items() if isinstance(value, str)})

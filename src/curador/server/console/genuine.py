@@ -1,0 +1,35 @@
+"""Refuses forms that another site's page made a browser send.
+
+The session's cookie is not sent by other sites at all (SameSite); these are the second and the third wall.
+"""
+
+from __future__ import annotations
+
+import hmac
+from urllib.parse import urlsplit
+
+from fastapi import Request
+
+from curador.errors import NotAllowed
+from curador.server.access.sessions import form_token
+from curador.server.console.visit import Visiting
+
+FIELD, HEADER = "form_token", "x-form-token"
+
+
+async def genuine(request: Request, visit: Visiting) -> None:
+    """Every request that may change something comes from a page of ours, and shows what only that page was told."""
+    if request.method in ("GET", "HEAD"):
+        return
+    site, origin = request.headers.get("sec-fetch-site"), request.headers.get("origin")
+    ours = origin is None or urlsplit(origin).netloc == request.headers.get("host")
+    if site not in (None, "same-origin") or not ours or visit.fresh:
+        raise forged()
+    shown = request.headers.get(HEADER) or (await request.form()).get(FIELD)
+    if not isinstance(shown, str) or not hmac.compare_digest(shown.encode(), form_token(visit.cookie).encode()):
+        raise forged()
+
+
+def forged() -> NotAllowed:
+    """The same for a form of another site and for one that has grown old."""
+    return NotAllowed("This form is not valid any more.", fix="Open the page again.", code="form-not-valid")

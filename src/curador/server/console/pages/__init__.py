@@ -1,0 +1,6 @@
+"""The pages: each a file here, a template and a file of texts of the same name, and its tests.
+
+Reading order:
+
+* overview — budgets: what is spent, by whom, and what still fits
+"""

@@ -1,0 +1,105 @@
+"""Signing in and out, and what a visitor chooses: language and theme.
+
+A code that works once is in the part of a link that browsers never send; opening the link spends nothing, the button
+does.  So no mail scanner, preview or log uses it up or keeps it.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Response
+
+from curador import Access
+from curador.errors import CuradorError, InvalidParameter, NotAllowed
+from curador.server.access.auth import known
+from curador.server.access.passwords import LONGEST, SHORTEST, set_password, signed_in
+from curador.server.access.sessions import LASTS, begin, finish
+from curador.server.console.forms import Filled, filled
+from curador.server.console.visit import OVERVIEW, THEMES, Visit, Visiting, inside
+from curador.server.gate.cookies import LANGUAGE, LASTING, SESSION, THEME, cookie, put
+from curador.server.gate.problems import status_of
+from curador.show.words.say import LANGUAGES
+
+router = APIRouter()
+
+SIGN_IN, START = "/console/sign-in", "/console/start"
+
+
+@router.get("/sign-in", response_class=Response)
+async def sign_in_page(visit: Visiting, next: Annotated[str, Query(max_length=300)] = OVERVIEW) -> Response:
+    """Where one signs in, with a name and a password or with a token."""
+    if visit.caller is not None:
+        return visit.to(inside(next))
+    return visit.page("sign_in.html", form=Filled(), next=inside(next))
+
+
+@router.post("/sign-in", response_class=Response)
+async def sign_in(visit: Visiting) -> Response:
+    """Begin a session."""
+    form = await filled(visit.request)
+    back, ledger = inside(form["next"]), visit.serving.curator.ledger
+    try:
+        if form["token"]:
+            found = await visit.serving.work(partial(known, ledger, form["token"].strip()))
+            if found is None or found.kind != "token":
+                raise NotAllowed("This token opens nothing.", fix="Ask the curator for one.", code="token-unknown")
+        else:
+            found = await visit.serving.hashed(partial(signed_in, ledger, form["login"], form["password"]))
+    except CuradorError as error:
+        wrong = form.refused("token" if form["token"] else "password", error)
+        return visit.page("sign_in.html", status_of(error), form=wrong, next=back)
+    return await _entered(visit, found, back)
+
+
+@router.get("/start", response_class=Response)
+async def start_page(visit: Visiting) -> Response:
+    """Where a link that works once leads: it is spent by the button, not by looking."""
+    return visit.page("start.html", form=Filled(), least=SHORTEST, most=LONGEST)
+
+
+@router.post("/start", response_class=Response)
+async def start(visit: Visiting) -> Response:
+    """Spend a code for a login and a password, and sign in."""
+    form = await filled(visit.request)
+    ledger = visit.serving.curator.ledger
+    spend = partial(set_password, ledger, form["code"].strip(), form["login"], form["password"])
+    try:
+        if form["password"] != form["again"]:
+            raise InvalidParameter("The passwords differ.", fix="Type it twice.", code="passwords-differ")
+        found = await visit.serving.hashed(spend)
+    except CuradorError as error:
+        place = {"passwords-differ": "again", "password-length": "password", "code-unknown": "code"}
+        wrong = form.refused(place.get(error.code, "login"), error)
+        return visit.page("start.html", status_of(error), form=wrong, least=SHORTEST, most=LONGEST)
+    return await _entered(visit, found, OVERVIEW)
+
+
+@router.post("/sign-out", response_class=Response)
+async def sign_out(visit: Visiting) -> Response:
+    """End the session."""
+    held = cookie(visit.request.scope, SESSION)
+    await visit.serving.work(partial(finish, visit.serving.curator.ledger, held))
+    response = visit.to(SIGN_IN)
+    put(response, visit.request, SESSION, "", 0)
+    return response
+
+
+@router.post("/preferences", response_class=Response)
+async def preferences(visit: Visiting) -> Response:
+    """Remember a language or a theme."""
+    form = await filled(visit.request)
+    response = visit.to(inside(form["back"]))
+    for name, known_ones, kept in (("language", LANGUAGES, LANGUAGE), ("theme", THEMES, THEME)):
+        if form[name] in known_ones:
+            put(response, visit.request, kept, form[name], LASTING)
+    return response
+
+
+async def _entered(visit: Visit, found: Access, path: str) -> Response:
+    before = cookie(visit.request.scope, SESSION)
+    fresh = await visit.serving.work(partial(begin, visit.serving.curator.ledger, found, before))
+    response = visit.to(path)
+    put(response, visit.request, SESSION, fresh, int(LASTS.total_seconds()))
+    return response

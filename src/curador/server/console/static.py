@@ -1,0 +1,57 @@
+"""What decorates pages: one stylesheet, two scripts, an icon; an address names its content, so browsers keep it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from hashlib import sha256
+from importlib.resources import files
+
+from fastapi import APIRouter, Response
+
+from curador.server.gate.guard import STATIC
+from curador.server.gate.problems import not_found
+from curador.show.pages.page import tokens_and_charts
+
+router = APIRouter()
+
+KINDS = {"css": "text/css; charset=utf-8", "js": "text/javascript; charset=utf-8", "svg": "image/svg+xml"}
+
+
+@dataclass(frozen=True)
+class Asset:
+    """A file that pages load."""
+
+    name: str
+    content: bytes
+
+    @property
+    def version(self) -> str:
+        return sha256(self.content).hexdigest()[:16]
+
+
+def _read(name: str) -> Asset:
+    content = (files(__package__) / "static" / name).read_bytes()
+    shared = tokens_and_charts().encode() if name.endswith(".css") else b""
+    return Asset(name, shared + content)
+
+
+ASSETS = {name: _read(name) for name in ("console.css", "console.js", "htmx.min.js", "icon.svg")}
+
+
+def address(name: str) -> str:
+    """Where a file is, as it is now.
+
+    >>> address("console.css").startswith("/console/static/")
+    True
+    """
+    return f"{STATIC}{ASSETS[name].version}/{name}"
+
+
+@router.get("/static/{version}/{name}", response_class=Response)
+async def static(version: str, name: str) -> Response:
+    """A file; what it holds never changes at this address."""
+    found = ASSETS.get(name)
+    if found is None or found.version != version:
+        raise not_found()
+    kept = {"Cache-Control": "public, max-age=31536000, immutable"}
+    return Response(found.content, media_type=KINDS[name.rpartition(".")[2]], headers=kept)

@@ -1,0 +1,141 @@
+"""Who looks at a page, in which language and theme; and the page as a response."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Annotated, Any
+
+from fastapi import Depends, Request
+from fastapi.responses import HTMLResponse, RedirectResponse, Response
+
+from curador.errors import CuradorError
+from curador.server.access.auth import Caller, new_cookie, new_request_id
+from curador.server.access.sessions import form_token
+from curador.server.console.rendering import rendered
+from curador.server.gate.cookies import LANGUAGE, SESSION, THEME, VISIT, cookie, put
+from curador.server.service import Service
+from curador.show.words.say import LANGUAGES, knows, say
+
+THEMES = ("auto", "light", "dark")
+
+HEADERS = {
+    "Content-Security-Policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
+        "form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
+    ),
+    # With no-referrer a browser would hide from us, too, where a form was sent from.
+    "Referrer-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+}
+
+OVERVIEW = "/console/overview"
+
+_NONE: Mapping[str, str] = MappingProxyType({})
+
+
+@dataclass(frozen=True)
+class Visit:
+    """One look at one page.  ``cookie`` is the session's, or that of a visitor who has not signed in."""
+
+    request: Request
+    language: str
+    theme: str
+    cookie: str
+    fresh: bool
+    caller: Caller | None
+
+    @property
+    def serving(self) -> Service:
+        """The curator and what is around it."""
+        found: Service = self.request.app.state.service
+        return found
+
+    @property
+    def partial(self) -> bool:
+        """Whether htmx asks, for a part of a page."""
+        return "hx-request" in self.request.headers
+
+    def say(self, code: str, **facts: object) -> str:
+        """A text in the visitor's language."""
+        return say(code, self.language, **facts)
+
+    def told(self, error: CuradorError) -> dict[str, str]:
+        """A refusal as a page shows it, in the visitor's language where its code has a text."""
+        code = f"frame.error-{error.code}"
+        if error.code and knows(code):
+            return {"what": self.say(code, **error.facts), "fix": "", "cost": "", "language": self.language}
+        return {"what": error.what, "fix": error.fix, "cost": error.cost, "language": "en"}
+
+    def page(self, template: str, status: int = 200, *, headers: Mapping[str, str] = _NONE, **values: Any) -> Response:
+        """A template as a response; a stranger gets the cookie that forms need."""
+        from curador.server.console.navigation import links
+
+        whole = {
+            "say": self.say,
+            "told": self.told,
+            "visit": self,
+            "form_token": form_token(self.cookie),
+            "links": links(self.caller, self.request.scope["path"]),
+            **values,
+        }
+        found = HTMLResponse(rendered(template, whole), status, headers={**HEADERS, **headers})
+        if self.fresh:
+            put(found, self.request, VISIT, self.cookie)
+        return found
+
+    def to(self, path: str) -> Response:
+        """Go to another page."""
+        if self.partial:
+            return Response(status_code=204, headers={"HX-Redirect": path})
+        return RedirectResponse(path, 303)
+
+    def key(self) -> str:
+        """A new key for a form that pays: sent twice, it buys once."""
+        return new_request_id()
+
+
+def visiting(request: Request) -> Visit:
+    """The visit that a request is."""
+    scope = request.scope
+    caller: Caller | None = scope.get("state", {}).get("caller")
+    held = cookie(scope, SESSION if caller else VISIT)
+    theme = cookie(scope, THEME)
+    return Visit(
+        request,
+        language=_language(cookie(scope, LANGUAGE), request.headers.get("accept-language", "")),
+        theme=theme if theme in THEMES else "auto",
+        cookie=held or new_cookie(),
+        fresh=not held,
+        caller=caller,
+    )
+
+
+Visiting = Annotated[Visit, Depends(visiting)]
+
+
+def _language(chosen: str, accepted: str) -> str:
+    """The language that was chosen, or the one that a browser likes best.
+
+    >>> _language("", "fr, es-CL;q=0.9, en;q=0.8"), _language("en", "es"), _language("", "")
+    ('es', 'en', 'en')
+    """
+    if chosen in LANGUAGES:
+        return chosen
+    liked: list[tuple[float, str]] = []
+    for part in accepted[:200].split(","):
+        found = re.fullmatch(r"\s*([a-zA-Z]+)(?:-[\w-]+)?(?:;\s*q=([01](?:\.\d{0,3})?))?\s*", part)
+        if found is not None and found[1].lower() in LANGUAGES:
+            liked.append((-float(found[2] or 1), found[1].lower()))
+    return min(liked, key=lambda one: one[0])[1] if liked else LANGUAGES[0]
+
+
+def inside(path: str) -> str:
+    """A path of the console; the overview instead of any other.
+
+    >>> inside("/console/ask"), inside("//evil"), inside("https://evil")
+    ('/console/ask', '/console/overview', '/console/overview')
+    """
+    return path if re.fullmatch(r"/console/[a-z0-9/-]{1,200}", path) else OVERVIEW

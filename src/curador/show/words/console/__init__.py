@@ -1,0 +1,9 @@
+"""The texts of the console: a file for each page, of pairs (English, Spanish) by code.
+
+A template or a view says ``say("overview.title")``: the code ``title`` of the file ``overview``.
+
+Reading order:
+
+* frame — what all pages share: navigation, forms, signing in, refusals
+* overview — budgets: what is spent, by whom, and what still fits
+"""

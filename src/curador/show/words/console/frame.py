@@ -1,0 +1,112 @@
+"""What all pages share: navigation, forms, signing in, refusals."""
+
+TEXTS = {
+    # -- around every page
+    "product": ("Curador", "Curador"),
+    "skip": ("Skip to the content", "Ir al contenido"),
+    "pages": ("Pages", "Páginas"),
+    "settings": ("Display", "Presentación"),
+    "language-en": ("English", "English"),
+    "language-es": ("Español", "Español"),
+    "theme": ("Theme", "Tema"),
+    "theme-auto": ("Automatic", "Automático"),
+    "theme-light": ("Light", "Claro"),
+    "theme-dark": ("Dark", "Oscuro"),
+    "foot": (
+        "Answers leave here with noise; what they cost is in the ledger.",
+        "Las respuestas salen de aquí con ruido; lo que cuestan queda en el registro.",
+    ),
+    # -- the names of pages
+    "nav-overview": ("Overview", "Resumen"),
+    "nav-tables": ("Tables", "Tablas"),
+    "nav-ask": ("Ask", "Preguntar"),
+    "nav-dashboards": ("Dashboards", "Tableros"),
+    "nav-releases": ("Releases", "Publicaciones"),
+    "nav-analysts": ("Analysts", "Analistas"),
+    "nav-ledger": ("Ledger", "Registro"),
+    "nav-collect": ("Collect", "Recolectar"),
+    "nav-models": ("Models", "Modelos"),
+    "nav-audit": ("Audit", "Auditoría"),
+    "nav-playground": ("Playground", "Laboratorio"),
+    # -- roles
+    "role-curator": ("curator", "curador"),
+    "role-analyst": ("analyst", "analista"),
+    "role-auditor": ("auditor", "auditor"),
+    "role-reader": ("reader", "lector"),
+    # -- signing in
+    "sign-in": ("Sign in", "Iniciar sesión"),
+    "sign-in-lead": (
+        "With your name and password, or with a token that the curator gave you.",
+        "Con su nombre y contraseña, o con un token que le dio el curador.",
+    ),
+    "sign-out": ("Sign out", "Cerrar sesión"),
+    "login": ("Name", "Nombre"),
+    "password": ("Password", "Contraseña"),
+    "password-again": ("The same password again", "La misma contraseña otra vez"),
+    "token": ("Token", "Token"),
+    "token-hint": (
+        "It begins with cur_ and is used here only to open your session.",
+        "Comienza con cur_ y aquí solo sirve para abrir su sesión.",
+    ),
+    "with-token": ("Sign in with a token", "Iniciar sesión con un token"),
+    "start": ("Welcome", "Bienvenida"),
+    "start-lead": (
+        "Your link works once. Choose a name and a password; after that you sign in with them.",
+        "Su enlace sirve una sola vez. Elija un nombre y una contraseña; después iniciará sesión con ellos.",
+    ),
+    "start-button": ("Use the link and sign in", "Usar el enlace e iniciar sesión"),
+    "code": ("Code", "Código"),
+    "code-hint": (
+        "It is the part of your link after #; normally it is filled in already.",
+        "Es la parte de su enlace después de #; normalmente ya está escrita.",
+    ),
+    "login-hint": ("For signing in; others may see it.", "Para iniciar sesión; otros pueden verlo."),
+    "password-hint": (
+        "At least {least} characters: four words that do not belong together are easy to remember.",
+        "Al menos {least} caracteres: cuatro palabras sin relación son fáciles de recordar.",
+    ),
+    # -- refusals
+    "refused": ("This was refused", "Esto fue rechazado"),
+    "to-do": ("What to do: {fix}", "Qué hacer: {fix}"),
+    "cost": ("What it cost: {cost}.", "Lo que costó: {cost}."),
+    "back": ("To the overview", "Al resumen"),
+    "error-wrong-password": (
+        "Name and password do not belong together. Try again, or ask the curator for a new link.",
+        "El nombre y la contraseña no se corresponden. Inténtelo de nuevo o pida al curador un enlace nuevo.",
+    ),
+    "error-token-unknown": (
+        "This token opens nothing: it is unknown, or it has ended. Ask the curator for one.",
+        "Este token no abre nada: es desconocido o ya terminó. Pida uno al curador.",
+    ),
+    "error-code-unknown": (
+        "This link was used already, or it has ended. Ask whoever gave it to you for a new one.",
+        "Este enlace ya fue usado o ya terminó. Pida uno nuevo a quien se lo dio.",
+    ),
+    "error-login-taken": ("This name is taken. Choose another one.", "Este nombre ya está en uso. Elija otro."),
+    "error-password-length": (
+        "A password has {least} to {most} characters. Choose a longer one, such as four words.",
+        "Una contraseña tiene de {least} a {most} caracteres. Elija una más larga, por ejemplo cuatro palabras.",
+    ),
+    "error-passwords-differ": (
+        "The two passwords differ. Type the same one twice.",
+        "Las dos contraseñas difieren. Escriba la misma dos veces.",
+    ),
+    "error-form-not-valid": (
+        "This page is not valid any more: the session has ended, or it was opened elsewhere. Nothing was done. Open the page again.",
+        "Esta página ya no es válida: la sesión terminó o se abrió en otra parte. No se hizo nada. Abra la página de nuevo.",
+    ),
+    "error-not-allowed": (
+        "Your role does not open this page. Ask the curator.",
+        "Su rol no abre esta página. Consulte al curador.",
+    ),
+    "error-not-found": ("There is nothing here that you may see.", "Aquí no hay nada que usted pueda ver."),
+    "error-method": ("This address does not do that.", "Esta dirección no hace eso."),
+    "error-too-many": (
+        "There are too many requests. Wait a minute.",
+        "Hay demasiadas solicitudes. Espere un minuto.",
+    ),
+    "error-server-failed": (
+        "The server could not do this. Look at what you have spent before you pay again: what was charged stays charged.",
+        "El servidor no pudo hacerlo. Mire lo que ha gastado antes de pagar otra vez: lo cobrado queda cobrado.",
+    ),
+}
