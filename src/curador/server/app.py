@@ -16,7 +16,7 @@ from starlette.exceptions import HTTPException
 
 from curador import Curator, __version__
 from curador.errors import CuradorError, InvalidParameter
-from curador.server.console.app import console, refusal_page
+from curador.server.console.app import CONSOLE_ROUTERS, refusal_page
 from curador.server.description import described
 from curador.server.gate.clock import TickClock
 from curador.server.gate.guard import App, Guard, on_console
@@ -33,7 +33,7 @@ HASHING = 2
 
 ROUTERS = tuple(part.router for part in (health, tables, asking, releases, people, ledgers, collect))
 ROUTES = [route for router in ROUTERS for route in router.routes if isinstance(route, APIRoute)]
-PAGES = [route for route in console.routes if isinstance(route, APIRoute)]
+PAGES = [route for router in CONSOLE_ROUTERS for route in router.routes if isinstance(route, APIRoute)]
 
 
 def make_app(open_curator: Callable[[], Curator], settings: Settings | None = None) -> FastAPI:
@@ -56,7 +56,7 @@ def make_app(open_curator: Callable[[], Curator], settings: Settings | None = No
     )
     app.state.service = service
     app.openapi = partial(described, app, ROUTES)  # type: ignore[method-assign]
-    for router in (*ROUTERS, console):
+    for router in (*ROUTERS, *CONSOLE_ROUTERS):
         app.include_router(router)
     app.add_exception_handler(CuradorError, _refused)
     app.add_exception_handler(RequestValidationError, _malformed)

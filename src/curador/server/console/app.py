@@ -6,29 +6,27 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlencode
 
-from fastapi import APIRouter, Depends, Request
+from fastapi import APIRouter, Request
 from fastapi.responses import RedirectResponse, Response
 
 from curador.errors import CuradorError
 from curador.server.console import sign, static
-from curador.server.console.genuine import genuine
 from curador.server.console.navigation import routers
 from curador.server.console.visit import OVERVIEW, visiting
 from curador.server.gate.guard import CONSOLE
 from curador.server.gate.problems import status_of
 
-console = APIRouter(include_in_schema=False)
+doors = APIRouter(include_in_schema=False)
 
 
-@console.get("/", response_class=Response)
-@console.get(CONSOLE, response_class=Response)
+@doors.get("/", response_class=Response)
+@doors.get(CONSOLE, response_class=Response)
 async def front() -> Response:
     """Whoever comes without an address is shown the overview."""
     return RedirectResponse(OVERVIEW, 303)
 
 
-for part in (static.router, sign.router, *routers().values()):
-    console.include_router(part, prefix=CONSOLE, dependencies=[Depends(genuine)])
+CONSOLE_ROUTERS = (doors, static.router, sign.router, *routers().values())
 
 
 def refusal_page(scope: Any, error: CuradorError, headers: Mapping[str, str]) -> Response:

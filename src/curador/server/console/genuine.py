@@ -8,11 +8,12 @@ from __future__ import annotations
 import hmac
 from urllib.parse import urlsplit
 
-from fastapi import Request
+from fastapi import APIRouter, Depends, Request
 
 from curador.errors import NotAllowed
 from curador.server.access.sessions import form_token
 from curador.server.console.visit import Visiting
+from curador.server.gate.guard import CONSOLE
 
 FIELD, HEADER = "form_token", "x-form-token"
 
@@ -28,6 +29,11 @@ async def genuine(request: Request, visit: Visiting) -> None:
     shown = request.headers.get(HEADER) or (await request.form()).get(FIELD)
     if not isinstance(shown, str) or not hmac.compare_digest(shown.encode(), form_token(visit.cookie).encode()):
         raise forged()
+
+
+def page_router() -> APIRouter:
+    """A router for pages: below the console's address, and closed to forms of other sites."""
+    return APIRouter(prefix=CONSOLE, dependencies=[Depends(genuine)], include_in_schema=False)
 
 
 def forged() -> NotAllowed:

@@ -55,7 +55,7 @@ def _roles() -> dict[str, tuple[str, ...]]:
     found: dict[str, tuple[str, ...]] = {}
     for name, router in routers().items():
         for route in router.routes:
-            if isinstance(route, APIRoute) and route.path == f"/{name}" and "GET" in (route.methods or ()):
+            if isinstance(route, APIRoute) and route.path == f"/console/{name}" and "GET" in (route.methods or ()):
                 found[name] = roles_of(route) or ()
     return found
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Annotated
 
-from fastapi import APIRouter, Query, Response
+from fastapi import Query, Response
 
 from curador import Access
 from curador.errors import CuradorError, InvalidParameter, NotAllowed
@@ -17,12 +17,13 @@ from curador.server.access.auth import known
 from curador.server.access.passwords import LONGEST, SHORTEST, set_password, signed_in
 from curador.server.access.sessions import LASTS, begin, finish
 from curador.server.console.forms import Filled, filled
+from curador.server.console.genuine import page_router
 from curador.server.console.visit import OVERVIEW, THEMES, Visit, Visiting, inside
 from curador.server.gate.cookies import LANGUAGE, LASTING, SESSION, THEME, cookie, put
 from curador.server.gate.problems import status_of
 from curador.show.words.say import LANGUAGES
 
-router = APIRouter()
+router = page_router()
 
 SIGN_IN, START = "/console/sign-in", "/console/start"
 

@@ -12,7 +12,7 @@ from curador.server.gate.guard import STATIC
 from curador.server.gate.problems import not_found
 from curador.show.pages.page import tokens_and_charts
 
-router = APIRouter()
+router = APIRouter(include_in_schema=False)
 
 KINDS = {"css": "text/css; charset=utf-8", "js": "text/javascript; charset=utf-8", "svg": "image/svg+xml"}
 
@@ -47,7 +47,7 @@ def address(name: str) -> str:
     return f"{STATIC}{ASSETS[name].version}/{name}"
 
 
-@router.get("/static/{version}/{name}", response_class=Response)
+@router.get(f"{STATIC}{{version}}/{{name}}", response_class=Response)
 async def static(version: str, name: str) -> Response:
     """A file; what it holds never changes at this address."""
     found = ASSETS.get(name)

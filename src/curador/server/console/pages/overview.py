@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import accumulate
 
-from fastapi import APIRouter, Response
+from fastapi import Response
 from markupsafe import Markup
 
 from curador import Balance, Charge, Curator, count, within
@@ -17,6 +17,7 @@ from curador.curator.budgets import POPULATION
 from curador.curator.naming import ANALYST
 from curador.errors import CuradorError
 from curador.server.access.auth import Caller
+from curador.server.console.genuine import page_router
 from curador.server.console.visit import Visit, Visiting
 from curador.server.routes.releases import public_ids
 from curador.server.service import Anyone
@@ -28,7 +29,7 @@ from curador.show.pages.page import figure
 from curador.show.pages.svg import tick_text
 from curador.show.tables import Cell
 
-router = APIRouter()
+router = page_router()
 
 NEWEST = 1000
 """Charges that charts are drawn of; those before are one step, or one bar."""

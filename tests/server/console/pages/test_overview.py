@@ -1,0 +1,89 @@
+"""The overview: budgets in numbers, charts and words, for each role its own."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser
+
+from curador import BudgetExceeded, within
+from tests.server.console.browsing import WIDTHS, screen, visitor
+from tests.server.served import STUDY, Served, serving, write_study
+
+MATRIX: dict[tuple[str, str], tuple[set[str | None], dict[str, Any] | None]] = {
+    ("GET", "/console/overview"): ({"curator", "analyst", "auditor", "reader"}, None),
+}
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize(("language", "theme"), [("en", "light"), ("es", "dark")])
+def test_a_curator_sees_all_budgets(browser: Browser, served: Served, language: str, theme: str, width: int) -> None:
+    with screen(browser, served, "curator", language=language, theme=theme, width=width) as seen:
+        page = seen.open("/console/overview")
+        said = page.inner_text("main")
+        assert "epsilon 18.8" in said
+        assert ("about" if language == "en" else "cerca de") in said
+        assert page.get_by_role("img", name="6 %").count() == 1  # the gauge: 1.2 of 20
+        assert {"ana", "bea"} <= set(said.split())
+        assert page.locator("figure svg:visible").count() == 2
+        seen.look(f"overview-{language}-{theme}-{width}")
+
+
+def test_an_analyst_sees_their_own_budget_alone(served: Served) -> None:
+    with visitor(served, "ana") as ana:
+        said = ana.get("/console/overview").text
+    assert "epsilon 9.3" in said
+    assert "bea" not in said
+    assert "18.8" not in said
+    assert "20, delta" not in said
+
+
+def test_a_reader_sees_no_budget(served: Served) -> None:
+    with visitor(served, "reader") as reader:
+        said = reader.get("/console/overview").text
+    assert "Nothing is public yet" in said
+    assert "epsilon" not in said
+
+
+def test_an_empty_study_says_what_to_do_first(browser: Browser, tmp_path: Path) -> None:
+    study = STUDY.partition("[analysts.ana]")[0] + '[server]\ntick = "10ms"\n'
+    with (
+        serving(write_study(tmp_path, study=study), tokens=False) as served,
+        screen(browser, served, "curator", width=390) as seen,
+    ):
+        said = seen.open("/console/overview").inner_text("main")
+        assert "Nothing was asked yet" in said
+        assert "No analyst has a budget yet" in said
+        seen.look("overview-empty")
+
+
+def test_what_still_fits_is_what_can_be_bought(tmp_path: Path) -> None:
+    with serving(write_study(tmp_path)) as served, visitor(served, "bea") as bea:
+        found = re.search(r"people: about (\d+) more counts within ± (\d+)\.", bea.get("/console/overview").text)
+        assert found is not None
+        fits, error = int(found[1]), int(found[2])
+
+        def buy(number: int) -> None:
+            asked = f"SELECT COUNT(*) AS n FROM people WHERE age > {number}"
+            served.curator.ask(asked, accuracy=within(error), analyst="bea")
+
+        for number in range(fits):
+            buy(number)
+        with pytest.raises(BudgetExceeded):
+            buy(fits)
+
+
+@pytest.mark.parametrize("name", ["<script>alert(1)</script>", "'\"><img src=x onerror=alert(1)>"])
+def test_names_are_shown_as_they_are(served: Served, name: str) -> None:
+    served.curator.grant(name, epsilon="0.1")
+    served.curator.ask("SELECT COUNT(*) AS n FROM people WHERE age > 30", epsilon="0.05", analyst=name)
+    try:
+        with visitor(served, "curator") as curator:
+            said = curator.get("/console/overview").text
+        assert name not in said
+        assert "&lt;" in said
+    finally:
+        served.curator.revoke(name)

@@ -1,0 +1,284 @@
+"""Signing in and out: codes, passwords, tokens, sessions; and what strangers, other sites and thieves try."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import httpx
+import pytest
+from playwright.sync_api import Browser
+
+from curador.server.access.auth import digest
+from curador.server.access.sessions import LASTS, begin, form_token, session
+from curador.server.gate.cookies import SESSION, VISIT
+from tests.server.console.browsing import WIDTHS, screen, session_of, visitor
+from tests.server.served import Served, serving, write_study
+
+PASSWORD = "four words are long"
+HOME = "/console/overview"
+
+
+def start(client: httpx.Client, code: str, login: str, password: str = PASSWORD) -> httpx.Response:
+    form = {"code": code, "login": login, "password": password, "again": password}
+    return client.post("/console/start", data=form)
+
+
+def signed_up(served: Served, login: str, role: str = "curator", who: str = "") -> None:
+    """Give a login the usual password."""
+    with visitor(served) as stranger:
+        assert start(stranger, served.give(role, who, once=True), login).status_code == 303
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize(("language", "theme"), [("en", "dark"), ("es", "light")])
+def test_the_first_link_makes_a_curator(
+    browser: Browser, served: Served, language: str, theme: str, width: int
+) -> None:
+    """As a person does it, without a mouse: the link, a name, a password; out, and in again."""
+    login, code = f"root-{language}-{width}", served.give("curator", once=True)
+    button = {"en": "Use the link and sign in", "es": "Usar el enlace e iniciar sesión"}[language]
+    enter, leave = {"en": ("Sign in", "Sign out"), "es": ("Iniciar sesión", "Cerrar sesión")}[language]
+    with screen(browser, served, language=language, theme=theme, width=width) as seen:
+        page = seen.open(f"/console/start#{code}")
+        assert page.url == f"{served.url}/console/start"  # the code stays in no history
+        assert page.input_value("#code") == code
+        seen.look(f"start-{language}-{theme}-{width}")
+        page.focus("#login")
+        for text in (login, PASSWORD, PASSWORD):
+            page.keyboard.type(text)
+            page.keyboard.press("Tab")
+        assert page.evaluate("document.activeElement.textContent") == button
+        page.keyboard.press("Enter")
+        page.wait_for_url(f"**{HOME}")
+        page.get_by_role("button", name=leave).press("Enter")
+        page.wait_for_url("**/console/sign-in")
+        page.go_back()
+        page.reload()  # what was shown is not shown from a cache either
+        page.wait_for_url("**/console/sign-in**")
+        page.fill("#login", login)
+        page.fill("#password", "something else")
+        page.get_by_role("button", name=enter, exact=True).press("Enter")
+        page.wait_for_selector("#password[aria-invalid=true]")
+        assert page.locator("#password-wrong").is_visible()
+        seen.look(f"sign-in-wrong-{language}-{theme}-{width}")
+        page.fill("#password", PASSWORD)
+        page.get_by_role("button", name=enter, exact=True).press("Enter")
+        page.wait_for_url(f"**{HOME}")
+        assert login in page.inner_text("header")
+
+
+def test_language_and_theme_are_chosen_and_kept(browser: Browser, served: Served) -> None:
+    with screen(browser, served, "curator") as seen:
+        page = seen.open(HOME)
+        page.get_by_role("button", name="Español").click()
+        page.wait_for_function("document.documentElement.lang === 'es'")
+        light = page.evaluate("getComputedStyle(document.body).backgroundColor")
+        page.get_by_role("button", name="Oscuro").click()
+        page.wait_for_selector("html[data-theme=dark]")
+        assert page.evaluate("getComputedStyle(document.body).backgroundColor") != light
+        assert seen.open(HOME).get_attribute("html", "lang") == "es"
+        seen.look("chosen-dark")
+
+
+def test_looking_at_a_link_spends_nothing_and_using_it_does(served: Served) -> None:
+    code = served.give("analyst", "ana", once=True)
+    with visitor(served) as stranger:
+        for _ in range(3):
+            assert stranger.get("/console/start").status_code == 200
+        assert start(stranger, code, "Ana").status_code == 303
+        assert start(stranger, code, "other").status_code == 403
+    with visitor(served) as stranger:
+        form = {"login": "ANA", "password": PASSWORD}
+        assert stranger.post("/console/sign-in", data=form).headers["location"] == HOME
+        assert "epsilon 9.3" in stranger.get(HOME, headers={"X-Form-Token": ""}).text
+
+
+@pytest.mark.parametrize(
+    ("changes", "place"),
+    [
+        ({"password": "short", "again": "short"}, "password-wrong"),
+        ({"password": "x" * 201, "again": "x" * 201}, "password-wrong"),
+        ({"again": "four words are short"}, "again-wrong"),
+        ({"login": ""}, "login-wrong"),
+        ({"login": "a\x00b"}, "login-wrong"),
+        ({"code": "cur_nothing"}, "code-wrong"),
+        ({"code": ""}, "code-wrong"),
+    ],
+)
+def test_what_is_wrong_stands_next_to_its_field_and_spends_nothing(
+    served: Served, changes: dict[str, str], place: str
+) -> None:
+    code = served.give("reader", once=True)
+    form = {"code": code, "login": "rea", "password": PASSWORD, "again": PASSWORD, **changes}
+    with visitor(served) as stranger:
+        answer = stranger.post("/console/start", data=form)
+    assert answer.status_code in (403, 422)
+    assert f'id="{place}"' in answer.text
+    assert form["password"] not in answer.text
+    found = served.curator.ledger.access(digest(code))
+    assert found is not None
+    assert not found.ended
+
+
+def test_a_login_that_is_taken_is_not_taken_over(served: Served) -> None:
+    signed_up(served, "Holder")
+    code = served.give("curator", once=True)
+    with visitor(served) as stranger:
+        answer = start(stranger, code, "HOLDER", "another password")
+    assert (answer.status_code, 'id="login-wrong"' in answer.text) == (422, True)
+
+
+def test_unknown_names_and_wrong_passwords_are_refused_in_the_same_words(served: Served) -> None:
+    signed_up(served, "known")
+    seen = set()
+    with visitor(served) as stranger:
+        for login, password in (("known", "wrong"), ("unknown", PASSWORD), ("", ""), ("x" * 500, "y" * 500)):
+            answer = stranger.post("/console/sign-in", data={"login": login, "password": password})
+            (said,) = re.findall(r'id="password-wrong".*?</div>', answer.text, re.DOTALL)
+            seen.add((answer.status_code, said))
+    assert len(seen) == 1
+
+
+def test_tokens_sign_in_and_links_codes_and_cookies_do_not(served: Served) -> None:
+    ledger = served.curator.ledger
+    cookie = session_of(served, "curator")
+    with visitor(served) as stranger:
+        for token in (
+            served.give("curator", once=True),
+            served.give("reader", charge="1"),
+            cookie,
+            "cur_x",
+            "x" * 3000,
+        ):
+            assert stranger.post("/console/sign-in", data={"token": token}).status_code == 403
+        assert stranger.post("/console/sign-in", data={"token": served.tokens["ana"]}).status_code == 303
+        assert "epsilon 9.3" in stranger.get(HOME).text
+    assert all(one.parent for one in ledger.accesses() if one.kind == "session")
+
+
+# ---- sessions --------------------------------------------------------------------------------------------------------
+
+
+def test_a_cookie_opens_pages_alone_and_a_token_the_api_alone(served: Served) -> None:
+    cookie = session_of(served, "curator")
+    with httpx.Client(base_url=served.url) as client:
+        held, shown = {"Cookie": f"{SESSION}={cookie}"}, {"Authorization": f"Bearer {served.tokens['curator']}"}
+        assert client.get(HOME, headers=held).status_code == 200
+        assert client.get("/v1/budget", headers=held).status_code == 401
+        assert client.get("/v1/budget", headers={"Authorization": f"Bearer {cookie}"}).status_code == 401
+        assert client.get("/v1/budget", headers=shown).status_code == 200
+        assert client.get(HOME, headers=shown).status_code == 303
+        token = {"Cookie": f"{SESSION}={served.tokens['curator']}"}
+        assert client.get(HOME, headers=token).status_code == 303
+
+
+def test_signing_in_gives_a_new_cookie_and_ends_the_old_session(served: Served) -> None:
+    """A cookie that somebody planted before is worth nothing after."""
+    planted = session_of(served, "reader")
+    with visitor(served) as stranger:
+        stranger.cookies.set(SESSION, planted)
+        stranger.headers["X-Form-Token"] = form_token(planted)
+        answer = stranger.post("/console/sign-in", data={"token": served.tokens["curator"]})
+    fresh = answer.cookies[SESSION]
+    assert fresh != planted
+    assert session(served.curator.ledger, planted) is None
+    found = session(served.curator.ledger, fresh)
+    assert found is not None
+    assert found.role == "curator"
+    flags = answer.headers["set-cookie"].lower()
+    assert all(flag in flags for flag in ("httponly", "samesite=strict", "path=/"))
+
+
+def test_a_session_ends_with_signing_out_with_its_token_and_with_time(served: Served) -> None:
+    ledger = served.curator.ledger
+    with visitor(served, "curator") as client:
+        cookie = client.cookies[SESSION]
+        assert client.post("/console/sign-out").status_code == 303
+    assert session(ledger, cookie) is None
+    token = served.give("auditor")
+    parent = ledger.access(digest(token))
+    assert parent is not None
+    cookie = begin(ledger, parent)
+    assert session(ledger, cookie) is not None
+    assert session(ledger, cookie, datetime.now(UTC) + LASTS) is None
+    ledger.end_access(digest(token))
+    assert session(ledger, cookie) is None
+    brief = served.give("auditor", expires=datetime.now(UTC) + timedelta(hours=1))
+    parent = ledger.access(digest(brief))
+    assert parent is not None
+    cookie = begin(ledger, parent)
+    assert session(ledger, cookie, datetime.now(UTC) + timedelta(hours=2)) is None
+
+
+def test_no_secret_is_listed(served: Served) -> None:
+    signed_up(served, "listed")
+    with served.client("auditor") as client:
+        said = client.get("/v1/tokens").text
+    assert "argon2" not in said
+    assert '"kind":"password"' in said.replace(" ", "")
+    assert "argon2" not in repr(served.curator.ledger.accesses())
+
+
+# ---- other sites -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"X-Form-Token": ""},
+        {"X-Form-Token": "0" * 64},
+        {"Origin": "https://evil.example"},
+        {"Origin": "null"},
+        {"Sec-Fetch-Site": "cross-site"},
+        {"Sec-Fetch-Site": "same-site"},
+    ],
+)
+def test_forms_of_other_sites_are_refused(served: Served, headers: dict[str, str]) -> None:
+    with visitor(served, "curator", **headers) as client:
+        cookie = client.cookies[SESSION]
+        answer = client.post("/console/sign-out")
+        assert answer.status_code == 403
+        assert "not valid any more" in answer.text
+    assert session(served.curator.ledger, cookie) is not None
+
+
+def test_a_form_of_one_session_is_not_valid_in_another(served: Served) -> None:
+    with visitor(served, "curator") as one, visitor(served, "curator") as other:
+        shown = {"X-Form-Token": form_token(one.cookies[SESSION])}
+        assert other.post("/console/sign-out", headers=shown).status_code == 403
+    with visitor(served) as stranger:
+        del stranger.cookies[VISIT]
+        assert stranger.post("/console/sign-in", data={"token": served.tokens["curator"]}).status_code == 403
+
+
+@pytest.mark.parametrize("next_", ["https://evil.example", "//evil.example", "/\\evil.example", "/v1/tokens", ""])
+def test_signing_in_leads_nowhere_else(served: Served, next_: str) -> None:
+    with visitor(served) as stranger:
+        form = {"token": served.tokens["ana"], "next": next_}
+        assert stranger.post("/console/sign-in", data=form).headers["location"] == HOME
+
+
+def test_tries_are_limited_and_said_so_on_a_page(tmp_path: Path) -> None:
+    with (
+        serving(write_study(tmp_path), sign_ins=3) as served,
+        visitor(served, None, **{"Accept-Language": "es"}) as stranger,
+    ):
+        seen = [stranger.post("/console/sign-in", data={"token": "cur_x"}) for _ in range(4)]
+    assert [answer.status_code for answer in seen] == [403, 403, 403, 429]
+    assert "Espere un minuto" in seen[-1].text
+    assert seen[-1].headers["retry-after"] == "60"
+
+
+def test_what_decorates_pages_is_kept_by_browsers_and_known_by_its_content(served: Served) -> None:
+    with visitor(served) as stranger:
+        links = set(re.findall(r'"(/console/static/[^"]+)"', stranger.get("/console/sign-in").text))
+        assert len(links) == 4
+        for link in links:
+            answer = stranger.get(link)
+            assert answer.status_code == 200
+            assert "immutable" in answer.headers["cache-control"]
+            older = stranger.get(f"/console/static/{'0' * 16}/{link.rpartition('/')[2]}")
+            assert older.status_code == 404
+            assert older.headers["cache-control"] == "no-store"
