@@ -27,11 +27,11 @@ def run_pytest(
 ) -> subprocess.CompletedProcess[str]:
     """Run pytest on one file that lies outside the conftest's folder, as doctests in src/ do."""
     (folder / "tests").mkdir(exist_ok=True)
-    for name in ("conftest.py", *(f"tests/{name}.py" for name in ("conftest", "real_engines", "seeded", "fuzz"))):
+    for name in ("conftest.py", *(f"tests/{name}.py" for name in ("conftest", "real_engines", "seeded", "thin", "fuzz"))):
         (folder / name).write_text((ROOT / name).read_text())
     (folder / "test_it.py").write_text(source)
-    options = "markers = slow\npythonpath = .\naddopts = --import-mode=importlib --doctest-modules -p no:cacheprovider"
-    (folder / "pytest.ini").write_text(f"[pytest]\ntestpaths = tests .\n{options}\n")
+    options = "markers = slow\npythonpath = .\naddopts = --import-mode=importlib --doctest-modules"
+    (folder / "pytest.ini").write_text(f"[pytest]\ntestpaths = tests .\n{options} -p no:cacheprovider -p no:schemathesis\n")
     return subprocess.run(
         [sys.executable, "-m", program, *(["-n", str(workers)] if program == "pytest" else []), *more],
         cwd=folder,
