@@ -51,6 +51,7 @@ def carried(x: int) -> list[Any]:
     return found
 
 
+@pytest.mark.thin(90)
 @pytest.mark.parametrize("mechanism", REAL, ids=repr)
 @pytest.mark.parametrize("power", [*range(0, 66), 100, 1000])
 def test_a_real_array_is_rounded_once_after_the_noise(mechanism: Any, power: int) -> None:

@@ -156,6 +156,7 @@ def test_many_integer_noises_by_their_convolution(
     assert reach <= (most if 0.9 < confidence < 0.99 and count < 40 else 3) * needed
 
 
+@pytest.mark.thin(4)
 @pytest.mark.parametrize("scales", [[(1.0, 1), (3.0, 1), (0.2, 1)], [(1.0, 5)], [(0.99, 1), (0.01, 30)], [(1.0, 200)]])
 @pytest.mark.parametrize("miss", [0.4, 0.05, 0.002])
 def test_sums_of_laplaces_by_quadrature(scales: list[tuple[float, int]], miss: float) -> None:
@@ -206,6 +207,7 @@ def test_error_is_convex_in_the_ratio(a: float, b: float, ratio: float, gap: flo
     assert low + high >= 2 * middle * (1 - 1e-8)
 
 
+@pytest.mark.thin(4)
 @pytest.mark.parametrize(
     ("top", "bottom"),
     [
