@@ -38,6 +38,11 @@ settings.register_profile("same", deadline=None, derandomize=True, max_examples=
 settings.register_profile("fuzz", deadline=None, derandomize=False, database=None, print_blob=True, max_examples=100)
 
 
+def examples(n: int, **more: Any) -> settings:
+    """So many examples in ``make fuzz``, and half as many of those that are the same every time."""
+    return settings(max_examples=n * settings().max_examples // 100, **more)
+
+
 def digest(*parts: object) -> int:
     return int.from_bytes(hashlib.sha256(repr(parts).encode()).digest(), "big")
 

@@ -7,7 +7,7 @@ from fractions import Fraction
 import mpmath
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -16,6 +16,7 @@ from curador.errors import InvalidParameter
 from curador.mechanisms.base import AdditiveNoise
 from curador.mechanisms.intervals import SumTest, gaussian_distance, laplace_distance, laplace_tail, repeated_error
 from curador.mechanisms.laws.sums import laplace_sum_error
+from tests.seeded import examples
 
 MISSES = [0.05, 1e-9, 1e-17, 1e-40, 1e-200]
 """Also those that no confidence in doubles leaves: a share of the misses of a confidence near one."""
@@ -198,7 +199,7 @@ def test_combined_error_covers(x: AdditiveNoise, y: AdditiveNoise) -> None:
     assert (np.abs(off) <= reach).mean() >= confidence - 6 * math.sqrt(0.09 / n)
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(st.floats(0.01, 100), st.floats(0.01, 100), st.floats(-50, 50), st.floats(0.01, 5), st.floats(0.5, 0.999))
 def test_error_is_convex_in_the_ratio(a: float, b: float, ratio: float, gap: float, confidence: float) -> None:
     """What makes a ratio's interval an interval."""
