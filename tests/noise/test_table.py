@@ -218,6 +218,7 @@ def test_level_3_appends_and_never_redraws() -> None:
         assert script.asked == [64] * 6
 
 
+@pytest.mark.thin(32)
 @pytest.mark.parametrize("side", [-1, 1])
 @pytest.mark.parametrize("k", [*range(40, 70, 3), *range(104, 130), *range(170, 194, 2)])
 def test_a_cut_next_to_a_half(k: int, side: int) -> None:
