@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import time
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from typing import Any
@@ -150,23 +149,12 @@ KINDS = list({a.id: a for a in reversed(EVERYWHERE)}.values())
 FIRST = [*KINDS, *_ONCE.values()]
 
 
-def some(attacks: list[Attack]) -> list[Any]:
-    """All of them, most of the many that differ in one value only slow: left are the first four of each kind, every
-    third of the others, and those that go to every door."""
-    found, met = [], Counter[str]()
-    for attack, name in zip(attacks, names(attacks), strict=True):
-        met[attack.id] += 1
-        quick = attack in FIRST or met[attack.id] <= 4 or met[attack.id] % 3 == 0
-        found.append(pytest.param(attack, marks=[] if quick else [pytest.mark.slow], id=name))
-    return found
-
-
-@pytest.mark.parametrize("attack", some(LIBRARY))
+@pytest.mark.parametrize("attack", LIBRARY, ids=names(LIBRARY))
 def test_attack_on_duckdb(attack: Attack, duckdb_opens: Opens) -> None:
     held(attack, duckdb_opens)
 
 
-@pytest.mark.parametrize("attack", some(EVERYWHERE))
+@pytest.mark.parametrize("attack", EVERYWHERE, ids=names(EVERYWHERE))
 @pytest.mark.parametrize("opens", ["postgresql"], indirect=True)
 def test_attack_on_postgresql(attack: Attack, opens: Opens) -> None:
     held(attack, opens)
