@@ -17,15 +17,17 @@ import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import pyarrow as pa
 import pytest
 
-from curador.engines.sql_engine import SqlEngine
-from curador.query.tables.sources import EngineTable, Frame
+if TYPE_CHECKING:  # every pytest that a test starts loads this file, and few need an engine
+    import pyarrow as pa
 
-Opened = Callable[[Mapping[str, pa.Table]], SqlEngine]
+    from curador.engines.sql_engine import SqlEngine
+    from curador.query.tables.sources import EngineTable
+
+Opened = Callable[[Mapping[str, "pa.Table"]], "SqlEngine"]
 """Puts Arrow tables where an engine keeps its own, and opens it on them."""
 
 
@@ -134,24 +136,30 @@ default_pool_size = 1
         shutil.rmtree(folder, ignore_errors=True)
 
 
-_POSTGRES_TYPES: list[tuple[Callable[[pa.DataType], bool], str]] = [
-    (pa.types.is_boolean, "boolean"),
-    (pa.types.is_integer, "bigint"),
-    (pa.types.is_floating, "double precision"),
-    (pa.types.is_decimal, "numeric"),
-    (pa.types.is_string, "text"),
-    (pa.types.is_date, "date"),
-    (pa.types.is_timestamp, "timestamp"),
-]
+_POSTGRES_TYPES = {
+    "boolean": "boolean",
+    "integer": "bigint",
+    "floating": "double precision",
+    "decimal": "numeric",
+    "string": "text",
+    "date": "date",
+    "timestamp": "timestamp",
+}
+"""What PostgreSQL calls Arrow's types."""
 
 
 def to_postgres(url: str, table: pa.Table) -> EngineTable:
     """A new table in the server, with the rows of an Arrow table."""
     import psycopg
+    import pyarrow as pa
     from psycopg import sql
 
+    from curador.query.tables.sources import EngineTable
+
     name = f"t{uuid.uuid4().hex}"
-    kinds = [next(name for test, name in _POSTGRES_TYPES if test(f.type)) for f in table.schema]
+    kinds = [
+        next(k for test, k in _POSTGRES_TYPES.items() if getattr(pa.types, f"is_{test}")(f.type)) for f in table.schema
+    ]
     columns = [
         sql.SQL("{} {}").format(sql.Identifier(f.name), sql.SQL(k)) for f, k in zip(table.schema, kinds, strict=True)
     ]
@@ -237,6 +245,7 @@ def shown(error: Exception) -> None:
 
 def _duckdb(request: pytest.FixtureRequest, tables: Mapping[str, pa.Table]) -> SqlEngine:
     from curador.engines.duckdb.engine import DuckDB
+    from curador.query.tables.sources import Frame
 
     return DuckDB({name: Frame(t) for name, t in tables.items()}, threads=2, on_error=shown)
 
@@ -251,6 +260,7 @@ def _postgres(request: pytest.FixtureRequest, tables: Mapping[str, pa.Table]) ->
 def _spark(request: pytest.FixtureRequest, tables: Mapping[str, pa.Table]) -> SqlEngine:
     session = request.getfixturevalue("spark_session")
     from curador.engines.spark import Spark
+    from curador.query.tables.sources import Frame
 
     return Spark({name: Frame(session.createDataFrame(t)) for name, t in tables.items()}, on_error=shown)
 

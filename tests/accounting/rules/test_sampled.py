@@ -53,6 +53,7 @@ def gaussian_moments(q: Fraction, mu: Fraction, alpha: Fraction) -> tuple[mp.mpf
         return mp.log(up_) / (a - 1), mp.log(down_) / (a - 1)
 
 
+@pytest.mark.thin(4)
 @pytest.mark.parametrize(
     ("q", "sigma", "alpha"),
     [
