@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Protocol
 
@@ -59,7 +59,7 @@ class Drawing:
 
     @staticmethod
     def _axis(axis: Axis, language: str) -> Axis:
-        return Axis(named(axis.name, language), axis.log, axis.percent, axis.ends)
+        return replace(axis, name=named(axis.name, language))
 
     def plain(self, language: str) -> dict[str, object]:
         """The numbers of the chart, as plain values."""

@@ -38,22 +38,32 @@ _SHELL = """<!doctype html>
 
 
 @cache
+def chart_style() -> str:
+    """The stylesheet of charts alone; a page that embeds them defines its colours, as ``style.css`` does.
+
+    >>> all(line.startswith((".chart", "/*", " ")) for line in chart_style().splitlines())
+    True
+    """
+    return (files(__package__) / "charts.css").read_text("utf-8")
+
+
+@cache
 def style() -> str:
-    """The stylesheet of all pages.
+    """The stylesheet of all pages, with that of charts.
 
     >>> "prefers-color-scheme" in style()
     True
     """
-    return (files(__package__) / "style.css").read_text("utf-8")
+    return (files(__package__) / "style.css").read_text("utf-8") + chart_style()
 
 
-def shell(title: str, body: str, language: str = "en") -> str:
-    """A whole page around a body that is HTML already; only the title is escaped here.
+def shell(title: str, body: str, language: str = "en", look: str = "") -> str:
+    """A whole page around a body that is HTML already; only the title is escaped here.  ``look`` is more style.
 
     >>> shell("a <b>", "<main></main>").count("&lt;b&gt;")
     1
     """
-    return _SHELL.format(language=escaped(language), title=escaped(title), style=style(), body=body)
+    return _SHELL.format(language=escaped(language), title=escaped(title), style=style() + look, body=body)
 
 
 def table(headings: Sequence[str], rows: Iterable[Sequence[Cell]], *, caption: str = "", cards: bool = False) -> str:
