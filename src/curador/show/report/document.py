@@ -16,7 +16,7 @@ from curador.show.pages.svg import escaped
 from curador.show.report.fragments import fragment, grid
 from curador.show.report.odds import Protected, odds
 from curador.show.report.reading import Drawable
-from curador.show.report.sheet import Receipt, Sheet, mechanisms_of
+from curador.show.report.sheet import LedgerReceipt, Sheet, mechanisms_of
 from curador.show.tables import TextColumn
 from curador.show.words.say import say
 
@@ -166,7 +166,7 @@ def _sheet(contents: Contents) -> str:
 
 
 def _receipt(contents: Contents, made_up: bool) -> str:
-    return Receipt(
+    return LedgerReceipt(
         contents.charge,
         contents.guarantee,
         contents.seal,

@@ -95,7 +95,7 @@ def tally(release: Drawable) -> str:
 def grid(columns: Sequence[TextColumn], *, caption: str = "", keys: int = 0) -> str:
     """Columns of text as a table: numbers to the right, the first ``keys`` columns name their rows.
 
-    >>> grid([TextColumn("sex", ("<F>",), right=False), TextColumn("n", ("12",))], keys=1)[-107:]
+    >>> grid([TextColumn("sex", ("<F>",), right=False), TextColumn("n", ("12",))], keys=1)[-89:]
     '<tbody><tr><th scope="row">&lt;F&gt;</th><td class="n">12</td></tr></tbody></table></div>'
     """
     head = "".join(f'<th scope="col"{_right(c)}>{escaped(c.heading)}</th>' for c in columns)

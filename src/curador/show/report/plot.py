@@ -86,19 +86,35 @@ def _colours() -> dict[str, str]:
     return {name: found[x[6:-1]] if x.startswith("var(") else x for name, x in found.items()}
 
 
+FONTS = 'font-family: Arial, Helvetica, "Liberation Sans", "DejaVu Sans", "Noto Sans", sans-serif;'
+"""By name: programs that draw pictures know no system font."""
+
+
 def _fixed() -> str:
-    """The stylesheet of charts with its colours filled in: programs that draw pictures know no variables."""
+    """The stylesheet of charts with its colours and fonts filled in: such programs know no variables either."""
     colours = _colours()
     style = re.sub(r"var\(--(\w+)\)", lambda m: colours[m[1]], chart_style())
-    style = re.sub(r"/\*.*?\*/", "", style, flags=re.DOTALL).replace("system-ui, -apple-system, ", "")
-    return re.sub(r"\s+", " ", style) + f" .caption {{ font: 600 13px sans-serif; fill: {colours['ink']}; }}"
+    style = re.sub(r"/\*.*?\*/", "", style, flags=re.DOTALL)
+    style = re.sub(r"font: 12px[^;]*;", FONTS, style)
+    own = f".caption {{ {FONTS} font-size: 13px; font-weight: 600; fill: {colours['ink']}; }}"
+    return re.sub(r"\s+", " ", style) + own
+
+
+PROBE = (
+    '<svg xmlns="http://www.w3.org/2000/svg" width="20" height="20"><style>text {{ {fonts} }}</style>'
+    '<text y="15">{text}</text></svg>'
+)
 
 
 def _png(svg: str) -> bytes:
+    """The picture as PNG; refused where there is no font, for it would have no texts."""
     try:
-        made = import_module("resvg_py").svg_to_bytes(svg_string=svg, zoom=2)
+        drawn = import_module("resvg_py").svg_to_bytes
     except ImportError:
         raise InvalidParameter(
             "resvg-py is not installed, which draws PNG.", fix="Save as .svg; or run: pip install resvg-py"
         ) from None
-    return bytes(made)
+    blank, written = (bytes(drawn(svg_string=PROBE.format(fonts=FONTS, text=text))) for text in ("", "M"))
+    if blank == written:
+        raise InvalidParameter("No font was found to write a PNG with.", fix="Save as .svg, or install a font.")
+    return bytes(drawn(svg_string=svg, zoom=2))

@@ -16,6 +16,7 @@ from curador.show.report.odds import Protected
 from curador.show.tables import percent
 from curador.show.words.say import say
 
+VERIFY = "curador ledger verify"
 ALLOWED = ("reason", "override")
 """Notes on how a large loss was allowed: they stand with it."""
 
@@ -69,7 +70,7 @@ class Sheet:
 
 
 @dataclass(frozen=True)
-class Receipt:
+class LedgerReceipt:
     """Who counted a release, and how to verify it; ``ledger`` are the digits of the seal that name its ledger."""
 
     charge: str
@@ -95,7 +96,7 @@ class Receipt:
         )
         parts = [f'<dl class="receipt">{listed}</dl>']
         if self.seal:
-            command = escaped(say("receipt-command", says, file=self.file))
+            command = escaped(f"{VERIFY} {self.file}")
             parts += [prose(say("receipt-verify", says)), f"<pre><code>{command}</code></pre>"]
             parts.append(prose(say("receipt-page", says)))
         return "".join([*parts, self._files()])
