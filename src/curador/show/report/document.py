@@ -85,10 +85,11 @@ def report_page(contents: Contents) -> ReportPage:
     made of the releases alone.
     """
     language, made_up = contents.language, any(c.release.rehearsal for c in contents.chapters)
-    only = [say("report-answers", language)] if len(contents.chapters) == 1 else []  # its title is the page's
-    titles = list(zip(only or [c.title for c in contents.chapters], contents.chapters, strict=True))
+    answers = [
+        (say("report-answers", language) if c.title == contents.title else c.title, c) for c in contents.chapters
+    ]  # the page's own title is not said twice
     sections = [
-        *((f"answer-{k + 1}", title, _answer(c)) for k, (title, c) in enumerate(titles)),
+        *((f"answer-{k + 1}", title, _answer(c)) for k, (title, c) in enumerate(answers)),
         ("meaning", say("report-meaning", language), _meaning(contents)),
         ("method", say("report-method", language), _method(contents, made_up)),
         ("sheet", say("report-sheet", language), _sheet(contents)),
