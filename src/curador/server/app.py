@@ -38,7 +38,8 @@ def make_app(open_curator: Callable[[], Curator], settings: Settings | None = No
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        service.curator, service.threads = open_curator(), CapacityLimiter(limits.threads)
+        service.curator = open_curator()
+        service.free, service.paying = CapacityLimiter(limits.threads), CapacityLimiter(limits.threads)
         service.collected = collect.opened(limits)
         try:
             yield
@@ -89,6 +90,8 @@ async def _malformed(request: Request, error: Exception) -> JSONResponse:
 
 async def _no_route(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, HTTPException)
+    if error.status_code == 400:  # nested too deeply, or no UTF-8: what the parser itself gives up on
+        return problem(refused("The request is not JSON.", f"See {OPENAPI}.", "not-json"), _name(request))
     if error.status_code == 405:
         said = refused("This address does not do that.", f"See {OPENAPI}.", "method")
         path = request.url.path
