@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from decimal import Decimal
 from fractions import Fraction
 from itertools import product
 from typing import Any
@@ -171,8 +172,13 @@ def test_delta_of_many_outputs_is_found_by_halving(monkeypatch: pytest.MonkeyPat
     for epsilon in (0, Fraction(1, 100), Fraction(1, 2), 3, 100):
         exact = max(hockey_stick(a, b, epsilon) for a, b in pair.directions())
         assert exact <= delta(pair, epsilon) <= exact * (1 + 1e-11)
-    read: list[object] = []
-    monkeypatch.setattr(law_pair, "dec", lambda x: read.append(x) or dec(x))
+    read: list[Fraction] = []
+
+    def counted(x: Fraction) -> Decimal:
+        read.append(x)
+        return dec(x)
+
+    monkeypatch.setattr(law_pair, "dec", counted)
     delta(pair, Fraction(1, 3))
     assert len(read) < 60
     assert delta(LawPair(["0.5", "0.5"], ["0.5", "0.5"]), 0) == 0
