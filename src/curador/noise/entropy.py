@@ -25,9 +25,12 @@ FEW = 128
 """Bytes up to which the kernel's generator is the quicker one; beyond, OpenSSL's is up to twenty times quicker."""
 
 
-def _fresh(size: int) -> bytes:
+def _random(size: int) -> bytes:
     """Random bytes.  Neither generator keeps a buffer in this process, so there is nothing for a fork to duplicate."""
     return os.urandom(size) if size <= FEW else _many()(size)
+
+
+_fresh: Callable[[int], bytes] = _random
 
 
 @cache

@@ -14,7 +14,7 @@ import numpy as np
 from curador.accounting import events as ev
 from curador.accounting.precise import open_order
 from curador.accounting.rules.profiles import pure_epsilon
-from curador.accounting.rules.renyi_rules import curve_rule, renyi_rule, renyi_values
+from curador.accounting.rules.renyi_rules import renyi_rule, renyi_values
 from curador.numbers import Number, down, up
 from curador.privacy import RenyiDP
 

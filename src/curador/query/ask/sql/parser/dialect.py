@@ -1,3 +1,4 @@
+# ruff: noqa: RUF012  the library declares these without ClassVar
 """The SQL that questions are written in: DuckDB's, as the parser's library describes it, without the half that writes.
 
 The library's own dialect is loaded together with its writer of SQL, which takes a tenth of the time of one question
@@ -6,8 +7,6 @@ asked on the command line.  No text is written from a tree here.  What reading n
 """
 
 from __future__ import annotations
-
-from typing import ClassVar
 
 from sqlglot import exp, tokens
 from sqlglot.dialects.dialect import Dialect, NormalizationStrategy, UsingColumnOrder
@@ -52,10 +51,10 @@ class QuestionDialect(Dialect):
     REGEXP_EXTRACT_MISSING_GROUP_RETURNS_EMPTY = True
     NORMALIZATION_STRATEGY = NormalizationStrategy.CASE_INSENSITIVE
     ASCII_ONLY_NORMALIZATION = True
-    UNESCAPED_SEQUENCES: ClassVar[dict[str, str]] = {"\\a": "a", "\\v": "v"}
-    DATE_PART_MAPPING: ClassVar[dict[str, str]] = {
-        part: name for part, name in Dialect.DATE_PART_MAPPING.items() if part != "WEEKDAY"
-    } | {"DAYOFWEEKISO": "ISODOW"}
+    UNESCAPED_SEQUENCES = {"\\a": "a", "\\v": "v"}
+    DATE_PART_MAPPING = {part: name for part, name in Dialect.DATE_PART_MAPPING.items() if part != "WEEKDAY"} | {
+        "DAYOFWEEKISO": "ISODOW"
+    }
 
     class Tokenizer(tokens.Tokenizer):
         """The words."""
