@@ -107,7 +107,7 @@ def test_a_plain_question_loads_nothing_that_it_does_not_need(tmp_path: Path) ->
     (tmp_path / "t.csv").write_text("x\n1\n2\n")
     code = (
         "import sys; from curador.cli.start import run\n"
-        f"run(); print([x for x in {NOT_NEEDED + ('numpy', 'duckdb')} if x in sys.modules])"
+        f"run(); print([x for x in {(*NOT_NEEDED, 'numpy', 'duckdb')} if x in sys.modules])"
     )
     asked = ["ask", "SELECT COUNT(*) AS n, AVG(x) AS m FROM t WHERE x > 1", "--epsilon", "0.1"]
     done = subprocess.run(
