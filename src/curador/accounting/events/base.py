@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from fractions import Fraction
+from importlib import import_module
 from typing import ClassVar
 
 from curador.errors import InvalidParameter
@@ -90,6 +91,8 @@ def _read(x: object, deep: int) -> object:
         return x
     body = dict(x)
     kind = body.pop("kind", None)
+    if isinstance(kind, str) and kind not in KINDS:
+        import_module("curador.accounting.theorems")  # theirs are loaded when one is read: most ledgers hold none
     if not isinstance(kind, str) or kind not in KINDS:
         raise InvalidParameter(f"No event is called {kind!r}.", fix="Upgrade Curador, or check the file.")
     found = {name: _read(y, deep + 1) for name, y in body.items()}

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
 
 from curador.accounting.events import Event
 from curador.curator.purchase import Bought, Purchase, Request
-from curador.curator.purchases.tallied import TableRows
 from curador.engines.engine import Progress, Take
 from curador.engines.pool import EnginePool
 from curador.errors import InvalidParameter
@@ -155,6 +154,8 @@ class TrainingRun:
         lower_records(self.records)
 
     def run(self, engines: EnginePool, progress: Progress | None = None) -> bytes:
+        from curador.curator.purchases.tallied import TableRows  # as above
+
         return self.learner.learn(TableRows(engines.of(self.reads), self.records), progress)
 
 
