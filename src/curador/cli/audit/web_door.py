@@ -52,7 +52,7 @@ class Web:
 
 @contextmanager
 def web(folder: Path) -> Iterator[Door]:
-    """HTTP's door to the study in a folder: a server, which is stopped at the end."""
+    """HTTP's door to the study in a folder, with the ledger that it names: a server, which is stopped at the end."""
     import httpx
 
     from curador.server.access.auth import give
@@ -62,7 +62,7 @@ def web(folder: Path) -> Iterator[Door]:
 
     study = folder / "study.toml"
     many = 10**9
-    app = make_app(lambda: Curator(study, ledger="memory:"), Settings(tick=TICK, per_token=many, per_address=many))
+    app = make_app(lambda: Curator(study), Settings(tick=TICK, per_token=many, per_address=many))
     with on_loopback(app) as url:
         token = give(app.state.service.curator.ledger, Access("", "curator"))
         with httpx.Client(base_url=url, headers={"Authorization": f"Bearer {token}"}, timeout=600) as client:
