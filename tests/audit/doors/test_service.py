@@ -91,7 +91,7 @@ class Leaks:
     plain = b""
 
     def ask(self, request: AttackRequest) -> Observation:
-        seen = Observation(ANSWERED, "", (1, ("n",)), (), "spent", "plan", ((3.0,),))
+        seen = Observation(ANSWERED, "", (1, ("n",)), (), "spent", "plan", ((3.0,),), 0.01)
         if not self._victim:
             return seen
         if self._how == "error":
