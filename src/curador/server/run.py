@@ -16,6 +16,7 @@ from curador.curator.study.file import read_study
 from curador.errors import InvalidParameter
 from curador.server.access.auth import give
 from curador.server.app import make_app
+from curador.server.gate.heads import HeadsInTime
 from curador.server.gate.settings import Settings
 
 STUDY, LOG = "CURADOR_SERVED_STUDY", "CURADOR_SERVED_LOG"
@@ -75,6 +76,7 @@ def serve(
     uvicorn.run(
         "curador.server.run:served_app",
         factory=True,
+        http=HeadsInTime,
         host=host,
         port=port,
         workers=workers,

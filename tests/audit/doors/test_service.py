@@ -75,7 +75,10 @@ SOME = ["B14", "E1", "E2", "E6", "P3", "P5"]
 def test_http_over_postgresql_passes(part: list[str], postgres_url: str) -> None:
     """Rows and charges in one database; in the long run every attack of the table."""
     found = attack_service(
-        {"http": web}, part, limit=1 if part is SOME else None, stage=partial(ScenesInPostgres, own_database(postgres_url))
+        {"http": web},
+        part,
+        limit=1 if part is SOME else None,
+        stage=partial(ScenesInPostgres, own_database(postgres_url)),
     )
     assert [f.subject.split()[0] for f in found] == sorted(part)
     assert [(f.subject, f.witness) for f in found if f.violated] == []

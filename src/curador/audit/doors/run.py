@@ -103,9 +103,7 @@ class Library:
         return observed(release, balance, explain, seconds=seconds)
 
 
-def observed(
-    release: Release, balance: str, explain: str, beside: str = "", *, seconds: float = 0.0
-) -> Observation:
+def observed(release: Release, balance: str, explain: str, beside: str = "", *, seconds: float = 0.0) -> Observation:
     """What is seen of an answer; ``beside`` is what a door says besides the release."""
     return Observation(
         ANSWERED,

@@ -6,5 +6,6 @@ Reading order:
 * clock — answers leave on a clock
 * problems — every refusal as one JSON document
 * metrics — logs and counts without data
+* heads — the first lines of a request come in time
 * guard — limits before a request is read: size, time, rate, how many at once
 """
