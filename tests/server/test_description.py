@@ -17,6 +17,12 @@ from tests.server.served import STUDY, Served, serving, write_study
 LEFT_OUT = "positive_data_acceptance,ignored_auth"
 """A text that is no SQL is described and refused; and without a token some routes are open, as they say."""
 
+REFUSED = """
+[checks.negative_data_rejection]
+expected-statuses = [400, 401, 402, 403, 404, 405, 409, 413, 422, 429]
+"""
+"""How what is not described may be refused: the usual statuses, and 413, which a stranger's long request gets; no 5xx."""
+
 ROLES = ("curator", "ana", None)
 
 
@@ -31,6 +37,7 @@ def served(tmp_path: Path) -> Iterator[Served]:
 
 def described(served: Served, who: str | None, folder: Path, *options: str) -> None:
     """Schemathesis sends what the description allows and what it does not; the same every time."""
+    (folder / "schemathesis.toml").write_text(REFUSED)
     shown = [] if who is None else ["-H", f"Authorization: Bearer {served.tokens[who]}"]
     program = str(Path(sys.executable).with_name("schemathesis"))
     same = ["--seed=1", "--generation-deterministic", f"--exclude-checks={LEFT_OUT}"]
