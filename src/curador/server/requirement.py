@@ -4,7 +4,6 @@ from curador.errors import InvalidParameter
 
 try:
     import fastapi  # noqa: F401
-    import limits  # noqa: F401
     import uvicorn  # noqa: F401
 except ImportError as error:
     raise InvalidParameter(

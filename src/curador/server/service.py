@@ -9,6 +9,7 @@ from typing import Annotated, Any, TypeVar
 from anyio import CapacityLimiter
 from anyio.to_thread import run_sync
 from fastapi import Depends, Request
+from fastapi.responses import JSONResponse
 
 from curador import Curator
 from curador.server.access.auth import Caller, unknown_token, wrong_role
@@ -34,15 +35,20 @@ class Service:
         """Do something in a thread; what a client that has gone away began is done to its end."""
         return await run_sync(task, limiter=self.threads)
 
-    async def paid(self, task: Callable[[], T]) -> T:
-        """Do something that may read data: its answer, or its failure, leaves at the next tick."""
+    async def told(self, task: Callable[[], dict[str, Any]]) -> Any:
+        """Do something in a thread, and write its answer there: a response that is sent as it is."""
+        return await self.work(lambda: JSONResponse(task()))
+
+    async def paid(self, task: Callable[[], dict[str, Any]]) -> Any:
+        """Do something that may read data: its answer, written before, or its failure leaves at the next tick."""
         try:
-            return await self.work(task)
+            return await self.told(task)
         finally:
             await self.clock.leave()
 
 
-def service(request: Request) -> Service:
+async def service(request: Request) -> Service:
+    """The server's own things; asynchronous, as the next, since FastAPI calls plain functions in another thread."""
     found: Service = request.app.state.service
     return found
 
@@ -56,7 +62,7 @@ class Allowed:
 
     roles: tuple[str, ...]
 
-    def __call__(self, request: Request) -> Caller:
+    async def __call__(self, request: Request) -> Caller:
         found: Caller | None = request.state.caller
         if found is None:
             raise unknown_token()

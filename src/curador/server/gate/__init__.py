@@ -6,6 +6,7 @@ Reading order:
 * clock — answers leave on a clock
 * problems — every refusal as one JSON document
 * metrics — logs and counts without data
+* rates — how often each caller may come
 * heads — the first lines of a request come in time
 * guard — limits before a request is read: size, time, rate, how many at once
 """

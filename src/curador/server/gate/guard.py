@@ -12,9 +12,6 @@ from collections.abc import Awaitable, Callable, Iterator, MutableMapping
 from contextlib import contextmanager
 from typing import Any
 
-from limits import RateLimitItemPerMinute
-from limits.storage import MemoryStorage
-from limits.strategies import MovingWindowRateLimiter
 from starlette.concurrency import run_in_threadpool
 
 from curador import Ledger
@@ -22,6 +19,7 @@ from curador.errors import CuradorError, NotAllowed
 from curador.server.access.auth import Caller, caller, new_request_id
 from curador.server.gate.metrics import LOG, Metrics
 from curador.server.gate.problems import problem, refused
+from curador.server.gate.rates import Rates
 from curador.server.gate.settings import Settings
 
 Message = MutableMapping[str, Any]
@@ -50,9 +48,7 @@ class Guard:
 
     def __init__(self, app: App, ledger: Callable[[], Ledger], settings: Settings, metrics: Metrics) -> None:
         self._app, self._ledger, self._settings, self._metrics = app, ledger, settings, metrics
-        self._rates = MovingWindowRateLimiter(MemoryStorage())
-        self._per_token = RateLimitItemPerMinute(settings.per_token)
-        self._per_address = RateLimitItemPerMinute(settings.per_address)
+        self._of_token, self._of_address = Rates(settings.per_token), Rates(settings.per_address)
         self._running: Counter[str] = Counter()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -82,7 +78,7 @@ class Guard:
     async def _admitted(self, scope: Scope) -> Caller | None:
         """The caller; None without a token, and refused with one that opens nothing."""
         address = (scope.get("client") or ("", 0))[0]
-        if not self._rates.hit(self._per_address, "address", address):
+        if not self._of_address.hit(address):
             raise _too_many()
         shown = [value for name, value in scope["headers"] if name == b"authorization"]
         if not shown:
@@ -91,7 +87,7 @@ class Guard:
         if len(shown) > 1 or kind.lower() != "bearer":
             raise NotAllowed("This is not a bearer token.", fix="Send Authorization: Bearer ….", code="not-signed-in")
         found = await run_in_threadpool(caller, self._ledger(), token.strip())
-        if not self._rates.hit(self._per_token, "token", found.id):
+        if not self._of_token.hit(found.id):
             raise _too_many()
         return found
 
