@@ -162,7 +162,7 @@ class Plan:
         shown = self.question.outputs
         return tuple(sorted((e for e in found if e.output in shown), key=lambda e: shown.index(e.output)))
 
-    @property
+    @cached_property
     def note(self) -> Mapping[str, object]:
         """The record kept with its charge: the question, what it was planned with, and a text of it for people."""
         asked = {"": self.question.to_json()}

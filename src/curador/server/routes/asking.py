@@ -9,6 +9,7 @@ from typing import Any
 from fastapi import APIRouter, Response
 
 from curador import Explanation, Plan, Publication, Release, within
+from curador.curator.purchase import Request
 from curador.curator.table import Asked, question_from
 from curador.errors import NotPromised, QuestionRefused
 from curador.server.access.auth import Caller
@@ -125,9 +126,9 @@ async def ask(body: AskBody, serving: Serving, caller: Buyer) -> dict[str, Any]:
     """
 
     def made() -> dict[str, Any]:
-        question, price = _question(asked(body)), _price(body)
-        _few_groups(serving, serving.curator.plan(question, **price))
-        found = serving.curator.ask(question, **price, **_terms(body, caller), language=body.language)
+        plan = serving.curator.plan(_question(asked(body)), **_price(body))
+        _few_groups(serving, plan)
+        found = serving.curator.release(plan, Request(**_terms(body, caller)), language=body.language)
         return shown(found, serving, caller)
 
     return await serving.paid(made)
