@@ -21,7 +21,7 @@ REFUSED = """
 [checks.negative_data_rejection]
 expected-statuses = [400, 401, 402, 403, 404, 405, 409, 413, 422, 429]
 """
-"""How what is not described may be refused: the usual statuses, and 413, which a stranger's long request gets; no 5xx."""
+"""How what is not described may be refused: the usual statuses, and 413 where a stranger sends much; no 5xx."""
 
 ROLES = ("curator", "ana", None)
 

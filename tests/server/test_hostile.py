@@ -66,8 +66,8 @@ def test_a_malformed_question_is_refused_and_costs_nothing(served: Served, name:
 
 @pytest.mark.parametrize("path", ["/v1/tables/..%2f..%2fetc", "/v1/releases/..", "/v1/releases/-1", "/v1/releases/1e3",
                                   "/v1/public/" + "x" * 5000, "/v1/collect/..%2f..", "//v1/tables", "/v1/%00",
-                                  "/v1/tables/%ff%fe", "/v1/releases/%ff", "/v1/collect/%c0%ae%c0%ae%2f", "/v1/history?last=%ff",
-                                  "/v1/releases/1%0d%0aSet-Cookie:%20x=1", "/v1/tables/%2e%2e/%2e%2e/study.toml",
+                                  "/v1/tables/%ff%fe", "/v1/releases/%ff", "/v1/collect/%c0%ae%c0%ae%2f",
+                                  "/v1/history?last=%ff", "/v1/releases/1%0d%0aSet-Cookie:%20x=1", "/v1/tables/%2e%2e/%2e%2e/study.toml",
                                   "/console", "/docs", "/v1/tokens/0000/end"])  # fmt: skip
 def test_strange_addresses_lead_nowhere(served: Served, path: str) -> None:
     with served.client("curator") as client:
@@ -110,8 +110,8 @@ HEADS = {
     "many headers": b"GET /health HTTP/1.1\r\nHost: x\r\n" + b"X-A: b\r\n" * 20_000 + b"\r\n",
     "two lengths": b"POST /v1/session HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nContent-Length: 30\r\n\r\n{}",
     "a negative length": b"POST /v1/session HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n",
-    "a length and chunks": b"POST /v1/session HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n"
-    b"0\r\n\r\nGET /v1/tables HTTP/1.1\r\nHost: x\r\n\r\n",
+    "a length and chunks": b"POST /v1/session HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n"
+    b"Transfer-Encoding: chunked\r\n\r\n0\r\n\r\nGET /v1/tables HTTP/1.1\r\nHost: x\r\n\r\n",
     "unknown chunks": b"POST /v1/session HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n",
     "another protocol": b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",
     "a whole address": b"GET http://other.example/v1/tables HTTP/1.1\r\nHost: x\r\n\r\n",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, TypeVar, cast
 
 from anyio import CapacityLimiter
 from anyio.to_thread import run_sync
@@ -35,14 +35,13 @@ class Service:
         """Do something in a thread; what a client that has gone away began is done to its end."""
         return await run_sync(task, limiter=self.threads)
 
-    async def told(self, task: Callable[[], dict[str, Any]]) -> Any:
-        """Do something in a thread, and write its answer there: a response that is sent as it is."""
-        return await self.work(lambda: JSONResponse(task()))
+    async def paid(self, task: Callable[[], T]) -> T:
+        """Do something that may read data: its answer, written before, or its failure leaves at the next tick.
 
-    async def paid(self, task: Callable[[], dict[str, Any]]) -> Any:
-        """Do something that may read data: its answer, written before, or its failure leaves at the next tick."""
+        What is returned is a response already, which FastAPI sends as it is; the type is what it describes.
+        """
         try:
-            return await self.told(task)
+            return cast(T, await self.work(lambda: JSONResponse(task())))
         finally:
             await self.clock.leave()
 

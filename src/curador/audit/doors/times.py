@@ -118,7 +118,8 @@ def times_exhibit(pairs: Sequence[TimedPair], tick: float = 0.0) -> Exhibit:
     clearest = max(pairs, key=lambda p: abs(p.share[0] - 0.5))
     share, low, high = clearest.share
     facts = {
-        "kinds": len({p.question for p in pairs}), "n": len(pairs[0].without), "tick": tick, "auc": share, "low": low, "high": high,
+        "kinds": len({p.question for p in pairs}), "n": len(pairs[0].without), "tick": tick,
+        "auc": share, "low": low, "high": high,
         "here": 1000 * median(clearest.without), "there": 1000 * median(clearest.within),
     }  # fmt: skip
     axis = Axis("@times-slower", percent=True, ends=(0, 1))
