@@ -242,10 +242,10 @@ def section() -> str:
         shutil.rmtree(folder)
     when = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime())
     about = (
-        f"{when} · `make bench BENCH=server` · {cpu()}, {os.cpu_count()} cores, load {load:.1f} · one process, a ledger "
-        f"in a file, no tick, {CLIENTS} clients. *CPU* is what the server takes for a request, the least of {ROUNDS} "
-        "rounds; a rate per core is one over it. What clients wait is wall time, and waits for whatever else the machine "
-        "does."
+        f"{when} · `make bench BENCH=server` · {cpu()}, {os.cpu_count()} cores, load {load:.1f} · one process, a "
+        f"ledger in a file, no tick, {CLIENTS} clients. *CPU* is what the server takes for a request, the least of "
+        f"{ROUNDS} rounds; a rate per core is one over it. What clients wait is wall time, and waits for whatever "
+        "else the machine does."
     )
     head = ["| case | CPU |  | wanted |  |", "|---|---|---|---|---|"]
     return "\n".join([f"## {TITLE}", "", about, "", *head, *lines])
