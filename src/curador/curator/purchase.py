@@ -11,6 +11,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import count
 from threading import Lock
 from time import monotonic, sleep
@@ -391,7 +392,12 @@ def _measured(purchase: Purchase, held: Registered) -> dict[str, str]:
 
 
 def _digest(code: str, held: Registered) -> str:
-    return digest([code, _versions(held)])[:32]
+    return _of_versions(code, tuple(map(tuple, _versions(held))))
+
+
+@lru_cache(maxsize=4096)
+def _of_versions(code: str, versions: tuple[tuple[int, ...], ...]) -> str:
+    return digest([code, [list(one) for one in versions]])[:32]
 
 
 def _inside(code: str, held: Registered) -> str:

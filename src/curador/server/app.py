@@ -53,7 +53,13 @@ def make_app(open_curator: Callable[[], Curator], settings: Settings | None = No
             service.curator.close()
 
     app = FastAPI(
-        title="Curador", version=__version__, openapi_url=OPENAPI, docs_url=None, redoc_url=None, lifespan=lifespan
+        title="Curador",
+        version=__version__,
+        openapi_url=OPENAPI,
+        docs_url=None,
+        redoc_url=None,
+        redirect_slashes=False,  # a redirection would go where the request's own Host says
+        lifespan=lifespan,
     )
     app.state.service = service
     app.openapi = partial(described, app, ROUTES)  # type: ignore[method-assign]

@@ -17,6 +17,7 @@ from curador.errors import InvalidParameter
 from curador.server.access.auth import give
 from curador.server.app import make_app
 from curador.server.console.sign import START
+from curador.server.gate.heads import HeadsInTime
 from curador.server.gate.settings import Settings
 
 STUDY, LOG = "CURADOR_SERVED_STUDY", "CURADOR_SERVED_LOG"
@@ -77,6 +78,7 @@ def serve(
     uvicorn.run(
         "curador.server.run:served_app",
         factory=True,
+        http=HeadsInTime,
         host=host,
         port=port,
         workers=workers,

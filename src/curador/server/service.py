@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, TypeVar, cast
 
 from anyio import CapacityLimiter
 from anyio.to_thread import run_sync
 from fastapi import Depends, Request
+from fastapi.responses import JSONResponse
 
 from curador import Curator
 from curador.server.access.auth import Caller, unknown_token, wrong_role
@@ -44,14 +45,18 @@ class Service:
         return await run_sync(task, limiter=self.hashing)
 
     async def paid(self, task: Callable[[], T]) -> T:
-        """Do something that may read data: its answer, or its failure, leaves at the next tick."""
+        """Do something that may read data: its answer, written before, or its failure leaves at the next tick.
+
+        What is returned is a response already, which FastAPI sends as it is; the type is what it describes.
+        """
         try:
-            return await run_sync(task, limiter=self.paying)
+            return cast(T, await run_sync(lambda: JSONResponse(task()), limiter=self.paying))
         finally:
             await self.clock.leave()
 
 
-def service(request: Request) -> Service:
+async def service(request: Request) -> Service:
+    """The server's own things; asynchronous, as the next, since FastAPI calls plain functions in another thread."""
     found: Service = request.app.state.service
     return found
 
@@ -65,7 +70,7 @@ class Allowed:
 
     roles: tuple[str, ...]
 
-    def __call__(self, request: Request) -> Caller:
+    async def __call__(self, request: Request) -> Caller:
         found: Caller | None = request.state.caller
         if found is None:
             raise unknown_token()

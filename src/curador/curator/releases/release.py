@@ -28,6 +28,9 @@ from curador.show import release as shown
 from curador.show.explain import explain, kept_text
 from curador.show.tables import Cell, csv_text
 
+LARGEST_KEPT = 1 << 16
+"""Bytes of a measurement whose columns are kept."""
+
 if TYPE_CHECKING:
     import pandas
     import polars
@@ -354,7 +357,7 @@ def present(
 
     Guarantee: post-processing; reads nothing but the measurement and what this request gave [DR14].
     """
-    found = together or answered(plan, from_bytes(bought.measurement, plan))
+    found = together or _answered(plan, bought.measurement)
     return Release(
         found.columns,
         found.groups,
@@ -372,6 +375,16 @@ def present(
         plan.facts,
         bought.repeated,
     )
+
+
+def _answered(plan: Plan, measurement: bytes) -> Answered:
+    """The columns of a measurement; the last small ones of a plan are kept with it, for whoever asks again."""
+    kept: tuple[bytes, Answered] | None = plan.__dict__.get("_answered")
+    if kept is None or kept[0] != measurement:
+        kept = measurement, answered(plan, from_bytes(measurement, plan))
+        if len(measurement) <= LARGEST_KEPT:
+            plan.__dict__["_answered"] = kept
+    return kept[1]
 
 
 def sealed_part(data: Mapping[str, Any]) -> str:

@@ -7,5 +7,7 @@ Reading order:
 * problems — every refusal as one JSON document
 * metrics — logs and counts without data
 * cookies — what a browser brings back
+* rates — how often each caller may come
+* heads — the first lines of a request come in time
 * guard — limits before a request is read: size, time, rate, how many at once
 """

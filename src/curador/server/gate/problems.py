@@ -24,13 +24,15 @@ Refusal = Callable[[MutableMapping[str, Any], CuradorError, Mapping[str, str]], 
 
 MEDIA = "application/problem+json"
 
+UNAVAILABLE = 503
+
 _STATUS: tuple[tuple[type[CuradorError], int], ...] = (
     (NotAllowed, 403),
     (BudgetExceeded, 402),
     (EngineFailed, 500),
-    (LedgerFailed, 503),
-    (LedgerBroken, 503),
-    (CollectorFailed, 503),
+    (LedgerFailed, UNAVAILABLE),
+    (LedgerBroken, UNAVAILABLE),
+    (CollectorFailed, UNAVAILABLE),
     (MessageRefused, 422),
     (CuradorError, 422),
 )
@@ -57,12 +59,19 @@ def status_of(error: CuradorError) -> int:
 
 
 def problem(error: CuradorError, request_id: str, headers: Mapping[str, str] | None = None) -> JSONResponse:
-    """A refusal as a response."""
-    status = status_of(error)
+    """A refusal as a response; of a store that fails, constant words: where it is and why it fails is its holder's."""
+    status, kind = status_of(error), type(error).__name__
+    if status == UNAVAILABLE:
+        error = CuradorError(
+            "What keeps the charges or the reports is not available now.",
+            fix="Try again later; if it stays so, tell the curator.",
+            cost=error.cost,
+            code=error.code or _named(type(error)),
+        )
     code = error.code or _named(type(error))
     body = {
         "type": f"urn:curador:{code}",
-        "title": type(error).__name__,
+        "title": kind,
         "status": status,
         "detail": error.what,
         "code": code,

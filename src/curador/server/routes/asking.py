@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Response
 
-from curador import Plan, Publication, Release, within
+from curador import Explanation, Plan, Publication, Release, within
+from curador.curator.purchase import Request
 from curador.curator.table import Asked, question_from
 from curador.errors import NotPromised, QuestionRefused
 from curador.server.access.auth import Caller
@@ -65,16 +67,39 @@ def remaining(serving: Service, caller: Caller) -> dict[str, Any]:
     return {b.scope: b.remaining.to_json() for b in found}
 
 
+class Written:
+    """Explanations as JSON, kept while their plan is: what they say follows from it, and from no data."""
+
+    def __init__(self) -> None:
+        self._kept: dict[tuple[int, str, str], tuple[Plan, str]] = {}
+
+    def of(self, found: Explanation) -> str:
+        key = id(found.plan), found.language, repr(found.shared)
+        kept = self._kept.pop(key, None)
+        if kept is None or kept[0] is not found.plan:
+            kept = found.plan, json.dumps({**found.to_dict(), "text": str(found)}, allow_nan=False)
+        if len(kept[1]) <= LONGEST_KEPT:
+            self._kept[key] = kept  # the newest last
+        while len(self._kept) > MOST_KEPT:
+            self._kept.pop(next(iter(self._kept)), None)
+        return kept[1]
+
+
+WRITTEN = Written()
+MOST_KEPT, LONGEST_KEPT = 64, 100_000
+
+
 @router.post("/explain")
 async def explain(body: QuestionBody, serving: Serving, caller: Buyer) -> dict[str, Any]:
     """What an answer would cost and how wrong it would be: free, and the same whatever the data is."""
 
-    def made() -> dict[str, Any]:
+    def made() -> Any:
         found = serving.curator.explain(
             _question(asked(body)), **_price(body), analyst=caller.who, language=body.language
         )
         _few_groups(serving, found.plan)
-        return {**found.to_dict(), "text": str(found), "remaining": remaining(serving, caller)}
+        left = json.dumps(remaining(serving, caller))
+        return Response(f'{WRITTEN.of(found)[:-1]}, "remaining": {left}}}', media_type="application/json")
 
     return await serving.work(made)
 
@@ -101,9 +126,9 @@ async def ask(body: AskBody, serving: Serving, caller: Buyer) -> dict[str, Any]:
     """
 
     def made() -> dict[str, Any]:
-        question, price = _question(asked(body)), _price(body)
-        _few_groups(serving, serving.curator.plan(question, **price))
-        found = serving.curator.ask(question, **price, **_terms(body, caller), language=body.language)
+        plan = serving.curator.plan(_question(asked(body)), **_price(body))
+        _few_groups(serving, plan)
+        found = serving.curator.release(plan, Request(**_terms(body, caller)), language=body.language)
         return shown(found, serving, caller)
 
     return await serving.paid(made)
