@@ -15,12 +15,13 @@ from fastapi.routing import APIRoute
 from starlette.exceptions import HTTPException
 
 from curador import Curator, __version__
-from curador.errors import CuradorError, InvalidParameter
+from curador.errors import CuradorError
 from curador.server.description import described
 from curador.server.gate.clock import TickClock
 from curador.server.gate.guard import App, Guard
 from curador.server.gate.metrics import Metrics
-from curador.server.gate.problems import problem, refused
+from curador.server.gate.problems import problem
+from curador.server.gate.refusals import malformed, refused
 from curador.server.gate.settings import Settings
 from curador.server.routes import asking, collect, health, ledgers, people, releases, tables
 from curador.server.service import Service
@@ -81,10 +82,7 @@ async def _refused(request: Request, error: Exception) -> JSONResponse:
 async def _malformed(request: Request, error: Exception) -> JSONResponse:
     """Where a body is wrong, without quoting it."""
     assert isinstance(error, RequestValidationError)
-    places = [f"{'.'.join(str(x) for x in found['loc'][1:])}: {found['type']}" for found in error.errors()[:5]]
-    what = f"The request is not as described ({'; '.join(places)})."
-    said = InvalidParameter(what, fix=f"See {OPENAPI}.", code="malformed")
-    return problem(said, _name(request))
+    return problem(malformed(error.errors(), f"See {OPENAPI}.", 1), _name(request))
 
 
 async def _no_route(request: Request, error: Exception) -> JSONResponse:

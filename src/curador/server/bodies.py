@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from curador import within
 from curador.errors import InvalidParameter
 
 Amount = int | float | Annotated[str, Field(max_length=60)]
@@ -36,21 +37,48 @@ class LimitsBody(Body):
     rows: Annotated[int, Field(ge=1)] = 1
 
 
-class QuestionBody(Body):
+class PriceBody(Body):
+    """What to pay: epsilon (with delta), or rho, or the error that is wanted."""
+
+    epsilon: Annotated[Amount | None, Field(description="What to pay: the privacy loss of the whole question.")] = None
+    delta: Annotated[Amount | None, Field(description="The delta beside epsilon or rho, where one is needed.")] = None
+    rho: Annotated[Amount | None, Field(description="Zero-concentrated privacy, instead of epsilon.")] = None
+    accuracy: Annotated[
+        WantedBody | None, Field(description="The error that is wanted, instead of epsilon: the least that reaches it.")
+    ] = None
+    confidence: Annotated[float, Field(description="How often intervals hold the true value.")] = 0.95
+    rows: Annotated[
+        int | None, Field(ge=1, description="How many rows are behind each number, if you know: for the error.")
+    ] = None
+    contribution: Annotated[LimitsBody | None, Field(description="How much of one unit counts.")] = None
+
+    def price(self) -> dict[str, Any]:
+        """The keywords of ``Curator.plan``."""
+        limit = self.contribution
+        kept: Any = None if limit is None else limit.rows if limit.groups is None else (limit.groups, limit.rows)
+        return {
+            "epsilon": self.epsilon,
+            "delta": self.delta,
+            "rho": self.rho,
+            "accuracy": wanted(self.accuracy),
+            "confidence": self.confidence,
+            "rows": self.rows,
+            "contribution": kept,
+        }
+
+
+class QuestionBody(PriceBody):
     """What is asked, as SQL or as a question that the Python client built, and at what price."""
 
     sql: Annotated[str, Field(max_length=20_000)] | None = None
     question: dict[str, Any] | None = None
-    epsilon: Amount | None = None
-    delta: Amount | None = None
-    rho: Amount | None = None
-    accuracy: WantedBody | None = None
     noise: Literal["laplace", "gaussian"] | None = None
     weights: dict[Name, Amount] | None = None
-    confidence: float = 0.95
-    rows: Annotated[int, Field(ge=1)] | None = None
-    contribution: LimitsBody | None = None
     language: Language | None = None
+
+    def price(self) -> dict[str, Any]:
+        """The keywords of ``Curator.plan``."""
+        return {**super().price(), "noise": self.noise, "weights": self.weights}
 
 
 class TermsBody(Body):
@@ -125,6 +153,13 @@ class ExchangeBody(Body):
 class PrepareBody(Body):
     table: Name
     group_by: Annotated[list[Name], Field(max_length=20)] = []
+
+
+def wanted(accuracy: WantedBody | None) -> Any:
+    """A wanted accuracy as a curator takes it."""
+    if accuracy is None:
+        return None
+    return within(accuracy.error, accuracy.confidence, accuracy.output, unit=accuracy.unit)
 
 
 def asked(body: QuestionBody) -> str | dict[str, Any]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from fastapi.responses import JSONResponse
 
@@ -12,12 +11,12 @@ from curador.errors import (
     CollectorFailed,
     CuradorError,
     EngineFailed,
-    InvalidParameter,
     LedgerBroken,
     LedgerFailed,
     MessageRefused,
     NotAllowed,
 )
+from curador.server.gate.refusals import code_of, plain
 
 MEDIA = "application/problem+json"
 
@@ -45,8 +44,6 @@ _BY_CODE = {
     "server-failed": 500,
 }
 
-PLAIN = (str, int, float, bool, type(None))
-
 
 def status_of(error: CuradorError) -> int:
     """The status of a refusal: by its code where that says more than its class."""
@@ -56,7 +53,7 @@ def status_of(error: CuradorError) -> int:
 def problem(error: CuradorError, request_id: str, headers: Mapping[str, str] | None = None) -> JSONResponse:
     """A refusal as a response."""
     status = status_of(error)
-    code = error.code or _named(type(error))
+    code = code_of(error)
     body = {
         "type": f"urn:curador:{code}",
         "title": type(error).__name__,
@@ -65,30 +62,7 @@ def problem(error: CuradorError, request_id: str, headers: Mapping[str, str] | N
         "code": code,
         "fix": error.fix,
         "cost": error.cost,
-        "facts": {name: _plain(value) for name, value in error.facts.items()},
+        "facts": {name: plain(value) for name, value in error.facts.items()},
         "request": request_id,
     }
     return JSONResponse(body, status_code=status, headers=dict(headers or {}), media_type=MEDIA)
-
-
-def refused(what: str, fix: str, code: str) -> CuradorError:
-    """A refusal by the server itself; it never costs anything."""
-    return InvalidParameter(what, fix=fix, code=code)
-
-
-def not_found() -> CuradorError:
-    """The same for what is not there and for what is not yours."""
-    return refused("There is nothing here that you may see.", "Check the address.", "not-found")
-
-
-def _named(kind: type[CuradorError]) -> str:
-    """``QuestionRefused`` is question-refused."""
-    return "".join(f"-{c.lower()}" if c.isupper() else c for c in kind.__name__).lstrip("-")
-
-
-def _plain(value: object) -> Any:
-    if isinstance(value, PLAIN):
-        return value
-    if isinstance(value, Mapping):
-        return {str(name): _plain(x) for name, x in value.items()}
-    return [_plain(x) for x in value] if isinstance(value, list | tuple) else str(value)

@@ -7,11 +7,12 @@ from typing import Any
 
 from fastapi import APIRouter
 
-from curador import Plan, Publication, Release, within
+from curador import Publication, Release
 from curador.curator.table import Asked, question_from
-from curador.errors import NotPromised, QuestionRefused
+from curador.errors import NotPromised
 from curador.server.access.auth import Caller
-from curador.server.bodies import Amount, AskBody, BatchBody, PublishBody, QuestionBody, TermsBody, WantedBody, asked
+from curador.server.bodies import Amount, AskBody, BatchBody, PublishBody, QuestionBody, TermsBody, asked, wanted
+from curador.server.gate.refusals import refuse_many_groups
 from curador.server.service import Buyer, Service, Serving
 
 router = APIRouter(prefix="/v1", tags=["asking"])
@@ -21,41 +22,9 @@ def _question(given: str | Mapping[str, Any]) -> Asked:
     return given if isinstance(given, str) else question_from(given)
 
 
-def _within(wanted: WantedBody | None) -> Any:
-    if wanted is None:
-        return None
-    return within(wanted.error, wanted.confidence, wanted.output, unit=wanted.unit)
-
-
-def _price(body: QuestionBody) -> dict[str, Any]:
-    limit = body.contribution
-    kept: Any = None if limit is None else limit.rows if limit.groups is None else (limit.groups, limit.rows)
-    return {
-        "epsilon": body.epsilon,
-        "delta": body.delta,
-        "rho": body.rho,
-        "accuracy": _within(body.accuracy),
-        "noise": body.noise,
-        "weights": body.weights,
-        "confidence": body.confidence,
-        "rows": body.rows,
-        "contribution": kept,
-    }
-
-
 def _terms(body: TermsBody, caller: Caller) -> dict[str, Any]:
     buyer = {"because": body.because, "override": body.override, "analyst": caller.who}
     return {**buyer, "key": body.key, "fresh": body.fresh}
-
-
-def _few_groups(serving: Service, plan: Plan) -> None:
-    keys = plan.checked.keys
-    if keys is not None and len(keys) > serving.settings.groups:
-        raise QuestionRefused(
-            f"The answer has {len(keys):,} groups; the most here is {serving.settings.groups:,}.",
-            fix="Group by less.",
-            code="too-many-groups",
-        )
 
 
 def remaining(serving: Service, caller: Caller) -> dict[str, Any]:
@@ -71,9 +40,9 @@ async def explain(body: QuestionBody, serving: Serving, caller: Buyer) -> dict[s
 
     def made() -> dict[str, Any]:
         found = serving.curator.explain(
-            _question(asked(body)), **_price(body), analyst=caller.who, language=body.language
+            _question(asked(body)), **body.price(), analyst=caller.who, language=body.language
         )
-        _few_groups(serving, found.plan)
+        refuse_many_groups(found.plan, serving.settings.groups)
         return {**found.to_dict(), "text": str(found), "remaining": remaining(serving, caller)}
 
     return await serving.work(made)
@@ -84,7 +53,7 @@ async def how_many(body: QuestionBody, serving: Serving, caller: Buyer) -> dict[
     """How many such answers still fit into the caller's budget; null where they cost nothing."""
 
     def made() -> int | None:
-        price = {name: x for name, x in _price(body).items() if name not in ("noise", "weights", "confidence")}
+        price = {name: x for name, x in body.price().items() if name not in ("noise", "weights", "confidence")}
         try:
             return serving.curator.how_many(_question(asked(body)), **price, analyst=caller.who)
         except NotPromised:
@@ -101,8 +70,8 @@ async def ask(body: AskBody, serving: Serving, caller: Buyer) -> dict[str, Any]:
     """
 
     def made() -> dict[str, Any]:
-        question, price = _question(asked(body)), _price(body)
-        _few_groups(serving, serving.curator.plan(question, **price))
+        question, price = _question(asked(body)), body.price()
+        refuse_many_groups(serving.curator.plan(question, **price), serving.settings.groups)
         found = serving.curator.ask(question, **price, **_terms(body, caller), language=body.language)
         return shown(found, serving, caller)
 
@@ -115,7 +84,7 @@ def shown(found: Release | Publication, serving: Service, caller: Caller) -> dic
 
 
 def _batch(serving: Service, body: BatchBody, words: Mapping[str, Any] | None = None) -> Any:
-    accuracies = {name: _within(wanted) for name, wanted in (body.accuracies or {}).items()}
+    accuracies = {name: wanted(one) for name, one in (body.accuracies or {}).items()}
     weights: Mapping[str, Amount] | None = body.weights
     return serving.curator.batch(
         {name: _question(given) for name, given in body.questions.items()},
@@ -150,7 +119,7 @@ async def publish(body: PublishBody, serving: Serving, caller: Buyer) -> dict[st
     def made() -> dict[str, Any]:
         batch = _batch(serving, body)
         for plan in batch.plans.values():
-            _few_groups(serving, plan)
+            refuse_many_groups(plan, serving.settings.groups)
         found = serving.curator.publish(batch, **_terms(body, caller), language=body.language)
         return shown(found, serving, caller)
 

@@ -6,27 +6,11 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
 
-from curador import Charge
 from curador.server.bodies import PrepareBody
 from curador.server.service import Holder, Member, Overseer, Serving
+from curador.server.shown import charge
 
 router = APIRouter(prefix="/v1", tags=["ledger"])
-
-
-def charge(found: Charge) -> dict[str, Any]:
-    """A charge as plain values."""
-    return {
-        "id": found.id,
-        "at": found.at,
-        "scopes": list(found.scopes),
-        "receiver": found.receiver,
-        "guarantee": None if found.guarantee is None else found.guarantee.to_json(),
-        "event": found.event.to_json(),
-        "asked": found.asked,
-        "because": found.note.get("because", ""),
-        "settled": found.settled,
-        "repeated": found.repeated,
-    }
 
 
 @router.get("/history")

@@ -10,9 +10,9 @@ from curador import Access, Curator, Publication, Release
 from curador.curator.releases.recall import recall
 from curador.server.access.auth import digest, give
 from curador.server.bodies import Body
-from curador.server.gate.problems import not_found
-from curador.server.routes.ledgers import charge
+from curador.server.gate.refusals import not_found
 from curador.server.service import Anyone, Holder, Member, Serving
+from curador.server.shown import charge
 
 router = APIRouter(prefix="/v1", tags=["releases"])
 
