@@ -37,6 +37,7 @@ MATRIX: dict[tuple[str, str], tuple[set[str | None], dict[str, Any] | None]] = {
     ("POST", "/v1/releases/{id}/link"): ({"curator"}, {}),
     ("GET", "/v1/public"): ({*MEMBERS, "reader"}, None),
     ("GET", "/v1/public/{link}"): (EVERYBODY, None),
+    ("GET", "/v1/me"): ({*MEMBERS, "reader"}, None),
     ("GET", "/v1/budget"): (MEMBERS, None),
     ("POST", "/v1/grants"): ({"curator"}, {"scope": "new", "epsilon": "0.1"}),
     ("POST", "/v1/revocations"): ({"curator"}, {"scope": "bea"}),

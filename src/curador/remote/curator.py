@@ -192,6 +192,11 @@ class RemoteCurator:
         found = self._connection.post("/v1/how-many", {**_asked(question, self.tables), **price}, again=True)["fits"]
         return None if found is None else int(found)
 
+    def who(self) -> str | None:
+        """The analyst whose token this is; None for another role."""
+        found = self._connection.get("/v1/me")["analyst"]
+        return None if found is None else str(found)
+
     def budget(self) -> RemoteBalance:
         """The budget of this token: spent and remaining."""
         return self.budgets()[0]

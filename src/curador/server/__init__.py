@@ -7,9 +7,11 @@ Reading order:
 * gate — limits, the clock, refusals, logs without data
 * service — what routes share: the curator, who may call, work in threads
 * bodies — what requests may say
+* shown — charges and balances as plain values
 * routes — what may be done, by whom
 * description — the OpenAPI description
 * app — all of it together
 * run — `curador serve`
+* agents — the same for AI agents, over the Model Context Protocol
 * loopback — an application served from a thread, for attacks and tests
 """

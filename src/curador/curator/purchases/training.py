@@ -116,6 +116,11 @@ class TrainingRun:
         """None where it reads a public table of a database, as for questions: nothing tells its content apart."""
         if any(isinstance(self.declared[name].source, EngineTable) for name in self.reads - set(self.tables)):
             return None
+        return self.asked_code
+
+    @property
+    def asked_code(self) -> str:
+        """A digest of what is learned, by which the same request is known again under its key."""
         read = {name: declared(self.declared[name]) for name in sorted(self.reads)}
         return digest({"training": self.learner.code, "records": self.records.code, "tables": read})
 
