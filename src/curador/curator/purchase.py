@@ -45,7 +45,7 @@ _NUMBERS = count(1)
 Registered = Mapping[str, Registration]
 """The tables of a purchase, and what they stand for in the ledger."""
 
-REPEATED = ("text", "purchase", "because", "override", "receiver", "measures")
+REPEATED = ("text", "recipe", "purchase", "because", "override", "receiver", "measures")
 """What is noted of an answer that another receiver has bought before."""
 
 

@@ -5,6 +5,7 @@ Reading order:
 * requirement — refuses to load without FastAPI
 * access — who a caller is
 * gate — limits, the clock, refusals, logs without data
+* jobs — work that takes longer than a request waits
 * service — what routes share: the curator, who may call, work in threads
 * bodies — what requests may say
 * shown — charges and balances as plain values

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from anyio import CapacityLimiter
@@ -20,20 +22,32 @@ from curador.server.description import described
 from curador.server.gate.clock import TickClock
 from curador.server.gate.guard import App, Guard
 from curador.server.gate.metrics import Metrics
-from curador.server.gate.problems import problem
-from curador.server.gate.refusals import malformed, refused
+from curador.server.gate.problems import document, problem
+from curador.server.gate.refusals import malformed, refused, unforeseen
 from curador.server.gate.settings import Settings
-from curador.server.routes import asking, collect, health, ledgers, people, releases, tables
+from curador.server.jobs.records import JobRecords
+from curador.server.jobs.runner import JobRunner
+from curador.server.routes import asking, audits, collect, health, jobs, ledgers, models, people, releases, tables
 from curador.server.service import Service
 
 OPENAPI = "/v1/openapi.json"
 
-ROUTERS = tuple(part.router for part in (health, tables, asking, releases, people, ledgers, collect))
+JOBS_AT_ONCE = 2
+"""Jobs that run at a time in a process."""
+
+ROUTERS = tuple(
+    part.router for part in (health, tables, asking, releases, models, people, ledgers, audits, jobs, collect)
+)
 ROUTES = [route for router in ROUTERS for route in router.routes if isinstance(route, APIRoute)]
 
 
-def make_app(open_curator: Callable[[], Curator], settings: Settings | None = None) -> FastAPI:
-    """The server of a curator, which is opened when the server starts and closed when it stops."""
+def make_app(
+    open_curator: Callable[[], Curator], settings: Settings | None = None, shared: Path | None = None
+) -> FastAPI:
+    """The server of a curator, which is opened when the server starts and closed when it stops.
+
+    ``shared`` is the file by which processes share their jobs; without one they are this process's alone.
+    """
     limits, metrics = settings or Settings(), Metrics()
     service = Service(limits, TickClock(limits.tick), metrics)
 
@@ -41,10 +55,14 @@ def make_app(open_curator: Callable[[], Curator], settings: Settings | None = No
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         service.curator, service.threads = open_curator(), CapacityLimiter(limits.threads)
         service.collected = collect.opened(limits)
-        try:
-            yield
-        finally:
-            service.curator.close()
+        with TemporaryDirectory(prefix="curador-jobs-") as folder:
+            kept = job_records(shared or Path(folder) / "jobs", limits)
+            service.jobs = JobRunner(kept, service.clock, JOBS_AT_ONCE)
+            try:
+                yield
+            finally:
+                service.jobs.close()
+                service.curator.close()
 
     app = FastAPI(
         title="Curador", version=__version__, openapi_url=OPENAPI, docs_url=None, redoc_url=None, lifespan=lifespan
@@ -58,6 +76,12 @@ def make_app(open_curator: Callable[[], Curator], settings: Settings | None = No
     app.add_exception_handler(HTTPException, _no_route)
     app.add_middleware(_Guarded, make=lambda inner: Guard(inner, lambda: service.curator.ledger, limits, metrics))
     return app
+
+
+def job_records(path: Path, settings: Settings) -> JobRecords:
+    """The jobs in a file; refused where it cannot be written."""
+    ended = {"error": document(unforeseen(), "")}
+    return JobRecords(path, most=settings.jobs, each=settings.at_once, stopped=ended)
 
 
 class _Guarded:

@@ -116,6 +116,45 @@ class PublishBody(BatchBody, TermsBody):
     title: Annotated[str, Field(max_length=200)] = ""
 
 
+class RecipeBody(Body):
+    """A model to be learned: which, from what, and with what guarantee (in its settings, such as epsilon and delta)."""
+
+    model: Name
+    table: Name
+    features: (
+        Annotated[list[Name], Field(min_length=1, max_length=1000)]
+        | Annotated[dict[Name, Annotated[str, Field(max_length=2000)]], Field(min_length=1, max_length=1000)]
+    )
+    label: Name | None = None
+    where: Annotated[str, Field(max_length=20_000)] | None = None
+    rows_per_unit: Annotated[int, Field(ge=1)] | None = None
+    settings: dict[Name, Any] = {}
+
+
+class FitBody(RecipeBody, TermsBody):
+    """A model to pay for."""
+
+
+class ScoreBody(TermsBody):
+    """How often a model that was bought is right: on the rows it was learned from, or on those of another table."""
+
+    model: Annotated[str, Field(max_length=20, pattern="^[0-9]+$", description="The charge that bought the model.")]
+    epsilon: Amount
+    table: Name | None = None
+    where: Annotated[str, Field(max_length=20_000)] | None = None
+
+
+class MechanismBody(Body):
+    """A mechanism of curador to be tested: no data is read."""
+
+    kind: Name
+    epsilon: Amount = 1
+    delta: Amount | None = None
+    sensitivity: Annotated[int, Field(ge=1, le=1000)] = 1
+    runs: Annotated[int, Field(ge=200, le=1_000_000)] = 30_000
+    confidence: Annotated[float, Field(gt=0.5, lt=1)] = 0.999
+
+
 class GrantBody(Body):
     """An amount by which a budget is raised, or a new analyst's budget."""
 

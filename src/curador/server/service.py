@@ -15,6 +15,7 @@ from curador.server.access.auth import Caller, unknown_token, wrong_role
 from curador.server.gate.clock import TickClock
 from curador.server.gate.metrics import Metrics
 from curador.server.gate.settings import Settings
+from curador.server.jobs.runner import JobRunner
 
 T = TypeVar("T")
 
@@ -29,6 +30,7 @@ class Service:
     curator: Curator = field(init=False)
     collected: dict[str, Any] = field(init=False)
     threads: CapacityLimiter = field(init=False)
+    jobs: JobRunner = field(init=False)
 
     async def work(self, task: Callable[[], T]) -> T:
         """Do something in a thread; what a client that has gone away began is done to its end."""
@@ -40,6 +42,12 @@ class Service:
             return await self.work(task)
         finally:
             await self.clock.leave()
+
+    async def settled(self, caller: Caller, task: Callable[[], T]) -> T:
+        """Read what tells whether an analyst's own purchase was answered: as it was at a tick, and not in between."""
+        if caller.role == "analyst":
+            await self.clock.leave()
+        return await self.work(task)
 
 
 def service(request: Request) -> Service:

@@ -101,7 +101,7 @@ async def converse(client: Client) -> None:
 
 def values(found: CallToolResult) -> dict[str, Any]:
     assert found.structured_content is not None
-    return found.structured_content
+    return dict(found.structured_content)
 
 
 def seen_by_the_curator(curator: Curator) -> None:

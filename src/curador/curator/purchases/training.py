@@ -73,6 +73,7 @@ class TrainingRun:
     records: Records
     learner: Learner
     text: str = field(default="", compare=False)
+    recipe: Mapping[str, object] = field(default_factory=dict, compare=False)  # kept with its charge, to be read again
 
     @property
     def tables(self) -> tuple[str, ...]:
@@ -134,7 +135,8 @@ class TrainingRun:
 
     @property
     def note(self) -> Mapping[str, object]:
-        return {"training": coded(self.learner.code), "text": self.text}
+        found: dict[str, object] = {"training": coded(self.learner.code), "text": self.text}
+        return {**found, "recipe": dict(self.recipe)} if self.recipe else found
 
     def explain(self, language: str = "en") -> str:
         """What it would do and cost, in words: free, and the same whatever the data is."""

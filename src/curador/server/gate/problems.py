@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from fastapi.responses import JSONResponse
 
@@ -50,14 +51,13 @@ def status_of(error: CuradorError) -> int:
     return _BY_CODE.get(error.code) or next(status for kind, status in _STATUS if isinstance(error, kind))
 
 
-def problem(error: CuradorError, request_id: str, headers: Mapping[str, str] | None = None) -> JSONResponse:
-    """A refusal as a response."""
-    status = status_of(error)
+def document(error: CuradorError, request_id: str) -> dict[str, Any]:
+    """A refusal as plain values."""
     code = code_of(error)
-    body = {
+    return {
         "type": f"urn:curador:{code}",
         "title": type(error).__name__,
-        "status": status,
+        "status": status_of(error),
         "detail": error.what,
         "code": code,
         "fix": error.fix,
@@ -65,4 +65,9 @@ def problem(error: CuradorError, request_id: str, headers: Mapping[str, str] | N
         "facts": {name: plain(value) for name, value in error.facts.items()},
         "request": request_id,
     }
-    return JSONResponse(body, status_code=status, headers=dict(headers or {}), media_type=MEDIA)
+
+
+def problem(error: CuradorError, request_id: str, headers: Mapping[str, str] | None = None) -> JSONResponse:
+    """A refusal as a response."""
+    body = document(error, request_id)
+    return JSONResponse(body, status_code=body["status"], headers=dict(headers or {}), media_type=MEDIA)

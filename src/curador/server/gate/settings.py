@@ -34,6 +34,7 @@ class Settings:
     * ``per_token`` and ``per_address``: requests a minute; ``at_once``: requests of one token that run at a time;
     * ``threads``: questions that run at a time in a process;
     * ``groups``: groups of one answer at most;
+    * ``jobs``: jobs that are not done yet, of all callers together; one caller has at most ``at_once`` of them;
     * ``collect``: the folders of collectors by the name under which devices send to them;
     * ``origins``: web pages that may send local reports;
     * ``statistics``: whether counts of requests can be read by curators and auditors.
@@ -47,6 +48,7 @@ class Settings:
     at_once: int = 4
     threads: int = 8
     groups: int = 100_000
+    jobs: int = 20
     collect: Mapping[str, Path] = field(default_factory=dict)
     origins: tuple[str, ...] = ()
     statistics: bool = True
