@@ -286,6 +286,8 @@ class Buyer:
             "because": request.because,
             "override": request.override,
         }
+        if request.fresh and purchase.identity is not None:
+            note["fresh"] = fingerprint(purchase, held)  # by which it is shown again, and never sold again
         if purchase.ran != purchase.event:
             note["ran"] = purchase.ran.to_json()  # charged otherwise; kept for better accountants
         note["receiver"] = who

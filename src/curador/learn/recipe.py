@@ -18,16 +18,16 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from curador.curator.curator import Curator
-from curador.curator.purchase import fingerprint
 from curador.curator.purchases.training import TrainingRun
-from curador.curator.releases.recall import bought_by, not_recalled
+from curador.curator.releases.recall import bought_by, is_what_was_bought, not_recalled
 from curador.curator.table import CuratorTable
-from curador.errors import InvalidParameter
+from curador.errors import InvalidParameter, QuestionRefused
 from curador.learn.model import PrivateModel
 
 KNOWN = ("model", "table", "features", "label", "where", "rows_per_unit", "settings")
@@ -120,15 +120,17 @@ class BoughtModel:
 def bought_model(curator: Curator, charge: str, analyst: str | None = None) -> BoughtModel | None:
     """The model that a charge bought, made again from the ledger alone; None if there is none, or it is another's.
 
-    Fails: refused (code ``not-recalled``) where it was not bought by a recipe, or the declarations are others now.
+    Fails: refused (code ``not-recalled``) where its settings or its rows were not plain, or the declarations are others
+        now.  Fitting the same again is free.
     """
     bought = bought_by(curator, charge, analyst)
     if bought is None:
         return None
     stated = bought.charge.note.get("recipe")
     if isinstance(stated, Mapping) and set(stated) <= set(KNOWN):
-        recipe = recipe_from(stated, "recipe")
-        run = recipe.training(curator)
-        if fingerprint(run, curator.scopes.held(run.tables)) == bought.charge.note.get("purchase"):
-            return BoughtModel(recipe, recipe.model.take(run, bought), bought.measurement)
+        with suppress(InvalidParameter, QuestionRefused):  # declared otherwise now
+            recipe = recipe_from(stated, "recipe")
+            run = recipe.training(curator)
+            if is_what_was_bought(curator, run, bought.charge.note):
+                return BoughtModel(recipe, recipe.model.take(run, bought), bought.measurement)
     raise not_recalled(charge)

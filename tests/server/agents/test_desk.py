@@ -115,6 +115,9 @@ def test_only_what_may_read_data_waits_for_the_clock(desk: Desk, monkeypatch: py
             await client.call_tool("ask", ASKED)
             await client.call_tool("ask", {**ASKED, "epsilon": 99})
             assert waited == [3.0, 3.0]
+            await client.call_tool("history", {})
+            await client.call_tool("show_release", {"charge": "1"})
+            assert waited == [3.0] * 4
 
     waited.clear()
     anyio.run(main)

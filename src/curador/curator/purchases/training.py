@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from decimal import Decimal
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
 
 from curador.accounting.events import Event
@@ -356,7 +359,27 @@ class ModelHolder:
         read = records(question, columns, keyed, self.tables)
         shown = ", ".join(name for name in columns if name != label)
         text = f"{type(model).__name__} of {query.table} from {shown}" + (f" to {label}" if label else "")
-        return TrainingRun(read, model.learner(read, label), text)
+        stated = _recipe(model, table, features, label, contribution)
+        return TrainingRun(read, model.learner(read, label), text, stated)
+
+
+def _recipe(
+    model: Model, table: object, features: object, label: str | None, contribution: object
+) -> Mapping[str, object]:
+    """What was asked for in plain values, by which the model is read again; nothing where some of it is not plain."""
+    read = getattr(model, "get_params", None)
+    if read is None or not isinstance(table, str) or not isinstance(contribution, int | None):
+        return {}
+    given = {n: x for n, x in read(deep=False).items() if x is not None and n not in ("curator", "table")}
+    settings = {name: str(x) if isinstance(x, Fraction | Decimal) else x for name, x in given.items()}
+    named = dict(features) if isinstance(features, Mapping) else features
+    stated = {"model": type(model).__name__, "table": table, "features": named, "settings": settings}
+    more = {name: x for name, x in {"label": label, "rows_per_unit": contribution}.items() if x is not None}
+    try:
+        found: dict[str, object] = json.loads(json.dumps({**stated, **more}, allow_nan=False))
+    except (TypeError, ValueError):
+        return {}
+    return found
 
 
 def _columns(query: TableQuery, features: object, label: str | None) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from curador.curator.purchase import Bought, fingerprint
+from curador.curator.purchase import Bought, Purchase, fingerprint
 from curador.curator.purchases.batch import Batch
 from curador.curator.releases.publication import Publication
 from curador.curator.releases.release import Release, bought_remarks, present
@@ -90,11 +90,16 @@ def _plans(curator: Curator, note: Mapping[str, Any]) -> dict[str, Plan] | None:
         try:
             plans = {name: _plan(curator, asked[name], each[name], noise) for name in asked}
             whole: Plan | Batch = plans[""] if set(plans) == {""} else Batch(plans)
-            if fingerprint(whole, curator.scopes.held(whole.tables)) == note.get("purchase"):
+            if is_what_was_bought(curator, whole, note):
                 return plans
         except CuradorError:  # declared otherwise now, or not with this noise
             continue
     return None
+
+
+def is_what_was_bought(curator: Curator, made: Purchase, note: Mapping[str, Any]) -> bool:
+    """Whether a purchase that was made again is the one of this record."""
+    return fingerprint(made, curator.scopes.held(made.tables)) == (note.get("purchase") or note.get("fresh"))
 
 
 def _plan(curator: Curator, asked: Mapping[str, Any], budget: Mapping[str, Any], noise: str | None) -> Plan:

@@ -46,6 +46,8 @@ def agent_server(desk: Desk) -> Server[Any]:
             return called(desk, asked.name, asked.arguments or {}, lambda kind: LOG.error("a tool failed: %s", kind))
 
         tool = TOOLS.get(asked.name)
+        if tool is not None and tool.watches:
+            await desk.clock.leave()
         try:
             found = await run_sync(work, limiter=threads)  # what was begun is done to its end, whoever stops waiting
         finally:

@@ -126,13 +126,18 @@ def _left(desk: Desk) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class AgentTool:
-    """A tool: its name, what an agent is told of it, what it takes and does; ``pays`` if it can cost something."""
+    """A tool: its name, what an agent is told of it, what it takes and does.
+
+    ``pays`` if it can cost something: its answer leaves at a tick.  ``watches`` if it tells whether a purchase was
+    answered: that is read at a tick.
+    """
 
     name: str
     teaches: str
     body: type[Body]
     work: Callable[[Desk, Any], ToolAnswer]
     pays: bool = False
+    watches: bool = False
 
 
 TOOLS = {
@@ -143,8 +148,8 @@ TOOLS = {
         AgentTool("ask", teaching.ASK, AgentAskBody, _ask, pays=True),
         AgentTool("how_many", teaching.FITS, AgentQuestionBody, _fits),
         AgentTool("budget", teaching.BUDGET, NothingBody, _budget),
-        AgentTool("history", teaching.HISTORY, LastBody, _history),
-        AgentTool("show_release", teaching.RELEASE, ChargeBody, _release),
+        AgentTool("history", teaching.HISTORY, LastBody, _history, watches=True),
+        AgentTool("show_release", teaching.RELEASE, ChargeBody, _release, watches=True),
     )
 }
 
