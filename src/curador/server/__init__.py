@@ -12,6 +12,7 @@ Reading order:
 * routes — what may be done, by whom
 * description — the OpenAPI description
 * app — all of it together
+* reference — the page docs/reference/http.md
 * run — `curador serve`
 * agents — the same for AI agents, over the Model Context Protocol
 * loopback — an application served from a thread, for attacks and tests
