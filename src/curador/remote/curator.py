@@ -162,6 +162,12 @@ class RemoteCurator:
         sent: dict[str, Any] = {name: _json(how[name]) for name in how if name not in ("accuracies", "words")}
         if how.get("accuracies"):
             sent["accuracies"] = {name: _wanted(one) for name, one in how["accuracies"].items()}
+        words = how.get("words") or {}
+        if words.get("title"):
+            sent["title"] = words["title"]
+        told = {name: _entry(one) for name, one in words.get("questions", {}).items() if name in questions}
+        if any(told.values()):
+            sent["entries"] = told
         named = {
             name: asked if isinstance(asked, str) else _built(asked, self.tables) for name, asked in questions.items()
         }
@@ -182,10 +188,9 @@ class RemoteCurator:
         language: str | None = None,
     ) -> Publication:
         """Buy a batch for one charge."""
-        if not isinstance(batch, RemoteBatch):
-            raise InvalidParameter("This batch was planned elsewhere.", fix="Make it with this curator's batch().")
+        request = _sent(batch)
         _refuse_elsewhere(analyst)
-        body = {**batch.request, **_terms(because, override, key, fresh, language)}
+        body = {**request, **_terms(because, override, key, fresh, language)}
         found = self._connection.post("/v1/batch", body, again=not fresh)
         made = Publication.from_dict(found)
         set_fields(made, repeated=bool(found["repeated"]))
@@ -253,8 +258,11 @@ class RemoteCurator:
             raise InvalidParameter("The job was cancelled.", fix="Ask again.", code="job-cancelled")
         return dict(job["result"])
 
-    def how_many(self, question: Asked, **how: Any) -> int | None:
-        """How many such answers still fit into the budget; None where they cost nothing."""
+    def how_many(self, question: Asked | Batch, **how: Any) -> int | None:
+        """How many such answers, or batches, still fit into the budget; None where they cost nothing."""
+        if isinstance(question, Batch):
+            found = self._connection.post("/v1/batch/explain", _sent(question), again=True)["fits"]
+            return None if found is None else int(found)
         price = {name: _json(value) for name, value in how.items() if value is not None and name != "accuracy"}
         if how.get("accuracy") is not None:
             price["accuracy"] = _wanted(how["accuracy"])
@@ -314,6 +322,12 @@ def _asked(asked: Asked, tables: Mapping[str, Table]) -> dict[str, Any]:
     return {"sql": asked} if isinstance(asked, str) else {"question": _built(asked, tables)}
 
 
+def _sent(batch: Batch) -> Mapping[str, Any]:
+    if not isinstance(batch, RemoteBatch):
+        raise InvalidParameter("This batch was planned elsewhere.", fix="Make it with this curator's batch().")
+    return batch.request
+
+
 def _json(value: object) -> object:
     """A number, exactly: fractions and decimals as texts."""
     if isinstance(value, Mapping):
@@ -332,6 +346,11 @@ def _settings(model: Model) -> dict[str, object]:
     if any(found.get(name) is not None for name in ("curator", "table")):
         raise InvalidParameter("This model has a curator of its own.", fix="Leave curator and table out of it.")
     return {name: _json(value) for name, value in found.items() if value is not None}
+
+
+def _entry(words: Mapping[str, Any]) -> dict[str, Any]:
+    """What readers are told of a question, but for its SQL, which is sent with it."""
+    return {name: words[name] for name in ("title", "why") if words.get(name)}
 
 
 def _wanted(accuracy: Within) -> dict[str, object]:

@@ -128,6 +128,13 @@ class AskBody(QuestionBody, TermsBody):
     )
 
 
+class EntryBody(Body):
+    """What readers are told of one question of a dashboard."""
+
+    title: Annotated[str, Field(max_length=200)] = ""
+    why: Text = ""
+
+
 class BatchBody(BudgetBody):
     """Several questions, answered together for one charge."""
 
@@ -149,6 +156,10 @@ class BatchBody(BudgetBody):
         Amount | None, Field(description="A delta at which all are charged together, by their loss distribution.")
     ] = None
     adjust: Annotated[bool, Field(description="Whether tables about the same rows are made to agree.")] = True
+    title: Annotated[str, Field(max_length=200, description="Of the whole, for readers: a dashboard has one.")] = ""
+    entries: Annotated[
+        dict[Name, EntryBody] | None, Field(description="For readers: the title of each question, and why it is asked.")
+    ] = None
     language: Language | None = None
 
 
@@ -161,8 +172,6 @@ class PublishBody(BatchBody, TermsBody):
         because="the yearly report",
         key="report-2026-2",
     )
-
-    title: Annotated[str, Field(max_length=200)] = ""
 
 
 class RecipeBody(Body):

@@ -8,6 +8,7 @@ from typing import Any
 from fastapi import APIRouter
 
 from curador import Publication, Release
+from curador.curator.purchases.batch import Batch, stated
 from curador.curator.table import Asked, question_from
 from curador.errors import NotPromised
 from curador.server.access.auth import Caller
@@ -83,7 +84,17 @@ def shown(found: Release | Publication, serving: Service, caller: Caller) -> dic
     return {**found.to_dict(), "repeated": found.repeated, "remaining": remaining(serving, caller)}
 
 
-def _batch(serving: Service, body: BatchBody, words: Mapping[str, Any] | None = None) -> Any:
+def _words(body: BatchBody, because: str) -> dict[str, Any] | None:
+    """What a dashboard tells its readers; None where nothing was written for them."""
+    if not body.title and not body.entries:
+        return None
+    said = {name: one.model_dump() for name, one in (body.entries or {}).items() if name in body.questions}
+    asked = stated(body.questions)["questions"]
+    each = {name: {**said.get(name, {}), **asked.get(name, {})} for name in body.questions}
+    return {"title": body.title, "because": because, "questions": each}
+
+
+def _batch(serving: Service, body: BatchBody, because: str = "") -> Batch:
     accuracies = {name: wanted(one) for name, one in (body.accuracies or {}).items()}
     weights: Mapping[str, Amount] | None = body.weights
     return serving.curator.batch(
@@ -96,7 +107,7 @@ def _batch(serving: Service, body: BatchBody, words: Mapping[str, Any] | None = 
         confidence=body.confidence,
         rows=body.rows,
         tight=body.tight,
-        words=words,
+        words=_words(body, because),
         adjust=body.adjust,
     )
 
@@ -107,7 +118,12 @@ async def explain_batch(body: BatchBody, serving: Serving, caller: Buyer) -> dic
 
     def made() -> dict[str, Any]:
         batch = _batch(serving, body)
-        return {**batch.to_dict(), "text": batch.explain(), "remaining": remaining(serving, caller)}
+        try:
+            fits = serving.curator.how_many(batch, analyst=caller.who)
+        except NotPromised:
+            fits = None
+        told = {**batch.to_dict(), "text": batch.explain(), "fits": fits}
+        return {**told, "remaining": remaining(serving, caller)}
 
     return await serving.work(made)
 
@@ -117,7 +133,7 @@ async def publish(body: PublishBody, serving: Serving, caller: Buyer) -> dict[st
     """Pay for several questions with one charge: all are answered or none."""
 
     def made() -> dict[str, Any]:
-        batch = _batch(serving, body)
+        batch = _batch(serving, body, body.because)
         for plan in batch.plans.values():
             refuse_many_groups(plan, serving.settings.groups)
         found = serving.curator.publish(batch, **_terms(body, caller), language=body.language)
