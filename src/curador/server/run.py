@@ -18,7 +18,7 @@ from curador.server.access.auth import give
 from curador.server.app import job_records, make_app
 from curador.server.gate.settings import Settings
 
-STUDY, LOG = "CURADOR_SERVED_STUDY", "CURADOR_SERVED_LOG"
+STUDY, LOG, WORKERS = "CURADOR_SERVED_STUDY", "CURADOR_SERVED_LOG", "CURADOR_SERVED_WORKERS"
 """Where worker processes find what to open."""
 
 FIRST_DAY = timedelta(days=1)
@@ -41,7 +41,7 @@ def served_app() -> FastAPI:
     """The application of the study that the environment names; each worker process makes its own."""
     study = Path(os.environ[STUDY])
     log = os.environ.get(LOG)
-    settings = Settings.read(read_study(study).server, study.parent)
+    settings = Settings.read(read_study(study).server, study.parent).divided(int(os.environ.get(WORKERS, "1")))
     return make_app(lambda: Curator(study, on_error=ErrorLog(Path(log)) if log else None), settings, job_file(study))
 
 
@@ -71,7 +71,7 @@ def serve(
             fix="Give a certificate and its key; or serve on 127.0.0.1, behind a proxy that has one.",
             code="no-tls",
         )
-    os.environ[STUDY] = str(study.resolve())
+    os.environ[STUDY], os.environ[WORKERS] = str(study.resolve()), str(workers)
     if log is not None:
         os.environ[LOG] = str(log.resolve())
     code = first_code(study)
