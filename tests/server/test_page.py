@@ -30,7 +30,7 @@ def test_the_page_runs(tmp_path: Path) -> None:
         )
         assert done.returncode == 0, (line, done.stderr)
         token = next((word for word in done.stdout.split() if word.startswith("cur_")), token)
-    (program,) = _blocks("python")
+    program = "".join(_blocks("python"))
     with serving(tmp_path / "demo" / "study.toml", tick="10ms", tokens=False) as served:
         names: dict[str, object] = {"url": served.url, "token": token}
         try:
