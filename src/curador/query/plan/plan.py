@@ -135,7 +135,12 @@ class Plan:
         None where it reads a public table of a database, whose content nothing tells apart: it is bought each time.
         """
         live = any(isinstance(self.declared[name].source, EngineTable) for name in self.reads - set(self.tables))
-        return None if live else digest(plan_code(self))
+        return None if live else self.asked_code
+
+    @cached_property
+    def asked_code(self) -> str:
+        """A digest of what is asked, by which the same request is known again under its key."""
+        return digest(plan_code(self))
 
     @cached_property
     def expected(self) -> tuple[Expected, ...]:

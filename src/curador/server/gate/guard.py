@@ -20,8 +20,9 @@ from curador.server.access.auth import Caller, caller, new_request_id
 from curador.server.access.sessions import session
 from curador.server.gate.cookies import session_cookie
 from curador.server.gate.metrics import LOG, Metrics
-from curador.server.gate.problems import Refusal, refused
+from curador.server.gate.problems import Refusal
 from curador.server.gate.rates import Rates
+from curador.server.gate.refusals import refused, unforeseen
 from curador.server.gate.settings import Settings
 
 Message = MutableMapping[str, Any]
@@ -85,7 +86,7 @@ class Guard:
             await self._refusal(scope, error, {"Retry-After": "1"})(scope, receive, headed)
         except Exception as error:  # noqa: BLE001  its text and its frames may quote rows: only its kind is logged
             LOG.error(json.dumps({"request": name, "failed": type(error).__name__}))
-            await self._refusal(scope, _failed(), {})(scope, receive, headed)
+            await self._refusal(scope, unforeseen(), {})(scope, receive, headed)
 
     async def _admitted(self, scope: Scope) -> Caller | None:
         """The caller; None without a token, and refused with one that opens nothing.
@@ -189,16 +190,6 @@ def _given(body: bytes, receive: Receive) -> Receive:
         return messages.pop() if messages else await receive()
 
     return next_message
-
-
-def _failed() -> CuradorError:
-    """One constant error for whatever nobody foresaw."""
-    return CuradorError(
-        "The server could not do this.",
-        fix="Try again later; look at your history before you pay again.",
-        cost="what was charged stays charged",
-        code="server-failed",
-    )
 
 
 def _too_many() -> CuradorError:
