@@ -17,7 +17,7 @@ from curador.server.gate.clock import TickClock
 from curador.server.gate.metrics import LOG
 from curador.server.gate.problems import document
 from curador.server.gate.refusals import not_found, unforeseen
-from curador.server.jobs.records import ServedJob, JobRecords
+from curador.server.jobs.records import JobRecords, ServedJob
 
 Told = Callable[[float], None]
 """Is told the part that is done."""
