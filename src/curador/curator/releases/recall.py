@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from curador.curator.purchase import Bought, fingerprint
@@ -12,7 +13,7 @@ from curador.curator.releases.release import Release, bought_remarks, present
 from curador.errors import CuradorError, InvalidParameter
 from curador.ledger.contract import Charge
 from curador.privacy import guarantee_from_json
-from curador.query.ask.question import Question
+from curador.query.ask.question import Order, Question
 from curador.query.plan.plan import Plan
 
 if TYPE_CHECKING:
@@ -23,8 +24,18 @@ NOISES = (None, "laplace", "gaussian")
 """How the noise may have been chosen; the record of a charge does not say, and its fingerprint does."""
 
 
-def recall(curator: Curator, charge: str, analyst: str | None = None) -> Release | Publication | None:
+def recall(
+    curator: Curator,
+    charge: str,
+    analyst: str | None = None,
+    *,
+    confidence: float = 0.95,
+    language: str | None = None,
+    order: tuple[str, bool] | None = None,
+) -> Release | Publication | None:
     """What a charge bought, presented anew; None if there is no such charge, it has no answer, or is another's.
+
+    ``order`` sorts a single release by one of its columns, downwards if the second is true.
 
     Fails: refused (code ``not-recalled``) where the record does not say how it was planned (its options were unusual,
         or the declarations are others now).  Asking the same again is free.
@@ -36,20 +47,20 @@ def recall(curator: Curator, charge: str, analyst: str | None = None) -> Release
     own = found.receiver == (None if analyst is None else curator.scopes.named(analyst))
     because = str(found.note.get("because", "")) if own or analyst is None else ""
     bought = Bought(measurement, found, True, because)
-    plans = _plans(curator, found.note)
+    shown = language or curator.language
+    plans = _plans(curator, found.note, confidence, order)
     if plans is None:
         raise _not_recalled(charge)
     if set(plans) == {""}:
-        made = present(plans[""], bought, rehearsal=False, language=curator.language)
+        made = present(plans[""], bought, rehearsal=False, language=shown)
         return curator.sealed(made)
     batch = Batch(plans)
     releases = {
-        name: curator.sealed(one)
-        for name, one in batch.presented(bought, rehearsal=False, language=curator.language).items()
+        name: curator.sealed(one) for name, one in batch.presented(bought, rehearsal=False, language=shown).items()
     }
     remarks = bought_remarks(bought, batch.guarantee)
     return curator.sealed(
-        Publication(releases, batch.guarantee, batch.tight, charge, remarks, curator.language, batch.words, True)
+        Publication(releases, batch.guarantee, batch.tight, charge, remarks, shown, batch.words, True)
     )
 
 
@@ -72,7 +83,9 @@ def _all(curator: Curator, analyst: str) -> Iterator[Charge]:
             return
 
 
-def _plans(curator: Curator, note: Mapping[str, Any]) -> dict[str, Plan] | None:
+def _plans(
+    curator: Curator, note: Mapping[str, Any], confidence: float, order: tuple[str, bool] | None
+) -> dict[str, Plan] | None:
     """The plans of a charge, made again; None unless they have the fingerprint that was bought."""
     asked, budgets = note.get("asked"), note.get("budgets")
     if not isinstance(asked, Mapping) or not isinstance(budgets, Mapping):
@@ -82,7 +95,7 @@ def _plans(curator: Curator, note: Mapping[str, Any]) -> dict[str, Plan] | None:
         return None
     for noise in NOISES:
         try:
-            plans = {name: _plan(curator, asked[name], each[name], noise) for name in asked}
+            plans = {name: _plan(curator, _sorted(asked, name, order), each[name], noise, confidence) for name in asked}
             whole: Plan | Batch = plans[""] if set(plans) == {""} else Batch(plans)
             if fingerprint(whole, curator.scopes.held(whole.tables)) == note.get("purchase"):
                 return plans
@@ -91,10 +104,18 @@ def _plans(curator: Curator, note: Mapping[str, Any]) -> dict[str, Plan] | None:
     return None
 
 
-def _plan(curator: Curator, asked: Mapping[str, Any], budget: Mapping[str, Any], noise: str | None) -> Plan:
+def _sorted(asked: Mapping[str, Any], name: str, order: tuple[str, bool] | None) -> Question:
+    """A question, sorted as is wanted now where it was asked alone; that is done to noised answers."""
+    found = Question.from_json(asked[name])
+    if order is None or set(asked) != {""} or order[0] not in found.outputs:
+        return found
+    return replace(found, order_by=(Order(*order),))
+
+
+def _plan(curator: Curator, asked: Question, budget: Mapping[str, Any], noise: str | None, confidence: float) -> Plan:
     paid = guarantee_from_json(budget)
     price = {name: value for name, value in paid.to_json().items() if name in ("epsilon", "delta", "rho")}
-    return curator.plan(Question.from_json(asked), **price, noise=noise)  # type: ignore[arg-type]
+    return curator.plan(asked, **price, noise=noise, confidence=confidence)  # type: ignore[arg-type]
 
 
 def _not_recalled(charge: str) -> InvalidParameter:
