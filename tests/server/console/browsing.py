@@ -96,7 +96,7 @@ def screen(
     finally:
         context.close()
     assert outside == []
-    assert complaints == []
+    assert complaints == [], complaints
 
 
 def _ours(url: str, origin: str) -> bool:

@@ -35,7 +35,7 @@ def _read(name: str) -> Asset:
     return Asset(name, shared + content)
 
 
-ASSETS = {name: _read(name) for name in ("console.css", "console.js", "ask.js", "htmx.min.js", "icon.svg")}
+ASSETS = {name: _read(name) for name in ("console.css", "console.js", "asking.js", "htmx.min.js", "icon.svg")}
 
 
 def address(name: str) -> str:

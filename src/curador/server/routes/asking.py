@@ -164,8 +164,8 @@ REHEARSAL = "a rehearsal on made-up rows"
 
 def rehearse(stage: Curator, body: QuestionBody) -> Release:
     """An answer from made-up tables at the same price: free."""
-    how = {"because": REHEARSAL, "override": True, "language": body.language}
-    return stage.ask(_question(asked(body)), **_price(body), **how)
+    price = _price(body)
+    return stage.ask(_question(asked(body)), **price, because=REHEARSAL, override=True, language=body.language)
 
 
 def rehearse_batch(stage: Curator, body: BatchBody) -> Publication:

@@ -70,3 +70,17 @@ def risk(guarantee: Guarantee, language: str) -> tuple[str, ...]:
 def left(remaining: Mapping[str, Any], language: str) -> tuple[tuple[str, str], ...]:
     """What remains of each budget now."""
     return tuple((scope, guarantee_text(guarantee_from_json(one), language)) for scope, one in remaining.items())
+
+
+def shares(found: Mapping[str, Any], language: str) -> tuple[str, list[tuple[str, str, str]]]:
+    """What several answers together would cost; and of each its name, its own cost and its expected errors."""
+    whole = guarantee_text(guarantee_from_json(found["tight"] or found["guarantee"]), language)
+    each = [
+        (
+            name,
+            guarantee_text(guarantee_from_json(one["guarantee"]), language),
+            "; ".join(f"{output_text(x, language)}: {error_text(x, language)}" for x in one["expected"]),
+        )
+        for name, one in found["questions"].items()
+    ]
+    return whole, each

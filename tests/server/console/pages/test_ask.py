@@ -125,12 +125,12 @@ def test_a_question_by_keyboard_and_by_pointing(
         page.click("summary >> nth=0")
         with page.expect_response("**/ask/read"):
             page.click("button[value=read]")
-        page.wait_for_selector("#measure-0-column")
-        page.wait_for_function("() => document.querySelector('#measure-0-function').value === 'mean'")
+        page.wait_for_selector("#measure-0-function option[value=mean][selected]", state="attached")
         page.select_option("#by-0", "sex")
         with page.expect_response("**/ask/build"):
             page.click("button[value=build]")
-        page.wait_for_function("() => document.querySelector('#sql').value.includes('GROUP BY sex')")
+        page.wait_for_selector("#by-0 option[value=sex][selected]", state="attached")
+        assert "GROUP BY sex" in page.input_value("#sql")
         seen.look(f"ask-built-{language}-{theme}-{width}")
 
 

@@ -29,13 +29,12 @@ from curador.server.console.questions.built import (
 )
 from curador.server.console.questions.code import code_of
 from curador.server.console.questions.pricing import CONFIDENCES, place_of, priced
-from curador.server.console.questions.stage import MOST_GROUPS, rehearsed, rows_of
+from curador.server.console.questions.stage import MOST_GROUPS, drawn, rehearsed, rows_of
 from curador.server.console.visit import Visit, Visiting
 from curador.server.gate.problems import status_of
 from curador.server.routes import asking
 from curador.server.service import Buyer
 from curador.show.report.estimate import estimated
-from curador.show.report.fragments import fragment
 
 router = page_router()
 
@@ -124,7 +123,7 @@ async def rehearsal(visit: Visiting, caller: Buyer) -> Response:
 
 async def _page(visit: Visit, caller: Caller, form: Filled, built: Built | None, status: int = 200) -> Response:
     found = await _estimate(visit, caller, form)
-    drawn = await _rehearsal(visit, caller, form) if form["do"] == "estimate" else {"rehearsal": None, "rows": ""}
+    tried = await _rehearsal(visit, caller, form) if form["do"] == "estimate" else {"rehearsal": None, "rows": ""}
     names = visit.serving.curator.tables
     words = json.dumps(
         {
@@ -148,7 +147,7 @@ async def _page(visit: Visit, caller: Caller, form: Filled, built: Built | None,
     return visit.page(
         "ask.html",
         status,
-        **{**_question(visit, form, built), **found, **drawn},
+        **{**_question(visit, form, built), **found, **tried},
         key=visit.key(),
         words=words,
         confidences=CONFIDENCES,
@@ -205,7 +204,7 @@ async def _rehearsal(visit: Visit, caller: Caller, form: Filled) -> dict[str, An
             return nothing
         rows = rows_of(serving.curator, body.rows)
         made = await serving.work(
-            lambda: rehearsed(serving.curator, rows, lambda stage: fragment(asking.rehearse(stage, body), 20).html)
+            lambda: rehearsed(serving.curator, rows, lambda stage: drawn(asking.rehearse(stage, body), visit.language))
         )
     except CuradorError:
         return nothing

@@ -175,25 +175,23 @@ async def _page(
 
 def _shown(visit: Visit, found: Release | Publication) -> dict[str, Any]:
     """The parts of a release that any page of it shows."""
-    single = isinstance(found, Release)
+    several = found if isinstance(found, Publication) else None
     parts = (
-        [("", found)]
-        if isinstance(found, Release)
-        else [(found.title(name), one) for name, one in found.releases.items()]
+        [("", found)] if isinstance(found, Release) else [(found.title(n), one) for n, one in found.releases.items()]
     )
     protects = list(dict.fromkeys((one.unit, one.neighbors) for _, one in parts))
+    title = "" if several is None else str(several.words.get("title", ""))
+    tight = None if several is None else several.tight
     return {
         "found": found,
-        "single": single,
-        "title": visit.say("releases.one", id=found.charge)
-        if single
-        else found.words.get("title") or visit.say("releases.one", id=found.charge),
-        "parts_shown": [(title, Markup(fragment(one).html)) for title, one in parts],
-        "names": [] if single else list(found.releases),
+        "single": several is None,
+        "title": title or visit.say("releases.one", id=found.charge),
+        "parts_shown": [(heading, Markup(fragment(one).html)) for heading, one in parts],
+        "names": [] if several is None else list(several.releases),
         "columns": list(found.columns) if isinstance(found, Release) else [],
         "confidence": f"{parts[0][1].confidence:g}",
         "notes": list(dict.fromkeys(text for _, one in parts for text in one.notes)),
-        "odds": Markup(odds(found.guarantee, None if single else found.tight, protects, visit.language)),
+        "odds": Markup(odds(found.guarantee, tight, protects, visit.language)),
         "statement": found.statement(),
     }
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from threading import Lock
 from typing import TypeVar
 from weakref import WeakKeyDictionary
 
-from curador import BudgetExceeded, Curator
+from curador import BudgetExceeded, Curator, Release
+from curador.show.report.fragments import fragment
+from curador.show.words.say import say
 
 T = TypeVar("T")
 
@@ -18,6 +20,9 @@ FEWEST_ROWS = 1000
 
 MOST_GROUPS = 2000
 """Groups of an answer that is drawn."""
+
+LISTED = 20
+"""Rows of its table."""
 
 
 @dataclass
@@ -54,3 +59,8 @@ def rehearsed(curator: Curator, rows: int, ask: Callable[[Curator], T]) -> T:
             held.curator.close()
         _STAGES[curator] = fresh = Stage(curator.rehearse(rows=rows), rows)
         return ask(fresh.curator)
+
+
+def drawn(made: Release, language: str) -> str:
+    """A rehearsed answer as HTML: charts and a short table, marked as made up."""
+    return replace(fragment(made, LISTED), label=say("ask.made-up", language)).html

@@ -37,7 +37,7 @@ TEXTS = {
     "comparison": ("Comparison", "Comparación"),
     "value": ("Value", "Valor"),
     "f-count": ("number of rows", "número de filas"),
-    "f-count_distinct": ("number of distinct values", "número de valores distintos"),
+    "f-count-distinct": ("number of distinct values", "número de valores distintos"),
     "f-sum": ("sum", "suma"),
     "f-mean": ("mean", "media"),
     "f-quantiles": ("median", "mediana"),
@@ -134,6 +134,10 @@ TEXTS = {
     "rehearsal-rows": (
         "{n} rows made up from the declarations alone, with noise of the same size. The numbers say nothing about the data.",
         "{n} filas inventadas solo a partir de las declaraciones, con ruido del mismo tamaño. Los números no dicen nada de los datos.",
+    ),
+    "made-up": (
+        "These numbers come from made-up rows. They are about no one, and nothing was spent.",
+        "Estos números vienen de filas inventadas. No son de nadie y no se gastó nada.",
     ),
     "rehearsal-none": (
         "There is nothing to draw: the question cannot be rehearsed on made-up rows, or has too many groups.",
