@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import functools
 import os
 from collections.abc import Generator
 
 import pytest
+import typer.main
+import typer.testing
 
 from tests.real_engines import engine_name, opened, pooled_url, postgres_url, spark_session  # noqa: F401  fixtures
+
+# Commands are made from the functions' signatures once in a process, as for a user, not once for each line of a test.
+typer.main.get_command = typer.testing._get_command = functools.cache(typer.main.get_command)  # type: ignore[attr-defined]
 
 
 class NoSkips:

@@ -16,16 +16,19 @@ import tempfile
 import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import pyarrow as pa
 import pytest
 
-from curador.engines.sql_engine import SqlEngine
-from curador.query.tables.sources import EngineTable, Frame
+if TYPE_CHECKING:  # every pytest that a test starts loads this file, and few need an engine
+    import pyarrow as pa
 
-Opened = Callable[[Mapping[str, pa.Table]], SqlEngine]
+    from curador.engines.sql_engine import SqlEngine
+    from curador.query.tables.sources import EngineTable
+
+Opened = Callable[[Mapping[str, "pa.Table"]], "SqlEngine"]
 """Puts Arrow tables where an engine keeps its own, and opens it on them."""
 
 
@@ -64,35 +67,61 @@ def wait_for(url: str, what: str) -> None:
     pytest.fail(f"{what} did not start within 30 seconds")
 
 
-@pytest.fixture(scope="session")
-def postgres_url() -> Iterator[str]:
-    """The address of a server that is started for this run and removed after it; sockets only, no network."""
+class PostgresServer:
+    """A server of our own, which can be stopped and started again; sockets only, no network."""
+
+    def __init__(self, folder: str, programs: Path) -> None:
+        self._folder, self._programs = folder, programs
+        self._running: subprocess.Popen[bytes] | None = None
+        who = unprivileged()
+        os.chmod(folder, 0o711)
+        if who:
+            os.chown(folder, who["user"], who["group"])
+        self._quiet: dict[str, Any] = {
+            "cwd": "/", "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, **who
+        }  # fmt: skip
+        settings = ["-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8", "--no-sync"]
+        subprocess.run([str(programs / "initdb"), "-D", f"{folder}/data", *settings], check=True, **self._quiet)
+        self.url = f"postgresql://postgres@/postgres?host={folder}"
+
+    def start(self) -> None:
+        options = ["-c", "shared_buffers=64MB", "-c", "fsync=off", "-c", "max_connections=30"]
+        place = ["-D", f"{self._folder}/data", "-k", self._folder, "-h", ""]
+        self._running = subprocess.Popen([str(self._programs / "postgres"), *place, *options], **self._quiet)
+        wait_for(self.url, "the PostgreSQL server")
+
+    def stop(self) -> None:
+        if self._running is not None:
+            self._running.send_signal(signal.SIGINT)  # does not wait for clients
+            self._running.wait(30)
+            self._running = None
+
+
+@contextmanager
+def own_postgres() -> Iterator[PostgresServer]:
+    """A server that is started here, and removed after it."""
     pytest.importorskip("psycopg", reason="psycopg is not installed")
     programs = postgres_programs()
     if programs is None:
         pytest.skip("no PostgreSQL server is installed")
-    who = unprivileged()
     # Not below pytest's own folder: its mode keeps other users out.  Short, because a socket's path has 107 bytes.
     folder = tempfile.mkdtemp(prefix="curador-pg-")
     try:
-        os.chmod(folder, 0o711)
-        if who:
-            os.chown(folder, who["user"], who["group"])
-        data = f"{folder}/data"
-        quiet: dict[str, Any] = {"cwd": "/", "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, **who}
-        settings = ["-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8", "--no-sync"]
-        subprocess.run([str(programs / "initdb"), "-D", data, *settings], check=True, **quiet)
-        options = ["-c", "shared_buffers=64MB", "-c", "fsync=off", "-c", "max_connections=30"]
-        server = subprocess.Popen([str(programs / "postgres"), "-D", data, "-k", folder, "-h", "", *options], **quiet)
+        server = PostgresServer(folder, programs)
         try:
-            url = f"postgresql://postgres@/postgres?host={folder}"
-            wait_for(url, "the PostgreSQL server")
-            yield url
+            server.start()
+            yield server
         finally:
-            server.send_signal(signal.SIGINT)  # does not wait for clients
-            server.wait(30)
+            server.stop()
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture(scope="session")
+def postgres_url() -> Iterator[str]:
+    """The address of a server that is started for this run and removed after it."""
+    with own_postgres() as server:
+        yield server.url
 
 
 @pytest.fixture(scope="session")
@@ -134,24 +163,30 @@ default_pool_size = 1
         shutil.rmtree(folder, ignore_errors=True)
 
 
-_POSTGRES_TYPES: list[tuple[Callable[[pa.DataType], bool], str]] = [
-    (pa.types.is_boolean, "boolean"),
-    (pa.types.is_integer, "bigint"),
-    (pa.types.is_floating, "double precision"),
-    (pa.types.is_decimal, "numeric"),
-    (pa.types.is_string, "text"),
-    (pa.types.is_date, "date"),
-    (pa.types.is_timestamp, "timestamp"),
-]
+_POSTGRES_TYPES = {
+    "boolean": "boolean",
+    "integer": "bigint",
+    "floating": "double precision",
+    "decimal": "numeric",
+    "string": "text",
+    "date": "date",
+    "timestamp": "timestamp",
+}
+"""What PostgreSQL calls Arrow's types."""
 
 
 def to_postgres(url: str, table: pa.Table) -> EngineTable:
     """A new table in the server, with the rows of an Arrow table."""
     import psycopg
+    import pyarrow as pa
     from psycopg import sql
 
+    from curador.query.tables.sources import EngineTable
+
     name = f"t{uuid.uuid4().hex}"
-    kinds = [next(name for test, name in _POSTGRES_TYPES if test(f.type)) for f in table.schema]
+    kinds = [
+        next(k for test, k in _POSTGRES_TYPES.items() if getattr(pa.types, f"is_{test}")(f.type)) for f in table.schema
+    ]
     columns = [
         sql.SQL("{} {}").format(sql.Identifier(f.name), sql.SQL(k)) for f, k in zip(table.schema, kinds, strict=True)
     ]
@@ -237,6 +272,7 @@ def shown(error: Exception) -> None:
 
 def _duckdb(request: pytest.FixtureRequest, tables: Mapping[str, pa.Table]) -> SqlEngine:
     from curador.engines.duckdb.engine import DuckDB
+    from curador.query.tables.sources import Frame
 
     return DuckDB({name: Frame(t) for name, t in tables.items()}, threads=2, on_error=shown)
 
@@ -251,6 +287,7 @@ def _postgres(request: pytest.FixtureRequest, tables: Mapping[str, pa.Table]) ->
 def _spark(request: pytest.FixtureRequest, tables: Mapping[str, pa.Table]) -> SqlEngine:
     session = request.getfixturevalue("spark_session")
     from curador.engines.spark import Spark
+    from curador.query.tables.sources import Frame
 
     return Spark({name: Frame(session.createDataFrame(t)) for name, t in tables.items()}, on_error=shown)
 

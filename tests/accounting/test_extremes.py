@@ -38,6 +38,7 @@ ASKED: list[Any] = [
 MADE: list[Any] = [lambda e: e, lambda e: ev.PoissonSampled(e, "0.5"), lambda e: ev.FixedSizeSampled(e, 1, 10)]
 
 
+@pytest.mark.thin(5)
 @pytest.mark.parametrize(("shape", "numbers"), SHAPES)
 def test_an_event_of_any_size_is_answered_or_refused(shape: Any, numbers: int) -> None:
     made = []

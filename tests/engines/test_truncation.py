@@ -124,6 +124,7 @@ def exceeded(
     return found
 
 
+@pytest.mark.thin(8)
 @pytest.mark.parametrize("name", QUESTIONS)
 def test_neighbours_move_no_further_than_claimed(name: str) -> None:
     """Every unit removed in turn (of rows, a few), and some replaced; the unit 1 has a third of all rows."""
@@ -202,6 +203,7 @@ ADDITIVE = (
 )
 
 
+@pytest.mark.thin(6)
 @pytest.mark.parametrize("name", [n for n, q in QUESTIONS.items() if TABLES[q.table].unit.id is not None])
 def test_a_units_rows_are_chosen_without_looking_at_others(name: str) -> None:
     """Sums over the table are the sums of those over each unit alone."""

@@ -51,6 +51,7 @@ def carried(x: int) -> list[Any]:
     return found
 
 
+@pytest.mark.thin(90)
 @pytest.mark.parametrize("mechanism", REAL, ids=repr)
 @pytest.mark.parametrize("power", [*range(0, 66), 100, 1000])
 def test_a_real_array_is_rounded_once_after_the_noise(mechanism: Any, power: int) -> None:
@@ -70,6 +71,7 @@ def test_the_neighbours_of_the_attack_share_their_answers() -> None:
     assert np.count_nonzero(near != next_to) < 20  # where a sum passes the middle of two doubles: 1 in 1,024
 
 
+@pytest.mark.thin(80)
 @pytest.mark.parametrize("mechanism", INTEGER, ids=repr)
 @pytest.mark.parametrize("power", range(0, 66))
 def test_an_integer_array_is_clamped_and_otherwise_exact(mechanism: Any, power: int) -> None:
@@ -87,6 +89,7 @@ def test_an_integer_array_is_clamped_and_otherwise_exact(mechanism: Any, power: 
     assert np.abs(noised(IntegerLaplace(1, 1000), mixed) - [LARGEST, -LARGEST, 5, LARGEST, -3]).max() == 0
 
 
+@pytest.mark.thin(80)
 @pytest.mark.parametrize("mechanism", REAL[:1] + REAL[2:3] + INTEGER[:1], ids=repr)
 @pytest.mark.parametrize("power", [*range(0, 66), 200])
 def test_a_single_value_is_exact(mechanism: Any, power: int) -> None:
@@ -101,6 +104,7 @@ def test_a_single_value_is_exact(mechanism: Any, power: int) -> None:
 SELECTIONS = (ExponentialMechanism(1, 1), PermuteAndFlip(1, 1), ReportNoisyMax(1, 1))
 
 
+@pytest.mark.thin(80)
 @pytest.mark.parametrize("mechanism", SELECTIONS, ids=lambda m: type(m).__name__)
 @pytest.mark.parametrize("power", range(0, 66))
 def test_scores_that_differ_by_one_differ_by_one_step_of_the_grid(mechanism: Any, power: int) -> None:

@@ -7,7 +7,7 @@ from fractions import Fraction
 import mpmath
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -16,6 +16,7 @@ from curador.errors import InvalidParameter
 from curador.mechanisms.base import AdditiveNoise
 from curador.mechanisms.intervals import SumTest, gaussian_distance, laplace_distance, laplace_tail, repeated_error
 from curador.mechanisms.laws.sums import laplace_sum_error
+from tests.seeded import examples
 
 MISSES = [0.05, 1e-9, 1e-17, 1e-40, 1e-200]
 """Also those that no confidence in doubles leaves: a share of the misses of a confidence near one."""
@@ -156,6 +157,7 @@ def test_many_integer_noises_by_their_convolution(
     assert reach <= (most if 0.9 < confidence < 0.99 and count < 40 else 3) * needed
 
 
+@pytest.mark.thin(4)
 @pytest.mark.parametrize("scales", [[(1.0, 1), (3.0, 1), (0.2, 1)], [(1.0, 5)], [(0.99, 1), (0.01, 30)], [(1.0, 200)]])
 @pytest.mark.parametrize("miss", [0.4, 0.05, 0.002])
 def test_sums_of_laplaces_by_quadrature(scales: list[tuple[float, int]], miss: float) -> None:
@@ -197,7 +199,7 @@ def test_combined_error_covers(x: AdditiveNoise, y: AdditiveNoise) -> None:
     assert (np.abs(off) <= reach).mean() >= confidence - 6 * math.sqrt(0.09 / n)
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(st.floats(0.01, 100), st.floats(0.01, 100), st.floats(-50, 50), st.floats(0.01, 5), st.floats(0.5, 0.999))
 def test_error_is_convex_in_the_ratio(a: float, b: float, ratio: float, gap: float, confidence: float) -> None:
     """What makes a ratio's interval an interval."""
@@ -206,6 +208,7 @@ def test_error_is_convex_in_the_ratio(a: float, b: float, ratio: float, gap: flo
     assert low + high >= 2 * middle * (1 - 1e-8)
 
 
+@pytest.mark.thin(4)
 @pytest.mark.parametrize(
     ("top", "bottom"),
     [

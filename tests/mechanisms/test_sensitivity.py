@@ -133,6 +133,7 @@ def test_count_is_what_search_finds(neighbors: Neighbors, contribution: Contribu
     assert count(neighbors, contribution, cells) == found(lambda _: (Fraction(1),), [0], cells, contribution, neighbors)
 
 
+@pytest.mark.thin(60)
 @both
 @shapes
 @bounds
@@ -143,6 +144,7 @@ def test_bounded_sum_is_what_search_finds(
     assert rule == found(lambda x: (x,), [lo, hi], cells, contribution, neighbors)
 
 
+@pytest.mark.thin(60)
 @both
 @shapes
 @bounds

@@ -196,6 +196,7 @@ def test_laplace_error_of_huge_scales_is_that_of_smaller_ones() -> None:
         assert huge / 2**40 == pytest.approx(small / 2**20, rel=1e-5)
 
 
+@pytest.mark.thin(20)
 @pytest.mark.parametrize("variance", [Fraction(1, 10), Fraction(1, 2), Fraction(1), Fraction(9, 2), Fraction(100)])
 @pytest.mark.parametrize("count", [1, 2, 3, 8])
 @pytest.mark.parametrize("miss", [0.9, 0.05, 1e-5])

@@ -226,6 +226,7 @@ def test_both_ways_to_choose_agree(name: str, shift: float, monkeypatch: pytest.
                 assert choose(g, rate, s, Script(u, 5, 0)) == coins._choose_exactly(g, rate, s, u, Script(5, 0))
 
 
+@pytest.mark.thin(40)
 @pytest.mark.parametrize("side", [-1, 1])
 @pytest.mark.parametrize("k", [*range(30, 70, 3), *range(118, 140), *range(182, 204)])
 def test_a_cut_next_to_a_half(k: int, side: int) -> None:

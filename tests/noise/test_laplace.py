@@ -148,6 +148,7 @@ def near_thresholds(split: _LaplaceSplit, d: int) -> list[int]:
     return sorted({c + s for c in centres for s in range(-2, 3) if 0 <= c + s < 1 << kb})
 
 
+@pytest.mark.thin(72)
 @pytest.mark.parametrize("signed", [True, False])
 @pytest.mark.parametrize("high", [0, 1, 300])
 @pytest.mark.parametrize(

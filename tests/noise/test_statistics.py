@@ -121,6 +121,7 @@ def test_narrow_rounded_gaussian() -> None:
     check_samples(samples, gaussian(2, 0.5), integers(2), 16)
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize(
     ("draw", "law"),
     [

@@ -106,6 +106,7 @@ def test_weights_and_their_rest_are_enclosed(rate: Fraction, stop: float) -> Non
         assert rest <= MP.ldexp(following / (1 - ratio), p) * 1.001 + 10
 
 
+@pytest.mark.thin(14)
 @cases
 @pytest.mark.parametrize("bits", [64, 128, 320])
 def test_every_cut_encloses_the_cumulative_chance(name: str, bits: int) -> None:
@@ -161,6 +162,7 @@ def adversarial(name: str) -> list[int]:
     return sorted(w for w in words | {0, 1, ONES - 2, ONES - 1, ONES} if 0 <= w <= ONES)
 
 
+@pytest.mark.thin(14)
 @cases
 @pytest.mark.parametrize("more", [0, ONES, 0x123456789ABCDEF0])
 def test_draw_on_words_around_every_cut(name: str, more: int) -> None:
@@ -216,6 +218,7 @@ def test_level_3_appends_and_never_redraws() -> None:
         assert script.asked == [64] * 6
 
 
+@pytest.mark.thin(32)
 @pytest.mark.parametrize("side", [-1, 1])
 @pytest.mark.parametrize("k", [*range(40, 70, 3), *range(104, 130), *range(170, 194, 2)])
 def test_a_cut_next_to_a_half(k: int, side: int) -> None:

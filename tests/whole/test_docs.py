@@ -131,9 +131,11 @@ def entries() -> dict[str, str]:
 def test_every_citation_resolves() -> None:
     known, missing = entries().keys(), set()
     for file in [*PROSE, *SOURCES]:
-        texts = [file.read_text()] if file.suffix == ".md" else spoken(file.read_text())
-        if file != Path(__file__):
-            missing |= {f"{file.relative_to(ROOT)}: [{key}]" for text in texts for key in cited(text) - known}
+        text = file.read_text()
+        if file == Path(__file__) or cited(text) <= known:  # what a string or a comment cites stands in the text
+            continue
+        texts = [text] if file.suffix == ".md" else spoken(text)
+        missing |= {f"{file.relative_to(ROOT)}: [{key}]" for text in texts for key in cited(text) - known}
     assert sorted(missing) == []
 
 

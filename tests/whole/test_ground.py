@@ -8,29 +8,38 @@ import subprocess
 import sys
 import tomllib
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
+
+from tests import thin
 
 ROOT = Path(__file__).parents[2]
 
 SKIPS = {
-    "mark": "import pytest\n@pytest.mark.skip(reason='no lamp')\ndef test_a(): pass\n",
-    "call": "import pytest\ndef test_a(): pytest.skip('no lamp')\n",
+    "mark": "import pytest\n@pytest.mark.skip(reason='no lamp')\ndef test_mark(): pass\n",
+    "call": "import pytest\ndef test_call(): pytest.skip('no lamp')\n",
     "module": "import pytest\npytest.skip('no lamp', allow_module_level=True)\n",
     "doctest": "'''\n>>> 1 / 0  # doctest: +SKIP\n'''\n",
 }
 FINE = "import pytest\ndef test_a(): pass\n@pytest.mark.xfail(strict=True)\ndef test_b(): assert False\n"
 
 
+PLUGINS = ("conftest", "real_engines", "seeded", "thin", "fuzz")
+
+
 def run_pytest(
-    folder: Path, source: str, ci: str, workers: int = 0, *more: str, program: str = "pytest"
+    folder: Path, source: str | dict[str, str], ci: str, workers: int = 0, *more: str, program: str = "pytest"
 ) -> subprocess.CompletedProcess[str]:
-    """Run pytest on one file that lies outside the conftest's folder, as doctests in src/ do."""
+    """Run pytest on files that lie outside the conftest's folder, as doctests in src/ do."""
     (folder / "tests").mkdir(exist_ok=True)
-    for name in ("conftest.py", *(f"tests/{name}.py" for name in ("conftest", "real_engines", "seeded", "fuzz"))):
+    for name in ("conftest.py", *(f"tests/{name}.py" for name in PLUGINS)):
         (folder / name).write_text((ROOT / name).read_text())
-    (folder / "test_it.py").write_text(source)
-    options = "markers = slow\npythonpath = .\naddopts = --import-mode=importlib --doctest-modules -p no:cacheprovider"
+    for name, text in (source if isinstance(source, dict) else {"it": source}).items():
+        (folder / f"test_{name}.py").write_text(text)
+    quick = "--import-mode=importlib --doctest-modules -p no:cacheprovider -p no:schemathesis"
+    options = f"markers = slow\npythonpath = .\naddopts = {quick}"
     (folder / "pytest.ini").write_text(f"[pytest]\ntestpaths = tests .\n{options}\n")
     return subprocess.run(
         [sys.executable, "-m", program, *(["-n", str(workers)] if program == "pytest" else []), *more],
@@ -42,12 +51,19 @@ def run_pytest(
     )
 
 
-@pytest.mark.parametrize("kind", SKIPS)
-def test_a_skip_fails_under_ci_and_says_why(kind: str, tmp_path: Path) -> None:
-    done = run_pytest(tmp_path, SKIPS[kind], ci="true")
+def test_a_skip_fails_under_ci_and_says_why(tmp_path: Path) -> None:
+    """Every kind of skip, in a file of its own, in one run."""
+    done = run_pytest(tmp_path, SKIPS, "true", 0, "--continue-on-collection-errors", "-rfE")
     assert done.returncode != 0
-    assert "forbids skipping" in done.stdout
-    assert kind == "doctest" or "no lamp" in done.stdout
+    told = dict.fromkeys(SKIPS, "")
+    for block in re.split(r"^_{3,} ", done.stdout, flags=re.MULTILINE)[1:]:
+        for kind in SKIPS:
+            if f"test_{kind}" in block.splitlines()[0]:
+                told[kind] += block
+    print(done.stdout)
+    for kind, text in told.items():
+        assert "forbids skipping" in text, kind
+        assert kind == "doctest" or "no lamp" in text, kind
 
 
 def test_a_skip_fails_in_xdist_workers_too(tmp_path: Path) -> None:
@@ -130,6 +146,35 @@ def test_tests_of_one_group_run_in_one_worker(tmp_path: Path) -> None:
     source += "def test_a(i): assert os.environ['PYTEST_XDIST_WORKER'] == None\n"
     done = run_pytest(tmp_path, source, "", 2, "--dist", "loadgroup")
     assert len(set(re.findall(r"assert 'gw\d' == None", done.stdout))) == 1, done.stdout
+
+
+class Listed:
+    """A case of a test as pytest lists it, in a grid of 6 by 4."""
+
+    def __init__(self, i: int, j: int) -> None:
+        self.nodeid, self.callspec = f"a/test_x.py::test_a[{i}-{j}]", SimpleNamespace(indices={"i": i, "j": j})
+        self.marks = {"thin": pytest.mark.thin(8).mark}
+
+    def get_closest_marker(self, name: str) -> Any:
+        return self.marks.get(name)
+
+    def add_marker(self, mark: pytest.MarkDecorator) -> None:
+        self.marks[mark.name] = mark.mark
+
+
+def thinned(run: int | None, order: int = 1) -> set[tuple[int, int]]:
+    items: list[Any] = [Listed(i, j) for i in range(6) for j in range(4)][::order]
+    config: Any = SimpleNamespace(getoption=lambda name: run)
+    thin.pytest_collection_modifyitems(config, items)
+    return {tuple(item.callspec.indices.values()) for item in items if "slow" not in item.marks}
+
+
+def test_a_thin_grid_shows_every_value_and_leaves_the_others_to_the_slow_tests() -> None:
+    kept = thinned(None)
+    assert len(kept) == 8
+    assert [len({case[axis] for case in kept}) for axis in range(2)] == [6, 4]
+    assert thinned(None, order=-1) == kept
+    assert thinned(7) != kept
 
 
 def test_the_systems_bytes_are_there_for_who_asks(tmp_path: Path) -> None:

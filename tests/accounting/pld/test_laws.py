@@ -60,6 +60,7 @@ def overlap(a: Bracket, b: Bracket) -> bool:
 # ---- laws ------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.thin(13)
 @pytest.mark.parametrize("event", SINGLE, ids=lambda e: e.kind)
 @pytest.mark.parametrize("d", [1e-3, 1e-7])
 def test_delta_and_epsilon_agree(event: Event, d: float) -> None:

@@ -188,6 +188,7 @@ REPLACED = [
 ]
 
 
+@pytest.mark.thin(18)
 @pytest.mark.parametrize(("name", "event"), ALL_PAIRS + SAMPLES + REPLACED)
 def test_cells_hold_all_of_both_laws_and_their_losses(name: str, event: Any) -> None:
     for above, below in orders(event):

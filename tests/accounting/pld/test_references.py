@@ -118,6 +118,7 @@ def sampled_delta(q: float, sigma: float, epsilon: mpmath.mpf, remove: bool) -> 
     return p - mpmath.exp(epsilon) * mixture
 
 
+@pytest.mark.thin(4)
 @pytest.mark.parametrize(("q", "sigma"), [("0.01", "1"), ("0.2", "0.8"), ("0.5", "2")])
 @pytest.mark.parametrize("epsilon", [0.05, 0.5, 1.5])
 def test_one_sampled_gaussian(q: str, sigma: str, epsilon: float) -> None:

@@ -49,6 +49,7 @@ def assert_just_above(computed: float, true: mp.mpf) -> None:
 # ---- on the line -----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.thin(19)
 @pytest.mark.parametrize("mu", ["1/1000000", "1/1000", "1/30", "1/3", "99/100", "1", "3", "40"])
 @pytest.mark.parametrize("t", [-1, 0, 1, 3, 8, 20, 36])
 def test_line_profile_is_right_to_twelve_digits_down_to_1e_minus_300(mu: str, t: int) -> None:

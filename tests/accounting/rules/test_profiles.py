@@ -22,6 +22,7 @@ from curador.errors import NotPromised
 from curador.numbers import up
 from curador.privacy import Neighbors
 from tests import strategies
+from tests.seeded import examples
 
 ev: Any = events  # whose parameters may be written as any number
 F = Fraction
@@ -308,7 +309,7 @@ def test_dilution_rounds_up(epsilon: Fraction, rate: Fraction) -> None:
 # ---- laws over every event -------------------------------------------------------------------------------------
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(strategies.events, st.fractions(-20, 10**6), st.fractions(0, 5))
 def test_a_profile_is_a_falling_probability(event: Event, epsilon: Fraction, more: Fraction) -> None:
     try:
@@ -318,7 +319,7 @@ def test_a_profile_is_a_falling_probability(event: Event, epsilon: Fraction, mor
     assert 0 <= there <= here * (1 + 1e-11) <= 1 + 1e-11
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(strategies.events)
 def test_nothing_is_lost_beyond_the_pure_epsilon(event: Event) -> None:
     try:

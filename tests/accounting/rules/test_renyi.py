@@ -8,7 +8,7 @@ from typing import Any
 
 import mpmath as mp
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from curador.accounting import events
@@ -21,6 +21,7 @@ from curador.errors import InvalidParameter, NotPromised
 from curador.numbers import rational, up
 from curador.privacy import Neighbors, RenyiDP
 from tests import strategies
+from tests.seeded import examples
 
 ev: Any = events  # whose parameters may be written as any number
 F = Fraction
@@ -234,7 +235,7 @@ def test_an_unknown_event_is_refused() -> None:
 # ---- laws over every event -------------------------------------------------------------------------------------
 
 
-@settings(max_examples=120)
+@examples(120)
 @given(strategies.events, st.fractions(F(11, 10), 40, max_denominator=10), st.fractions(0, 20, max_denominator=10))
 def test_a_curve_climbs_up_to_the_pure_epsilon(event: Event, alpha: Fraction, more: Fraction) -> None:
     try:

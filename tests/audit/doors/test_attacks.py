@@ -143,9 +143,10 @@ def names(attacks: list[Attack]) -> list[str]:
 
 LIBRARY = list(ATTACKS)
 EVERYWHERE = [a for a in ATTACKS if a.everywhere]
-# Spark takes a second or two for each: one attack of every kind and one broken value of every column, the rest slow.
+# Spark takes a second or two for each: some of one attack of every kind and one broken value of every column.
 _ONCE = {(a.id, a.victim, a.sql.partition("(")[2][:6]): a for a in reversed(EVERYWHERE) if a.victim == "broken"}
-FIRST = [*{a.id: a for a in reversed(EVERYWHERE)}.values(), *_ONCE.values()]
+KINDS = list({a.id: a for a in reversed(EVERYWHERE)}.values())
+FIRST = [*KINDS, *_ONCE.values()]
 
 
 @pytest.mark.parametrize("attack", LIBRARY, ids=names(LIBRARY))
@@ -159,6 +160,7 @@ def test_attack_on_postgresql(attack: Attack, opens: Opens) -> None:
     held(attack, opens)
 
 
+@pytest.mark.thin(18)
 @pytest.mark.xdist_group("spark")
 @pytest.mark.parametrize(
     "attack",

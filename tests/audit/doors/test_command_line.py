@@ -11,7 +11,7 @@ from curador.audit.doors.service import faults
 from curador.audit.doors.stage import ScenesOnDisk
 from curador.audit.doors.table import Attack
 from curador.cli.audit.door import CommandLine
-from tests.audit.doors.test_attacks import EVERYWHERE, FIRST, names
+from tests.audit.doors.test_attacks import EVERYWHERE, KINDS, names
 
 
 @pytest.fixture(scope="module")
@@ -22,7 +22,7 @@ def stage(tmp_path_factory: pytest.TempPathFactory) -> ScenesOnDisk:
 @pytest.mark.parametrize(
     "attack",
     [
-        pytest.param(a, marks=[] if a in FIRST else [pytest.mark.slow], id=n)
+        pytest.param(a, marks=[] if a in KINDS else [pytest.mark.slow], id=n)
         for a, n in zip(EVERYWHERE, names(EVERYWHERE), strict=True)
     ],
 )

@@ -91,8 +91,8 @@ def fuzz(
 @pytest.mark.parametrize("name", EVERYWHERE)
 def test_random_neighbours_per_unit(name: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:
     """One row per unit, lists of units, tables put together: the same."""
-    seen = fuzz(storage(name, request), tmp_path, worlds=2, questions=10, kind=UnitQuestions)
-    assert seen["answered"] >= 8  # or nothing was tested
+    seen = fuzz(storage(name, request), tmp_path, worlds=1, questions=10, kind=UnitQuestions)
+    assert seen["answered"] >= 4  # or nothing was tested
 
 
 @pytest.mark.parametrize("broken", [False, True])
@@ -122,8 +122,8 @@ def test_many_random_neighbours_per_unit(name: str, request: pytest.FixtureReque
 
 @pytest.mark.parametrize("name", EVERYWHERE)
 def test_random_neighbours(name: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:
-    seen = fuzz(storage(name, request), tmp_path, worlds=2, questions=14)
-    assert seen["answered"] >= 6  # or nothing was tested
+    seen = fuzz(storage(name, request), tmp_path, worlds=1, questions=14)
+    assert seen["answered"] >= 3  # or nothing was tested
 
 
 @pytest.mark.parametrize("name", ["parquet", "postgresql"])

@@ -156,6 +156,7 @@ def duckdb_pair(kind: str, folder: Path, parquet: bool) -> tuple[Source, Source]
     return made[0], made[1]
 
 
+@pytest.mark.thin(16)
 @pytest.mark.parametrize("kind", DUCKDB)
 def test_types_of_duckdb(kind: str, tmp_path: Path) -> None:
     pair = duckdb_pair(kind, tmp_path, parquet=False)
@@ -170,6 +171,7 @@ def hard(kinds: Iterable[str]) -> list[Any]:
     return [pytest.param(k, marks=m) for k, m in marks.items()]
 
 
+@pytest.mark.thin(8)
 @pytest.mark.parametrize("kind", hard(DUCKDB))
 def test_types_of_parquet(kind: str, tmp_path: Path) -> None:
     pair = duckdb_pair(kind, tmp_path, parquet=True)
@@ -240,11 +242,13 @@ def arrow_pair(name: str) -> tuple[pa.Table, pa.Table]:
     return made[0], made[1]
 
 
+@pytest.mark.thin(20)
 @pytest.mark.parametrize("kind", ARROW)
 def test_types_of_arrow(kind: str) -> None:
     compared(*map(Frame, arrow_pair(kind)))
 
 
+@pytest.mark.thin(10)
 @pytest.mark.parametrize("kind", hard(ARROW))
 def test_types_of_arrow_in_parquet(kind: str, tmp_path: Path) -> None:
     made: list[Source] = []

@@ -62,6 +62,7 @@ CASES = [
 ]
 
 
+@pytest.mark.thin(18)
 @pytest.mark.parametrize(("people", "guessed", "right", "epsilon", "delta"), CASES)
 def test_no_mechanism_beats_the_bound(people: int, guessed: int, right: int, epsilon: float, delta: float) -> None:
     exact = best_chance(people, right, epsilon, delta, guessed)

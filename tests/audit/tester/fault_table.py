@@ -16,7 +16,7 @@ from tests.mutants.fault import Fault, every
 PAGE = Path(__file__).parents[3] / "docs" / "audit.md"
 LADDER = (300, 1000, 3000, 10_000, 30_000, 100_000, 300_000, 1_000_000, 3_000_000, 6_000_000)
 RUNS, ENOUGH = 5, 4
-LONG = 100_000
+LONG = 30_000
 """From so many runs on, a fault is looked for by the slow tests only."""
 
 HEAD = """| fault | what it does | claim | runs on each side | in the prototype | floor |

@@ -95,6 +95,7 @@ def mean_is_off(made: type[Any], epsilon: float, shape: str, runs: int = RUNS) -
     return off(errors[:, np.newaxis], one_report(made, epsilon, values).mean() / USERS)
 
 
+@pytest.mark.thin(10)
 @pytest.mark.parametrize("made", [LocalLaplace, Duchi, Piecewise, Hybrid])
 @pytest.mark.parametrize("epsilon", EPSILONS)
 @pytest.mark.parametrize("shape", SHAPES)
@@ -169,6 +170,7 @@ def record_is_off(epsilon: float, shape: str, runs: int = 80, users: int = 2000,
     return off(errors, noise / drawn + values.var(axis=1, ddof=1) * (1 / drawn - 1 / users))
 
 
+@pytest.mark.thin(4)
 @pytest.mark.parametrize("epsilon", EPSILONS)
 @pytest.mark.parametrize("shape", SHAPES)
 def test_means_of_sixteen_numbers_as_a_record(epsilon: float, shape: str) -> None:
@@ -222,6 +224,7 @@ def oracle_is_off(made: type[Any], keys: int, epsilon: float) -> float:
     return off(errors, (true * p * (1 - p) + (1 - true) * q * (1 - q)) / (users * (p - q) ** 2))
 
 
+@pytest.mark.thin(14)
 @pytest.mark.parametrize("made", ORACLES)
 @pytest.mark.parametrize("keys", SIZES)
 @pytest.mark.parametrize("epsilon", EPSILONS)

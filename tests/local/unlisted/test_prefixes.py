@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from curador.errors import InvalidValue
@@ -25,6 +25,7 @@ from curador.local.unlisted.prefixes import (
     place,
     text_code,
 )
+from tests.seeded import examples
 
 ALPHABET = "a\x00\x7fé߿ࠀ한\ud7ff\ue000￿𐀀😀\U0010ffff"
 
@@ -65,7 +66,7 @@ def test_lone_surrogates_become_what_browsers_make_of_them() -> None:
     assert text_code("\ud83d\ude00", 8) == text_code("😀", 8)
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(st.text(alphabet=ALPHABET, max_size=5), st.integers(1, 9))
 def test_every_code_is_reached_byte_by_byte(value: str, length: int) -> None:
     code = text_code(value, length)

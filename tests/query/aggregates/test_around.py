@@ -70,6 +70,7 @@ def test_without_noise_it_is_the_cells_that_hold_right_values(q: str) -> None:
                 assert found == (min(p, 0 if first == 0 else ends[first - 1] + 1), max(p, ends[cells.max()]))
 
 
+@pytest.mark.thin(4)
 @pytest.mark.parametrize("q", ["1/2", "9/10", "1/100"])
 @pytest.mark.parametrize(
     "noise",

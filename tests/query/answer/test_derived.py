@@ -128,6 +128,7 @@ BOXES = {
 FEWEST, FEWEST_BLOCKS = 0.95 - 5 * math.sqrt(0.0475 / CELLS), 0.95 - 5 * math.sqrt(0.0475 / BLOCKS)
 
 
+@pytest.mark.thin(50)
 @pytest.mark.parametrize("rows", [4000, 60])
 @pytest.mark.parametrize("budget", BUDGETS)
 @pytest.mark.parametrize("what", {**LINEAR, **RATIOS, **BOXES}.items(), ids=lambda pair: pair[0])
@@ -157,6 +158,7 @@ def test_a_denominator_that_may_be_zero_leaves_no_ends() -> None:
     assert all(y is None or math.isfinite(y) for y in found.columns["y"])
 
 
+@pytest.mark.thin(25)
 @pytest.mark.parametrize("budget", BUDGETS)
 @pytest.mark.parametrize("what", [*LINEAR.values(), *RATIOS.values(), *BOXES.values()])
 def test_no_confidence_fails_after_the_charge(what: str, budget: str) -> None:
@@ -178,6 +180,7 @@ CHOSEN_FROM = {
 }
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize(
     ("what", "after", "note"),
     [

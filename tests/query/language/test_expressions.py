@@ -10,7 +10,7 @@ from typing import Any
 
 import duckdb
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from curador.errors import CuradorError, QuestionRefused
@@ -47,6 +47,7 @@ from curador.query.language.trees import expr_from_json, names, substitute
 from curador.query.language.types import Type, column_type, literal_bits, literal_on
 from curador.query.tables.columns import WIDEST, Column, Kind
 from tests.query.reference import evaluate, read
+from tests.seeded import examples
 
 COLUMNS = {
     "i": Column("integer", bounds=(-9, 9)),
@@ -88,7 +89,12 @@ def _numbers(inner: st.SearchStrategy[Expr], truths: st.SearchStrategy[Expr]) ->
         st.builds(
             lambda unit, a, b: Arithmetic("-", DateTrunc(unit, a), b), st.sampled_from(TRUNCATIONS), dates, dates
         ),
-        st.builds(lambda a, n: Arithmetic("-", AddMonths(a, n), Name("d")), st.just(Name("d")), st.integers(-20, 20)),
+        # Not of 0 months: that text is read as 0 days, the same date.
+        st.builds(
+            lambda a, n: Arithmetic("-", AddMonths(a, n), Name("d")),
+            st.just(Name("d")),
+            st.integers(-20, 20).filter(bool),
+        ),
     )
 
 
@@ -145,7 +151,7 @@ def typed(e: Expr) -> Type:
 # ---- bounds hold, everything has a value ---------------------------------------------------------------------
 
 
-@settings(max_examples=400, deadline=None)
+@examples(400)
 @given(expressions, st.lists(rows, min_size=1, max_size=8))
 def test_every_row_has_a_value_within_the_bounds(e: Expr, table: list[dict[Name, object]]) -> None:
     t = typed(e)
@@ -163,7 +169,7 @@ def test_every_row_has_a_value_within_the_bounds(e: Expr, table: list[dict[Name,
         assert high is None or int(value) <= high * 2**t.bits
 
 
-@settings(max_examples=300, deadline=None)
+@examples(300)
 @given(values, rows)
 def test_no_step_of_an_arithmetic_leaves_64_bits(e: Expr, row: dict[Name, object]) -> None:
     typed(e)
@@ -210,7 +216,7 @@ def _exact(op: str, x: Fraction, y: Fraction, bits: int) -> Fraction:
     }[op]
 
 
-@settings(max_examples=300, deadline=None)
+@examples(300)
 @given(st.sampled_from(ex.ARITHMETIC), ranges, ranges)
 def test_ranges_hold_every_pair_and_are_as_tight_as_they_can(op: str, a: ValueRange, b: ValueRange) -> None:
     found = RULES[op](a, b)
@@ -337,7 +343,7 @@ def _whole(e: Expr) -> bool:
     return not isinstance(e, inexact) and not real and not other and all(map(_whole, e.parts))
 
 
-@settings(max_examples=120, deadline=None)
+@examples(120)
 @given(expressions.filter(_whole), st.lists(rows, min_size=1, max_size=6))
 def test_duckdb_agrees(e: Expr, table: list[dict[Name, Any]]) -> None:
     typed(e)
@@ -528,14 +534,14 @@ def test_different_questions_differ(one: str, other: str) -> None:
     assert parse_expression(one) != parse_expression(other)
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(expressions)
 def test_text_and_json_read_back(e: Expr) -> None:
     assert expr_from_json(json.loads(json.dumps(e.to_json()))) == e
     assert parse_expression(str(e)) == e
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(truths, truths, truths)
 def test_and_is_a_set(a: Expr, b: Expr, c: Expr) -> None:
     assert all_of(a, all_of(b, c)) == all_of(all_of(c, a), b, a)

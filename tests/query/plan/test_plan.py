@@ -12,7 +12,7 @@ from itertools import combinations, combinations_with_replacement, product
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from curador.accounting.events import NOTHING, Composed, Event, GaussianNoise
@@ -50,6 +50,7 @@ from curador.query.plan.steps import Largest, Noised, Ranked, Selected
 from curador.query.tables.table import Table
 from curador.show.explain import error_text
 from tests.query.answer.found import Answers
+from tests.seeded import examples
 
 COLUMNS: Mapping[str, object] = {
     "id": "integer",
@@ -239,7 +240,7 @@ def keeps(event: Event, promise: Guarantee) -> bool:
     return left > 0 and gaussian_delta(sigma, 1, left) <= spare
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(
     table=st.sampled_from(["adult", "swapped", "visits"]),
     names=st.sets(st.sampled_from(sorted(AGGREGATES)), min_size=1, max_size=4),

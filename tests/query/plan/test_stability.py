@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pyarrow
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from curador.engines.duckdb.engine import DuckDB
@@ -26,6 +26,7 @@ from curador.query.plan.plan import Plan
 from curador.query.plan.planner import plan
 from curador.query.tables.sources import Frame
 from curador.query.tables.table import Table
+from tests.seeded import examples
 
 Row = tuple[int | None, str | None, int | None, float | None]
 ROW = st.tuples(
@@ -113,7 +114,7 @@ def planned(unit: str | None, neighbors: str, group: str | None, filtered: bool,
     return plan(check(query.question, {"t": table}), ApproxDP(1, 1e-6))
 
 
-SETTINGS = settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
+SETTINGS = examples(40, suppress_health_check=[HealthCheck.too_slow])
 GROUPS = st.sampled_from([None, "k", "g"])
 KEPT = st.sampled_from([(1, 1), (2, 1), (1, 2), (2, 3)])
 

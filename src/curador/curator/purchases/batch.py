@@ -70,6 +70,11 @@ class Batch:
         return tuple(dict.fromkeys(name for plan in self.plans.values() for name in plan.tables))
 
     @property
+    def optional(self) -> frozenset[str]:
+        """None of its own: each of its questions has its own."""
+        return frozenset()
+
+    @property
     def neighbors(self) -> Neighbors:
         return next(iter(self.plans.values())).neighbors
 
@@ -130,6 +135,11 @@ class Batch:
         """
         parts = [self.plans[name].identity for name in self._order]
         return None if None in parts else digest({"batch": parts})
+
+    @property
+    def asked_code(self) -> str:
+        """A digest of what is asked, by which the same request is known again under its key."""
+        return digest({"batch": [self.plans[name].asked_code for name in self._order]})
 
     @property
     def measured(self) -> Mapping[str, str]:

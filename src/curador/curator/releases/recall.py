@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from curador.curator.purchase import Bought, fingerprint
+from curador.curator.purchase import Bought, Purchase, fingerprint
 from curador.curator.purchases.batch import Batch
 from curador.curator.releases.publication import Publication
 from curador.curator.releases.release import Release, bought_remarks, present
@@ -40,17 +40,13 @@ def recall(
     Fails: refused (code ``not-recalled``) where the record does not say how it was planned (its options were unusual,
         or the declarations are others now).  Asking the same again is free.
     """
-    found = _charge(curator, charge, analyst)
-    measurement = None if found is None else curator.ledger.answer(charge)
-    if found is None or measurement is None:
+    bought = bought_by(curator, charge, analyst)
+    if bought is None:
         return None
-    own = found.receiver == (None if analyst is None else curator.scopes.named(analyst))
-    because = str(found.note.get("because", "")) if own or analyst is None else ""
-    bought = Bought(measurement, found, True, because)
     shown = language or curator.language
-    plans = _plans(curator, found.note, confidence, order)
+    plans = _plans(curator, bought.charge.note, confidence, order)
     if plans is None:
-        raise _not_recalled(charge)
+        raise not_recalled(charge)
     if set(plans) == {""}:
         made = present(plans[""], bought, rehearsal=False, language=shown)
         return curator.sealed(made)
@@ -62,6 +58,16 @@ def recall(
     return curator.sealed(
         Publication(releases, batch.guarantee, batch.tight, charge, remarks, shown, batch.words, True)
     )
+
+
+def bought_by(curator: Curator, charge: str, analyst: str | None = None) -> Bought | None:
+    """The measurement that a charge bought; None if there is no such charge, it has no answer, or is another's."""
+    found = _charge(curator, charge, analyst)
+    measurement = None if found is None else curator.ledger.answer(charge)
+    if found is None or measurement is None:
+        return None
+    own = found.receiver == (None if analyst is None else curator.scopes.named(analyst))
+    return Bought(measurement, found, True, str(found.note.get("because", "")) if own or analyst is None else "")
 
 
 def _charge(curator: Curator, charge: str, analyst: str | None) -> Charge | None:
@@ -97,11 +103,16 @@ def _plans(
         try:
             plans = {name: _plan(curator, _sorted(asked, name, order), each[name], noise, confidence) for name in asked}
             whole: Plan | Batch = plans[""] if set(plans) == {""} else Batch(plans)
-            if fingerprint(whole, curator.scopes.held(whole.tables)) == note.get("purchase"):
+            if is_what_was_bought(curator, whole, note):
                 return plans
         except CuradorError:  # declared otherwise now, or not with this noise
             continue
     return None
+
+
+def is_what_was_bought(curator: Curator, made: Purchase, note: Mapping[str, Any]) -> bool:
+    """Whether a purchase that was made again is the one of this record."""
+    return fingerprint(made, curator.scopes.held(made.tables)) == (note.get("purchase") or note.get("fresh"))
 
 
 def _sorted(asked: Mapping[str, Any], name: str, order: tuple[str, bool] | None) -> Question:
@@ -118,7 +129,7 @@ def _plan(curator: Curator, asked: Question, budget: Mapping[str, Any], noise: s
     return curator.plan(asked, **price, noise=noise, confidence=confidence)  # type: ignore[arg-type]
 
 
-def _not_recalled(charge: str) -> InvalidParameter:
+def not_recalled(charge: str) -> InvalidParameter:
     return InvalidParameter(
         f"Charge {charge} was planned in a way that its record does not tell.",
         fix="Ask the same question again: what was bought is free.",

@@ -13,7 +13,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sqlglot import exp
 from sqlglot.parsers.duckdb import DuckDBParser
@@ -50,6 +50,7 @@ from curador.query.language.types import MOST_KEYS, SIGNIFICANT
 from curador.query.plan.checked import MOST_PUBLIC_GROUPS, check
 from curador.query.tables.names import distinct
 from curador.query.tables.table import Table, Tree
+from tests.seeded import examples
 
 VISITS = Table(
     "visits.parquet",
@@ -566,13 +567,13 @@ def _survives(text: str) -> None:
     assert Question.from_json(question.to_json()) == question
 
 
-@settings(max_examples=400, deadline=None)
+@examples(400)
 @given(soup | started | st.text(max_size=60))
 def test_token_soup_is_refused_or_understood(text: str) -> None:
     _survives(text)
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(st.lists(st.tuples(st.integers(0, 200), st.sampled_from([*WORDS, ""])), min_size=1, max_size=3))
 def test_mutated_questions_are_refused_or_understood(edits: list[tuple[int, str]]) -> None:
     words = EVERYTHING.split()
@@ -581,7 +582,7 @@ def test_mutated_questions_are_refused_or_understood(edits: list[tuple[int, str]
     _survives(" ".join(words))
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(soup | st.text(max_size=40))
 def test_expressions_of_soup(text: str) -> None:
     try:

@@ -176,20 +176,25 @@ def _read(sql: str, visit: Visit) -> Built | None:
         return None
 
 
+def _explained(visit: Visit, caller: Caller, body: QuestionBody) -> dict[str, Any]:
+    found = asking.explained(body, visit.serving, caller).to_dict()
+    return {**found, "remaining": asking.remaining(visit.serving, caller)}
+
+
 async def _estimate(visit: Visit, caller: Caller, form: Filled) -> dict[str, Any]:
     try:
         body = priced(form, QuestionBody, visit.language)
-        found = await asking.explain(body, visit.serving, caller)
+        found = await visit.serving.work(lambda: _explained(visit, caller, body))
         fits = (await asking.how_many(body, visit.serving, caller))["fits"]
     except CuradorError as error:
-        return {"estimate": None, "refused": error, "place": place_of(error), "code": None, "odds": ""}
+        return {"estimate": None, "refused": error, "form": form, "code": None, "odds": ""}
     made = await visit.serving.work(lambda: estimated(found, fits, visit.language))
     address = str(visit.request.base_url).rstrip("/")
     return {
         "estimate": made,
         "odds": Markup(made.odds),
         "refused": None,
-        "place": "",
+        "form": form,
         "code": code_of(body, address, form["because"]),
     }
 
@@ -199,8 +204,8 @@ async def _rehearsal(visit: Visit, caller: Caller, form: Filled) -> dict[str, An
     nothing = {"rehearsal": Markup(""), "rows": ""}
     try:
         body = priced(form, QuestionBody, visit.language)
-        explained = await asking.explain(body, serving, caller)
-        if (explained["keys"] or 0) > MOST_GROUPS:
+        found = await serving.work(lambda: _explained(visit, caller, body))
+        if (found["keys"] or 0) > MOST_GROUPS:
             return nothing
         rows = rows_of(serving.curator, body.rows)
         made = await serving.work(

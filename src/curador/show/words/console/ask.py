@@ -27,7 +27,7 @@ TEXTS = {
     ),
     "table": ("Table", "Tabla"),
     "column": ("Column", "Columna"),
-    "name": ("Name in the answer", "Nombre en la respuesta"),
+    "name": ("Name", "Nombre"),
     "none": ("(none)", "(ninguna)"),
     "measure": ("What to measure, {n}", "Qué medir, {n}"),
     "function": ("Function", "Función"),
