@@ -73,8 +73,8 @@ async def explain(body: QuestionBody, serving: Serving, caller: Buyer) -> dict[s
 
 def explained(body: QuestionBody, serving: Service, caller: Caller) -> Explanation:
     """The same as an object, for pages; it may plan for a while."""
-    asker = {"analyst": caller.who, "language": body.language}
-    found = serving.curator.explain(_question(asked(body)), **body.price(), **asker)
+    question = _question(asked(body))
+    found = serving.curator.explain(question, **body.price(), analyst=caller.who, language=body.language)
     refuse_many_groups(found.plan, serving.settings.groups)
     return found
 
