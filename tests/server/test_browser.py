@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,7 +11,7 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, Request, Route, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, Request, Route
 
 from curador.local import KRR
 from curador.local.collect.collector import Collector
@@ -21,7 +20,6 @@ from tests.server.served import STUDY, Served, serving, write_study
 
 TEXT = (Path(__file__).parents[2] / "docs" / "how-to" / "ask-people.md").read_text()
 TASK = KRR(keys=["tea", "coffee", "water"], epsilon=1).named("drinks")
-OPTIONS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"]
 
 
 @contextmanager
@@ -56,15 +54,6 @@ def served(sites: tuple[Path, str, str], tmp_path_factory: pytest.TempPathFactor
     Collector.create(folder / "store", TASK)
     stated = f'{STUDY}collect = {{ drinks = "store" }}\norigins = ["{sites[1]}"]\n'
     with serving(write_study(folder, study=stated)) as found:
-        yield found
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    program = shutil.which("chromium")
-    if program is None:
-        pytest.skip("no Chromium is installed")
-    with sync_playwright() as playwright, playwright.chromium.launch(executable_path=program, args=OPTIONS) as found:
         yield found
 
 

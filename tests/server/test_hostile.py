@@ -199,14 +199,14 @@ def test_what_fails_after_data_was_touched_is_one_constant_error(
 
 def test_what_is_free_never_waits_for_what_is_paid(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
     """Else a request that waits for a thread would show when a question ended, and not in which tick."""
-    asked, end, real = threading.Semaphore(0), threading.Event(), served.curator.ask
+    asked, end, real = threading.Semaphore(0), threading.Event(), served.curator.release
 
-    def ask(*given: Any, **how: Any) -> Any:
+    def release(*given: Any, **how: Any) -> Any:
         asked.release()
         assert end.wait(60)
         return real(*given, **how)
 
-    monkeypatch.setattr(served.curator, "ask", ask)
+    monkeypatch.setattr(served.curator, "release", release)
     count = served.service.settings.threads
 
     def buy(i: int) -> int:

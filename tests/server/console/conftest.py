@@ -1,33 +1,14 @@
-"""A browser for all tests of the console, and a study that is served."""
+"""A study that is served."""
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
 
 import pytest
 from argon2 import PasswordHasher
-from playwright.sync_api import Browser, sync_playwright
 
 from curador.server.access import passwords
 from tests.server.served import Served, serving, write_study
-
-CHROMIUM = (
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-background-networking",
-    "--no-first-run",
-    "--disable-dev-shm-usage",
-)
-
-
-@pytest.fixture(scope="package")
-def browser() -> Iterator[Browser]:
-    """One for the folder, not for the session: while it is there, the thread has a running event loop."""
-    with sync_playwright() as playwright:
-        found = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=list(CHROMIUM))
-        yield found
-        found.close()
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 from curador.accounting.events import Event
 from curador.curator.analysts import Scopes
 from curador.curator.purchase import Request
-from curador.curator.releases.release import Note, Release, bought_remarks
+from curador.curator.releases.notes import Note, bought_remarks
+from curador.curator.releases.release import Release
 from curador.engines.engine import Progress, failed
 from curador.engines.pool import EnginePool
 from curador.errors import InvalidParameter, NotPromised, QuestionRefused

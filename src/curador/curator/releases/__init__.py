@@ -2,6 +2,7 @@
 
 Reading order:
 
+* notes — what one says besides its numbers, by code
 * release — noised values with their intervals, their guarantee and their charge
 * explanation — a plan in words, before anything is paid
 * publication — the releases of a batch, and what they cost together

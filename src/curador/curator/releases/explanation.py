@@ -6,7 +6,7 @@ import html
 from dataclasses import dataclass
 from typing import Any
 
-from curador.curator.releases.release import Note
+from curador.curator.releases.notes import Note
 from curador.query.plan.plan import Plan
 from curador.show.explain import explain
 

@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from curador.curator.releases.release import Note, Release, sealed_part
+from curador.curator.releases.notes import Note
+from curador.curator.releases.release import Release, sealed_part
 from curador.errors import InvalidParameter
 from curador.numbers import set_fields
 from curador.privacy import ApproxDP, Guarantee, guarantee_from_json

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from curador.curator.purchase import Bought, Purchase, fingerprint
 from curador.curator.purchases.batch import Batch
+from curador.curator.releases.notes import bought_remarks
 from curador.curator.releases.publication import Publication
-from curador.curator.releases.release import Release, bought_remarks, present
+from curador.curator.releases.release import Release, present
 from curador.errors import CuradorError, InvalidParameter
 from curador.ledger.contract import Charge
 from curador.privacy import guarantee_from_json

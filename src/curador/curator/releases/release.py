@@ -16,8 +16,8 @@ from itertools import chain
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from curador.curator.policy import required_notes
 from curador.curator.purchase import Bought
+from curador.curator.releases.notes import Note, bought_remarks
 from curador.errors import InvalidParameter
 from curador.numbers import set_fields
 from curador.privacy import Guarantee, Neighbors, guarantee_from_json
@@ -41,8 +41,6 @@ if TYPE_CHECKING:
     from curador.show.report.plot import Plot
 
 Interval = tuple[Any, Any]
-Note = Mapping[str, Any]
-"""A code, under "code", and the facts that its text is filled in with."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -392,26 +390,6 @@ def sealed_part(data: Mapping[str, Any]) -> str:
     notes = [{name: x for name, x in note.items() if name != "text"} for note in data["notes"]]
     kept = {name: x for name, x in data.items() if name not in ("seal", "language", "notes")}
     return json.dumps({**kept, "notes": notes}, sort_keys=True, allow_nan=False, separators=(",", ":"))
-
-
-def bought_remarks(bought: Bought, guarantee: Guarantee) -> tuple[Note, ...]:
-    """Notes that a release must show of its purchase: how a large cost was allowed, and what was measured before."""
-    return (*shared_notes(list(bought.shared)), *required_notes(guarantee, bought.because))
-
-
-def shared_notes(shared: object) -> tuple[Note, ...]:
-    """Notes on measures that were bought before and are drawn again, by the charge that bought them."""
-    found = shared if isinstance(shared, list) else []
-    said = [{"measures": ", ".join(x["measures"]), "charge": x["charge"]} for x in found]
-    return tuple(
-        {"code": "contained", **facts} if x.get("contained") else {"code": "shared", **facts}
-        for x, facts in zip(found, said, strict=True)
-    )
-
-
-def bought_notes(charge: str) -> tuple[Note, ...]:
-    """The note that exactly this was bought before, and that asking for it again is free."""
-    return ({"code": "bought-before", "charge": charge},)
 
 
 def _rebuilt(data: Mapping[str, Any], facts: Mapping[str, Any] | None, repeated: bool) -> Release:

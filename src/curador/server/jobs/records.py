@@ -38,7 +38,7 @@ _COLUMNS = "id, owner, kind, key, asked, process, made, state, progress, leaves,
 
 
 @dataclass(frozen=True)
-class Job:
+class ServedJob:
     """A job: who asked for what, how far it is, and how it ended.
 
     ``leaves`` is the tick at which an analyst may know that it ended; ``outcome`` has a ``result`` or an ``error``.
@@ -87,7 +87,7 @@ class JobRecords:
             yield rows
             rows.execute("COMMIT")
 
-    def add(self, job: Job) -> tuple[Job, bool]:
+    def add(self, job: ServedJob) -> tuple[ServedJob, bool]:
         """Keep a new job; or the one that the same request under the same key made before, and False.
 
         Fails: refused where the key was another request's, or too much is unfinished.
@@ -138,18 +138,18 @@ class JobRecords:
             if self.cancel(id):
                 self.end(id, self._stopped, time.time())
 
-    def all(self) -> list[Job]:
+    def all(self) -> list[ServedJob]:
         """Every job that is remembered, oldest first."""
         with self._open() as rows:
             return self._tidied(rows)
 
-    def _tidied(self, rows: sqlite3.Connection) -> list[Job]:
+    def _tidied(self, rows: sqlite3.Connection) -> list[ServedJob]:
         """All jobs, without the too old and the too many; those of a process that has ended have ended with it."""
         now = time.time()
         rows.execute("DELETE FROM jobs WHERE made < ?", (now - KEPT_FOR,))
         found = [_job(row) for row in rows.execute(f"SELECT {_COLUMNS} FROM jobs ORDER BY made, id")]
         left = Counter(one.owner for one in found)
-        kept: list[Job] = []
+        kept: list[ServedJob] = []
         for one in found:
             if one.state in UNFINISHED and has_ended(one.process):
                 one = replace(one, state="done", progress=None, outcome=self._stopped, leaves=now)
@@ -163,6 +163,6 @@ class JobRecords:
         return kept
 
 
-def _job(row: tuple[Any, ...]) -> Job:
-    found = Job(*row)
+def _job(row: tuple[Any, ...]) -> ServedJob:
+    found = ServedJob(*row)
     return found if found.outcome is None else replace(found, outcome=json.loads(row[-1]))

@@ -17,7 +17,7 @@ from curador.server.gate.clock import TickClock
 from curador.server.gate.metrics import LOG
 from curador.server.gate.problems import document
 from curador.server.gate.refusals import not_found, unforeseen
-from curador.server.jobs.records import Job, JobRecords
+from curador.server.jobs.records import JobRecords, ServedJob
 
 Told = Callable[[float], None]
 """Is told the part that is done."""
@@ -46,16 +46,18 @@ class JobRunner:
     def __post_init__(self) -> None:
         self._pool = ThreadPoolExecutor(self.threads, thread_name_prefix="job")
 
-    def take(self, caller: Caller, kind: str, asked: Mapping[str, Any], task: Task, key: str | None = None) -> Job:
+    def take(
+        self, caller: Caller, kind: str, asked: Mapping[str, Any], task: Task, key: str | None = None
+    ) -> ServedJob:
         """Let a task wait for its turn; the same request under the same key is the same job."""
         said = hashlib.sha256(json.dumps([kind, asked], sort_keys=True, default=str).encode()).hexdigest()
-        job, new = self.records.add(Job(new_name(), owner_of(caller), kind, key, said, "", time.time()))
+        job, new = self.records.add(ServedJob(new_name(), owner_of(caller), kind, key, said, "", time.time()))
         if new:
             self._taken.add(job.id)
             self._pool.submit(self._run, job, task)
         return job
 
-    def _run(self, job: Job, task: Task) -> None:
+    def _run(self, job: ServedJob, task: Task) -> None:
         self._taken.discard(job.id)
         if not self.records.begin(job.id):
             return
@@ -91,7 +93,7 @@ class JobRunner:
         self.records.cancel(job.id)
         return self.one(caller, id)
 
-    def _own(self, caller: Caller, id: str) -> Job:
+    def _own(self, caller: Caller, id: str) -> ServedJob:
         found = next((one for one in self.records.all() if one.id == id and _may_see(one, caller)), None)
         if found is None:
             raise not_found()
@@ -108,11 +110,11 @@ def owner_of(caller: Caller) -> str:
     return caller.role if caller.who is None else f"analyst {caller.who}"
 
 
-def _may_see(job: Job, caller: Caller) -> bool:
+def _may_see(job: ServedJob, caller: Caller) -> bool:
     return caller.role == "curator" or job.owner == owner_of(caller)
 
 
-def shown(job: Job, caller: Caller) -> dict[str, Any]:
+def shown(job: ServedJob, caller: Caller) -> dict[str, Any]:
     """A job as a caller may see it."""
     state, outcome = job.state, dict(job.outcome or {})
     if caller.role != "curator" and (state == "running" or (job.leaves is not None and job.leaves > time.time())):
