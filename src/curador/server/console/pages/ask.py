@@ -33,7 +33,7 @@ from curador.server.console.questions.stage import MOST_GROUPS, drawn, rehearsed
 from curador.server.console.visit import Visit, Visiting
 from curador.server.gate.problems import status_of
 from curador.server.routes import asking
-from curador.server.service import Buyer
+from curador.server.service import Buyer, sent
 from curador.show.report.estimate import estimated
 
 router = page_router()
@@ -74,7 +74,7 @@ async def pay(visit: Visiting, caller: Buyer) -> Response:
     terms = {"because": form["because"], "override": form["override"] == "yes", "key": form["key"]}
     try:
         body = priced(form, AskBody, visit.language, **terms)
-        found = await asking.ask(body, visit.serving, caller)
+        found = sent(await asking.ask(body, visit.serving, caller))
     except CuradorError as error:
         built = await visit.serving.work(lambda: _read(form["sql"], visit))
         return await _page(visit, caller, form.refused(place_of(error), error), built, status_of(error))
@@ -185,7 +185,7 @@ async def _estimate(visit: Visit, caller: Caller, form: Filled) -> dict[str, Any
     try:
         body = priced(form, QuestionBody, visit.language)
         found = await visit.serving.work(lambda: _explained(visit, caller, body))
-        fits = (await asking.how_many(body, visit.serving, caller))["fits"]
+        fits = sent(await asking.how_many(body, visit.serving, caller))["fits"]
     except CuradorError as error:
         return {"estimate": None, "refused": error, "form": form, "code": None, "odds": ""}
     made = await visit.serving.work(lambda: estimated(found, fits, visit.language))

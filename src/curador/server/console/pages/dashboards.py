@@ -20,7 +20,7 @@ from curador.server.console.questions.stage import MOST_GROUPS, drawn, rehearsed
 from curador.server.console.visit import Visit, Visiting
 from curador.server.gate.problems import status_of
 from curador.server.routes import asking
-from curador.server.service import Buyer
+from curador.server.service import Buyer, sent
 from curador.show.report.estimate import left, shares
 
 router = page_router()
@@ -50,7 +50,7 @@ async def publish(visit: Visiting, caller: Buyer) -> Response:
         return await _page(visit, caller, form)
     try:
         body = _body(form, PublishBody, visit.language, because=form["because"], key=form["key"])
-        found = await asking.publish(body, visit.serving, caller)
+        found = sent(await asking.publish(body, visit.serving, caller))
     except CuradorError as error:
         place = str(error.facts.get("field", "")) or ("because" if error.code == "reason-needed" else "epsilon")
         return await _page(visit, caller, form.refused(place, error), status_of(error))
@@ -117,7 +117,7 @@ async def _page(visit: Visit, caller: Caller, form: Filled, status: int = 200) -
 async def _estimate(visit: Visit, caller: Caller, form: Filled) -> dict[str, Any]:
     try:
         body = _body(form, BatchBody, visit.language)
-        found = await asking.explain_batch(body, visit.serving, caller)
+        found = sent(await asking.explain_batch(body, visit.serving, caller))
     except CuradorError as error:
         return {"whole": "", "each": [], "remaining": (), "refused": error}
     whole, each = shares(found, visit.language)
@@ -128,7 +128,7 @@ async def _rehearsal(visit: Visit, caller: Caller, form: Filled) -> dict[str, An
     serving = visit.serving
     try:
         body = _body(form, BatchBody, visit.language)
-        found = await asking.explain_batch(body, serving, caller)
+        found = sent(await asking.explain_batch(body, serving, caller))
         if sum(one["keys"] or 0 for one in found["questions"].values()) > MOST_GROUPS:
             return {"rehearsal": [], "rows": ""}
         rows = rows_of(serving.curator, body.rows)

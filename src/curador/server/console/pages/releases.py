@@ -47,7 +47,7 @@ Chosen = Annotated[str, Query(max_length=200)]
 @router.get("/releases", response_class=Response)
 async def releases(visit: Visiting, caller: Anyone) -> Response:
     """The newest releases that the caller may see: an analyst's own, a reader's those that are public."""
-    return await visit.serving.work(lambda: _listed(visit, caller))
+    return await visit.serving.settled(caller, lambda: _listed(visit, caller))
 
 
 @router.get("/releases/{id}", response_class=Response)
@@ -62,7 +62,9 @@ async def release(
 ) -> Response:
     """One release, from its measurement: free."""
     how = {"confidence": confidence_of(confidence), "order": (sort, bool(down)) if sort else None}
-    found = await visit.serving.work(lambda: seen(visit.serving.curator, caller, id, language=visit.language, **how))
+    found = await visit.serving.settled(
+        caller, lambda: seen(visit.serving.curator, caller, id, language=visit.language, **how)
+    )
     return await _page(visit, caller, id, found, sort=sort, down=bool(down), bought=bought)
 
 
@@ -72,7 +74,9 @@ async def file(
 ) -> Response:
     """A release as a file."""
     how = {"language": visit.language, "confidence": confidence_of(confidence)}
-    return await visit.serving.work(lambda: _file(seen(visit.serving.curator, caller, id, **how), kind, name))
+    return await visit.serving.settled(
+        caller, lambda: _file(seen(visit.serving.curator, caller, id, **how), kind, name)
+    )
 
 
 @router.post("/releases/{id}/link", response_class=Response)
