@@ -55,7 +55,7 @@ class Screen:
     def look(self, name: str = "") -> None:
         """Nothing serious for axe, nothing wider than the window; and a picture, if pictures are kept."""
         if name and SHOTS in os.environ:
-            self.page.screenshot(path=Path(os.environ[SHOTS]) / f"{name}.png", full_page=True)
+            self.page.screenshot(path=Path(os.environ[SHOTS]) / f"{name}.png", full_page=True, caret="initial")
         found = Axe().run(self.page).response["violations"]
         serious = [
             (v["id"], [n["target"] for n in v["nodes"]]) for v in found if v["impact"] in ("serious", "critical")
@@ -96,7 +96,7 @@ def screen(
     finally:
         context.close()
     assert outside == []
-    assert complaints == []
+    assert complaints == [], complaints
 
 
 def _ours(url: str, origin: str) -> bool:

@@ -73,7 +73,7 @@ def test_language_and_theme_are_chosen_and_kept(browser: Browser, served: Served
     with screen(browser, served, "curator") as seen:
         page = seen.open(HOME)
         page.get_by_role("button", name="Español").click()
-        page.wait_for_function("document.documentElement.lang === 'es'")
+        page.wait_for_selector("html[lang=es]")
         light = page.evaluate("getComputedStyle(document.body).backgroundColor")
         page.get_by_role("button", name="Oscuro").click()
         page.wait_for_selector("html[data-theme=dark]")

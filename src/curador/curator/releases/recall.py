@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from curador.curator.purchase import Bought, Purchase, fingerprint
@@ -13,7 +14,7 @@ from curador.curator.releases.release import Release, present
 from curador.errors import CuradorError, InvalidParameter
 from curador.ledger.contract import Charge
 from curador.privacy import guarantee_from_json
-from curador.query.ask.question import Question
+from curador.query.ask.question import Order, Question
 from curador.query.plan.plan import Plan
 
 if TYPE_CHECKING:
@@ -24,8 +25,18 @@ NOISES = (None, "laplace", "gaussian")
 """How the noise may have been chosen; the record of a charge does not say, and its fingerprint does."""
 
 
-def recall(curator: Curator, charge: str, analyst: str | None = None) -> Release | Publication | None:
+def recall(
+    curator: Curator,
+    charge: str,
+    analyst: str | None = None,
+    *,
+    confidence: float = 0.95,
+    language: str | None = None,
+    order: tuple[str, bool] | None = None,
+) -> Release | Publication | None:
     """What a charge bought, presented anew; None if there is no such charge, it has no answer, or is another's.
+
+    ``order`` sorts a single release by one of its columns, downwards if the second is true.
 
     Fails: refused (code ``not-recalled``) where the record does not say how it was planned (its options were unusual,
         or the declarations are others now).  Asking the same again is free.
@@ -33,20 +44,20 @@ def recall(curator: Curator, charge: str, analyst: str | None = None) -> Release
     bought = bought_by(curator, charge, analyst)
     if bought is None:
         return None
-    plans = _plans(curator, bought.charge.note)
+    shown = language or curator.language
+    plans = _plans(curator, bought.charge.note, confidence, order)
     if plans is None:
         raise not_recalled(charge)
     if set(plans) == {""}:
-        made = present(plans[""], bought, rehearsal=False, language=curator.language)
+        made = present(plans[""], bought, rehearsal=False, language=shown)
         return curator.sealed(made)
     batch = Batch(plans)
     releases = {
-        name: curator.sealed(one)
-        for name, one in batch.presented(bought, rehearsal=False, language=curator.language).items()
+        name: curator.sealed(one) for name, one in batch.presented(bought, rehearsal=False, language=shown).items()
     }
     remarks = bought_remarks(bought, batch.guarantee)
     return curator.sealed(
-        Publication(releases, batch.guarantee, batch.tight, charge, remarks, curator.language, batch.words, True)
+        Publication(releases, batch.guarantee, batch.tight, charge, remarks, shown, batch.words, True)
     )
 
 
@@ -79,7 +90,9 @@ def _all(curator: Curator, analyst: str) -> Iterator[Charge]:
             return
 
 
-def _plans(curator: Curator, note: Mapping[str, Any]) -> dict[str, Plan] | None:
+def _plans(
+    curator: Curator, note: Mapping[str, Any], confidence: float, order: tuple[str, bool] | None
+) -> dict[str, Plan] | None:
     """The plans of a charge, made again; None unless they have the fingerprint that was bought."""
     asked, budgets = note.get("asked"), note.get("budgets")
     if not isinstance(asked, Mapping) or not isinstance(budgets, Mapping):
@@ -89,7 +102,7 @@ def _plans(curator: Curator, note: Mapping[str, Any]) -> dict[str, Plan] | None:
         return None
     for noise in NOISES:
         try:
-            plans = {name: _plan(curator, asked[name], each[name], noise) for name in asked}
+            plans = {name: _plan(curator, _sorted(asked, name, order), each[name], noise, confidence) for name in asked}
             whole: Plan | Batch = plans[""] if set(plans) == {""} else Batch(plans)
             if is_what_was_bought(curator, whole, note):
                 return plans
@@ -103,10 +116,18 @@ def is_what_was_bought(curator: Curator, made: Purchase, note: Mapping[str, Any]
     return fingerprint(made, curator.scopes.held(made.tables)) == (note.get("purchase") or note.get("fresh"))
 
 
-def _plan(curator: Curator, asked: Mapping[str, Any], budget: Mapping[str, Any], noise: str | None) -> Plan:
+def _sorted(asked: Mapping[str, Any], name: str, order: tuple[str, bool] | None) -> Question:
+    """A question, sorted as is wanted now where it was asked alone; that is done to noised answers."""
+    found = Question.from_json(asked[name])
+    if order is None or set(asked) != {""} or order[0] not in found.outputs:
+        return found
+    return replace(found, order_by=(Order(*order),))
+
+
+def _plan(curator: Curator, asked: Question, budget: Mapping[str, Any], noise: str | None, confidence: float) -> Plan:
     paid = guarantee_from_json(budget)
     price = {name: value for name, value in paid.to_json().items() if name in ("epsilon", "delta", "rho")}
-    return curator.plan(Question.from_json(asked), **price, noise=noise)  # type: ignore[arg-type]
+    return curator.plan(asked, **price, noise=noise, confidence=confidence)  # type: ignore[arg-type]
 
 
 def not_recalled(charge: str) -> InvalidParameter:

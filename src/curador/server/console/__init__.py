@@ -9,6 +9,7 @@ Reading order:
 * forms — what a form says, and what is wrong with it, next to the field
 * sign — signing in and out, and choices of language and theme
 * navigation — which pages there are, and for whom
+* questions — a question as pages handle it
 * app — all of it together
 * pages — one file each
 """

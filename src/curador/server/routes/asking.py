@@ -8,7 +8,7 @@ from typing import Any
 
 from fastapi import APIRouter, Response
 
-from curador import Explanation, Plan, Publication, Release
+from curador import Curator, Explanation, Plan, Publication, Release
 from curador.curator.purchase import Request
 from curador.curator.purchases.batch import Batch, stated
 from curador.curator.table import Asked, question_from
@@ -64,14 +64,19 @@ async def explain(body: QuestionBody, serving: Serving, caller: Buyer) -> dict[s
     """What an answer would cost and how wrong it would be: free, and the same whatever the data is."""
 
     def made() -> Any:
-        found = serving.curator.explain(
-            _question(asked(body)), **body.price(), analyst=caller.who, language=body.language
-        )
-        refuse_many_groups(found.plan, serving.settings.groups)
+        found = explained(body, serving, caller)
         left = json.dumps(remaining(serving, caller))
         return Response(f'{WRITTEN.of(found)[:-1]}, "remaining": {left}}}', media_type="application/json")
 
     return await serving.work(made)
+
+
+def explained(body: QuestionBody, serving: Service, caller: Caller) -> Explanation:
+    """The same as an object, for pages; it may plan for a while."""
+    question = _question(asked(body))
+    found = serving.curator.explain(question, **body.price(), analyst=caller.who, language=body.language)
+    refuse_many_groups(found.plan, serving.settings.groups)
+    return found
 
 
 @router.post("/how-many")
@@ -119,10 +124,10 @@ def _words(body: BatchBody, because: str) -> dict[str, Any] | None:
     return {"title": body.title, "because": because, "questions": each}
 
 
-def _batch(serving: Service, body: BatchBody, because: str = "") -> Batch:
+def _batch(curator: Curator, body: BatchBody, because: str = "") -> Batch:
     accuracies = {name: wanted(one) for name, one in (body.accuracies or {}).items()}
     weights: Mapping[str, Amount] | None = body.weights
-    return serving.curator.batch(
+    return curator.batch(
         {name: _question(given) for name, given in body.questions.items()},
         epsilon=body.epsilon,
         delta=body.delta,
@@ -142,7 +147,7 @@ async def explain_batch(body: BatchBody, serving: Serving, caller: Buyer) -> dic
     """What several answers together would cost and how wrong they would be; free."""
 
     def made() -> dict[str, Any]:
-        batch = _batch(serving, body)
+        batch = _batch(serving.curator, body)
         try:
             fits = serving.curator.how_many(batch, analyst=caller.who)
         except NotPromised:
@@ -158,10 +163,26 @@ async def publish(body: PublishBody, serving: Serving, caller: Buyer) -> dict[st
     """Pay for several questions with one charge: all are answered or none."""
 
     def made() -> dict[str, Any]:
-        batch = _batch(serving, body, body.because)
+        batch = _batch(serving.curator, body, body.because)
         for plan in batch.plans.values():
             refuse_many_groups(plan, serving.settings.groups)
         found = serving.curator.publish(batch, **_terms(body, caller), language=body.language)
         return shown(found, serving, caller)
 
     return await serving.paid(made)
+
+
+# ---- made-up rows --------------------------------------------------------------------------------------------------
+
+REHEARSAL = "a rehearsal on made-up rows"
+
+
+def rehearse(stage: Curator, body: QuestionBody) -> Release:
+    """An answer from made-up tables at the same price: free."""
+    price = body.price()
+    return stage.ask(_question(asked(body)), **price, because=REHEARSAL, override=True, language=body.language)
+
+
+def rehearse_batch(stage: Curator, body: BatchBody) -> Publication:
+    """Several answers from made-up tables at the same price: free."""
+    return stage.publish(_batch(stage, body), because=REHEARSAL, override=True, language=body.language)

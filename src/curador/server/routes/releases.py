@@ -8,7 +8,7 @@ from fastapi import APIRouter, Path
 
 from curador import Access, Curator, Publication, Release
 from curador.curator.releases.recall import recall
-from curador.server.access.auth import digest, give
+from curador.server.access.auth import Caller, digest, give
 from curador.server.bodies import Body
 from curador.server.gate.refusals import not_found
 from curador.server.service import Anyone, Holder, Member, Serving
@@ -37,9 +37,7 @@ async def release(id: Id, serving: Serving, caller: Anyone) -> dict[str, Any]:
     """A release again, from its measurement: free; an analyst's own, a reader's if it is public."""
 
     def made() -> dict[str, Any]:
-        if caller.role == "reader" and id not in public_ids(serving.curator):
-            raise not_found()
-        return _recalled(serving.curator, id, caller.who).to_dict()
+        return seen(serving.curator, caller, id).to_dict()
 
     return await serving.settled(caller, made)
 
@@ -67,12 +65,24 @@ async def public(link: Annotated[str, Path(max_length=100)], serving: Serving) -
     """A release that was made public."""
 
     def made() -> dict[str, Any]:
-        known = serving.curator.ledger.access(digest(link))
-        if known is None or known.ended or not known.charge:
-            raise not_found()
-        return _recalled(serving.curator, known.charge).to_dict()
+        return opened(serving.curator, link).to_dict()
 
     return await serving.work(made)
+
+
+def seen(curator: Curator, caller: Caller, id: str, **how: Any) -> Release | Publication:
+    """A release that this caller may see: an analyst's own, a reader's if it is public; shown as ``recall`` can."""
+    if caller.role == "reader" and id not in public_ids(curator):
+        raise not_found()
+    return _recalled(curator, id, caller.who, **how)
+
+
+def opened(curator: Curator, link: str, **how: Any) -> Release | Publication:
+    """The release that a public link is for."""
+    known = curator.ledger.access(digest(link))
+    if known is None or known.ended or not known.charge:
+        raise not_found()
+    return _recalled(curator, known.charge, **how)
 
 
 def public_ids(curator: Curator) -> set[str]:
@@ -80,8 +90,8 @@ def public_ids(curator: Curator) -> set[str]:
     return {one.charge for one in curator.ledger.accesses() if one.charge and not one.ended}
 
 
-def _recalled(curator: Curator, id: str, analyst: str | None = None) -> Release | Publication:
-    found = recall(curator, id, analyst)
+def _recalled(curator: Curator, id: str, analyst: str | None = None, **how: Any) -> Release | Publication:
+    found = recall(curator, id, analyst, **how)
     if found is None:
         raise not_found()
     return found

@@ -3,4 +3,8 @@
 Reading order:
 
 * overview — budgets: what is spent, by whom, and what still fits
+* tables — what is declared about each table
+* ask — a question, its price and its error, and what it would look like
+* dashboards — several questions for one charge
+* releases — what was bought, as pages, files and public links
 """

@@ -105,6 +105,31 @@ TEXTS = {
         "There are too many requests. Wait a minute.",
         "Hay demasiadas solicitudes. Espere un minuto.",
     ),
+    "error-field-sql": (
+        "There is no question yet. Write SQL, or build one.",
+        "Aún no hay pregunta. Escriba SQL o construya una.",
+    ),
+    "error-field-epsilon": (
+        "There is no price yet. Write an epsilon, such as 0.5.",
+        "Aún no hay precio. Escriba un épsilon, como 0.5.",
+    ),
+    "error-field-error": ("Write the largest error that you accept.", "Escriba el mayor error que acepta."),
+    "error-field-rows": (
+        "Write a whole number of rows, or leave it empty.",
+        "Escriba un número entero de filas o déjelo vacío.",
+    ),
+    "error-builder-field": (
+        "Something in the builder is missing or does not fit: choose a column, and a value of its type.",
+        "Algo falta o no encaja en el constructor: elija una columna y un valor de su tipo.",
+    ),
+    "error-reason-needed": (
+        "An epsilon this large needs a reason. Nothing was paid. Say why in the field above.",
+        "Un épsilon tan grande necesita un motivo. No se pagó nada. Diga por qué en el campo de arriba.",
+    ),
+    "error-no-parquet": (
+        "The server cannot write Parquet. Take CSV or JSON.",
+        "El servidor no puede escribir Parquet. Use CSV o JSON.",
+    ),
     "error-server-failed": (
         "The server could not do this. Look at what you have spent before you pay again: what was charged stays charged.",
         "El servidor no pudo hacerlo. Mire lo que ha gastado antes de pagar otra vez: lo cobrado queda cobrado.",

@@ -1,0 +1,216 @@
+"""Ask: a question as SQL or built by pointing, its price and its error before it is paid, and then the answer.
+
+Only the button that says so pays, and the form holds a key: sent twice, it buys once.  Everything else is free.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated, Any
+
+from fastapi import Query, Response
+from markupsafe import Markup
+
+from curador.errors import CuradorError
+from curador.server.access.auth import Caller
+from curador.server.bodies import AskBody, QuestionBody
+from curador.server.console.forms import Filled, filled
+from curador.server.console.genuine import page_router
+from curador.server.console.questions.built import (
+    COMPARISONS,
+    FILTERS,
+    FUNCTIONS,
+    GROUPS,
+    MEASURES,
+    TESTS,
+    Built,
+    built_of,
+    read_parts,
+)
+from curador.server.console.questions.code import code_of
+from curador.server.console.questions.pricing import CONFIDENCES, place_of, priced
+from curador.server.console.questions.stage import MOST_GROUPS, drawn, rehearsed, rows_of
+from curador.server.console.visit import Visit, Visiting
+from curador.server.gate.problems import status_of
+from curador.server.routes import asking
+from curador.server.service import Buyer, sent
+from curador.show.report.estimate import estimated
+
+router = page_router()
+
+USUAL = {"epsilon": "0.5", "confidence": "0.95", "by": "epsilon"}
+CHANGED = {"HX-Trigger": "question-changed"}
+"""Tells the estimate that there is another question now."""
+
+
+@router.get("/ask", response_class=Response)
+async def ask(
+    visit: Visiting,
+    caller: Buyer,
+    table: Annotated[str, Query(max_length=200)] = "",
+    sql: Annotated[str, Query(max_length=20_000)] = "",
+    epsilon: Annotated[str, Query(max_length=60)] = "",
+) -> Response:
+    """An empty form, or one that a link filled in."""
+    tables = visit.serving.curator.tables
+    private = [name for name, one in tables.items() if not one.public]
+    chosen = table if table in tables else next(iter(private), "")
+    built: Built | None = Built(chosen) if chosen else None
+    if sql:
+        built = await visit.serving.work(lambda: _read(sql, visit))
+    text = sql or (built.sql(tables) if built else "")
+    form = Filled({**USUAL, "sql": text, "table": chosen, **({"epsilon": epsilon} if epsilon else {})})
+    return await _page(visit, caller, form, built)
+
+
+@router.post("/ask", response_class=Response)
+async def pay(visit: Visiting, caller: Buyer) -> Response:
+    """Pay for the question and show its release; or do one of the free things that other buttons of the form say."""
+    form = await filled(visit.request)
+    if form["do"] == "build":
+        return await build(visit, caller)
+    if form["do"] in ("read", "estimate"):
+        return await _page(visit, caller, form, await visit.serving.work(lambda: _read(form["sql"], visit)))
+    terms = {"because": form["because"], "override": form["override"] == "yes", "key": form["key"]}
+    try:
+        body = priced(form, AskBody, visit.language, **terms)
+        found = sent(await asking.ask(body, visit.serving, caller))
+    except CuradorError as error:
+        built = await visit.serving.work(lambda: _read(form["sql"], visit))
+        return await _page(visit, caller, form.refused(place_of(error), error), built, status_of(error))
+    shown = "" if body.confidence == 0.95 else f"&confidence={body.confidence:g}"
+    return visit.to(f"/console/releases/{found['charge']}?bought={'again' if found['repeated'] else 'now'}{shown}")
+
+
+@router.post("/ask/build", response_class=Response)
+async def build(visit: Visiting, caller: Buyer) -> Response:
+    """The parts of the builder as SQL."""
+    form = await filled(visit.request)
+    parts = read_parts(form.values)
+    try:
+        form = Filled({**form.values, "sql": parts.sql(visit.serving.curator.tables)})
+    except CuradorError as error:
+        form = form.refused("builder", error)
+    if visit.partial:
+        return visit.page("_ask_question.html", headers=CHANGED, **_question(visit, form, parts))
+    return await _page(visit, caller, form, parts)
+
+
+@router.post("/ask/read", response_class=Response)
+async def read(visit: Visiting, caller: Buyer) -> Response:
+    """The SQL as parts of the builder, where it fits."""
+    form = await filled(visit.request)
+    parts = await visit.serving.work(lambda: _read(form["sql"], visit))
+    return visit.page("_ask_builder.html", **_question(visit, form, parts))
+
+
+@router.post("/ask/estimate", response_class=Response)
+async def estimate(visit: Visiting, caller: Buyer) -> Response:
+    """What the answer would cost and how wrong it would be; free."""
+    form = await filled(visit.request)
+    return visit.page("_ask_estimate.html", **await _estimate(visit, caller, form))
+
+
+@router.post("/ask/rehearsal", response_class=Response)
+async def rehearsal(visit: Visiting, caller: Buyer) -> Response:
+    """What such an answer looks like, on made-up rows; free."""
+    form = await filled(visit.request)
+    return visit.page("_ask_rehearsal.html", **await _rehearsal(visit, caller, form))
+
+
+# ---- parts of the page -----------------------------------------------------------------------------------------------
+
+
+async def _page(visit: Visit, caller: Caller, form: Filled, built: Built | None, status: int = 200) -> Response:
+    found = await _estimate(visit, caller, form)
+    tried = await _rehearsal(visit, caller, form) if form["do"] == "estimate" else {"rehearsal": None, "rows": ""}
+    names = visit.serving.curator.tables
+    words = json.dumps(
+        {
+            "tables": {name: list(table.columns) for name, table in names.items()},
+            "functions": sorted({text.partition("(")[0] for text in FUNCTIONS.values()}),
+            "keywords": [
+                "SELECT",
+                "FROM",
+                "WHERE",
+                "GROUP BY",
+                "ORDER BY",
+                "HAVING",
+                "AND",
+                "OR",
+                "NOT",
+                "AS",
+                "LIMIT",
+            ],
+        }
+    )
+    return visit.page(
+        "ask.html",
+        status,
+        **{**_question(visit, form, built), **found, **tried},
+        key=visit.key(),
+        words=words,
+        confidences=CONFIDENCES,
+    )
+
+
+def _question(visit: Visit, form: Filled, built: Built | None) -> dict[str, Any]:
+    tables = visit.serving.curator.tables
+    table = tables.get(built.table) if built else None
+    return {
+        "form": form,
+        "built": built,
+        "tables": [name for name, one in tables.items() if not one.public],
+        "columns": list(table.columns) if table else [],
+        "functions": list(FUNCTIONS),
+        "comparisons": (*COMPARISONS, *TESTS),
+        "places": {"where": range(FILTERS), "by": range(GROUPS), "measure": range(MEASURES)},
+    }
+
+
+def _read(sql: str, visit: Visit) -> Built | None:
+    """The parts of a text, None where it does not fit or cannot be read: then the estimate says why."""
+    try:
+        return built_of(sql, visit.serving.curator.tables)
+    except CuradorError:
+        return None
+
+
+def _explained(visit: Visit, caller: Caller, body: QuestionBody) -> dict[str, Any]:
+    found = asking.explained(body, visit.serving, caller).to_dict()
+    return {**found, "remaining": asking.remaining(visit.serving, caller)}
+
+
+async def _estimate(visit: Visit, caller: Caller, form: Filled) -> dict[str, Any]:
+    try:
+        body = priced(form, QuestionBody, visit.language)
+        found = await visit.serving.work(lambda: _explained(visit, caller, body))
+        fits = sent(await asking.how_many(body, visit.serving, caller))["fits"]
+    except CuradorError as error:
+        return {"estimate": None, "refused": error, "form": form, "code": None, "odds": ""}
+    made = await visit.serving.work(lambda: estimated(found, fits, visit.language))
+    address = str(visit.request.base_url).rstrip("/")
+    return {
+        "estimate": made,
+        "odds": Markup(made.odds),
+        "refused": None,
+        "form": form,
+        "code": code_of(body, address, form["because"]),
+    }
+
+
+async def _rehearsal(visit: Visit, caller: Caller, form: Filled) -> dict[str, Any]:
+    serving = visit.serving
+    nothing = {"rehearsal": Markup(""), "rows": ""}
+    try:
+        body = priced(form, QuestionBody, visit.language)
+        found = await serving.work(lambda: _explained(visit, caller, body))
+        if (found["keys"] or 0) > MOST_GROUPS:
+            return nothing
+        rows = rows_of(serving.curator, body.rows)
+        made = await serving.work(
+            lambda: rehearsed(serving.curator, rows, lambda stage: drawn(asking.rehearse(stage, body), visit.language))
+        )
+    except CuradorError:
+        return nothing
+    return {"rehearsal": Markup(made), "rows": f"{rows:,}"}

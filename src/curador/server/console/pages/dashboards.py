@@ -1,0 +1,141 @@
+"""Dashboards: several questions for one charge, the budget split by weights or by wanted errors, tried on made-up rows.
+
+Only the button that says so pays, and the form holds a key: sent twice, it buys once.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+from fastapi import Response
+from markupsafe import Markup
+
+from curador.errors import CuradorError
+from curador.server.access.auth import Caller
+from curador.server.bodies import BatchBody, PublishBody
+from curador.server.console.forms import Filled, filled
+from curador.server.console.genuine import page_router
+from curador.server.console.questions.pricing import wrong
+from curador.server.console.questions.stage import MOST_GROUPS, drawn, rehearsed, rows_of
+from curador.server.console.visit import Visit, Visiting
+from curador.server.gate.problems import status_of
+from curador.server.routes import asking
+from curador.server.service import Buyer, sent
+from curador.show.report.estimate import left, shares
+
+router = page_router()
+
+FIRST, MOST = 3, 12
+"""How many questions the page has room for at first, and at most."""
+
+B = TypeVar("B", bound=BatchBody)
+
+
+@router.get("/dashboards", response_class=Response)
+async def dashboards(visit: Visiting, caller: Buyer) -> Response:
+    """An empty dashboard, with a first question."""
+    private = [name for name, table in visit.serving.curator.tables.items() if not table.public]
+    first = f'SELECT COUNT(*) AS n FROM "{private[0]}"' if private else ""
+    form = Filled({"epsilon": "1", "places": str(FIRST), "name-0": "people", "sql-0": first})
+    return await _page(visit, caller, form)
+
+
+@router.post("/dashboards", response_class=Response)
+async def publish(visit: Visiting, caller: Buyer) -> Response:
+    """Pay for all questions and show their release; or do one of the free things that other buttons say."""
+    form = await filled(visit.request)
+    if form["do"] == "more":
+        return await _page(visit, caller, Filled({**form.values, "places": str(_places(form) + 1)}))
+    if form["do"] != "pay":
+        return await _page(visit, caller, form)
+    try:
+        body = _body(form, PublishBody, visit.language, because=form["because"], key=form["key"])
+        found = sent(await asking.publish(body, visit.serving, caller))
+    except CuradorError as error:
+        place = str(error.facts.get("field", "")) or ("because" if error.code == "reason-needed" else "epsilon")
+        return await _page(visit, caller, form.refused(place, error), status_of(error))
+    return visit.to(f"/console/releases/{found['charge']}?bought={'again' if found['repeated'] else 'now'}")
+
+
+@router.post("/dashboards/estimate", response_class=Response)
+async def estimate(visit: Visiting, caller: Buyer) -> Response:
+    """What all answers together would cost and how wrong each would be; free."""
+    form = await filled(visit.request)
+    return visit.page("_dashboards_estimate.html", **await _estimate(visit, caller, form))
+
+
+@router.post("/dashboards/rehearsal", response_class=Response)
+async def rehearsal(visit: Visiting, caller: Buyer) -> Response:
+    """What the dashboard looks like, on made-up rows; free."""
+    form = await filled(visit.request)
+    return visit.page("_dashboards_rehearsal.html", **await _rehearsal(visit, caller, form))
+
+
+# ---- parts -----------------------------------------------------------------------------------------------------------
+
+
+def _places(form: Filled) -> int:
+    text = form["places"]
+    return min(max(int(text), 1), MOST) if text.isascii() and text.isdigit() and len(text) < 3 else FIRST
+
+
+def _body(form: Filled, body: type[B], language: str, **more: Any) -> B:
+    """The form as a body of the API.
+
+    Fails: InvalidParameter that names the field in its facts, under "field".
+    """
+    asked = [k for k in range(_places(form)) if form[f"sql-{k}"].strip()]
+    if not asked:
+        raise wrong("sql-0", "There is no question yet.", "Write SQL.")
+    names = {k: form[f"name-{k}"].strip() or f"question-{k + 1}" for k in asked}
+    if len(set(names.values())) < len(names):
+        raise wrong("epsilon", "Two questions have one name.", "Name each differently.")
+    wanted = {names[k]: {"error": form[f"error-{k}"].strip()} for k in asked if form[f"error-{k}"].strip()}
+    weights = {names[k]: form[f"weight-{k}"].strip() or "1" for k in asked if names[k] not in wanted}
+    price = {"epsilon": form["epsilon"].strip(), "delta": form["delta"].strip()} if weights else {}
+    return form.read(
+        body,
+        questions={names[k]: form[f"sql-{k}"] for k in asked},
+        weights=weights or None,
+        accuracies=wanted or None,
+        language=language,
+        **price,
+        **more,
+    )
+
+
+async def _page(visit: Visit, caller: Caller, form: Filled, status: int = 200) -> Response:
+    found = await _estimate(visit, caller, form)
+    tried = await _rehearsal(visit, caller, form) if form["do"] == "estimate" else {"rehearsal": None, "rows": ""}
+    tables = [name for name, table in visit.serving.curator.tables.items() if not table.public]
+    places, key = _places(form), visit.key()
+    return visit.page(
+        "dashboards.html", status, **found, **tried, form=form, places=places, most=MOST, tables=tables, key=key
+    )
+
+
+async def _estimate(visit: Visit, caller: Caller, form: Filled) -> dict[str, Any]:
+    try:
+        body = _body(form, BatchBody, visit.language)
+        found = sent(await asking.explain_batch(body, visit.serving, caller))
+    except CuradorError as error:
+        return {"whole": "", "each": [], "remaining": (), "refused": error}
+    whole, each = shares(found, visit.language)
+    return {"whole": whole, "each": each, "remaining": left(found["remaining"], visit.language), "refused": None}
+
+
+async def _rehearsal(visit: Visit, caller: Caller, form: Filled) -> dict[str, Any]:
+    serving = visit.serving
+    try:
+        body = _body(form, BatchBody, visit.language)
+        found = sent(await asking.explain_batch(body, serving, caller))
+        if sum(one["keys"] or 0 for one in found["questions"].values()) > MOST_GROUPS:
+            return {"rehearsal": [], "rows": ""}
+        rows = rows_of(serving.curator, body.rows)
+        made = await serving.work(
+            lambda: rehearsed(serving.curator, rows, lambda stage: asking.rehearse_batch(stage, body))
+        )
+    except CuradorError:
+        return {"rehearsal": [], "rows": ""}
+    shown = [(made.title(name), Markup(drawn(one, visit.language))) for name, one in made.releases.items()]
+    return {"rehearsal": shown, "rows": f"{rows:,}"}

@@ -1,0 +1,245 @@
+"""Releases: what was bought, shown again for free with charts, guarantee and receipt; files of it; and public links."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from importlib import import_module
+from typing import Annotated, Any, Literal
+
+from fastapi import Path, Query, Response
+from markupsafe import Markup
+
+from curador import Curator, Publication, Release
+from curador.curator.table import question_from
+from curador.errors import CuradorError, InvalidParameter
+from curador.server.access.auth import Caller
+from curador.server.access.people import end
+from curador.server.console.forms import filled
+from curador.server.console.genuine import page_router
+from curador.server.console.questions.built import parts_of
+from curador.server.console.questions.pricing import CONFIDENCES, confidence_of
+from curador.server.console.visit import HEADERS, Visit, Visiting
+from curador.server.routes import releases as api
+from curador.server.routes.releases import Id, LinkBody, opened, public_ids, seen
+from curador.server.service import Anyone, Holder
+from curador.show.explain import guarantee_text
+from curador.show.report.fragments import fragment
+from curador.show.report.odds import odds
+from curador.show.tables import Cell
+
+router = page_router()
+
+NEWEST = 200
+File = Literal["report", "json", "csv", "parquet"]
+KINDS = {
+    "report": ("html", "text/html; charset=utf-8"),
+    "json": ("json", "application/json"),
+    "csv": ("csv", "text/csv; charset=utf-8"),
+    "parquet": ("parquet", "application/vnd.apache.parquet"),
+}
+Secret = Annotated[str, Path(max_length=100)]
+Chosen = Annotated[str, Query(max_length=200)]
+
+
+@router.get("/releases", response_class=Response)
+async def releases(visit: Visiting, caller: Anyone) -> Response:
+    """The newest releases that the caller may see: an analyst's own, a reader's those that are public."""
+    return await visit.serving.settled(caller, lambda: _listed(visit, caller))
+
+
+@router.get("/releases/{id}", response_class=Response)
+async def release(
+    id: Id,
+    visit: Visiting,
+    caller: Anyone,
+    confidence: Chosen = "",
+    sort: Chosen = "",
+    down: Chosen = "",
+    bought: Chosen = "",
+) -> Response:
+    """One release, from its measurement: free."""
+    how = {"confidence": confidence_of(confidence), "order": (sort, bool(down)) if sort else None}
+    found = await visit.serving.settled(
+        caller, lambda: seen(visit.serving.curator, caller, id, language=visit.language, **how)
+    )
+    return await _page(visit, caller, id, found, sort=sort, down=bool(down), bought=bought)
+
+
+@router.get("/releases/{id}/{kind}", response_class=Response)
+async def file(
+    id: Id, kind: File, visit: Visiting, caller: Anyone, name: Chosen = "", confidence: Chosen = ""
+) -> Response:
+    """A release as a file."""
+    how = {"language": visit.language, "confidence": confidence_of(confidence)}
+    return await visit.serving.settled(
+        caller, lambda: _file(seen(visit.serving.curator, caller, id, **how), kind, name)
+    )
+
+
+@router.post("/releases/{id}/link", response_class=Response)
+async def link(id: Id, visit: Visiting, caller: Holder) -> Response:
+    """Make a release public; the link is shown once."""
+    form = await filled(visit.request)
+    made = await api.link(id, LinkBody(label=form["label"][:200]), visit.serving, caller)
+    secret = made["link"].rpartition("/")[2]
+    found = await visit.serving.work(lambda: seen(visit.serving.curator, caller, id, language=visit.language))
+    address = f"{str(visit.request.base_url).rstrip('/')}/console/public/{secret}"
+    return await _page(visit, caller, id, found, link=address)
+
+
+@router.post("/releases/{id}/end", response_class=Response)
+async def end_link(id: Id, visit: Visiting, caller: Holder) -> Response:
+    """End a public link."""
+    form = await filled(visit.request)
+    curator = visit.serving.curator
+    ours = {one.id for one in curator.ledger.accesses() if one.charge == id}
+    if form["link"] in ours:
+        await visit.serving.work(partial(end, curator, form["link"], "ended on the page of the release"))
+    return visit.to(f"/console/releases/{id}")
+
+
+@router.get("/public/{secret}", response_class=Response)
+async def public(secret: Secret, visit: Visiting) -> Response:
+    """A release for whoever has its link, without signing in."""
+    found = await visit.serving.work(lambda: opened(visit.serving.curator, secret, language=visit.language))
+    return visit.page("public.html", **_shown(visit, found), base=f"/console/public/{secret}")
+
+
+@router.get("/public/{secret}/{kind}", response_class=Response)
+async def public_file(secret: Secret, kind: File, visit: Visiting, name: Chosen = "") -> Response:
+    """A public release as a file."""
+    return await visit.serving.work(
+        lambda: _file(opened(visit.serving.curator, secret, language=visit.language), kind, name)
+    )
+
+
+# ---- the list --------------------------------------------------------------------------------------------------------
+
+
+def _listed(visit: Visit, caller: Caller) -> Response:
+    curator = visit.serving.curator
+    open_ones = public_ids(curator)
+    if caller.role == "reader":
+        charges = [curator.ledger.charge(id) for id in sorted(open_ones, key=int)]
+    else:
+        charges = [one for one in curator.history(caller.who, last=NEWEST) if one.settled]
+    rows: list[dict[str, Cell]] = [
+        {
+            "id": one.id,
+            "asked": one.asked,
+            "at": one.at[:16].replace("T", " "),
+            "who": one.receiver or visit.say("releases.holder"),
+            "cost": "" if one.guarantee is None else guarantee_text(one.guarantee, visit.language),
+            "public": one.id in open_ones,
+        }
+        for one in reversed(charges)
+    ]
+    return visit.page(
+        "releases.html", rows=rows, whose=caller.role in ("curator", "auditor"), reader=caller.role == "reader"
+    )
+
+
+# ---- one release -----------------------------------------------------------------------------------------------------
+
+
+async def _page(
+    visit: Visit,
+    caller: Caller,
+    id: str,
+    found: Release | Publication,
+    *,
+    link: str = "",
+    sort: str = "",
+    down: bool = False,
+    bought: str = "",
+) -> Response:
+    curator = visit.serving.curator
+
+    def made() -> Response:
+        links = [one for one in curator.ledger.accesses() if one.charge == id and not one.ended]
+        return visit.page(
+            "release.html",
+            **_shown(visit, found),
+            base=f"/console/releases/{id}",
+            again=_again(found, curator) if caller.role in ("curator", "analyst") else "",
+            may_link=caller.role == "curator",
+            public_links=[(one.id, one.label) for one in links] if caller.role == "curator" else [],
+            link=link,
+            sort=sort,
+            down=down,
+            bought=bought if bought in ("now", "again") else "",
+            confidences=CONFIDENCES,
+        )
+
+    return await visit.serving.work(made)
+
+
+def _shown(visit: Visit, found: Release | Publication) -> dict[str, Any]:
+    """The parts of a release that any page of it shows."""
+    several = found if isinstance(found, Publication) else None
+    parts = (
+        [("", found)] if isinstance(found, Release) else [(found.title(n), one) for n, one in found.releases.items()]
+    )
+    protects = list(dict.fromkeys((one.unit, one.neighbors) for _, one in parts))
+    title = "" if several is None else str(several.words.get("title", ""))
+    tight = None if several is None else several.tight
+    return {
+        "found": found,
+        "single": several is None,
+        "title": title or visit.say("releases.one", id=found.charge),
+        "parts_shown": [(heading, Markup(fragment(one).html)) for heading, one in parts],
+        "names": [] if several is None else list(several.releases),
+        "columns": list(found.columns) if isinstance(found, Release) else [],
+        "confidence": f"{parts[0][1].confidence:g}",
+        "notes": list(dict.fromkeys(text for _, one in parts for text in one.notes)),
+        "odds": Markup(odds(found.guarantee, tight, protects, visit.language)),
+        "statement": found.statement(),
+    }
+
+
+def _again(found: Release | Publication, curator: Curator) -> str:
+    """The question as SQL, to be asked again in another form; nothing where it has none that is certain."""
+    if not isinstance(found, Release):
+        return ""
+    try:
+        asked = replace(question_from(found.question), order_by=(), limit=None)
+        parts = parts_of(asked.to_json(), curator.tables)
+        return "" if parts is None else parts.sql(curator.tables)
+    except (CuradorError, KeyError, TypeError, ValueError):
+        return ""
+
+
+# ---- files -----------------------------------------------------------------------------------------------------------
+
+
+def _file(found: Release | Publication, kind: str, name: str) -> Response:
+    one: Release | Publication = found
+    if isinstance(found, Publication) and kind in ("csv", "parquet"):
+        one = found[name] if name in found.releases else found[next(iter(found))]
+    writers: dict[str, Callable[[], bytes]] = {
+        "report": lambda: one.report().html.encode(),
+        "json": lambda: (one.to_json() + "\n").encode(),
+        "csv": lambda: one.to_csv().encode() if isinstance(one, Release) else b"",
+        "parquet": lambda: _parquet(one) if isinstance(one, Release) else b"",
+    }
+    ending, media = KINDS[kind]
+    shown = f"release-{found.charge}" + (
+        f"-{list(found.releases).index(name) + 1}" if isinstance(found, Publication) and name in found.releases else ""
+    )
+    headers = {**HEADERS, "Content-Disposition": f'attachment; filename="{shown}.{ending}"'}
+    return Response(writers[kind](), media_type=media, headers=headers)
+
+
+def _parquet(found: Release) -> bytes:
+    try:
+        write = import_module("pyarrow.parquet").write_table
+    except ImportError:
+        raise InvalidParameter(
+            "pyarrow is not installed on the server, which writes Parquet.", fix="Take CSV or JSON.", code="no-parquet"
+        ) from None
+    out = io.BytesIO()
+    write(found.to_arrow(), out)
+    return out.getvalue()

@@ -1,0 +1,9 @@
+"""A question as pages handle it: built by pointing, priced, rehearsed on made-up rows, and written as code.
+
+Reading order:
+
+* built — a question of one table, put together from parts; as SQL, and back from SQL where it fits
+* pricing — a form as a body of the API
+* stage — answers from made-up rows
+* code — the same question in Python, on the command line and with curl
+"""

@@ -1,0 +1,204 @@
+"""A question of one table, put together from parts: always SQL, and back from SQL where it fits.
+
+The SQL is what is asked.  What the parts of a text are is decided by reading what they write: only if that is the same
+question do they stand for it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from curador import Table
+from curador.curator.table import question_of
+from curador.errors import CuradorError, InvalidParameter
+
+FILTERS, GROUPS, MEASURES = 3, 2, 3
+"""How many of each the builder has room for."""
+
+FUNCTIONS = {
+    "count": "COUNT(*)",
+    "count_distinct": "COUNT(DISTINCT {})",
+    "sum": "SUM({})",
+    "mean": "AVG({})",
+    "quantiles": "MEDIAN({})",
+    "std": "STDDEV({})",
+    "minimum": "MIN({})",
+    "maximum": "MAX({})",
+}
+"""What can be measured, and how SQL says it."""
+
+COMPARISONS = ("=", "<>", "<", "<=", ">", ">=")
+TESTS = ("IS NULL", "IS NOT NULL")
+QUOTED = {"text": "'{}'", "date": "DATE '{}'", "timestamp": "TIMESTAMP '{}'"}
+
+
+@dataclass(frozen=True)
+class Filter:
+    """A condition on one column; tests for NULL have no value."""
+
+    column: str
+    op: str
+    value: str = ""
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A function of a column, under a name; a count has no column."""
+
+    function: str
+    column: str = ""
+    name: str = ""
+
+    @property
+    def shown(self) -> str:
+        """Its name, or one of our making."""
+        return self.name or ("n" if self.function == "count" else f"{self.function}_{self.column}")
+
+
+@dataclass(frozen=True)
+class Built:
+    """A question in parts.
+
+    >>> people = Table("people.csv", columns={"sex": "text", "age": {"type": "integer", "bounds": [0, 99]}})
+    >>> asked = Built("people", (Filter("age", ">=", "18"),), ("sex",), (Measured("count"), Measured("mean", "age")))
+    >>> asked.sql({"people": people})
+    'SELECT sex, COUNT(*) AS n, AVG(age) AS mean_age\\nFROM people\\nWHERE age >= 18\\nGROUP BY sex'
+    """
+
+    table: str
+    filters: tuple[Filter, ...] = ()
+    groups: tuple[str, ...] = ()
+    measures: tuple[Measured, ...] = (Measured("count"),)
+
+    def sql(self, tables: Mapping[str, Table]) -> str:
+        """The question as SQL.
+
+        Fails: InvalidParameter that names the field in its facts, under "field".
+        """
+        table = tables.get(self.table)
+        if table is None:
+            raise _missing("table", "There is no such table.")
+        known = table.columns
+        groups = [name_text(name) for name in dict.fromkeys(self.groups) if name in known]
+        measured = [
+            f"{_measured(m, k, known)} AS {name_text(m.shown)}"
+            for k, m in enumerate(self.measures or (Measured("count"),))
+        ]
+        lines = [f"SELECT {', '.join([*groups, *measured])}", f"FROM {name_text(self.table)}"]
+        conditions = [_condition(f, k, table) for k, f in enumerate(self.filters)]
+        if conditions:
+            lines.append(f"WHERE {' AND '.join(conditions)}")
+        if groups:
+            lines.append(f"GROUP BY {', '.join(groups)}")
+        return "\n".join(lines)
+
+
+def name_text(name: str) -> str:
+    """A name as SQL writes it.
+
+    >>> name_text("age"), name_text("a b")
+    ('age', '"a b"')
+    """
+    return name if re.fullmatch(r"[a-z_]\w*", name, re.ASCII) else '"' + name.replace('"', '""') + '"'
+
+
+def built_of(sql: str, tables: Mapping[str, Table]) -> Built | None:
+    """The parts of a text; None where it asks for more than they can say.
+
+    Fails: refused where the text asks nothing that could be answered.
+    """
+    asked = question_of(sql, tables)
+    return parts_of(asked.to_json(), tables)
+
+
+def parts_of(asked: Mapping[str, Any], tables: Mapping[str, Table]) -> Built | None:
+    """The parts of a question from its plain values; None where it asks for more than they can say."""
+    try:
+        where = asked["where"]
+        conditions = [] if where is None else where["operands"] if where["is"] == "and" else [where]
+        found = Built(
+            asked["table"],
+            tuple(_filter(one) for one in conditions),
+            tuple(one["expr"]["column"] for one in asked["group_by"]),
+            tuple(_measure(one) for one in asked["aggregates"]),
+        )
+        if len(found.filters) > FILTERS or len(found.groups) > GROUPS or len(found.measures) > MEASURES:
+            return None
+        same = question_of(found.sql(tables), tables).to_json() == dict(asked)
+    except (KeyError, TypeError, ValueError, CuradorError):
+        return None
+    return found if same else None
+
+
+def read_parts(form: Mapping[str, str]) -> Built:
+    """What the fields of the builder say."""
+    filters = (Filter(*(form.get(f"where-{k}-{x}", "") for x in ("column", "op", "value"))) for k in range(FILTERS))
+    groups = (form.get(f"by-{k}", "") for k in range(GROUPS))
+    measures = (
+        Measured(*(form.get(f"measure-{k}-{x}", "").strip() for x in ("function", "column", "name")))
+        for k in range(MEASURES)
+    )
+    return Built(
+        form.get("table", ""),
+        tuple(f for f in filters if f.column),
+        tuple(g for g in groups if g),
+        tuple(m for m in measures if m.function),
+    )
+
+
+# ---- parts as SQL ----------------------------------------------------------------------------------------------------
+
+
+def _measured(m: Measured, place: int, known: Mapping[str, object]) -> str:
+    if m.function not in FUNCTIONS:
+        raise _missing(f"measure-{place}-function", "There is no such function.")
+    if m.function != "count" and m.column not in known:
+        raise _missing(f"measure-{place}-column", "This needs a column.")
+    return FUNCTIONS[m.function].format(name_text(m.column))
+
+
+def _condition(f: Filter, place: int, table: Table) -> str:
+    if f.column not in table.columns or f.op not in (*COMPARISONS, *TESTS):
+        raise _missing(f"where-{place}-column", "There is no such column or comparison.")
+    if f.op in TESTS:
+        return f"{name_text(f.column)} {f.op}"
+    return f"{name_text(f.column)} {f.op} {_literal(f.value, table.columns[f.column].kind.value, place)}"
+
+
+def _literal(value: str, kind: str, place: int) -> str:
+    if kind in QUOTED:
+        return QUOTED[kind].format(value.replace("'", "''"))
+    plain = value.strip()
+    number = kind in ("integer", "real") and re.fullmatch(r"-?\d+(\.\d+)?", plain)
+    if number or (kind == "boolean" and plain.lower() in ("true", "false")):
+        return plain
+    raise _missing(f"where-{place}-value", f"{kind} values are not written so.")
+
+
+def _missing(place: str, what: str) -> InvalidParameter:
+    return InvalidParameter(what, fix="Choose one.", code="builder-field", facts={"field": place})
+
+
+# ---- plain values as parts -------------------------------------------------------------------------------------------
+
+
+def _measure(one: Mapping[str, Any]) -> Measured:
+    aggregate = one["aggregate"]
+    column = "" if aggregate["column"] is None else str(aggregate["column"]["column"])
+    return Measured(str(aggregate["function"]), column, str(one["name"]))
+
+
+def _filter(one: Mapping[str, Any]) -> Filter:
+    if one["is"] == "is-null":
+        return Filter(one["operand"]["column"], "IS NULL")
+    if one["is"] == "not":
+        return Filter(one["operand"]["operand"]["column"], "IS NOT NULL")
+    literal = one["right"]
+    value = str(literal["value"])
+    if literal["kind"] == "real":
+        value = repr(float(Fraction(value)))
+    return Filter(one["left"]["column"], one["op"], value)

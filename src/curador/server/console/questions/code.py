@@ -1,0 +1,48 @@
+"""A question as code: in Python, on the command line and with curl; with the token in a variable, never in the text."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from typing import Any
+
+from curador.server.bodies import QuestionBody
+
+
+def code_of(body: QuestionBody, address: str, because: str = "") -> dict[str, str]:
+    """The same question at the same price, as each door takes it."""
+    sql = body.sql or ""
+    price: dict[str, Any] = {"epsilon": body.epsilon, "delta": body.delta}
+    python = [f"{name}={value!r}" for name, value in price.items() if value is not None]
+    options = [f"--{name} {shlex.quote(str(value))}" for name, value in price.items() if value is not None]
+    sent: dict[str, Any] = {"sql": sql} | {name: value for name, value in price.items() if value is not None}
+    imported = "connect"
+    if body.accuracy is not None:
+        imported = "connect, within"
+        python.append(f"accuracy=within({body.accuracy.error!r}, {body.accuracy.confidence!r})")
+        options.append(f"--accuracy {shlex.quote(str(body.accuracy.error))}")
+        sent["accuracy"] = {"error": body.accuracy.error, "confidence": body.accuracy.confidence}
+    for name, value, usual in (
+        ("confidence", body.confidence, 0.95),
+        ("rows", body.rows, None),
+        ("because", because, ""),
+    ):
+        if value != usual:
+            python.append(f"{name}={value!r}")
+            options.append(f"--{name} {shlex.quote(str(value))}")
+            sent[name] = value
+    body_text = json.dumps(sent, ensure_ascii=False)
+    return {
+        "python": (
+            f"import os\nfrom curador import {imported}\n\n"
+            f'curator = connect({address!r}, os.environ["CURADOR_TOKEN"])\n'
+            f"release = curator.ask(\n    {sql!r},\n    {', '.join(python)},\n)\nprint(release)"
+        ),
+        "sql": sql,
+        "shell": f"curador ask {shlex.quote(sql)} {' '.join(options)} --at {shlex.quote(address)}",
+        "curl": (
+            f"curl {shlex.quote(address + '/v1/ask')} \\\n"
+            "  -H \"Authorization: Bearer $CURADOR_TOKEN\" -H 'Content-Type: application/json' \\\n"
+            f"  -d {shlex.quote(body_text)}"
+        ),
+    }

@@ -1,0 +1,124 @@
+// What makes the page of questions live.  Without it every button still works.
+const form = document.getElementById("ask") || document.querySelector("form[data-pays]");
+
+// One click pays once: the button rests until the page is shown again. The form's key sees to it without this, too.
+if (form) {
+  const status = form.querySelector("[data-working]");
+  form.addEventListener("submit", (event) => {
+    if (event.submitter && event.submitter.value !== "pay") return;
+    if (form.dataset.sent) { event.preventDefault(); return; }
+    form.dataset.sent = "yes";
+    if (status) status.textContent = status.dataset.working;
+  });
+  window.addEventListener("pageshow", () => {
+    delete form.dataset.sent;
+    if (status) status.textContent = "";
+  });
+}
+
+// The slider is logarithmic, and says the same as the number beside it.
+for (const holder of document.querySelectorAll("[data-slides]")) {
+  const number = document.getElementById(holder.dataset.slides);
+  const slider = holder.querySelector("input");
+  const say = () => slider.setAttribute("aria-valuetext", `ε ${number.value}`);
+  const follow = () => {
+    const value = Number(number.value);
+    if (value > 0) slider.value = Math.round(100 * Math.log10(value));
+    say();
+  };
+  slider.addEventListener("input", () => {
+    number.value = Number((10 ** (slider.value / 100)).toPrecision(2));
+    const priced = form && form.querySelector('input[name="by"][value="epsilon"]');
+    if (priced) priced.checked = true;
+    say();
+  });
+  number.addEventListener("input", follow);
+  follow();
+  holder.hidden = false;
+}
+const wanted = document.getElementById("error");
+if (wanted && form) wanted.addEventListener("input", () => {
+  const by = form.querySelector('input[name="by"][value="error"]');
+  if (by) by.checked = true;
+});
+
+// Completion of tables, columns, functions and keywords: a listbox below the text, arrows, Enter or Tab, Escape.
+const words = form && form.dataset.words ? JSON.parse(form.dataset.words) : null;
+let list = null;
+let at = -1;
+function close() {
+  if (list) list.remove();
+  list = null;
+  at = -1;
+  const area = document.querySelector("[data-complete]");
+  if (area) { area.removeAttribute("aria-activedescendant"); area.setAttribute("aria-expanded", "false"); }
+}
+function begun(area) {
+  return /[A-Za-z_][\w]*$/.exec(area.value.slice(0, area.selectionStart));
+}
+function options(area) {
+  const found = begun(area);
+  if (!found || found[0].length < 1) return [];
+  const start = found[0].toLowerCase();
+  const used = Object.keys(words.tables).filter((t) => new RegExp(`\\b${t}\\b`).test(area.value));
+  const columns = (used.length ? used : Object.keys(words.tables)).flatMap((t) => words.tables[t]);
+  const all = [...new Set([...columns, ...Object.keys(words.tables), ...words.functions, ...words.keywords])];
+  return all.filter((w) => w.toLowerCase().startsWith(start) && w.toLowerCase() !== start).slice(0, 8);
+}
+function mark(area, place) {
+  at = place;
+  [...list.children].forEach((item, k) => item.setAttribute("aria-selected", String(k === at)));
+  if (at >= 0) area.setAttribute("aria-activedescendant", list.children[at].id);
+}
+function take(area, word) {
+  const found = begun(area);
+  const end = area.selectionStart;
+  const start = end - (found ? found[0].length : 0);
+  area.setRangeText(/^[A-Za-z_]\w*( \w+)?$/.test(word) ? word : `"${word.replaceAll('"', '""')}"`, start, end, "end");
+  close();
+  area.dispatchEvent(new Event("input", { bubbles: true }));
+}
+function suggest(area) {
+  close();
+  const found = options(area);
+  if (!found.length) return;
+  list = document.createElement("ul");
+  list.id = "completions";
+  list.className = "completions";
+  list.setAttribute("role", "listbox");
+  list.setAttribute("aria-label", form.dataset.completions);
+  found.forEach((word, k) => {
+    const item = document.createElement("li");
+    item.id = `completion-${k}`;
+    item.setAttribute("role", "option");
+    item.textContent = word;
+    item.addEventListener("mousedown", (event) => { event.preventDefault(); take(area, word); });
+    list.append(item);
+  });
+  area.parentElement.append(list);
+  area.setAttribute("aria-expanded", "true");
+  mark(area, -1);
+}
+if (words) {
+  document.addEventListener("input", (event) => {
+    if (event.target.matches("[data-complete]") && event.isTrusted) suggest(event.target);
+  });
+  document.addEventListener("focusin", (event) => {
+    const area = event.target;
+    if (!area.matches("[data-complete]")) return;
+    for (const [name, value] of [["role", "combobox"], ["aria-autocomplete", "list"], ["aria-haspopup", "listbox"],
+      ["aria-expanded", "false"], ["aria-controls", "completions"]]) area.setAttribute(name, value);
+  });
+  document.addEventListener("focusout", (event) => { if (event.target.matches("[data-complete]")) close(); });
+  document.addEventListener("keydown", (event) => {
+    const area = event.target;
+    if (!list || !area.matches("[data-complete]")) return;
+    const n = list.children.length;
+    if (event.key === "ArrowDown") mark(area, (at + 1) % n);
+    else if (event.key === "ArrowUp") mark(area, (at + n - 1 + (at < 0 ? 1 : 0)) % n);
+    else if ((event.key === "Enter" || event.key === "Tab") && at >= 0) take(area, list.children[at].textContent);
+    else if (event.key === "Escape") close();
+    else return;
+    event.preventDefault();
+  });
+}

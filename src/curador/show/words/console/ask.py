@@ -1,0 +1,146 @@
+"""Asking: the question, its price, its error, and what it would look like."""
+
+TEXTS = {
+    "title": ("Ask", "Preguntar"),
+    "lead": (
+        "Write a question or build one. What it costs and how wrong the answer will be is shown before you pay.",
+        "Escriba una pregunta o constrúyala. Cuánto cuesta y cuánto errará la respuesta se muestra antes de pagar.",
+    ),
+    "no-tables": (
+        "There is no table to ask about yet. The curator declares one first.",
+        "Aún no hay ninguna tabla sobre la que preguntar. Primero el curador declara una.",
+    ),
+    # -- the question
+    "what": ("Question", "Pregunta"),
+    "sql": ("SQL", "SQL"),
+    "sql-hint": (
+        "One SELECT of aggregates. Names are completed as you type: arrows, then Enter; Escape closes the list.",
+        "Un SELECT de agregados. Los nombres se completan al escribir: flechas y luego Intro; Escape cierra la lista.",
+    ),
+    "completions": ("Names that fit", "Nombres que encajan"),
+    "builder": ("Build it by choosing", "Construirla eligiendo"),
+    "build": ("Write this as SQL", "Escribir esto como SQL"),
+    "read": ("Show this SQL in the builder", "Mostrar este SQL en el constructor"),
+    "no-fit": (
+        "This SQL asks for more than the builder can show, or cannot be read. It can be asked all the same if its cost is shown.",
+        "Este SQL pide más de lo que el constructor puede mostrar, o no se puede leer. Si se muestra su costo, se puede preguntar igual.",
+    ),
+    "table": ("Table", "Tabla"),
+    "column": ("Column", "Columna"),
+    "name": ("Name", "Nombre"),
+    "none": ("(none)", "(ninguna)"),
+    "measure": ("What to measure, {n}", "Qué medir, {n}"),
+    "function": ("Function", "Función"),
+    "groups": ("For each value of", "Por cada valor de"),
+    "by": ("Group {n}", "Grupo {n}"),
+    "filter": ("Only rows where, {n}", "Solo filas donde, {n}"),
+    "comparison": ("Comparison", "Comparación"),
+    "value": ("Value", "Valor"),
+    "f-count": ("number of rows", "número de filas"),
+    "f-count-distinct": ("number of distinct values", "número de valores distintos"),
+    "f-sum": ("sum", "suma"),
+    "f-mean": ("mean", "media"),
+    "f-quantiles": ("median", "mediana"),
+    "f-std": ("standard deviation", "desviación estándar"),
+    "f-minimum": ("minimum", "mínimo"),
+    "f-maximum": ("maximum", "máximo"),
+    # -- the price
+    "price": ("Price", "Precio"),
+    "price-by": ("Say what you pay, or what you need", "Diga cuánto paga o qué necesita"),
+    "by-epsilon": ("I pay an epsilon", "Pago un épsilon"),
+    "by-error": ("I need an error of at most ±", "Necesito un error de a lo sumo ±"),
+    "epsilon": ("Epsilon of the whole question", "Épsilon de toda la pregunta"),
+    "epsilon-hint": (
+        "Smaller tells less about each person and is less exact. Above 1 a reason is needed.",
+        "Uno menor revela menos de cada persona y es menos exacto. Por encima de 1 hace falta un motivo.",
+    ),
+    "slider": ("Epsilon, by sliding", "Épsilon, deslizando"),
+    "slider-low": ("0.01: most private", "0.01: lo más privado"),
+    "slider-high": ("5: most exact", "5: lo más exacto"),
+    "error": ("Largest error you accept (±)", "El mayor error que acepta (±)"),
+    "error-hint": (
+        "The least epsilon that reaches it is found and shown below.",
+        "Se busca el menor épsilon que lo alcanza y se muestra abajo.",
+    ),
+    "more": ("More choices", "Más opciones"),
+    "rows": ("Rows behind each number, if you know them", "Filas detrás de cada número, si las conoce"),
+    "rows-hint": (
+        "Only for the expected error of means and ratios, and for the made-up rows.",
+        "Solo para el error esperado de medias y razones, y para las filas inventadas.",
+    ),
+    "confidence": ("Confidence of intervals", "Confianza de los intervalos"),
+    "delta": ("Delta", "Delta"),
+    "delta-hint": (
+        "Leave it empty for a pure epsilon; groups that are not declared need one, such as 1e-8.",
+        "Déjelo vacío para un épsilon puro; los grupos no declarados necesitan uno, como 1e-8.",
+    ),
+    "override": (
+        "Allow an epsilon of 10 or more, which promises next to nothing; the release will say so",
+        "Permitir un épsilon de 10 o más, que casi no promete nada; la publicación lo dirá",
+    ),
+    "because": ("Because", "Motivo"),
+    "because-hint": (
+        "Kept in the ledger with the charge, and shown with the release.",
+        "Queda en el registro con el cargo y se muestra con la publicación.",
+    ),
+    "pay": ("Ask and pay", "Preguntar y pagar"),
+    "estimate": ("Only show cost and error", "Solo mostrar costo y error"),
+    "working": (
+        "Asking… the answer leaves at the next tick of the clock.",
+        "Preguntando… la respuesta sale al próximo tic del reloj.",
+    ),
+    "pay-hint": (
+        "What is paid cannot be taken back. The same question again is free.",
+        "Lo pagado no se puede deshacer. La misma pregunta otra vez es gratis.",
+    ),
+    # -- what to expect
+    "expect": ("What to expect", "Qué esperar"),
+    "costs": ("It costs", "Cuesta"),
+    "nothing": ("nothing", "nada"),
+    "free": (
+        "You bought this before: asking again, with other names, another order or another confidence, is free.",
+        "Usted ya compró esto: preguntar de nuevo, con otros nombres, otro orden u otra confianza, es gratis.",
+    ),
+    "error-of": ("Expected error of {output}", "Error esperado de {output}"),
+    "risk-ratio": (
+        "Whatever is concluded from the answer is at most {ratio} times as likely with a person's data as without.",
+        "Lo que se concluya de la respuesta es a lo sumo {ratio} veces más probable con los datos de una persona que sin ellos.",
+    ),
+    "risk-belief": (
+        "Who thought it 50 % likely that someone is in the data can be at most {most} % sure after it.",
+        "Quien creía con 50 % que alguien está en los datos puede estar después a lo sumo {most} % seguro.",
+    ),
+    "remains": ("Remaining now, {scope}: {amount}.", "Disponible ahora, {scope}: {amount}."),
+    "fits": ("After it, {n} more answers like this one would fit.", "Después cabrían {n} respuestas más como esta."),
+    "fits-last": ("After it, no other answer like this one would fit.", "Después no cabría otra respuesta como esta."),
+    "fits-none": ("It does not fit: less remains than it costs.", "No cabe: queda menos de lo que cuesta."),
+    "odds": ("The risk in odds", "El riesgo en probabilidades"),
+    "notes": ("What to know about this answer", "Qué saber de esta respuesta"),
+    "code": ("Show me the code", "Mostrar el código"),
+    "code-hint": (
+        "The token is in the variable CURADOR_TOKEN; the price is the same.",
+        "El token está en la variable CURADOR_TOKEN; el precio es el mismo.",
+    ),
+    "code-python": ("Python", "Python"),
+    "code-shell": ("Command line", "Línea de comandos"),
+    "code-curl": ("curl", "curl"),
+    "code-sql": ("SQL", "SQL"),
+    # -- made-up rows
+    "rehearsal": ("What such an answer looks like", "Cómo se ve una respuesta así"),
+    "rehearsal-hint": (
+        "A chart of made-up rows appears here: no row of the data is read for it.",
+        "Aquí aparece un gráfico de filas inventadas: para él no se lee ninguna fila de los datos.",
+    ),
+    "rehearsal-rows": (
+        "{n} rows made up from the declarations alone, with noise of the same size. The numbers say nothing about the data.",
+        "{n} filas inventadas solo a partir de las declaraciones, con ruido del mismo tamaño. Los números no dicen nada de los datos.",
+    ),
+    "made-up": (
+        "These numbers come from made-up rows. They are about no one, and nothing was spent.",
+        "Estos números vienen de filas inventadas. No son de nadie y no se gastó nada.",
+    ),
+    "rehearsal-none": (
+        "There is nothing to draw: the question cannot be rehearsed on made-up rows, or has too many groups.",
+        "No hay nada que dibujar: la pregunta no se puede ensayar con filas inventadas o tiene demasiados grupos.",
+    ),
+}

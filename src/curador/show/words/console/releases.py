@@ -1,0 +1,65 @@
+"""Releases: what was bought, shown again, as files, and by public links."""
+
+TEXTS = {
+    "title": ("Releases", "Publicaciones"),
+    "lead": ("What was bought. Looking at it again is free.", "Lo que se compró. Volver a mirarlo es gratis."),
+    "none": (
+        "Nothing was bought yet. Ask a question first: its cost is shown before you pay.",
+        "Aún no se ha comprado nada. Primero haga una pregunta: su costo se muestra antes de pagar.",
+    ),
+    "none-public": (
+        "No release is public yet. The curator makes them so.",
+        "Aún no hay publicaciones abiertas. El curador las abre.",
+    ),
+    "one": ("Release {id}", "Publicación {id}"),
+    "asked": ("Question", "Pregunta"),
+    "at": ("When, UTC", "Cuándo, UTC"),
+    "who": ("Bought by", "Comprada por"),
+    "holder": ("the curator", "el curador"),
+    "cost": ("Cost", "Costo"),
+    "state": ("Readers", "Lectores"),
+    "is-public": ("public", "abierta"),
+    "is-private": ("not public", "no abierta"),
+    # -- one
+    "bought-now": ("Paid and answered.", "Pagado y respondido."),
+    "bought-again": ("You had bought this before: it cost nothing.", "Ya lo había comprado: no costó nada."),
+    "other": ("Show it in another way", "Mostrarla de otra manera"),
+    "other-hint": (
+        "The same noised numbers: this costs nothing.",
+        "Son los mismos números con ruido: esto no cuesta nada.",
+    ),
+    "sort": ("Sort by", "Ordenar por"),
+    "as-asked": ("as asked", "como se preguntó"),
+    "down": ("largest first", "primero el mayor"),
+    "confidence": ("Confidence of intervals", "Confianza de los intervalos"),
+    "show": ("Show", "Mostrar"),
+    "again": ("Change names or filters of the question", "Cambiar nombres o filtros de la pregunta"),
+    "promise": ("What is promised", "Qué se promete"),
+    "notes": ("What to know about it", "Qué saber de ella"),
+    "receipt": ("Receipt", "Recibo"),
+    "charge": ("Charge", "Cargo"),
+    "seal": (
+        "The ledger's seal: with it the curator can verify that nothing was changed.",
+        "El sello del registro: con él el curador puede verificar que nada cambió.",
+    ),
+    "files": ("Files", "Archivos"),
+    "file-report": ("Report (HTML)", "Informe (HTML)"),
+    "file-json": ("JSON", "JSON"),
+    "file-csv": ("CSV", "CSV"),
+    "file-parquet": ("Parquet", "Parquet"),
+    # -- public
+    "public": ("Public link", "Enlace público"),
+    "public-lead": (
+        "Made public by the curator. The numbers hold noise that protects the people in the data.",
+        "Abierta por el curador. Los números llevan ruido que protege a las personas en los datos.",
+    ),
+    "public-hint": (
+        "Whoever has a link reads this release without signing in. It costs no budget; what others have read or kept cannot be taken back.",
+        "Quien tenga un enlace lee esta publicación sin iniciar sesión. No gasta presupuesto; lo que otros leyeron o guardaron no se puede retirar.",
+    ),
+    "label": ("For whom (only you see it)", "Para quién (solo usted lo ve)"),
+    "make-link": ("Make a public link", "Crear un enlace público"),
+    "link-once": ("This is the link. It is shown only now.", "Este es el enlace. Solo se muestra ahora."),
+    "link-of": ("A link is open: {label}", "Hay un enlace abierto: {label}"),
+    "end": ("End this link", "Terminar este enlace"),
+}
