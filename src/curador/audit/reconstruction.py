@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -102,16 +103,8 @@ def reconstruct(bits: int = 200, counts: int = 1000, epsilon: Number = 1, seed: 
     >>> found.exact, found.refused, found.private < 1
     (1.0, True, True)
     """
-    n, m, paid = whole(bits, "bits", 2), whole(counts, "counts", 2), positive(epsilon, "epsilon")
-    if n >= PRIME or m < n:
-        raise InvalidParameter(
-            f"{m} counts of {n} people are no such attack.", fix=f"Ask for fewer than {PRIME} people, and more counts."
-        )
-    rng = np.random.default_rng(seed)
-    secret = rng.integers(0, 2, n)
-    chosen = [(int(a), int(b)) for a, b in zip(rng.integers(1, PRIME, m), rng.integers(0, PRIME, m), strict=True)]
-    inside = np.array([[_in(a, b, i) for i in range(n)] for a, b in chosen], float)
-    exact, solve = inside @ secret.astype(float), np.linalg.pinv(inside)
+    n, m, paid = *_sizes(bits, counts), positive(epsilon, "epsilon")
+    secret, chosen, exact, solve = _prepared(n, m, seed)
     answers, refused, error = _bought(secret.tolist(), chosen, paid)
     return Reconstruction(
         bits=n,
@@ -128,8 +121,54 @@ def reconstruct(bits: int = 200, counts: int = 1000, epsilon: Number = 1, seed: 
     )
 
 
-def _in(a: int, b: int, pid: int) -> bool:
-    return (a * pid + b) % PRIME < PRIME // 2
+@dataclass(frozen=True)
+class Shares:
+    """The shares of a :class:`Reconstruction` alone, where the budget is only divided, and no curator sells."""
+
+    exact: float
+    unbudgeted: float
+    private: float
+    guess: float
+    ceiling: float
+
+
+def recovered(bits: int = 200, counts: int = 1000, epsilon: Number = 1, seed: int = 0) -> Shares:
+    """The same attack in a moment: each count has its part of epsilon, and its noise, but was not bought.
+
+    Guarantee: as of :func:`reconstruct`.
+
+    >>> found = recovered(bits=20, counts=60)
+    >>> found.exact, found.private < 1
+    (1.0, True)
+    """
+    n, m, paid = *_sizes(bits, counts), positive(epsilon, "epsilon")
+    secret, _, exact, solve = _prepared(n, m, seed)
+    return Shares(
+        exact=_recovered(solve, exact, secret),
+        unbudgeted=_recovered(solve, _noised(exact, Fraction(1)), secret),
+        private=_recovered(solve, _noised(exact, paid / m), secret),
+        guess=float(max(secret.mean(), 1 - secret.mean())),
+        ceiling=float(1 - decision(paid).error),
+    )
+
+
+def _sizes(bits: int, counts: int) -> tuple[int, int]:
+    n, m = whole(bits, "bits", 2), whole(counts, "counts", 2)
+    if n >= PRIME or m < n:
+        raise InvalidParameter(
+            f"{m} counts of {n} people are no such attack.", fix=f"Ask for fewer than {PRIME} people, and more counts."
+        )
+    return n, m
+
+
+@lru_cache(maxsize=4)
+def _prepared(n: int, m: int, seed: int) -> tuple[NDArray[np.int64], Any, NDArray[np.float64], NDArray[np.float64]]:
+    """The secret bits, the subsets, their exact counts, and the matrix that solves for the bits."""
+    rng = np.random.default_rng(seed)
+    secret = rng.integers(0, 2, n)
+    a, b = rng.integers(1, PRIME, m), rng.integers(0, PRIME, m)
+    inside = ((np.outer(a, np.arange(n)) + b[:, None]) % PRIME < PRIME // 2).astype(float)
+    return secret, list(zip(a.tolist(), b.tolist(), strict=True)), inside @ secret, np.linalg.pinv(inside)
 
 
 def _noised(exact: NDArray[np.float64], epsilon: Fraction) -> NDArray[np.float64]:

@@ -10,4 +10,5 @@ Reading order:
 * ask — a question, its price and its error, and what it would look like
 * dashboards — several questions for one charge
 * releases — what was bought, as pages, files and public links
+* playground — lessons on the real engine, which read no data
 """

@@ -82,6 +82,11 @@ TEXTS = {
         "This link was used already, or it has ended. Ask whoever gave it to you for a new one.",
         "Este enlace ya fue usado o ya terminó. Pida uno nuevo a quien se lo dio.",
     ),
+    "error-outside": ("Write a number from {least} to {most}.", "Escriba un número de {least} a {most}."),
+    "error-outside-whole": (
+        "Write a whole number from {least} to {most}.",
+        "Escriba un número entero de {least} a {most}.",
+    ),
     "error-login-taken": ("This name is taken. Choose another one.", "Este nombre ya está en uso. Elija otro."),
     "error-password-length": (
         "A password has {least} to {most} characters. Choose a longer one, such as four words.",

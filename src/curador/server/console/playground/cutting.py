@@ -1,0 +1,54 @@
+"""Noise that is cut off: no epsilon is promised any more, and delta says how often it shows."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from curador.audit.game import BOUNDS, certain, truncated
+from curador.server.console.playground.formula import formula, fraction, power
+from curador.server.console.playground.lesson import Knob, Lesson, Shown
+from curador.show.pages.charts import Axis, Track
+from curador.show.pages.exhibits import Drawing
+
+DRAWS = 2000
+
+
+def show(bound: Fraction) -> Shown:
+    """The delta of noise that is cut off at a bound, and how many answers tell all."""
+    cut = int(bound)
+    (here,), found = truncated((cut,)), truncated(tuple(sorted({*BOUNDS, cut})))
+    curve = Track(
+        "@playground.cutting-delta", tuple(float(t.bound) for t in found), tuple(t.log_delta for t in found)
+    )  # fmt: skip
+    place = Track("@playground.cutting-here", (float(cut),), (here.log_delta,), "points")
+    return Shown(
+        {
+            "bound": cut,
+            "epsilon": "∞",
+            "power": f"{here.log_delta:.1f}",
+            "draws": f"{DRAWS:,}",
+            "sure": f"{certain(cut, DRAWS):,}",
+        },
+        (
+            Drawing(
+                "playground.cutting-chart", "xy", (curve, place), x=Axis("@playground.cutting-bound", log=True),
+                y=Axis("@playground.cutting-log"),
+            ),
+        ),
+        f"""from curador import accounting
+from curador.accounting.events import TruncatedLaplaceNoise
+from curador.audit.game import truncated
+
+noise = TruncatedLaplaceNoise(scale=1, sensitivity=1, bound={cut})
+print(accounting.renyi(noise, float("inf")))
+print(truncated([{cut}])[0].log_delta)
+""",
+    )  # fmt: skip
+
+
+LESSON = Lesson(
+    "cutting",
+    formula("P(y > B | out) = 0 < P(y > B | in)", ",   δ ≈", fraction("e − 1", "2"), power("e", "−B")),
+    (Knob("bound", "5", "2", "1000", whole=True),),
+    show,
+)

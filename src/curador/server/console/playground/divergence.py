@@ -1,0 +1,94 @@
+"""Rényi curves of randomized response, Laplace and Gaussian noise; and the table of the thesis's chapter 5."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+from curador import PureDP, RenyiDP
+from curador.accounting import renyi
+from curador.accounting.course import probability_bound
+from curador.accounting.events import Event, GaussianNoise, LaplaceNoise, RandomizedAnswer
+from curador.accounting.rules.groups import group, stable
+from curador.server.console.playground.formula import formula, fraction, power
+from curador.server.console.playground.lesson import Knob, Lesson, Shown, few, number
+from curador.show.pages.charts import Axis, Track
+from curador.show.pages.exhibits import Drawing, Listing
+
+ORDERS = tuple(Fraction(11 + 2 * k, 10) for k in range(46))
+"""The orders of the thesis's figures."""
+
+RARE = Fraction(1, 100)
+"""The chance of the set of the table's first row."""
+
+
+def table(truth: Fraction, alpha: Fraction, noises: tuple[Event, Event]) -> tuple[tuple[str, str, str], ...]:
+    """Table 5.1 with its numbers: what is promised of randomized response by ε, and by ζ at the order α.
+
+    >>> rows = table(Fraction(3, 4), Fraction(4), (LaplaceNoise(1, 1), GaussianNoise(1, 1)))
+    >>> rows[2]
+    ('@playground.divergence-twice', '2.197', '2.005')
+    """
+    coin = RandomizedAnswer(2, truth)
+    epsilon, zeta = renyi(coin, math.inf), renyi(coin, alpha)
+    one = RenyiDP({alpha: zeta})
+    ((order, cost),) = stable(one, 1).curve
+    twice = (2 * one).curve[0][1]
+    pure = PureDP(epsilon)
+    rows = [
+        ("set", few(min(1.0, math.exp(epsilon) * float(RARE))), few(probability_bound(RARE, zeta, alpha))),
+        ("after", few(epsilon), few(zeta)),
+        ("twice", few((2 * pure).epsilon), few(twice)),
+        ("pair", few(group(pure, 2).epsilon), f"{few(cost)} (α = {few(order)})"),  # type: ignore[union-attr]
+        ("response", few(epsilon), few(zeta)),
+    ]
+    rows += [
+        (name, few(pure_of) if (pure_of := renyi(noise, math.inf)) < math.inf else "∞", few(renyi(noise, alpha)))
+        for name, noise in zip(("laplace", "gaussian"), noises, strict=True)
+    ]
+    return tuple((f"@playground.divergence-{name}", left, right) for name, left, right in rows)
+
+
+def show(truth: Fraction, scale: Fraction, sigma: Fraction, alpha: Fraction) -> Shown:
+    """The three curves, and the table at one order."""
+    laplace, gaussian = LaplaceNoise(scale, Fraction(1)), GaussianNoise(sigma, Fraction(1))
+    events: tuple[tuple[str, Event], ...] = (
+        ("response", RandomizedAnswer(2, truth)),
+        ("laplace", laplace),
+        ("gaussian", gaussian),
+    )
+    x = tuple(map(float, ORDERS))
+    tracks = tuple(
+        Track(f"@playground.divergence-{name}", x, tuple(renyi(event, a) for a in ORDERS)) for name, event in events
+    )
+    headings = ("playground.divergence-what", "playground.divergence-pure", "playground.divergence-at")
+    return Shown(
+        {"alpha": number(alpha), "limit": few(float(1 / scale)), "slope": few(float(1 / (2 * sigma**2)))},
+        (
+            Drawing(
+                "playground.divergence-chart", "xy", tracks, x=Axis("@playground.divergence-order"),
+                y=Axis("@playground.divergence-zeta"),
+            ),
+        ),
+        f"""from curador.accounting import renyi
+from curador.accounting.events import GaussianNoise, LaplaceNoise, RandomizedAnswer
+
+print(renyi(RandomizedAnswer(2, {number(truth)}), {number(alpha)}))
+print(renyi(LaplaceNoise(scale={number(scale)}, sensitivity=1), {number(alpha)}))
+print(renyi(GaussianNoise(sigma={number(sigma)}, sensitivity=1), {number(alpha)}))
+""",
+        (Listing("playground.divergence-table", headings, table(truth, alpha, (laplace, gaussian))),),
+    )  # fmt: skip
+
+
+LESSON = Lesson(
+    "divergence",
+    formula("ζ(α) =", fraction("1", "α − 1"), "ln ∑", power("P(y)", "α"), power("Q(y)", "1 − α")),
+    (
+        Knob("truth", "0.75", "0.51", "0.99"),
+        Knob("scale", "1", "0.1", "10"),
+        Knob("sigma", "2", "0.1", "10"),
+        Knob("alpha", "4", "4", "64"),
+    ),
+    show,
+)
