@@ -9,9 +9,10 @@ from fractions import Fraction as F
 
 import pytest
 
+from curador.audit.reconstruction import recovered
 from curador.server.console.playground import composing, deciding, divergence, rebuilding, response, sides
 from curador.server.console.playground.laplace import density
-from curador.server.console.playground.lesson import Shown, few
+from curador.server.console.playground.lesson import Demonstration, few
 from curador.server.console.playground.lessons import LESSONS
 from curador.show.words.say import say
 
@@ -26,9 +27,10 @@ SAME = {
 """Facts that the code prints, too; noise apart."""
 
 
-def shown(name: str, which: str = "default") -> Shown:
+def shown(name: str, which: str = "default") -> Demonstration:
     lesson = LESSONS[name]
-    return lesson.show(**{knob.name: knob.read(getattr(knob, which)) for knob in lesson.knobs})
+    found: Demonstration = lesson.show(**{knob.name: knob.read(getattr(knob, which)) for knob in lesson.knobs})
+    return found
 
 
 def printed(code: str) -> str:
@@ -110,7 +112,7 @@ def test_a_curator_is_better_than_none() -> None:
 
 
 def test_bits_are_found_without_a_budget_and_not_with_one() -> None:
-    found = rebuilding.recovered(rebuilding.BITS, 1000, 1)
+    found = recovered(rebuilding.BITS, 1000, 1)
     assert found.exact == 1
     assert found.unbudgeted > 0.95
     assert found.private < 0.7  # five standard deviations of 200 guesses above one half

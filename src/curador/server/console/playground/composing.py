@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import lru_cache
 
 from curador import PureDP, accounting
 from curador.accounting.composition import advanced
@@ -11,7 +12,7 @@ from curador.accounting.events import LaplaceNoise
 from curador.accounting.optimal import optimal_epsilon
 from curador.accounting.rules.renyi import renyi_curve
 from curador.server.console.playground.formula import formula, power, root
-from curador.server.console.playground.lesson import Knob, Lesson, Shown, few, number
+from curador.server.console.playground.lesson import Demonstration, Knob, Lesson, few, number
 from curador.show.pages.charts import Axis, Track
 from curador.show.pages.exhibits import Drawing, Listing
 
@@ -29,6 +30,7 @@ def counts(k: int) -> tuple[int, ...]:
     return tuple(sorted({round(k ** (i / (POINTS - 1))) for i in range(POINTS)}))
 
 
+@lru_cache(maxsize=64)
 def together(epsilon: Fraction, delta: Fraction, several: tuple[int, ...]) -> dict[str, tuple[float, ...]]:
     """The epsilon at delta of so many answers of an epsilon each, by theorem; the last two know that it is Laplace.
 
@@ -48,14 +50,14 @@ def together(epsilon: Fraction, delta: Fraction, several: tuple[int, ...]) -> di
     }
 
 
-def show(epsilon: Fraction, k: Fraction, delta: Fraction) -> Shown:
+def show(epsilon: Fraction, k: Fraction, delta: Fraction) -> Demonstration:
     """The theorems over the number of answers, and at the last one."""
     several = counts(int(k))
     found = together(epsilon, delta, several)
     x = tuple(map(float, several))
     tracks = tuple(Track(f"@playground.composing-{name}", x, found[name]) for name in THEOREMS)
     rows = tuple((f"@playground.composing-{name}", few(found[name][-1])) for name in THEOREMS)
-    return Shown(
+    return Demonstration(
         {"k": f"{int(k):,}", "epsilon": number(epsilon)}
         | {name: few(found[name][-1]) for name in ("basic", "optimal", "pld")},
         (

@@ -4,24 +4,27 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from curador.audit.game import BOUNDS, certain, truncated
+from curador.audit.game import certain, truncated
 from curador.server.console.playground.formula import formula, fraction, power
-from curador.server.console.playground.lesson import Knob, Lesson, Shown
+from curador.server.console.playground.lesson import Demonstration, Knob, Lesson
 from curador.show.pages.charts import Axis, Track
 from curador.show.pages.exhibits import Drawing
 
 DRAWS = 2000
 
+CURVE = tuple(sorted({round(2 * 500 ** (k / 30)) for k in range(31)}))
+"""The bounds at which delta is drawn: from 2 to 1,000."""
 
-def show(bound: Fraction) -> Shown:
+
+def show(bound: Fraction) -> Demonstration:
     """The delta of noise that is cut off at a bound, and how many answers tell all."""
     cut = int(bound)
-    (here,), found = truncated((cut,)), truncated(tuple(sorted({*BOUNDS, cut})))
+    (here,), found = truncated((cut,)), truncated(tuple(sorted({*CURVE, cut})))
     curve = Track(
         "@playground.cutting-delta", tuple(float(t.bound) for t in found), tuple(t.log_delta for t in found)
     )  # fmt: skip
     place = Track("@playground.cutting-here", (float(cut),), (here.log_delta,), "points")
-    return Shown(
+    return Demonstration(
         {
             "bound": cut,
             "epsilon": "∞",
@@ -48,7 +51,7 @@ print(truncated([{cut}])[0].log_delta)
 
 LESSON = Lesson(
     "cutting",
-    formula("P(y > B | out) = 0 < P(y > B | in)", ",   δ ≈", fraction("e − 1", "2"), power("e", "−B")),
+    formula("P(y > B | Ā) = 0 < P(y > B | A)", ",   δ ≈", fraction("e − 1", "2"), power("e", "−B")),
     (Knob("bound", "5", "2", "1000", whole=True),),
     show,
 )

@@ -16,7 +16,7 @@ from curador import IntegerLaplace
 from curador.accounting.meaning import decision, posterior
 from curador.audit.game import play
 from curador.server.console.playground.formula import formula, fraction, power
-from curador.server.console.playground.lesson import Knob, Lesson, Shown, at_least, at_most, few, number
+from curador.server.console.playground.lesson import Demonstration, Knob, Lesson, at_least, at_most, few, number
 from curador.show.pages.charts import Axis, Track
 from curador.show.pages.exhibits import Drawing
 
@@ -25,7 +25,7 @@ MOST_PLAYED = 10**6
 BEFORE = tuple(k / 40 for k in range(1, 40))
 
 
-def show(epsilon: Fraction, prior: Fraction) -> Shown:
+def show(epsilon: Fraction, prior: Fraction) -> Demonstration:
     """Beliefs after an answer, the least error, and the trade-off of the two errors with a real attacker's tests."""
     belief, guess, game = posterior(epsilon, prior), decision(epsilon, prior), play(epsilon, PLAYS)
     after = [posterior(epsilon, p) for p in BEFORE]
@@ -53,7 +53,7 @@ def show(epsilon: Fraction, prior: Fraction) -> Shown:
         x=Axis("@playground.deciding-fpr"),
         y=Axis("@playground.deciding-fnr"),
     )
-    return Shown(
+    return Demonstration(
         {
             "epsilon": number(epsilon),
             "prior": few(float(prior), percent=True),
@@ -77,7 +77,7 @@ print(decision({number(epsilon)}, prior={number(prior)}).error)
 LESSON = Lesson(
     "deciding",
     formula(
-        power("e", "−ε"), fraction("p", "1 − p"), "≤", fraction("P(in | y)", "P(out | y)"), "≤", power("e", "ε"),
+        power("e", "−ε"), fraction("p", "1 − p"), "≤", fraction("P(A | y)", "P(Ā | y)"), "≤", power("e", "ε"),
         fraction("p", "1 − p"),
     ),
     (Knob("epsilon", "1", "0.01", "10"), Knob("prior", "0.5", "0.01", "0.99")),
@@ -86,7 +86,7 @@ LESSON = Lesson(
 
 
 @dataclass(frozen=True)
-class Outcome:
+class Ending:
     """How a round ended: whether Alice was there, and who was right."""
 
     there: bool
@@ -95,7 +95,7 @@ class Outcome:
 
 
 @dataclass(frozen=True)
-class Round:
+class Turn:
     """A round to be guessed: the count of Alice with noise; the score so far; and how the round before ended."""
 
     nonce: str
@@ -103,7 +103,7 @@ class Round:
     played: int = 0
     right: int = 0
     attacker: int = 0
-    before: Outcome | None = None
+    before: Ending | None = None
 
 
 def coin(key: str, nonce: str) -> int:
@@ -115,12 +115,12 @@ def coin(key: str, nonce: str) -> int:
     return hmac.new(key.encode(), f"playground {nonce}".encode(), hashlib.sha256).digest()[0] & 1
 
 
-def drawn(key: str, nonce: str, epsilon: Fraction) -> Round:
+def drawn(key: str, nonce: str, epsilon: Fraction) -> Turn:
     """A new round: the engine counts Alice with noise."""
-    return Round(nonce, IntegerLaplace(1, epsilon).release(coin(key, nonce)))
+    return Turn(nonce, IntegerLaplace(1, epsilon).release(coin(key, nonce)))
 
 
-def guessed(key: str, nonce: str, epsilon: Fraction, form: Mapping[str, str]) -> Round:
+def guessed(key: str, nonce: str, epsilon: Fraction, form: Mapping[str, str]) -> Turn:
     """The round that a form guesses, decided; and a new one with the score.  A form that is none begins anew."""
     fresh = drawn(key, nonce, epsilon)
     guess, old = form.get("guess"), form.get("nonce", "")
@@ -133,5 +133,5 @@ def guessed(key: str, nonce: str, epsilon: Fraction, form: Mapping[str, str]) ->
     if not 0 <= right <= played < MOST_PLAYED or not 0 <= attacker <= played:
         return fresh
     there = bool(coin(key, old))
-    ended = Outcome(there, (guess == "in") == there, (answer >= 1) == there)
-    return Round(fresh.nonce, fresh.answer, played + 1, right + ended.right, attacker + ended.attacker, ended)
+    ended = Ending(there, (guess == "in") == there, (answer >= 1) == there)
+    return Turn(fresh.nonce, fresh.answer, played + 1, right + ended.right, attacker + ended.attacker, ended)

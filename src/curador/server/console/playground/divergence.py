@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from functools import lru_cache
+from typing import cast
 
 from curador import PureDP, RenyiDP
 from curador.accounting import renyi
@@ -11,7 +13,7 @@ from curador.accounting.course import probability_bound
 from curador.accounting.events import Event, GaussianNoise, LaplaceNoise, RandomizedAnswer
 from curador.accounting.rules.groups import group, stable
 from curador.server.console.playground.formula import formula, fraction, power
-from curador.server.console.playground.lesson import Knob, Lesson, Shown, few, number
+from curador.server.console.playground.lesson import Demonstration, Knob, Lesson, few, number
 from curador.show.pages.charts import Axis, Track
 from curador.show.pages.exhibits import Drawing, Listing
 
@@ -22,12 +24,22 @@ RARE = Fraction(1, 100)
 """The chance of the set of the table's first row."""
 
 
+@lru_cache(maxsize=256)
+def curve(event: Event) -> tuple[float, ...]:
+    """The divergence at each of the orders.
+
+    >>> curve(GaussianNoise(1, 1))[0]
+    0.55
+    """
+    return tuple(renyi(event, a) for a in ORDERS)
+
+
 def table(truth: Fraction, alpha: Fraction, noises: tuple[Event, Event]) -> tuple[tuple[str, str, str], ...]:
     """Table 5.1 with its numbers: what is promised of randomized response by ε, and by ζ at the order α.
 
     >>> rows = table(Fraction(3, 4), Fraction(4), (LaplaceNoise(1, 1), GaussianNoise(1, 1)))
     >>> rows[2]
-    ('@playground.divergence-twice', '2.197', '2.005')
+    ('@playground.divergence-twice', '2.197', '2.006')
     """
     coin = RandomizedAnswer(2, truth)
     epsilon, zeta = renyi(coin, math.inf), renyi(coin, alpha)
@@ -35,11 +47,12 @@ def table(truth: Fraction, alpha: Fraction, noises: tuple[Event, Event]) -> tupl
     ((order, cost),) = stable(one, 1).curve
     twice = (2 * one).curve[0][1]
     pure = PureDP(epsilon)
+    doubled = cast(PureDP, group(pure, 2))
     rows = [
         ("set", few(min(1.0, math.exp(epsilon) * float(RARE))), few(probability_bound(RARE, zeta, alpha))),
         ("after", few(epsilon), few(zeta)),
         ("twice", few((2 * pure).epsilon), few(twice)),
-        ("pair", few(group(pure, 2).epsilon), f"{few(cost)} (α = {few(order)})"),  # type: ignore[union-attr]
+        ("pair", few(doubled.epsilon), f"{few(cost)} (α = {few(order)})"),
         ("response", few(epsilon), few(zeta)),
     ]
     rows += [
@@ -49,7 +62,7 @@ def table(truth: Fraction, alpha: Fraction, noises: tuple[Event, Event]) -> tupl
     return tuple((f"@playground.divergence-{name}", left, right) for name, left, right in rows)
 
 
-def show(truth: Fraction, scale: Fraction, sigma: Fraction, alpha: Fraction) -> Shown:
+def show(truth: Fraction, scale: Fraction, sigma: Fraction, alpha: Fraction) -> Demonstration:
     """The three curves, and the table at one order."""
     laplace, gaussian = LaplaceNoise(scale, Fraction(1)), GaussianNoise(sigma, Fraction(1))
     events: tuple[tuple[str, Event], ...] = (
@@ -58,11 +71,9 @@ def show(truth: Fraction, scale: Fraction, sigma: Fraction, alpha: Fraction) -> 
         ("gaussian", gaussian),
     )
     x = tuple(map(float, ORDERS))
-    tracks = tuple(
-        Track(f"@playground.divergence-{name}", x, tuple(renyi(event, a) for a in ORDERS)) for name, event in events
-    )
+    tracks = tuple(Track(f"@playground.divergence-{name}", x, curve(event)) for name, event in events)
     headings = ("playground.divergence-what", "playground.divergence-pure", "playground.divergence-at")
-    return Shown(
+    return Demonstration(
         {"alpha": number(alpha), "limit": few(float(1 / scale)), "slope": few(float(1 / (2 * sigma**2)))},
         (
             Drawing(

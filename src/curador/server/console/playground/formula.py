@@ -6,7 +6,8 @@ import re
 
 from markupsafe import Markup, escape
 
-_TOKEN = re.compile(r"[^\W\d_]+|\d+(?:\.\d+)?|\S")
+_TOKEN = re.compile(r", {2,}|[A-Za-z]+|\d+(?:\.\d+)?|\S")
+"""A comma with room after it parts two formulas; a word of Latin letters is one name, Greek letters are one each."""
 
 
 def row(*parts: str) -> Markup:
@@ -45,5 +46,9 @@ def _part(part: str) -> Markup:
 
 
 def _token(text: str) -> Markup:
+    if text.startswith(", "):
+        return Markup('<mo>,</mo><mspace width="1em"/>')
+    if text in "()|‖{}":
+        return Markup('<mo stretchy="false">') + text + Markup("</mo>")
     kind = "mn" if text[0].isdigit() else "mi" if text[0].isalpha() else "mo"
     return Markup(f"<{kind}>") + escape(text) + Markup(f"</{kind}>")

@@ -29,7 +29,7 @@ class Knob:
     Fraction(1, 2)
     >>> knob.read("11")
     Traceback (most recent call last):
-    curador.errors.InvalidParameter: epsilon must be a number from 0.01 to 10. To do: Write such a number.
+    curador.errors.InvalidParameter: epsilon must be a number from 0.01 to 10. To do: Write such a number. ...
     """
 
     name: str
@@ -58,7 +58,7 @@ class Knob:
 
 
 @dataclass(frozen=True)
-class Shown:
+class Demonstration:
     """What a lesson finds: facts that fill in its sentences, charts, tables, and code that computes the same."""
 
     facts: Mapping[str, object]
@@ -74,7 +74,7 @@ class Lesson:
     name: str
     formula: Markup
     knobs: tuple[Knob, ...]
-    show: Callable[..., Shown]
+    show: Callable[..., Demonstration]
 
     def defaults(self) -> dict[str, str]:
         """What its numbers are at first."""

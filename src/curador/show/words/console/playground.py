@@ -9,7 +9,7 @@ TEXTS = {
     "lessons": ("Lessons", "Lecciones"),
     "formula": ("The formula", "La fórmula"),
     "try": ("Try it", "Pruébelo"),
-    "draw": ("Draw again", "Sortear de nuevo"),
+    "draw": ("Show", "Mostrar"),
     "range": ("From {least} to {most}.", "De {least} a {most}."),
     "code": ("The same in Python", "Lo mismo en Python"),
     "question": ("A question", "Una pregunta"),
@@ -85,8 +85,8 @@ TEXTS = {
         "Usted sabe todo salvo si Alicia está en los datos. Ve una respuesta. ¿Qué sabe ahora?",
     ),
     "deciding-formula": (
-        "The odds that Alice is in move by a factor of at most e to the ε, whatever the answer y and the belief p before.",
-        "La razón de probabilidades de que Alicia esté se mueve a lo más por un factor e elevado a ε, sea cual sea la respuesta y y la creencia previa p.",
+        "A: Alice is in the data. The odds of it move by a factor of at most e to the ε, whatever the answer y and the belief p before.",
+        "A: Alicia está en los datos. Su razón de probabilidades se mueve a lo más por un factor e elevado a ε, sea cual sea la respuesta y y la creencia previa p.",
     ),
     "deciding-epsilon": ("ε", "ε"),
     "deciding-prior": ("Belief before, p", "Creencia previa, p"),
@@ -263,8 +263,8 @@ TEXTS = {
         "Parece inofensivo prohibir el ruido más allá de una cota B. Termina la promesa: ε es infinito.",
     ),
     "cutting-formula": (
-        "Without Alice the count is 0, and no answer y exceeds B; with her one may. Such an answer tells that she is in. The noise has scale 1; δ, at ε = 1, says how often.",
-        "Sin Alicia el conteo es 0 y ninguna respuesta y supera B; con ella, alguna puede. Tal respuesta dice que está. El ruido tiene escala 1; δ, con ε = 1, dice cuán a menudo.",
+        "A: Alice is in the data. Without her the count is 0, and no answer y exceeds B; with her one may. Such an answer tells that she is in. The noise has scale 1; δ, at ε = 1, says how often.",
+        "A: Alicia está en los datos. Sin ella el conteo es 0 y ninguna respuesta y supera B; con ella, alguna puede. Tal respuesta dice que está. El ruido tiene escala 1; δ, con ε = 1, dice cuán a menudo.",
     ),
     "cutting-bound": ("Bound B", "Cota B"),
     "cutting-says": (
