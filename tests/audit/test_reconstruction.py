@@ -53,3 +53,10 @@ def test_the_figures_of_the_notes() -> None:
     found = reconstruct()
     assert (found.exact, found.unbudgeted, found.refused) == (1, 1, True)
     assert 0.4 < found.private < 0.65
+
+
+def test_the_short_form_attacks_the_same_bits() -> None:
+    short, long = recovered(bits=20, counts=60, seed=3), reconstruct(bits=20, counts=60, seed=3)
+    assert (short.exact, short.guess, short.ceiling) == (long.exact, long.guess, long.ceiling)
+    with pytest.raises(InvalidParameter, match="no such attack"):
+        recovered(bits=20, counts=10)

@@ -12,7 +12,7 @@ import pytest
 from curador.audit.reconstruction import recovered
 from curador.server.console.playground import composing, deciding, divergence, rebuilding, response, sides
 from curador.server.console.playground.laplace import density
-from curador.server.console.playground.lesson import Demonstration, few
+from curador.server.console.playground.lesson import Illustration, few
 from curador.server.console.playground.lessons import LESSONS
 from curador.show.words.say import say
 
@@ -27,9 +27,9 @@ SAME = {
 """Facts that the code prints, too; noise apart."""
 
 
-def shown(name: str, which: str = "default") -> Demonstration:
+def shown(name: str, which: str = "default") -> Illustration:
     lesson = LESSONS[name]
-    found: Demonstration = lesson.show(**{knob.name: knob.read(getattr(knob, which)) for knob in lesson.knobs})
+    found: Illustration = lesson.show(**{knob.name: knob.read(getattr(knob, which)) for knob in lesson.knobs})
     return found
 
 

@@ -11,7 +11,7 @@ from curador.errors import CuradorError
 from curador.server.console.forms import Filled
 from curador.server.console.genuine import page_router
 from curador.server.console.playground.deciding import Turn, guessed
-from curador.server.console.playground.lesson import Demonstration, Lesson
+from curador.server.console.playground.lesson import Illustration, Lesson
 from curador.server.console.playground.lessons import LESSONS
 from curador.server.console.visit import Visit, Visiting
 from curador.server.gate.problems import status_of
@@ -56,7 +56,7 @@ def _read(found: Lesson, form: Filled) -> tuple[Filled, dict[str, Fraction]]:
 
 
 def _page(
-    visit: Visit, found: Lesson, form: Filled, shown: Demonstration | None, game: Turn | None, status: int = 200
+    visit: Visit, found: Lesson, form: Filled, shown: Illustration | None, game: Turn | None, status: int = 200
 ) -> Response:
     names = list(LESSONS)
     at = names.index(found.name)

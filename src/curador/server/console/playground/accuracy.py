@@ -6,7 +6,7 @@ from fractions import Fraction
 
 from curador import IntegerLaplace
 from curador.server.console.playground.formula import formula, fraction
-from curador.server.console.playground.lesson import Demonstration, Knob, Lesson, few, number
+from curador.server.console.playground.lesson import Illustration, Knob, Lesson, few, number
 from curador.show.pages.charts import Axis, Track
 from curador.show.pages.exhibits import Drawing
 
@@ -14,13 +14,13 @@ EPSILONS = (*(round(10 ** (k / 10), 6) for k in range(-20, 5)), 3)
 """Where the curve is drawn: from 0.01 to 3; far above it a count is exact 95 times of 100."""
 
 
-def show(epsilon: Fraction, people: Fraction) -> Demonstration:
+def show(epsilon: Fraction, people: Fraction) -> Illustration:
     """The error of a count at an epsilon, and at all others."""
     error, half = (IntegerLaplace(1, e).error(0.95) for e in (epsilon, epsilon / 2))
     errors = tuple(IntegerLaplace(1, e).error(0.95) for e in EPSILONS)
     curve = Track("@playground.accuracy-curve", EPSILONS, errors)
     here = Track("@playground.accuracy-here", (float(epsilon),), (error,), "points")
-    return Demonstration(
+    return Illustration(
         {
             "epsilon": number(epsilon),
             "error": few(error),

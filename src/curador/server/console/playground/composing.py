@@ -12,7 +12,7 @@ from curador.accounting.events import LaplaceNoise
 from curador.accounting.optimal import optimal_epsilon
 from curador.accounting.rules.renyi import renyi_curve
 from curador.server.console.playground.formula import formula, power, root
-from curador.server.console.playground.lesson import Demonstration, Knob, Lesson, few, number
+from curador.server.console.playground.lesson import Illustration, Knob, Lesson, few, number
 from curador.show.pages.charts import Axis, Track
 from curador.show.pages.exhibits import Drawing, Listing
 
@@ -50,14 +50,14 @@ def together(epsilon: Fraction, delta: Fraction, several: tuple[int, ...]) -> di
     }
 
 
-def show(epsilon: Fraction, k: Fraction, delta: Fraction) -> Demonstration:
+def show(epsilon: Fraction, k: Fraction, delta: Fraction) -> Illustration:
     """The theorems over the number of answers, and at the last one."""
     several = counts(int(k))
     found = together(epsilon, delta, several)
     x = tuple(map(float, several))
     tracks = tuple(Track(f"@playground.composing-{name}", x, found[name]) for name in THEOREMS)
     rows = tuple((f"@playground.composing-{name}", few(found[name][-1])) for name in THEOREMS)
-    return Demonstration(
+    return Illustration(
         {"k": f"{int(k):,}", "epsilon": number(epsilon)}
         | {name: few(found[name][-1]) for name in ("basic", "optimal", "pld")},
         (

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 from curador.audit.game import certain, truncated
 from curador.server.console.playground.formula import formula, fraction, power
-from curador.server.console.playground.lesson import Demonstration, Knob, Lesson
+from curador.server.console.playground.lesson import Illustration, Knob, Lesson
 from curador.show.pages.charts import Axis, Track
 from curador.show.pages.exhibits import Drawing
 
@@ -16,7 +16,7 @@ CURVE = tuple(sorted({round(2 * 500 ** (k / 30)) for k in range(31)}))
 """The bounds at which delta is drawn: from 2 to 1,000."""
 
 
-def show(bound: Fraction) -> Demonstration:
+def show(bound: Fraction) -> Illustration:
     """The delta of noise that is cut off at a bound, and how many answers tell all."""
     cut = int(bound)
     (here,), found = truncated((cut,)), truncated(tuple(sorted({*CURVE, cut})))
@@ -24,7 +24,7 @@ def show(bound: Fraction) -> Demonstration:
         "@playground.cutting-delta", tuple(float(t.bound) for t in found), tuple(t.log_delta for t in found)
     )  # fmt: skip
     place = Track("@playground.cutting-here", (float(cut),), (here.log_delta,), "points")
-    return Demonstration(
+    return Illustration(
         {
             "bound": cut,
             "epsilon": "∞",

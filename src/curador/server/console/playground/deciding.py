@@ -16,7 +16,7 @@ from curador import IntegerLaplace
 from curador.accounting.meaning import decision, posterior
 from curador.audit.game import play
 from curador.server.console.playground.formula import formula, fraction, power
-from curador.server.console.playground.lesson import Demonstration, Knob, Lesson, at_least, at_most, few, number
+from curador.server.console.playground.lesson import Illustration, Knob, Lesson, at_least, at_most, few, number
 from curador.show.pages.charts import Axis, Track
 from curador.show.pages.exhibits import Drawing
 
@@ -25,7 +25,7 @@ MOST_PLAYED = 10**6
 BEFORE = tuple(k / 40 for k in range(1, 40))
 
 
-def show(epsilon: Fraction, prior: Fraction) -> Demonstration:
+def show(epsilon: Fraction, prior: Fraction) -> Illustration:
     """Beliefs after an answer, the least error, and the trade-off of the two errors with a real attacker's tests."""
     belief, guess, game = posterior(epsilon, prior), decision(epsilon, prior), play(epsilon, PLAYS)
     after = [posterior(epsilon, p) for p in BEFORE]
@@ -53,7 +53,7 @@ def show(epsilon: Fraction, prior: Fraction) -> Demonstration:
         x=Axis("@playground.deciding-fpr"),
         y=Axis("@playground.deciding-fnr"),
     )
-    return Demonstration(
+    return Illustration(
         {
             "epsilon": number(epsilon),
             "prior": few(float(prior), percent=True),

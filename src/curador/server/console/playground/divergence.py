@@ -13,7 +13,7 @@ from curador.accounting.course import probability_bound
 from curador.accounting.events import Event, GaussianNoise, LaplaceNoise, RandomizedAnswer
 from curador.accounting.rules.groups import group, stable
 from curador.server.console.playground.formula import formula, fraction, power
-from curador.server.console.playground.lesson import Demonstration, Knob, Lesson, few, number
+from curador.server.console.playground.lesson import Illustration, Knob, Lesson, few, number
 from curador.show.pages.charts import Axis, Track
 from curador.show.pages.exhibits import Drawing, Listing
 
@@ -62,7 +62,7 @@ def table(truth: Fraction, alpha: Fraction, noises: tuple[Event, Event]) -> tupl
     return tuple((f"@playground.divergence-{name}", left, right) for name, left, right in rows)
 
 
-def show(truth: Fraction, scale: Fraction, sigma: Fraction, alpha: Fraction) -> Demonstration:
+def show(truth: Fraction, scale: Fraction, sigma: Fraction, alpha: Fraction) -> Illustration:
     """The three curves, and the table at one order."""
     laplace, gaussian = LaplaceNoise(scale, Fraction(1)), GaussianNoise(sigma, Fraction(1))
     events: tuple[tuple[str, Event], ...] = (
@@ -73,7 +73,7 @@ def show(truth: Fraction, scale: Fraction, sigma: Fraction, alpha: Fraction) -> 
     x = tuple(map(float, ORDERS))
     tracks = tuple(Track(f"@playground.divergence-{name}", x, curve(event)) for name, event in events)
     headings = ("playground.divergence-what", "playground.divergence-pure", "playground.divergence-at")
-    return Demonstration(
+    return Illustration(
         {"alpha": number(alpha), "limit": few(float(1 / scale)), "slope": few(float(1 / (2 * sigma**2)))},
         (
             Drawing(

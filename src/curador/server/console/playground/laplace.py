@@ -9,7 +9,7 @@ import numpy as np
 
 from curador import Laplace
 from curador.server.console.playground.formula import formula, fraction, power
-from curador.server.console.playground.lesson import Demonstration, Knob, Lesson, few, number
+from curador.server.console.playground.lesson import Illustration, Knob, Lesson, few, number
 from curador.show.pages.charts import Axis, Track
 from curador.show.pages.exhibits import Drawing
 
@@ -26,7 +26,7 @@ def density(x: float, mu: float, b: float) -> float:
     return math.exp(-abs(x - mu) / b) / (2 * b)
 
 
-def show(mu: Fraction, b: Fraction) -> Demonstration:
+def show(mu: Fraction, b: Fraction) -> Illustration:
     """The law, and answers that the engine draws from it."""
     mechanism, centre, scale = Laplace(1, scale=b), float(mu), float(b)
     answers = np.asarray(mechanism.release([centre] * DRAWS))
@@ -43,7 +43,7 @@ def show(mu: Fraction, b: Fraction) -> Demonstration:
     law = Track("@playground.laplace-law", x, tuple(density(v, centre, scale) for v in x))
     error = mechanism.error(0.95)
     inside = float((np.abs(answers - centre) <= error).mean())
-    return Demonstration(
+    return Illustration(
         {
             "epsilon": few(float(1 / b)),
             "error": few(error),

@@ -58,7 +58,7 @@ class Knob:
 
 
 @dataclass(frozen=True)
-class Demonstration:
+class Illustration:
     """What a lesson finds: facts that fill in its sentences, charts, tables, and code that computes the same."""
 
     facts: Mapping[str, object]
@@ -74,7 +74,7 @@ class Lesson:
     name: str
     formula: Markup
     knobs: tuple[Knob, ...]
-    show: Callable[..., Demonstration]
+    show: Callable[..., Illustration]
 
     def defaults(self) -> dict[str, str]:
         """What its numbers are at first."""

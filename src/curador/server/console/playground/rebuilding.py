@@ -6,7 +6,7 @@ from fractions import Fraction
 
 from curador.audit.reconstruction import recovered
 from curador.server.console.playground.formula import formula, power
-from curador.server.console.playground.lesson import Demonstration, Knob, Lesson, at_most, few, number
+from curador.server.console.playground.lesson import Illustration, Knob, Lesson, at_most, few, number
 from curador.show.pages.bars import Bar
 from curador.show.pages.charts import Axis
 from curador.show.pages.exhibits import Drawing
@@ -14,7 +14,7 @@ from curador.show.pages.exhibits import Drawing
 BITS = 200
 
 
-def show(counts: Fraction, epsilon: Fraction) -> Demonstration:
+def show(counts: Fraction, epsilon: Fraction) -> Illustration:
     """What least squares finds from exact counts, from noise without a budget, and within one."""
     found = recovered(BITS, int(counts), epsilon)
     bars = (
@@ -22,7 +22,7 @@ def show(counts: Fraction, epsilon: Fraction) -> Demonstration:
         Bar("@playground.rebuilding-unbudgeted", found.unbudgeted),
         Bar(f"ε = {number(epsilon)}", found.private, mark=found.ceiling),
     )
-    return Demonstration(
+    return Illustration(
         {"bits": BITS, "counts": f"{int(counts):,}", "epsilon": number(epsilon)}
         | {
             name: few(getattr(found, name), percent=True)

@@ -8,7 +8,7 @@ import numpy as np
 
 from curador import RandomizedResponse
 from curador.server.console.playground.formula import formula, fraction
-from curador.server.console.playground.lesson import Demonstration, Knob, Lesson, few, number
+from curador.server.console.playground.lesson import Illustration, Knob, Lesson, few, number
 from curador.show.pages.bars import Bar
 from curador.show.pages.charts import Axis
 from curador.show.pages.exhibits import Drawing
@@ -25,7 +25,7 @@ def truth(gamma: Fraction) -> Fraction:
     return gamma + (1 - gamma) / 2
 
 
-def show(gamma: Fraction, people: Fraction, share: Fraction) -> Demonstration:
+def show(gamma: Fraction, people: Fraction, share: Fraction) -> Illustration:
     """Reports that the engine draws, and what they say about everybody."""
     mechanism, n = RandomizedResponse(truth=truth(gamma)), int(people)
     yes = round(n * share)
@@ -37,7 +37,7 @@ def show(gamma: Fraction, people: Fraction, share: Fraction) -> Demonstration:
         Bar("@playground.response-said", said),
         Bar("@playground.response-estimate", estimate, estimate - error, estimate + error, mark=yes / n),
     )
-    return Demonstration(
+    return Illustration(
         {
             "truth": few(float(mechanism.truth), percent=True),
             "epsilon": few(mechanism.epsilon),

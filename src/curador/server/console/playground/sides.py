@@ -7,7 +7,7 @@ from fractions import Fraction
 from curador import IntegerLaplace
 from curador.local import KRR
 from curador.server.console.playground.formula import formula, fraction, root
-from curador.server.console.playground.lesson import Demonstration, Knob, Lesson, few, number
+from curador.server.console.playground.lesson import Illustration, Knob, Lesson, few, number
 from curador.show.pages.charts import Axis, Track
 from curador.show.pages.exhibits import Drawing
 
@@ -25,7 +25,7 @@ def errors(epsilon: Fraction, people: int) -> tuple[float, float]:
     return IntegerLaplace(1, epsilon).error(0.95), people * min(1.0, local.error(people))
 
 
-def show(epsilon: Fraction, people: Fraction) -> Demonstration:
+def show(epsilon: Fraction, people: Fraction) -> Illustration:
     """Both errors by the number of people."""
     n = int(people)
     central, local = errors(epsilon, n)
@@ -35,7 +35,7 @@ def show(epsilon: Fraction, people: Fraction) -> Demonstration:
         Track("@playground.sides-central", x, tuple(c for c, _ in found)),
         Track("@playground.sides-local", x, tuple(v for _, v in found)),
     )
-    return Demonstration(
+    return Illustration(
         {
             "people": f"{n:,}",
             "epsilon": number(epsilon),
