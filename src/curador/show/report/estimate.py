@@ -74,7 +74,7 @@ def left(remaining: Mapping[str, Any], language: str) -> tuple[tuple[str, str], 
 
 def shares(found: Mapping[str, Any], language: str) -> tuple[str, list[tuple[str, str, str]]]:
     """What several answers together would cost; and of each its name, its own cost and its expected errors."""
-    whole = guarantee_text(guarantee_from_json(found["tight"] or found["guarantee"]), language)
+    whole = guarantee_text(guarantee_from_json(found["guarantee"]), language)
     each = [
         (
             name,
