@@ -39,7 +39,7 @@ class Settings:
     * ``jobs``: jobs that are not done yet, of all callers together; one caller has at most ``at_once`` of them;
     * ``collect``: the folders of collectors by the name under which devices send to them;
     * ``origins``: web pages that may send local reports;
-    * ``behind_tls``: whether a proxy in front has the certificate, so that cookies are those of an encrypted connection;
+    * ``behind_tls``: whether a proxy in front has the certificate, so that cookies are bound to encryption;
     * ``statistics``: whether counts of requests can be read by curators and auditors.
     """
 
