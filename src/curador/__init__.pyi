@@ -9,8 +9,8 @@ from .curator.purchase import Purchase as Purchase
 from .curator.purchase import Request as Request
 from .curator.purchases.batch import Batch as Batch
 from .curator.purchases.running import Stream as Stream
+from .curator.releases.explanation import Explanation as Explanation
 from .curator.releases.publication import Publication as Publication
-from .curator.releases.release import Explanation as Explanation
 from .curator.releases.release import Release as Release
 from .curator.study.file import Analyst as Analyst
 from .engines.error_log import ErrorLog as ErrorLog

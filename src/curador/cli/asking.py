@@ -19,6 +19,7 @@ from curador.cli.options import (
     Epsilon,
     Fresh,
     GroupsPerUnit,
+    Html,
     Json,
     Key,
     Language,
@@ -110,6 +111,7 @@ def ask(
     key: Key = None,
     fresh: Fresh = False,
     language: Language = "en",
+    html: Html = None,
     rehearse: Rehearse = False,
     progress: Progress = False,
     log: Log = None,
@@ -124,14 +126,17 @@ def ask(
     paid = Paid(epsilon, delta, rho, accuracy, confidence, rows, groups_per_unit, rows_per_unit).asked()
     who = None if rehearse else analyst  # a rehearsal has no receiver: it knows only the analysts that the study states
     terms: dict[str, Any] = {"because": because, "override": override, "analyst": who, "key": key, "fresh": fresh}
+    _require_place(html)
     with open_study(study, rehearse=rehearse, log=log, at=at) as curator:
         release = curator.ask(sql, **paid, **terms, progress=progress, language=language)
         left = balances(curator, who)
+    _report(release, html, rehearse)
     if as_json:
         emit({**release.to_dict(), "repeated": release.repeated, "remaining": _remaining(left)})
         return
     console.print(release)
     _notes(release)
+    _written(html)
     _ending(release.repeated, left, rehearse)
 
 
@@ -254,6 +259,7 @@ def publish(
     key: Key = None,
     fresh: Fresh = False,
     language: Language = "en",
+    html: Html = None,
     rehearse: Rehearse = False,
     progress: Progress = False,
     log: Log = None,
@@ -261,7 +267,7 @@ def publish(
 ) -> None:
     """Answer the questions of a dashboard for one charge, and write JSON, CSV and Parquet.
 
-    All are answered or none. A rehearsal is printed and writes no files.
+    All are answered or none. A rehearsal is printed and writes no files but the report, marked as made up.
 
     Example: curador publish examples/adult_dashboard.toml --out adult
     """
@@ -270,6 +276,8 @@ def publish(
     board, folder = read_dashboard(dashboard), out if out is not None else Path(dashboard.stem)
     if folder.exists() and not folder.is_dir():
         raise InvalidParameter(f"{folder} is not a folder.", fix="Choose another with --out.")
+    if not explained:
+        _require_place(html, folder)
     who = None if rehearse else analyst
     terms: dict[str, Any] = {
         "because": because or board.because,
@@ -286,6 +294,7 @@ def publish(
         found = curator.publish(batch, **terms, progress=progress, language=language)
         files = [] if rehearse else write(found, folder)
         left = balances(curator, who)
+    _report(found, html, rehearse)
     if as_json:
         shown = {**found.to_dict(), "repeated": found.repeated, "files": list(map(str, files))}
         emit({**shown, "remaining": _remaining(left)})
@@ -293,7 +302,33 @@ def publish(
     _print_publication(found, board)
     if files:
         whole(f"Written: {len(files)} files in {folder}/")
+    _written(html)
     _ending(found.repeated, left, rehearse)
+
+
+def _require_place(html: Path | None, made: Path | None = None) -> None:
+    """Refuse, before anything is paid, a report that could not be written; a folder that will be ``made`` is there."""
+    if html is None:
+        return
+    if html.is_dir():
+        raise InvalidParameter(f"{html} is a folder.", fix="Name a file, as report.html.")
+    if not html.parent.is_dir() and html.parent != made:
+        raise InvalidParameter(f"There is no folder {html.parent}.", fix="Make it first, or choose another.")
+
+
+def _report(found: Release | Publication, html: Path | None, rehearsed: bool) -> None:
+    if html is None:
+        return
+    try:
+        found.report().save(html)
+    except InvalidParameter as refusal:
+        paid = "nothing was spent" if rehearsed else f"charge {found.charge} is kept, with its answers"
+        raise InvalidParameter(refusal.what, fix="Choose another file, and ask again: it is free.", cost=paid) from None
+
+
+def _written(html: Path | None) -> None:
+    if html is not None:
+        whole(f"Report: {html}")
 
 
 def _fits(curator: Curator, batch: Batch) -> int | None:

@@ -11,6 +11,9 @@ import typer
 
 from curador.errors import InvalidParameter
 
+Html = Annotated[
+    Path | None, typer.Option("--html", metavar="FILE", help="Also write a report: one HTML file with charts.")
+]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 Study = Annotated[Path, typer.Option("--study", "-s", metavar="STUDY", help="The study file.")]
 STUDY = Path("study.toml")

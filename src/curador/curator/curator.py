@@ -26,8 +26,9 @@ from curador.curator.prepared import CopyHolder
 from curador.curator.purchase import Bought, Buyer, Purchase, Request
 from curador.curator.purchases.batch import Batch, split, stated
 from curador.curator.purchases.training import ModelHolder
+from curador.curator.releases.explanation import Explanation
 from curador.curator.releases.publication import Publication
-from curador.curator.releases.release import Explanation, Release, bought_notes, bought_remarks, present, shared_notes
+from curador.curator.releases.release import Release, bought_notes, bought_remarks, present, shared_notes
 from curador.curator.releases.verify import verify_release
 from curador.curator.study.file import Analyst, Study, read_study
 from curador.curator.table import Asked, CuratorTable, described, refuse_unknown

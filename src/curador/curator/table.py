@@ -26,7 +26,8 @@ from curador.show.limits import limits_text
 
 if TYPE_CHECKING:
     from curador.curator.curator import Curator
-    from curador.curator.releases.release import Explanation, Release
+    from curador.curator.releases.explanation import Explanation
+    from curador.curator.releases.release import Release
     from curador.engines.engine import Progress
     from curador.query.plan.plan import Plan
     from curador.query.sql_plan.prepared import Prepared

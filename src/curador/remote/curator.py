@@ -11,8 +11,9 @@ from typing import Any, Never, cast
 from curador.accounting.events import event_from_json
 from curador.curator.curator import Curator
 from curador.curator.purchases.batch import Batch
+from curador.curator.releases.explanation import Explanation
 from curador.curator.releases.publication import Publication
-from curador.curator.releases.release import Explanation, Release
+from curador.curator.releases.release import Release
 from curador.curator.study.tables import read_table
 from curador.curator.table import Asked, CuratorTable, question_of, refuse_unknown
 from curador.errors import InvalidParameter

@@ -14,6 +14,7 @@ Reading order:
 * estimates — estimates from local reports as figures
 * panels — errors of several methods side by side
 * pages — pages that need no network, with their charts
+* report — a release as a report: one HTML file, its charts, a notebook's cell
 * progress — a bar for long work
 * files — files written whole or not at all
 """

@@ -32,10 +32,7 @@ def explain(
         "",
         *_table([say("output", language), error_heading], _errors(facts, language)),
         "",
-        *_table(
-            [say(code, language) for code in ("paid-for", "share", "mechanism", "noise", "moved")],
-            [_step(step, language) for step in facts["steps"]],
-        ),
+        *_table(*step_table(facts, language)),
         "",
         *(line for note in (*facts["notes"], *more) for line in bullet(note_text(note, language))),
         *([] if engine is None else ["", say("runs", language, engine=engine), *statements]),
@@ -160,7 +157,20 @@ def _errors(facts: Facts, language: str) -> list[list[str]]:
     return rows
 
 
+def step_table(facts: Facts, language: str = "en") -> tuple[list[str], list[list[str]]]:
+    """What a plan pays for: headings, and a row for each step with its share, mechanism, noise and how far it moves."""
+    headings = [say(code, language) for code in ("paid-for", "share", "mechanism", "noise", "moved")]
+    return headings, [_step(step, language) for step in facts["steps"]]
+
+
 def _heading(facts: Facts, language: str) -> list[str]:
+    lines = plan_lines(facts, language)
+    width = max(10, *map(len, lines))
+    return [f"{label:<{width}} {text}" for label, text in lines.items()]
+
+
+def plan_lines(facts: Facts, language: str = "en") -> dict[str, str]:
+    """What a plan is about, by labels: its tables, whom it protects, what it keeps of each, where, groups, cost."""
     kept, where = facts["contribution"], facts["where"]
     lines = {"label-table": ", ".join(facts["tables"])}
     neighbors = say(facts["neighbors"], language)
@@ -178,9 +188,7 @@ def _heading(facts: Facts, language: str) -> list[str]:
     lines["label-costs"] = say(
         "costs", language, guarantee=guarantee_text(guarantee_from_json(facts["guarantee"]), language)
     )
-    labels = {code: say(code, language) for code in lines}
-    width = max(10, *map(len, labels.values()))
-    return [f"{labels[code]:<{width}} {text}" for code, text in lines.items()]
+    return {say(code, language): text for code, text in lines.items()}
 
 
 def _step(step: Facts, language: str) -> list[str]:

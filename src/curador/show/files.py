@@ -29,6 +29,16 @@ def write_atomically(path: Path, content: bytes, mode: int = 0o644) -> Path:
     return path
 
 
+def write_or_refuse(path: Path, content: bytes) -> Path:
+    """The same, where the name is a person's: what the system refuses is refused in our words."""
+    try:
+        return write_atomically(path, content)
+    except OSError as error:
+        raise InvalidParameter(
+            f"{path.name} cannot be written: {os.strerror(error.errno or 0)}.", fix="Choose another place."
+        ) from None
+
+
 def create(path: Path, lines: Iterable[str]) -> Path:
     """Write a new text file; an existing file is left as it is, and one that cannot be finished is removed.
 

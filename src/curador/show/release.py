@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import math
 from collections.abc import Iterator, Mapping
 from datetime import date
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from curador.privacy import Guarantee, Neighbors
 from curador.show.explain import WIDTH, guarantee_text, note_text, whom
-from curador.show.tables import Cell, TextColumn, cell_text, html_table, percent, real_text, stacked, text_table
+from curador.show.tables import Cell, TextColumn, cell_text, percent, real_text, stacked, text_table
 from curador.show.words.say import say
 
 if TYPE_CHECKING:
@@ -91,13 +90,7 @@ def beside(release: Shown) -> tuple[str, ...]:
 
 def as_text(release: Shown) -> str:
     """The release as plain text."""
-    return "\n".join([*text_table(_columns(release)), "", *_below(release)])
-
-
-def as_html(release: Shown) -> str:
-    """The release as HTML, every text escaped."""
-    lines = [*_marks(release), *beside(release), statement(release)]
-    return html_table(_columns(release)) + "".join(f"<p>{html.escape(line)}</p>" for line in lines)
+    return "\n".join([*text_table(shown_columns(release)), "", *_below(release)])
 
 
 def as_rich(release: Shown, width: int) -> Iterator[RenderableType]:
@@ -106,7 +99,7 @@ def as_rich(release: Shown, width: int) -> Iterator[RenderableType]:
     from rich.table import Table as RichTable
     from rich.text import Text
 
-    columns = _columns(release)
+    columns = shown_columns(release)
     if sum(c.width + 3 for c in columns) > width:
         columns = stacked(columns)
     table = RichTable(box=SIMPLE_HEAD, pad_edge=False)
@@ -116,17 +109,17 @@ def as_rich(release: Shown, width: int) -> Iterator[RenderableType]:
     for row in zip(*(c.cells for c in columns), strict=True):
         table.add_row(*map(Text, row))  # as text: a key may look like markup
     yield table
-    yield from map(Text, (*_marks(release), *beside(release), statement(release)))
+    yield from map(Text, (*marks(release), *beside(release), statement(release)))
 
 
-def _columns(release: Shown) -> list[TextColumn]:
-    """The printed columns: each output next to its interval."""
+def shown_columns(release: Shown, most: int = MOST_SHOWN) -> list[TextColumn]:
+    """The printed columns of the first ``most`` rows: each output next to its interval."""
     heading = say("interval", release.language, confidence=percent(release.confidence))
     found = []
     for name, cells in release.columns.items():
-        found.append(TextColumn(name, tuple(map(cell_text, cells[:MOST_SHOWN])), name not in release.groups))
+        found.append(TextColumn(name, tuple(map(cell_text, cells[:most])), name not in release.groups))
         if name in release.intervals:
-            ends = (f"{_end_text(a)} … {_end_text(b)}" for a, b in release.intervals[name][:MOST_SHOWN])
+            ends = (f"{_end_text(a)} … {_end_text(b)}" for a, b in release.intervals[name][:most])
             found.append(TextColumn(heading, tuple(ends), of=name))
     return found
 
@@ -140,19 +133,19 @@ def _end_text(x: float | date) -> str:
 def _below(release: Shown) -> list[str]:
     """The lines below the rows of a text."""
     broken = (line for text in beside(release) for line in wrap(text, WIDTH))
-    return [*_marks(release), *broken, statement(release)]
+    return [*marks(release), *broken, statement(release)]
 
 
-def _marks(release: Shown) -> list[str]:
+def marks(release: Shown, most: int = MOST_SHOWN) -> list[str]:
     """What belongs to the numbers: rows that are not shown, and errors in ranks."""
     lines = []
-    if len(release) > MOST_SHOWN:
-        lines.append(say("more-rows", release.language, n=len(release) - MOST_SHOWN))
+    if len(release) > most:
+        lines.append(say("more-rows", release.language, n=len(release) - most))
     alike: dict[float, list[str]] = {}
-    for name, most in release.ranks.items():
-        alike.setdefault(most, []).append(name)
-    for most, names in alike.items():
-        outputs, ranks = ", ".join(names), f"{most:.4g}"
+    for name, reach in release.ranks.items():
+        alike.setdefault(reach, []).append(name)
+    for reach, names in alike.items():
+        outputs, ranks = ", ".join(names), f"{reach:.4g}"
         lines.append(
             say("within-ranks", release.language, outputs=outputs, ranks=ranks, confidence=percent(release.confidence))
         )

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import csv
 import html
-import io
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, Literal
+
+from curador.show.tables import csv_text as as_csv
 
 EstimateKind = Literal["frequencies", "mean", "means", "distribution"]
 
@@ -17,8 +16,6 @@ ROWS = 10
 """Rows of a table in a notebook or an interactive session; the largest values are shown."""
 LABEL = 20
 """Characters of a label in a table."""
-FORMULA, INTEGER = ("=", "+", "-", "@"), re.compile(r"[+-][0-9]+")
-"""How a cell begins that spreadsheets take for a formula, and what they take for a number."""
 
 
 @dataclass(frozen=True)
@@ -151,16 +148,7 @@ def csv_text(summaries: Sequence[Summary]) -> str:
     >>> csv_text([Summary("frequencies", ("tea, iced", "=1+1"), (0.7, 0.3), 10)])
     'key,value\\r\\n"tea, iced",0.7\\r\\n\\'=1+1,0.3\\r\\n'
     """
-    columns, out = flat(summaries), io.StringIO(newline="")
-    writer = csv.writer(out)
-    writer.writerow(columns)
-    writer.writerows([_inert(cell) for cell in row] for row in zip(*columns.values(), strict=True))
-    return out.getvalue()
-
-
-def _inert(cell: Any) -> Any:
-    formula = isinstance(cell, str) and cell.lstrip().startswith(FORMULA) and not INTEGER.fullmatch(cell)
-    return f"'{cell}" if formula else cell
+    return as_csv(flat(summaries))
 
 
 def as_percent(share: float) -> str:

@@ -1,12 +1,19 @@
-"""Tables as text: columns of one width, for terminals, notebooks and pages."""
+"""Tables as text: columns of one width, for terminals, notebooks and pages; and as CSV."""
 
 from __future__ import annotations
 
+import csv
 import html
+import io
 import math
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
+from typing import Any
+
+FORMULA, SIGNED = ("=", "+", "-", "@", "＝", "＋", "－", "＠"), re.compile(r"[+-][0-9]+([.][0-9]+)?")
+"""How a cell begins that spreadsheets take for a formula, also in full width; and what they take for a number."""
 
 Cell = int | float | str | bool | date | None
 """A value that a table can show."""
@@ -96,3 +103,31 @@ def real_text(x: float, digits: int = 6) -> str:
 def percent(x: float) -> str:
     """A share in percent: "95 %"."""
     return f"{float(100 * x):g} %"
+
+
+def inert(cell: Any) -> Any:
+    """A cell for CSV: before a text that a spreadsheet would run as a formula stands an apostrophe.
+
+    Numbers stay as they are, negative ones too; so does a text that is a number.
+
+    >>> inert("=1+1"), inert("\\t@x"), inert(-3), inert("-3"), inert("a=1")
+    ("'=1+1", "'\\t@x", -3, '-3', 'a=1')
+    """
+    formula = isinstance(cell, str) and cell.lstrip().startswith(FORMULA) and not SIGNED.fullmatch(cell)
+    return f"'{cell}" if formula else cell
+
+
+def csv_text(columns: Mapping[str, Sequence[Any]], end: str = "\r\n") -> str:
+    """Columns as CSV, every cell and heading :func:`inert`; texts are quoted where another delimiter would split them.
+
+    >>> csv_text({"k": ("a;=1", "b"), "n": (-1, None)}, "\\n")
+    'k,n\\n"a;=1",-1\\nb,\\n'
+    """
+    out = io.StringIO(newline="")
+    plain = csv.writer(out, lineterminator=end)
+    quoted = csv.writer(out, lineterminator=end, quoting=csv.QUOTE_NONNUMERIC)
+    for row in ([*columns], *zip(*columns.values(), strict=True)):
+        cells = [inert(cell) for cell in row]
+        split = any(isinstance(cell, str) and (";" in cell or "\t" in cell) for cell in cells)
+        (quoted if split else plain).writerow(cells)
+    return out.getvalue()

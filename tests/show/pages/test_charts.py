@@ -12,8 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from curador.errors import InvalidParameter
-from curador.show.pages.bars import Bar, bar_chart
+from curador.show.pages.bars import Bar, BarGroup, bar_chart, grouped_chart
 from curador.show.pages.charts import Axis, Track, line_chart, roc_chart, scatter_chart, xy_chart
+from curador.show.pages.columns import column_chart
+from curador.show.pages.density import density_chart
+from curador.show.pages.dots import dot_chart
+from curador.show.pages.heat import heat_chart
 from curador.show.pages.svg import NARROW, WIDE, Ruler, escaped, span, tick_text, wrapped
 
 HOSTILE = "</text><script>alert('x')</script>\"' onload=\"y\" &amp; \x00\x1b[31m"
@@ -31,6 +35,19 @@ CHARTS: dict[str, Draws] = {
         [Track(name, (0, 0.1, 1), (0, 0.6, 1), "steps")], title=name, x=name, y=name, width=width
     ),
     "tradeoff": lambda name, width: roc_chart([Track(name, (0, 1), (1, 0))], title=name, width=width, tradeoff=True),
+    "grouped": lambda name, width: grouped_chart(
+        [BarGroup(name, (Bar(name, 3, 2, 4), Bar("b", -1, -2, math.inf)))], title=name, width=width
+    ),
+    "dots": lambda name, width: dot_chart([BarGroup(name, (Bar(name, 30, 29, 41),))], title=name, width=width),
+    "columns": lambda name, width: column_chart(
+        [Bar(name[:9], 3, 2, 4), Bar("b", -1)], title=name, desc=name, x=Axis(name), y=Axis(name), width=width
+    ),
+    "density": lambda name, width: density_chart(
+        [Track(name, (0, 1, 2), (0.1, 0.5, 0.1))], title=name, x=Axis(name), marks=[(name, 1.0)], width=width
+    ),
+    "heat": lambda name, width: heat_chart(
+        [name, "b"], [name, "c"], {(0, 0): 1.0, (1, 1): -2.0}, title=name, desc=name, width=width
+    ),
     "bars": lambda name, width: bar_chart(
         [Bar(name, 3, 2, 4, mark=3.5), Bar("b", -1, alarm=True)], title=name, x=Axis(name), mark=name, width=width
     ),
@@ -54,7 +71,7 @@ def test_a_hostile_name_stays_text(kind: str, width: int) -> None:
         "rect",
     }
     plain = {"class", "viewBox", "width", "height", "role", "aria-labelledby", "id", "x", "y", "text-anchor", "points"}
-    plain |= {"x1", "x2", "y1", "y2", "cx", "cy", "r", "rx"}
+    plain |= {"x1", "x2", "y1", "y2", "cx", "cy", "r", "rx", "fill", "stroke", "fill-opacity", "transform"}
     assert {name for e in tree.iter() for name in e.attrib} <= plain
     said = "".join(tree.itertext())
     assert "<script>alert('x')" in said
@@ -123,7 +140,9 @@ def test_any_values_have_a_span_and_places(values: list[float], log: bool) -> No
 
 @given(st.text(), st.floats(10, 400))
 def test_wrapping_keeps_every_word(text: str, width: float) -> None:
-    assert " ".join(wrapped(text, width)).split() == text.split()
+    lines = wrapped(text, width)
+    assert "".join(lines).replace(" ", "") == "".join(text.split())  # a word longer than a line is broken, not cut
+    assert all(len(line) <= max(1, int(width / 6.6)) for line in lines)
 
 
 def test_escaping_leaves_no_markup() -> None:

@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from curador.curator.releases.release import Note, Release, sealed_part
 from curador.errors import InvalidParameter
@@ -15,6 +15,10 @@ from curador.numbers import set_fields
 from curador.privacy import ApproxDP, Guarantee, guarantee_from_json
 from curador.show.explain import note_text
 from curador.show.release import publication_statement
+
+if TYPE_CHECKING:
+    from curador.show.report.document import ReportPage
+    from curador.show.report.plot import Plot
 
 
 @dataclass(frozen=True, repr=False)
@@ -67,9 +71,30 @@ class Publication:
 
     __repr__ = __str__
 
+    def report(self, *, title: str = "", language: str | None = None) -> ReportPage:
+        """One HTML file of all releases: charts, tables, what is promised, how each was made, and the receipt.
+
+        ``.html`` is its text, ``.save("report.html")`` writes it.
+        """
+        from curador.curator.releases.reporting import publication_report
+
+        return publication_report(self, title, language)
+
+    def plot(self, *, language: str | None = None) -> Plot:
+        """The charts of all releases: a notebook shows them, ``.svg`` is their text, ``.save("x.svg")`` writes them."""
+        from curador.curator.releases.reporting import publication_plot
+
+        return publication_plot(self, language)
+
     def _repr_html_(self) -> str:
-        parts = [f"<h3>{html.escape(self.title(n))}</h3>{r._repr_html_()}" for n, r in self.releases.items()]
-        return "".join(parts) + f"<p>{html.escape(self.statement())}</p>"
+        from curador.show.release import MOST_SHOWN
+        from curador.show.report.fragments import fragment
+        from curador.show.report.scoped import scoped
+
+        parts = [
+            f"<h3>{html.escape(self.title(n))}</h3>{fragment(r, MOST_SHOWN).html}" for n, r in self.releases.items()
+        ]
+        return scoped("".join(parts) + f'<p class="promise">{html.escape(self.statement())}</p>')
 
     def to_dict(self) -> dict[str, Any]:
         """The publication as plain values, which :meth:`from_dict` reads back."""

@@ -6,7 +6,6 @@ and free of charge.  It holds plain values and nothing exact.
 
 from __future__ import annotations
 
-import html
 import json
 import math
 from collections.abc import Iterator, Mapping
@@ -26,13 +25,16 @@ from curador.query.answer.postprocess import Answered, answered
 from curador.query.plan.plan import Plan
 from curador.show import release as shown
 from curador.show.explain import explain, kept_text
-from curador.show.tables import Cell
+from curador.show.tables import Cell, csv_text
 
 if TYPE_CHECKING:
     import pandas
     import polars
     import pyarrow
     from rich.console import Console, ConsoleOptions, RenderableType
+
+    from curador.show.report.document import ReportPage
+    from curador.show.report.plot import Plot
 
 Interval = tuple[Any, Any]
 Note = Mapping[str, Any]
@@ -269,6 +271,10 @@ class Release:
         frame.attrs["curador"] = self.about
         return frame
 
+    def to_csv(self) -> str:
+        """CSV of the columns of :meth:`flat`; before texts that a spreadsheet would run stands an apostrophe."""
+        return csv_text(self.flat(), end="\n")
+
     def to_polars(self) -> polars.DataFrame:
         """A Polars DataFrame of the columns of :meth:`flat`; it can hold nothing else."""
         frame: polars.DataFrame = _library("polars").DataFrame(
@@ -291,38 +297,38 @@ class Release:
 
     __repr__ = __str__
 
+    def report(self, *, title: str = "", language: str | None = None) -> ReportPage:
+        """One HTML file: charts, table, what is promised, how it was made, and the receipt; ``.save(…)`` writes it.
+
+        >>> from curador.privacy import PureDP
+        >>> r = Release({"n": (1203,)}, (), {"n": ((1180.0, 1226.0),)}, {}, 0.95, PureDP(0.1), "7")
+        >>> r.report(title="People").html.startswith("<!doctype html>")
+        True
+        """
+        from curador.curator.releases.reporting import release_report
+
+        return release_report(self, title, language)
+
+    def plot(self, *, language: str | None = None) -> Plot:
+        """The charts of the report: a notebook shows them, ``.svg`` is their text, ``.save("x.svg")`` writes them.
+
+        >>> from curador.privacy import PureDP
+        >>> r = Release({"k": ("a", "b"), "n": (3, 4)}, ("k",), {}, {}, 0.95, PureDP(0.1), "7")
+        >>> r.plot().svg.startswith("<svg xmlns=")
+        True
+        """
+        from curador.curator.releases.reporting import release_plot
+
+        return release_plot(self, language)
+
     def _repr_html_(self) -> str:
-        return shown.as_html(self)
+        from curador.show.report.fragments import fragment
+        from curador.show.report.scoped import scoped
+
+        return scoped(fragment(self, shown.MOST_SHOWN).html)
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[RenderableType]:
         yield from shown.as_rich(self, options.max_width)
-
-
-@dataclass(frozen=True, repr=False)
-class Explanation:
-    """A plan in words; with the ``statements`` that the ``engine`` would run, where they were asked for.
-
-    ``shared`` names measures that were bought before, as notes.
-    """
-
-    plan: Plan
-    engine: str | None = None
-    statements: tuple[str, ...] = ()
-    shared: tuple[Note, ...] = ()
-    language: str = "en"
-
-    def __str__(self) -> str:
-        return explain(self.plan.facts, self.language, self.shared, self.engine, self.statements)
-
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        return f"<pre>{html.escape(str(self))}</pre>"
-
-    def to_dict(self) -> dict[str, Any]:
-        """The plan, and the statements where they were asked for, as plain values."""
-        found = {**self.plan.to_dict(), "shared": [dict(note) for note in self.shared]}
-        return found if self.engine is None else {**found, "engine": self.engine, "sql": list(self.statements)}
 
 
 def present(

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -145,7 +143,7 @@ def write(publication: Publication, folder: str | Path, formats: tuple[str, ...]
             written.append(write_atomically(where / "publication.json", (publication.to_json() + "\n").encode()))
         for name in publication:
             if "csv" in formats:
-                written.append(write_atomically(where / f"{name}.csv", _csv(publication[name])))
+                written.append(write_atomically(where / f"{name}.csv", publication[name].to_csv().encode()))
             if "parquet" in formats:
                 written.append(write_atomically(where / f"{name}.parquet", _parquet(publication[name])))
     except OSError as error:
@@ -155,15 +153,6 @@ def write(publication: Publication, folder: str | Path, formats: tuple[str, ...]
             cost=f"charge {publication.charge} is kept, with its answers",
         ) from None
     return written
-
-
-def _csv(release: Release) -> bytes:
-    columns = release.flat()
-    out = io.StringIO(newline="")
-    rows = csv.writer(out, lineterminator="\n")
-    rows.writerow(columns)
-    rows.writerows(zip(*columns.values(), strict=True))
-    return out.getvalue().encode()
 
 
 def _parquet(release: Release) -> bytes:

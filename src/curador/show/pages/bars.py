@@ -1,14 +1,14 @@
-"""Bars with their intervals, as SVG: lying, so that names have room on a telephone too."""
+"""Bars with their intervals, as SVG: lying, so that names have room on a telephone too; one or several of a name."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from curador.errors import InvalidParameter
-from curador.show.pages.charts import PLAIN, Axis
-from curador.show.pages.svg import LETTER, LINE, WIDE, Ruler, framed, label, line, number, span, tick_text, wrapped
+from curador.show.pages.charts import MOST_SERIES, PLAIN, Axis
+from curador.show.pages.svg import LETTER, LINE, WIDE, Ruler, box, framed, label, line, span, tick_text, wrapped
 
 MOST_BARS = 40
 
@@ -29,6 +29,18 @@ class Bar:
     alarm: bool = False
 
 
+@dataclass(frozen=True)
+class BarGroup:
+    """Several bars of one name; each bar's own name is that of its series.
+
+    >>> [bar.name for bar in BarGroup("2024", (Bar("women", 3), Bar("men", 2))).bars]
+    ['women', 'men']
+    """
+
+    name: str
+    bars: tuple[Bar, ...]
+
+
 def bar_chart(
     bars: Sequence[Bar],
     *,
@@ -44,61 +56,132 @@ def bar_chart(
     >>> drawn.count("<rect"), "&lt;i&gt;" in drawn, "<i>" in drawn
     (2, True, False)
     """
-    if not 1 <= len(bars) <= MOST_BARS:
+    groups = [BarGroup(b.name, (b,)) for b in bars]
+    key = ([line(1, 4, 1, 16, "mark"), label(mark, 10, 14, "key")], LINE + 8) if mark else ([], 0.0)
+    return row_chart(groups, _bar, title=title, desc=desc, x=x, key=key, width=width)
+
+
+def grouped_chart(groups: Sequence[BarGroup], *, title: str, desc: str = "", x: Axis = PLAIN, width: int = WIDE) -> str:
+    """Several bars for each name, one of each series, with the legend above.
+
+    >>> drawn = grouped_chart([BarGroup("2024", (Bar("women", 3), Bar("men", 2)))], title="people")
+    >>> drawn.count("<rect"), drawn.count("women")  # with those of the legend; drawn, and read aloud
+    (4, 2)
+    """
+    key = legend([bar.name for bar in groups[0].bars] if groups else [], width)
+    return row_chart(groups, _block, title=title, desc=desc, x=x, key=key, width=width)
+
+
+Mark = Callable[[Bar, int, Ruler, float], list[str]]
+"""Draws a value with its interval: which of its row it is, the scale, and its height in the chart."""
+
+
+def row_chart(
+    groups: Sequence[BarGroup],
+    drawn: Mark,
+    *,
+    title: str,
+    desc: str = "",
+    x: Axis = PLAIN,
+    key: tuple[list[str], float] = ([], 0.0),
+    zero: bool = True,
+    width: int = WIDE,
+) -> str:
+    """A row or more for each name: names at the left, or above on a telephone; marks along one scale; numbers.
+
+    ``key`` is a legend and the room it takes.
+    """
+    if not 1 <= len(groups) <= MOST_BARS or not all(1 <= len(g.bars) <= MOST_SERIES for g in groups):
         raise InvalidParameter(f"A chart shows 1 to {MOST_BARS} bars.", fix="Show the largest.")
     narrow = width < 500
-    names = [wrapped(b.name, width - 10 if narrow else 0.34 * width) for b in bars]
-    left = 0.0 if narrow else 14 + min(0.36 * width, LETTER * max(len(t) for n in names for t in n))
-    values = [v for b in bars for v in (b.value, b.low, b.high, b.mark) if v is not None]
-    shown = [tick_text(_figures(b.value), x.percent) for b in bars]
-    right = width - 16 - LETTER * max(map(len, shown))
-    ends = x.ends or span(values, zero=True)
-    across = Ruler(*ends, left, right)
-    parts, y = [], 6.0
-    if mark:
-        parts += [line(1, 4, 1, 16, "mark"), label(mark, 10, 14, "key")]
-        y += LINE + 8
-    top = y
-    body = []
-    for one, name, text in zip(bars, names, shown, strict=True):
+    names = [wrapped(g.name, width - 10 if narrow else 0.34 * width) for g in groups]
+    left = 6.0 if narrow else 14 + min(0.36 * width, LETTER * max(len(t) for n in names for t in n))
+    every = [b for g in groups for b in g.bars]
+    shown = [[tick_text(figures(b.value), x.percent) for b in g.bars] for g in groups]
+    right = width - 16 - LETTER * max(len(text) for texts in shown for text in texts)
+    values = [v for b in every for v in (b.value, b.low, b.high, b.mark) if v is not None]
+    across = Ruler(*(x.ends or span(values, zero=zero)), left, right)
+    y = 6.0 + key[1]
+    top, body, thick = y, [], LINE if len(every) == len(groups) else LINE - 2
+    for group, name, texts in zip(groups, names, shown, strict=True):
         if narrow:
             for part in name:
                 body.append(label(part, 0, y + 12))
                 y += LINE
-        tall = max(LINE * len(name), LINE) if not narrow else LINE
-        middle = y + tall / 2 + 1
+        tall = thick * len(group.bars) if narrow else max(LINE * len(name), thick * len(group.bars))
         if not narrow:
-            first = middle - LINE * (len(name) - 1) / 2 + 4
+            first = y + tall / 2 + 1 - LINE * (len(name) - 1) / 2 + 4
             body += [label(part, left - 10, first + LINE * k, anchor="end") for k, part in enumerate(name)]
-        body += _one(one, across, middle)
-        body.append(label(text, width, middle + 4, "value", "end"))
+        for i, (one, text) in enumerate(zip(group.bars, texts, strict=True)):
+            middle = y + tall / 2 + 1 + thick * (i - (len(group.bars) - 1) / 2)
+            if narrow and zero:  # names stand above: a line through all rows would cross them
+                body.append(line(across.at(0.0), middle - 8, across.at(0.0), middle + 8, "axis"))
+            body += drawn(one, i, across, middle)
+            body.append(label(text, width, middle + 4, "value", "end"))
         y += tall + (10 if narrow else 9)
-    zero = across.at(0.0)
-    parts += body if narrow else [line(zero, top, zero, y - 2, "axis"), *body]
-    return framed(parts, width, y + 4, title, desc or _spoken(bars, shown))
+    scale = [] if narrow and zero else _scale(across, x, top, y, zero)
+    parts = [*key[0], *scale, *body]
+    return framed(parts, width, y + (4 if zero else 26), title, desc or _spoken(groups, shown))
 
 
-def _one(one: Bar, across: Ruler, middle: float) -> list[str]:
+def _scale(across: Ruler, x: Axis, top: float, bottom: float, zero: bool) -> list[str]:
+    """A line at zero; or ticks below, where zero is not what values are compared with."""
+    if zero:
+        at = across.at(0.0)
+        return [line(at, top, at, bottom - 2, "axis")]
+    ticks = across.ticks(max(2, int((across.end - across.start) / 70)))
+    parts = [line(across.at(t), top, across.at(t), bottom - 2, "rule") for t in ticks]
+    return parts + [label(tick_text(t, x.percent), across.at(t), bottom + 14, "tick", "middle") for t in ticks]
+
+
+def _bar(one: Bar, _: int, across: Ruler, middle: float) -> list[str]:
     start, end = sorted((across.at(0.0), across.at(one.value)))
-    kind = "alarm" if one.alarm else "bar"
-    parts = [
-        f'<rect class="{kind}" x="{number(start)}" y="{number(middle - 6)}" '
-        f'width="{number(max(end - start, 1))}" height="12" rx="2"/>'
-    ]
-    if one.low is not None and one.high is not None:
-        low, high = across.at(one.low), across.at(one.high)
-        parts += [line(low, middle, high, middle, "reach")]
-        parts += [line(e, middle - 4, e, middle + 4, "reach") for e in (low, high)]
+    parts = [box(start, middle - 6, max(end - start, 1), 12, "alarm" if one.alarm else "bar")]
+    parts += reach(one, across, middle, "reach")
     if one.mark is not None:
         at = across.at(one.mark)
         parts.append(line(at, middle - 9, at, middle + 9, "mark"))
     return parts
 
 
-def _figures(value: float) -> float:
+def _block(one: Bar, i: int, across: Ruler, middle: float) -> list[str]:
+    start, end = sorted((across.at(0.0), across.at(one.value)))
+    return [
+        box(start, middle - 5, max(end - start, 1), 10, f"s{i + 1} block"),
+        *reach(one, across, middle, "reach"),
+    ]
+
+
+def reach(one: Bar, across: Ruler, middle: float, kind: str) -> list[str]:
+    """An interval: a line with a cap at each end; none where it has no end."""
+    if one.low is None or one.high is None:
+        return []
+    low, high = across.at(one.low), across.at(one.high)
+    caps = [at for at, end in ((low, one.low), (high, one.high)) if math.isfinite(end)]
+    return [line(low, middle, high, middle, kind), *(line(at, middle - 4, at, middle + 4, kind) for at in caps)]
+
+
+def legend(names: Sequence[str], width: float) -> tuple[list[str], float]:
+    """The names of series with a piece of each colour, line by line; and how much room they take."""
+    parts, x, y = [], 0.0, 14.0
+    for i, name in enumerate(names):
+        wide = 18 + LETTER * len(name) + 18
+        if x and x + wide > width:
+            x, y = 0.0, y + LINE
+        parts += [box(x, y - 9, 11, 10, f"s{i + 1} block"), label(name, x + 17, y, "key")]
+        x += wide
+    return parts, y + 11
+
+
+def figures(value: float) -> float:
     """Four figures: a bar is no table."""
     return value if not value or not math.isfinite(value) or value == int(value) else float(f"{value:.4g}")
 
 
-def _spoken(bars: Sequence[Bar], shown: Sequence[str]) -> str:
-    return "; ".join(f"{b.name}: {text}" for b, text in zip(bars, shown, strict=True))
+def _spoken(groups: Sequence[BarGroup], shown: Sequence[Sequence[str]]) -> str:
+    single = all(len(g.bars) == 1 for g in groups)
+    said = (
+        g.name + ": " + ", ".join(t if single else f"{b.name} {t}" for b, t in zip(g.bars, texts, strict=True))
+        for g, texts in zip(groups, shown, strict=True)
+    )
+    return "; ".join(said)

@@ -17,6 +17,7 @@ from curador.show.pages.svg import (
     label,
     line,
     number,
+    polygon,
     polyline,
     span,
     tick_text,
@@ -54,7 +55,9 @@ class Track:
 
 @dataclass(frozen=True)
 class Axis:
-    """What an axis shows: its ``name``, whether it is logarithmic or in ``percent``, and its ends if they are given.
+    """What an axis shows: its ``name``, whether it is logarithmic or in ``percent``, its ends if they are given.
+
+    ``ticks`` are places with their texts, where plain numbers would say nothing: dates.
 
     With ``dates`` its values are days since 1970, UTC.
 
@@ -67,6 +70,7 @@ class Axis:
     percent: bool = False
     dates: bool = False
     ends: tuple[float, float] | None = None
+    ticks: tuple[tuple[float, str], ...] = ()
 
 
 PLAIN = Axis()
@@ -207,9 +211,9 @@ def _axes(across: Ruler, up: Ruler, x: Axis, y: Axis) -> Iterator[str]:
         yield line(across.start, at, across.end, at, "rule")
         yield label(tick_text(tick, y.percent), across.start - 8, at + 4, "tick", "end")
     room = max(2, int((across.end - across.start) / 60))
-    for tick, text in (
-        date_ticks(across, room) if x.dates else ((t, tick_text(t, x.percent)) for t in across.ticks(room))
-    ):
+    plain = date_ticks(across, room) if x.dates else ((t, tick_text(t, x.percent)) for t in across.ticks(room))
+    given = x.ticks or tuple(plain)
+    for tick, text in given[:: max(1, math.ceil(len(given) / room))]:
         at = across.at(tick)
         yield line(at, up.start, at, up.start + 5, "axis")
         yield label(text, at, up.start + 19, "tick", "middle")
@@ -230,14 +234,14 @@ def _drawn(one: Track, i: int, across: Ruler, up: Ruler) -> Iterator[str]:
     if one.low is not None and one.high is not None:
         band = [(across.at(a), up.at(b)) for a, b in zip(one.x, one.high, strict=True)]
         band += [(across.at(a), up.at(b)) for a, b in zip(reversed(one.x), reversed(one.low), strict=True)]
-        yield f'<polygon class="{kind} band" points="{" ".join(f"{number(a)},{number(b)}" for a, b in band)}"/>'
+        yield polygon(band, f"{kind} band")
     if one.style == "steps":
         places = [p for k, (a, b) in enumerate(places) for p in ([(a, places[k - 1][1])] if k else []) + [(a, b)]]
     yield polyline(places, f"{kind} {one.style}")
 
 
 def _dot(x: float, y: float, i: int) -> str:
-    return f'<circle class="s{i + 1} dot" cx="{number(x)}" cy="{number(y)}" r="4"/>'
+    return f'<circle class="s{i + 1} dot" cx="{number(x)}" cy="{number(y)}" r="4" fill="currentColor"/>'
 
 
 def _spoken(series: Sequence[Track]) -> str:

@@ -38,13 +38,23 @@ _SHELL = """<!doctype html>
 
 
 @cache
+def chart_style() -> str:
+    """The stylesheet of charts alone; a page that embeds them defines its colours, as ``tokens.css`` does.
+
+    >>> all(line.startswith((".chart", "/*", " ")) for line in chart_style().splitlines())
+    True
+    """
+    return (files(__package__) / "charts.css").read_text("utf-8")
+
+
+@cache
 def tokens_and_charts() -> str:
     """What all stylesheets begin with: colours, light and dark, and the look of charts.
 
     >>> "prefers-color-scheme" in tokens_and_charts()
     True
     """
-    return (files(__package__) / "tokens.css").read_text("utf-8")
+    return (files(__package__) / "tokens.css").read_text("utf-8") + chart_style()
 
 
 @cache
@@ -53,13 +63,13 @@ def style() -> str:
     return tokens_and_charts() + (files(__package__) / "style.css").read_text("utf-8")
 
 
-def shell(title: str, body: str, language: str = "en") -> str:
-    """A whole page around a body that is HTML already; only the title is escaped here.
+def shell(title: str, body: str, language: str = "en", look: str = "") -> str:
+    """A whole page around a body that is HTML already; only the title is escaped here.  ``look`` is more style.
 
     >>> shell("a <b>", "<main></main>").count("&lt;b&gt;")
     1
     """
-    return _SHELL.format(language=escaped(language), title=escaped(title), style=style(), body=body)
+    return _SHELL.format(language=escaped(language), title=escaped(title), style=style() + look, body=body)
 
 
 def table(headings: Sequence[str], rows: Iterable[Sequence[Cell]], *, caption: str = "", cards: bool = False) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import math
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -19,14 +20,17 @@ WIDE, NARROW = 680, 350
 """The two widths that every chart is drawn for: a page, and a telephone.  Text has the same size in both."""
 
 
+_UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]")
+"""Control characters, those that turn the direction of text, and what neither XML nor UTF-8 can hold."""
+
+
 def escaped(text: object) -> str:
-    """A text that is safe inside an element and inside a quoted attribute; control characters are shown as �.
+    """A text that is safe inside an element and a quoted attribute; what is not seen, or turns a text, becomes �.
 
     >>> escaped('<a href="x">&\\x00')
     '&lt;a href=&quot;x&quot;&gt;&amp;�'
     """
-    plain = "".join(c if c >= " " or c in "\t\n" else "�" for c in str(text))
-    return html.escape(plain.replace("\x7f", "�"), quote=True)
+    return html.escape(_UNSEEN.sub("�", str(text)), quote=True)
 
 
 def number(x: float) -> str:
@@ -41,17 +45,37 @@ def number(x: float) -> str:
 
 def label(text: object, x: float, y: float, kind: str = "label", anchor: str = "start") -> str:
     """A text of a chart."""
-    return f'<text class="{kind}" x="{number(x)}" y="{number(y)}" text-anchor="{anchor}">{escaped(text)}</text>'
+    return (
+        f'<text class="{kind}" x="{number(x)}" y="{number(y)}" text-anchor="{anchor}" fill="currentColor">'
+        f"{escaped(text)}</text>"
+    )
 
 
 def line(x1: float, y1: float, x2: float, y2: float, kind: str) -> str:
     """A straight line."""
-    return f'<line class="{kind}" x1="{number(x1)}" y1="{number(y1)}" x2="{number(x2)}" y2="{number(y2)}"/>'
+    ends = f'x1="{number(x1)}" y1="{number(y1)}" x2="{number(x2)}" y2="{number(y2)}"'
+    return f'<line class="{kind}" {ends} stroke="currentColor"/>'
 
 
 def polyline(points: Iterable[tuple[float, float]], kind: str) -> str:
     """A line through points."""
-    return f'<polyline class="{kind}" points="{" ".join(f"{number(x)},{number(y)}" for x, y in points)}"/>'
+    return f'<polyline class="{kind}" points="{_places(points)}" fill="none" stroke="currentColor"/>'
+
+
+def polygon(points: Iterable[tuple[float, float]], kind: str) -> str:
+    """A filled shape, seen through."""
+    return f'<polygon class="{kind}" points="{_places(points)}" fill="currentColor" fill-opacity="0.18"/>'
+
+
+def box(x: float, y: float, width: float, height: float, kind: str, opacity: float | None = None) -> str:
+    """A filled rectangle."""
+    through = "" if opacity is None else f' fill-opacity="{opacity:.2f}"'
+    size = f'width="{number(max(width, 0))}" height="{number(max(height, 0))}"'
+    return f'<rect class="{kind}" x="{number(x)}" y="{number(y)}" {size} rx="2" fill="currentColor"{through}/>'
+
+
+def _places(points: Iterable[tuple[float, float]]) -> str:
+    return " ".join(f"{number(x)},{number(y)}" for x, y in points)
 
 
 def framed(parts: Iterable[str], width: float, height: float, title: str, desc: str) -> str:
@@ -67,6 +91,24 @@ def framed(parts: Iterable[str], width: float, height: float, title: str, desc: 
         f'<svg class="chart" viewBox="0 0 {number(width)} {number(height)}" width="{number(width)}" '
         f'height="{number(height)}" role="img" aria-labelledby="{own}t {own}d">'
         f'<title id="{own}t">{escaped(title)}</title><desc id="{own}d">{escaped(desc)}</desc>{inside}</svg>'
+    )
+
+
+def stamped(svg: str, text: str) -> str:
+    """A chart with a word across it and before its name: that its rows are made up, say.
+
+    >>> made = stamped(framed([], 100, 50, "n", "one number"), "made-up")
+    >>> made.count("made-up"), 'class="stamp"' in made
+    (2, True)
+    """
+    found = re.match(r'<svg class="chart" viewBox="0 0 ([\d.]+) ([\d.]+)"', svg)
+    if found is None or not text:
+        return svg
+    x, y = float(found[1]) / 2, float(found[2]) / 2 + 12
+    return (
+        re.sub(r"(<title [^>]*>)", lambda m: f"{m[1]}{escaped(text)}: ", svg, count=1).removesuffix("</svg>")
+        + f'<text class="stamp" x="{number(x)}" y="{number(y)}" text-anchor="middle" fill="currentColor" '
+        f'fill-opacity="0.16" font-size="40" aria-hidden="true">{escaped(text)}</text></svg>'
     )
 
 
@@ -172,13 +214,14 @@ def span(values: Sequence[float], *, log: bool = False, zero: bool = False) -> t
 
 
 def wrapped(text: str, width: float, letter: float = LETTER) -> list[str]:
-    """A text in lines that fit a width.
+    """A text in lines that fit a width; a word that is longer than a line is broken.
 
-    >>> wrapped("one two three", 50)
-    ['one two', 'three']
+    >>> wrapped("one two three", 50), wrapped("x" * 10, 50)
+    (['one two', 'three'], ['xxxxxxx', 'xxx'])
     """
     most, lines = max(1, int(width / letter)), [""]
-    for word in text.split():
+    words = (word[i : i + most] for word in text.split() for i in range(0, len(word), most))
+    for word in words:
         if lines[-1] and len(lines[-1]) + 1 + len(word) > most:
             lines.append("")
         lines[-1] = f"{lines[-1]} {word}".strip()

@@ -3,6 +3,8 @@
 Reading order:
 
 * console — the texts of the console, a file for each page
+* report_en — the texts of release reports in English
+* report_es — the texts of release reports in Spanish
 * say — a text in a language, with its facts filled in
 * en — English
 * es — Spanish

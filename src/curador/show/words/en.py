@@ -1,6 +1,9 @@
 """The texts in English."""
 
+from curador.show.words.report_en import TEXTS as REPORT
+
 TEXTS = {
+    **REPORT,
     # -- losses
     "epsilon": "epsilon",
     "delta": "delta",

@@ -1,6 +1,9 @@
 """The texts in Spanish."""
 
+from curador.show.words.report_es import TEXTS as REPORT
+
 TEXTS = {
+    **REPORT,
     # -- losses
     "epsilon": "épsilon",
     "delta": "delta",
