@@ -106,12 +106,13 @@ class RevokeBody(Body):
 
 
 class TokenBody(Body):
-    """A token to make: for whom, and until when."""
+    """A token to make: for whom, and until when; or a code that is exchanged ``once``, as by opening a link."""
 
     role: Literal["curator", "analyst", "auditor", "reader"]
     analyst: Name | None = None
     label: Annotated[str, Field(max_length=200)] = ""
     expires: Annotated[str, Field(max_length=40)] | None = None
+    once: bool = False
 
 
 class EndBody(Body):

@@ -6,4 +6,6 @@ Reading order:
 
 * frame — what all pages share: navigation, forms, signing in, refusals
 * overview — budgets: what is spent, by whom, and what still fits
+* analysts — budgets, links and tokens
+* ledger — charges, decisions, verification
 """
