@@ -5,4 +5,5 @@ Reading order:
 * overview — budgets: what is spent, by whom, and what still fits
 * analysts — budgets given, raised, closed; links and tokens
 * ledger — charges by filter and page, decisions, verification, export
+* collect — local tasks, and what devices report
 """

@@ -148,6 +148,7 @@ def _all(
         door=door or Filled({"role": "analyst"}),
         kinds=_kinds(visit),
         groups=[("", visit.say("analysts.no-group")), *((one.name, one.name) for one in found)],
+        people=[("", visit.say("analysts.choose")), *((one.name, one.name) for one in found)],
         accesses=_doors(curator.ledger.accesses(), caller),
         holder=caller.role == "curator",
     )
@@ -204,8 +205,8 @@ async def give_budget(visit: Visiting, caller: Holder) -> Response:
     try:
         await _granted(visit, caller, form, form["name"], new=True)
     except CuradorError as error:
-        wrong = form.refused(_place(error, "name"), error)
-        return await visit.serving.work(lambda: _all(visit, caller, form=wrong, status=status_of(error)))
+        wrong, status = form.refused(_place(error, "name"), error), status_of(error)
+        return await visit.serving.work(lambda: _all(visit, caller, form=wrong, status=status))
     return visit.to(f"/console/analysts/{handle(normal(form['name']))}")
 
 
@@ -217,8 +218,8 @@ async def raise_budget(handle: Handle, visit: Visiting, caller: Holder) -> Respo
     try:
         await _granted(visit, caller, form, found.name, new=False)
     except CuradorError as error:
-        wrong = form.refused(_place(error, ""), error)
-        return await visit.serving.work(lambda: _one(visit, caller, handle, status_of(error), raising=wrong))
+        wrong, status = form.refused(_place(error, ""), error), status_of(error)
+        return await visit.serving.work(lambda: _one(visit, caller, handle, status, raising=wrong))
     return visit.to(f"/console/analysts/{handle}")
 
 
@@ -234,8 +235,8 @@ async def close_budget(handle: Handle, visit: Visiting, caller: Holder) -> Respo
             raise _no_reason()
         await people.revoke(form.read(RevokeBody, scope=found.name, because=form["because"]), visit.serving, caller)
     except CuradorError as error:
-        wrong = form.refused(_place(error, "because"), error)
-        return await visit.serving.work(lambda: _one(visit, caller, handle, status_of(error), closing=wrong))
+        wrong, status = form.refused(_place(error, "because"), error), status_of(error)
+        return await visit.serving.work(lambda: _one(visit, caller, handle, status, closing=wrong))
     return visit.to(f"/console/analysts/{handle}")
 
 
@@ -365,8 +366,8 @@ async def new_door(visit: Visiting, caller: Holder) -> Response:
         _later(body.expires)
         made = await people.new_token(body, visit.serving, caller)
     except CuradorError as error:
-        wrong = form.refused(_place(error, ""), error)
-        return await visit.serving.work(lambda: _all(visit, caller, door=wrong, status=status_of(error)))
+        wrong, status = form.refused(_place(error, ""), error), status_of(error)
+        return await visit.serving.work(lambda: _all(visit, caller, door=wrong, status=status))
     return visit.page("secret.html", 201, **_secret(visit, form, made, who))
 
 

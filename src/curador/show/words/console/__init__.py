@@ -8,4 +8,5 @@ Reading order:
 * overview — budgets: what is spent, by whom, and what still fits
 * analysts — budgets, links and tokens
 * ledger — charges, decisions, verification
+* collect — local tasks and what devices report
 """

@@ -148,6 +148,7 @@ TEXTS = {
         "Analysts ask; auditors read the ledger; readers see what was published; curators may do everything here.",
         "Los analistas preguntan; los auditores leen el registro; los lectores ven lo publicado; los curadores pueden hacer todo aquí.",
     ),
+    "choose": ("choose…", "elija…"),
     "whose": ("Whose budget", "Presupuesto de"),
     "whose-hint": ("For an analyst.", "Para un analista."),
     "door-expires-hint": (
