@@ -12,5 +12,6 @@ Reading order:
 * console — pages for people
 * app — all of it together
 * run — `curador serve`
+* furnished — the demonstration as `curador serve demo` shows it
 * loopback — an application served from a thread, for attacks and tests
 """

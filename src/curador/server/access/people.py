@@ -14,7 +14,7 @@ from curador.server.gate.problems import not_found
 def issue(
     curator: Curator, role: str, analyst: str | None, label: str, expires: datetime | None, once: bool = False
 ) -> str:
-    """A new token, or a code for one that is exchanged ``once``; an analyst's is theirs who has a budget by that name."""
+    """A new token, or a code that is exchanged ``once``; an analyst's is theirs who has a budget by that name."""
     who = "" if analyst is None else known_analyst(curator, analyst)
     return give(curator.ledger, Access("", role, who, label, expires, once))
 

@@ -60,7 +60,7 @@ def test_a_budget_is_given_and_a_link_lets_its_analyst_in(browser: Browser, serv
         page.fill("#because", "the autumn study")
         page.get_by_role("button", name="Give this budget").press("Enter")
         page.wait_for_url(f"**{page_of('carla')}")
-        assert served.curator.budget("carla").budget == PureDP("0.25")
+        assert served.curator.budget("carla").budget == PureDP(0.25)
         page.get_by_role("button", name="Sign-in link, works once").press("Enter")
         page.wait_for_selector("#secret")
         seen.look("secret")
@@ -102,7 +102,7 @@ def test_a_raise_that_is_sent_twice_raises_once(served: Served) -> None:
         first, again = (client.post(f"{page_of('elena')}/raise", data=form) for _ in range(2))
     assert (first.status_code, again.status_code) == (303, 422)
     assert "changed since" in again.text
-    assert served.curator.budget("elena").budget == PureDP("1.5")
+    assert served.curator.budget("elena").budget == PureDP(1.5)
 
 
 def test_closing_needs_a_reason_and_a_tick(served: Served) -> None:

@@ -151,7 +151,7 @@ def _asked(form: Filled) -> tuple[str, Task, int | None]:
         positive(form["epsilon"], "epsilon")
         built = build_task(mechanism, form["epsilon"], options, users=users)
     except CuradorError as error:
-        missing = next((x for x in error.facts.get("options", ()) if x in ("keys", "low", "high")), "")
+        missing = next((x for x in ("keys", "low", "high") if x in str(error.facts.get("options", ""))), "")
         low = "low" if "low" in needed and "epsilon" not in error.what else ""
         where = missing or low or ("epsilon" if "epsilon" in error.what else "keys")
         raise InvalidParameter(error.what, fix=error.fix, code="task-refused", facts={"field": where}) from None
