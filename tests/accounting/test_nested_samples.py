@@ -78,3 +78,11 @@ def test_a_fixed_number_is_drawn_from_as_many_as_were_drawn_before() -> None:
     assert delta(nested, "0.1") == pytest.approx(delta(once, "0.1"), rel=1e-9)
     with pytest.raises(InvalidParameter, match="population of 6"):
         ev.FixedSizeSampled(2 * inner, 6, 10)
+
+
+def test_a_chance_that_no_double_holds_is_refused_however_it_is_made() -> None:
+    rare = ev.PoissonSampled(ev.GaussianNoise(1, 1), "1e-60")
+    assert renyi(ev.PoissonSampled(rare, "1e-40"), 2) < 1e-90
+    with pytest.raises(InvalidParameter, match="product of the rates"):
+        ev.PoissonSampled(rare, "1e-41")
+    assert ev.PoissonSampled(rare, 0).rate == 0

@@ -323,6 +323,7 @@ class Coin:
     runs: list[int] = field(default_factory=list, compare=False)
 
     tables = ("people",)
+    optional: frozenset[str] = frozenset()
     parts: tuple[Purchase, ...] = ()
     measured: Mapping[str, str] = field(default_factory=dict)
     contained: tuple[str, ...] = ()

@@ -15,12 +15,13 @@ BY_ANOTHER_TABLE = (
 )
 
 
-def _curator() -> cu.Curator:
+def _curator(neighbors: str = "replace") -> cu.Curator:
     x = {"type": "integer", "bounds": [0, 9]}
     visits = pa.table({"id": [i for i in range(100) for _ in range(10)], "x": list(range(10)) * 100})
+    own: dict[str, Any] = {"unit": "id", "columns": {"id": "integer", "x": x}, "neighbors": neighbors}
     tables = {
-        "visits": cu.Table(visits, unit="id", columns={"id": "integer", "x": x}, contribution=(1, 10)),
-        "ill": cu.Table(pa.table({"id": [7], "x": [0]}), unit="id", columns={"id": "integer", "x": x}, contribution=1),
+        "visits": cu.Table(visits, contribution=(1, 10), **own),
+        "ill": cu.Table(pa.table({"id": [7], "x": [0]}), contribution=1, **own),
     }
     return cu.Curator(tables, budget={"visits": cu.PureDP(10), "ill": cu.PureDP(0.1)})
 

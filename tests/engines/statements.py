@@ -176,7 +176,13 @@ class Statements:
             f"stays {how} {one} ON t.pid = stays.person": (["p", "nights"], ["place"], "stays.person"),
             f"visits {how} {other} ON o.person = visits.pid": (["c", "age"], ["town"], "visits.pid"),
             f"{one} {how} {other} ON t.pid = o.person": (["p", "c"], [], "t.pid"),
-        }
+            # Tables joined by a column that stands beside a row.
+            f"visits {how} {other} ON o.person = visits.pid {how} sizes ON o.c = sizes.size": (
+                ["c", "size"], ["name"], "visits.pid"),
+            f"stays JOIN (SELECT pid, MIN(day) AS d FROM visits GROUP BY pid) t ON t.pid = stays.person "
+            f"{how} visits ON visits.pid = stays.person AND t.d = visits.day": (
+                ["d", "visits.age"], ["place"], "stays.person"),
+        }  # fmt: skip
         source = self.draw.choice(list(sources))
         values, groups, id = sources[source]
         return self.asked(source, values, groups, f" WHERE {id} IS NOT NULL")

@@ -109,6 +109,9 @@ AWKWARD = [
     JOIN people ON t.id = who WHERE height IS NOT NULL""",
     """SELECT COUNT(*) AS n, SUM(p) AS p, AVG(GREATEST(LEAST(r, 9), -9)) AS r, SUM(height) AS h FROM people
     LEFT JOIN (SELECT id, SUM(pay) AS p, SUM(raw) AS r FROM visits GROUP BY id HAVING COUNT(*) > 1) t ON t.id = who""",
+    """SELECT COUNT(*) AS n, SUM(size) AS s, SUM(k) AS k FROM people
+    JOIN (SELECT id, COUNT(*) AS k, MIN(age) AS a FROM visits GROUP BY id) t ON t.id = who
+    LEFT JOIN regions ON k = size JOIN visits ON visits.id = who AND a = age""",
     """SELECT ok, COUNT(*) AS n, SUM(pay - m) AS s FROM visits JOIN (SELECT id, MAX(pay) AS m FROM visits GROUP BY id) t
     USING (id) WHERE m > 0 GROUP BY ok""",
     """SELECT COUNT(*) AS n, SUM(m) AS m FROM (SELECT free, MAX(k) AS m

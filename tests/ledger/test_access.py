@@ -67,6 +67,24 @@ def test_a_token_is_given_once() -> None:
     assert refused.value.code == "access-exists"
 
 
+def test_a_clock_set_back_revives_no_token() -> None:
+    """Whoever asked the system's clock alone let it in again."""
+    noon = datetime(2030, 1, 1, 12, tzinfo=UTC)
+    clock = [noon]
+    ledger = MemoryLedger(lambda: clock[0])
+    ledger.give_access(Access(TOKEN, "curator", expires=noon + timedelta(hours=1)))
+    assert ledger.access(TOKEN) == Access(TOKEN, "curator", expires=noon + timedelta(hours=1))
+    clock[0] = noon + timedelta(hours=2)
+    ledger.open("people", PureDP(1))  # the ledger has seen the later time
+    clock[0] = noon
+    found = ledger.access(TOKEN)
+    assert found is not None
+    assert not found.open_at(clock[0])
+    assert [one.ended for one in ledger.accesses()] == [True]
+    assert ledger.end_access(TOKEN).ended
+    ledger.verify()
+
+
 def test_a_restored_copy_revives_no_token(tmp_path: Path) -> None:
     """A token that was ended after the copy stays ended; one that was given after it is known again."""
     file, keep = tmp_path / "study.ledger", tmp_path / "keep"

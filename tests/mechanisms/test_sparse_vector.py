@@ -290,3 +290,9 @@ def test_an_open_one_cannot_be_copied_or_read() -> None:
     with pytest.raises(TypeError):
         copy.deepcopy(watch)
     assert str(watch._against) not in repr(watch)
+
+
+@pytest.mark.parametrize("value", [3, 0.5, None, np.float64(2), np.array(7)])
+def test_values_that_are_no_list_are_refused_as_ours(value: Any) -> None:
+    with pytest.raises(InvalidValue, match="one per question"):
+        AboveThreshold(0, 1, 1).release(value)

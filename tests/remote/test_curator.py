@@ -181,3 +181,25 @@ def test_a_wrong_address_or_token_is_one_clear_error(served: Served, tmp_path: P
         connect("http://192.0.2.1", "cur_x")
     with pytest.raises(cu.InvalidParameter, match="address"):
         connect("curator", "cur_x")
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://localhost.example.org",
+        "http://127.0.0.1.example.org:8000",
+        "http://localhost@example.org",
+        "http://127.0.0.1:80@example.org/",
+        "http://example.org#http://localhost",
+        "HTTP://example.org",
+        "https://",
+        "https://ana:secret@example.org",
+        "ftp://localhost",
+        "http://[::1",
+    ],
+)
+def test_a_token_goes_nowhere_unencrypted_whatever_an_address_looks_like(url: str) -> None:
+    with pytest.raises(cu.errors.InvalidParameter):
+        Connection(url, "cur_secret")
+    for own in ("http://127.0.0.1:8000", "http://localhost:8000", "http://[::1]:8000", "https://example.org/study"):
+        Connection(own, "cur_secret").close()

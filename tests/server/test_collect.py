@@ -91,3 +91,27 @@ def test_many_at_once_are_written_together_and_counted_once(served: Served) -> N
     for thread in threads:
         thread.join()
     assert _collector(served).totals().accepted == before + 40
+
+
+def test_lines_that_are_no_messages_are_counted_and_never_parsed(
+    served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    parsed: list[object] = []
+    monkeypatch.setattr("curador.local.collect.intake.strict_json", parsed.append)
+    before = _collector(served).totals()
+    [line] = _lines(1)
+    body = gzip.compress(b"a\n" * 50_000 + line + b"\n" + b"{}\r\n" * 50_000)  # a few hundred bytes
+    with served.client() as client:
+        assert client.post("/v1/collect/hot", content=body, headers={"Content-Encoding": "gzip"}).status_code == 204
+    after = _collector(served).totals()
+    assert after.accepted == before.accepted + 1
+    assert after.refused["malformed"] == before.refused.get("malformed", 0) + 100_000
+    assert not parsed
+
+
+def test_what_waits_for_a_collector_is_bounded(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("curador.server.routes.collect.MOST_WAITING", 300)
+    with served.client() as client:
+        assert client.post("/v1/collect/hot", content=_lines(1)[0]).status_code == 204
+        many = client.post("/v1/collect/hot", content=b"\n".join(_lines(9)))
+    assert (many.status_code, many.json()["code"]) == (429, "too-many")

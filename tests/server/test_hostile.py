@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import logging
 import socket
+import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -56,11 +58,12 @@ def test_a_malformed_question_is_refused_and_costs_nothing(served: Served, name:
     assert answer.headers["content-type"] == "application/problem+json"
     assert {"code", "detail", "fix", "cost", "request"} <= set(answer.json())
     assert served.curator.budget("ana").spent == spent
+    assert answer.status_code != 404  # the address is right
 
 
 @pytest.mark.parametrize("path", ["/v1/tables/..%2f..%2fetc", "/v1/releases/..", "/v1/releases/-1", "/v1/releases/1e3",
                                   "/v1/public/" + "x" * 5000, "/v1/collect/..%2f..", "//v1/tables", "/v1/%00",
-                                  "/console", "/docs", "/v1/tokens/0000/end"])  # fmt: skip
+                                  "/console/nothing", "/docs", "/v1/tokens/0000/end"])  # fmt: skip
 def test_strange_addresses_lead_nowhere(served: Served, path: str) -> None:
     with served.client("curator") as client:
         answer = client.get(path)
@@ -138,6 +141,33 @@ def test_what_fails_after_data_was_touched_is_one_constant_error(
     assert (answer.status_code, answer.json()["title"]) == (500, EngineFailed.__name__)
     assert "Eva" not in answer.text
     assert "is kept" in answer.json()["cost"]
+
+
+def test_what_is_free_never_waits_for_what_is_paid(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else a request that waits for a thread would show when a question ended, and not in which tick."""
+    asked, end, real = threading.Semaphore(0), threading.Event(), served.curator.ask
+
+    def ask(*given: Any, **how: Any) -> Any:
+        asked.release()
+        assert end.wait(60)
+        return real(*given, **how)
+
+    monkeypatch.setattr(served.curator, "ask", ask)
+    count = served.service.settings.threads
+
+    def buy(i: int) -> int:
+        with served.client(("ana", "bea", "curator")[i % 3]) as client:
+            return client.post("/v1/ask", json={**ASKED, "epsilon": f"0.00{i + 1}"}).status_code
+
+    with ThreadPoolExecutor(count) as pool:
+        bought = [pool.submit(buy, i) for i in range(count)]
+        try:
+            assert all(asked.acquire(timeout=60) for _ in range(count))
+            with served.client("auditor") as client:
+                assert client.get("/v1/budget").status_code == 200
+        finally:
+            end.set()
+        assert {one.result() for one in bought} == {200}
 
 
 class Waiting(TickClock):

@@ -111,6 +111,20 @@ def nearest(x: Fraction | int) -> float:
 
 _EXACT = 64  # different denominators that are brought to a common one
 _KEPT = 256  # bits of a longer sum
+_SMALL = Fraction(1, 10**300)
+
+
+def natural_log(x: Fraction) -> float:
+    """The natural logarithm of a fraction above 0, good to a few units in its last place: also next to 1, and of
+    fractions that no double holds.
+
+    >>> natural_log(1 - Fraction(1, 10**30)), natural_log(Fraction(1, 10**400))
+    (-1e-30, -921.03403719761...)
+    """
+    if abs(x - 1) < Fraction(1, 2):
+        return math.log1p(nearest(x - 1))
+    held = _SMALL < x < 1 / _SMALL
+    return math.log(nearest(x)) if held else math.log(x.numerator) - math.log(x.denominator)
 
 
 def sum_above(terms: Iterable[tuple[int, Fraction | float]]) -> Fraction | float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields
 from fractions import Fraction
 from functools import singledispatch
@@ -12,7 +12,7 @@ from curador.accounting.convert import zcdp_epsilon
 from curador.errors import InvalidParameter, QuestionRefused
 from curador.mechanisms.base import KINDS
 from curador.numbers import Number, positive, rational, set_fields, shown_down, shown_up
-from curador.privacy import ZCDP, ApproxDP, Guarantee, PureDP
+from curador.privacy import ZCDP, ApproxDP, Guarantee, Neighbors, PureDP
 from curador.query.tables.names import suggestion
 from curador.query.tables.table import Table
 
@@ -31,6 +31,9 @@ class Reviewed(Protocol):
 
     @property
     def tables(self) -> tuple[str, ...]: ...
+
+    @property
+    def optional(self) -> frozenset[str]: ...
 
     @property
     def declared(self) -> Mapping[str, Table]: ...
@@ -200,3 +203,30 @@ def _(guarantee: ZCDP) -> tuple[Fraction, Fraction]:
         return Fraction(0), delta
     # At a large delta any rho would look small.
     return rational(zcdp_epsilon(rational(guarantee.rho), min(delta or READ_AT, READ_AT)).value), delta
+
+
+def require_whole_units(purchase: Reviewed, root_of: Callable[[str], str]) -> None:
+    """Refuse a question of tables with budgets of their own, of which one alone changes what a unit adds to it.
+
+    A budget of one table promises that all rows of a unit there may come or go.  Where the unit then still counts, by
+    its rows in another table, what it adds may change by twice as much as a unit that comes or goes adds: more than is
+    charged.  ``root_of`` finds the root of the budget that a table charges.
+
+    Guarantee: docs/proofs/per-unit.md, section 4.
+    """
+    for part in purchase.parts or (purchase,):
+        open_to = sorted(n for n in part.optional if part.declared[n].neighbors is Neighbors.ADD_REMOVE)
+        roots = {name: root_of(name) for name in part.tables} if open_to else {}
+        if len(set(roots.values())) < 2:
+            continue
+        whole = {root for name, root in roots.items() if name not in part.optional}
+        for name in open_to:
+            if roots[name] not in whole:
+                raise QuestionRefused(
+                    f"{name!r} has a budget of its own, and a unit that is not in it would still count here, by its "
+                    "rows in another table: it could change by more than is charged.",
+                    fix="Keep only units that are in both (JOIN, or WHERE id IN (SELECT id …)); or protect them by one "
+                    "budget for all tables.",
+                    code="budgets-apart",
+                    facts={"table": name},
+                )

@@ -19,9 +19,10 @@ from weakref import WeakValueDictionary
 
 from curador.accounting.events import Event
 from curador.curator.analysts import Scopes
+from curador.curator.budgets import root_of
 from curador.curator.holder import shortage
 from curador.curator.naming import normal
-from curador.curator.policy import Policy
+from curador.curator.policy import Policy, require_whole_units
 from curador.curator.purchases.known import KnownPurchases
 from curador.engines.engine import LONGEST_WAIT, Progress, failed
 from curador.engines.pool import EnginePool
@@ -52,7 +53,8 @@ REPEATED = ("text", "purchase", "because", "override", "receiver", "measures")
 class Purchase(Protocol):
     """Anything that a curator can buy.
 
-    * ``tables``: the private tables that are charged;
+    * ``tables``: the private tables that are charged, and ``optional``: those of them that a unit may be missing from
+      and still count;
     * ``declared``: the declarations it was made from;
     * ``event``: what is charged; ``ran``: what is really run, another only where an accountant charges less for it;
     * ``guarantee``: what it keeps; ``kinds``: the kinds of its mechanisms, and ``parts``: the purchases it is made of,
@@ -65,6 +67,9 @@ class Purchase(Protocol):
 
     @property
     def tables(self) -> tuple[str, ...]: ...
+
+    @property
+    def optional(self) -> frozenset[str]: ...
 
     @property
     def declared(self) -> Mapping[str, Table]: ...
@@ -208,6 +213,7 @@ class Buyer:
         """
         for left in reversed(range(TRIES)):
             check(held := self._scopes.held(purchase.tables))
+            require_whole_units(purchase, lambda name: root_of(self._ledger.balance(held[name].scope)))
             self._policy.review(purchase, request.because, request.override)
             purchase.prepare(self._engines)
             self._scopes.require_one_root(held)

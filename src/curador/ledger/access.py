@@ -111,22 +111,27 @@ class AccessList(ABC):
             row = rows.get(ACCESS, token)
             if row is None:
                 raise InvalidParameter("No such token was given.", fix="List them.", code="access-unknown")
-            found = _access(row)
-            if not found.ended:
+            found = _access(row, rows)
+            if not row[-1]:
                 self._decide(rows, AccessEnded(token, because))
             return replace(found, ended=True)
 
         return self._store.write(append_end)
 
     def access(self, token: str) -> Access | None:
-        row = self._store.read(lambda rows: rows.get(ACCESS, token))
-        return None if row is None else _access(row)
+        def read_access(rows: Rows) -> Access | None:
+            row = rows.get(ACCESS, token)
+            return None if row is None else _access(row, rows)
+
+        return self._store.read(read_access)
 
     def accesses(self) -> tuple[Access, ...]:
-        return self._store.read(lambda rows: tuple(map(_access, rows.scan(ACCESS))))
+        return self._store.read(lambda rows: tuple(_access(row, rows) for row in rows.scan(ACCESS)))
 
 
-def _access(row: DbRow) -> Access:
+def _access(row: DbRow, rows: Rows) -> Access:
+    """The token of a row; one that expired before the last entry has ended: no clock that is set back revives it."""
     token, role, who, label, expires, once, charge, login, secret, parent, ended = row
     end = None if expires is None else datetime.fromisoformat(expires)
-    return Access(token, role, who, label, end, bool(once), charge, login, secret, parent, bool(ended))
+    over = bool(ended) or (expires is not None and expires <= rows.head.at)
+    return Access(token, role, who, label, end, bool(once), charge, login, secret, parent, over)

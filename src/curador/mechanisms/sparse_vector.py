@@ -10,9 +10,9 @@ from threading import Lock
 from typing import ClassVar
 
 from curador.accounting.events import PureLoss
-from curador.errors import InvalidParameter, NotPromised
+from curador.errors import InvalidParameter, InvalidValue, NotPromised
 from curador.forks import OneProcess
-from curador.mechanisms.base import Mechanism, checked_confidence, checked_epsilon
+from curador.mechanisms.base import Mechanism, checked_confidence, checked_epsilon, is_scalar
 from curador.mechanisms.selection import ScoreGrid
 from curador.noise import SYSTEM, Entropy
 from curador.noise.laplace import discrete_laplace
@@ -98,6 +98,8 @@ class AboveThreshold(Mechanism):
 
     def release(self, values: Iterable[float | Fraction], *, entropy: Entropy = SYSTEM) -> list[bool]:
         """The answers to questions known in advance, up to the one that reaches the cutoff."""
+        if not isinstance(values, Iterable) or is_scalar(values):
+            raise InvalidValue("Values come one per question.", fix="Pass a list; open() asks one after another.")
         steps = [self.grid.floor(x) for x in values]
         watch = self.open(entropy=entropy)
         answers: list[bool] = []

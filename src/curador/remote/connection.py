@@ -43,9 +43,10 @@ class Connection:
     def __init__(
         self, url: str, token: str, *, timeout: float = 120.0, transport: httpx.BaseTransport | None = None
     ) -> None:
-        if not isinstance(url, str) or not url.startswith(("http://", "https://")):
+        found = _address(url)
+        if found is None:
             raise InvalidParameter("A server has an address.", fix='Write connect("https://…", token).')
-        if url.startswith("http://") and not url.startswith(("http://127.0.0.1", "http://localhost", "http://[::1]")):
+        if found.scheme == "http" and found.host not in ("127.0.0.1", "localhost", "::1"):
             raise InvalidParameter(
                 "A token would go over the network unencrypted.", fix="Use an https address.", code="no-tls"
             )
@@ -99,6 +100,16 @@ class Connection:
     def close(self) -> None:
         """End the connection."""
         self._client.close()
+
+
+def _address(url: object) -> httpx.URL | None:
+    """An address with a host and without a password; as it is read by what sends to it, not as it looks."""
+    try:
+        found = httpx.URL(url) if isinstance(url, str) else None
+    except httpx.InvalidURL:
+        return None
+    known = found is not None and found.scheme in ("http", "https") and found.host and not found.userinfo
+    return found if known else None
 
 
 def _read(response: httpx.Response) -> dict[str, Any]:

@@ -43,7 +43,8 @@ def make_app(open_curator: Callable[[], Curator], settings: Settings | None = No
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        service.curator, service.threads = open_curator(), CapacityLimiter(limits.threads)
+        service.curator = open_curator()
+        service.free, service.paying = CapacityLimiter(limits.threads), CapacityLimiter(limits.threads)
         service.hashing = CapacityLimiter(HASHING)
         service.collected = collect.opened(limits)
         try:
@@ -102,6 +103,8 @@ async def _malformed(request: Request, error: Exception) -> Response:
 
 async def _no_route(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
+    if error.status_code == 400:  # nested too deeply, or no UTF-8: what the parser itself gives up on
+        return answered(request.scope, refused("The request is not JSON.", f"See {OPENAPI}.", "not-json"), {})
     if error.status_code == 405:
         said = refused("This address does not do that.", f"See {OPENAPI}.", "method")
         path = request.url.path

@@ -28,12 +28,16 @@ class Service:
     metrics: Metrics
     curator: Curator = field(init=False)
     collected: dict[str, Any] = field(init=False)
-    threads: CapacityLimiter = field(init=False)
+    free: CapacityLimiter = field(init=False)
+    paying: CapacityLimiter = field(init=False)
     hashing: CapacityLimiter = field(init=False)
 
     async def work(self, task: Callable[[], T]) -> T:
-        """Do something in a thread; what a client that has gone away began is done to its end."""
-        return await run_sync(task, limiter=self.threads)
+        """Do something free in a thread; what a client that has gone away began is done to its end.
+
+        It never waits for a thread of :meth:`paid`: when that one ends would be seen, and no clock hides it.
+        """
+        return await run_sync(task, limiter=self.free)
 
     async def hashed(self, task: Callable[[], T]) -> T:
         """Do something that hashes a password: slow and large on purpose, so few at a time."""
@@ -42,7 +46,7 @@ class Service:
     async def paid(self, task: Callable[[], T]) -> T:
         """Do something that may read data: its answer, or its failure, leaves at the next tick."""
         try:
-            return await self.work(task)
+            return await run_sync(task, limiter=self.paying)
         finally:
             await self.clock.leave()
 

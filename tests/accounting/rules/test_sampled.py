@@ -330,3 +330,18 @@ def test_the_moment_series_meets_its_direct_form() -> None:
         with mp.workdps(40):
             true = [mp.log((1 + mp.mpf(x)) ** (1 + mp.mpf(power)) - 1 - (1 + mp.mpf(power)) * mp.mpf(x)) for x in y]
         assert logs == pytest.approx([float(t) for t in true], abs=1e-13)
+
+
+def test_what_the_curve_of_a_sampled_gaussian_may_take_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Noise far below the sensitivity needs ever more nodes: beyond the limit another bound does."""
+    nodes: list[int] = []
+    real = sampled_renyi._from_moments
+
+    def counted(log_weight: Any, loss: Any, q: Fraction, alpha: Fraction) -> float:
+        nodes.append(log_weight.size)
+        return real(log_weight, loss, q, alpha)
+
+    monkeypatch.setattr(sampled_renyi, "_from_moments", counted)
+    event = ev.PoissonSampled(ev.GaussianNoise(1, 64), "1e-98")
+    assert all(renyi(event, a) <= renyi(event.event, a) for a in (2, 8, 32, 128))
+    assert 0 < max(nodes) < 2**19

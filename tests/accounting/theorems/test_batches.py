@@ -263,3 +263,13 @@ def test_wrong_batches_are_refused() -> None:
     for make in wrong:
         with pytest.raises(InvalidParameter):
             make()
+
+
+@pytest.mark.parametrize("rate", [1 - Fraction(1, 10**30), Fraction(1, 10**90), Fraction(1, 10**400)])
+def test_tails_of_rates_that_no_double_tells_from_0_or_1(rate: Fraction) -> None:
+    for n, least in ((5, 5), (9, 3)):
+        true = sum(math.comb(n, k) * rate**k * (1 - rate) ** (n - k) for k in range(least, n + 1))
+        assert true <= upper_tail(n, rate, least) <= 1
+    if rate > Fraction(1, 10**100):
+        event = TruncatedPoissonSampled(ev.GaussianNoise(1, 1), rate, 5, 6)
+        assert acc.epsilon(event, 1e-5).upper < acc.epsilon(ev.GaussianNoise(1, 2), 1e-5).upper + 0.001

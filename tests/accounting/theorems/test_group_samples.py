@@ -12,7 +12,9 @@ import pytest
 
 from curador import accounting as acc
 from curador.accounting import events, pld, theorems
+from curador.accounting.pld import rules
 from curador.accounting.rules.renyi import renyi
+from curador.accounting.theorems import group_samples
 from curador.errors import InvalidParameter, NotPromised
 from curador.privacy import Neighbors
 from tests.accounting.theorems import reference as ref
@@ -159,3 +161,36 @@ def test_rates_of_any_length_and_size_have_weights() -> None:
     assert acc.epsilon(long, 1e-6).upper == pytest.approx(acc.epsilon(short, 1e-6).upper, rel=1e-9)
     with pytest.raises(InvalidParameter):
         GroupSampled(noise, "1e-400", 5)
+
+
+def test_many_different_groups_are_bounded_by_larger_and_smaller_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    sizes, rates, noises = (2, 3, 4, 5), ("0.01", "0.011", "0.012", "0.2"), (4, "4.1", "4.2", 5)
+    event = acc.compose(
+        *(
+            acc.for_group(ev.PoissonSampled(ev.GaussianNoise(sigma, 1), rate), k)
+            for k, rate, sigma in zip(sizes, rates, noises, strict=True)
+        )
+    )
+    exact = acc.epsilon(event, 1e-5)
+    monkeypatch.setattr(rules, "MANY_GROUPS", 2)
+    few = rules.bounded(rules.parts(event))
+    assert len(few) == 2
+    assert sum(count for _, _, count in few) == 4
+    assert all(high.size >= low.size and high.rate >= low.rate for high, low, _ in few)  # type: ignore[attr-defined]
+    found = acc.epsilon(event, 1e-5)
+    assert found.lower <= exact.lower <= exact.upper <= found.upper < 1.3 * exact.upper
+
+
+def test_what_a_moment_of_a_group_may_take_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    terms: list[int] = []
+    real = group_samples._log_ratio
+
+    def counted(z: Any, mu: float, weights: tuple[Fraction, ...]) -> Any:
+        terms.append(z.size * len(weights))
+        return real(z, mu, weights)
+
+    monkeypatch.setattr(group_samples, "_log_ratio", counted)
+    little, much = (acc.for_group(ev.PoissonSampled(ev.GaussianNoise(s, 1), "0.01"), 64) for s in (1, 10))
+    assert renyi(little, "2.5") <= renyi(little.together, "2.5")  # type: ignore[attr-defined]
+    assert renyi(much, "2.5") < renyi(much.together, "2.5") / 2  # type: ignore[attr-defined]
+    assert 0 < max(terms) < 2**22 + 1000

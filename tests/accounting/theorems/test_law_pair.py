@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from decimal import Decimal
 from fractions import Fraction
 from itertools import product
 from typing import Any
@@ -15,9 +16,11 @@ from hypothesis import strategies as st
 
 from curador import accounting as acc
 from curador.accounting import FiniteMechanism, events, pld, theorems
-from curador.accounting.rules.divergences import renyi_divergence
+from curador.accounting.precise import dec
+from curador.accounting.rules.divergences import hockey_stick, renyi_divergence
 from curador.accounting.rules.profiles import delta, pure_epsilon
 from curador.accounting.rules.renyi import renyi
+from curador.accounting.theorems import law_pair
 from curador.accounting.theorems.law_pair import EXACT, _by_logarithms, replace_special
 from curador.errors import InvalidParameter, NotPromised
 from curador.privacy import Neighbors
@@ -153,3 +156,29 @@ def test_many_outputs_are_summed_in_doubles_and_rounded_up() -> None:
     assert 0 < renyi(nearly, 2) < 1e-8
     apart = LawPair([Fraction(1, 100)] * 100 + [0], [0] + [Fraction(1, 100)] * 100)
     assert renyi(apart, 2) == math.inf
+
+
+def test_laws_that_take_for_ever_to_add_up_and_texts_are_refused() -> None:
+    unlike = [Fraction(1, 2**300 + 2 * i + 1) for i in range(60)]
+    with pytest.raises(InvalidParameter, match="common denominator"):
+        LawPair(unlike, unlike)
+    with pytest.raises(InvalidParameter, match="list"):  # its characters would be probabilities
+        LawPair("01", "10")
+
+
+def test_delta_of_many_outputs_is_found_by_halving(monkeypatch: pytest.MonkeyPatch) -> None:
+    p, q = ([7**i % 997 + 1 for i in range(start, start + 500)] for start in (1, 40))
+    pair = LawPair([Fraction(x, sum(p)) for x in p], [Fraction(x, sum(q)) for x in q])
+    for epsilon in (0, Fraction(1, 100), Fraction(1, 2), 3, 100):
+        exact = max(hockey_stick(a, b, epsilon) for a, b in pair.directions())
+        assert exact <= delta(pair, epsilon) <= exact * (1 + 1e-11)
+    read: list[Fraction] = []
+
+    def counted(x: Fraction) -> Decimal:
+        read.append(x)
+        return dec(x)
+
+    monkeypatch.setattr(law_pair, "dec", counted)
+    delta(pair, Fraction(1, 3))
+    assert len(read) < 60
+    assert delta(LawPair(["0.5", "0.5"], ["0.5", "0.5"]), 0) == 0

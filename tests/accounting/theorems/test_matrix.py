@@ -164,3 +164,24 @@ def test_entries_that_are_no_doubles_are_rounded_up() -> None:
     tiny: Any = [[1, "1e-500"], [1, 0]]
     with pytest.raises(NotPromised, match="later step"):  # an entry too small for a double still is one
         encoder_sensitivity(tiny)
+
+
+@given(st.lists(st.lists(st.integers(-3, 3), min_size=5, max_size=5), min_size=5, max_size=5), st.integers(1, 3))
+@settings(max_examples=30, deadline=None)
+def test_sets_that_are_bounded_and_not_searched_are_never_too_small(rows: list[list[int]], separation: int) -> None:
+    encoder: Any = [[0 if j > i else x or int(i == j) for j, x in enumerate(row)] for i, row in enumerate(rows)]
+    for most in (2, 3, 5):
+        exact = [[Fraction(x) for x in row] for row in encoder]
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(matrix, "_SLOW", 0)
+            assert encoder_sensitivity(encoder, most, separation) ** 2 >= largest(exact, most, separation)
+        bound = encoder_sensitivity(np.abs(np.array(encoder, np.float64)), most, separation)
+        assert bound**2 * (1 + Fraction(1, 10**9)) >= largest([[abs(x) for x in r] for r in exact], most, separation)
+
+
+def test_many_participations_are_not_searched_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(matrix, "_sums_after", None)
+    for steps, most, apart in ((300, 300, 1), (1500, 600, 2)):
+        encoder = np.tril(np.ones((steps, steps)))
+        encoder[-1, 0] = 2.0  # no Toeplitz matrix
+        assert encoder_sensitivity(encoder, most, apart) ** 2 >= sum((i // apart + 1) ** 2 for i in range(most * apart))

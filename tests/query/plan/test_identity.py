@@ -496,3 +496,16 @@ def test_arithmetic_on_answers_is_not_in_the_identity(bought: str, shown: str) -
     """Words: the same measures with other arithmetic are the same measurement, shown again for free."""
     first, second = (plan(check(parse(text, TABLES), TABLES), PureDP(0.5)) for text in (bought, shown))
     assert first.identity == second.identity
+
+
+def test_how_many_rows_a_query_inside_joins_is_part_of_the_identity() -> None:
+    """A table that declared more rows of a unit since was answered with what fewer rows had given."""
+    text = """SELECT COUNT(*) AS n FROM (SELECT visits.id, COUNT(*) AS c FROM visits JOIN bills ON visits.id = bills.id
+    GROUP BY visits.id) t WHERE c > 150"""
+
+    def identity(most: int) -> str | None:
+        tables = {**TABLES, "bills": replace(TABLES["bills"], contribution=Contribution(rows=most))}
+        return plan(check(parse(text, tables), tables), PureDP(1)).identity
+
+    assert identity(10) == identity(100)  # no more than a hundred of each are joined where no more are declared
+    assert identity(200) != identity(100)

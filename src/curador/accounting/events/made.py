@@ -68,11 +68,17 @@ class PoissonSampled(Event, kind="poisson-sampled"):
     def __post_init__(self) -> None:
         set_made_of(self, [self.event], rate=read_chance(self.rate, "rate"))
         _check_units(self.event)
+        read_chance(_chance(self), "the product of the rates")
         if any(_fixed_sizes(self.event)):
             raise InvalidParameter(
                 "A sample of fixed size cannot be drawn from a Poisson sample, whose size is random.",
                 fix="Draw one sample: of fixed size from the whole population, or Poisson.",
             )
+
+
+def _chance(event: Event) -> Fraction:
+    """A unit's chance to be in a Poisson sample of Poisson samples."""
+    return event.rate * _chance(event.event) if isinstance(event, PoissonSampled) else Fraction(1)
 
 
 @dataclass(frozen=True)

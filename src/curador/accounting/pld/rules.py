@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from fractions import Fraction
 from functools import singledispatch
 from typing import TypeVar
@@ -13,7 +14,7 @@ from curador.accounting.pld.cells import Cells, mirrored, sampled, swapped
 from curador.accounting.pld.noise_pairs import IntegerNormal, Laplacian, Normal, Ramp
 from curador.accounting.pld.pairs import Mixed, Pair, Points, Thinned
 from curador.accounting.pld.sampled_normal import SampledNormal
-from curador.accounting.precise import nearest
+from curador.accounting.precise import natural_log, nearest
 from curador.accounting.rules.profiles import as_poisson, fixed_rate
 from curador.errors import NotPromised
 from curador.privacy import Neighbors
@@ -110,6 +111,9 @@ def _(event: ev.GaussianNoise) -> Fraction:
 MANY = 128
 """Different samples that are laid out one by one; of more, those nearly alike are bounded together."""
 
+MANY_GROUPS = 16
+"""The same for groups in samples, whose mixtures take a second each."""
+
 Bounded = tuple[ev.Event, ev.Event, int]
 """An event that dominates some others, one that they dominate, and how many they are."""
 
@@ -117,37 +121,53 @@ Bounded = tuple[ev.Event, ev.Event, int]
 def bounded(found: Iterable[tuple[ev.Event, int]]) -> list[Bounded]:
     """The events with their counts, and of more than :data:`MANY` samples those nearly alike taken together.
 
-    A higher rate, and a stronger event of one type, dominate in both orders of the neighbours (docs/proofs/pld.md, 7).
+    A higher rate, a stronger event of one type, and a larger group dominate in both orders of the neighbours
+    (docs/proofs/pld.md, 7; docs/proofs/batches.md, 5).
     """
     alone: list[Bounded] = []
-    samples: list[tuple[ev.Event, int, ev.Event, Fraction, Fraction]] = []
+    samples: list[_Sample] = []
+    groups: list[_Sample] = []
     for event, count in found:
         base, rate = taken(event)
         if base is event or rate in (0, 1) or not (size := strength(base)):
             alone.append((event, event, count))
         else:
-            samples.append((event, count, base, rate, size))
-    if len(samples) <= MANY:
-        return [*alone, *((e, e, n) for e, n, *_ in samples)]
-    places = [(_log2(rate), _log2(size)) for *_, rate, size in samples]
+            (groups if event.grouped else samples).append((event, count, base, rate, size))
+    return [*alone, *_few(samples, MANY), *_few(groups, MANY_GROUPS)]
+
+
+_Sample = tuple[ev.Event, int, ev.Event, Fraction, Fraction]
+
+
+def _few(samples: list[_Sample], most: int) -> list[Bounded]:
+    if len(samples) <= most:
+        return [(e, e, n) for e, n, *_ in samples]
+    places = [(_log2(rate), _log2(size), _log2(Fraction(_members(e)))) for e, *_, rate, size in samples]
     width, cells = 2.0**-14, dict[object, list[int]]()
-    while not cells or len(cells) > MANY:
+    while not cells or len(cells) > most:
         width, cells = 2 * width, {}
-        for i, (x, y) in enumerate(places):
+        for i, place in enumerate(places):
             kind = type(samples[i][0]), type(samples[i][2]), samples[i][0].neighbors
-            cells.setdefault((kind, math.floor(x / width), math.floor(y / width)), []).append(i)
-    return [*alone, *(_together([samples[i] for i in cell]) for cell in cells.values())]
+            cells.setdefault((kind, *(math.floor(x / width) for x in place)), []).append(i)
+    return [_together([samples[i] for i in cell]) for cell in cells.values()]
 
 
-def _together(samples: list[tuple[ev.Event, int, ev.Event, Fraction, Fraction]]) -> Bounded:
+def _members(event: ev.Event) -> int:
+    """How many units a sample is about."""
+    return int(getattr(event, "size", 1))
+
+
+def _together(samples: list[_Sample]) -> Bounded:
     ends: list[ev.Event] = []
     for most in (max, min):
         base = most(samples, key=lambda sample: sample[4])[2]
         rate = most(sample[3] for sample in samples)
-        if isinstance(samples[0][0], ev.FixedSizeSampled):
+        first = samples[0][0]
+        if isinstance(first, ev.FixedSizeSampled):
             ends.append(ev.FixedSizeSampled(base, rate.numerator, rate.denominator))
         else:
-            ends.append(ev.PoissonSampled(base, rate))
+            size = {"size": most(_members(sample[0]) for sample in samples)} if first.grouped else {}
+            ends.append(replace(first, event=base, rate=rate, **size))  # type: ignore[type-var]
     return ends[0], ends[1], sum(sample[1] for sample in samples)
 
 
@@ -244,7 +264,7 @@ def _(event: ev.RandomizedAnswer) -> Orders:
     equal = nearest(1 - seldom - often) if event.categories > 2 else 0.0
     if seldom == 0:
         return _tight(Points(0.0, (0.0, equal, 0.0), nearest(often)))
-    return _tight(Points(_log(often / seldom), (nearest(often), equal, nearest(seldom))))
+    return _tight(Points(natural_log(often / seldom), (nearest(often), equal, nearest(seldom))))
 
 
 @orders.register
@@ -261,13 +281,6 @@ def _response(epsilon: Fraction, delta: Fraction = Fraction(0)) -> Points:
     e, kept = nearest(epsilon), nearest(1 - delta)
     seldom = math.exp(-e)
     return Points(e, (kept / (1 + seldom), 0.0, kept * seldom / (1 + seldom)), nearest(delta))
-
-
-def _log(x: Fraction) -> float:
-    """The natural logarithm, also close to 1."""
-    return (
-        math.log1p(nearest(x - 1)) if abs(x - 1) < Fraction(1, 2) else math.log(x.numerator) - math.log(x.denominator)
-    )
 
 
 # ---- samples ---------------------------------------------------------------------------------------------------

@@ -8,13 +8,13 @@ the first law has mass and the second has none.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
 
 from curador.accounting.precise import TINY, dec, digits, float_above, fraction_above, lost_digits, open_order
 from curador.errors import InvalidParameter
-from curador.numbers import Number, positive, probability, rational, up
+from curador.numbers import LONGEST, Number, positive, probability, rational, up
 
 Law = Mapping[Hashable, Number] | Sequence[Number]
 """A distribution on finitely many points: by name, or by position."""
@@ -36,12 +36,27 @@ def law(p: Law) -> dict[Hashable, Fraction]:
     """
     items = p.items() if isinstance(p, Mapping) else enumerate(p)
     masses = {x: probability(mass, f"the probability of {x!r}") for x, mass in items}
-    if sum(masses.values()) != 1:
+    total = _total(masses.values())
+    if total != 1:
         raise InvalidParameter(
-            f"Probabilities must add up to exactly 1, got {float(sum(masses.values()))!r}.",
+            f"Probabilities must add up to exactly 1, got {float(total)!r}.",
             fix="Pass fractions, or decimals that add up to 1.",
         )
     return masses
+
+
+def _total(masses: Iterable[Fraction]) -> Fraction:
+    """Their sum; refused where it would be a fraction so long that adding up takes for ever."""
+    found = list(masses)
+    common = 1
+    for mass in found:
+        common = math.lcm(common, mass.denominator)
+        if common.bit_length() > 8 * LONGEST:
+            raise InvalidParameter(
+                "Probabilities have a common denominator of at most two thousand digits.",
+                fix="Give decimals, or fractions of one denominator.",
+            )
+    return Fraction(sum(mass.numerator * (common // mass.denominator) for mass in found), common)
 
 
 def push(p: Law, kernel: Kernel) -> dict[Hashable, Fraction]:

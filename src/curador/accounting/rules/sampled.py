@@ -28,7 +28,7 @@ from curador.privacy import Neighbors
 
 _Array = NDArray[np.float64]
 _ATOMS = 2**16  # of a discrete law
-_NODES = 2**21  # of a quadrature
+_NODES = 2**18  # of a quadrature
 _BLOCK = 2**8  # integer orders that are found together
 _ORDER = 2**11  # up to which bounds at integer orders are summed
 

@@ -15,7 +15,7 @@ from curador.accounting.events import Event, PoissonSampled, set_made_of
 from curador.accounting.events.base import LARGEST_LOSS
 from curador.accounting.pld.pairs import Pair, Points
 from curador.accounting.pld.rules import Orders, orders
-from curador.accounting.precise import nearest, upper_log
+from curador.accounting.precise import natural_log, nearest, upper_log
 from curador.accounting.rules.groups import for_group
 from curador.accounting.rules.profiles import has_samples, log_delta_rule, pure_epsilon
 from curador.accounting.rules.renyi_rules import renyi_rule
@@ -160,7 +160,7 @@ def upper_tail(n: int, rate: Fraction, least: int) -> Fraction:
     if ratio >= 1:
         return Fraction(1)
     parts = [math.lgamma(n + 1), -math.lgamma(least + 1), -math.lgamma(n - least + 1)]
-    parts += [least * math.log(rate), (n - least) * math.log1p(-nearest(rate))]
+    parts += [least * natural_log(rate), (n - least) * natural_log(1 - rate)]
     log = above(sum(parts) - math.log1p(-nearest(ratio)), 0.0, 2.0**-45 * sum(map(abs, parts)) + 2.0**-40)
     # A probability that no double holds is as good as the smallest one.
     return min(Fraction(1), rational(above(math.exp(max(log, -700.0)), 2.0**-40)) if log < 0 else Fraction(1))

@@ -21,8 +21,8 @@ from curador.accounting.events.base import read_chance
 from curador.accounting.pld.cells import Cells, Floats
 from curador.accounting.pld.noise_pairs import Normal, normal_masses, reach
 from curador.accounting.pld.pairs import ERROR, Ends, Pair, Points
-from curador.accounting.pld.rules import Orders, orders
-from curador.accounting.precise import nearest
+from curador.accounting.pld.rules import Orders, orders, taken
+from curador.accounting.precise import natural_log, nearest
 from curador.accounting.rules.costs import Losses, plain_sum
 from curador.accounting.rules.groups import for_group
 from curador.accounting.rules.profiles import has_samples, log_delta_rule, pure_epsilon
@@ -36,7 +36,7 @@ MOST = 64
 """The largest group with a mixture of its own; a larger one counts as taking part together, or not at all."""
 
 _BITS = 128  # of a rate; with size 64 weights keep 120
-_SMALL = Fraction(1, 10**300)
+_MOST_TERMS = 2**22  # of a moment; beyond, the group counts as one unit
 _SILENT = Points(0.0, (0.0, 1.0, 0.0))
 
 
@@ -99,9 +99,11 @@ def _short(x: Fraction) -> Fraction:
     return round(x / shift) * shift
 
 
-def _log(x: Fraction) -> float:
-    """The natural logarithm, also of a chance that no double holds."""
-    return math.log(x) if x > _SMALL else math.log(x.numerator) - math.log(x.denominator)
+@lru_cache(maxsize=64)
+def _logs(weights: tuple[Fraction, ...]) -> tuple[Floats, Floats]:
+    """The numbers j whose chance is not 0, and the logarithms of those chances."""
+    found = [(j, natural_log(w)) for j, w in enumerate(weights) if w]
+    return np.array([float(j) for j, _ in found]), np.array([x for _, x in found])
 
 
 @lru_cache(maxsize=64)
@@ -163,7 +165,7 @@ def _(event: GroupSampled, alpha: Fraction) -> float:
         each = [renyi_rule(for_group(event.event, j), alpha) if j else 0.0 for j in range(event.size + 1)]
         if math.inf in each:
             return bound
-        logs = [power * d + _log(w) for d, w in zip(each, event.weights, strict=True) if w]
+        logs = [power * d + natural_log(w) for d, w in zip(each, event.weights, strict=True) if w]
         return min(bound, above(max(0.0, _log_sum(logs) + 1e-13) / power))
     variance = _variance(event.event)
     if variance is None:
@@ -180,8 +182,10 @@ def _log_sum(logs: Iterable[float]) -> float:
 
 def _log_ratio(z: Floats, mu: float, weights: tuple[Fraction, ...]) -> Floats:
     """log A(z), A = sum of w_j exp(j mu z - j**2 mu**2 / 2): the ratio of the mixture to N(0, 1)."""
-    rows = [_log(w) + j * mu * z - j * j * mu * mu / 2 for j, w in enumerate(weights) if w]
-    return np.asarray(np.logaddexp.reduce(np.array(rows), axis=0))
+    j, logs = (x[:, None] for x in _logs(weights))
+    rows = logs + j * mu * z - j * j * mu * mu / 2
+    top = rows.max(axis=0)
+    return np.asarray(top + np.log(np.exp(rows - top).sum(axis=0)))
 
 
 def _log_moment(mu: float, weights: tuple[Fraction, ...], a: float) -> float:
@@ -195,9 +199,9 @@ def _log_moment(mu: float, weights: tuple[Fraction, ...], a: float) -> float:
     c = min(8.0, math.pi / (3 * k * mu))
     step = 2 * math.pi * c / (c * c / 2 + depth)
     # A**a climbs no faster than exp(a k mu z), and for a < 0 it is at most w_0**a.
-    far = math.sqrt(2 * depth + 2 * max(0.0, -a) * -_log(weights[0]))
+    far = math.sqrt(2 * depth + 2 * max(0.0, -a) * -natural_log(weights[0]))
     top_node = max(0.0, a) * k * mu + far
-    if (far + top_node) / step > 2**17:
+    if (far + top_node) / step * len(weights) > _MOST_TERMS:
         return math.inf
     z = np.arange(-math.ceil(far / step), math.ceil(top_node / step) + 1.0) * step
     logs = a * _log_ratio(z, mu, weights) - z * z / 2
@@ -205,6 +209,11 @@ def _log_moment(mu: float, weights: tuple[Fraction, ...], a: float) -> float:
     total = top + math.log(float(np.exp(logs - top).sum())) + math.log(step / math.sqrt(2 * math.pi))
     size = abs(top) + float(np.abs(z[np.argmax(logs)])) ** 2
     return total + 1e-13 + 2.0**-48 * size
+
+
+@taken.register
+def _(event: GroupSampled) -> tuple[Event, Fraction]:
+    return event.event, event.rate
 
 
 @orders.register
@@ -245,13 +254,13 @@ class NormalMixture(Pair):
 
     @property
     def error(self) -> float:
-        return 8 * ERROR + 2.0**-50 * max(-_log(w) for w in self.weights if w)
+        return 8 * ERROR + 2.0**-50 * float(-_logs(self.weights)[1].min())
 
     def extent(self, theta: float) -> float:
         return Normal((len(self.weights) - 1) * self.mu).extent(theta)
 
     def ends(self) -> Ends:
-        return Ends(-_log(self.weights[0]) if self.added else math.inf, 0.0, 0.0)
+        return Ends(-natural_log(self.weights[0]) if self.added else math.inf, 0.0, 0.0)
 
     def cells(self, count: int, tail: float) -> Cells:
         far, k = reach(tail), len(self.weights) - 1

@@ -7,8 +7,10 @@ worst: it composes with every other event.
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
@@ -20,12 +22,12 @@ from curador.accounting.finite import FiniteMechanism
 from curador.accounting.pld.cells import Atoms, Cells, atoms
 from curador.accounting.pld.pairs import Ends, Pair
 from curador.accounting.pld.rules import Orders, orders
-from curador.accounting.precise import nearest, upper_log
-from curador.accounting.rules.divergences import hockey_stick, law, renyi_divergence
+from curador.accounting.precise import TINY, dec, digits, fraction_above, natural_log, nearest, upper_log
+from curador.accounting.rules.divergences import law, renyi_divergence
 from curador.accounting.rules.profiles import log_above, log_delta_rule, pure_epsilon
 from curador.accounting.rules.renyi_rules import Floats, curve_rule, renyi_rule
 from curador.errors import InvalidParameter
-from curador.numbers import Number, above, probability, set_fields, whole
+from curador.numbers import Number, above, probability, set_fields, up, whole
 from curador.privacy import Neighbors
 
 MOST = 2**12
@@ -58,7 +60,7 @@ class LawPair(Event, kind="law-pair"):
     neighbors: Neighbors = Neighbors.ADD_REMOVE
 
     def __post_init__(self) -> None:
-        if not all(isinstance(x, Iterable) for x in (self.p, self.q)):
+        if not all(isinstance(x, Iterable) and not isinstance(x, str | bytes) for x in (self.p, self.q)):
             raise InvalidParameter("A law is a list of probabilities.", fix="Give one for each output, for both laws.")
         p, q = (tuple(law(list(x)).values()) for x in (self.p, self.q))
         if len(p) != len(q) or len(p) > MOST:
@@ -96,9 +98,43 @@ class LawPair(Event, kind="law-pair"):
         return (self.p, self.q), (self.q, self.p)
 
     @cached_property
+    def steps(self) -> tuple[_Steps, ...]:
+        """For each order, what delta is found from at any epsilon."""
+        return tuple(_Steps.of(p, q) for p, q in self.directions())
+
+    @cached_property
     def logarithms(self) -> tuple[tuple[Floats, Floats, Floats], ...]:
         """For each order log p and log p/q where p is not 0, and how large the numbers are that they are made of."""
         return tuple(_logarithms(p, q) for p, q in self.directions())
+
+
+@dataclass(frozen=True)
+class _Steps:
+    """Outputs by falling ratio of p to q: of the first k, the probability under both laws."""
+
+    certain: Fraction  # of what q never does
+    each: tuple[tuple[Fraction, Fraction], ...]
+    sums: tuple[tuple[Fraction, Fraction], ...]
+
+    @classmethod
+    def of(cls, p: _Law, q: _Law) -> _Steps:
+        pairs = sorted(_by_ratio(p, q).values(), key=_ratio, reverse=True)
+        each = tuple((a, b) for a, b in pairs if b)
+        sums = [(Fraction(0), Fraction(0))]
+        for a, b in each:
+            sums.append((sums[-1][0] + a, sums[-1][1] + b))
+        return cls(sum((a for a, b in pairs if not b), start=Fraction(0)), each, tuple(sums))
+
+    def delta(self, epsilon: Fraction) -> float:
+        """The same as :func:`hockey_stick`: the outputs whose p exceeds e**epsilon q are the first so many."""
+        if not epsilon:
+            a, b = self.sums[bisect_left(self.each, True, key=lambda one: one[0] <= one[1])]
+            return up(self.certain + a - b)
+        with digits():
+            ratio = dec(min(epsilon, Fraction(10**6))).exp()  # a smaller ratio only raises the bound
+            slack = 1 + dec(TINY)
+            a, b = self.sums[bisect_left(self.each, True, key=lambda one: slack * dec(one[0]) <= ratio * dec(one[1]))]
+            return up(self.certain + fraction_above(max(Decimal(0), slack * dec(a) - ratio * dec(b))))
 
 
 def _envelope(pairs: Iterable[tuple[_Law, _Law]]) -> list[tuple[Fraction, Fraction]]:
@@ -185,15 +221,15 @@ def _divergences(mass: Floats, loss: Floats, size: Floats, orders: Floats) -> Fl
 
 def _logarithms(p: _Law, q: _Law) -> tuple[Floats, Floats, Floats]:
     both = [(x, y) for x, y in zip(p, q, strict=True) if x]
-    mass = np.array([_log(x) for x, _ in both])
-    loss = np.array([_log(x / y) if y else math.inf for x, y in both])
+    mass = np.array([natural_log(x) for x, _ in both])
+    loss = np.array([natural_log(x / y) if y else math.inf for x, y in both])
     bits = [sum(n.bit_length() for z in pair for n in z.as_integer_ratio()) for pair in both]
     return mass, loss, 1.0 + np.array(bits)
 
 
 @log_delta_rule.register
 def _(event: LawPair, epsilon: Fraction) -> float:
-    found = max(hockey_stick(p, q, epsilon) for p, q in event.directions())
+    found = max(steps.delta(epsilon) for steps in event.steps)
     return upper_log(math.log(found)) if found else -math.inf
 
 
@@ -238,16 +274,16 @@ class FinitePair(Pair):
         return self.slack + _ERROR * self.extent(0.0)
 
     def extent(self, theta: float) -> float:
-        return max((abs(_log(p / q)) for p, q in self.masses if p and q), default=0.0)
+        return max((abs(natural_log(p / q)) for p, q in self.masses if p and q), default=0.0)
 
     def ends(self) -> Ends:
-        finite = [(_log(p / q), nearest(p)) for p, q in self.masses if p and q]
+        finite = [(natural_log(p / q), nearest(p)) for p, q in self.masses if p and q]
         return Ends(*max(finite, default=(-math.inf, 0.0)), self.infinite)
 
     def cells(self, count: int, tail: float) -> Cells:
         finite = [(p, q) for p, q in self.masses if p and q]
         missing = nearest(sum((q for p, q in self.masses if not p), start=Fraction(0)))
-        losses = [_log(p / q) for p, q in finite]
+        losses = [natural_log(p / q) for p, q in finite]
         return atoms(losses, [nearest(p) for p, _ in finite], [nearest(q) for _, q in finite], self.infinite, missing)
 
     def nodes(self, tilts: Sequence[float], omega: float, tail: float) -> Atoms | None:
@@ -257,10 +293,3 @@ class FinitePair(Pair):
 
     def sketch(self, tail: float) -> Atoms | None:
         return self.nodes((), 0.0, tail)
-
-
-def _log(x: Fraction) -> float:
-    """The natural logarithm, also close to 1 and beyond the range of doubles."""
-    if abs(x - 1) < Fraction(1, 2):
-        return math.log1p(nearest(x - 1))
-    return math.log(x.numerator) - math.log(x.denominator)

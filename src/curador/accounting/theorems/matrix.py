@@ -24,6 +24,7 @@ _Array = NDArray[np.float64]
 MOST = 4096
 """Steps of an encoder."""
 
+_SLOW = 2**19  # steps times participations beyond which sets of steps are bounded, not searched
 _UNIT = 2.0**-52
 _LEAST = 2.0**-1074  # what a product that vanishes may have been
 
@@ -195,11 +196,24 @@ def _falling(matrix: _Array) -> _Array | None:
 
 
 def _with_others(inner: _Array, most: int, apart: int) -> _Array:
-    """For each step the largest sum of its row over allowed sets of steps that contain it."""
+    """For each step the largest sum of its row over allowed sets of steps that contain it, or more."""
+    if apart == 1 or len(inner) * most > _SLOW:
+        rest = inner.copy()
+        np.fill_diagonal(rest, 0.0)
+        return np.asarray(np.diag(inner) + _largest(rest, most - 1, apart))
     after = _sums_after(inner, most, apart)
     before = _sums_after(inner[::-1, ::-1], most, apart)[:, ::-1]
     both = [before[t] + after[most - 1 - t] for t in range(most)]
     return np.asarray(np.diag(inner) + np.max(both, axis=0))
+
+
+def _largest(rows: _Array, most: int, apart: int) -> _Array:
+    """At least the largest sum of so many entries of each row, apart enough: one from each run of ``apart`` columns.
+
+    With ``apart`` 1 it is that sum.  Entries are not negative.
+    """
+    runs = np.maximum.reduceat(rows, np.arange(0, rows.shape[-1], apart), axis=-1)
+    return np.asarray(np.sort(runs, axis=-1)[..., max(0, runs.shape[-1] - most) :].sum(axis=-1))
 
 
 def _sums_after(inner: _Array, most: int, apart: int) -> _Array:
@@ -219,6 +233,8 @@ def _sums_after(inner: _Array, most: int, apart: int) -> _Array:
 def _best(values: _Array, most: int, apart: int) -> float:
     """The largest sum of at most that many values, apart enough."""
     n = len(values)
+    if apart == 1 or n * most > _SLOW:
+        return float(_largest(values, most, apart))
     sums = np.zeros(n + apart)
     for _ in range(most):
         fresh = np.zeros(n + apart)

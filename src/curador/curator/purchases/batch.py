@@ -70,6 +70,11 @@ class Batch:
         return tuple(dict.fromkeys(name for plan in self.plans.values() for name in plan.tables))
 
     @property
+    def optional(self) -> frozenset[str]:
+        """None of its own: each of its questions has its own."""
+        return frozenset()
+
+    @property
     def neighbors(self) -> Neighbors:
         return next(iter(self.plans.values())).neighbors
 

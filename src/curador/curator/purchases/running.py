@@ -103,6 +103,10 @@ class DailyCount:
         return (self.query.table,)
 
     @property
+    def optional(self) -> frozenset[str]:
+        return frozenset()
+
+    @property
     def declared(self) -> Mapping[str, Table]:
         return self.query.tables
 

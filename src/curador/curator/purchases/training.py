@@ -18,6 +18,7 @@ from curador.privacy import Guarantee, Neighbors
 from curador.query.aggregates.counts import count
 from curador.query.ask.builder import Condition, TableQuery
 from curador.query.ask.question import Question
+from curador.query.language.rows import needed
 from curador.query.plan.budget import budget_of as budget_of  # for models, which name their budget as questions do
 from curador.query.plan.identity import coded, declared, digest
 from curador.query.records.columns import RecordColumn as RecordColumn
@@ -77,6 +78,11 @@ class TrainingRun:
     @property
     def tables(self) -> tuple[str, ...]:
         return self.records.tables
+
+    @property
+    def optional(self) -> frozenset[str]:
+        """The private tables that a unit may be missing from and still count."""
+        return frozenset(self.tables) - needed(self.records.rows.rows)
 
     @property
     def reads(self) -> frozenset[str]:
@@ -172,6 +178,10 @@ class HeldTraining:
     @property
     def tables(self) -> tuple[str, ...]:
         return (self.table,)
+
+    @property
+    def optional(self) -> frozenset[str]:
+        return frozenset()
 
     @property
     def event(self) -> Event:

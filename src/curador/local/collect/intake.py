@@ -39,6 +39,8 @@ from curador.local.task.task import Task
 
 SPARE = 1024
 """How many bytes a message may have beside its epsilon and report: names, token, and spaces that some write."""
+SHORTEST = len('{"task":"","epsilon":"","token":"","report":""}')
+"""A text with fewer bytes has not the names of a message: it is counted as refused and never parsed."""
 CHUNK = 1 << 16
 SECONDS = 1.0
 """The longest that messages from a pipe wait to be written: what arrives together is written together, in no order."""
@@ -117,6 +119,9 @@ class Intake:
         tokens, texts = list[bytes](), list[bytes]()
         usual, longest = self._usual.fullmatch, self.longest
         for message in messages:
+            if isinstance(message, str | bytes) and len(message) < SHORTEST:
+                counts["malformed"] += 1
+                continue
             if isinstance(message, str) and len(message) <= longest:
                 message = message.encode("utf-8", "surrogatepass")  # a lone surrogate is refused below
             hit = usual(message) if isinstance(message, bytes) else None

@@ -90,6 +90,12 @@ class TypedRows:
         declared = {name: self.tables[name].contribution for name in tables}
         return {name: share if c is None else max(share, c.most) for name, c in declared.items()}
 
+    @property
+    def joined_inside(self) -> list[dict[str, int]]:
+        """The same of every query inside that joins private tables, in a fixed order."""
+        inside = [*self.below, *self.among.values()]
+        return [x for rows in inside for x in (rows.rows_joined_per_unit, *rows.joined_inside) if x]
+
 
 def typed_rows(rows: RowSet, wanted: Iterable[Expr], tables: Mapping[str, Table]) -> TypedRows:
     """The rows with the types of all columns that they have for expressions ``wanted``, or a refusal with a fix.

@@ -275,6 +275,30 @@ def tables_in(e: Expr) -> tuple[str, ...]:
     return tuple(sorted({name for rows in _listed(e) for name in rows.tables}))
 
 
+def needed(rows: RowSet) -> frozenset[str]:
+    """The tables without whose rows a unit has no row here: with those in one of them, all of its rows come or go.
+
+    Where a unit leaves any other table, its rows here change instead, as if another unit took its place.
+
+    >>> listed = InUnits("in", rows=RowSet("stays"))
+    >>> sorted(needed(RowSet("visits", where=listed))), sorted(needed(RowSet("visits", where=ex.Not(listed))))
+    (['stays', 'visits'], ['visits'])
+    """
+    source = rows.source
+    parts = [frozenset((rows.table,))] if source is None else [needed(part) for part in source.parts]
+    found = frozenset.intersection(*parts).union(j.table for j in rows.joins if j.kind == "unit" and not j.outer)
+    tests = rows.where.operands if isinstance(rows.where, ex.And) else (rows.where,)
+    return found.union(*(needed(leaf.own) for test in tests for leaf in _never_null(test)))
+
+
+def _never_null(test: Expr | None) -> list[InUnits | BesideUnit]:
+    """The lists of units, and the columns beside a unit, without which a test is not true."""
+    sides: tuple[object, ...] = (test.left, test.right) if isinstance(test, ex.Compare) else ()
+    if isinstance(test, ex.Not) and isinstance(test.operand, ex.IsNull):
+        sides = (test.operand.operand,)
+    return [test] if isinstance(test, InUnits) else [e for e in sides if isinstance(e, BesideUnit)]
+
+
 def _listed(e: Expr) -> list[RowSet]:
     """The rows whose units an expression asks for."""
     found = []

@@ -150,6 +150,7 @@ def _read(checked: Checked, contribution: Contribution, copy: object) -> dict[st
         "contribution": _limits(contribution),
         "limits": None if copy is None else _limits(declared_limits(checked)),
         "joined": checked.rows.rows_joined_per_unit,
+        **({"inside": inside} if (inside := checked.rows.joined_inside) else {}),
         "copy": copy,  # which prepared copy, but not its snapshot: that is read from the rows
     }
 

@@ -22,6 +22,7 @@ from curador.query.answer.noise import Found, noise
 from curador.query.answer.noisy import to_bytes
 from curador.query.ask.question import Question
 from curador.query.language.expressions import Name
+from curador.query.language.rows import needed
 from curador.query.plan.checked import Checked
 from curador.query.plan.expected import Expected, Laws, computed, expected
 from curador.query.plan.facts import Facts, facts_of
@@ -95,6 +96,11 @@ class Plan:
     def tables(self) -> tuple[str, ...]:
         """The private tables it reads: each is charged."""
         return tuple(name for name in self.question.reads if not self.checked.tables[name].public)
+
+    @property
+    def optional(self) -> frozenset[str]:
+        """The private tables that a unit may be missing from and still count."""
+        return frozenset(self.tables) - needed(self.question.rows)
 
     @property
     def reads(self) -> frozenset[str]:

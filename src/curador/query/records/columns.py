@@ -72,9 +72,10 @@ class Records:
     @property
     def code(self) -> dict[str, object]:
         """What is read, in codes: no name of the asker's is in it."""
-        rows = self.rows.rows
+        rows, joined = self.rows.rows, [x for x in (self.rows.rows_joined_per_unit, *self.rows.joined_inside) if x]
         return {
             "rows": rows.to_json(),
+            **({"joined": joined} if joined else {}),
             "columns": [{"expr": c.expr, "keys": c.keys} for c in self.columns],
             "limit": self.limit,
         }

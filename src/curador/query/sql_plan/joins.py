@@ -117,10 +117,15 @@ def _own_conditions(join: Join | None, rows: TypedRows) -> list[ex.Expr]:
 
 
 def _matched(i: int, join: Join | None, rows: TypedRows, columns: Columns) -> GroupColumns:
-    """The columns of a table, other than the id, that the first private join it takes part in matches."""
+    """The columns of a table, other than the id, that the first private join it takes part in matches.
+
+    Not those beside a unit: all rows of a unit share them.
+    """
     if join is None:
         join = next(j for j in rows.rows.joins if j.kind == "unit")
-    pairs = [(left, right) for left, right in compared_columns(join, rows) if left.table is None]
+    pairs = [
+        (left, right) for left, right in compared_columns(join, rows) if left.table is None and left not in rows.among
+    ]
     own = [right if i else left for left, right in pairs]
     if not own:
         return GroupColumns(1)

@@ -69,15 +69,15 @@ def opened(rows: TypedRows, at: Bindings, numbers: Iterator[int]) -> OpenRows:
         read = [*values, UNIT]
     joins: list[nt.Joined] = []
     source = first(rows, source, values, at.columns)
+    for found, read_there, join in _among(rows, at.columns, numbers):  # before tables that are joined by one of these
+        scans += found
+        read += read_there
+        joins.append(join)
     for i in range(1, len(rows.rows.joins) + 1):
         scan = scan_of(i, f"s{next(numbers)}", rows, at.columns)
         scans.append(scan)
         read += [r.name for r in scan.reads]
         joins.append(joined(i, rows, scan, at))
-    for found, read_there, join in _among(rows, at.columns, numbers):
-        scans += found
-        read += read_there
-        joins.append(join)
     return OpenRows(tuple(scans), source, tuple(read), tuple(joins))
 
 

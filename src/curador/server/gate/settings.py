@@ -33,7 +33,7 @@ class Settings:
     * ``body``: bytes of a request; ``reading``: seconds in which it must have come;
     * ``per_token`` and ``per_address``: requests a minute; ``at_once``: requests of one token that run at a time;
     * ``sign_ins``: passwords and codes that may be tried from one address in a minute;
-    * ``threads``: questions that run at a time in a process;
+    * ``threads``: questions that run at a time in a process, and as many other requests beside them;
     * ``groups``: groups of one answer at most;
     * ``collect``: the folders of collectors by the name under which devices send to them;
     * ``origins``: web pages that may send local reports;

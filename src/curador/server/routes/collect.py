@@ -27,6 +27,9 @@ Name = Annotated[str, Path(max_length=100)]
 LARGEST_UNPACKED = 8
 """How many times as large as a request may be, what it unpacks to may be."""
 
+MOST_WAITING = 64 * 1024 * 1024
+"""Bytes that may wait for one collector; who sends more meanwhile is asked to come again."""
+
 
 @dataclass
 class CollectedTask:
@@ -34,13 +37,15 @@ class CollectedTask:
 
     collector: Collector
     document: bytes
-    waiting: list[tuple[list[bytes], asyncio.Future[None]]] = field(default_factory=list)
+    waiting: list[tuple[bytes, asyncio.Future[None]]] = field(default_factory=list)
     writing: bool = False
 
-    async def take(self, messages: list[bytes], serving: Service) -> None:
-        """Return when these are written."""
+    async def take(self, body: bytes, serving: Service) -> None:
+        """Return when the messages of a body are written."""
+        if sum(len(other) for other, _ in self.waiting) + len(body) > MOST_WAITING:
+            raise refused("There are too many reports at once.", "Send them again in a minute.", "too-many")
         done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self.waiting.append((messages, done))
+        self.waiting.append((body, done))
         if not self.writing:
             self.writing = True
             await self._write(serving)
@@ -50,9 +55,8 @@ class CollectedTask:
         try:
             while self.waiting:
                 batch, self.waiting = self.waiting, []
-                lines = [line for messages, _ in batch for line in messages]
                 try:
-                    await serving.work(lambda lines=lines: self.collector.collect(lines))  # type: ignore[misc]
+                    await serving.work(lambda batch=batch: self.collector.collect(_lines(batch)))  # type: ignore[misc]
                 except Exception as error:  # noqa: BLE001  each sender is told, and sends again
                     _end(batch, error)
                 else:
@@ -61,7 +65,13 @@ class CollectedTask:
             self.writing = False
 
 
-def _end(batch: list[tuple[list[bytes], asyncio.Future[None]]], error: Exception | None) -> None:
+def _lines(batch: list[tuple[bytes, asyncio.Future[None]]]) -> Iterator[bytes]:
+    """The messages of some bodies; those of one body at a time are in memory."""
+    for body, _ in batch:
+        yield from (line for line in body.splitlines() if line.strip())
+
+
+def _end(batch: list[tuple[bytes, asyncio.Future[None]]], error: Exception | None) -> None:
     for _, done in batch:
         if not done.done():
             done.set_exception(error) if error is not None else done.set_result(None)
@@ -121,9 +131,8 @@ async def report(name: Name, request: Request, serving: Serving) -> Response:
     """Take reports, one message a line, also packed by gzip; the answer says only that they were written."""
     found = _task(serving, name)
     body = _unpacked(await request.body(), request.headers.get("content-encoding", ""), serving.settings.body)
-    messages = [line for line in body.splitlines() if line.strip()]
-    if messages:
-        await found.take(messages, serving)
+    if body.strip():
+        await found.take(body, serving)
     return Response(status_code=204, headers=_headers(request, serving))
 
 
