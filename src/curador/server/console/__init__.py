@@ -9,6 +9,7 @@ Reading order:
 * forms — what a form says, and what is wrong with it, next to the field
 * sign — signing in and out, and choices of language and theme
 * navigation — which pages there are, and for whom
+* wizard — a new table, declared step by step
 * app — all of it together
 * pages — one file each
 """

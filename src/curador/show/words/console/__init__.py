@@ -9,4 +9,5 @@ Reading order:
 * analysts — budgets, links and tokens
 * ledger — charges, decisions, verification
 * collect — local tasks and what devices report
+* wizard — a new table, declared step by step
 """
