@@ -35,7 +35,7 @@ $(STAMP): pyproject.toml constraints.txt | $(PY)
 
 # What only tests and benchmarks need: scikit-learn, drivers, Spark, plots, tools.
 $(TESTED): $(STAMP)
-	$(PY) -m pip install --quiet -c constraints.txt --no-build-isolation -e '.[learn,plots,postgres,server,spark,dev]'
+	$(PY) -m pip install --quiet -c constraints.txt --no-build-isolation -e '.[learn,mcp,plots,postgres,server,spark,dev]'
 	touch $@
 
 lint: $(TESTED)

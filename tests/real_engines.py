@@ -16,6 +16,7 @@ import tempfile
 import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -66,35 +67,61 @@ def wait_for(url: str, what: str) -> None:
     pytest.fail(f"{what} did not start within 30 seconds")
 
 
-@pytest.fixture(scope="session")
-def postgres_url() -> Iterator[str]:
-    """The address of a server that is started for this run and removed after it; sockets only, no network."""
+class PostgresServer:
+    """A server of our own, which can be stopped and started again; sockets only, no network."""
+
+    def __init__(self, folder: str, programs: Path) -> None:
+        self._folder, self._programs = folder, programs
+        self._running: subprocess.Popen[bytes] | None = None
+        who = unprivileged()
+        os.chmod(folder, 0o711)
+        if who:
+            os.chown(folder, who["user"], who["group"])
+        self._quiet: dict[str, Any] = {
+            "cwd": "/", "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, **who
+        }  # fmt: skip
+        settings = ["-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8", "--no-sync"]
+        subprocess.run([str(programs / "initdb"), "-D", f"{folder}/data", *settings], check=True, **self._quiet)
+        self.url = f"postgresql://postgres@/postgres?host={folder}"
+
+    def start(self) -> None:
+        options = ["-c", "shared_buffers=64MB", "-c", "fsync=off", "-c", "max_connections=30"]
+        place = ["-D", f"{self._folder}/data", "-k", self._folder, "-h", ""]
+        self._running = subprocess.Popen([str(self._programs / "postgres"), *place, *options], **self._quiet)
+        wait_for(self.url, "the PostgreSQL server")
+
+    def stop(self) -> None:
+        if self._running is not None:
+            self._running.send_signal(signal.SIGINT)  # does not wait for clients
+            self._running.wait(30)
+            self._running = None
+
+
+@contextmanager
+def own_postgres() -> Iterator[PostgresServer]:
+    """A server that is started here, and removed after it."""
     pytest.importorskip("psycopg", reason="psycopg is not installed")
     programs = postgres_programs()
     if programs is None:
         pytest.skip("no PostgreSQL server is installed")
-    who = unprivileged()
     # Not below pytest's own folder: its mode keeps other users out.  Short, because a socket's path has 107 bytes.
     folder = tempfile.mkdtemp(prefix="curador-pg-")
     try:
-        os.chmod(folder, 0o711)
-        if who:
-            os.chown(folder, who["user"], who["group"])
-        data = f"{folder}/data"
-        quiet: dict[str, Any] = {"cwd": "/", "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, **who}
-        settings = ["-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8", "--no-sync"]
-        subprocess.run([str(programs / "initdb"), "-D", data, *settings], check=True, **quiet)
-        options = ["-c", "shared_buffers=64MB", "-c", "fsync=off", "-c", "max_connections=30"]
-        server = subprocess.Popen([str(programs / "postgres"), "-D", data, "-k", folder, "-h", "", *options], **quiet)
+        server = PostgresServer(folder, programs)
         try:
-            url = f"postgresql://postgres@/postgres?host={folder}"
-            wait_for(url, "the PostgreSQL server")
-            yield url
+            server.start()
+            yield server
         finally:
-            server.send_signal(signal.SIGINT)  # does not wait for clients
-            server.wait(30)
+            server.stop()
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture(scope="session")
+def postgres_url() -> Iterator[str]:
+    """The address of a server that is started for this run and removed after it."""
+    with own_postgres() as server:
+        yield server.url
 
 
 @pytest.fixture(scope="session")

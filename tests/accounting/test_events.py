@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import math
 import pickle
+import pkgutil
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import FrozenInstanceError, fields
 from fractions import Fraction
@@ -14,6 +18,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from curador import accounting
 from curador.accounting import events as ev
 from curador.accounting.events import NOTHING, Composed, Event, Parallel, compose, event_from_json
 from curador.errors import InvalidParameter
@@ -42,6 +47,38 @@ def test_the_strategies_know_every_event() -> None:
     here = {c for c in vars(ev).values() if isinstance(c, type) and issubclass(c, Event)} - {Event}
     assert set(EVERY_EVENT) == here
     assert len({c.kind for c in here}) == len(here)
+
+
+# ---- what is known does not depend on what is loaded ---------------------------------------------------------
+
+
+def test_an_event_of_a_theorem_is_read_where_no_theorem_is_loaded() -> None:
+    """Theorems are loaded when first needed; a ledger that holds their events is read by a process that has none."""
+    code = (
+        "import sys; from curador.accounting.events import event_from_json\n"
+        "none = not any('theorems' in name for name in sys.modules)\n"
+        "inside = {'kind': 'pure', 'epsilon': '1', 'neighbors': 'add-remove'}\n"
+        "body = {'kind': 'repeat-and-select', 'event': inside, 'shape': '1', 'gamma': '1/2'}\n"
+        "print(none, type(event_from_json(body)).__name__)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (done.stdout.split(), done.stderr) == (["True", "RepeatAndSelect"], "")
+
+
+def test_every_rule_is_loaded_with_its_event_or_with_its_account() -> None:
+    """A rule in a third file would hold or not hold by what else a process has loaded."""
+    for module in pkgutil.walk_packages(accounting.__path__, "curador.accounting."):
+        importlib.import_module(module.name)
+    known = {id(f): f for name, m in [*sys.modules.items()] if name.startswith("curador") for f in vars(m).values()}
+    accounts: list[Any] = [f for f in known.values() if hasattr(f, "registry") and hasattr(f, "dispatch")]
+    apart = [
+        (account.__name__, kind.__name__, rule.__module__)
+        for account in accounts
+        for kind, rule in account.registry.items()
+        if rule.__module__ not in (account.__module__, kind.__module__)
+    ]
+    assert len(accounts) > 10
+    assert apart == []
 
 
 # ---- written down and read back ------------------------------------------------------------------------------

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
@@ -39,6 +40,23 @@ def test_a_question_is_explained_paid_and_shown_by_a_server(served: Served) -> N
     assert json.loads(run(served, "budget", "ana", "--json"))[0]["neighbors"] == "add-remove"
     assert "count() of people by sex" in run(served, "history")
     assert [c["charge"] for c in json.loads(run(served, "history", "--json"))["charges"]] == [found["charge"]]
+
+
+def test_a_dashboard_is_published_by_a_server_with_its_words(served: Served, tmp_path: Path) -> None:
+    board = tmp_path / "board.toml"
+    board.write_text(
+        f"""study = "study.toml"\nepsilon = 0.4\ntitle = "People"\nbecause = "the yearly report"\n"""
+        f'''[questions.sexes]\nsql = "{SQL}"\ntitle = "Women and men"\nwhy = "the first table"\nweight = 3\n'''
+        f"""[questions.age]\nsql = "SELECT AVG(age) AS age FROM people"\n"""
+    )
+    explained = json.loads(run(served, "publish", str(board), "--explain", "--json"))
+    assert explained["fits"] > 1
+    found = json.loads(run(served, "publish", str(board), "--out", str(tmp_path / "out"), "--json"))
+    assert found["words"]["title"] == "People"
+    assert found["words"]["questions"]["sexes"] == {"title": "Women and men", "why": "the first table", "sql": SQL}
+    assert (tmp_path / "out").is_dir()
+    assert json.loads(run(served, "publish", str(board), "--out", str(tmp_path / "out"), "--json"))["repeated"]
+    assert "Women and men" in run(served, "publish", str(board), "--out", str(tmp_path / "out"))
 
 
 def test_refusals_are_the_servers(served: Served) -> None:

@@ -89,3 +89,29 @@ def test_a_process_that_ends_at_once_has_printed_all_of_its_answer(tmp_path: Pat
     assert done.returncode == 0, done.stderr
     assert len(done.stdout) > 1 << 16
     assert len(json.loads(done.stdout)["columns"]["k"]) == len(keys)
+
+
+NOT_NEEDED = (
+    *("scipy", "pandas", "pyarrow", "matplotlib", "pydantic", "ssl", "sqlglot.generators.duckdb"),
+    *("curador.cli.app", "curador.accounting.pld", "curador.accounting.theorems", "curador.accounting.account"),
+    *("curador.query.records.tally", "curador.remote", "curador.server", "curador.learn"),
+)
+"""What takes time to load and has no part in the answer to one plain question."""
+
+
+def test_a_plain_question_loads_nothing_that_it_does_not_need(tmp_path: Path) -> None:
+    (tmp_path / "study.toml").write_text(
+        "[tables.t]\nsource = 't.csv'\nunit = 'row'\n"
+        "columns = { x = { type = 'integer', bounds = [0, 9] } }\n[budget]\nepsilon = 1\n"
+    )
+    (tmp_path / "t.csv").write_text("x\n1\n2\n")
+    code = (
+        "import sys; from curador.cli.start import run\n"
+        f"run(); print([x for x in {(*NOT_NEEDED, 'numpy', 'duckdb')} if x in sys.modules])"
+    )
+    asked = ["ask", "SELECT COUNT(*) AS n, AVG(x) AS m FROM t WHERE x > 1", "--epsilon", "0.1"]
+    done = subprocess.run(
+        [sys.executable, "-c", code, *asked], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[-1] == "['numpy', 'duckdb']"

@@ -171,3 +171,24 @@ def test_a_copy_of_rows_that_another_process_reloaded_is_passed_over(study: Path
         curator.plan(asked, epsilon=1, prepared=True)
     curator.prepare("visits_a")
     assert curator.plan(asked, epsilon=1).prepared is not None
+
+
+def test_all_who_serve_a_study_plan_alike_after_one_of_them_made_a_copy(study: Path, curator: Curator) -> None:
+    asked = "SELECT town, COUNT(*) AS n FROM visits_a GROUP BY town"
+    other = Curator(study)
+    try:
+        before = other.plan(asked, epsilon=1)
+        assert before.prepared is None
+        prepare_stored(curator, "visits_a", ["town"])
+        plans = [one.plan(asked, epsilon=1) for one in (curator, other)]
+        assert plans[0].prepared is not None
+        assert plans[0].identity == plans[1].identity != before.identity
+        first = curator.release(plans[0])
+        assert other.release(plans[1]).columns == first.columns
+        prepare_stored(curator, "visits_a", ["town"])  # in place of the first, whose file is gone
+        again = [one.plan(asked, epsilon="1/2") for one in (curator, other)]
+        assert again[0].identity == again[1].identity
+        assert other.release(again[1]).columns == curator.release(again[0]).columns
+        assert curator.charge_count() == 2
+    finally:
+        other.close()

@@ -71,6 +71,22 @@ def test_a_batch_is_bought_each_time_if_one_of_its_questions_is(tmp_path: Path) 
         assert abs(number(made["south"]) - 7) < 200
 
 
+def test_what_is_bought_each_time_is_bought_once_under_a_key(tmp_path: Path) -> None:
+    curator = visits(tmp_path)
+    north, south = (counted_in(curator, region) for region in ("north", "south"))
+    first, again = (curator.ask(north, epsilon=1, key="k") for _ in range(2))
+    assert (again.columns, again.charge, again.repeated) == (first.columns, first.charge, True)
+    with pytest.raises(CuradorError) as refused:
+        curator.ask(south, epsilon=1, key="k")
+    assert refused.value.code == "key-reused"
+    assert curator.ask(north, epsilon=1, key="another").charge != first.charge
+    batch = curator.batch({"north": north, "south": south}, epsilon=1)
+    both = [curator.publish(batch, key="b") for _ in range(2)]
+    assert both[1].repeated
+    assert [made["south"].columns for made in both] == [both[0]["south"].columns] * 2
+    assert curator.charge_count() == 3
+
+
 def test_a_part_of_a_batch_is_read_back_for_its_own_question_alone(tmp_path: Path) -> None:
     curator = visits(tmp_path)
     asked = {town: curator.table("v").where(f"town = '{town}'").aggregate(n=count()) for town in ("A", "B")}

@@ -13,6 +13,8 @@ import pytest
 
 import curador as cu
 from curador.errors import LedgerFailed
+from curador.learn import GaussianNB
+from curador.learn.saved import to_json
 from curador.remote.connection import Connection
 from curador.remote.curator import RemoteCurator, connect
 from tests.server.served import SQL, Served, serving, write_study
@@ -96,6 +98,15 @@ def test_a_fresh_answer_is_another_one(curator: Any) -> None:
     assert first.charge != second.charge
 
 
+def test_a_fresh_answer_is_shown_again(served: Served) -> None:
+    with closing(connect(served.url, served.tokens["ana"])) as far:
+        bought = [far.ask(SQL, epsilon="0.14", fresh=True) for _ in range(2)]
+        for release in bought:
+            again = far.release(release.charge)
+            assert isinstance(again, cu.Release)
+            assert again.columns == release.columns
+
+
 def test_rehearsing_asks_nobody(curator: Any) -> None:
     stage = curator.rehearse(rows=50)
     assert stage.ask(SQL, epsilon=1).rehearsal
@@ -127,6 +138,26 @@ def _is_her_own(bea: RemoteCurator, served: Served) -> None:
     assert refused.value.code == "not-found"
     with pytest.raises(cu.InvalidParameter, match="names no other"):
         bea.ask(SQL, epsilon=0.1, analyst="ana")
+
+
+def test_a_model_is_the_same_at_hand_and_from_afar(served: Served) -> None:
+    settings: dict[str, Any] = {"features": ["age", "pay"], "label": "sex"}
+    at_hand = served.curator.fit(GaussianNB(epsilon="0.3"), "people", **settings, analyst="ana")
+    with closing(connect(served.url, served.tokens["ana"])) as far:
+        planned = far.training(GaussianNB(epsilon="0.3"), "people", **settings)
+        assert planned.guarantee == cu.PureDP(0.3)
+        before = served.curator.charge_count("ana")
+        found = far.fit(GaussianNB(epsilon="0.3"), "people", **settings, because="the same again")
+        assert served.curator.charge_count("ana") == before
+        assert to_json(found)["fitted"] == to_json(at_hand)["fitted"]
+        assert found.privacy_.guarantee == at_hand.privacy_.guarantee
+        older = far.fit(GaussianNB(Fraction(1, 7)), "people", **settings, where="age > 40", fresh=True)
+        assert older.privacy_.guarantee == cu.PureDP(1 / 7)
+        assert [charge.id for charge in far.history()][-1] == older.privacy_.charge
+        with pytest.raises(cu.BudgetExceeded):
+            far.fit(GaussianNB(50), "people", **settings, because="too much", override=True)
+        with pytest.raises(cu.InvalidParameter, match="curator of its own"):
+            far.fit(GaussianNB(1, curator=served.curator), "people", **settings)
 
 
 class Broken(httpx.BaseTransport):

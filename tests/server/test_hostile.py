@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import logging
 import socket
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -15,6 +17,7 @@ import pytest
 
 from curador.errors import EngineFailed
 from curador.server.gate.clock import TickClock
+from curador.server.gate.heads import HeadsInTime
 from curador.server.gate.settings import Settings
 from tests.server.served import SQL, Served, serving, write_study
 
@@ -32,7 +35,10 @@ BODIES = {
     "no JSON": b"{",
     "not UTF-8": b'{"sql": "\xff\xfe"}',
     "nested": b"[" * 100_000,
-    "nested question": json.dumps({"question": {}, "epsilon": "1"}).encode(),
+    "no question": json.dumps({"question": {}, "epsilon": "1"}).encode(),
+    "a nested question": b'{"epsilon": "1", "question": ' + b'{"a":' * 30_000 + b"1" + b"}" * 30_001,
+    "a nested list in a question": b'{"epsilon": "1", "question": {"a": ' + b"[" * 900 + b"]" * 900 + b"}}",
+    "packed": gzip.compress(json.dumps({"sql": SQL, "epsilon": "0.01"}).encode()),
     "a list": b"[1, 2]",
     "a null": b"null",
     "NaN": b'{"sql": "SELECT COUNT(*) FROM people", "epsilon": NaN}',
@@ -63,6 +69,9 @@ def test_a_malformed_question_is_refused_and_costs_nothing(served: Served, name:
 
 @pytest.mark.parametrize("path", ["/v1/tables/..%2f..%2fetc", "/v1/releases/..", "/v1/releases/-1", "/v1/releases/1e3",
                                   "/v1/public/" + "x" * 5000, "/v1/collect/..%2f..", "//v1/tables", "/v1/%00",
+                                  "/v1/tables/%ff%fe", "/v1/releases/%ff", "/v1/collect/%c0%ae%c0%ae%2f",
+                                  "/v1/history?last=%ff", "/v1/releases/1%0d%0aSet-Cookie:%20x=1",
+                                  "/v1/tables/%2e%2e/%2e%2e/study.toml",
                                   "/console/nothing", "/docs", "/v1/tokens/0000/end"])  # fmt: skip
 def test_strange_addresses_lead_nowhere(served: Served, path: str) -> None:
     with served.client("curator") as client:
@@ -74,16 +83,61 @@ def test_strange_addresses_lead_nowhere(served: Served, path: str) -> None:
 def _raw(served: Served, data: bytes, wait: float = 5.0) -> bytes:
     at = urlsplit(served.url)
     with socket.create_connection((at.hostname, at.port), timeout=wait) as connection:
-        connection.sendall(data)
         found = b""
-        while part := connection.recv(65536):
-            found += part
+        with suppress(ConnectionError):  # what a server does not read when it ends a connection, resets it
+            connection.sendall(data)
+            while part := connection.recv(65536):
+                found += part
         return found
 
 
 def test_a_client_that_stops_sending_is_left_alone(served: Served) -> None:
     head = b"POST /v1/ask HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\nConnection: close\r\n\r\n{"
     assert b" 408 " in _raw(served, head).split(b"\r\n")[0]
+
+
+def test_a_client_whose_first_lines_never_end_is_left_alone(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(HeadsInTime, "seconds", 0.2)
+    for begun in (b"", b"GET", b"GET /health HTTP/1.1\r\nHost: x\r\nX-"):
+        assert _raw(served, begun, wait=60) == b""  # until the server ends it
+
+
+HEADS = {
+    "a bare line feed": b"GET /health HTTP/1.1\nHost: x\nX-A: b\n\n",
+    "a folded header": b"GET /v1/tables HTTP/1.1\r\nHost: x\r\nX-A: b\r\n Set-Cookie: x=1\r\n\r\n",
+    "a space before the colon": b"GET /health HTTP/1.1\r\nHost: x\r\nX-A : b\r\n\r\n",
+    "a NUL in a header": b"GET /health HTTP/1.1\r\nHost: x\r\nX-A: a\x00b\r\n\r\n",
+    "a NUL in the path": b"GET /v1/\x00 HTTP/1.1\r\nHost: x\r\n\r\n",
+    "no host": b"GET /health HTTP/1.1\r\n\r\n",
+    "two hosts": b"GET /health HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n",
+    "a long header": b"GET /health HTTP/1.1\r\nHost: x\r\nX-A: " + b"a" * 200_000 + b"\r\n\r\n",
+    "many headers": b"GET /health HTTP/1.1\r\nHost: x\r\n" + b"X-A: b\r\n" * 20_000 + b"\r\n",
+    "two lengths": b"POST /v1/session HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nContent-Length: 30\r\n\r\n{}",
+    "a negative length": b"POST /v1/session HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n",
+    "a length and chunks": b"POST /v1/session HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n"
+    b"Transfer-Encoding: chunked\r\n\r\n0\r\n\r\nGET /v1/tables HTTP/1.1\r\nHost: x\r\n\r\n",
+    "unknown chunks": b"POST /v1/session HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n",
+    "another protocol": b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",
+    "a whole address": b"GET http://other.example/v1/tables HTTP/1.1\r\nHost: x\r\n\r\n",
+    "two tokens": b"GET /v1/tables HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer a\r\nAuthorization: Bearer b\r\n\r\n",
+    "a token that is no text": b"GET /v1/tables HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer \xff\xfe\r\n\r\n",
+    "an origin of two lines": b"OPTIONS /v1/collect/a HTTP/1.1\r\nHost: x\r\nOrigin: a\r\n\tSet-Cookie: x=1\r\n\r\n",
+}
+
+
+@pytest.mark.parametrize("name", HEADS)
+def test_hostile_first_lines_are_refused_or_harmless(
+    served: Served, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No failure of the server's own, nothing of theirs in a header, and nothing behind a refused request is served."""
+    with monkeypatch.context() as patch:
+        patch.setattr(HeadsInTime, "seconds", 1.0)
+        found = _raw(served, HEADS[name].replace(b"Host: x", b"Connection: close\r\nHost: x", 1), wait=60)
+    assert b"HTTP/1.1 5" not in found
+    assert b"HTTP/1.1 200" not in found or b"alive" in found
+    assert b"set-cookie" not in found.lower()
+    with served.client() as client:
+        assert client.get("/health").status_code == 200
 
 
 def test_large_requests_are_refused_before_they_are_read(served: Served) -> None:

@@ -9,8 +9,10 @@ import sys
 from pathlib import Path
 
 import httpx
+import pytest
 
-from tests.server.served import serving
+from curador.server.run import served_app
+from tests.server.served import serving, write_study
 
 PAGE = (Path(__file__).parents[2] / "docs" / "how-to" / "serve-a-study.md").read_text()
 COMMAND = Path(sys.executable).with_name("curador")
@@ -28,7 +30,7 @@ def test_the_page_runs(tmp_path: Path) -> None:
         )
         assert done.returncode == 0, (line, done.stderr)
         token = next((word for word in done.stdout.split() if word.startswith("cur_")), token)
-    (program,) = _blocks("python")
+    program = "".join(_blocks("python"))
     with serving(tmp_path / "demo" / "study.toml", tick="10ms", tokens=False) as served:
         names: dict[str, object] = {"url": served.url, "token": token}
         try:
@@ -64,3 +66,11 @@ def _free_port() -> int:
 
     with socket.create_server(("127.0.0.1", 0)) as listening:
         return int(listening.getsockname()[1])
+
+
+def test_workers_count_their_part_of_the_rates(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    study = write_study(tmp_path)
+    monkeypatch.setenv("CURADOR_SERVED_STUDY", str(study))
+    for workers, rate in (("1", 600), ("4", 150), ("1000", 1)):
+        monkeypatch.setenv("CURADOR_SERVED_WORKERS", workers)
+        assert served_app().state.service.settings.per_token == rate

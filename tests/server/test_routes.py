@@ -21,6 +21,10 @@ OVERSEERS: set[str | None] = {"curator", "auditor"}
 ASKED = {"sql": SQL, "epsilon": "0.01"}
 QUESTIONS = {"questions": {"n": SQL}, "epsilon": "0.01"}
 
+RECIPE = {
+    "model": "GaussianNB", "table": "people", "features": ["age"], "label": "sex", "settings": {"epsilon": "0.01"},
+}  # fmt: skip
+
 MATRIX: dict[tuple[str, str], tuple[set[str | None], dict[str, Any] | None]] = {
     ("GET", "/health"): (EVERYBODY, None),
     ("GET", "/ready"): (EVERYBODY, None),
@@ -37,6 +41,7 @@ MATRIX: dict[tuple[str, str], tuple[set[str | None], dict[str, Any] | None]] = {
     ("POST", "/v1/releases/{id}/link"): ({"curator"}, {}),
     ("GET", "/v1/public"): ({*MEMBERS, "reader"}, None),
     ("GET", "/v1/public/{link}"): (EVERYBODY, None),
+    ("GET", "/v1/me"): ({*MEMBERS, "reader"}, None),
     ("GET", "/v1/budget"): (MEMBERS, None),
     ("POST", "/v1/grants"): ({"curator"}, {"scope": "new", "epsilon": "0.1"}),
     ("POST", "/v1/revocations"): ({"curator"}, {"scope": "bea"}),
@@ -51,6 +56,14 @@ MATRIX: dict[tuple[str, str], tuple[set[str | None], dict[str, Any] | None]] = {
     ("OPTIONS", "/v1/collect/{name}"): (EVERYBODY, None),
     ("POST", "/v1/collect/{name}"): (EVERYBODY, None),
     ("POST", "/v1/prepared"): ({"curator"}, {"table": "people"}),
+    ("POST", "/v1/fit/explain"): (BUYERS, RECIPE),
+    ("POST", "/v1/fit"): (BUYERS, RECIPE),
+    ("POST", "/v1/score"): (BUYERS, {"model": "999", "epsilon": "0.01"}),
+    ("GET", "/v1/models/{id}"): (MEMBERS, None),
+    ("POST", "/v1/audits/mechanism"): (OVERSEERS, {"kind": "laplace", "runs": 200}),
+    ("GET", "/v1/jobs"): (MEMBERS, None),
+    ("GET", "/v1/jobs/{job}"): (MEMBERS, None),
+    ("POST", "/v1/jobs/{job}/cancel"): (MEMBERS, {}),
 }
 
 
@@ -79,7 +92,7 @@ def test_every_route_has_its_row_and_its_roles() -> None:
 def test_each_role_may_do_what_is_its_own(served: Served, key: tuple[str, str], role: str | None) -> None:
     roles, body = MATRIX[key]
     method, path = key
-    path = path.format(name="people", id="0" * 16 if "tokens" in path else "999", link="cur_nothing")
+    path = path.format(name="people", id="0" * 16 if "tokens" in path else "999", link="cur_nothing", job="0" * 32)
     with served.client("ana" if role == "analyst" else role) as client:
         answer = client.request(method, path, json=body)
     if role in roles:

@@ -17,58 +17,11 @@ Reading order:
 * finite — any mechanism with finitely many inputs and outputs, exactly
 * course — statements of the course that nothing else needs
 * precise — closed forms to as many digits as they need
+
+Every public name is declared once, in ``__init__.pyi``, and loaded when first used: a charge needs the price of its
+event, and none of the accountants that report.
 """
 
-from curador.accounting.account import decision, delta, epsilon, posterior, profile, tradeoff
-from curador.accounting.bracket import Bracket
-from curador.accounting.calibration import calibrate, for_accuracy, how_many, keeps
-from curador.accounting.composition import basic, parallel, post_process
-from curador.accounting.events import NOTHING, Event, compose, event_from_json
-from curador.accounting.finite import FiniteMechanism
-from curador.accounting.rules.groups import for_group, group
-from curador.accounting.rules.renyi import renyi
-from curador.accounting.theorems import (
-    BallsInBins,
-    LawPair,
-    PoissonRepeatAndSelect,
-    RepeatAndSelect,
-    ShuffledBatches,
-    TruncatedPoissonSampled,
-    banded_event,
-    matrix_event,
-    tree_encoder,
-)
+from lazy_loader import attach_stub
 
-__all__ = [
-    "NOTHING",
-    "BallsInBins",
-    "Bracket",
-    "Event",
-    "FiniteMechanism",
-    "LawPair",
-    "PoissonRepeatAndSelect",
-    "RepeatAndSelect",
-    "ShuffledBatches",
-    "TruncatedPoissonSampled",
-    "banded_event",
-    "basic",
-    "calibrate",
-    "compose",
-    "decision",
-    "delta",
-    "epsilon",
-    "event_from_json",
-    "for_accuracy",
-    "for_group",
-    "group",
-    "how_many",
-    "keeps",
-    "matrix_event",
-    "parallel",
-    "post_process",
-    "posterior",
-    "profile",
-    "renyi",
-    "tradeoff",
-    "tree_encoder",
-]
+__getattr__, __dir__, __all__ = attach_stub(__name__, __file__)

@@ -14,7 +14,7 @@ Reading order:
 * asking — explain, ask, limits, publish
 * models — fit, predict
 * spending — budget, grant, renew, revoke, history, ledger
-* serving — serve, token
+* serving — serve, mcp, token
 * demo — demo
 * local — local privacy
 * audit — attacks, and what they find

@@ -16,7 +16,7 @@ from curador.cli.hints import with_hint
 from curador.cli.local.commands import local
 from curador.cli.models import fit, predict
 from curador.cli.screen import console, ended
-from curador.cli.serving import serve, tokens
+from curador.cli.serving import mcp, serve, tokens
 from curador.cli.spending.budgets import budget, grant, renew, revoke
 from curador.cli.spending.histories import history
 from curador.cli.spending.ledgers import redeclare, restore, verify
@@ -52,7 +52,7 @@ def options(
 
 _ALL: tuple[Callable[..., None], ...] = (
     *(demo, init, check, quality, prepare, reload, explain, ask),
-    *(limits, publish, fit, predict, budget, grant, renew, revoke, history, serve),
+    *(limits, publish, fit, predict, budget, grant, renew, revoke, history, serve, mcp),
 )
 for _command in _ALL:
     app.command()(_command)

@@ -263,6 +263,7 @@ def publish(
     rehearse: Rehearse = False,
     progress: Progress = False,
     log: Log = None,
+    at: At = None,
     as_json: Json = False,
 ) -> None:
     """Answer the questions of a dashboard for one charge, and write JSON, CSV and Parquet.
@@ -286,7 +287,7 @@ def publish(
         "key": key,
         "fresh": fresh,
     }
-    with open_study(board.study, rehearse=rehearse, log=log) as curator:
+    with open_study(board.study, rehearse=rehearse, log=log, at=at) as curator:
         batch = board.batch(curator, rows)
         if explained:
             _print_batch(batch, board, _fits(curator, batch), balances(curator), as_json)

@@ -10,8 +10,9 @@ import typer
 from rich.text import Text
 
 from curador.cli.opening import open_study
-from curador.cli.options import STUDY, Json, Study
+from curador.cli.options import STUDY, At, Json, Language, Log, Study
 from curador.cli.screen import console, emit, grid, say, whole
+from curador.errors import InvalidParameter
 
 tokens = typer.Typer(
     help='Who may come in through the server.\n\nExample: curador token new analyst --analyst ana --label "laptop"',
@@ -64,6 +65,36 @@ def named_study(served: Path) -> Path:
 
         return furnish(FOLDER)
     return served / STUDY.name if served.is_dir() else served
+
+
+def mcp(
+    served: Annotated[Path | None, typer.Argument(metavar="[STUDY]", help="The study file.")] = None,
+    analyst: Annotated[str, typer.Option(help="Whose budget the agent's is: an analyst of its own.")] = "",
+    at: At = None,
+    language: Language = "en",
+    log: Log = None,
+) -> None:
+    """Let an AI agent ask, through the Model Context Protocol on standard input and output.
+
+    The agent has the budget of its analyst, and the curator sees every question it asked and why.
+
+    Example: curador mcp study.toml --analyst agent
+    """
+    from curador.curator.study.file import read_study
+    from curador.server.agents.desk import Desk
+    from curador.server.agents.run import (
+        serve_agent,  # first, so that what is missing is said before anything is opened
+    )
+    from curador.server.gate.settings import Settings
+
+    if not analyst:
+        raise InvalidParameter("An agent has an analyst's budget.", fix="Say --analyst NAME.", code="analyst-missing")
+    if served is not None and at is not None:
+        raise InvalidParameter("A study, or the address of a server.", fix="Leave out the study, or --at.")
+    study = served or STUDY
+    settings = Settings() if at is not None else Settings.read(read_study(study).server)
+    with open_study(study, log=log, at=at) as curator:
+        serve_agent(Desk(curator, analyst, settings, language))
 
 
 def _print_json(url: str) -> None:

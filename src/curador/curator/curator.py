@@ -22,7 +22,7 @@ from curador.curator.holder import BudgetHolder, how_many
 from curador.curator.naming import settled
 from curador.curator.planners import Planners
 from curador.curator.policy import Policy
-from curador.curator.prepared import CopyHolder
+from curador.curator.prepared import CopyHolder, Stamp
 from curador.curator.purchase import Bought, Buyer, Purchase, Request
 from curador.curator.purchases.batch import Batch, split, stated
 from curador.curator.purchases.training import ModelHolder
@@ -101,7 +101,8 @@ class Curator(BudgetHolder, CopyHolder, ModelHolder):
         self._prepared: list[Prepared] = []
         self._planners = Planners(self.tables)
         self._copied: dict[Prepared, Registration] = {}
-        self._attached: set[str] = set()
+        self._attached: dict[str, Stamp] = {}
+        self._stored: set[str] = set()
         self._study = Path(tables) if isinstance(tables, str | Path) else None
         self._made_up = None
         after_fork(self)

@@ -39,6 +39,10 @@ Version = tuple[int, int]
 """The version of a table's data: the numbers that the ledger gave it."""
 
 
+Stamp = tuple[int, int, int]
+"""When the list was written, and which file it is."""
+
+
 @dataclass(frozen=True)
 class StoredCopy:
     """A copy in the list: where it is (a file next to the study, or a table of the database) and of which data."""
@@ -63,7 +67,16 @@ class StoredCopies:
 
     def __bool__(self) -> bool:
         """Whether there is a list at all; it is not read."""
-        return self._list.exists()
+        return self.stamp is not None
+
+    @property
+    def stamp(self) -> Stamp | None:
+        """What tells one state of the list from another; None where there is none."""
+        try:
+            found = self._list.stat()
+        except OSError:
+            return None
+        return found.st_mtime_ns, found.st_ino, found.st_size
 
     def for_table(self, table: str) -> list[Prepared]:
         """The copies of a table's present rows, oldest first, ready to be attached."""
@@ -155,7 +168,8 @@ class CopyHolder:
     _buyer: Buyer
     _prepared: list[Prepared]
     _copied: dict[Prepared, Registration]
-    _attached: set[str]
+    _attached: dict[str, Stamp]
+    _stored: set[str]
     _made_up: finalize[..., Any] | None  # of a rehearsal: what removes its tables
 
     def prepare(self, table: str, group_by: Sequence[str] = (), *, path: str | Path | None = None) -> Prepared:
@@ -195,14 +209,27 @@ class CopyHolder:
         return known.data, known.version
 
     def _attach_stored(self, table: str) -> None:
-        """Attach a table's stored copies when it is first asked about: attaching reads a copy once."""
+        """Attach a table's stored copies when it is first asked about, and those that others stored since.
+
+        So that all who serve a study plan a question alike.  Attaching reads a copy once.
+        """
         copies = self.copies
-        if copies and table not in self._attached:
-            self._attached.add(table)
-            if table in self.scopes.registered:  # and not public
-                known = self.scopes.registration(table)
-                for prepared in copies.for_table(table):
-                    self._attach(prepared, known)
+        stamp = None if copies is None else copies.stamp
+        if copies is None or stamp is None or self._attached.get(table) == stamp:
+            return
+        self._attached[table] = stamp
+        if table not in self.scopes.registered:  # it is public
+            return
+        known, listed = self.scopes.registration(table), copies.for_table(table)
+        there, now = {p.snapshot for p in self._prepared if p.table == table}, {p.snapshot for p in listed}
+        gone = self._stored - now  # replaced by another process, with their files
+        for old in [p for p in self._prepared if p.table == table and p.snapshot in gone]:
+            self._prepared.remove(old)
+            self._copied.pop(old, None)  # a plan of it is planned again
+        self._stored |= now
+        for prepared in listed:
+            if prepared.snapshot not in there:
+                self._attach(prepared, known)
 
     def attach(self, prepared: Prepared) -> None:
         """Use a copy that :meth:`prepare` stored before, of the rows as they are now."""
@@ -245,7 +272,7 @@ class CopyHolder:
 
     def made_anew(self) -> None:
         """In a forked child copies are attached again when needed, and made-up tables are the parent's to remove."""
-        self._prepared, self._copied, self._attached = [], {}, set()
+        self._prepared, self._copied, self._attached, self._stored = [], {}, {}, set()
         if self._made_up is not None:
             self._made_up.detach()
 
@@ -263,6 +290,7 @@ def prepare_stored(curator: Curator, table: str, group_by: Sequence[str] = ()) -
     with _owner_only():
         made = curator.prepare(table, group_by, path=path)
     known = curator._copied[made]
+    curator._stored.add(made.snapshot)
     return copies.add(made, path, (known.data, known.version))
 
 

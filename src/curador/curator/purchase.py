@@ -11,6 +11,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import count
 from threading import Lock
 from time import monotonic, sleep
@@ -46,7 +47,7 @@ _NUMBERS = count(1)
 Registered = Mapping[str, Registration]
 """The tables of a purchase, and what they stand for in the ledger."""
 
-REPEATED = ("text", "purchase", "because", "override", "receiver", "measures")
+REPEATED = ("text", "recipe", "purchase", "because", "override", "receiver", "measures")
 """What is noted of an answer that another receiver has bought before."""
 
 
@@ -225,7 +226,7 @@ class Buyer:
         raise AssertionError("the last try returns or raises")
 
     def _bought(self, purchase: Purchase, request: Request, held: Registered) -> Bought:
-        named = None if request.fresh or purchase.identity is None else fingerprint(purchase, held)
+        named = _named(purchase, request, held)
         who = None if request.analyst is None else self._scopes.receiver(request.analyst, purchase.tables)
         planned = self._scopes.live(held)
         with self._flights.of(named), watched(request.progress) as progress:
@@ -292,6 +293,8 @@ class Buyer:
             "because": request.because,
             "override": request.override,
         }
+        if request.fresh and purchase.identity is not None:
+            note["fresh"] = fingerprint(purchase, held)  # by which it is shown again, and never sold again
         if purchase.ran != purchase.event:
             note["ran"] = purchase.ran.to_json()  # charged otherwise; kept for better accountants
         note["receiver"] = who
@@ -385,13 +388,33 @@ def fingerprint(purchase: Purchase, held: Registered) -> str:
     return digest([purchase.identity, purchase.event.to_json(), _versions(held)])
 
 
+def _named(purchase: Purchase, request: Request, held: Registered) -> str | None:
+    """The name under which a purchase is found again; None where it is bought each time.
+
+    What has no identity is still found by the key of its request, so that sending it again cannot buy twice.
+    """
+    if request.fresh:
+        return None
+    if purchase.identity is not None:
+        return fingerprint(purchase, held)
+    code = getattr(purchase, "asked_code", None)
+    if request.digest is None or code is None:
+        return None
+    return digest([request.digest, code, purchase.event.to_json(), _versions(held)])
+
+
 def _measured(purchase: Purchase, held: Registered) -> dict[str, str]:
     """Digests of the exact numbers behind a purchase, for these versions of the data."""
     return {_digest(code, held): label for code, label in purchase.measured.items()}
 
 
 def _digest(code: str, held: Registered) -> str:
-    return digest([code, _versions(held)])[:32]
+    return _of_versions(code, tuple(map(tuple, _versions(held))))
+
+
+@lru_cache(maxsize=4096)
+def _of_versions(code: str, versions: tuple[tuple[int, ...], ...]) -> str:
+    return digest([code, [list(one) for one in versions]])[:32]
 
 
 def _inside(code: str, held: Registered) -> str:

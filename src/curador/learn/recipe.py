@@ -18,13 +18,16 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from curador.curator.curator import Curator
 from curador.curator.purchases.training import TrainingRun
-from curador.errors import InvalidParameter
+from curador.curator.releases.recall import bought_by, is_what_was_bought, not_recalled
+from curador.curator.table import CuratorTable
+from curador.errors import InvalidParameter, QuestionRefused
 from curador.learn.model import PrivateModel
 
 KNOWN = ("model", "table", "features", "label", "where", "rows_per_unit", "settings")
@@ -40,13 +43,19 @@ class ModelFile:
     label: str | None = None
     where: str | None = None
     rows_per_unit: int | None = None
+    stated: Mapping[str, Any] = field(default_factory=dict, compare=False)
+
+    def rows(self, curator: Curator, table: str | None = None, where: str | None = None) -> CuratorTable:
+        """The rows that it is learned from, or those of another table, or that another condition chooses."""
+        condition = where if where is not None or table is not None else self.where
+        rows = curator.table(table or self.table)
+        return rows if condition is None else rows.where(condition)
 
     def training(self, curator: Curator) -> TrainingRun:
-        """The training run of a curator's table; free."""
-        rows = curator.table(self.table)
-        rows = rows if self.where is None else rows.where(self.where)
-        limit = self.rows_per_unit
-        return curator.training(self.model, rows, features=self.features, label=self.label, contribution=limit)
+        """The training run of a curator's table; free.  Its charge keeps what is stated here: see bought_model()."""
+        limit, rows = self.rows_per_unit, self.rows(curator)
+        run = curator.training(self.model, rows, features=self.features, label=self.label, contribution=limit)
+        return replace(run, recipe=self.stated)
 
 
 def read_recipe(path: str | Path) -> ModelFile:
@@ -58,6 +67,11 @@ def read_recipe(path: str | Path) -> ModelFile:
         raise InvalidParameter(f"{name!r} cannot be read: {error.strerror}.", fix="Check the path.") from None
     except ValueError as error:
         raise InvalidParameter(f"{name!r} is not TOML: {error}.", fix="Mend that line.") from None
+    return recipe_from(data, name)
+
+
+def recipe_from(data: Mapping[str, Any], name: str) -> ModelFile:
+    """A recipe of plain values, called ``name`` where something is wrong with it."""
     if unknown := sorted(set(data) - set(KNOWN)):
         raise InvalidParameter(f"{name!r} has an unknown entry {unknown[0]!r}.", fix=f"Use {', '.join(KNOWN)}.")
     features: Any = data.get("features")
@@ -72,7 +86,9 @@ def read_recipe(path: str | Path) -> ModelFile:
         if entry in data and not isinstance(data[entry], kind):
             raise InvalidParameter(f"{entry!r} in {name!r} is not {kind.__name__}.", fix="Mend that line.")
     model = model_named(data.get("model"), data.get("settings", {}))
-    return ModelFile(model, data["table"], features, data.get("label"), data.get("where"), data.get("rows_per_unit"))
+    return ModelFile(
+        model, data["table"], features, data.get("label"), data.get("where"), data.get("rows_per_unit"), dict(data)
+    )
 
 
 def model_named(name: object, settings: Any) -> PrivateModel:
@@ -90,3 +106,31 @@ def model_named(name: object, settings: Any) -> PrivateModel:
         raise InvalidParameter(f"{name} has no setting {wrong!r}.", fix=f"Use {', '.join(sorted(known))}.")
     made: PrivateModel = kind(**settings)
     return made
+
+
+@dataclass(frozen=True)
+class BoughtModel:
+    """A model that was bought by its recipe, and what was measured for it."""
+
+    recipe: ModelFile
+    model: PrivateModel
+    measurement: bytes
+
+
+def bought_model(curator: Curator, charge: str, analyst: str | None = None) -> BoughtModel | None:
+    """The model that a charge bought, made again from the ledger alone; None if there is none, or it is another's.
+
+    Fails: refused (code ``not-recalled``) where its settings or its rows were not plain, or the declarations are others
+        now.  Fitting the same again is free.
+    """
+    bought = bought_by(curator, charge, analyst)
+    if bought is None:
+        return None
+    stated = bought.charge.note.get("recipe")
+    if isinstance(stated, Mapping) and set(stated) <= set(KNOWN):
+        with suppress(InvalidParameter, QuestionRefused):  # declared otherwise now
+            recipe = recipe_from(stated, "recipe")
+            run = recipe.training(curator)
+            if is_what_was_bought(curator, run, bought.charge.note):
+                return BoughtModel(recipe, recipe.model.take(run, bought), bought.measurement)
+    raise not_recalled(charge)

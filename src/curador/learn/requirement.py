@@ -5,4 +5,8 @@ from importlib.util import find_spec
 from curador.errors import CuradorError
 
 if find_spec("sklearn") is None:
-    raise CuradorError("Learning needs scikit-learn, which is not installed.", fix="Run: pip install 'curador[learn]'")
+    raise CuradorError(
+        "Learning needs scikit-learn, which is not installed.",
+        fix="Run: pip install 'curador[learn]'",
+        code="library-missing",
+    )

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-import ssl
+from collections.abc import Callable
+from functools import cache
 from typing import Any, Protocol
 
 import numpy as np
@@ -20,9 +21,24 @@ class Entropy(Protocol):
         """A uniform integer below 2**k."""
 
 
-# OpenSSL's generator reseeds in a forked child only since 1.1.1d [CVE-2019-1549].  The kernel's always does, at a
-# tenth of the speed.  Neither keeps a buffer in this process, so there is nothing for a fork to duplicate.
-_fresh = ssl.RAND_bytes if ssl.OPENSSL_VERSION_INFO >= (1, 1, 1, 4) else os.urandom
+FEW = 128
+"""Bytes up to which the kernel's generator is the quicker one; beyond, OpenSSL's is up to twenty times quicker."""
+
+
+def _random(size: int) -> bytes:
+    """Random bytes.  Neither generator keeps a buffer in this process, so there is nothing for a fork to duplicate."""
+    return os.urandom(size) if size <= FEW else _many()(size)
+
+
+_fresh: Callable[[int], bytes] = _random
+
+
+@cache
+def _many() -> Callable[[int], bytes]:
+    import ssl  # loaded when many bytes are wanted: one question wants few
+
+    # OpenSSL's generator reseeds in a forked child only since 1.1.1d [CVE-2019-1549].  The kernel's always does.
+    return ssl.RAND_bytes if ssl.OPENSSL_VERSION_INFO >= (1, 1, 1, 4) else os.urandom
 
 
 class SystemEntropy:

@@ -83,8 +83,7 @@ class InversionTable:
         if self._signed:
             found = [w for i, w in enumerate(found) for _ in range(1 if i == 0 else 2)]
             rest *= 2
-        at_lo = list(accumulate(lo for lo, _ in found))
-        at_hi = list(accumulate(hi for _, hi in found))
+        at_lo, at_hi = (list(accumulate(side)) for side in zip(*found, strict=True))
         # Multiplied by enclosures of one over the sum of all weights: over a thousand divisions would take longer.
         one = 1 << 2 * p
         inverse_lo, inverse_hi = one // (at_hi[-1] + rest), one // at_lo[-1] + 1

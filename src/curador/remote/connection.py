@@ -126,9 +126,14 @@ def _read(response: httpx.Response) -> dict[str, Any]:
         )
     if response.is_success:
         return data
+    raise refusal(data)
+
+
+def refusal(data: Mapping[str, Any]) -> CuradorError:
+    """A refusal of the server's as our own error."""
     kind = _KINDS.get(str(data.get("title")), CuradorError)
     facts = data.get("facts")
-    raise kind(
+    return kind(
         str(data.get("detail", "The server refused this.")),
         fix=str(data.get("fix", "Ask the curator.")),
         cost=str(data.get("cost", UNSURE)),

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from base64 import b64decode
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from time import sleep
 from types import MappingProxyType
 from typing import Any, Never, cast
 
 from curador.accounting.events import event_from_json
 from curador.curator.curator import Curator
+from curador.curator.purchase import Bought
 from curador.curator.purchases.batch import Batch
+from curador.curator.purchases.training import AnyModel, Model, TrainingRun
 from curador.curator.releases.explanation import Explanation
 from curador.curator.releases.publication import Publication
 from curador.curator.releases.release import Release
@@ -25,11 +29,14 @@ from curador.query.plan.expected import Within
 from curador.query.plan.plan import Plan
 from curador.query.tables.table import Table, contribution_of
 from curador.remote.balance import RemoteBalance
-from curador.remote.connection import Connection, new_key
+from curador.remote.connection import FIRST_PAUSE, Connection, new_key, refusal
 from curador.show.describe import Description
 
 NOWHERE = "elsewhere.parquet"
 """The source of a table whose rows are with the server; it is never opened."""
+
+LONGEST_PAUSE = 2.0
+"""Seconds between two looks at a job."""
 
 
 @dataclass(frozen=True)
@@ -156,6 +163,12 @@ class RemoteCurator:
         sent: dict[str, Any] = {name: _json(how[name]) for name in how if name not in ("accuracies", "words")}
         if how.get("accuracies"):
             sent["accuracies"] = {name: _wanted(one) for name, one in how["accuracies"].items()}
+        words = how.get("words") or {}
+        if words.get("title"):
+            sent["title"] = words["title"]
+        told = {name: _entry(one) for name, one in words.get("questions", {}).items() if name in questions}
+        if any(told.values()):
+            sent["entries"] = told
         named = {
             name: asked if isinstance(asked, str) else _built(asked, self.tables) for name, asked in questions.items()
         }
@@ -176,22 +189,91 @@ class RemoteCurator:
         language: str | None = None,
     ) -> Publication:
         """Buy a batch for one charge."""
-        if not isinstance(batch, RemoteBatch):
-            raise InvalidParameter("This batch was planned elsewhere.", fix="Make it with this curator's batch().")
+        request = _sent(batch)
         _refuse_elsewhere(analyst)
-        body = {**batch.request, **_terms(because, override, key, fresh, language)}
+        body = {**request, **_terms(because, override, key, fresh, language)}
         found = self._connection.post("/v1/batch", body, again=not fresh)
         made = Publication.from_dict(found)
         set_fields(made, repeated=bool(found["repeated"]))
         return made
 
-    def how_many(self, question: Asked, **how: Any) -> int | None:
-        """How many such answers still fit into the budget; None where they cost nothing."""
+    def training(
+        self,
+        model: Model,
+        table: str,
+        *,
+        features: Sequence[str] | Mapping[str, str],
+        label: str | None = None,
+        where: str | None = None,
+        rows_per_unit: int | None = None,
+    ) -> TrainingRun:
+        """What :meth:`fit` would do and cost; planned here, free."""
+        rows = self._planner.table(table)
+        rows = rows if where is None else rows.where(where)
+        return self._planner.training(model, rows, features=features, label=label, contribution=rows_per_unit)
+
+    def fit(
+        self,
+        model: AnyModel,
+        table: str,
+        *,
+        features: Sequence[str] | Mapping[str, str],
+        label: str | None = None,
+        where: str | None = None,
+        rows_per_unit: int | None = None,
+        because: str = "",
+        override: bool = False,
+        key: str | None = None,
+        fresh: bool = False,
+    ) -> AnyModel:
+        """Pay, and let a model learn from a table there; the same again is free, and gives the same model.
+
+        As Curator.fit, with a condition on the rows as a text.  It is a job of the server's, and waited for.
+        """
+        chosen: dict[str, Any] = {"features": features, "label": label, "where": where, "rows_per_unit": rows_per_unit}
+        run = self.training(model, table, **chosen)
+        recipe = {"model": type(model).__name__, "table": table, "settings": _settings(model), **chosen}
+        stated = {name: _json(value) for name, value in recipe.items() if value is not None}
+        body = {**stated, **_terms(because, override, key, fresh, None)}
+        bought = self._job("/v1/fit", body, again=not fresh)
+        found = self._connection.get(f"/v1/models/{bought['charge']}")
+        charge = Charge(str(bought["charge"]), (), (), run.event, run.guarantee, {}, True, bool(bought["repeated"]))
+        return model.take(run, Bought(b64decode(found["measurement"]), charge, charge.repeated, because))
+
+    def _job(self, path: str, body: Mapping[str, Any], *, again: bool) -> dict[str, Any]:
+        """The result of a job, once it is done.  One that its server lost is asked for again, where that is safe."""
+        job = self._connection.post(path, body, again=again)
+        pause = FIRST_PAUSE
+        while job["state"] == "waiting" or job["state"] == "running":
+            sleep(pause)
+            pause = min(2 * pause, LONGEST_PAUSE)
+            try:
+                job = self._connection.get(f"/v1/jobs/{job['job']}")
+            except InvalidParameter as error:
+                if error.code != "not-found" or not again:
+                    raise
+                job = self._connection.post(path, body, again=True)  # its key finds what was bought
+        if job["error"] is not None:
+            raise refusal(job["error"])
+        if job["result"] is None:
+            raise InvalidParameter("The job was cancelled.", fix="Ask again.", code="job-cancelled")
+        return dict(job["result"])
+
+    def how_many(self, question: Asked | Batch, **how: Any) -> int | None:
+        """How many such answers, or batches, still fit into the budget; None where they cost nothing."""
+        if isinstance(question, Batch):
+            found = self._connection.post("/v1/batch/explain", _sent(question), again=True)["fits"]
+            return None if found is None else int(found)
         price = {name: _json(value) for name, value in how.items() if value is not None and name != "accuracy"}
         if how.get("accuracy") is not None:
             price["accuracy"] = _wanted(how["accuracy"])
         found = self._connection.post("/v1/how-many", {**_asked(question, self.tables), **price}, again=True)["fits"]
         return None if found is None else int(found)
+
+    def who(self) -> str | None:
+        """The analyst whose token this is; None for another role."""
+        found = self._connection.get("/v1/me")["analyst"]
+        return None if found is None else str(found)
 
     def budget(self) -> RemoteBalance:
         """The budget of this token: spent and remaining."""
@@ -241,13 +323,35 @@ def _asked(asked: Asked, tables: Mapping[str, Table]) -> dict[str, Any]:
     return {"sql": asked} if isinstance(asked, str) else {"question": _built(asked, tables)}
 
 
+def _sent(batch: Batch) -> Mapping[str, Any]:
+    if not isinstance(batch, RemoteBatch):
+        raise InvalidParameter("This batch was planned elsewhere.", fix="Make it with this curator's batch().")
+    return batch.request
+
+
 def _json(value: object) -> object:
     """A number, exactly: fractions and decimals as texts."""
     if isinstance(value, Mapping):
         return {name: _json(x) for name, x in value.items()}
+    if isinstance(value, list | tuple):
+        return [_json(x) for x in value]
     if value is None or isinstance(value, bool | int | float | str):
         return value
     return str(value)
+
+
+def _settings(model: Model) -> dict[str, object]:
+    """The settings of a model that are stated; they go as a recipe has them."""
+    read = getattr(model, "get_params", None)
+    found = {} if read is None else read(deep=False)
+    if any(found.get(name) is not None for name in ("curator", "table")):
+        raise InvalidParameter("This model has a curator of its own.", fix="Leave curator and table out of it.")
+    return {name: _json(value) for name, value in found.items() if value is not None}
+
+
+def _entry(words: Mapping[str, Any]) -> dict[str, Any]:
+    """What readers are told of a question, but for its SQL, which is sent with it."""
+    return {name: words[name] for name in ("title", "why") if words.get(name)}
 
 
 def _wanted(accuracy: Within) -> dict[str, object]:

@@ -5,13 +5,17 @@ Reading order:
 * requirement — refuses to load without FastAPI
 * access — who a caller is
 * gate — limits, the clock, refusals, logs without data
+* jobs — work that takes longer than a request waits
 * service — what routes share: the curator, who may call, work in threads
 * bodies — what requests may say
+* shown — charges and balances as plain values
 * routes — what may be done, by whom
 * description — the OpenAPI description
 * console — pages for people
 * app — all of it together
+* reference — the page docs/reference/http.md
 * run — `curador serve`
 * furnished — the demonstration as `curador serve demo` shows it
+* agents — the same for AI agents, over the Model Context Protocol
 * loopback — an application served from a thread, for attacks and tests
 """

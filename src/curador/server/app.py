@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from anyio import CapacityLimiter
@@ -15,15 +17,18 @@ from fastapi.routing import APIRoute
 from starlette.exceptions import HTTPException
 
 from curador import Curator, __version__
-from curador.errors import CuradorError, InvalidParameter
+from curador.errors import CuradorError
 from curador.server.console.app import CONSOLE_ROUTERS, refusal_page
 from curador.server.description import described
 from curador.server.gate.clock import TickClock
 from curador.server.gate.guard import App, Guard, on_console
 from curador.server.gate.metrics import Metrics
-from curador.server.gate.problems import problem, refused
+from curador.server.gate.problems import document, problem
+from curador.server.gate.refusals import malformed, refused, unforeseen
 from curador.server.gate.settings import Settings
-from curador.server.routes import asking, collect, health, ledgers, people, releases, tables
+from curador.server.jobs.records import JobRecords
+from curador.server.jobs.runner import JobRunner
+from curador.server.routes import asking, audits, collect, health, jobs, ledgers, models, people, releases, tables
 from curador.server.service import Service
 
 OPENAPI = "/v1/openapi.json"
@@ -31,13 +36,23 @@ OPENAPI = "/v1/openapi.json"
 HASHING = 2
 """Passwords that are hashed at a time."""
 
-ROUTERS = tuple(part.router for part in (health, tables, asking, releases, people, ledgers, collect))
+JOBS_AT_ONCE = 2
+"""Jobs that run at a time in a process."""
+
+ROUTERS = tuple(
+    part.router for part in (health, tables, asking, releases, models, people, ledgers, audits, jobs, collect)
+)
 ROUTES = [route for router in ROUTERS for route in router.routes if isinstance(route, APIRoute)]
 PAGES = [route for router in CONSOLE_ROUTERS for route in router.routes if isinstance(route, APIRoute)]
 
 
-def make_app(open_curator: Callable[[], Curator], settings: Settings | None = None) -> FastAPI:
-    """The server of a curator, which is opened when the server starts and closed when it stops."""
+def make_app(
+    open_curator: Callable[[], Curator], settings: Settings | None = None, shared: Path | None = None
+) -> FastAPI:
+    """The server of a curator, which is opened when the server starts and closed when it stops.
+
+    ``shared`` is the file by which processes share their jobs; without one they are this process's alone.
+    """
     limits, metrics = settings or Settings(), Metrics()
     service = Service(limits, TickClock(limits.tick), metrics)
 
@@ -47,13 +62,23 @@ def make_app(open_curator: Callable[[], Curator], settings: Settings | None = No
         service.free, service.paying = CapacityLimiter(limits.threads), CapacityLimiter(limits.threads)
         service.hashing = CapacityLimiter(HASHING)
         service.collected = collect.opened(limits)
-        try:
-            yield
-        finally:
-            service.curator.close()
+        with TemporaryDirectory(prefix="curador-jobs-") as folder:
+            kept = job_records(shared or Path(folder) / "jobs", limits)
+            service.jobs = JobRunner(kept, service.clock, JOBS_AT_ONCE)
+            try:
+                yield
+            finally:
+                service.jobs.close()
+                service.curator.close()
 
     app = FastAPI(
-        title="Curador", version=__version__, openapi_url=OPENAPI, docs_url=None, redoc_url=None, lifespan=lifespan
+        title="Curador",
+        version=__version__,
+        openapi_url=OPENAPI,
+        docs_url=None,
+        redoc_url=None,
+        redirect_slashes=False,  # a redirection would go where the request's own Host says
+        lifespan=lifespan,
     )
     app.state.service = service
     app.openapi = partial(described, app, ROUTES)  # type: ignore[method-assign]
@@ -66,6 +91,12 @@ def make_app(open_curator: Callable[[], Curator], settings: Settings | None = No
         _Guarded, make=lambda inner: Guard(inner, lambda: service.curator.ledger, limits, metrics, answered)
     )
     return app
+
+
+def job_records(path: Path, settings: Settings) -> JobRecords:
+    """The jobs in a file; refused where it cannot be written."""
+    ended = {"error": document(unforeseen(), "")}
+    return JobRecords(path, most=settings.jobs, each=settings.at_once, stopped=ended)
 
 
 class _Guarded:
@@ -95,10 +126,7 @@ async def _refused(request: Request, error: Exception) -> Response:
 async def _malformed(request: Request, error: Exception) -> Response:
     """Where a body is wrong, without quoting it."""
     assert isinstance(error, RequestValidationError)
-    places = [f"{'.'.join(str(x) for x in found['loc'][1:])}: {found['type']}" for found in error.errors()[:5]]
-    what = f"The request is not as described ({'; '.join(places)})."
-    said = InvalidParameter(what, fix=f"See {OPENAPI}.", code="malformed")
-    return answered(request.scope, said, {})
+    return answered(request.scope, malformed(error.errors(), f"See {OPENAPI}.", 1), {})
 
 
 async def _no_route(request: Request, error: Exception) -> Response:

@@ -10,6 +10,8 @@ from contextlib import contextmanager
 import uvicorn
 from fastapi import FastAPI
 
+from curador.server.gate.heads import HeadsInTime
+
 
 @contextmanager
 def on_loopback(app: FastAPI) -> Iterator[str]:
@@ -17,7 +19,8 @@ def on_loopback(app: FastAPI) -> Iterator[str]:
 
     Fails: RuntimeError if it does not start, as where the curator cannot be opened.
     """
-    server = uvicorn.Server(uvicorn.Config(app, log_level="error", access_log=False, server_header=False))
+    config = uvicorn.Config(app, http=HeadsInTime, log_level="error", access_log=False, server_header=False)
+    server = uvicorn.Server(config)
     listening = socket.create_server(("127.0.0.1", 0))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
     thread.start()

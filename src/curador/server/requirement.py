@@ -6,7 +6,6 @@ try:
     import argon2  # noqa: F401
     import fastapi  # noqa: F401
     import jinja2  # noqa: F401
-    import limits  # noqa: F401
     import python_multipart  # noqa: F401
     import uvicorn  # noqa: F401
 except ImportError as error:

@@ -15,11 +15,12 @@ from curador import Access, Curator, ErrorLog
 from curador.curator.study.file import read_study
 from curador.errors import InvalidParameter
 from curador.server.access.auth import give
-from curador.server.app import make_app
+from curador.server.app import job_records, make_app
 from curador.server.console.sign import START
+from curador.server.gate.heads import HeadsInTime
 from curador.server.gate.settings import Settings
 
-STUDY, LOG = "CURADOR_SERVED_STUDY", "CURADOR_SERVED_LOG"
+STUDY, LOG, WORKERS = "CURADOR_SERVED_STUDY", "CURADOR_SERVED_LOG", "CURADOR_SERVED_WORKERS"
 """Where worker processes find what to open."""
 
 FIRST_DAY = timedelta(days=1)
@@ -43,8 +44,13 @@ def served_app() -> FastAPI:
     """The application of the study that the environment names; each worker process makes its own."""
     study = Path(os.environ[STUDY])
     log = os.environ.get(LOG)
-    settings = Settings.read(read_study(study).server, study.parent)
-    return make_app(lambda: Curator(study, on_error=ErrorLog(Path(log)) if log else None), settings)
+    settings = Settings.read(read_study(study).server, study.parent).divided(int(os.environ.get(WORKERS, "1")))
+    return make_app(lambda: Curator(study, on_error=ErrorLog(Path(log)) if log else None), settings, job_file(study))
+
+
+def job_file(study: Path) -> Path:
+    """Where the processes that serve a study share their jobs."""
+    return study.with_name(f"{study.stem}.jobs")
 
 
 def serve(
@@ -59,7 +65,7 @@ def serve(
     ready: Callable[[str], None] = lambda url: None,
 ) -> None:
     """Serve a study until it is stopped; ``ready`` is told the address to start with."""
-    Settings.read(read_study(study).server)  # refused here, once, not in every worker
+    job_records(job_file(study), Settings.read(read_study(study).server))  # refused here, once, not in every worker
     if (certificate is None) != (private_key is None):
         raise InvalidParameter("TLS needs a certificate and its key.", fix="Give both, or neither.")
     if host not in ("127.0.0.1", "::1", "localhost") and certificate is None:
@@ -68,7 +74,7 @@ def serve(
             fix="Give a certificate and its key; or serve on 127.0.0.1, behind a proxy that has one.",
             code="no-tls",
         )
-    os.environ[STUDY] = str(study.resolve())
+    os.environ[STUDY], os.environ[WORKERS] = str(study.resolve()), str(workers)
     if log is not None:
         os.environ[LOG] = str(log.resolve())
     code = first_code(study)
@@ -77,6 +83,7 @@ def serve(
     uvicorn.run(
         "curador.server.run:served_app",
         factory=True,
+        http=HeadsInTime,
         host=host,
         port=port,
         workers=workers,

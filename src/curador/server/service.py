@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, TypeVar, cast
 
 from anyio import CapacityLimiter
 from anyio.to_thread import run_sync
 from fastapi import Depends, Request
+from fastapi.responses import JSONResponse, Response
 
 from curador import Curator
 from curador.server.access.auth import Caller, unknown_token, wrong_role
 from curador.server.gate.clock import TickClock
 from curador.server.gate.metrics import Metrics
 from curador.server.gate.settings import Settings
+from curador.server.jobs.runner import JobRunner
 
 T = TypeVar("T")
 
@@ -31,6 +34,7 @@ class Service:
     free: CapacityLimiter = field(init=False)
     paying: CapacityLimiter = field(init=False)
     hashing: CapacityLimiter = field(init=False)
+    jobs: JobRunner = field(init=False)
 
     async def work(self, task: Callable[[], T]) -> T:
         """Do something free in a thread; what a client that has gone away began is done to its end.
@@ -44,14 +48,30 @@ class Service:
         return await run_sync(task, limiter=self.hashing)
 
     async def paid(self, task: Callable[[], T]) -> T:
-        """Do something that may read data: its answer, or its failure, leaves at the next tick."""
+        """Do something that may read data: its answer, written before, or its failure leaves at the next tick.
+
+        What is returned is a response already, which FastAPI sends as it is; the type is what it describes.
+        """
         try:
-            return await run_sync(task, limiter=self.paying)
+            return cast(T, await run_sync(lambda: JSONResponse(task()), limiter=self.paying))
         finally:
             await self.clock.leave()
 
+    async def settled(self, caller: Caller, task: Callable[[], T]) -> T:
+        """Read what tells whether an analyst's own purchase was answered: as it was at a tick, and not in between."""
+        if caller.role == "analyst":
+            await self.clock.leave()
+        return await self.work(task)
 
-def service(request: Request) -> Service:
+
+def sent(found: Any) -> dict[str, Any]:
+    """What a route answers, as plain values: those that answer often write their response themselves."""
+    plain: dict[str, Any] = json.loads(bytes(found.body)) if isinstance(found, Response) else found
+    return plain
+
+
+async def service(request: Request) -> Service:
+    """The server's own things; asynchronous, as the next, since FastAPI calls plain functions in another thread."""
     found: Service = request.app.state.service
     return found
 
@@ -65,7 +85,7 @@ class Allowed:
 
     roles: tuple[str, ...]
 
-    def __call__(self, request: Request) -> Caller:
+    async def __call__(self, request: Request) -> Caller:
         found: Caller | None = request.state.caller
         if found is None:
             raise unknown_token()

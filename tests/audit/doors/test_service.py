@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -21,6 +22,7 @@ from curador.curator.curator import Curator
 from curador.errors import InvalidParameter
 from curador.privacy import PureDP
 from curador.show.words.say import LANGUAGES
+from tests.audit.doors.in_postgres import ScenesInPostgres, own_database
 from tests.audit.doors.test_attacks import declared
 
 
@@ -65,6 +67,23 @@ def test_a_sound_door_passes(name: str) -> None:
     assert all("no violation found with n = 1;" in f.sentence() for f in found)
 
 
+SOME = ["B14", "E1", "E2", "E6", "P3", "P5"]
+"""A balance, an error in one row, a hostile value, an order, a single person: one attack of each in every run."""
+
+
+@pytest.mark.parametrize("part", [SOME, *(pytest.param([id], marks=pytest.mark.slow) for id in NAMES)], ids=" ".join)
+def test_http_over_postgresql_passes(part: list[str], postgres_url: str) -> None:
+    """Rows and charges in one database; in the long run every attack of the table."""
+    found = attack_service(
+        {"http": web},
+        part,
+        limit=1 if part is SOME else None,
+        stage=partial(ScenesInPostgres, own_database(postgres_url)),
+    )
+    assert [f.subject.split()[0] for f in found] == sorted(part)
+    assert [(f.subject, f.witness) for f in found if f.violated] == []
+
+
 class Leaks:
     """A door that shows whether the victim is there: by an error, by the balance, or by its numbers."""
 
@@ -75,7 +94,7 @@ class Leaks:
     plain = b""
 
     def ask(self, request: AttackRequest) -> Observation:
-        seen = Observation(ANSWERED, "", (1, ("n",)), (), "spent", "plan", ((3.0,),))
+        seen = Observation(ANSWERED, "", (1, ("n",)), (), "spent", "plan", ((3.0,),), 0.01)
         if not self._victim:
             return seen
         if self._how == "error":

@@ -18,7 +18,7 @@ from curador.audit.replay.questions import (
     replay_training,
 )
 from curador.errors import InvalidParameter
-from curador.learn import LogisticRegression
+from curador.learn import GaussianNB, LogisticRegression
 from tests.audit.replay.declared import BY_UNIT, QUESTIONS, both, people, visits
 
 QUICK = ("median and maximum", "undeclared groups")
@@ -103,6 +103,18 @@ def test_a_model_of_a_table() -> None:
         )
     assert not found.violated, found.sentence()
     assert found.details["reach"] != 0
+
+
+def test_a_model_that_is_scored() -> None:
+    """The fit and the score, each paid for: a row more counts once, and the model it is scored by is frozen."""
+
+    def act(stage: Curator) -> object:
+        why: dict[str, Any] = {"because": "an audit", "override": True, "label": "insured"}
+        model = stage.fit(GaussianNB(1), "people", features=["age", "sex"], **why)
+        return stage.score(model, "people", epsilon=1, **why)
+
+    with closing(people()) as curator:
+        passes(replay_act("a score", curator, act, made_up=30))
 
 
 def test_the_curator_itself_is_asked_nothing() -> None:

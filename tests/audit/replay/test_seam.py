@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from curador import Curator, PureDP, Table
+from curador.accounting.events import FixedSizeSampled
 from curador.audit.replay.movement import PathLoss, aligned, allowed, movement
 from curador.audit.replay.neighbours import base_world
 from curador.audit.replay.run import replay
@@ -143,15 +144,55 @@ def test_groups_are_aligned_by_what_moves_least() -> None:
 
 def test_what_has_no_rule_is_refused() -> None:
     with pytest.raises(NotPromised):
-        movement(RandomizedResponse(1), 0, 1)
+        movement(object(), 0, 1)  # type: ignore[arg-type]
     with pytest.raises(NotPromised):
-        allowed(RandomizedResponse(1).event)
+        allowed(FixedSizeSampled(Laplace(1, epsilon=1).event, 1, 2))
 
 
-def test_sparse_vector_is_not_mistaken_for_sound() -> None:
-    """Its answers may change with frozen noise, and do: replay has no rule for it and does not pass it in silence."""
+def test_randomized_answers_lose_an_epsilon_each() -> None:
+    coin = RandomizedResponse(2, categories=3)
+    rows = np.array([0, 1, 2, 1])
+    one, two = np.array([0, 2, 2, 1]), np.array([0, 2, 2, 2])
+
+    def answered(x: object) -> object:
+        return coin.release(x)  # type: ignore[call-overload]
+
+    sound = replay("answers", answered, rows, [("another answer", one)], charged=coin.event)
+    assert not sound.violated, sound.sentence()
+    assert sound.details["reach"] == 1
+    found = replay("answers", answered, rows, [("two answers", two)], charged=coin.event)
+    assert found.details["kind"] == "distance"
+    cheap = replay("answers", answered, rows, [("one", one)], charged=RandomizedResponse(1, categories=3).event)
+    assert cheap.details["kind"] == "undercharged"
+    more = replay("answers", answered, rows, [("a person more", np.append(rows, 1))], charged=coin.event)
+    assert more.details["kind"] == "shape"
+
+
+def test_sparse_vector_loses_once_for_all_its_answers() -> None:
+    """The number of answers is one of its outputs, and frozen with them; each value may move by the sensitivity."""
+    watch = AboveThreshold(5, epsilon=1, sensitivity=1, cutoff=2)
+    rows = [0.0, 9.0, 4.0, 30.0, 2.0]
+    moved = [1.0, 8.0, 5.0, 31.0, 2.5]
+
+    def sound(x: list[float]) -> object:
+        return watch.release(v for v in x)
+
+    found = replay("answers", sound, rows, [("all moved", moved)], charged=watch.event)
+    assert not found.violated, found.sentence()
+    assert found.details["reach"] == 1
+    far = replay("answers", sound, rows, [("too far", [*moved[:4], 4.0])], charged=watch.event)
+    assert far.details["kind"] == "distance"
+    one_way = AboveThreshold(5, epsilon=1, sensitivity=1, monotonic=True)
+    both = replay("answers", lambda x: one_way.release(x), rows, [("both ways", moved)], charged=one_way.event)
+    assert both.details["kind"] == "distance"
+    twice = replay("answers", lambda x: [sound(x), sound(x)], rows, [("all moved", moved)], charged=watch.event)
+    assert twice.details["kind"] == "undercharged"
+
+
+def test_sparse_vector_that_is_asked_one_by_one_is_not_mistaken_for_sound() -> None:
+    """Replay has a rule for whole lists alone: an open one's draws are frozen, its answers change, and that is seen."""
     watch = AboveThreshold(5, epsilon=1000, sensitivity=1)
-    found = replay("answers", lambda x: watch.release([x]), 0.0, [("higher", 10.0)], charged=watch.event)
+    found = replay("answers", lambda x: watch.open().ask(x), 0.0, [("higher", 10.0)], charged=watch.event)
     assert found.violated
 
 

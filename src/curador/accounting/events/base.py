@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from fractions import Fraction
+from functools import lru_cache
+from importlib import import_module
 from typing import ClassVar
 
 from curador.errors import InvalidParameter
@@ -19,6 +22,9 @@ LARGEST_LOSS = Fraction(10**100)
 
 DEEPEST = 32
 """How deep events may be made of events: every rule follows them down, and recursion has an end."""
+
+LONGEST_KNOWN = 10_000
+"""Characters of the JSON of an event that is kept."""
 
 
 class Event:
@@ -77,7 +83,17 @@ def event_from_json(data: Mapping[str, object]) -> Event:
     >>> event_from_json(e.to_json()) == e
     True
     """
-    return as_event(_read(data, 0))
+    try:
+        text = json.dumps(data)
+    except (TypeError, ValueError, RecursionError):  # not as JSON has it: read, or refused, as it is
+        text = ""
+    return _known(text) if 0 < len(text) <= LONGEST_KNOWN else as_event(_read(data, 0))
+
+
+@lru_cache(maxsize=256)
+def _known(text: str) -> Event:
+    """An event by its JSON; a ledger is asked for the same ones again and again."""
+    return as_event(_read(json.loads(text), 0))
 
 
 def _read(x: object, deep: int) -> object:
@@ -90,6 +106,8 @@ def _read(x: object, deep: int) -> object:
         return x
     body = dict(x)
     kind = body.pop("kind", None)
+    if isinstance(kind, str) and kind not in KINDS:
+        import_module("curador.accounting.theorems")  # theirs are loaded when one is read: most ledgers hold none
     if not isinstance(kind, str) or kind not in KINDS:
         raise InvalidParameter(f"No event is called {kind!r}.", fix="Upgrade Curador, or check the file.")
     found = {name: _read(y, deep + 1) for name, y in body.items()}

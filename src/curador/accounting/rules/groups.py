@@ -198,5 +198,12 @@ def _(event: ev.ZCDPLoss, k: int) -> ev.ZCDPLoss:
 
 
 @for_group.register
+def _(event: ev.PoissonSampled, k: int) -> ev.Event:
+    from curador.accounting.theorems.group_samples import group_sampled  # which is made of these rules
+
+    return group_sampled(event, k)
+
+
+@for_group.register
 def _(event: ev.Composed, k: int) -> ev.Event:
     return ev.Composed.of(*((for_group(part, k), count) for part, count in event.parts)) if event.parts else ev.NOTHING

@@ -14,15 +14,9 @@ import numpy as np
 from curador.accounting import events as ev
 from curador.accounting.precise import open_order
 from curador.accounting.rules.profiles import pure_epsilon
-from curador.accounting.rules.renyi_rules import curve_rule, renyi_rule, renyi_values
-from curador.accounting.rules.sampled import fixed_size, poisson, sampled_curve
+from curador.accounting.rules.renyi_rules import renyi_rule, renyi_values
 from curador.numbers import Number, down, up
 from curador.privacy import RenyiDP
-
-renyi_rule.register(ev.PoissonSampled, poisson)
-renyi_rule.register(ev.FixedSizeSampled, fixed_size)
-curve_rule.register(ev.PoissonSampled, sampled_curve)
-curve_rule.register(ev.FixedSizeSampled, sampled_curve)
 
 ORDERS: tuple[float, ...] = (
     *(1 + x / 100 for x in (1, 2, 5)),

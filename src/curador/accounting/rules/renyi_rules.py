@@ -121,6 +121,20 @@ def _(event: ev.Parallel, alpha: Fraction) -> float:
     return _sum((1, c) for c in curves[: 2 if event.neighbors is Neighbors.REPLACE else 1])
 
 
+@renyi_rule.register
+def _(event: ev.PoissonSampled, alpha: Fraction) -> float:
+    from curador.accounting.rules.sampled import poisson  # which is made of these rules
+
+    return poisson(event, alpha)
+
+
+@renyi_rule.register
+def _(event: ev.FixedSizeSampled, alpha: Fraction) -> float:
+    from curador.accounting.rules.sampled import fixed_size
+
+    return fixed_size(event, alpha)
+
+
 def _sum(terms: Iterable[tuple[int, float]]) -> float:
     pairs = list(terms)
     if any(x == math.inf for _, x in pairs):
@@ -158,6 +172,14 @@ def renyi_values(event: ev.Event, orders: Floats) -> Floats:
 def curve_rule(event: ev.Event, orders: Floats) -> Floats:
     """Upper bounds at many orders by a form in doubles, and NaN where the rule for one order is to be used."""
     return np.full_like(orders, math.nan)
+
+
+@curve_rule.register(ev.PoissonSampled)
+@curve_rule.register(ev.FixedSizeSampled)
+def _(event: ev.PoissonSampled | ev.FixedSizeSampled, orders: Floats) -> Floats:
+    from curador.accounting.rules.sampled import sampled_curve
+
+    return sampled_curve(event, orders)
 
 
 @curve_rule.register

@@ -113,8 +113,8 @@ def together(event: Event, rate: Fraction, size: int) -> PoissonSampled:
     return PoissonSampled(for_group(event, size), min(Fraction(1), rational(up(some))))
 
 
-@for_group.register
-def _(event: PoissonSampled, k: int) -> Event:
+def group_sampled(event: PoissonSampled, k: int) -> Event:
+    """What :func:`for_group` says of a Poisson sample."""
     size = whole(k, "k", 1)
     if has_samples(event.event):
         raise NotPromised("No theorem here covers a group in a sample of a sample.", fix="Sample the innermost event.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import dataclass, field, fields
@@ -37,7 +38,10 @@ class AttackRequest:
 
 @dataclass(frozen=True)
 class Observation:
-    """Everything an attacker sees of one request, with noised numbers masked; ``numbers`` holds those, row by row."""
+    """Everything an attacker sees of one request, with noised numbers masked; ``numbers`` holds those, row by row.
+
+    ``seconds`` is how long the answer took, without what was read before and after it.
+    """
 
     status: str
     text: str
@@ -46,6 +50,7 @@ class Observation:
     balance: str
     explain: str
     numbers: tuple[tuple[float | None, ...], ...] = field(default=(), compare=False)
+    seconds: float = field(default=0.0, compare=False)
 
 
 class Door(Protocol):
@@ -81,22 +86,24 @@ class Library:
     def ask(self, request: AttackRequest) -> Observation:
         """Explain, then ask, then read the balance and the history."""
         curator, explain, release = self._curator, "", None
-        status, text = ANSWERED, ""
+        status, text, start = ANSWERED, "", 0.0
         try:
             if request.prepare is not None:
                 curator.prepare(request.prepare[0], group_by=request.prepare[1])
             explain = str(curator.explain(request.sql, **request.budget))
+            start = time.perf_counter()
             release = curator.ask(request.sql, because="an attack", override=True, fresh=True, **request.budget)
         except Exception as error:  # noqa: BLE001  an attacker sees whatever comes, ours or not
             status, text = type(error).__name__, error_chain(error)
+        seconds = time.perf_counter() - start if start else 0.0
         charges = [(c.id, c.scopes, c.costs, c.settled, str(c.note)) for c in curator.history(last=None)]
         balance = f"{curator.budget(self._scope)} {charges}"
         if release is None:
-            return Observation(status, text, (0, ()), (), balance, explain)
-        return observed(release, balance, explain)
+            return Observation(status, text, (0, ()), (), balance, explain, seconds=seconds)
+        return observed(release, balance, explain, seconds=seconds)
 
 
-def observed(release: Release, balance: str, explain: str, beside: str = "") -> Observation:
+def observed(release: Release, balance: str, explain: str, beside: str = "", *, seconds: float = 0.0) -> Observation:
     """What is seen of an answer; ``beside`` is what a door says besides the release."""
     return Observation(
         ANSWERED,
@@ -106,6 +113,7 @@ def observed(release: Release, balance: str, explain: str, beside: str = "") -> 
         balance,
         explain,
         tuple(tuple(_number(release[o][i]) for o in release.outputs) for i in range(len(release))),
+        seconds,
     )
 
 

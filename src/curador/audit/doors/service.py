@@ -9,7 +9,7 @@ from types import MappingProxyType
 
 from curador.audit.chances import epsilon_floor
 from curador.audit.doors.run import ANSWERED, UNSENT, AttackRequest, Observation, Opens, differences, distance
-from curador.audit.doors.stage import ScenesOnDisk
+from curador.audit.doors.stage import ScenesOnDisk, Stage
 from curador.audit.doors.table import ATTACKS, Attack, Safe
 from curador.audit.finding import Finding
 from curador.errors import InvalidParameter
@@ -87,11 +87,13 @@ def attack_service(
     *,
     limit: int | None = None,
     progress: Progress | None = None,
+    stage: Callable[[Path], Stage] = ScenesOnDisk,
 ) -> list[Finding]:
     """Send attacks of these ids (all by default; at most ``limit`` of each) through each door, on D and on D'.
 
     Each finding is one kind of attack through one door.  The claim is that everything but noised numbers is the same,
-    which is an epsilon of 0; a difference is looked for again, and its floor is certified at 99 % [CP34].
+    which is an epsilon of 0; a difference is looked for again, and its floor is certified at 99 % [CP34].  ``stage``
+    sets the tables up in an empty folder, in files unless told otherwise.
 
     Assumes: a door asks as its users do.  An attack that a door cannot send (an option it does not have) is not sent.
 
@@ -107,12 +109,12 @@ def attack_service(
     found = []
     for name, opens in doors.items():
         with TemporaryDirectory(prefix="curador-audit-") as folder:
-            stage, by_id = ScenesOnDisk(Path(folder)), dict.fromkeys(sorted({a.id for a in sent}), 0)
-            with opens(stage.folder) as door:
+            scenes, by_id = stage(Path(folder)), dict.fromkeys(sorted({a.id for a in sent}), 0)
+            with opens(scenes.folder) as door:
                 untouched = door.ask(AttackRequest("")).balance
             broken: dict[str, Finding] = {}
             for k, attack in enumerate(sent):
-                result = _attacked(attack, name, opens, stage, untouched)
+                result = _attacked(attack, name, opens, scenes, untouched)
                 by_id[attack.id] += result is not None
                 if result is not None and result.violated:
                     broken.setdefault(attack.id, result)
@@ -134,7 +136,7 @@ def _nothing(id: str, door: str, n: int) -> Finding:
     return Finding(f"{id} {NAMES[id]} · {door}", PureDP(0), 0.0, CONFIDENCE, n, detectable=SEEN)
 
 
-def _attacked(attack: Attack, door: str, opens: Opens, stage: ScenesOnDisk, untouched: str) -> Finding | None:
+def _attacked(attack: Attack, door: str, opens: Opens, stage: Stage, untouched: str) -> Finding | None:
     """What one attack found; None where the door cannot send it."""
     seen = [_asked(attack, victim, opens, stage) for victim in (None, attack.victim)]
     if seen[0].status == UNSENT:
@@ -163,7 +165,7 @@ def _attacked(attack: Attack, door: str, opens: Opens, stage: ScenesOnDisk, unto
     )
 
 
-def _asked(attack: Attack, victim: str | None, opens: Opens, stage: ScenesOnDisk) -> Observation:
+def _asked(attack: Attack, victim: str | None, opens: Opens, stage: Stage) -> Observation:
     stage.place(victim)
     with opens(stage.folder) as door:
         return door.ask(attack.request)

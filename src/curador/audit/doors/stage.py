@@ -6,7 +6,7 @@ from functools import cache
 from pathlib import Path
 from shutil import rmtree
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, Protocol
 
 import tomlkit
 
@@ -21,21 +21,33 @@ BUDGET = {"epsilon": 200_000, "delta": 1e-6}
 """More than any attack asks for: an attack is not to be stopped by another one's cost."""
 
 
-def study_text() -> str:
+class Stage(Protocol):
+    """A folder with the study of the scenes, and a way to put a victim into its tables."""
+
+    folder: Path
+
+    def place(self, victim: str | None) -> None:
+        """Make the tables D (None), or D plus a victim, and the curator a new one: no ledger, no prepared copies."""
+        ...
+
+
+def study_text(source: str = "{}.parquet", **more: Any) -> str:
     """The study file of the scenes: what is public about them, the same for D and D'.
+
+    ``source`` says where a table of a name is kept; ``more`` are further sections.
 
     >>> study_text().startswith("[budget]")
     True
     """
     tables: dict[str, Any] = {}
     for name, scene in SCENES.items():
-        tables[name] = {"source": f"{name}.parquet"}
+        tables[name] = {"source": source.format(name)}
         if scene.public:
             tables[name]["public"] = True
         else:
             tables[name] |= {"unit": {"id": scene.id}, "contribution": {"groups": GROUPS, "rows": ROWS}}
         tables[name]["columns"] = {c: dict(settings) for c, settings in scene.columns.items()}
-    return tomlkit.dumps({"budget": BUDGET, "tables": tables})
+    return tomlkit.dumps({"budget": BUDGET, **more, "tables": tables})
 
 
 class ScenesOnDisk:
@@ -56,10 +68,7 @@ class ScenesOnDisk:
             write_atomically(folder / f"{name}.parquet", _content(name, None))
 
     def place(self, victim: str | None) -> None:
-        """Make the tables D (None), or D plus a victim, and the curator a new one: no ledger, no prepared copies.
-
-        Public tables stay: neighbours share them.
-        """
+        """As a stage does; public tables stay: neighbours share them."""
         own = {"study.toml", *(f"{name}.parquet" for name in SCENES)}
         for left in self.folder.iterdir():
             if left.is_dir():

@@ -1,8 +1,10 @@
-"""How long answers take with a victim and without: measured and shown.  Nothing is promised about times."""
+"""How long answers take with a victim and without: measured and shown.
+
+Nothing is promised about times but by the server: an answer leaves on its clock (docs/audit-demos.md).
+"""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -94,16 +96,15 @@ def time_service(doors: Mapping[str, Opens], turns: int = 40) -> list[TimedPair]
                 taken: tuple[list[float], list[float]] = ([], [])
                 for turn in range(n + 1):
                     for side in (0, 1) if turn % 2 else (1, 0):  # neither is always the first
-                        start = time.perf_counter()
-                        sides[side].ask(AttackRequest(sql))
+                        seen = sides[side].ask(AttackRequest(sql))
                         if turn:  # the first opens files and fills caches
-                            taken[side].append(time.perf_counter() - start)
+                            taken[side].append(seen.seconds)
             found.append(TimedPair(question, door, tuple(taken[0]), tuple(taken[1])))
     return found
 
 
-def times_exhibit(pairs: Sequence[TimedPair]) -> Exhibit:
-    """The times for a page.
+def times_exhibit(pairs: Sequence[TimedPair], tick: float = 0.0) -> Exhibit:
+    """The times for a page; ``tick`` is that of the server, in seconds.
 
     >>> times_exhibit([TimedPair("q", "library", (1.0, 1.0), (2.0, 0.5))]).facts["auc"]
     0.5
@@ -117,7 +118,8 @@ def times_exhibit(pairs: Sequence[TimedPair]) -> Exhibit:
     clearest = max(pairs, key=lambda p: abs(p.share[0] - 0.5))
     share, low, high = clearest.share
     facts = {
-        "kinds": len({p.question for p in pairs}), "n": len(pairs[0].without), "auc": share, "low": low, "high": high,
+        "kinds": len({p.question for p in pairs}), "n": len(pairs[0].without), "tick": tick,
+        "auc": share, "low": low, "high": high,
         "here": 1000 * median(clearest.without), "there": 1000 * median(clearest.within),
     }  # fmt: skip
     axis = Axis("@times-slower", percent=True, ends=(0, 1))

@@ -6,6 +6,7 @@ distance in deviations.  See docs/proofs/audit.md.
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -27,6 +28,7 @@ from curador.accounting.events import (
     Parallel,
     PoissonSampled,
     PureLoss,
+    RandomizedAnswer,
     ZCDPLoss,
 )
 from curador.errors import NotPromised
@@ -35,9 +37,12 @@ from curador.mechanisms.gaussian import Gaussian, IntegerGaussian
 from curador.mechanisms.keys import OptimalKeys, groups_moved
 from curador.mechanisms.laplace import IntegerLaplace, Laplace
 from curador.mechanisms.quantiles import Quantiles
+from curador.mechanisms.response import RandomizedResponse
 from curador.mechanisms.selection import Selection, TopK
+from curador.mechanisms.sparse_vector import AboveThreshold
 from curador.mechanisms.thresholded import ThresholdedGaussian, ThresholdedLaplace
 from curador.mechanisms.tree import ContinualCount
+from curador.numbers import above
 from curador.privacy import Neighbors
 
 
@@ -155,6 +160,32 @@ def _(mechanism: Selection, one: Any, other: Any, pairs: Pairs | None = None) ->
     if mechanism.monotonic and moved and min(moved) < 0 < max(moved):
         far = max(moved) - min(moved)  # not all one way: what the doubled effect of epsilon assumes
     return Movement(far, mechanism.sensitivity, PathLoss(mechanism.epsilon * far / mechanism.sensitivity), "l∞")
+
+
+@movement.register
+def _(mechanism: AboveThreshold, one: Any, other: Any, pairs: Pairs | None = None) -> Movement:
+    # Loss of the whole list at once: answers below the threshold are free [LSL17].
+    if not lengths(one, other):
+        return Movement(shape=True, norm="l∞")
+    moved = differences(one, other)
+    far = max(map(abs, moved), default=Fraction(0))
+    if mechanism.monotonic and moved and min(moved) < 0 < max(moved):
+        far = max(moved) - min(moved)
+    return Movement(far, mechanism.sensitivity, PathLoss(mechanism.epsilon * far / mechanism.sensitivity), "l∞")
+
+
+@movement.register
+def _(mechanism: RandomizedResponse, one: Any, other: Any, pairs: Pairs | None = None) -> Movement:
+    if not lengths(one, other):
+        return Movement(shape=True, norm="answers")
+    far = Fraction(len(differences(one, other)))  # each answer is randomized by itself
+    return Movement(far, Fraction(1), PathLoss(far * answer_loss(mechanism.event)), "answers")
+
+
+def answer_loss(event: RandomizedAnswer) -> Fraction:
+    """The epsilon of one answer, rounded up: the same wherever it is lost or paid for."""
+    other = (1 - event.truth) / (event.categories - 1)
+    return Fraction(above(math.log(max(event.truth / other, other / event.truth))))
 
 
 @movement.register
@@ -280,6 +311,11 @@ def _(event: PoissonSampled) -> PathLoss:
 @allowed.register
 def _(event: LaplaceNoise | DiscreteLaplaceNoise | ExponentialChoice | PureLoss | ApproxLoss) -> PathLoss:
     return PathLoss(Fraction(event.epsilon))
+
+
+@allowed.register
+def _(event: RandomizedAnswer) -> PathLoss:
+    return PathLoss(answer_loss(event))
 
 
 @allowed.register

@@ -29,7 +29,9 @@ from curador.errors import InvalidParameter
 from curador.mechanisms.base import IntegerNoise, RealNoise
 from curador.mechanisms.keys import OptimalKeys
 from curador.mechanisms.quantiles import Quantiles
+from curador.mechanisms.response import RandomizedResponse
 from curador.mechanisms.selection import Selection, TopK
+from curador.mechanisms.sparse_vector import AboveThreshold
 from curador.mechanisms.thresholded import Thresholded
 from curador.mechanisms.tree import ContinualCount, RunningCount
 from curador.noise import entropy as source
@@ -40,6 +42,8 @@ RELEASES: tuple[tuple[type, str], ...] = (
     (Selection, "release"),
     (TopK, "release"),
     (Quantiles, "release"),
+    (AboveThreshold, "release"),
+    (RandomizedResponse, "release"),
     (Thresholded, "noisy"),
     (OptimalKeys, "keep"),
     (ContinualCount, "release"),
@@ -158,6 +162,7 @@ def _recording(watch: WatchedRun, original: Callable[..., Any]) -> Callable[...,
         if not watch.mine:
             return original(self, value, *args, **kwargs)
         mechanism = self._mechanism if isinstance(self, RunningCount) else self
+        value = list(value) if isinstance(mechanism, AboveThreshold) else value  # it may be read only once
         held = watch.next(RELEASE, mechanism)
         watch.inside += 1
         try:
@@ -187,7 +192,8 @@ def _keys(frame: FrameType | None) -> tuple[object, ...] | None:
 def _frozen(held: TraceStep, value: Any, keys: tuple[object, ...] | None, out: Any) -> Any:
     """What was recorded, for the groups that are there now."""
     if not isinstance(held.by, GROUPED):
-        if np.shape(held.out) != np.shape(out):
+        # Sparse vector stops where its noise says: how many answers it gives is one of its outputs.
+        if not isinstance(held.by, AboveThreshold) and np.shape(held.out) != np.shape(out):
             words = f"a release of shape {np.shape(out)} where the recorded one has {np.shape(held.out)}"
             raise Parted(words, lines_here(3), "shape")
         return deepcopy(held.out)

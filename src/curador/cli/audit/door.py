@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import re
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from pathlib import Path
@@ -35,15 +36,17 @@ class CommandLine:
             self._typed("prepare", table, *(f"--group-by={g}" for g in groups))
         paid = [f"--{name}={value}" for name, value in request.budget.items()]
         explained = self._typed("explain", request.sql, *paid)
+        start = time.perf_counter()
         code, out, said = self._typed("ask", request.sql, *paid, "--because=an attack", "--override", "--fresh")
+        seconds = time.perf_counter() - start
         balance = " ".join(text for command in ("budget", "history") for text in self._typed(command)[1:])
         explain = " ".join(explained[1:])
         if code:
-            return Observation(_kind(code, said), out + said, (0, ()), (), balance, explain)
+            return Observation(_kind(code, said), out + said, (0, ()), (), balance, explain, seconds=seconds)
         found: dict[str, Any] = json.loads(out)
         release = Release.from_dict(found)
         rest = {name: value for name, value in found.items() if name not in release.to_dict()}
-        return observed(release, balance, explain, json.dumps(rest) + said)
+        return observed(release, balance, explain, json.dumps(rest) + said, seconds=seconds)
 
     def _typed(self, *arguments: str) -> tuple[int, str, str]:
         """The exit code of a command, and what it printed, without times and seals."""

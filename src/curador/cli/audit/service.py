@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 from typing import Annotated
 
 import typer
@@ -24,6 +25,7 @@ def service(
     ] = None,
     limit: Annotated[int | None, typer.Option(min=1, help="At most so many attacks of each kind.")] = None,
     turns: Annotated[int, typer.Option(min=0, help="How often response times are taken; 0 takes none.")] = 40,
+    tick: Annotated[str, typer.Option(help="The tick of the server while its response times are taken.")] = "250ms",
     html: Html = None,
     language: Language = "en",
     as_json: Json = False,
@@ -39,6 +41,7 @@ def service(
     from curador.audit.doors.times import time_service, times_exhibit
     from curador.cli.audit.door import command_line
     from curador.cli.audit.web_door import web
+    from curador.server.gate.settings import seconds
 
     ways = dict(zip(DOORS, (library, command_line, web), strict=True))
     unknown = [name for name in door or () if name not in ways]
@@ -46,9 +49,11 @@ def service(
         raise InvalidParameter(f"There is no door {unknown[0]!r}.", fix=f"Use {' or '.join(DOORS)}.")
     chosen = {name: opens for name, opens in ways.items() if not door or name in door}
     findings = attack_service(chosen, attack or (), limit=limit, progress=None if as_json else _told)
-    pairs = time_service(chosen, turns) if turns >= 2 else []
+    padded = seconds(tick, "tick")
+    timed = {name: partial(web, tick=padded) if opens is web else opens for name, opens in chosen.items()}
+    pairs = time_service(timed, turns) if turns >= 2 else []
     findings += [pair.finding() for pair in pairs]
-    exhibits = [times_exhibit(pairs)] if pairs else []
+    exhibits = [times_exhibit(pairs, padded)] if pairs else []
     report("service", exhibits=exhibits, findings=findings, html=html, as_json=as_json, language=language)
 
 

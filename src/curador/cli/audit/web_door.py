@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -40,19 +41,22 @@ class Web:
             self._client.post("/v1/prepared", json={"table": table, "group_by": list(groups)})
         explain = _seen(self._client.post("/v1/explain", json=body))
         terms = {"because": "an attack", "override": True, "fresh": True}
+        start = time.perf_counter()
         answer = self._client.post("/v1/ask", json={**body, **terms})
+        seconds = time.perf_counter() - start
         balance = "".join(_seen(self._client.get(path)) for path in ("/v1/budget", "/v1/history"))
         if not answer.is_success:
-            return Observation(str(answer.json().get("title")), _seen(answer), (0, ()), (), balance, explain)
+            title = str(answer.json().get("title"))
+            return Observation(title, _seen(answer), (0, ()), (), balance, explain, seconds=seconds)
         found: dict[str, Any] = answer.json()
         release = Release.from_dict(found)
         beside = {name: value for name, value in found.items() if name not in release.to_dict()}
-        return observed(release, balance, explain, json.dumps(beside) + _headers(answer))
+        return observed(release, balance, explain, json.dumps(beside) + _headers(answer), seconds=seconds)
 
 
 @contextmanager
-def web(folder: Path) -> Iterator[Door]:
-    """HTTP's door to the study in a folder: a server, which is stopped at the end."""
+def web(folder: Path, tick: float = TICK) -> Iterator[Door]:
+    """HTTP's door to the study in a folder, with the ledger that it names: a server, which is stopped at the end."""
     import httpx
 
     from curador.server.access.auth import give
@@ -62,7 +66,7 @@ def web(folder: Path) -> Iterator[Door]:
 
     study = folder / "study.toml"
     many = 10**9
-    app = make_app(lambda: Curator(study, ledger="memory:"), Settings(tick=TICK, per_token=many, per_address=many))
+    app = make_app(lambda: Curator(study), Settings(tick=tick, per_token=many, per_address=many))
     with on_loopback(app) as url:
         token = give(app.state.service.curator.ledger, Access("", "curator"))
         with httpx.Client(base_url=url, headers={"Authorization": f"Bearer {token}"}, timeout=600) as client:

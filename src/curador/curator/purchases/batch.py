@@ -137,6 +137,11 @@ class Batch:
         return None if None in parts else digest({"batch": parts})
 
     @property
+    def asked_code(self) -> str:
+        """A digest of what is asked, by which the same request is known again under its key."""
+        return digest({"batch": [self.plans[name].asked_code for name in self._order]})
+
+    @property
     def measured(self) -> Mapping[str, str]:
         """Digests of the exact numbers it measures, each with a label for people."""
         return {code: label for plan in self.plans.values() for code, label in plan.measured.items()}

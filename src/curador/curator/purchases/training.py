@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from decimal import Decimal
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
 
 from curador.accounting.events import Event
 from curador.curator.purchase import Bought, Purchase, Request
-from curador.curator.purchases.tallied import TableRows
 from curador.engines.engine import Progress, Take
 from curador.engines.pool import EnginePool
 from curador.errors import InvalidParameter
@@ -74,6 +76,7 @@ class TrainingRun:
     records: Records
     learner: Learner
     text: str = field(default="", compare=False)
+    recipe: Mapping[str, object] = field(default_factory=dict, compare=False)  # kept with its charge, to be read again
 
     @property
     def tables(self) -> tuple[str, ...]:
@@ -122,6 +125,11 @@ class TrainingRun:
         """None where it reads a public table of a database, as for questions: nothing tells its content apart."""
         if any(isinstance(self.declared[name].source, EngineTable) for name in self.reads - set(self.tables)):
             return None
+        return self.asked_code
+
+    @property
+    def asked_code(self) -> str:
+        """A digest of what is learned, by which the same request is known again under its key."""
         read = {name: declared(self.declared[name]) for name in sorted(self.reads)}
         return digest({"training": self.learner.code, "records": self.records.code, "tables": read})
 
@@ -135,7 +143,8 @@ class TrainingRun:
 
     @property
     def note(self) -> Mapping[str, object]:
-        return {"training": coded(self.learner.code), "text": self.text}
+        found: dict[str, object] = {"training": coded(self.learner.code), "text": self.text}
+        return {**found, "recipe": dict(self.recipe)} if self.recipe else found
 
     def explain(self, language: str = "en") -> str:
         """What it would do and cost, in words: free, and the same whatever the data is."""
@@ -155,6 +164,8 @@ class TrainingRun:
         lower_records(self.records)
 
     def run(self, engines: EnginePool, progress: Progress | None = None) -> bytes:
+        from curador.curator.purchases.tallied import TableRows  # as above
+
         return self.learner.learn(TableRows(engines.of(self.reads), self.records), progress)
 
 
@@ -359,7 +370,27 @@ class ModelHolder:
         read = records(question, columns, keyed, self.tables)
         shown = ", ".join(name for name in columns if name != label)
         text = f"{type(model).__name__} of {query.table} from {shown}" + (f" to {label}" if label else "")
-        return TrainingRun(read, model.learner(read, label), text)
+        stated = _recipe(model, table, features, label, contribution)
+        return TrainingRun(read, model.learner(read, label), text, stated)
+
+
+def _recipe(
+    model: Model, table: object, features: object, label: str | None, contribution: object
+) -> Mapping[str, object]:
+    """What was asked for in plain values, by which the model is read again; nothing where some of it is not plain."""
+    read = getattr(model, "get_params", None)
+    if read is None or not isinstance(table, str) or not isinstance(contribution, int | None):
+        return {}
+    given = {n: x for n, x in read(deep=False).items() if x is not None and n not in ("curator", "table")}
+    settings = {name: str(x) if isinstance(x, Fraction | Decimal) else x for name, x in given.items()}
+    named = dict(features) if isinstance(features, Mapping) else features
+    stated = {"model": type(model).__name__, "table": table, "features": named, "settings": settings}
+    more = {name: x for name, x in {"label": label, "rows_per_unit": contribution}.items() if x is not None}
+    try:
+        found: dict[str, object] = json.loads(json.dumps({**stated, **more}, allow_nan=False))
+    except (TypeError, ValueError):
+        return {}
+    return found
 
 
 def _columns(query: TableQuery, features: object, label: str | None) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from curador.curator.purchase import Bought, fingerprint
+from curador.curator.purchase import Bought, Purchase, fingerprint
 from curador.curator.purchases.batch import Batch
 from curador.curator.releases.publication import Publication
 from curador.curator.releases.release import Release, bought_remarks, present
@@ -29,16 +29,12 @@ def recall(curator: Curator, charge: str, analyst: str | None = None) -> Release
     Fails: refused (code ``not-recalled``) where the record does not say how it was planned (its options were unusual,
         or the declarations are others now).  Asking the same again is free.
     """
-    found = _charge(curator, charge, analyst)
-    measurement = None if found is None else curator.ledger.answer(charge)
-    if found is None or measurement is None:
+    bought = bought_by(curator, charge, analyst)
+    if bought is None:
         return None
-    own = found.receiver == (None if analyst is None else curator.scopes.named(analyst))
-    because = str(found.note.get("because", "")) if own or analyst is None else ""
-    bought = Bought(measurement, found, True, because)
-    plans = _plans(curator, found.note)
+    plans = _plans(curator, bought.charge.note)
     if plans is None:
-        raise _not_recalled(charge)
+        raise not_recalled(charge)
     if set(plans) == {""}:
         made = present(plans[""], bought, rehearsal=False, language=curator.language)
         return curator.sealed(made)
@@ -51,6 +47,16 @@ def recall(curator: Curator, charge: str, analyst: str | None = None) -> Release
     return curator.sealed(
         Publication(releases, batch.guarantee, batch.tight, charge, remarks, curator.language, batch.words, True)
     )
+
+
+def bought_by(curator: Curator, charge: str, analyst: str | None = None) -> Bought | None:
+    """The measurement that a charge bought; None if there is no such charge, it has no answer, or is another's."""
+    found = _charge(curator, charge, analyst)
+    measurement = None if found is None else curator.ledger.answer(charge)
+    if found is None or measurement is None:
+        return None
+    own = found.receiver == (None if analyst is None else curator.scopes.named(analyst))
+    return Bought(measurement, found, True, str(found.note.get("because", "")) if own or analyst is None else "")
 
 
 def _charge(curator: Curator, charge: str, analyst: str | None) -> Charge | None:
@@ -84,11 +90,16 @@ def _plans(curator: Curator, note: Mapping[str, Any]) -> dict[str, Plan] | None:
         try:
             plans = {name: _plan(curator, asked[name], each[name], noise) for name in asked}
             whole: Plan | Batch = plans[""] if set(plans) == {""} else Batch(plans)
-            if fingerprint(whole, curator.scopes.held(whole.tables)) == note.get("purchase"):
+            if is_what_was_bought(curator, whole, note):
                 return plans
         except CuradorError:  # declared otherwise now, or not with this noise
             continue
     return None
+
+
+def is_what_was_bought(curator: Curator, made: Purchase, note: Mapping[str, Any]) -> bool:
+    """Whether a purchase that was made again is the one of this record."""
+    return fingerprint(made, curator.scopes.held(made.tables)) == (note.get("purchase") or note.get("fresh"))
 
 
 def _plan(curator: Curator, asked: Mapping[str, Any], budget: Mapping[str, Any], noise: str | None) -> Plan:
@@ -97,7 +108,7 @@ def _plan(curator: Curator, asked: Mapping[str, Any], budget: Mapping[str, Any],
     return curator.plan(Question.from_json(asked), **price, noise=noise)  # type: ignore[arg-type]
 
 
-def _not_recalled(charge: str) -> InvalidParameter:
+def not_recalled(charge: str) -> InvalidParameter:
     return InvalidParameter(
         f"Charge {charge} was planned in a way that its record does not tell.",
         fix="Ask the same question again: what was bought is free.",

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from importlib import import_module
+from itertools import chain
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +27,9 @@ from curador.query.plan.plan import Plan
 from curador.show import release as shown
 from curador.show.explain import explain, kept_text
 from curador.show.tables import Cell, csv_text
+
+LARGEST_KEPT = 1 << 16
+"""Bytes of a measurement whose columns are kept."""
 
 if TYPE_CHECKING:
     import pandas
@@ -158,12 +162,21 @@ class Release:
 
     def to_dict(self) -> dict[str, Any]:
         """The release as plain values, which :meth:`from_dict` reads back."""
-        texts = self.notes
+        notes = [{**note, "text": text} for note, text in zip(self.remarks, self.notes, strict=True)]
+        return self._plain() | {"notes": notes, "language": self.language, "seal": self.seal}
+
+    def _plain(self) -> dict[str, Any]:
+        """All but the words and the seal.  A release has many cells, and every one is sealed: so by whole columns."""
+        dates = [
+            name for name, cells in self.columns.items() if any(issubclass(t, date) for t in set(map(type, cells)))
+        ]
         return {
-            "columns": {name: [_out(x) for x in cells] for name, cells in self.columns.items()},
-            "dates": [name for name, cells in self.columns.items() if any(isinstance(x, date) for x in cells)],
+            "columns": {
+                name: [_out(x) for x in cells] if name in dates else list(cells) for name, cells in self.columns.items()
+            },
+            "dates": dates,
             "groups": list(self.groups),
-            "intervals": {name: [_ends_out(ends) for ends in found] for name, found in self.intervals.items()},
+            "intervals": {name: _ends_out(found) for name, found in self.intervals.items()},
             "ranks": dict(self.ranks),
             "confidence": self.confidence,
             "guarantee": self.guarantee.to_json(),
@@ -171,16 +184,14 @@ class Release:
             "unit": self.unit,
             "charge": self.charge,
             "question": dict(self.question),
-            "notes": [{**note, "text": text} for note, text in zip(self.remarks, texts, strict=True)],
+            "notes": self.remarks,
             "rehearsal": self.rehearsal,
-            "language": self.language,
-            "seal": self.seal,
         }
 
     @property
     def content(self) -> str:
         """All that is sealed: everything but the words, which a language and a version may choose."""
-        return sealed_part(self.to_dict())
+        return sealed_part(self._plain())
 
     def to_json(self) -> str:
         """One line of JSON; equal releases make equal text."""
@@ -346,7 +357,7 @@ def present(
 
     Guarantee: post-processing; reads nothing but the measurement and what this request gave [DR14].
     """
-    found = together or answered(plan, from_bytes(bought.measurement, plan))
+    found = together or _answered(plan, bought.measurement)
     return Release(
         found.columns,
         found.groups,
@@ -364,6 +375,16 @@ def present(
         plan.facts,
         bought.repeated,
     )
+
+
+def _answered(plan: Plan, measurement: bytes) -> Answered:
+    """The columns of a measurement; the last small ones of a plan are kept with it, for whoever asks again."""
+    kept: tuple[bytes, Answered] | None = plan.__dict__.get("_answered")
+    if kept is None or kept[0] != measurement:
+        kept = measurement, answered(plan, from_bytes(measurement, plan))
+        if len(measurement) <= LARGEST_KEPT:
+            plan.__dict__["_answered"] = kept
+    return kept[1]
 
 
 def sealed_part(data: Mapping[str, Any]) -> str:
@@ -406,9 +427,12 @@ def _library(name: str) -> Any:
         raise InvalidParameter(f"{name} is not installed.", fix=f"Run: pip install {name}") from None
 
 
-def _ends_out(ends: Interval) -> list[object]:
-    """An interval as JSON holds it: null where it has no end."""
-    return [_out(x) if isinstance(x, date) or math.isfinite(x) else None for x in ends]
+def _ends_out(found: Sequence[Interval]) -> list[list[object]]:
+    """Intervals as JSON holds them: null where one has no end."""
+    finite = math.isfinite
+    if set(map(type, chain.from_iterable(found))) <= {int, float}:
+        return [[low if finite(low) else None, high if finite(high) else None] for low, high in found]
+    return [[_out(x) if isinstance(x, date) or finite(x) else None for x in ends] for ends in found]
 
 
 def _ends_in(low: Any, high: Any, dated: bool) -> Interval:

@@ -31,7 +31,7 @@ from curador.errors import InvalidParameter
 from curador.forks import keep_for_ever, process
 from curador.query.sql_plan.exact import BoundedRows, Exact
 from curador.query.sql_plan.ir import Select
-from curador.query.sql_plan.prepared import Preparation, Prepared
+from curador.query.sql_plan.prepared import PREPARED_MARK, Preparation, Prepared
 from curador.query.tables.csv_format import CsvFormat
 from curador.query.tables.paths import number_of
 from curador.query.tables.sources import Files, Frame, Source
@@ -147,11 +147,20 @@ class DuckDB(SqlEngine):
         self._databases[catalog] = there
         return catalog
 
+    def _forget_removed(self) -> None:
+        """Let go of prepared tables whose files were removed: another copy stands in their place."""
+        for name in [name for name in self._views if PREPARED_MARK in name]:
+            if not all(map(os.path.isfile, self._files[name])):
+                del self._views[name]
+                for path in self._files.pop(name):
+                    self._databases.pop(f"file {path}", None)
+
     def _connect(self, written: str | None = None) -> duckdb.DuckDBPyConnection:
         """An empty database with the files attached; after that nothing else can be opened.
 
         ``written`` is a file to write a prepared table into.
         """
+        self._forget_removed()
         # A folder of its own: two databases would write files of the same names.
         connection = duckdb.connect(":memory:", config={**self._settings, "temp_directory": self._spill.new()})
         try:

@@ -8,6 +8,7 @@ transaction, nothing is prepared on the server, and locks end with the transacti
 from __future__ import annotations
 
 import re
+import select as ready
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
 from typing import Any
@@ -137,7 +138,7 @@ class PostgresStore(SqlStore):
 
     def _connection(self, use: str) -> psycopg.Connection[Any]:
         held = self._connections.get(use)
-        if held is None or held.closed:
+        if held is None or held.closed or _hung_up(held):
             self._connections[use] = held = _connect(self._url)
         return held
 
@@ -151,6 +152,19 @@ class PostgresStore(SqlStore):
     def made_anew(self) -> None:
         super().made_anew()
         self._connections = {}  # psycopg closes none that another process made
+
+
+def _hung_up(connection: psycopg.Connection[Any]) -> bool:
+    """Whether the server ended an idle connection, as when it was restarted: then there is something to read, the end.
+
+    Asking the socket costs a microsecond, and spares the next caller a refusal.
+    """
+    try:
+        while ready.select([connection.fileno()], [], [], 0)[0]:  # a server says why first
+            connection.pgconn.consume_input()
+    except (psycopg.Error, OSError, ValueError):
+        connection.pgconn.finish()
+    return connection.closed
 
 
 def _connect(url: str) -> psycopg.Connection[Any]:

@@ -88,10 +88,10 @@ def presented(plan: Plan, noisy: Fitted) -> Answered:
     ranks |= {name: ranks[column] for name, column in again.items() if column in ranks}
     labels = {g.name: g.expr.labels for g in question.group_by if isinstance(g.expr, ex.Bin)}
     return Answered(
-        {name: tuple(_labelled(columns[name][i], labels.get(name)) for i in places) for name in question.outputs},
+        {name: _labelled([columns[name][i] for i in places], labels.get(name)) for name in question.outputs},
         tuple(groups),
         {
-            name: tuple(ends[i] for i in places)
+            name: tuple([ends[i] for i in places])
             for name in question.outputs
             if (ends := intervals.get(name)) is not None
         },
@@ -149,8 +149,8 @@ def corrected(confidence: float, shown: int, among: int) -> float:
     return level
 
 
-def _labelled(cell: Any, labels: Sequence[str] | None) -> Any:
-    return cell if labels is None or cell is None else labels[cell]
+def _labelled(cells: Cells, labels: Sequence[str] | None) -> tuple[Any, ...]:
+    return tuple(cells if labels is None else [None if cell is None else labels[cell] for cell in cells])
 
 
 def _intervals(estimate: Estimate, places: Sequence[int], kind: Kind | None) -> tuple[Ends, ...] | None:
@@ -160,7 +160,7 @@ def _intervals(estimate: Estimate, places: Sequence[int], kind: Kind | None) -> 
     high: Cells = estimate.upper
     if kind in _DATES:
         low, high = _dated(list(map(math.floor, low)), kind), _dated(list(map(math.ceil, high)), kind)
-    return tuple((low[i], high[i]) for i in places)
+    return tuple([(low[i], high[i]) for i in places])
 
 
 def _dated(numbers: Cells, kind: Kind | None) -> Cells:

@@ -7,6 +7,7 @@ same budget makes an equal plan, whichever door the question came through.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from copy import deepcopy
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
@@ -134,7 +135,12 @@ class Plan:
         None where it reads a public table of a database, whose content nothing tells apart: it is bought each time.
         """
         live = any(isinstance(self.declared[name].source, EngineTable) for name in self.reads - set(self.tables))
-        return None if live else digest(plan_code(self))
+        return None if live else self.asked_code
+
+    @cached_property
+    def asked_code(self) -> str:
+        """A digest of what is asked, by which the same request is known again under its key."""
+        return digest(plan_code(self))
 
     @cached_property
     def expected(self) -> tuple[Expected, ...]:
@@ -167,7 +173,7 @@ class Plan:
         shown = self.question.outputs
         return tuple(sorted((e for e in found if e.output in shown), key=lambda e: shown.index(e.output)))
 
-    @property
+    @cached_property
     def note(self) -> Mapping[str, object]:
         """The record kept with its charge: the question, what it was planned with, and a text of it for people."""
         asked = {"": self.question.to_json()}
@@ -249,8 +255,8 @@ class Plan:
         return facts_of(self)
 
     def to_dict(self) -> dict[str, Any]:
-        """The facts as plain values, for machines."""
-        return dict(self.facts)
+        """The facts as plain values, for machines; a copy, since a plan may be kept for whoever asks next."""
+        return deepcopy(dict(self.facts))
 
     def explain(self, language: str = "en") -> str:
         """The plan in words: cost, split, mechanisms, expected error.  Free, and from public declarations alone."""

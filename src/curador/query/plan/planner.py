@@ -158,7 +158,13 @@ class Planner:
                 )
 
     def plan(self, budget: Guarantee) -> Plan:
-        """The plan that a budget buys."""
+        """The plan that a budget buys; the last one is kept, with what was worked out about it."""
+        kept: Plan | None = self.__dict__.get("_kept")
+        if kept is None or kept.budget != budget:
+            kept = self.__dict__["_kept"] = self._planned(budget)
+        return kept
+
+    def _planned(self, budget: Guarantee) -> Plan:
         require_few_numbers(self.numbers)
         bought = allocate(budget, self._wanted_in(budget))
         free = tuple(Noised(m, m.sensitivity(*self._reach), None, constant=n) for m, n in self._public.items())

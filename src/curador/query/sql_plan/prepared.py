@@ -52,6 +52,10 @@ class Preparation:
         return Prepared(self.table, self.group_by, place, snapshot, self.schema)
 
 
+PREPARED_MARK = "\tprepared "
+"""In the names of prepared tables, and in no declared one."""
+
+
 @dataclass(frozen=True)
 class Prepared:
     """A table that was prepared: for which groups, where the engine keeps it, which snapshot, read by which types.
@@ -70,7 +74,7 @@ class Prepared:
     @property
     def relation(self) -> str:
         """Its name in scans; the tab keeps it apart from every declared table."""
-        return f"{self.table}\tprepared {self.snapshot[:32]}"
+        return f"{self.table}{PREPARED_MARK}{self.snapshot[:32]}"
 
     def covers(self, checked: Checked) -> bool:
         """Whether a question can be answered from it: of this table alone, by the same groups or coarser ones, and

@@ -58,6 +58,11 @@ def new_request_id() -> str:
     return secrets.token_hex(8)
 
 
+def new_name() -> str:
+    """A name of 128 random bits, for a job or a session: nobody finds another's by guessing."""
+    return secrets.token_hex(16)
+
+
 def digest(token: str) -> str:
     """The SHA-256 of a token: all that is kept of it."""
     return hashlib.sha256(token.encode()).hexdigest()

@@ -8,7 +8,7 @@ from typing import Any
 from curador import Access, Curator
 from curador.curator.naming import normal
 from curador.server.access.auth import give
-from curador.server.gate.problems import not_found
+from curador.server.gate.refusals import not_found
 
 
 def issue(

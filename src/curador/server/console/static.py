@@ -9,7 +9,7 @@ from importlib.resources import files
 from fastapi import APIRouter, Response
 
 from curador.server.gate.guard import STATIC
-from curador.server.gate.problems import not_found
+from curador.server.gate.refusals import not_found
 from curador.show.pages.page import tokens_and_charts
 
 router = APIRouter(include_in_schema=False)

@@ -23,7 +23,8 @@ from curador.query.tables.csv_format import DELIMITERS
 from curador.server.console.forms import Filled, filled
 from curador.server.console.genuine import page_router
 from curador.server.console.visit import Visit, Visiting
-from curador.server.gate.problems import refused, status_of
+from curador.server.gate.problems import status_of
+from curador.server.gate.refusals import refused
 from curador.server.service import Holder
 
 router = page_router()

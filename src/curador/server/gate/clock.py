@@ -9,14 +9,20 @@ from __future__ import annotations
 import asyncio
 import math
 import time
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
 class TickClock:
-    """Waits for the next multiple of a tick; a tick of 0 waits for nothing."""
+    """Waits for the next multiple of a tick; a tick of 0 waits for nothing.
+
+    ``now`` and ``pause`` are the machine's own clock, unless a test has another.
+    """
 
     tick: float
+    now: Callable[[], float] = time.time
+    pause: Callable[[float], Awaitable[object]] = asyncio.sleep
 
     def next(self, now: float) -> float:
         """The first multiple that is after a time.
@@ -28,6 +34,6 @@ class TickClock:
 
     async def leave(self) -> None:
         """Return at the next tick."""
-        end = self.next(time.time())
-        while (left := end - time.time()) > 0:  # a timer may fire a little early
-            await asyncio.sleep(left)
+        end = self.next(self.now())
+        while (left := end - self.now()) > 0:  # a timer may fire a little early
+            await self.pause(left)

@@ -12,9 +12,6 @@ from collections.abc import Awaitable, Callable, Iterator, MutableMapping
 from contextlib import contextmanager
 from typing import Any
 
-from limits import RateLimitItemPerMinute
-from limits.storage import MemoryStorage
-from limits.strategies import MovingWindowRateLimiter
 from starlette.concurrency import run_in_threadpool
 
 from curador import Ledger
@@ -23,7 +20,9 @@ from curador.server.access.auth import Caller, caller, new_request_id
 from curador.server.access.sessions import session
 from curador.server.gate.cookies import session_cookie
 from curador.server.gate.metrics import LOG, Metrics
-from curador.server.gate.problems import Refusal, refused
+from curador.server.gate.problems import Refusal
+from curador.server.gate.rates import Rates
+from curador.server.gate.refusals import refused, unforeseen
 from curador.server.gate.settings import Settings
 
 Message = MutableMapping[str, Any]
@@ -61,10 +60,8 @@ class Guard:
     ) -> None:
         self._app, self._ledger, self._settings, self._metrics = app, ledger, settings, metrics
         self._refusal = refusal
-        self._rates = MovingWindowRateLimiter(MemoryStorage())
-        self._per_token = RateLimitItemPerMinute(settings.per_token)
-        self._per_address = RateLimitItemPerMinute(settings.per_address)
-        self._sign_ins = RateLimitItemPerMinute(settings.sign_ins)
+        self._of_token, self._of_address = Rates(settings.per_token), Rates(settings.per_address)
+        self._of_sign_in = Rates(settings.sign_ins)
         self._running: Counter[str] = Counter()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -89,7 +86,7 @@ class Guard:
             await self._refusal(scope, error, {"Retry-After": "1"})(scope, receive, headed)
         except Exception as error:  # noqa: BLE001  its text and its frames may quote rows: only its kind is logged
             LOG.error(json.dumps({"request": name, "failed": type(error).__name__}))
-            await self._refusal(scope, _failed(), {})(scope, receive, headed)
+            await self._refusal(scope, unforeseen(), {})(scope, receive, headed)
 
     async def _admitted(self, scope: Scope) -> Caller | None:
         """The caller; None without a token, and refused with one that opens nothing.
@@ -97,13 +94,13 @@ class Guard:
         A page's visitor whose session has ended is a stranger, who is shown where to sign in.
         """
         address = (scope.get("client") or ("", 0))[0]
-        if not self._rates.hit(self._per_address, "address", address):
+        if not self._of_address.hit(address):
             raise _too_many()
         tried = scope["method"] == "POST" and scope["path"] in SIGN_IN
-        if tried and not self._rates.hit(self._sign_ins, "sign-in", address):
+        if tried and not self._of_sign_in.hit(address):
             raise _too_many()
         found = await (self._visitor(scope) if on_console(scope) else self._bearer(scope))
-        if found is not None and not self._rates.hit(self._per_token, "token", found.id):
+        if found is not None and not self._of_token.hit(found.id):
             raise _too_many()
         return found
 
@@ -193,16 +190,6 @@ def _given(body: bytes, receive: Receive) -> Receive:
         return messages.pop() if messages else await receive()
 
     return next_message
-
-
-def _failed() -> CuradorError:
-    """One constant error for whatever nobody foresaw."""
-    return CuradorError(
-        "The server could not do this.",
-        fix="Try again later; look at your history before you pay again.",
-        cost="what was charged stays charged",
-        code="server-failed",
-    )
 
 
 def _too_many() -> CuradorError:

@@ -12,25 +12,27 @@ from curador.errors import (
     CollectorFailed,
     CuradorError,
     EngineFailed,
-    InvalidParameter,
     LedgerBroken,
     LedgerFailed,
     MessageRefused,
     NotAllowed,
 )
+from curador.server.gate.refusals import code_of, plain
 
 Refusal = Callable[[MutableMapping[str, Any], CuradorError, Mapping[str, str]], Response]
 """What makes a refusal the response to a request, with more headers: a document for programs, a page for people."""
 
 MEDIA = "application/problem+json"
 
+UNAVAILABLE = 503
+
 _STATUS: tuple[tuple[type[CuradorError], int], ...] = (
     (NotAllowed, 403),
     (BudgetExceeded, 402),
     (EngineFailed, 500),
-    (LedgerFailed, 503),
-    (LedgerBroken, 503),
-    (CollectorFailed, 503),
+    (LedgerFailed, UNAVAILABLE),
+    (LedgerBroken, UNAVAILABLE),
+    (CollectorFailed, UNAVAILABLE),
     (MessageRefused, 422),
     (CuradorError, 422),
 )
@@ -48,50 +50,42 @@ _BY_CODE = {
     "server-failed": 500,
 }
 
-PLAIN = (str, int, float, bool, type(None))
-
 
 def status_of(error: CuradorError) -> int:
     """The status of a refusal: by its code where that says more than its class."""
     return _BY_CODE.get(error.code) or next(status for kind, status in _STATUS if isinstance(error, kind))
 
 
-def problem(error: CuradorError, request_id: str, headers: Mapping[str, str] | None = None) -> JSONResponse:
-    """A refusal as a response."""
-    status = status_of(error)
-    code = error.code or _named(type(error))
-    body = {
+def public(error: CuradorError) -> CuradorError:
+    """A refusal as a caller hears it: of a store that fails, constant words: where it is and why is its holder's."""
+    if status_of(error) != UNAVAILABLE:
+        return error
+    return CuradorError(
+        "What keeps the charges or the reports is not available now.",
+        fix="Try again later; if it stays so, tell the curator.",
+        cost=error.cost,
+        code=code_of(error),
+    )
+
+
+def document(error: CuradorError, request_id: str) -> dict[str, Any]:
+    """A refusal as plain values."""
+    code, status, kind = code_of(error), status_of(error), type(error).__name__
+    error = public(error)
+    return {
         "type": f"urn:curador:{code}",
-        "title": type(error).__name__,
+        "title": kind,
         "status": status,
         "detail": error.what,
         "code": code,
         "fix": error.fix,
         "cost": error.cost,
-        "facts": {name: _plain(value) for name, value in error.facts.items()},
+        "facts": {name: plain(value) for name, value in error.facts.items()},
         "request": request_id,
     }
-    return JSONResponse(body, status_code=status, headers=dict(headers or {}), media_type=MEDIA)
 
 
-def refused(what: str, fix: str, code: str) -> CuradorError:
-    """A refusal by the server itself; it never costs anything."""
-    return InvalidParameter(what, fix=fix, code=code)
-
-
-def not_found() -> CuradorError:
-    """The same for what is not there and for what is not yours."""
-    return refused("There is nothing here that you may see.", "Check the address.", "not-found")
-
-
-def _named(kind: type[CuradorError]) -> str:
-    """``QuestionRefused`` is question-refused."""
-    return "".join(f"-{c.lower()}" if c.isupper() else c for c in kind.__name__).lstrip("-")
-
-
-def _plain(value: object) -> Any:
-    if isinstance(value, PLAIN):
-        return value
-    if isinstance(value, Mapping):
-        return {str(name): _plain(x) for name, x in value.items()}
-    return [_plain(x) for x in value] if isinstance(value, list | tuple) else str(value)
+def problem(error: CuradorError, request_id: str, headers: Mapping[str, str] | None = None) -> JSONResponse:
+    """A refusal as a response."""
+    body = document(error, request_id)
+    return JSONResponse(body, status_code=body["status"], headers=dict(headers or {}), media_type=MEDIA)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -31,10 +31,12 @@ class Settings:
 
     * ``tick``: an analyst's answer or failure leaves at the next multiple of it; 0 turns the clock off;
     * ``body``: bytes of a request; ``reading``: seconds in which it must have come;
-    * ``per_token`` and ``per_address``: requests a minute; ``at_once``: requests of one token that run at a time;
+    * ``per_token`` and ``per_address``: requests a minute, on one machine; ``at_once``: requests of one token that run
+      at a time in a process;
     * ``sign_ins``: passwords and codes that may be tried from one address in a minute;
     * ``threads``: questions that run at a time in a process, and as many other requests beside them;
     * ``groups``: groups of one answer at most;
+    * ``jobs``: jobs that are not done yet, of all callers together; one caller has at most ``at_once`` of them;
     * ``collect``: the folders of collectors by the name under which devices send to them;
     * ``origins``: web pages that may send local reports;
     * ``statistics``: whether counts of requests can be read by curators and auditors.
@@ -49,9 +51,19 @@ class Settings:
     sign_ins: int = 20
     threads: int = 8
     groups: int = 100_000
+    jobs: int = 20
     collect: Mapping[str, Path] = field(default_factory=dict)
     origins: tuple[str, ...] = ()
     statistics: bool = True
+
+    def divided(self, workers: int) -> Settings:
+        """For one of several processes on a machine: each counts its own part of the rates, rounded down.
+
+        >>> Settings(per_token=600).divided(4).per_token
+        150
+        """
+        token, address = max(1, self.per_token // workers), max(1, self.per_address // workers)
+        return replace(self, per_token=token, per_address=address)
 
     @classmethod
     def read(cls, section: Mapping[str, Any], folder: Path | None = None) -> Settings:

@@ -6,7 +6,10 @@ Reading order:
 * tables — the declarations: public, and free
 * asking — explain, ask, how many, batches
 * releases — what was bought, shown again; what is public
+* models — learned, read again, scored
 * people — tokens, grants, revocations, budgets
 * ledgers — history, decisions, verification, prepared copies
+* audits — tests of mechanisms
+* jobs — long work, how far it is and how it ended
 * collect — local reports from devices
 """

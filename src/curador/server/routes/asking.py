@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Response
 
-from curador import Plan, Publication, Release, within
+from curador import Explanation, Plan, Publication, Release
+from curador.curator.purchase import Request
+from curador.curator.purchases.batch import Batch, stated
 from curador.curator.table import Asked, question_from
-from curador.errors import NotPromised, QuestionRefused
+from curador.errors import NotPromised
 from curador.server.access.auth import Caller
-from curador.server.bodies import Amount, AskBody, BatchBody, PublishBody, QuestionBody, TermsBody, WantedBody, asked
+from curador.server.bodies import Amount, AskBody, BatchBody, PublishBody, QuestionBody, TermsBody, asked, wanted
+from curador.server.gate.refusals import refuse_many_groups
 from curador.server.service import Buyer, Service, Serving
 
 router = APIRouter(prefix="/v1", tags=["asking"])
@@ -21,41 +25,9 @@ def _question(given: str | Mapping[str, Any]) -> Asked:
     return given if isinstance(given, str) else question_from(given)
 
 
-def _within(wanted: WantedBody | None) -> Any:
-    if wanted is None:
-        return None
-    return within(wanted.error, wanted.confidence, wanted.output, unit=wanted.unit)
-
-
-def _price(body: QuestionBody) -> dict[str, Any]:
-    limit = body.contribution
-    kept: Any = None if limit is None else limit.rows if limit.groups is None else (limit.groups, limit.rows)
-    return {
-        "epsilon": body.epsilon,
-        "delta": body.delta,
-        "rho": body.rho,
-        "accuracy": _within(body.accuracy),
-        "noise": body.noise,
-        "weights": body.weights,
-        "confidence": body.confidence,
-        "rows": body.rows,
-        "contribution": kept,
-    }
-
-
 def _terms(body: TermsBody, caller: Caller) -> dict[str, Any]:
     buyer = {"because": body.because, "override": body.override, "analyst": caller.who}
     return {**buyer, "key": body.key, "fresh": body.fresh}
-
-
-def _few_groups(serving: Service, plan: Plan) -> None:
-    keys = plan.checked.keys
-    if keys is not None and len(keys) > serving.settings.groups:
-        raise QuestionRefused(
-            f"The answer has {len(keys):,} groups; the most here is {serving.settings.groups:,}.",
-            fix="Group by less.",
-            code="too-many-groups",
-        )
 
 
 def remaining(serving: Service, caller: Caller) -> dict[str, Any]:
@@ -65,16 +37,39 @@ def remaining(serving: Service, caller: Caller) -> dict[str, Any]:
     return {b.scope: b.remaining.to_json() for b in found}
 
 
+class Written:
+    """Explanations as JSON, kept while their plan is: what they say follows from it, and from no data."""
+
+    def __init__(self) -> None:
+        self._kept: dict[tuple[int, str, str], tuple[Plan, str]] = {}
+
+    def of(self, found: Explanation) -> str:
+        key = id(found.plan), found.language, repr(found.shared)
+        kept = self._kept.pop(key, None)
+        if kept is None or kept[0] is not found.plan:
+            kept = found.plan, json.dumps({**found.to_dict(), "text": str(found)}, allow_nan=False)
+        if len(kept[1]) <= LONGEST_KEPT:
+            self._kept[key] = kept  # the newest last
+        while len(self._kept) > MOST_KEPT:
+            self._kept.pop(next(iter(self._kept)), None)
+        return kept[1]
+
+
+WRITTEN = Written()
+MOST_KEPT, LONGEST_KEPT = 64, 100_000
+
+
 @router.post("/explain")
 async def explain(body: QuestionBody, serving: Serving, caller: Buyer) -> dict[str, Any]:
     """What an answer would cost and how wrong it would be: free, and the same whatever the data is."""
 
-    def made() -> dict[str, Any]:
+    def made() -> Any:
         found = serving.curator.explain(
-            _question(asked(body)), **_price(body), analyst=caller.who, language=body.language
+            _question(asked(body)), **body.price(), analyst=caller.who, language=body.language
         )
-        _few_groups(serving, found.plan)
-        return {**found.to_dict(), "text": str(found), "remaining": remaining(serving, caller)}
+        refuse_many_groups(found.plan, serving.settings.groups)
+        left = json.dumps(remaining(serving, caller))
+        return Response(f'{WRITTEN.of(found)[:-1]}, "remaining": {left}}}', media_type="application/json")
 
     return await serving.work(made)
 
@@ -84,7 +79,7 @@ async def how_many(body: QuestionBody, serving: Serving, caller: Buyer) -> dict[
     """How many such answers still fit into the caller's budget; null where they cost nothing."""
 
     def made() -> int | None:
-        price = {name: x for name, x in _price(body).items() if name not in ("noise", "weights", "confidence")}
+        price = {name: x for name, x in body.price().items() if name not in ("noise", "weights", "confidence")}
         try:
             return serving.curator.how_many(_question(asked(body)), **price, analyst=caller.who)
         except NotPromised:
@@ -101,9 +96,9 @@ async def ask(body: AskBody, serving: Serving, caller: Buyer) -> dict[str, Any]:
     """
 
     def made() -> dict[str, Any]:
-        question, price = _question(asked(body)), _price(body)
-        _few_groups(serving, serving.curator.plan(question, **price))
-        found = serving.curator.ask(question, **price, **_terms(body, caller), language=body.language)
+        plan = serving.curator.plan(_question(asked(body)), **body.price())
+        refuse_many_groups(plan, serving.settings.groups)
+        found = serving.curator.release(plan, Request(**_terms(body, caller)), language=body.language)
         return shown(found, serving, caller)
 
     return await serving.paid(made)
@@ -114,8 +109,18 @@ def shown(found: Release | Publication, serving: Service, caller: Caller) -> dic
     return {**found.to_dict(), "repeated": found.repeated, "remaining": remaining(serving, caller)}
 
 
-def _batch(serving: Service, body: BatchBody, words: Mapping[str, Any] | None = None) -> Any:
-    accuracies = {name: _within(wanted) for name, wanted in (body.accuracies or {}).items()}
+def _words(body: BatchBody, because: str) -> dict[str, Any] | None:
+    """What a dashboard tells its readers; None where nothing was written for them."""
+    if not body.title and not body.entries:
+        return None
+    said = {name: one.model_dump() for name, one in (body.entries or {}).items() if name in body.questions}
+    asked = stated(body.questions)["questions"]
+    each = {name: {**said.get(name, {}), **asked.get(name, {})} for name in body.questions}
+    return {"title": body.title, "because": because, "questions": each}
+
+
+def _batch(serving: Service, body: BatchBody, because: str = "") -> Batch:
+    accuracies = {name: wanted(one) for name, one in (body.accuracies or {}).items()}
     weights: Mapping[str, Amount] | None = body.weights
     return serving.curator.batch(
         {name: _question(given) for name, given in body.questions.items()},
@@ -127,7 +132,7 @@ def _batch(serving: Service, body: BatchBody, words: Mapping[str, Any] | None = 
         confidence=body.confidence,
         rows=body.rows,
         tight=body.tight,
-        words=words,
+        words=_words(body, because),
         adjust=body.adjust,
     )
 
@@ -138,7 +143,12 @@ async def explain_batch(body: BatchBody, serving: Serving, caller: Buyer) -> dic
 
     def made() -> dict[str, Any]:
         batch = _batch(serving, body)
-        return {**batch.to_dict(), "text": batch.explain(), "remaining": remaining(serving, caller)}
+        try:
+            fits = serving.curator.how_many(batch, analyst=caller.who)
+        except NotPromised:
+            fits = None
+        told = {**batch.to_dict(), "text": batch.explain(), "fits": fits}
+        return {**told, "remaining": remaining(serving, caller)}
 
     return await serving.work(made)
 
@@ -148,9 +158,9 @@ async def publish(body: PublishBody, serving: Serving, caller: Buyer) -> dict[st
     """Pay for several questions with one charge: all are answered or none."""
 
     def made() -> dict[str, Any]:
-        batch = _batch(serving, body)
+        batch = _batch(serving, body, body.because)
         for plan in batch.plans.values():
-            _few_groups(serving, plan)
+            refuse_many_groups(plan, serving.settings.groups)
         found = serving.curator.publish(batch, **_terms(body, caller), language=body.language)
         return shown(found, serving, caller)
 

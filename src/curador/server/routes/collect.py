@@ -17,7 +17,7 @@ from fastapi import APIRouter, Path, Request, Response
 
 from curador.errors import InvalidParameter
 from curador.local.collect.collector import Collector
-from curador.server.gate.problems import not_found, refused
+from curador.server.gate.refusals import not_found, refused
 from curador.server.service import Service, Serving
 
 router = APIRouter(prefix="/v1/collect", tags=["collect"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fastapi import APIRouter, Response
 
-from curador.server.gate.problems import not_found
+from curador.server.gate.refusals import not_found
 from curador.server.service import Overseer, Serving
 
 router = APIRouter(tags=["health"])

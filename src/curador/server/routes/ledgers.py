@@ -6,27 +6,13 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
 
-from curador import Charge
+from curador.curator.prepared import prepare_stored
 from curador.server.bodies import PrepareBody
+from curador.server.jobs.runner import Told
 from curador.server.service import Holder, Member, Overseer, Serving
+from curador.server.shown import charge
 
 router = APIRouter(prefix="/v1", tags=["ledger"])
-
-
-def charge(found: Charge) -> dict[str, Any]:
-    """A charge as plain values."""
-    return {
-        "id": found.id,
-        "at": found.at,
-        "scopes": list(found.scopes),
-        "receiver": found.receiver,
-        "guarantee": None if found.guarantee is None else found.guarantee.to_json(),
-        "event": found.event.to_json(),
-        "asked": found.asked,
-        "because": found.note.get("because", ""),
-        "settled": found.settled,
-        "repeated": found.repeated,
-    }
 
 
 @router.get("/history")
@@ -36,7 +22,7 @@ async def history(
     last: Annotated[int, Query(ge=1, le=1000)] = 100,
 ) -> dict[str, Any]:
     """The newest charges, oldest first; an analyst's own."""
-    found = await serving.work(lambda: serving.curator.history(caller.who, last=last))
+    found = await serving.settled(caller, lambda: serving.curator.history(caller.who, last=last))
     return {"charges": [charge(one) for one in found]}
 
 
@@ -47,14 +33,31 @@ async def decisions(serving: Serving, caller: Overseer) -> dict[str, Any]:
     return {"decisions": [one.to_json() for one in found]}
 
 
-@router.post("/ledger/verify")
+@router.post("/ledger/verify", status_code=202)
 async def verify(serving: Serving, caller: Overseer) -> dict[str, Any]:
-    """Read the whole ledger again; refused if anything is not as it was written."""
-    return {"entries": await serving.work(lambda: serving.curator.ledger.verify())}
+    """Read the whole ledger again, as a job; its error says if anything is not as it was written."""
+
+    def check(tell: Told) -> dict[str, Any]:
+        return {"entries": serving.curator.ledger.verify()}
+
+    def taken() -> dict[str, Any]:
+        return serving.jobs.one(caller, serving.jobs.take(caller, "verify", {}, check).id)
+
+    return await serving.work(taken)
 
 
-@router.post("/prepared", status_code=201)
+@router.post("/prepared", status_code=202)
 async def prepare(body: PrepareBody, serving: Serving, caller: Holder) -> dict[str, Any]:
-    """Make a copy of a table that answers questions about some groups faster."""
-    await serving.work(lambda: serving.curator.prepare(body.table, body.group_by))
-    return {"table": body.table, "group_by": body.group_by}
+    """Make a copy of a table that answers questions about some groups faster, as a job."""
+
+    def copy(tell: Told) -> dict[str, Any]:
+        if serving.curator.copies is None:
+            serving.curator.prepare(body.table, body.group_by)
+        else:
+            prepare_stored(serving.curator, body.table, body.group_by)
+        return {"table": body.table, "group_by": body.group_by}
+
+    def taken() -> dict[str, Any]:
+        return serving.jobs.one(caller, serving.jobs.take(caller, "prepare", body.model_dump(), copy).id)
+
+    return await serving.work(taken)

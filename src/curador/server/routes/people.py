@@ -13,7 +13,8 @@ from curador.errors import InvalidParameter
 from curador.server.access.auth import exchange
 from curador.server.access.people import end, issue, plain
 from curador.server.bodies import EndBody, ExchangeBody, GrantBody, RevokeBody, TokenBody
-from curador.server.service import Holder, Member, Overseer, Serving
+from curador.server.service import Anyone, Holder, Member, Overseer, Serving
+from curador.server.shown import balance
 
 router = APIRouter(prefix="/v1", tags=["people"])
 
@@ -31,18 +32,10 @@ def end_of(text: str | None) -> datetime | None:
         raise InvalidParameter("This is not a date.", fix="Write expires as 2026-12-31.", code="not-a-date") from None
 
 
-def balance(found: Balance) -> dict[str, Any]:
-    """A balance as plain values."""
-    return {
-        "scope": found.scope,
-        "budget": found.budget.to_json(),
-        "spent": found.spent.to_json(),
-        "remaining": found.remaining.to_json(),
-        "neighbors": found.neighbors.value,
-        "closed": found.closed,
-        "expires": None if found.expires is None else found.expires.isoformat(),
-        "text": str(found),
-    }
+@router.get("/me")
+async def me(caller: Anyone) -> dict[str, Any]:
+    """Whose token this is: its role, its analyst, and the first digits of its hash."""
+    return {"role": caller.role, "analyst": caller.who, "token": caller.id}
 
 
 @router.get("/budget")

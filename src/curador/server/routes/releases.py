@@ -10,9 +10,9 @@ from curador import Access, Curator, Publication, Release
 from curador.curator.releases.recall import recall
 from curador.server.access.auth import digest, give
 from curador.server.bodies import Body
-from curador.server.gate.problems import not_found
-from curador.server.routes.ledgers import charge
+from curador.server.gate.refusals import not_found
 from curador.server.service import Anyone, Holder, Member, Serving
+from curador.server.shown import charge
 
 router = APIRouter(prefix="/v1", tags=["releases"])
 
@@ -28,7 +28,7 @@ class LinkBody(Body):
 @router.get("/releases")
 async def releases(serving: Serving, caller: Member) -> dict[str, Any]:
     """The newest purchases that have an answer; an analyst's own."""
-    found = await serving.work(lambda: serving.curator.history(caller.who, last=200))
+    found = await serving.settled(caller, lambda: serving.curator.history(caller.who, last=200))
     return {"releases": [charge(one) for one in found if one.settled]}
 
 
@@ -41,7 +41,7 @@ async def release(id: Id, serving: Serving, caller: Anyone) -> dict[str, Any]:
             raise not_found()
         return _recalled(serving.curator, id, caller.who).to_dict()
 
-    return await serving.work(made)
+    return await serving.settled(caller, made)
 
 
 @router.post("/releases/{id}/link", status_code=201)

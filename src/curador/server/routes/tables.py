@@ -7,7 +7,7 @@ from typing import Any
 from fastapi import APIRouter
 
 from curador.curator.study.tables import settings_of
-from curador.server.gate.problems import not_found
+from curador.server.gate.refusals import not_found
 from curador.server.service import Member, Serving
 
 router = APIRouter(prefix="/v1/tables", tags=["tables"])

@@ -348,7 +348,7 @@ TEXTS = {
     "audit-service-title": "Attacks on a live curator",
     "audit-service-lead": "Every attack is sent to two curators whose tables differ in one person. All that comes back is compared: status, words, shape, order, balance, plan. Only noised numbers may differ.",
     "times-title": "Response times",
-    "times-how": "{kinds} questions were sent {n} times to each curator through each door, by turns. Times are not padded and nothing is promised about them; they are measured, not judged.",
+    "times-how": "{kinds} questions were sent {n} times to each curator through each door, by turns. Times are measured, not judged. Over HTTP an answer leaves at the next multiple of a tick ({tick:g} s here), so that its time tells in which tick the work ended; elsewhere times are not padded, and nothing is promised about them.",
     "times-found": "The clearest difference: in {auc:.1%} of pairs the one with the victim took longer (99 %: {low:.1%} to {high:.1%}; 50% is no difference), medians {here:.1f} and {there:.1f} ms.",
     "times-chart": "How often the curator with the victim was the slower one, of all pairs, with 99 % intervals.",
     "times-slower": "share of pairs",

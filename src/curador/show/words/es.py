@@ -349,7 +349,7 @@ TEXTS = {
     "audit-service-title": "Ataques a un curador en marcha",
     "audit-service-lead": "Cada ataque se envía a dos curadores cuyas tablas difieren en una persona. Se compara todo lo que vuelve: estado, palabras, forma, orden, saldo, plan. Solo pueden diferir los números con ruido.",
     "times-title": "Tiempos de respuesta",
-    "times-how": "Se enviaron {kinds} preguntas {n} veces a cada curador por cada puerta, por turnos. Los tiempos no se igualan y no se promete nada sobre ellos; se miden, no se juzgan.",
+    "times-how": "Se enviaron {kinds} preguntas {n} veces a cada curador por cada puerta, por turnos. Los tiempos se miden, no se juzgan. Por HTTP una respuesta sale en el siguiente múltiplo de un tic ({tick:g} s aquí), de modo que su tiempo dice en qué tic acabó el trabajo; en lo demás no se igualan, y no se promete nada sobre ellos.",
     "times-found": "La diferencia más clara: en el {auc:.1%} de los pares tardó más el que tiene a la víctima (99 %: {low:.1%} a {high:.1%}; 50% es ninguna diferencia), medianas {here:.1f} y {there:.1f} ms.",
     "times-chart": "Cuántas veces fue más lento el curador con la víctima, de todos los pares, con intervalos del 99 %.",
     "times-slower": "parte de los pares",

@@ -20,6 +20,7 @@ MATRIX: dict[tuple[str, str], tuple[set[str | None], dict[str, Any] | None]] = {
     ("GET", "/console/ledger"): ({"curator", "auditor"}, None),
     ("GET", "/console/ledger/export"): ({"curator", "auditor"}, None),
     ("GET", "/console/ledger/{id}"): ({"curator", "auditor"}, None),
+    ("GET", "/console/ledger/verified/{job}"): ({"curator", "auditor"}, None),
     ("POST", "/console/ledger/verify"): ({"curator", "auditor"}, {}),
 }
 

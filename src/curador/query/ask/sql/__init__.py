@@ -2,6 +2,7 @@
 
 Reading order:
 
+* parser — the parser that questions are read with
 * text — the parsed text, and refusals that point into it
 * functions — functions of numbers and dates
 * text_functions — functions of texts

@@ -13,12 +13,11 @@ from itertools import pairwise
 from typing import NoReturn
 
 from sqlglot import exp
-from sqlglot.dialects.dialect import Dialect
 from sqlglot.errors import ParseError, SqlglotError
-from sqlglot.parsers.duckdb import DuckDBParser
 from sqlglot.tokenizer_core import Token, TokenType
 
 from curador.errors import QuestionRefused
+from curador.query.ask.sql.parser.dialect import QuestionDialect
 from curador.query.language.expressions import DEEPEST
 from curador.query.tables.names import LONGEST_NAME
 
@@ -82,7 +81,7 @@ def _tokens(text: str) -> list[Token]:
         raise QuestionRefused(f"A question is a text of at most {LONGEST_SQL} characters.", fix="Ask for less at once.")
     try:
         text.encode()
-        tokens = Dialect.get_or_raise("duckdb").tokenize(text)
+        tokens = QuestionDialect().tokenize(text)
     except (SqlglotError, UnicodeEncodeError):
         raise QuestionRefused("The text has an open quote or comment, or half a character.", fix="Close it.") from None
     depth = 0
@@ -123,21 +122,8 @@ _OPENING = (TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE)
 _CLOSING = (TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE)
 
 
-class _BoundedParser(DuckDBParser):
-    """The parser, which gives up after a number of steps.  Those that it makes for parts of a text share the number."""
-
-    def _advance(self, times: int = 1) -> None:
-        self.dialect.settings["steps"] -= 1
-        if self.dialect.settings["steps"] < 0:
-            raise QuestionRefused("The text takes too long to read as SQL.", fix="Simplify the question.")
-        super()._advance(times)
-
-
 def _parsed(text: str, tokens: list[Token], into: type[exp.Expr] | None) -> exp.Expr:
-    dialect = Dialect.get_or_raise("duckdb")
-    dialect.settings["steps"] = STEPS_PER_TOKEN * len(tokens) + FEWEST_STEPS
-    dialect.parser_class = _BoundedParser  # type: ignore[assignment]  # of this one alone: also parts are read by it
-    parser = dialect.parser()
+    parser = QuestionDialect(steps=STEPS_PER_TOKEN * len(tokens) + FEWEST_STEPS).parser()
     try:
         found = parser.parse(tokens, text) if into is None else parser.parse_into(into, tokens, text)
     except ParseError as error:

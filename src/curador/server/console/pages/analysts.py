@@ -28,7 +28,8 @@ from curador.server.console.genuine import page_router
 from curador.server.console.pages.overview import share
 from curador.server.console.sign import START
 from curador.server.console.visit import Visit, Visiting
-from curador.server.gate.problems import not_found, refused, status_of
+from curador.server.gate.problems import status_of
+from curador.server.gate.refusals import not_found, refused
 from curador.server.routes import people
 from curador.server.service import Holder, Overseer
 from curador.show.pages.gauge import gauge

@@ -23,7 +23,8 @@ from curador.numbers import positive
 from curador.server.console.forms import Filled, filled
 from curador.server.console.genuine import page_router
 from curador.server.console.visit import HEADERS, Visit, Visiting
-from curador.server.gate.problems import not_found, refused, status_of
+from curador.server.gate.problems import status_of
+from curador.server.gate.refusals import not_found, refused
 from curador.server.routes.collect import CollectedTask, taken_by
 from curador.server.service import Holder, Overseer
 from curador.show.pages.bars import Bar

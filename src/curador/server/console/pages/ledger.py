@@ -21,9 +21,11 @@ from curador.server.console.genuine import page_router
 from curador.server.console.navigation import routers
 from curador.server.console.pages.analysts import names
 from curador.server.console.visit import HEADERS, Visit, Visiting
-from curador.server.gate.problems import not_found, status_of
-from curador.server.routes import ledgers
+from curador.server.gate.problems import status_of
+from curador.server.gate.refusals import not_found
+from curador.server.routes import jobs, ledgers
 from curador.server.service import Overseer
+from curador.server.shown import charge as plain
 from curador.show.tables import csv_text
 
 router = page_router()
@@ -140,7 +142,7 @@ async def ledger(
     return await visit.serving.work(lambda: _listed(visit, wanted, before))
 
 
-def _listed(visit: Visit, wanted: Wanted, before: str, verified: Mapping[str, Any] | None = None) -> Response:
+def _listed(visit: Visit, wanted: Wanted, before: str, found_job: Mapping[str, Any] | None = None) -> Response:
     curator = visit.serving.curator
     form, found, status, more = Filled(wanted.__dict__), list[Charge](), 200, ""
     try:
@@ -166,18 +168,33 @@ def _listed(visit: Visit, wanted: Wanted, before: str, verified: Mapping[str, An
         people=names(curator),
         pairs=[(name, name) for name, table in curator.tables.items() if not table.public],
         decisions=list(reversed(curator.decisions()))[:SHOWN],
-        verified=verified,
+        verified=found_job,
+        failure=_failure(found_job),
     )
 
 
 @router.post("/ledger/verify", response_class=Response)
 async def verify(visit: Visiting, caller: Overseer) -> Response:
-    """Read the whole ledger again."""
-    try:
-        found: dict[str, Any] = await ledgers.verify(visit.serving, caller)
-    except CuradorError as error:
-        found = {"error": error}
+    """Let the whole ledger be read again, as a job."""
+    job = (await ledgers.verify(visit.serving, caller))["job"]
+    return visit.to(f"/console/ledger/verified/{job}")
+
+
+@router.get("/ledger/verified/{job}", response_class=Response)
+async def verified(job: jobs.JobId, visit: Visiting, caller: Overseer) -> Response:
+    """How far the verification is, and what it found; with htmx only that."""
+    found = await jobs.job(job, visit.serving, caller)
+    if found["kind"] != "verify":
+        raise not_found()
+    if visit.partial:
+        return visit.page("_verified.html", verified=found, failure=_failure(found))
     return await visit.serving.work(lambda: _listed(visit, Wanted(), "", found))
+
+
+def _failure(found: Mapping[str, Any] | None) -> CuradorError | None:
+    """The refusal with which a job ended, from the document that is kept of it."""
+    said = None if found is None else found["error"]
+    return None if said is None else CuradorError(said["detail"], fix=said["fix"], cost=said["cost"], code=said["code"])
 
 
 @router.get("/ledger/export", response_class=Response)
@@ -197,7 +214,7 @@ async def export(
         curator = visit.serving.curator
         wanted.checked(curator)
         found = [one for one, _ in zip(charges(curator, wanted), range(EXPORTED), strict=False) if one is not None]
-        return _csv(found) if form == "csv" else json.dumps([ledgers.charge(one) for one in found], indent=1)
+        return _csv(found) if form == "csv" else json.dumps([plain(one) for one in found], indent=1)
 
     content = await visit.serving.work(made)
     kept = {**HEADERS, "Content-Disposition": f'attachment; filename="ledger.{form}"'}

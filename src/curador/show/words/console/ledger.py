@@ -13,6 +13,7 @@ TEXTS = {
     ),
     "verify-button": ("Verify the ledger", "Verificar el registro"),
     "verifying": ("Reading the ledger again…", "Leyendo de nuevo el registro…"),
+    "look-again": ("Look again", "Mirar de nuevo"),
     "sound": ("{n} entries, all as they were written.", "{n} asientos, todos como se escribieron."),
     # -- charges
     "charges": ("Charges", "Cargos"),
@@ -40,6 +41,8 @@ TEXTS = {
     "newest": ("Newest", "Más recientes"),
     "older": ("Older", "Anteriores"),
     "export": ("Download these:", "Descargar estos:"),
+    "csv": ("CSV", "CSV"),
+    "json": ("JSON", "JSON"),
     # -- one charge
     "because": ("Reason", "Motivo"),
     "no-reason": ("none was given", "no se dio ninguno"),

@@ -1,0 +1,33 @@
+"""The public names of accounting, each with the file it lives in; read by type checkers and by the lazy loader."""
+
+from .account import decision as decision
+from .account import delta as delta
+from .account import epsilon as epsilon
+from .account import posterior as posterior
+from .account import profile as profile
+from .account import tradeoff as tradeoff
+from .bracket import Bracket as Bracket
+from .calibration import calibrate as calibrate
+from .calibration import for_accuracy as for_accuracy
+from .calibration import how_many as how_many
+from .calibration import keeps as keeps
+from .composition import basic as basic
+from .composition import parallel as parallel
+from .composition import post_process as post_process
+from .events.base import Event as Event
+from .events.base import event_from_json as event_from_json
+from .events.made import NOTHING as NOTHING
+from .events.made import compose as compose
+from .finite import FiniteMechanism as FiniteMechanism
+from .rules.groups import for_group as for_group
+from .rules.groups import group as group
+from .rules.renyi import renyi as renyi
+from .theorems.batches import BallsInBins as BallsInBins
+from .theorems.batches import ShuffledBatches as ShuffledBatches
+from .theorems.batches import TruncatedPoissonSampled as TruncatedPoissonSampled
+from .theorems.law_pair import LawPair as LawPair
+from .theorems.matrix import banded_event as banded_event
+from .theorems.matrix import matrix_event as matrix_event
+from .theorems.matrix import tree_encoder as tree_encoder
+from .theorems.repeats import PoissonRepeatAndSelect as PoissonRepeatAndSelect
+from .theorems.repeats import RepeatAndSelect as RepeatAndSelect

@@ -1,0 +1,6 @@
+"""The parser that questions are read with.
+
+Reading order:
+
+* dialect — DuckDB's words and signs, and a parser with an end
+"""

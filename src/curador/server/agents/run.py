@@ -1,0 +1,85 @@
+"""`curador mcp`: the tools on standard input and output.
+
+Nothing but the protocol is written to standard output: while it runs, whatever else is printed goes to standard error.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+import curador.server.agents.requirement  # noqa: F401  # isort: skip
+
+from anyio import CapacityLimiter, run
+from anyio.to_thread import run_sync
+from mcp.server import Server, ServerRequestContext
+from mcp.server.stdio import stdio_server
+from mcp.types import (
+    CallToolRequestParams,
+    CallToolResult,
+    ListToolsResult,
+    PaginatedRequestParams,
+    TextContent,
+    Tool,
+    ToolAnnotations,
+)
+
+from curador import __version__
+from curador.server.agents.desk import Desk
+from curador.server.agents.teaching import INSTRUCTIONS
+from curador.server.agents.tools import TOOLS, AgentTool, ToolAnswer, called
+
+LOG = logging.getLogger("curador.agents")
+AT_ONCE = 4
+"""Calls that run at a time."""
+
+
+def agent_server(desk: Desk) -> Server[Any]:
+    """The protocol's server of one analyst's desk."""
+    threads = CapacityLimiter(AT_ONCE)
+
+    async def listed(context: ServerRequestContext[Any], asked: PaginatedRequestParams | None) -> ListToolsResult:
+        return ListToolsResult(tools=[_described(tool) for tool in TOOLS.values()])
+
+    async def call(context: ServerRequestContext[Any], asked: CallToolRequestParams) -> CallToolResult:
+        def work() -> ToolAnswer:
+            return called(desk, asked.name, asked.arguments or {}, lambda kind: LOG.error("a tool failed: %s", kind))
+
+        tool = TOOLS.get(asked.name)
+        if tool is not None and tool.watches:
+            await desk.clock.leave()
+        try:
+            found = await run_sync(work, limiter=threads)  # what was begun is done to its end, whoever stops waiting
+        finally:
+            if tool is not None and tool.pays:
+                await desk.clock.leave()
+        text = TextContent(type="text", text=found.text)
+        return CallToolResult(content=[text], structured_content=dict(found.values), is_error=found.failed)
+
+    return Server(
+        "curador",
+        version=__version__,
+        title="Curador",
+        instructions=INSTRUCTIONS.format(analyst=desk.analyst),
+        on_list_tools=listed,
+        on_call_tool=call,
+    )
+
+
+def _described(tool: AgentTool) -> Tool:
+    hints = ToolAnnotations(
+        read_only_hint=not tool.pays, destructive_hint=tool.pays, idempotent_hint=True, open_world_hint=False
+    )
+    schema = tool.body.model_json_schema()
+    return Tool(name=tool.name, description=tool.teaches, input_schema=schema, annotations=hints)
+
+
+def serve_agent(desk: Desk) -> None:
+    """Speak the protocol on standard input and output until the input ends."""
+
+    async def main() -> None:
+        server = agent_server(desk)
+        async with stdio_server() as (reading, writing):
+            await server.run(reading, writing, server.create_initialization_options())
+
+    run(main)

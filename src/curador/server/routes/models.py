@@ -1,0 +1,136 @@
+"""Models: what one would cost, learned as a job, read again, and scored."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+
+from fastapi import APIRouter, Path
+
+from curador.curator.purchase import Request
+from curador.errors import CuradorError
+from curador.server.bodies import FitBody, RecipeBody, ScoreBody
+from curador.server.gate.refusals import not_found, refused
+from curador.server.jobs.runner import Told
+from curador.server.routes.asking import remaining
+from curador.server.service import Buyer, Member, Service, Serving
+
+if TYPE_CHECKING:
+    from curador.learn.recipe import BoughtModel, ModelFile
+
+router = APIRouter(prefix="/v1", tags=["models"])
+
+Charged = Annotated[str, Path(max_length=20, pattern="^[0-9]+$")]
+
+MOST_STEPS = 10_000
+"""Steps or rounds of one fit."""
+
+T = TypeVar("T")
+
+
+def _planned(make: Callable[[], T]) -> T:
+    """Plan a model.  No data is read here, and scikit-learn has errors of its own for settings that make no sense."""
+    try:
+        return make()
+    except CuradorError:
+        raise
+    except Exception:  # noqa: BLE001
+        raise refused(
+            "These settings do not make a model.", "See the settings of the model.", "settings-refused"
+        ) from None
+
+
+def _recipe(body: RecipeBody) -> ModelFile:
+    from curador.learn.recipe import KNOWN, recipe_from
+
+    for name in ("steps", "rounds"):
+        if isinstance(body.settings.get(name), int) and body.settings[name] > MOST_STEPS:
+            raise refused(f"A fit has at most {MOST_STEPS:,} {name} here.", "Ask for fewer.", "too-many-steps")
+    stated = body.model_dump(include=set(KNOWN), exclude_none=True)
+    return recipe_from(stated, "recipe")
+
+
+@router.post("/fit/explain")
+async def explain_fit(body: RecipeBody, serving: Serving, caller: Buyer) -> dict[str, Any]:
+    """What a model would cost and how it would be learned: free, and the same whatever the data is."""
+
+    def made() -> dict[str, Any]:
+        run = _planned(lambda: _recipe(body).training(serving.curator))
+        said = {"model": run.text, "guarantee": run.guarantee.to_json(), "text": run.explain(serving.curator.language)}
+        return {**said, "remaining": remaining(serving, caller)}
+
+    return await serving.work(made)
+
+
+@router.post("/fit", status_code=202)
+async def fit(body: FitBody, serving: Serving, caller: Buyer) -> dict[str, Any]:
+    """Pay for a model and let it learn, as a job; its result names the charge under which the model is read.
+
+    With a `key`, sending the request again is the same job, and never buys twice.
+    """
+
+    def taken() -> dict[str, Any]:
+        run = _planned(lambda: _recipe(body).training(serving.curator))
+
+        def learn(tell: Told) -> dict[str, Any]:
+            terms = Request(body.because, body.override, caller.who, body.key, body.fresh, tell)
+            bought = serving.curator.buy(run, terms)
+            paid = {"charge": bought.charge.id, "repeated": bought.repeated}
+            return {**paid, "guarantee": run.guarantee.to_json(), "remaining": remaining(serving, caller)}
+
+        Request(body.because, body.override, caller.who, body.key, body.fresh)  # refused here, and not by the job
+        job = serving.jobs.take(caller, "fit", body.model_dump(), learn, body.key)
+        return serving.jobs.one(caller, job.id)
+
+    return await serving.work(taken)
+
+
+@router.get("/models/{id}")
+async def model(id: Charged, serving: Serving, caller: Member) -> dict[str, Any]:
+    """A model that was bought, as plain values: free; an analyst's own."""
+
+    def made() -> dict[str, Any]:
+        from curador.learn.saved import to_json
+
+        found = _bought(serving, id, caller.who)
+        privacy = found.model.privacy_.sentence(serving.curator.language)
+        measured = b64encode(found.measurement).decode()
+        return {"model": to_json(found.model), "privacy": privacy, "measurement": measured}
+
+    return await serving.settled(caller, made)
+
+
+@router.post("/score", status_code=202)
+async def score(body: ScoreBody, serving: Serving, caller: Buyer) -> dict[str, Any]:
+    """Pay for how often a model that was bought is right on private rows, as a job: two noised counts."""
+
+    def taken() -> dict[str, Any]:
+        found = _bought(serving, body.model, caller.who)
+        model: Any = found.model
+        recipe, label = found.recipe, found.recipe.label
+        if label is None or not hasattr(model, "scorer"):
+            raise refused("This model is not one that is right or wrong.", "Score a classifier.", "not-scored")
+        rows = _planned(lambda: recipe.rows(serving.curator, body.table, body.where))
+        named = recipe.features if isinstance(recipe.features, Mapping) else None
+
+        def count(tell: Told) -> dict[str, Any]:
+            terms: dict[str, Any] = {"because": body.because, "override": body.override, "analyst": caller.who}
+            terms |= {"key": body.key, "fresh": body.fresh, "progress": tell}
+            made = serving.curator.score(model, rows, label=label, features=named, epsilon=body.epsilon, **terms)
+            counts = {"right": made.right, "wrong": made.wrong, "charge": made.charge}
+            return {"accuracy": made.accuracy, "interval": list(made.interval()), **counts}
+
+        job = serving.jobs.take(caller, "score", body.model_dump(), count, body.key)
+        return serving.jobs.one(caller, job.id)
+
+    return await serving.settled(caller, taken)
+
+
+def _bought(serving: Service, id: str, analyst: str | None) -> BoughtModel:
+    from curador.learn.recipe import bought_model
+
+    found = bought_model(serving.curator, id, analyst)
+    if found is None:
+        raise not_found()
+    return found

@@ -1,0 +1,137 @@
+"""A desk at hand: bought once however often it is tried, on the clock, one constant error for what nobody foresaw."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+from mcp import Client
+
+from curador import Curator
+from curador.errors import CuradorError, InvalidParameter
+from curador.remote.curator import connect
+from curador.server.agents.desk import Desk
+from curador.server.agents.run import agent_server
+from curador.server.agents.tools import TOOLS, called
+from curador.server.gate.clock import TickClock
+from curador.server.gate.settings import Settings
+from tests.server.served import SQL, serving, write_study
+
+ASKED = {"sql": SQL, "epsilon": "0.1", "because": "a trial of the desk"}
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Iterator[Desk]:
+    with closing(Curator(write_study(tmp_path))) as curator:
+        yield Desk(curator, "ana", Settings(tick=0.0))
+
+
+def never(kind: str) -> None:
+    pytest.fail(kind)
+
+
+def test_every_tool_teaches_and_only_ask_pays(desk: Desk) -> None:
+    assert [tool.name for tool in TOOLS.values() if tool.pays] == ["ask"]
+    assert all(len(tool.teaches) > 80 for tool in TOOLS.values())
+    count = desk.curator.ledger.count(None)  # type: ignore[union-attr]
+    for name, arguments in (("explain", {"sql": SQL, "epsilon": 1}), ("how_many", {"sql": SQL, "epsilon": 1}),
+                            ("list_tables", {}), ("budget", {}), ("history", {"last": 3})):  # fmt: skip
+        assert not called(desk, name, arguments, never).failed
+    assert desk.curator.ledger.count(None) == count  # type: ignore[union-attr]
+
+
+def test_what_is_tried_again_is_bought_once_though_nothing_names_it(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where the measurement has no identity, so that the ledger would not find it again by itself."""
+    monkeypatch.setattr("curador.query.plan.plan.Plan.identity", None)
+    first, second = (called(desk, "ask", ASKED, never) for _ in range(2))
+    assert first.values["columns"] == second.values["columns"]
+    assert len(desk.history(10)) == 1
+    keyed = [called(desk, "ask", {**ASKED, "epsilon": "0.2", "key": "mine"}, never).values for _ in range(2)]
+    assert keyed[0]["charge"] == keyed[1]["charge"]
+    assert len(desk.history(10)) == 2
+
+
+def test_rows_that_changed_are_asked_about_anew(desk: Desk) -> None:
+    first = called(desk, "ask", ASKED, never).values
+    assert isinstance(desk.curator, Curator)
+    desk.curator.reload("people")
+    second = called(desk, "ask", ASKED, never)
+    assert not second.failed
+    assert second.values["charge"] != first["charge"]
+    reused = (
+        called(desk, "ask", {**ASKED, "key": "k"}, never),
+        called(desk, "ask", {**ASKED, "epsilon": 1, "key": "k"}, never),
+    )
+    assert [one.failed for one in reused] == [False, True]
+    assert reused[1].values["error"]["code"] == "key-reused"
+
+
+def test_what_nobody_foresaw_is_one_constant_error(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise RuntimeError("the row of Eva, 41, Lugo")
+
+    monkeypatch.setattr(desk.curator, "explain", fail)
+    told: list[str] = []
+    found = called(desk, "explain", {"sql": SQL, "epsilon": 1}, told.append)
+    assert (found.failed, found.values["error"]["code"], told) == (True, "server-failed", ["RuntimeError"])
+    assert "Eva" not in found.text + str(found.values)
+
+
+def test_a_ledger_that_is_gone_is_a_refusal_without_a_balance(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise CuradorError("The ledger is away.", fix="Wait.")
+
+    monkeypatch.setattr(Desk, "balance", fail)
+    found = called(desk, "budget", {}, never)
+    assert found.failed
+    assert found.values["remaining"] == {}
+
+
+class Counted(TickClock):
+    """A clock that counts what waits for it."""
+
+    async def leave(self) -> None:
+        waited.append(self.tick)
+
+
+waited: list[float] = []
+
+
+def test_only_what_may_read_data_waits_for_the_clock(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("curador.server.agents.desk.TickClock", Counted)
+    desk.settings = Settings(tick=3.0)
+
+    async def main() -> None:
+        async with Client(agent_server(desk)) as client:
+            await client.call_tool("explain", {"sql": SQL, "epsilon": 1})
+            await client.call_tool("budget", {})
+            assert waited == []
+            await client.call_tool("ask", ASKED)
+            await client.call_tool("ask", {**ASKED, "epsilon": 99})
+            assert waited == [3.0, 3.0]
+            await client.call_tool("history", {})
+            await client.call_tool("show_release", {"charge": "1"})
+            assert waited == [3.0] * 4
+
+    waited.clear()
+    anyio.run(main)
+
+
+def test_an_agent_has_an_analysts_budget_and_no_other(desk: Desk, tmp_path: Path) -> None:
+    curator: Any = desk.curator
+    for name in ("nobody", "people", "population"):
+        with pytest.raises(CuradorError):
+            Desk(curator, name, Settings())
+    folder = tmp_path / "served"
+    folder.mkdir()
+    with serving(write_study(folder)) as served:
+        for token in ("ana", "curator"):
+            with closing(connect(served.url, served.tokens[token])) as far, pytest.raises(InvalidParameter) as refused:
+                Desk(far, "bea", Settings())
+            assert refused.value.code == "token-of-another"

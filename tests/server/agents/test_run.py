@@ -1,0 +1,124 @@
+"""The protocol's own client beside the real command, over standard input and output: a study at hand, and a server."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+from mcp import Client, StdioServerParameters, stdio_client
+from mcp.types import CallToolResult, TextContent
+
+from curador import Curator
+from tests.server.served import SQL, Served, serving, write_study
+
+COMMAND = Path(sys.executable).with_name("curador")
+PRICE = {"sql": SQL, "epsilon": "0.1"}
+WHY = "how many women and men there are, for the yearly report"
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    with serving(write_study(tmp_path_factory.mktemp("study"))) as found:
+        yield found
+
+
+def speak(arguments: list[str], conversation: Callable[[Client], Awaitable[None]], noise: Path, **more: str) -> None:
+    """Start the command, let the client speak to it, and end it; what it says beside goes to a file."""
+
+    async def main() -> None:
+        started = StdioServerParameters(command=str(COMMAND), args=["mcp", *arguments], env={**os.environ, **more})
+        with noise.open("w") as errors:
+            async with Client(stdio_client(started, errlog=errors)) as client:
+                await conversation(client)
+
+    anyio.run(main)
+
+
+def text(found: CallToolResult) -> str:
+    (part,) = found.content
+    assert isinstance(part, TextContent)
+    return part.text
+
+
+async def converse(client: Client) -> None:
+    """All that an agent does, from the first look to the last answer."""
+    assert "explain before every ask" in (client.instructions or "")
+    tools = {tool.name: tool for tool in (await client.list_tools()).tools}
+    assert set(tools) == {"list_tables", "explain", "ask", "how_many", "budget", "history", "show_release"}
+    assert "because" in tools["ask"].input_schema["required"]
+    assert "Call explain first" in (tools["ask"].description or "")
+    assert "interval" in (tools["ask"].description or "")
+    assert [name for name, tool in tools.items() if tool.annotations and not tool.annotations.read_only_hint] == ["ask"]
+
+    seen = await client.call_tool("list_tables", {})
+    assert values(seen)["tables"]["people"]["columns"]["age"]["bounds"] == ["0", "100"]
+    assert "people" in text(seen)
+    explained = await client.call_tool("explain", PRICE)
+    assert not explained.is_error
+    assert values(explained)["fits"] == 10
+    assert "epsilon 0.1" in text(explained)
+    assert values(await client.call_tool("how_many", {**PRICE, "epsilon": "0.5"}))["fits"] == 2
+    assert values(await client.call_tool("budget", {}))["spent"]["epsilon"] == 0
+
+    bought = await client.call_tool("ask", {**PRICE, "because": WHY})
+    assert not bought.is_error, text(bought)
+    found = values(bought)
+    assert found["columns"]["sex"] == ["F", "M"]
+    assert len(found["intervals"]["n"]) == 2
+    assert found["remaining"]["bea"]["epsilon"] == 0.9
+    again = values(await client.call_tool("ask", {**PRICE, "because": WHY}))
+    assert (again["columns"], again["repeated"]) == (found["columns"], True)
+    (kept,) = values(await client.call_tool("history", {}))["charges"]
+    assert (kept["because"], kept["receiver"], kept["id"]) == (WHY, "bea", found["charge"])
+    shown = values(await client.call_tool("show_release", {"charge": found["charge"]}))
+    assert shown["columns"] == found["columns"]
+
+    for arguments, code in (
+        (PRICE, "malformed"),
+        ({**PRICE, "because": ""}, "malformed"),
+        ({**PRICE, "because": WHY, "analyst": "ana"}, "malformed"),
+        ({**PRICE, "because": WHY, "override": True}, "malformed"),
+        ({**PRICE, "because": WHY, "epsilon": "5"}, "budget-exceeded"),
+        ({**PRICE, "because": WHY, "sql": "SELECT SUM(nothing) FROM people"}, None),
+    ):
+        refusal = await client.call_tool("ask", arguments)
+        said = values(refusal)
+        assert refusal.is_error
+        assert {"what", "fix", "cost", "code", "facts", "kind"} == set(said["error"])
+        assert said["error"]["code"] == code or code is None
+        assert said["remaining"]["bea"]["epsilon"] == 0.9
+        assert "To do: " in text(refusal)
+        assert "Cost: nothing" in text(refusal)
+    assert (await client.call_tool("show_release", {"charge": "999"})).is_error
+    assert (await client.call_tool("drop_table", {})).is_error
+
+
+def values(found: CallToolResult) -> dict[str, Any]:
+    assert found.structured_content is not None
+    return dict(found.structured_content)
+
+
+def seen_by_the_curator(curator: Curator) -> None:
+    charges = [charge for charge in curator.history() if charge.receiver == "bea"]
+    assert [charge.note["because"] for charge in charges] == [WHY]
+
+
+def test_an_agent_asks_a_study_at_hand(tmp_path: Path) -> None:
+    study = write_study(tmp_path)
+    speak([str(study), "--analyst", "bea"], converse, tmp_path / "errors")
+    assert (tmp_path / "errors").read_text() == ""
+    with closing(Curator(study)) as curator:
+        seen_by_the_curator(curator)
+
+
+def test_an_agent_asks_through_a_server(served: Served, tmp_path: Path) -> None:
+    token = {"CURADOR_TOKEN": served.tokens["bea"]}
+    speak(["--at", served.url, "--analyst", "bea"], converse, tmp_path / "errors", **token)
+    assert (tmp_path / "errors").read_text() == ""
+    seen_by_the_curator(served.curator)
