@@ -14,8 +14,7 @@ from curador.server.console import sign, static, wizard
 from curador.server.console.navigation import routers
 from curador.server.console.visit import OVERVIEW, visiting
 from curador.server.gate.guard import CONSOLE
-from curador.server.gate.problems import status_of
-from curador.server.gate.refusals import public
+from curador.server.gate.problems import public, status_of
 
 doors = APIRouter(include_in_schema=False)
 
