@@ -6,4 +6,5 @@ Reading order:
 * analysts — budgets given, raised, closed; links and tokens
 * ledger — charges by filter and page, decisions, verification, export
 * collect — local tasks, and what devices report
+* audit — mechanisms tested as black boxes
 """

@@ -10,4 +10,5 @@ Reading order:
 * ledger — charges, decisions, verification
 * collect — local tasks and what devices report
 * wizard — a new table, declared step by step
+* audit — mechanisms tested as black boxes
 """
