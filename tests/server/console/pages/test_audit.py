@@ -24,9 +24,8 @@ def test_a_mechanism_is_tested(browser: Browser, served: Served, language: str, 
         page.select_option("#kind", "randomized-response")
         page.select_option("#runs", "3000")
         page.locator("main form button").press("Enter")
-        page.wait_for_selector("p.good")
-        said = page.inner_text("p.good")
-        assert "n = " in said
+        said = page.locator("p[role=status]", has_text="n = ").inner_text()
+        assert "3,000" in said
         assert "verif" not in said.lower()
         seen.open("/console/audit")
         seen.look(f"audit-{language}-{width}")
