@@ -57,15 +57,12 @@ def _item(value: Any) -> Any:
 
 
 def checked(path: Path, text: str) -> Study:
-    """What a text would declare as the study file; refused, in its own words, where it would not open."""
-    with tempfile.NamedTemporaryFile("w", dir=path.parent, prefix=".study.", suffix=".toml", encoding="utf-8") as file:
+    """What a text would declare as the study file; refused, in the words of the reader, where it would not open."""
+    draft = f"{path.stem}-draft-"
+    with tempfile.NamedTemporaryFile("w", dir=path.parent, prefix=draft, suffix=".toml", encoding="utf-8") as file:
         file.write(text)
         file.flush()
-        try:
-            return read_study(file.name)
-        except InvalidParameter as error:
-            said = error.what.replace(Path(file.name).name, path.name)
-            raise InvalidParameter(said, fix=error.fix, code=error.code or "study-refused", facts=error.facts) from None
+        return read_study(file.name)
 
 
 def rewrite(path: Path, was: str, text: str) -> Study:

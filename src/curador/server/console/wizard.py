@@ -15,11 +15,9 @@ from typing import Any
 from fastapi import Response
 
 from curador import Curator
-from curador.curator.study.draft import TableDraft, draft
+from curador.curator.study.draft import KINDS, MARKS, TableDraft, draft
 from curador.curator.study.edit import checked, rewrite, with_entry
 from curador.errors import CuradorError, InvalidParameter
-from curador.query.tables.columns import Kind
-from curador.query.tables.csv_format import DELIMITERS
 from curador.server.console.forms import Filled, filled
 from curador.server.console.genuine import page_router
 from curador.server.console.visit import Visit, Visiting
@@ -36,7 +34,7 @@ BOUNDED = ("integer", "real", "date")
 
 
 @dataclass(frozen=True)
-class Shown:
+class Steps:
     """What the page has found out so far: the columns, and the study file as it would be."""
 
     found: TableDraft | None = None
@@ -47,7 +45,7 @@ class Shown:
 @router.get(ADDRESS, response_class=Response)
 async def begin(visit: Visiting, caller: Holder) -> Response:
     """Where the rows are."""
-    return _page(visit, Filled({"header": "yes", "delimiter": ",", "unit": "", "neighbors": "add-remove"}), Shown())
+    return _page(visit, Filled({"header": "yes", "delimiter": ",", "unit": "", "neighbors": "add-remove"}), Steps())
 
 
 @router.post(ADDRESS, response_class=Response)
@@ -59,15 +57,15 @@ async def go_on(visit: Visiting, caller: Holder) -> Response:
         study = _study(visit)
         found = await visit.serving.work(lambda: _drafted(study, form))
         if form["step"] == "columns":
-            return _page(visit, form, Shown(found))
+            return _page(visit, form, Steps(found))
         shown = await visit.serving.work(lambda: _declared(study, form, found, write=form["step"] == "write"))
     except CuradorError as error:
-        return _page(visit, form.refused(_place(error), error), Shown(found), status_of(error))
+        return _page(visit, form.refused(_place(error), error), Steps(found), status_of(error))
     return _page(visit, form, shown)
 
 
-def _page(visit: Visit, form: Filled, shown: Shown, status: int = 200) -> Response:
-    kinds = [("", visit.say("wizard.left-out")), *((kind.value, kind.value) for kind in Kind)]
+def _page(visit: Visit, form: Filled, shown: Steps, status: int = 200) -> Response:
+    kinds = [("", visit.say("wizard.left-out")), *((kind, kind) for kind in KINDS)]
     names = [] if shown.found is None else [column.name for column in shown.found.columns if column.usable]
     return visit.page(
         "wizard.html",
@@ -77,7 +75,7 @@ def _page(visit: Visit, form: Filled, shown: Shown, status: int = 200) -> Respon
         columns=[] if shown.found is None else list(enumerate(c for c in shown.found.columns if c.usable)),
         kinds=kinds,
         units=[("", visit.say("wizard.choose")), ("row", visit.say("wizard.unit-row")), *((f"={n}", n) for n in names)],
-        delimiters=[(mark, visit.say("wizard.tab") if mark == "\t" else mark) for mark in DELIMITERS],
+        delimiters=[(mark, visit.say("wizard.tab") if mark == "\t" else mark) for mark in MARKS],
     )
 
 
@@ -121,7 +119,7 @@ def _at(field: str, make: Any) -> TableDraft:
         raise InvalidParameter(error.what, fix=error.fix, code="table-refused", facts={"field": field}) from None
 
 
-def _declared(study: Path, form: Filled, found: TableDraft | None, *, write: bool) -> Shown:
+def _declared(study: Path, form: Filled, found: TableDraft | None, *, write: bool) -> Steps:
     """The study file with the table, checked as a curator would open it; and written, if that is wanted."""
     assert found is not None
     was = study.read_text(encoding="utf-8-sig")
@@ -130,7 +128,7 @@ def _declared(study: Path, form: Filled, found: TableDraft | None, *, write: boo
     Curator(dict(stated.tables), stated.budget, analysts=stated.analysts, policy=stated.policy).close()
     if write:
         rewrite(study, was, text)
-    return Shown(found, text, write)
+    return Steps(found, text, write)
 
 
 def _settings(form: Filled, found: TableDraft) -> dict[str, Any]:

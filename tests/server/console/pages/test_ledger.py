@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import Browser
 
 from curador.server.console.pages import ledger as page
-from curador.server.console.pages.ledger import Wanted, charges
+from curador.server.console.pages.ledger import ChargeFilter, charges
 from tests.server.console.browsing import WIDTHS, screen, visitor
 from tests.server.served import STUDY, Served, serving, write_study
 
@@ -72,7 +72,7 @@ def test_looking_through_a_long_ledger_ends_and_says_that_there_is_more(
 ) -> None:
     monkeypatch.setattr(page, "PAGE", 20)
     monkeypatch.setattr(page, "LOOKED", 60)
-    found = list(charges(long.curator, Wanted()))
+    found = list(charges(long.curator, ChargeFilter()))
     assert len(found) == 61
     assert found[-1] is None
 

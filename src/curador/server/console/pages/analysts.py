@@ -20,10 +20,9 @@ from markupsafe import Markup
 from curador import Access, Balance, Curator
 from curador.curator.naming import ANALYST, normal
 from curador.errors import CuradorError, InvalidParameter
-from curador.numbers import positive, probability
 from curador.server.access.auth import Caller
 from curador.server.bodies import EndBody, GrantBody, RevokeBody, TokenBody
-from curador.server.console.forms import Filled, filled
+from curador.server.console.forms import Filled, amount, filled
 from curador.server.console.genuine import page_router
 from curador.server.console.pages.overview import share
 from curador.server.console.sign import START
@@ -267,20 +266,10 @@ async def _granted(visit: Visit, caller: Caller, form: Filled, name: str, *, new
 
 def _checked(form: Filled, kind: str) -> None:
     """The numbers of a form, each with its own refusal."""
-    try:
-        if form["amount"] or not (kind == "approximate" and form["delta"]):
-            positive(form["amount"], "rho" if kind == "rho" else "epsilon")
-    except CuradorError as error:
-        raise _at("amount", error) from None
+    if form["amount"] or not (kind == "approximate" and form["delta"]):
+        amount(form["amount"], "amount")
     if form["delta"] and kind != "epsilon":
-        try:
-            probability(form["delta"], "delta")
-        except CuradorError as error:
-            raise _at("delta", error) from None
-
-
-def _at(field: str, error: CuradorError) -> CuradorError:
-    return InvalidParameter(error.what, fix=error.fix, code="amount", facts={"field": field})
+        amount(form["delta"], "delta", 1)
 
 
 def _unchanged(curator: Curator, name: str, was: str, new: bool) -> None:
@@ -317,7 +306,7 @@ def _not_sure() -> CuradorError:
 
 
 @dataclass(frozen=True)
-class Door:
+class AccessView:
     """A link, a token or a password as a row shows it."""
 
     access: Access
@@ -330,18 +319,18 @@ class Door:
         return day(self.access.expires)
 
 
-def _doors(found: Sequence[Access], caller: Caller) -> list[Door]:
+def _doors(found: Sequence[Access], caller: Caller) -> list[AccessView]:
     """What opens, or once did: what is open first; sessions are counted with what began them."""
     now = datetime.now(UTC)
     begun: Mapping[str, int] = {
         one.token: sum(s.parent == one.token and s.open_at(now) for s in found) for one in found if not one.parent
     }
 
-    def states() -> Iterator[Door]:
+    def states() -> Iterator[AccessView]:
         for one in found:
             if one.kind in ("token", "code", "password"):
                 state = "ended" if one.ended else "open" if one.open_at(now) else "expired"
-                yield Door(one, state, one.token == caller.token, begun[one.token])
+                yield AccessView(one, state, one.token == caller.token, begun[one.token])
 
     return sorted(states(), key=lambda d: (d.state != "open", d.access.role, d.access.who, d.access.kind, d.access.id))
 

@@ -9,7 +9,7 @@ from fastapi import Response
 from curador.audit.tester.named import KINDS
 from curador.errors import CuradorError
 from curador.server.bodies import MechanismBody
-from curador.server.console.forms import Filled, filled
+from curador.server.console.forms import Filled, amount, filled
 from curador.server.console.genuine import page_router
 from curador.server.console.visit import Visit, Visiting
 from curador.server.gate.problems import status_of
@@ -41,11 +41,12 @@ async def begin(visit: Visiting, caller: Overseer) -> Response:
     """Let a mechanism be tested, as a job."""
     form = await filled(visit.request)
     try:
+        amount(form["epsilon"], "epsilon")
         runs = int(form["runs"]) if form["runs"] in map(str, RUNS) else 0
         body = form.read(MechanismBody, kind=form["kind"], epsilon=form["epsilon"], delta=form["delta"], runs=runs)
         made = await audits.mechanism(body, visit.serving, caller)
     except CuradorError as error:
-        place = str(error.facts.get("field", "epsilon" if "epsilon" in error.what else "kind"))
+        place = str(error.facts.get("field", "kind"))
         return _page(visit, form.refused(place, error), await jobs.jobs(visit.serving, caller), status_of(error))
     return visit.to(f"/console/audit/{made['job']}")
 

@@ -19,8 +19,7 @@ from curador.local.collect.summaries import summarize
 from curador.local.devices.clients import FILES, source
 from curador.local.task.build import build_task, options_of, split_keys
 from curador.local.task.task import Task
-from curador.numbers import positive
-from curador.server.console.forms import Filled, filled
+from curador.server.console.forms import Filled, amount, filled
 from curador.server.console.genuine import page_router
 from curador.server.console.visit import HEADERS, Visit, Visiting
 from curador.server.gate.problems import status_of
@@ -148,13 +147,12 @@ def _asked(form: Filled) -> tuple[str, Task, int | None]:
             options[option] = form[option] or None
     if mechanism == "best" and users is None:
         raise _wrong("users", "The best mechanism depends on how many people report.", "Say about how many.")
+    amount(form["epsilon"], "epsilon")
     try:
-        positive(form["epsilon"], "epsilon")
         built = build_task(mechanism, form["epsilon"], options, users=users)
     except CuradorError as error:
         missing = next((x for x in ("keys", "low", "high") if x in str(error.facts.get("options", ""))), "")
-        low = "low" if "low" in needed and "epsilon" not in error.what else ""
-        where = missing or low or ("epsilon" if "epsilon" in error.what else "keys")
+        where = missing or ("low" if "low" in needed else "keys")
         raise InvalidParameter(error.what, fix=error.fix, code="task-refused", facts={"field": where}) from None
     return name, built.named(name), users
 

@@ -7,6 +7,8 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import date
+from decimal import Decimal
+from fractions import Fraction
 from typing import Annotated, Any
 from urllib.parse import urlencode
 
@@ -14,8 +16,6 @@ from fastapi import Path, Query, Response
 
 from curador import Charge, Curator
 from curador.errors import CuradorError, InvalidParameter
-from curador.ledger.contract import PAGE
-from curador.ledger.pricing import exact_text
 from curador.server.console.forms import Filled
 from curador.server.console.genuine import page_router
 from curador.server.console.navigation import routers
@@ -29,6 +29,9 @@ from curador.server.shown import charge as plain
 from curador.show.tables import csv_text
 
 router = page_router()
+
+PAGE = 1000
+"""Charges that are read at a time."""
 
 SHOWN = 50
 """Charges on a page."""
@@ -46,7 +49,7 @@ Place = Annotated[str, Query(max_length=60, pattern=r"^(\d{1,18}\.\d{1,18}\.\d{1
 
 
 @dataclass(frozen=True)
-class Wanted:
+class ChargeFilter:
     """Which charges are shown: of an analyst, about a table, between two days."""
 
     who: str = ""
@@ -63,7 +66,7 @@ class Wanted:
         stated = {name: value for name, value in {**self.__dict__, **more}.items() if value}
         return f"?{urlencode(stated)}" if stated else ""
 
-    def checked(self, curator: Curator) -> Wanted:
+    def checked(self, curator: Curator) -> ChargeFilter:
         """Refused, with the field, where a name or a day is none."""
         if self.who and curator.scopes.named(self.who) not in curator.ledger:
             raise _wrong("who", "Nobody of this name has a budget.", "Choose a name of the list.")
@@ -89,7 +92,7 @@ def _wrong(field: str, what: str, fix: str) -> CuradorError:
 # ---- what is found ---------------------------------------------------------------------------------------------------
 
 
-def charges(curator: Curator, wanted: Wanted, before: Charge | None = None) -> Iterator[Charge | None]:
+def charges(curator: Curator, wanted: ChargeFilter, before: Charge | None = None) -> Iterator[Charge | None]:
     """The charges that are wanted, newest first; at the end None if there may be more further back."""
     about = set(curator.scopes.ever(wanted.table)) if wanted.who and wanted.table else None
     for _ in range(LOOKED // PAGE):
@@ -106,14 +109,14 @@ def charges(curator: Curator, wanted: Wanted, before: Charge | None = None) -> I
     yield None
 
 
-def _place(curator: Curator, wanted: Wanted, one: Charge) -> str:
+def _place(curator: Curator, wanted: ChargeFilter, one: Charge) -> str:
     """Where a page ends, so that the next begins there."""
     ever = () if wanted.scope is None else curator.scopes.ever(wanted.scope)
     number = next((k for k, scope in enumerate(ever) if scope in one.scopes), 0)
     return f"{one.id}.{one.entry}.{number}"
 
 
-def _after(curator: Curator, wanted: Wanted, place: str) -> Charge | None:
+def _after(curator: Curator, wanted: ChargeFilter, place: str) -> Charge | None:
     if not place:
         return None
     id, entry, number = place.split(".")
@@ -138,11 +141,11 @@ async def ledger(
     before: Place = "",
 ) -> Response:
     """Charges, newest first, as they are wanted."""
-    wanted = Wanted(who.strip(), table, since, until)
+    wanted = ChargeFilter(who.strip(), table, since, until)
     return await visit.serving.work(lambda: _listed(visit, wanted, before))
 
 
-def _listed(visit: Visit, wanted: Wanted, before: str, found_job: Mapping[str, Any] | None = None) -> Response:
+def _listed(visit: Visit, wanted: ChargeFilter, before: str, found_job: Mapping[str, Any] | None = None) -> Response:
     curator = visit.serving.curator
     form, found, status, more = Filled(wanted.__dict__), list[Charge](), 200, ""
     try:
@@ -188,7 +191,7 @@ async def verified(job: jobs.JobId, visit: Visiting, caller: Overseer) -> Respon
         raise not_found()
     if visit.partial:
         return visit.page("_verified.html", verified=found, failure=_failure(found))
-    return await visit.serving.work(lambda: _listed(visit, Wanted(), "", found))
+    return await visit.serving.work(lambda: _listed(visit, ChargeFilter(), "", found))
 
 
 def _failure(found: Mapping[str, Any] | None) -> CuradorError | None:
@@ -208,7 +211,7 @@ async def export(
     form: Annotated[str, Query(pattern="^(csv|json)$")] = "csv",
 ) -> Response:
     """The wanted charges as a file; a text that a spreadsheet would run as a formula is made inert."""
-    wanted = Wanted(who, table, since, until)
+    wanted = ChargeFilter(who, table, since, until)
 
     def made() -> str:
         curator = visit.serving.curator
@@ -264,4 +267,14 @@ def _cost(curator: Curator, scope: str, cost: tuple[int, ...]) -> str:
     """What a scope was charged, in its own currency."""
     currency = curator.ledger.balance(scope).state.currency
     numbers = zip(currency.names, cost, currency.units, strict=False)
-    return ", ".join(f"{name} {exact_text(x, unit)}" for name, x, unit in numbers)
+    return ", ".join(f"{name} {_exact(x * Fraction(unit))}" for name, x, unit in numbers)
+
+
+def _exact(cost: Fraction) -> str:
+    """Every digit of a cost, which is a whole number of a decimal unit.
+
+    >>> _exact(Fraction(7, 10))
+    '0.7'
+    """
+    text = f"{Decimal(cost.numerator) / Decimal(cost.denominator):f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text

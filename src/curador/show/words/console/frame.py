@@ -111,6 +111,10 @@ TEXTS = {
         "The server could not do this. Look at what you have spent before you pay again: what was charged stays charged.",
         "El servidor no pudo hacerlo. Mire lo que ha gastado antes de pagar otra vez: lo cobrado queda cobrado.",
     ),
+    "error-amount": (
+        "This is not an amount. Write a decimal or a fraction: 0.5, 1/10.",
+        "Esto no es una cantidad. Escriba un decimal o una fracción: 0.5, 1/10.",
+    ),
     "error-no-reason": (
         "A decision needs a reason: it is kept in the ledger. Say it in a few words.",
         "Una decisión necesita un motivo: queda en el registro. Dígalo en pocas palabras.",
