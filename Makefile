@@ -30,7 +30,7 @@ $(PY):
 # comes as source, and the setuptools of a new environment may be too old to make a wheel by itself.
 $(STAMP): pyproject.toml constraints.txt | $(PY)
 	$(PY) -m pip install --quiet -c constraints.txt hatchling setuptools wheel
-	$(PY) -m pip install --quiet -c constraints.txt --no-build-isolation -e .
+	$(PY) -m pip install --quiet -c constraints.txt --no-build-isolation -e '.[server]'
 	touch $@
 
 # What only tests and benchmarks need: scikit-learn, drivers, Spark, plots, tools.

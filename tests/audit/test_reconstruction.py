@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from curador.audit import reconstruction
-from curador.audit.reconstruction import SWEEP, reconstruct
+from curador.audit.reconstruction import SWEEP, reconstruct, recovered
 from curador.errors import InvalidParameter
 from curador.privacy import PureDP
 from curador.show.words.say import LANGUAGES

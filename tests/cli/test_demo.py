@@ -64,7 +64,9 @@ def test_the_answers_are_found_again_from_inside_the_folder(invoke: Invoke, monk
 
 
 def test_what_it_says_to_try_next_works(invoke: Invoke, monkeypatch: pytest.MonkeyPatch) -> None:
-    lines = invoke("demo").split("Try next\n")[1].splitlines()
+    tried, _, served = invoke("demo").split("Try next\n")[1].partition("\nOr in a browser")
+    assert served.splitlines()[-1].split() == ["curador", "serve", "demo"]
+    lines = tried.splitlines()
     assert len(lines) == 6
     for line in lines:
         program, *words = shlex.split(line)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sys
 from pathlib import Path
@@ -118,6 +119,8 @@ def _afterwards(shown: Demonstration, folder: Path) -> None:
         "curador ledger verify",
     ):
         whole(f"  {line}")
+    console.print(f"\n[bold]Or in a browser[/bold], from here: the console on {folder}{os.sep}")
+    whole(f"  curador serve {'demo' if folder == FOLDER else folder}")
 
 
 def _on_the_path() -> tuple[str, ...]:

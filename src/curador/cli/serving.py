@@ -21,7 +21,9 @@ tokens = typer.Typer(
 
 
 def serve(
-    served: Annotated[Path, typer.Argument(metavar="[STUDY]", help="The study file.")] = STUDY,
+    served: Annotated[
+        Path, typer.Argument(metavar="[STUDY]", help="The study file, or its folder; demo for the demonstration.")
+    ] = STUDY,
     host: Annotated[
         str, typer.Option(help="The address to listen on; any but this machine's own needs TLS.")
     ] = "127.0.0.1",
@@ -36,14 +38,15 @@ def serve(
 ) -> None:
     """Serve a study over HTTP, until it is stopped with Ctrl-C.
 
-    The first start prints a link that makes the curator, once.
+    The first start prints a link that makes the curator, once.  demo is the demonstration in curador-demo/, made if it
+    is not there, with an analyst, a public dashboard and made-up devices.
 
     Example: curador serve study.toml
     """
     from curador.server.run import serve as run
 
     run(
-        served,
+        named_study(served),
         host=host,
         port=port,
         workers=workers,
@@ -52,6 +55,16 @@ def serve(
         log=log,
         ready=_print_json if as_json else _announce,
     )
+
+
+def named_study(served: Path) -> Path:
+    """The study file that is meant: of a folder its own, and of the demonstration the one it makes."""
+    if str(served) == "demo" and not served.exists():
+        from curador.cli.demo import FOLDER
+        from curador.server.furnished import furnish
+
+        return furnish(FOLDER)
+    return served / STUDY.name if served.is_dir() else served
 
 
 def mcp(

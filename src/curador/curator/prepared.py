@@ -195,6 +195,11 @@ class CopyHolder:
         return made
 
     @property
+    def study_file(self) -> Path | None:
+        """The study file that the tables come from; None where they were declared in Python."""
+        return self._study
+
+    @property
     def copies(self) -> StoredCopies | None:
         """The prepared copies that are kept next to the study file, if the tables come from one."""
         return None if self._study is None else StoredCopies(self._study, self._version)

@@ -15,6 +15,7 @@ Reading order:
 * app — all of it together
 * reference — the page docs/reference/http.md
 * run — `curador serve`
+* furnished — the demonstration as `curador serve demo` shows it
 * agents — the same for AI agents, over the Model Context Protocol
 * loopback — an application served from a thread, for attacks and tests
 """

@@ -250,7 +250,7 @@ class RevokeBody(Body):
 
 
 class TokenBody(Body):
-    """A token to make: for whom, and until when."""
+    """A token to make: for whom, and until when; or a code that is exchanged ``once``, as by opening a link."""
 
     model_config = example(role="analyst", analyst="ana", label="laptop", expires="2027-01-31")
 
@@ -258,6 +258,7 @@ class TokenBody(Body):
     analyst: Name | None = None
     label: Annotated[str, Field(max_length=200)] = ""
     expires: Annotated[str, Field(max_length=40)] | None = None
+    once: bool = False
 
 
 class EndBody(Body):

@@ -19,7 +19,9 @@ def on_loopback(app: FastAPI) -> Iterator[str]:
 
     Fails: RuntimeError if it does not start, as where the curator cannot be opened.
     """
-    config = uvicorn.Config(app, http=HeadsInTime, log_level="error", access_log=False, server_header=False)
+    config = uvicorn.Config(
+        app, http=HeadsInTime, log_level="error", access_log=False, server_header=False, proxy_headers=False
+    )
     server = uvicorn.Server(config)
     listening = socket.create_server(("127.0.0.1", 0))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)

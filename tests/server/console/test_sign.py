@@ -282,3 +282,11 @@ def test_what_decorates_pages_is_kept_by_browsers_and_known_by_its_content(serve
             older = stranger.get(f"/console/static/{'0' * 16}/{link.rpartition('/')[2]}")
             assert older.status_code == 404
             assert older.headers["cache-control"] == "no-store"
+
+
+@pytest.mark.parametrize("behind", [False, True])
+def test_behind_a_proxy_that_has_the_certificate_cookies_are_bound_to_it(tmp_path: Path, behind: bool) -> None:
+    with serving(write_study(tmp_path), behind_tls=behind) as served, served.client() as client:
+        said = client.get("/console/sign-in", headers={"X-Forwarded-Proto": "https"}).headers["set-cookie"]
+        assert said.startswith("__Host-") is behind
+        assert ("; Secure" in said) is behind

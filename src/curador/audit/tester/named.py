@@ -40,6 +40,10 @@ _MADE: dict[str, Made] = {
 }
 
 
+KINDS = tuple(_MADE)
+"""The codes of all kinds."""
+
+
 def named(kind: str, epsilon: Number, delta: Number = Fraction(1, 100), sensitivity: int = 1) -> Mechanism:
     """A small mechanism of a kind; ``delta`` counts where the kind has one.
 

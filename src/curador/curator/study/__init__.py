@@ -13,4 +13,5 @@ Reading order:
 * rehearsal — made-up tables from declarations alone
 * samples — made-up values for demonstrations and rehearsals
 * demo — a demonstration on made-up rows, in a folder of its own
+* edit — a study file changed by a program
 """

@@ -18,9 +18,12 @@ from curador.engines.duckdb.files import first_line, paths
 from curador.engines.registry import in_file, open_engine
 from curador.errors import InvalidParameter
 from curador.query.tables.columns import Kind
-from curador.query.tables.csv_format import CsvFormat
+from curador.query.tables.csv_format import DELIMITERS, CsvFormat
 from curador.query.tables.names import distinct, identifier
 from curador.query.tables.sources import EngineTable, Files, Source, read_source
+
+KINDS, MARKS = tuple(kind.value for kind in Kind), tuple(DELIMITERS)
+"""The types that a column can be declared with, and what can split the fields of a CSV file."""
 
 
 @dataclass(frozen=True)

@@ -11,10 +11,12 @@ from curador.server.access.auth import give
 from curador.server.gate.refusals import not_found
 
 
-def issue(curator: Curator, role: str, analyst: str | None, label: str, expires: datetime | None) -> str:
-    """A new token; an analyst's is theirs who has a budget by that name."""
+def issue(
+    curator: Curator, role: str, analyst: str | None, label: str, expires: datetime | None, once: bool = False
+) -> str:
+    """A new token, or a code that is exchanged ``once``; an analyst's is theirs who has a budget by that name."""
     who = "" if analyst is None else known_analyst(curator, analyst)
-    return give(curator.ledger, Access("", role, who, label, expires))
+    return give(curator.ledger, Access("", role, who, label, expires, once))
 
 
 def known_analyst(curator: Curator, name: str) -> str:

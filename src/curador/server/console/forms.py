@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Any, TypeVar
 
 from fastapi import Request
@@ -45,6 +46,26 @@ class Filled:
             raise InvalidParameter(
                 "This is not filled in as it should be.", fix="Look again.", code="malformed", facts={"field": where}
             ) from None
+
+
+def amount(text: str, field: str, below: int | None = None) -> Fraction:
+    """A positive number of a form, as a decimal or a fraction; refused with its field.
+
+    >>> amount("1/4", "epsilon"), amount("1e-6", "delta", 1)
+    (Fraction(1, 4), Fraction(1, 1000000))
+    """
+    try:
+        found = Fraction(text.strip()) if len(text) <= 60 else Fraction(0)
+    except (ValueError, ZeroDivisionError):
+        found = Fraction(0)
+    if found <= 0 or (below is not None and found >= below):
+        raise InvalidParameter(
+            "This is not an amount.",
+            fix="Write a decimal or a fraction: 0.5, 1/10.",
+            code="amount",
+            facts={"field": field},
+        )
+    return found
 
 
 async def filled(request: Request) -> Filled:

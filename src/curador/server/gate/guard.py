@@ -68,6 +68,8 @@ class Guard:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
+        if self._settings.behind_tls:
+            scope["scheme"] = "https"
         name = new_request_id()
         state = scope.setdefault("state", {})
         state["request_id"], state["caller"] = name, None

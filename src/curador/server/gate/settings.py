@@ -39,6 +39,7 @@ class Settings:
     * ``jobs``: jobs that are not done yet, of all callers together; one caller has at most ``at_once`` of them;
     * ``collect``: the folders of collectors by the name under which devices send to them;
     * ``origins``: web pages that may send local reports;
+    * ``behind_tls``: whether a proxy in front has the certificate, so that cookies are bound to encryption;
     * ``statistics``: whether counts of requests can be read by curators and auditors.
     """
 
@@ -54,6 +55,7 @@ class Settings:
     jobs: int = 20
     collect: Mapping[str, Path] = field(default_factory=dict)
     origins: tuple[str, ...] = ()
+    behind_tls: bool = False
     statistics: bool = True
 
     def divided(self, workers: int) -> Settings:

@@ -81,9 +81,13 @@ def opened(settings: Any) -> dict[str, CollectedTask]:
     """The collectors that a study names."""
     found: dict[str, CollectedTask] = {}
     for name, folder in settings.collect.items():
-        collector = Collector.open(folder)
-        found[name] = CollectedTask(collector, (collector.folder / "task.json").read_bytes())
+        found[name] = taken_by(Collector.open(folder))
     return found
+
+
+def taken_by(collector: Collector) -> CollectedTask:
+    """What takes reports for a collector."""
+    return CollectedTask(collector, (collector.folder / "task.json").read_bytes())
 
 
 def _task(serving: Service, name: str) -> CollectedTask:

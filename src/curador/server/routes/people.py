@@ -71,7 +71,7 @@ async def revoke(body: RevokeBody, serving: Serving, caller: Holder) -> dict[str
 async def new_token(body: TokenBody, serving: Serving, caller: Holder) -> dict[str, Any]:
     """Make a token; it is shown here and never again."""
     until = end_of(body.expires)
-    issued = partial(issue, serving.curator, body.role, body.analyst, body.label, until)
+    issued = partial(issue, serving.curator, body.role, body.analyst, body.label, until, body.once)
     return {"token": await serving.work(issued), "role": body.role, "analyst": body.analyst}
 
 

@@ -20,7 +20,7 @@ EVEN = Fraction(1, 2)
 
 
 @dataclass(frozen=True)
-class Estimate:
+class Foreseen:
     """What an answer would cost and how wrong it would be, as pages say it."""
 
     cost: str
@@ -33,12 +33,12 @@ class Estimate:
     notes: tuple[str, ...]
 
 
-def estimated(found: Mapping[str, Any], fits: int | None, language: str) -> Estimate:
+def estimated(found: Mapping[str, Any], fits: int | None, language: str) -> Foreseen:
     """An estimate from what the API explains, and from how many such answers fit."""
     guarantee = guarantee_from_json(found["guarantee"])
     shared = found.get("shared", [])
     protects = [(found["unit"], Neighbors(found["neighbors"]))]
-    return Estimate(
+    return Foreseen(
         guarantee_text(guarantee, language),
         tuple((output_text(one, language), error_text(one, language)) for one in found["expected"]),
         risk(guarantee, language),
@@ -74,7 +74,7 @@ def left(remaining: Mapping[str, Any], language: str) -> tuple[tuple[str, str], 
 
 def shares(found: Mapping[str, Any], language: str) -> tuple[str, list[tuple[str, str, str]]]:
     """What several answers together would cost; and of each its name, its own cost and its expected errors."""
-    whole = guarantee_text(guarantee_from_json(found["tight"] or found["guarantee"]), language)
+    whole = guarantee_text(guarantee_from_json(found["guarantee"]), language)
     each = [
         (
             name,

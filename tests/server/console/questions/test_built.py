@@ -6,7 +6,7 @@ import pytest
 
 from curador import Table
 from curador.errors import InvalidParameter
-from curador.server.console.questions.built import Built, Filter, Measured, built_of, read_parts
+from curador.server.console.questions.built import Built, Condition, Measured, built_of, read_parts
 
 TABLES = {
     "people": Table(
@@ -27,9 +27,12 @@ TABLES = {
     [
         Built("people"),
         Built("people", (), ("sex", "odd name"), (Measured("count", "", "n"), Measured("mean", "pay", "m"))),
-        Built("people", (Filter("age", ">=", "18"), Filter("pay", "<", "10.5"), Filter("sex", "<>", "it's"))),
-        Built("people", (Filter("born", ">", "1990-05-01"), Filter("age", "IS NOT NULL"), Filter("pay", "IS NULL"))),
-        Built("people", (Filter("odd name", "=", "true"),), (), (Measured("quantiles", "age", "a"),)),
+        Built("people", (Condition("age", ">=", "18"), Condition("pay", "<", "10.5"), Condition("sex", "<>", "it's"))),
+        Built(
+            "people",
+            (Condition("born", ">", "1990-05-01"), Condition("age", "IS NOT NULL"), Condition("pay", "IS NULL")),
+        ),
+        Built("people", (Condition("odd name", "=", "true"),), (), (Measured("quantiles", "age", "a"),)),
         Built("people", (), (), tuple(Measured(f, "age", f) for f in ("sum", "std", "count_distinct"))),
     ],
 )

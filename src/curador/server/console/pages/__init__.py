@@ -7,5 +7,9 @@ Reading order:
 * ask — a question, its price and its error, and what it would look like
 * dashboards — several questions for one charge
 * releases — what was bought, as pages, files and public links
+* analysts — budgets given, raised, closed; links and tokens
+* ledger — charges by filter and page, decisions, verification, export
+* collect — local tasks, and what devices report
+* audit — mechanisms tested as black boxes
 * playground — lessons on the real engine, which read no data
 """

@@ -37,7 +37,7 @@ QUOTED = {"text": "'{}'", "date": "DATE '{}'", "timestamp": "TIMESTAMP '{}'"}
 
 
 @dataclass(frozen=True)
-class Filter:
+class Condition:
     """A condition on one column; tests for NULL have no value."""
 
     column: str
@@ -64,13 +64,13 @@ class Built:
     """A question in parts.
 
     >>> people = Table("people.csv", columns={"sex": "text", "age": {"type": "integer", "bounds": [0, 99]}})
-    >>> asked = Built("people", (Filter("age", ">=", "18"),), ("sex",), (Measured("count"), Measured("mean", "age")))
+    >>> asked = Built("people", (Condition("age", ">=", "18"),), ("sex",), (Measured("count"), Measured("mean", "age")))
     >>> asked.sql({"people": people})
     'SELECT sex, COUNT(*) AS n, AVG(age) AS mean_age\\nFROM people\\nWHERE age >= 18\\nGROUP BY sex'
     """
 
     table: str
-    filters: tuple[Filter, ...] = ()
+    filters: tuple[Condition, ...] = ()
     groups: tuple[str, ...] = ()
     measures: tuple[Measured, ...] = (Measured("count"),)
 
@@ -136,7 +136,7 @@ def parts_of(asked: Mapping[str, Any], tables: Mapping[str, Table]) -> Built | N
 
 def read_parts(form: Mapping[str, str]) -> Built:
     """What the fields of the builder say."""
-    filters = (Filter(*(form.get(f"where-{k}-{x}", "") for x in ("column", "op", "value"))) for k in range(FILTERS))
+    filters = (Condition(*(form.get(f"where-{k}-{x}", "") for x in ("column", "op", "value"))) for k in range(FILTERS))
     groups = (form.get(f"by-{k}", "") for k in range(GROUPS))
     measures = (
         Measured(*(form.get(f"measure-{k}-{x}", "").strip() for x in ("function", "column", "name")))
@@ -161,7 +161,7 @@ def _measured(m: Measured, place: int, known: Mapping[str, object]) -> str:
     return FUNCTIONS[m.function].format(name_text(m.column))
 
 
-def _condition(f: Filter, place: int, table: Table) -> str:
+def _condition(f: Condition, place: int, table: Table) -> str:
     if f.column not in table.columns or f.op not in (*COMPARISONS, *TESTS):
         raise _missing(f"where-{place}-column", "There is no such column or comparison.")
     if f.op in TESTS:
@@ -192,13 +192,13 @@ def _measure(one: Mapping[str, Any]) -> Measured:
     return Measured(str(aggregate["function"]), column, str(one["name"]))
 
 
-def _filter(one: Mapping[str, Any]) -> Filter:
+def _filter(one: Mapping[str, Any]) -> Condition:
     if one["is"] == "is-null":
-        return Filter(one["operand"]["column"], "IS NULL")
+        return Condition(one["operand"]["column"], "IS NULL")
     if one["is"] == "not":
-        return Filter(one["operand"]["operand"]["column"], "IS NOT NULL")
+        return Condition(one["operand"]["operand"]["column"], "IS NOT NULL")
     literal = one["right"]
     value = str(literal["value"])
     if literal["kind"] == "real":
         value = repr(float(Fraction(value)))
-    return Filter(one["left"]["column"], one["op"], value)
+    return Condition(one["left"]["column"], one["op"], value)

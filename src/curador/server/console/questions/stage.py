@@ -26,14 +26,14 @@ LISTED = 20
 
 
 @dataclass
-class Stage:
+class Rehearsing:
     """A curator over made-up tables of so many rows."""
 
     curator: Curator
     rows: int
 
 
-_STAGES: WeakKeyDictionary[Curator, Stage] = WeakKeyDictionary()
+_STAGES: WeakKeyDictionary[Curator, Rehearsing] = WeakKeyDictionary()
 _ONE_AT_A_TIME = Lock()
 
 
@@ -57,7 +57,7 @@ def rehearsed(curator: Curator, rows: int, ask: Callable[[Curator], T]) -> T:
                 pass
         if held is not None:
             held.curator.close()
-        _STAGES[curator] = fresh = Stage(curator.rehearse(rows=rows), rows)
+        _STAGES[curator] = fresh = Rehearsing(curator.rehearse(rows=rows), rows)
         return ask(fresh.curator)
 
 

@@ -5,3 +5,28 @@ if (code && location.hash.startsWith("#cur_")) {
   code.value = decodeURIComponent(location.hash.slice(1));
   history.replaceState(null, "", location.pathname);
 }
+
+// A button that copies the text of a field; without a script the text can be selected.
+for (const button of document.querySelectorAll("[data-copy]")) {
+  button.hidden = false;
+  button.addEventListener("click", async () => {
+    const field = document.getElementById(button.dataset.copy);
+    field.select?.();
+    try {
+      await navigator.clipboard.writeText(field.value ?? field.textContent);
+      button.textContent = button.dataset.done;
+    } catch {
+      document.execCommand("copy");
+    }
+  });
+}
+
+// A form that is on its way is not sent a second time.
+document.addEventListener("submit", (event) => {
+  if (event.target.method !== "post") return;
+  if (event.target.dataset.sent) event.preventDefault();
+  event.target.dataset.sent = "yes";
+});
+addEventListener("pageshow", () => {
+  for (const form of document.forms) delete form.dataset.sent;
+});

@@ -10,5 +10,10 @@ Reading order:
 * ask — a question, its price and its error, and what it would look like
 * dashboards — several questions for one charge
 * releases — what was bought, as pages, files and public links
+* analysts — budgets, links and tokens
+* ledger — charges, decisions, verification
+* collect — local tasks and what devices report
+* wizard — a new table, declared step by step
+* audit — mechanisms tested as black boxes
 * playground — lessons on the real engine, which read no data
 """

@@ -112,6 +112,7 @@ TEXTS = {
     ),
     "remains": ("Remaining now, {scope}: {amount}.", "Disponible ahora, {scope}: {amount}."),
     "fits": ("After it, {n} more answers like this one would fit.", "Después cabrían {n} respuestas más como esta."),
+    "fits-one": ("After it, one more answer like this one would fit.", "Después cabría una respuesta más como esta."),
     "fits-last": ("After it, no other answer like this one would fit.", "Después no cabría otra respuesta como esta."),
     "fits-none": ("It does not fit: less remains than it costs.", "No cabe: queda menos de lo que cuesta."),
     "odds": ("The risk in odds", "El riesgo en probabilidades"),

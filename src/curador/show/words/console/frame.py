@@ -16,6 +16,8 @@ TEXTS = {
         "Answers leave here with noise; what they cost is in the ledger.",
         "Las respuestas salen de aquí con ruido; lo que cuestan queda en el registro.",
     ),
+    "copy": ("Copy", "Copiar"),
+    "copied": ("Copied", "Copiado"),
     # -- the names of pages
     "nav-overview": ("Overview", "Resumen"),
     "nav-tables": ("Tables", "Tablas"),
@@ -138,5 +140,39 @@ TEXTS = {
     "error-server-failed": (
         "The server could not do this. Look at what you have spent before you pay again: what was charged stays charged.",
         "El servidor no pudo hacerlo. Mire lo que ha gastado antes de pagar otra vez: lo cobrado queda cobrado.",
+    ),
+    "error-amount": (
+        "This is not an amount. Write a decimal or a fraction: 0.5, 1/10.",
+        "Esto no es una cantidad. Escriba un decimal o una fracción: 0.5, 1/10.",
+    ),
+    "error-no-reason": (
+        "A decision needs a reason: it is kept in the ledger. Say it in a few words.",
+        "Una decisión necesita un motivo: queda en el registro. Dígalo en pocas palabras.",
+    ),
+    "error-not-sure": (
+        "This cannot be undone. Tick the box if you mean it.",
+        "Esto no se puede deshacer. Marque la casilla si está seguro.",
+    ),
+    "error-analyst-exists": (
+        "There is a budget of this name already. Open its page to raise it.",
+        "Ya hay un presupuesto con este nombre. Abra su página para subirlo.",
+    ),
+    "error-raised-since": (
+        "This budget was changed since the page was opened, perhaps by this very form. Nothing was done now; look at it again.",
+        "Este presupuesto cambió desde que se abrió la página, quizá por este mismo formulario. Ahora no se hizo nada; mírelo de nuevo.",
+    ),
+    "error-not-a-date": ("This is not a day. Write it as 2026-12-31.", "Esto no es un día. Escríbalo como 2026-12-31."),
+    "error-filter-who": (
+        "Nobody of this name has a budget. Choose a name of the list.",
+        "Nadie con este nombre tiene presupuesto. Elija un nombre de la lista.",
+    ),
+    "error-filter-table": ("No private table has this name.", "Ninguna tabla privada tiene este nombre."),
+    "error-filter-since": (
+        "This is not a day. Write it as 2026-12-31.",
+        "Esto no es un día. Escríbalo como 2026-12-31.",
+    ),
+    "error-filter-until": (
+        "This is not a day. Write it as 2026-12-31.",
+        "Esto no es un día. Escríbalo como 2026-12-31.",
     ),
 }

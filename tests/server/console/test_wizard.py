@@ -1,0 +1,94 @@
+"""A new table: only its first line is read, the study file is shown before it is written, and a bad one never is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser
+
+from curador import Curator
+from curador.curator.study.file import read_study
+from tests.server.console.browsing import screen, visitor
+from tests.server.served import Served, serving, write_study
+
+NEW = "/console/tables/new"
+FORM = {
+    "source": "visits.csv", "name": "", "header": "yes", "names": "", "delimiter": ",", "unit": "=who",
+    "neighbors": "add-remove", "groups": "3", "rows": "2", "type-0": "text", "type-1": "integer", "low-1": "0",
+    "high-1": "50", "type-2": "text", "keys-2": "north, south",
+}  # fmt: skip
+
+
+@pytest.fixture
+def bringing(tmp_path: Path) -> Iterator[Served]:
+    study = write_study(tmp_path)
+    (tmp_path / "visits.csv").write_text("who,cost,place\nsecret-person,12,north\n")
+    (tmp_path.parent / "outside.csv").write_text("a,b\n1,2\n")
+    with serving(study, per_token=10000, per_address=10000) as found:
+        yield found
+
+
+def test_a_table_is_brought_step_by_step(browser: Browser, bringing: Served) -> None:
+    for language, theme, width in (("en", "light", 1280), ("es", "dark", 390)):
+        with screen(browser, bringing, "curator", language=language, theme=theme, width=width) as seen:
+            page = seen.open(NEW)
+            page.fill("#source", "visits.csv")
+            page.locator("button[value=columns]").press("Enter")
+            page.wait_for_selector("#unit")
+            page.select_option("#unit", "=who")
+            page.fill("#groups", "3")
+            page.fill("#rows", "2")
+            page.select_option("#type-1", "integer")
+            page.fill("#low-1", "0")
+            page.fill("#high-1", "50")
+            page.locator("button[value=check]").press("Enter")
+            page.wait_for_selector("#file")
+            assert "[tables.visits]" in page.inner_text("pre")
+            assert "secret-person" not in page.content()
+            seen.look(f"wizard-{language}-{theme}-{width}")
+
+
+def test_what_is_written_opens_with_the_table(bringing: Served) -> None:
+    before = bringing.study.read_text()
+    with visitor(bringing, "curator") as client:
+        assert "visits" in client.post(NEW, data={**FORM, "step": "check"}).text
+        assert bringing.study.read_text() == before
+        done = client.post(NEW, data={**FORM, "step": "write"})
+        again = client.post(NEW, data={**FORM, "step": "write"})
+    assert "Restart the server" in done.text
+    assert (again.status_code, 'id="name-wrong"' in again.text) == (422, True)
+    table = read_study(bringing.study).tables["visits"]
+    assert table.unit.id == "who"
+    assert table.columns["place"].keys == ("north", "south")
+    bringing.curator.close()
+    curator = Curator(bringing.study)
+    curator.ask("SELECT place, COUNT(*) AS n FROM visits GROUP BY place", epsilon="0.5")
+    curator.close()
+
+
+@pytest.mark.parametrize(
+    ("changes", "place"),
+    [
+        ({"source": "../outside.csv"}, "source-wrong"),
+        ({"source": "/etc/passwd"}, "source-wrong"),
+        ({"source": "nothing.csv"}, "source-wrong"),
+        ({"source": ""}, "source-wrong"),
+        ({"header": "no"}, "source-wrong"),
+        ({"unit": ""}, "unit-wrong"),
+        ({"groups": "many"}, "groups-wrong"),
+        ({"high-1": ""}, "low-1-wrong"),
+        ({"type-0": "", "type-1": "", "type-2": ""}, "type-0-wrong"),
+        ({"name": "people"}, "name-wrong"),
+        ({"neighbors": "replace"}, "refusal"),
+    ],
+)
+def test_what_is_wrong_is_said_and_nothing_is_written(bringing: Served, changes: dict[str, str], place: str) -> None:
+    before = bringing.study.read_text()
+    with visitor(bringing, "curator") as client:
+        answer = client.post(NEW, data={**FORM, **changes, "step": "write"})
+    assert answer.status_code == 422
+    assert f'"{place}"' in answer.text
+    assert "secret-person" not in answer.text
+    assert bringing.study.read_text() == before
