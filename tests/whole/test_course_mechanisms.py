@@ -8,7 +8,9 @@ import pytest
 
 import curador as cu
 from curador.accounting.course import hamming_distance
+from curador.accounting.finite import FiniteMechanism
 from curador.curator.study.samples import salaries
+from curador.local import LocalLaplace
 from curador.mechanisms import sensitivity
 from curador.privacy import Neighbors
 
@@ -20,6 +22,24 @@ def close(mean: float, expected: float, deviation: float, runs: int = RUNS) -> b
     return abs(mean - expected) < 6 * deviation / math.sqrt(runs)
 
 
+def test_0_2_a_fact_about_everybody_is_learned_with_and_without_alice() -> None:
+    # 9,000 of 10,000 smoke: whether Alice is counted or not, the release tells it, and so what is likely of her.
+    count = cu.IntegerLaplace(1, 1)
+    for smokers in (9000, 8999):
+        assert count.release(smokers) > 8_900  # P(noise ≤ -99) < e**-98
+    # What it does not tell is whether she was there.
+    assert float(count.event.epsilon) == pytest.approx(1, rel=1e-6)
+
+
+@pytest.mark.parametrize("answers", [(0, 1), (1, 0)])
+def test_0_4_an_answer_without_noise_has_no_epsilon(answers: tuple[int, int]) -> None:
+    fixed = FiniteMechanism([[int(answer == out) for out in (0, 1)] for answer in answers])
+    assert fixed.epsilon == math.inf
+    assert fixed.delta(100) == 1
+    # Unless it says the same of everybody.
+    assert FiniteMechanism([[1, 0], [1, 0]]).epsilon == 0
+
+
 def test_0_12_noisy_mean_is_sensitivity_over_b() -> None:
     n, b = 100, Fraction(1, 10)
     moved = sensitivity.mean(0, 1, n, neighbors=Neighbors.REPLACE).l1
@@ -27,6 +47,17 @@ def test_0_12_noisy_mean_is_sensitivity_over_b() -> None:
     # The notes say 1/b-DP; it is Δ/b, here a tenth instead of ten.
     event = cu.Laplace(moved, scale=b, coordinates=1, neighbors=Neighbors.REPLACE).event
     assert float(event.epsilon) == pytest.approx(float(1 / (n * b)), rel=1e-6)
+
+
+@pytest.mark.parametrize("people", [100, 10_000])
+def test_0_16_the_crowds_variance_is_n_times_the_curators(people: int) -> None:
+    """Of a mean in [-1, 1]: 8/(n² ε²) from the curator, 8/(n ε²) from people who trust nobody."""
+    moved = sensitivity.mean(-1, 1, people, neighbors=Neighbors.REPLACE).l1
+    central = cu.Laplace(moved, 1, neighbors=Neighbors.REPLACE).variance
+    assert central == pytest.approx(8 / people**2, rel=1e-6)
+    crowd = LocalLaplace(-1, 1, 1).variance(people)
+    assert crowd == pytest.approx(8 / people, rel=1e-2)  # a report is on a grid, which adds a little
+    assert crowd >= 8 / people
 
 
 def test_0_20_vector_laplace_has_independent_noise_of_the_joint_scale() -> None:
@@ -64,6 +95,13 @@ def test_0_25_gaussian_uses_l2() -> None:
     assert bins.l2_squared == 2
     event = cu.Gaussian(bins.l2, 0.5, 1e-6, neighbors=Neighbors.REPLACE).event
     assert float(event.sensitivity) == pytest.approx(math.sqrt(2), rel=1e-6)
+
+
+def test_1_8_the_ratio_passes_one_plus_epsilon() -> None:
+    epsilon = 0.1
+    coin = cu.RandomizedResponse(epsilon=epsilon)
+    ratio = math.exp(coin.epsilon)
+    assert 1 + epsilon < ratio <= math.exp(epsilon) * (1 + 1e-12)
 
 
 def test_1_10_sum_of_bits_needs_scale_one_over_epsilon() -> None:
@@ -156,6 +194,13 @@ def test_4_7_example_4_two_counts_with_lap_0_2() -> None:
     assert mechanism.scale == 2
     released = mechanism.release([120, 10])
     assert released.dtype == np.int64
+
+
+def test_4_8_a_larger_epsilon_is_less_noise() -> None:
+    errors = [cu.Laplace(1, epsilon).error(0.95) for epsilon in (Fraction(1, 10), 1, 10)]
+    assert errors == sorted(errors, reverse=True)
+    # P(|Lap(b)| > t) = e^(-t/b): 95 % lie within b ln 20.
+    assert errors == pytest.approx([10 * math.log(20), math.log(20), math.log(20) / 10], rel=1e-6)
 
 
 def test_4_9_theorem_1_likelihood_ratio() -> None:
