@@ -10,6 +10,7 @@ import math
 import pkgutil
 import re
 from fractions import Fraction as F
+from functools import reduce
 from itertools import pairwise, product
 from pathlib import Path
 from typing import Any
@@ -177,6 +178,15 @@ def test_lemma_3_3_1_by_multiplying_mechanisms(a: FiniteMechanism, b: FiniteMech
     assert isinstance(both, ApproxDP)
     assert a.beside(b).delta(e1 + e2) <= both.delta
     assert a.beside(b).epsilon <= (a.epsilon + b.epsilon) * (1 + 1e-12)
+
+
+@given(st.lists(mechanisms(2), min_size=3, max_size=4), EPSILONS)
+def test_theorem_3_3_1_by_multiplying_many(several: list[FiniteMechanism], each: F) -> None:
+    together = compose.basic([ApproxDP(float(each), one.delta(each)) for one in several])
+    assert isinstance(together, ApproxDP)
+    joint = reduce(FiniteMechanism.beside, several)
+    assert joint.delta(len(several) * each) <= together.delta
+    assert joint.epsilon <= sum(one.epsilon for one in several) * (1 + 1e-12)
 
 
 @given(mechanisms(), ORDERS)

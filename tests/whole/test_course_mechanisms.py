@@ -5,14 +5,16 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from scipy.stats import laplace
 
 import curador as cu
-from curador.accounting.course import hamming_distance
+from curador.accounting.course import hamming_distance, laplace_density
 from curador.accounting.finite import FiniteMechanism
 from curador.curator.study.samples import salaries
 from curador.local import LocalLaplace
 from curador.mechanisms import sensitivity
 from curador.privacy import Neighbors
+from curador.show.curves import plot_densities
 
 RUNS = 10_000
 
@@ -172,6 +174,27 @@ def test_4_1_laplace_has_mean_zero_and_variance_two_b_squared() -> None:
     drawn = mechanism.release(np.zeros(1000))
     assert close(float(drawn.mean()), 0, math.sqrt(8), 1000)
     assert close(float((drawn > 0).mean()), 0.5, 0.5, 1000)  # mean = median
+
+
+@pytest.mark.parametrize(
+    ("title", "laws"),
+    [
+        ("Figura 1", {"Lap(0, 1)": (0, 1)}),
+        ("Figura 2", {f"µ = {mu}": (mu, 1) for mu in (-3, 0, 3, 6)}),
+        ("Figura 3", {f"b = {b}": (0, b) for b in (1, 2, 3, 4)}),
+    ],
+)
+def test_4_2_figures_1_to_3(title: str, laws: dict[str, tuple[int, int]]) -> None:
+    """Each line is scipy's density, highest at its µ with 1/(2b)."""
+    x = np.linspace(-10, 10, 201)
+    points = {name: (x, [laplace_density(float(v), *law) for v in x]) for name, law in laws.items()}
+    (axes,) = plot_densities(points, lang="es", title=title).axes
+    assert [line.get_gid() for line in axes.lines] == list(laws)
+    for line, (mu, b) in zip(axes.lines, laws.values(), strict=True):
+        across, up = np.asarray(line.get_xydata()).T
+        assert up == pytest.approx(laplace(mu, b).pdf(across), rel=1e-12)
+        assert across[up.argmax()] == pytest.approx(mu, abs=1e-12)
+        assert up.max() == pytest.approx(1 / (2 * b), rel=1e-12)
 
 
 def test_4_4_4_5_examples_of_sensitivity() -> None:
