@@ -57,7 +57,7 @@ def read(line: str) -> Row:
         heading,
         re.findall(r"`([^`]+)`", functions),
         re.findall(r"`([^`]+)`", tests),
-        re.findall(r"[A-Z]\d+", errata),
+        re.findall(r"\[([A-Z]\d+)\]\(\.\./course-errata\.md\)", errata),
         re.findall(r"\]\(([^)]+)\)", pages),
         functions == "**not yet**",
     )
@@ -144,7 +144,7 @@ def test_every_number_of_the_thesis_has_a_row(kind: str) -> None:
         "| 0.1 | a | `curador.Laplace` | | | |",
         "| 0.1 | a | | | | |",
         "| 0.1 | a | **not yet** | `tests/whole/test_course_map.py::test_every_erratum_is_named_by_a_row` | | |",
-        "| 0.1 | a | **not yet** | | Z1 | |",
+        "| 0.1 | a | **not yet** | | [Z1](../course-errata.md) | |",
         "| 0.1 | a | **not yet** | | | [nowhere](nowhere.md) |",
     ],
 )
