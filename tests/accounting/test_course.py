@@ -1,17 +1,16 @@
-"""The course's statements on privacy loss: each has its function and its test, and what no other test covers is here.
+"""The course's statements on privacy loss that no other test covers; docs/course/map.md names the test of each.
 
 Also runs the guide, docs/accounting.md.
 """
 
 from __future__ import annotations
 
-import ast
 import doctest
-import importlib
 import math
+import pkgutil
 import re
 from fractions import Fraction as F
-from functools import cache
+from functools import reduce
 from itertools import pairwise, product
 from pathlib import Path
 from typing import Any
@@ -37,74 +36,10 @@ from curador.show.curves import plot_renyi
 from tests.accounting.oracles import exact_renyi
 
 ROOT = Path(__file__).parent.parent.parent
-MAP = (ROOT / "docs" / "course" / "map-accounting.md").read_text()
 GUIDE = (ROOT / "docs" / "accounting.md").read_text()
 
-ITEMS = [
-    *(f"0.{i}" for i in (5, 6, 7, 8, 9, 10, 13, 14, 26, 27, 28, 29, 30)),
-    *(f"2.{i}" for i in (4, 5, 6, 8, 10, 11)),
-    *(f"3.{i}" for i in range(1, 32)),
-]
-WORDS_ONLY = {"3.1"}
 
-
-# ---- the map and the guide ---------------------------------------------------------------------------------------
-
-
-def rows() -> dict[str, list[str]]:
-    """The cells of each row of the map, by item."""
-    found = [re.split(r" \| ", line[2:-2]) for line in MAP.splitlines() if re.match(r"\| \d", line)]
-    assert len({cells[0] for cells in found}) == len(found), "an item stands twice"
-    return {cells[0]: [*cells[1:], ""][:3] for cells in found}
-
-
-def named(cell: str) -> list[str]:
-    return re.findall(r"`([^`]+)`", cell)
-
-
-def resolve(name: str) -> Any:
-    """What a dotted name below ``curador`` stands for."""
-    parts = ["curador", *name.split(".")]
-    for i in range(len(parts), 0, -1):
-        try:
-            thing: Any = importlib.import_module(".".join(parts[:i]))
-        except ModuleNotFoundError:
-            continue
-        for part in parts[i:]:
-            thing = getattr(thing, part)
-        return thing
-    raise AssertionError(name)
-
-
-@cache
-def functions_in(file: Path) -> set[str]:
-    return {node.name for node in ast.parse(file.read_text()).body if isinstance(node, ast.FunctionDef)}
-
-
-def test_the_map_has_every_item_and_no_other() -> None:
-    assert list(rows()) == ITEMS
-
-
-@pytest.mark.parametrize("item", ITEMS)
-def test_every_item_has_its_function_and_its_test(item: str) -> None:
-    statement, functions, tests = rows()[item]
-    assert statement
-    assert (item in WORDS_ONLY) == (not named(functions) and not named(tests))
-    for name in named(functions):
-        assert isinstance(resolve(name), property) or callable(resolve(name)), name
-    for name in named(tests):
-        file, _, test = name.partition("::")
-        path = ROOT / file if file.startswith("tests/") else ROOT / "tests" / "accounting" / file
-        assert test.startswith("test_")
-        assert test in functions_in(path), name
-
-
-def test_a_wrong_name_would_be_seen() -> None:
-    with pytest.raises(AttributeError):
-        resolve("accounting.finite.FiniteMechanism.subtractive_p")
-    with pytest.raises(AttributeError):
-        resolve("accounting.nonsense.kl")
-    assert "test_nonsense" not in functions_in(Path(__file__))
+# ---- the guide ----------------------------------------------------------------------------------------------------
 
 
 def test_the_guide_runs() -> None:
@@ -118,10 +53,10 @@ def test_the_guide_runs() -> None:
 
 def test_the_guide_names_what_there_is() -> None:
     table = GUIDE[GUIDE.index("## In one table") : GUIDE.index("## The same queries")]
-    names = [name for line in table.splitlines() if line.startswith("| ") for name in named(line)]
+    names = [name for line in table.splitlines() if line.startswith("| ") for name in re.findall(r"`([^`]+)`", line)]
     assert len(names) > 15
     for name in names:
-        assert callable(resolve(f"accounting.{name}")), name
+        assert callable(pkgutil.resolve_name(f"curador.accounting.{name}")), name
 
 
 # ---- Knoppia -----------------------------------------------------------------------------------------------------
@@ -243,6 +178,15 @@ def test_lemma_3_3_1_by_multiplying_mechanisms(a: FiniteMechanism, b: FiniteMech
     assert isinstance(both, ApproxDP)
     assert a.beside(b).delta(e1 + e2) <= both.delta
     assert a.beside(b).epsilon <= (a.epsilon + b.epsilon) * (1 + 1e-12)
+
+
+@given(st.lists(mechanisms(2), min_size=3, max_size=4), EPSILONS)
+def test_theorem_3_3_1_by_multiplying_many(several: list[FiniteMechanism], each: F) -> None:
+    together = compose.basic([ApproxDP(float(each), one.delta(each)) for one in several])
+    assert isinstance(together, ApproxDP)
+    joint = reduce(FiniteMechanism.beside, several)
+    assert joint.delta(len(several) * each) <= together.delta
+    assert joint.epsilon <= sum(one.epsilon for one in several) * (1 + 1e-12)
 
 
 @given(mechanisms(), ORDERS)

@@ -94,7 +94,7 @@ def test_all_commands_are_there() -> None:
     local = [("local", name) for name in ("new-task", "simulate", "collect", "estimate", "compare", "client")]
     attacks = ("mechanism", "query", "model", "service", "local", "reconstruct", "link", "game")
     audit = [("audit", name) for name in attacks]
-    server = [("serve",), ("token", "new"), ("token", "list"), ("token", "end")]
+    server = [("serve",), ("mcp",), ("token", "new"), ("token", "list"), ("token", "end")]
     ledger = [("ledger", "redeclare"), ("ledger", "restore")]
     assert set(COMMANDS) == {*first, *then, *ledger, *local, *audit, *server}
 
@@ -102,7 +102,8 @@ def test_all_commands_are_there() -> None:
 @pytest.mark.parametrize("path", COMMANDS, ids=" ".join)
 def test_every_command_shows_an_example_that_it_understands_and_gives_json(path: tuple[str, ...]) -> None:
     command = COMMANDS[path]
-    assert "--json" in [option for parameter in command.params for option in parameter.opts]
+    printed = path != ("mcp",)  # what an agent reads is the protocol
+    assert ("--json" in [option for parameter in command.params for option in parameter.opts]) is printed
     shown = CliRunner().invoke(app, [*path, "--help"], env={"COLUMNS": "200"})
     assert shown.exit_code == 0
     (example,) = re.findall(r"Example: curador (.*?)\s*$", command.help, re.M)
@@ -115,7 +116,7 @@ def test_every_command_shows_an_example_that_it_understands_and_gives_json(path:
 @pytest.mark.parametrize("path", COMMANDS, ids=" ".join)
 def test_commands_that_need_a_study_name_it_in_the_same_way(path: tuple[str, ...]) -> None:
     studies = [p for p in COMMANDS[path].params if p.name == "study"]
-    without = path[0] in ("demo", "init", "publish", "local", "predict", "audit", "serve")
+    without = path[0] in ("demo", "init", "publish", "local", "predict", "audit", "serve", "mcp")
     assert len(studies) == (not without or path in (("audit", "query"), ("audit", "model")))
     for option in studies:
         assert (option.opts, str(option.default)) == (["--study", "-s"], "study.toml")

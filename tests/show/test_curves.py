@@ -16,12 +16,13 @@ import pytest
 from matplotlib.figure import Figure
 
 from curador.accounting import account
+from curador.accounting.course import laplace_density
 from curador.accounting.events import GaussianNoise, LaplaceNoise, RandomizedAnswer
 from curador.accounting.rules.renyi import renyi_curve
 from curador.accounting.rules.tradeoffs import Tradeoff, tradeoff
 from curador.errors import CuradorError, InvalidParameter
 from curador.privacy import ApproxDP, RenyiDP
-from curador.show.curves import COLOURS, WORDS, plot_profile, plot_renyi, plot_tradeoff, save
+from curador.show.curves import COLOURS, WORDS, plot_densities, plot_profile, plot_renyi, plot_tradeoff, save
 
 LAPLACE, GAUSS = LaplaceNoise(1, 1), GaussianNoise(2, 1)  # type: ignore[arg-type]
 
@@ -103,6 +104,7 @@ def test_several_lines_of_one_curve_are_told_apart() -> None:
         (plot_profile, ([0, 1], [0.1, 0.01]), "epsilon", "delta"),
         (plot_tradeoff, ([0, 1], [1, 0]), "fpr", "fnr"),
         (plot_renyi, ([2, 3], [1, 2]), "order", "divergence"),
+        (plot_densities, ([-1, 1], [0.3, 0.4]), "value", "density"),
     ],
 )
 @pytest.mark.parametrize("lang", ["en", "es"])
@@ -127,6 +129,7 @@ def test_no_word_is_left_in_the_other_language() -> None:
     assert same == {"delta"}
 
 
+X = [x / 10 for x in range(-100, 101)]
 CROWDED: dict[str, Callable[[], Figure]] = {
     "profile": lambda: plot_profile(
         {f"Laplace, ε = {k / 2}": account.profile(LaplaceNoise(2, k)) for k in range(1, 9)}  # type: ignore[arg-type]
@@ -134,6 +137,9 @@ CROWDED: dict[str, Callable[[], Figure]] = {
     "tradeoff": lambda: plot_tradeoff({f"ε = {k / 2}": tradeoff(k / 2) for k in range(1, 9)}),
     "renyi": lambda: plot_renyi(
         {f"σ = {k}": renyi_curve(GaussianNoise(k, 1), [1.5, 2, 4, 8, 16]) for k in range(1, 9)}  # type: ignore[arg-type]
+    ),
+    "densities": lambda: plot_densities(
+        {f"b = {b}": (X, [laplace_density(x, scale=b) for x in X]) for b in range(1, 9)},
     ),
     "long label": lambda: plot_renyi(
         {"randomised response with three answers": renyi_curve(RandomizedAnswer(3, 0.75), [2, 4])}  # type: ignore[arg-type]
@@ -237,6 +243,7 @@ GOOD: Any = ([0, 1], [0.1, 0.01])
         lambda: plot_renyi({"a": ([0.5, 2], [1, 2])}),
         lambda: plot_renyi({"a": ([2, 3], [math.inf, math.inf])}),
         lambda: plot_renyi({"a": RenyiDP({math.inf: 1})}),
+        lambda: plot_densities({"a": ([0, 1], [-1, 1])}),
     ],
 )
 def test_what_cannot_be_drawn_is_refused(call: Callable[[], object]) -> None:

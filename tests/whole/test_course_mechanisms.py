@@ -5,12 +5,16 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from scipy.stats import laplace
 
 import curador as cu
-from curador.accounting.course import hamming_distance
+from curador.accounting.course import hamming_distance, laplace_density
+from curador.accounting.finite import FiniteMechanism
 from curador.curator.study.samples import salaries
+from curador.local import LocalLaplace
 from curador.mechanisms import sensitivity
 from curador.privacy import Neighbors
+from curador.show.curves import plot_densities
 
 RUNS = 10_000
 
@@ -20,6 +24,24 @@ def close(mean: float, expected: float, deviation: float, runs: int = RUNS) -> b
     return abs(mean - expected) < 6 * deviation / math.sqrt(runs)
 
 
+def test_0_2_a_fact_about_everybody_is_learned_with_and_without_alice() -> None:
+    # 9,000 of 10,000 smoke: whether Alice is counted or not, the release tells it, and so what is likely of her.
+    count = cu.IntegerLaplace(1, 1)
+    for smokers in (9000, 8999):
+        assert count.release(smokers) > 8_900  # P(noise ≤ -99) < e**-98
+    # What it does not tell is whether she was there.
+    assert float(count.event.epsilon) == pytest.approx(1, rel=1e-6)
+
+
+@pytest.mark.parametrize("answers", [(0, 1), (1, 0)])
+def test_0_4_an_answer_without_noise_has_no_epsilon(answers: tuple[int, int]) -> None:
+    fixed = FiniteMechanism([[int(answer == out) for out in (0, 1)] for answer in answers])
+    assert fixed.epsilon == math.inf
+    assert fixed.delta(100) == 1
+    # Unless it says the same of everybody.
+    assert FiniteMechanism([[1, 0], [1, 0]]).epsilon == 0
+
+
 def test_0_12_noisy_mean_is_sensitivity_over_b() -> None:
     n, b = 100, Fraction(1, 10)
     moved = sensitivity.mean(0, 1, n, neighbors=Neighbors.REPLACE).l1
@@ -27,6 +49,17 @@ def test_0_12_noisy_mean_is_sensitivity_over_b() -> None:
     # The notes say 1/b-DP; it is Δ/b, here a tenth instead of ten.
     event = cu.Laplace(moved, scale=b, coordinates=1, neighbors=Neighbors.REPLACE).event
     assert float(event.epsilon) == pytest.approx(float(1 / (n * b)), rel=1e-6)
+
+
+@pytest.mark.parametrize("people", [100, 10_000])
+def test_0_16_the_crowds_variance_is_n_times_the_curators(people: int) -> None:
+    """Of a mean in [-1, 1]: 8/(n² ε²) from the curator, 8/(n ε²) from people who trust nobody."""
+    moved = sensitivity.mean(-1, 1, people, neighbors=Neighbors.REPLACE).l1
+    central = cu.Laplace(moved, 1, neighbors=Neighbors.REPLACE).variance
+    assert central == pytest.approx(8 / people**2, rel=1e-6)
+    crowd = LocalLaplace(-1, 1, 1).variance(people)
+    assert crowd == pytest.approx(8 / people, rel=1e-2)  # a report is on a grid, which adds a little
+    assert crowd >= 8 / people
 
 
 def test_0_20_vector_laplace_has_independent_noise_of_the_joint_scale() -> None:
@@ -64,6 +97,13 @@ def test_0_25_gaussian_uses_l2() -> None:
     assert bins.l2_squared == 2
     event = cu.Gaussian(bins.l2, 0.5, 1e-6, neighbors=Neighbors.REPLACE).event
     assert float(event.sensitivity) == pytest.approx(math.sqrt(2), rel=1e-6)
+
+
+def test_1_8_the_ratio_passes_one_plus_epsilon() -> None:
+    epsilon = 0.1
+    coin = cu.RandomizedResponse(epsilon=epsilon)
+    ratio = math.exp(coin.epsilon)
+    assert 1 + epsilon < ratio <= math.exp(epsilon) * (1 + 1e-12)
 
 
 def test_1_10_sum_of_bits_needs_scale_one_over_epsilon() -> None:
@@ -136,6 +176,27 @@ def test_4_1_laplace_has_mean_zero_and_variance_two_b_squared() -> None:
     assert close(float((drawn > 0).mean()), 0.5, 0.5, 1000)  # mean = median
 
 
+@pytest.mark.parametrize(
+    ("title", "laws"),
+    [
+        ("Figura 1", {"Lap(0, 1)": (0, 1)}),
+        ("Figura 2", {f"µ = {mu}": (mu, 1) for mu in (-3, 0, 3, 6)}),
+        ("Figura 3", {f"b = {b}": (0, b) for b in (1, 2, 3, 4)}),
+    ],
+)
+def test_4_2_figures_1_to_3(title: str, laws: dict[str, tuple[int, int]]) -> None:
+    """Each line is scipy's density, highest at its µ with 1/(2b)."""
+    x = np.linspace(-10, 10, 201)
+    points = {name: (x, [laplace_density(float(v), *law) for v in x]) for name, law in laws.items()}
+    (axes,) = plot_densities(points, lang="es", title=title).axes
+    assert [line.get_gid() for line in axes.lines] == list(laws)
+    for line, (mu, b) in zip(axes.lines, laws.values(), strict=True):
+        across, up = np.asarray(line.get_xydata()).T
+        assert up == pytest.approx(laplace(mu, b).pdf(across), rel=1e-12)
+        assert across[up.argmax()] == pytest.approx(mu, abs=1e-12)
+        assert up.max() == pytest.approx(1 / (2 * b), rel=1e-12)
+
+
 def test_4_4_4_5_examples_of_sensitivity() -> None:
     assert sum(map(abs, (2, 3, -4, 6))) == 15
     domain = [(age, read) for age in (17, 18) for read in (False, True)]
@@ -156,6 +217,13 @@ def test_4_7_example_4_two_counts_with_lap_0_2() -> None:
     assert mechanism.scale == 2
     released = mechanism.release([120, 10])
     assert released.dtype == np.int64
+
+
+def test_4_8_a_larger_epsilon_is_less_noise() -> None:
+    errors = [cu.Laplace(1, epsilon).error(0.95) for epsilon in (Fraction(1, 10), 1, 10)]
+    assert errors == sorted(errors, reverse=True)
+    # P(|Lap(b)| > t) = e^(-t/b): 95 % lie within b ln 20.
+    assert errors == pytest.approx([10 * math.log(20), math.log(20), math.log(20) / 10], rel=1e-6)
 
 
 def test_4_9_theorem_1_likelihood_ratio() -> None:

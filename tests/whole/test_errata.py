@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import itertools
 import math
+import pkgutil
 import re
 import warnings
 from collections.abc import Callable
@@ -355,6 +356,13 @@ def test_every_row_is_complete() -> None:
         assert all(row), row
         assert row[6] in "WPL"
         assert "no number: " in row[5] or re.search(r"`\w+ = ", row[5]), row
+
+
+def test_functions_that_are_named_are_there() -> None:
+    named = {name for row in ROWS for name in re.findall(r"`([a-z_]+(?:\.[a-z_]+)+)`", row[4])}
+    assert len(named) > 5
+    for name in named:
+        assert callable(pkgutil.resolve_name(f"curador.accounting.{name}")), name
 
 
 def test_what_is_said_to_understate_does() -> None:

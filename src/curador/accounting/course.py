@@ -84,6 +84,20 @@ def adjacent(d: Sequence[int], e: Sequence[int], neighbors: Neighbors = Neighbor
     return distance(d, e) == 1
 
 
+# ---- the noise ------------------------------------------------------------------------------------------------
+
+
+def laplace_density(x: Number, location: Number = 0, scale: Number = 1) -> float:
+    """The density of Lap(µ, b) at ``x``, as the course draws it.
+
+    >>> laplace_density(0), laplace_density(3, location=3, scale=2)
+    (0.5, 0.25)
+    """
+    b = positive(scale, "scale")
+    away = abs(rational(x, "x") - rational(location, "location")) / b
+    return math.exp(-away) / (2 * float(b))
+
+
 # ---- advanced composition, as printed --------------------------------------------------------------------------
 
 

@@ -1,4 +1,4 @@
-"""Curves of privacy loss as figures: δ against ε, the two errors of a test, Rényi divergence against its order.
+"""Curves as figures: δ against ε, the two errors of a test, Rényi divergence against its order, densities of noise.
 
 A figure belongs to its caller: nothing is registered with pyplot, so there is nothing to close and no global state.
 Lines carry their labels themselves, where they collide least, in colours that most people can distinguish.
@@ -38,6 +38,8 @@ WORDS: dict[str, dict[str, str]] = {
         "guessing": "guessing",
         "order": "order α",
         "divergence": "Rényi divergence of order α",
+        "value": "value",
+        "density": "density",
     },
     "es": {
         "epsilon": "pérdida de privacidad ε",
@@ -47,6 +49,8 @@ WORDS: dict[str, dict[str, str]] = {
         "guessing": "azar",
         "order": "orden α",
         "divergence": "divergencia de Rényi de orden α",
+        "value": "valor",
+        "density": "densidad",
     },
 }
 SUFFIXES = (".png", ".svg")
@@ -129,6 +133,22 @@ def plot_renyi(curves: Mapping[str, Drawable], *, lang: str = "en", title: str =
     axes.set_xlim(first, last)
     axes.set_ylim(0.0, 1.05 * max(float(line.y.max()) for line in lines) or 1.0)
     _draw(axes, lines)
+    return figure
+
+
+def plot_densities(curves: Mapping[str, Drawable], *, lang: str = "en", title: str = "") -> Figure:
+    """Densities of noise, one line per label.
+
+    >>> plot_densities({"b = 1": ([-1, 0, 1], [0.18, 0.5, 0.18])})
+    <Figure size 640x420 with 1 Axes>
+    """
+    words, lines = _words(lang), [_finite(line) for line in _read(curves)]
+    for line in lines:
+        _within(line, line.y, 0.0, math.inf, "density")
+    figure, axes = _blank(words["value"], words["density"], title)
+    axes.set_xlim(min(float(line.x[0]) for line in lines), max(float(line.x[-1]) for line in lines))
+    axes.set_ylim(0.0, 1.05 * max(float(line.y.max()) for line in lines) or 1.0)
+    _draw(axes, lines, at=0.55)
     return figure
 
 

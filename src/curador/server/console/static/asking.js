@@ -1,17 +1,14 @@
 // What makes the page of questions live.  Without it every button still works.
 const form = document.getElementById("ask") || document.querySelector("form[data-pays]");
 
-// One click pays once: the button rests until the page is shown again. The form's key sees to it without this, too.
+// While an answer is waited for, the page says so. That one click pays once is seen to by console.js and by the form's key.
 if (form) {
   const status = form.querySelector("[data-working]");
   form.addEventListener("submit", (event) => {
     if (event.submitter && event.submitter.value !== "pay") return;
-    if (form.dataset.sent) { event.preventDefault(); return; }
-    form.dataset.sent = "yes";
     if (status) status.textContent = status.dataset.working;
   });
   window.addEventListener("pageshow", () => {
-    delete form.dataset.sent;
     if (status) status.textContent = "";
   });
 }

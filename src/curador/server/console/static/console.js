@@ -23,7 +23,7 @@ for (const button of document.querySelectorAll("[data-copy]")) {
 
 // A form that is on its way is not sent a second time.
 document.addEventListener("submit", (event) => {
-  if (event.target.method !== "post") return;
+  if (event.target.method !== "post" || event.defaultPrevented) return;
   if (event.target.dataset.sent) event.preventDefault();
   event.target.dataset.sent = "yes";
 });
