@@ -188,7 +188,7 @@ def started(server: dict[str, str]) -> Book:
     return ledger
 
 
-def test_a_connection_that_is_cut_fails_once_and_is_made_again(server: dict[str, str]) -> None:
+def test_a_connection_that_is_cut_is_made_again(server: dict[str, str]) -> None:
     import psycopg
 
     ledger = started(server)
@@ -196,11 +196,7 @@ def test_a_connection_that_is_cut_fails_once_and_is_made_again(server: dict[str,
     with psycopg.connect(server["address"], autocommit=True) as other:
         for connection in ledger._store._connections.values():  # type: ignore[attr-defined]
             other.execute("SELECT pg_terminate_backend(%s, 5000)", (connection.info.backend_pid,))
-    with pytest.raises(LedgerFailed, match="cannot be read or written"):
-        ledger.settle(charge.id, b"x")
     assert ledger.settle(charge.id, b"x") == b"x"
-    with pytest.raises(LedgerFailed, match="cannot be read or written"):
-        ledger.balance("people")  # reads have a connection of their own, and long ones a new one
     assert ledger.balance("people").state.spent == (10**9,)
     ledger.verify()
     ledger.close()

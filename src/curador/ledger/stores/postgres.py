@@ -8,9 +8,9 @@ transaction, nothing is prepared on the server, and locks end with the transacti
 from __future__ import annotations
 
 import re
-import select as ready
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
+from select import POLLIN, poll
 from typing import Any
 
 import psycopg
@@ -159,10 +159,12 @@ def _hung_up(connection: psycopg.Connection[Any]) -> bool:
 
     Asking the socket costs a microsecond, and spares the next caller a refusal.
     """
+    socket = poll()  # select() does not know sockets of numbers above 1,023
     try:
-        while ready.select([connection.fileno()], [], [], 0)[0]:  # a server says why first
+        socket.register(connection.fileno(), POLLIN)
+        while socket.poll(0):  # a server says why first
             connection.pgconn.consume_input()
-    except (psycopg.Error, OSError, ValueError):
+    except (psycopg.Error, OSError):
         connection.pgconn.finish()
     return connection.closed
 
