@@ -9,15 +9,18 @@ import time
 from functools import partial
 from typing import Any
 
+import pytest
+
 from curador.accounting.rules.costs import LOSS_UNIT
 from curador.privacy import PureDP
 from tests.ledger.conftest import Opener
 from tests.ledger.workers import curator, forked
 
-KILLS = 104  # on each store
+KILLS = (24, pytest.param(104, marks=pytest.mark.slow))  # on each store
 
 
-def test_killed_at_random_instants(opener: Opener, address: dict[str, Any]) -> None:
+@pytest.mark.parametrize("kills", KILLS)
+def test_killed_at_random_instants(opener: Opener, address: dict[str, Any], kills: int) -> None:
     ledger = opener()
     ledger.open("people", PureDP(1000))
     ledger.open("visits", PureDP(1000), parent="people")
@@ -26,7 +29,7 @@ def test_killed_at_random_instants(opener: Opener, address: dict[str, Any]) -> N
     chance = random.Random(7)
     reading, writing = os.pipe()
     released: list[str] = []
-    for round_ in range(KILLS // 4):
+    for round_ in range(kills // 4):
         children = [forked(partial(curator, address, writing, n)) for n in range(4 * round_, 4 * round_ + 4)]
         told = b""
         while told.count(b"\n") < 8:  # until they are at work: of three keys at least, one told up to three times
@@ -53,8 +56,8 @@ def test_killed_at_random_instants(opener: Opener, address: dict[str, Any]) -> N
             assert charge in history, "released without a charge"
             assert (ledger.answer(charge) or b"").decode() == answer, "released what is not stored"
             assert answers.setdefault(key, answer) == answer, "one key, two answers"
-    assert len(answers) > KILLS // 2, "too little happened before the kills to say anything"
+    assert len(answers) > kills // 2, "too little happened before the kills to say anything"
     unsettled = [c for c in history.values() if not c.settled]
     assert ledger.balance("people").state.spent == (len(history) * LOSS_UNIT // 1000,)
-    assert len(unsettled) <= KILLS
+    assert len(unsettled) <= kills
     ledger.verify()
