@@ -40,6 +40,7 @@ class ScenesInPostgres:
     def place(self, victim: str | None) -> None:
         """As a stage does."""
         rmtree(self.folder / "keep", ignore_errors=True)
+        (self.folder / "study.prepared.json").unlink(missing_ok=True)
         with psycopg.connect(self._url) as connection:
             connection.execute("DROP SCHEMA IF EXISTS curador CASCADE")
             for name, scene in SCENES.items():

@@ -38,7 +38,7 @@ class Web:
             return Observation(UNSENT, "", (0, ()), (), "", "")
         if request.prepare is not None:
             table, groups = request.prepare
-            self._client.post("/v1/prepared", json={"table": table, "group_by": list(groups)})
+            self._done(self._client.post("/v1/prepared", json={"table": table, "group_by": list(groups)}).json())
         explain = _seen(self._client.post("/v1/explain", json=body))
         terms = {"because": "an attack", "override": True, "fresh": True}
         start = time.perf_counter()
@@ -52,6 +52,12 @@ class Web:
         release = Release.from_dict(found)
         beside = {name: value for name, value in found.items() if name not in release.to_dict()}
         return observed(release, balance, explain, json.dumps(beside) + _headers(answer), seconds=seconds)
+
+    def _done(self, job: dict[str, Any]) -> None:
+        """Wait until a job has ended: else what is asked next would depend on how long it took."""
+        while job.get("state") in ("waiting", "running"):
+            time.sleep(TICK)
+            job = self._client.get(f"/v1/jobs/{job['job']}").json()
 
 
 @contextmanager
