@@ -22,6 +22,7 @@ from curador import errors
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text()
+LEEME = (ROOT / "README.es.md").read_text()
 KEY = r"[A-Z][A-Za-z]+\d\d[a-z]?"
 PROSE = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 SOURCES = sorted([*(ROOT / "src").rglob("*.py"), *(ROOT / "tests").rglob("*.py"), *(ROOT / "bench").rglob("*.py")])
@@ -35,7 +36,7 @@ def blocks(page: str, *languages: str) -> list[str]:
 # --- the README runs
 
 
-@pytest.mark.parametrize("block", blocks(README, "python"))
+@pytest.mark.parametrize("block", blocks(README, "python") + blocks(LEEME, "python"))
 def test_readme_python_runs(block: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A block with prompts must print what it says; one without must run; in a folder of its own."""
     monkeypatch.chdir(tmp_path)
@@ -77,6 +78,20 @@ def test_readme_command_works(command: str, tmp_path: Path) -> None:
 
 def test_readme_opens_with_the_two_commands() -> None:
     assert commands(README)[:2] == ["make", "make test"]
+
+
+def test_both_readmes_say_the_same_commands() -> None:
+    assert commands(LEEME) == commands(README)
+
+
+def test_readme_leads_to_the_same_pages_in_both_languages() -> None:
+    table = re.compile(r"^\|.*\|$", re.MULTILINE)
+    links = [
+        [set(re.findall(r"\]\((docs/how-to/[^)]+)\)", row)) for row in table.findall(page) if "docs/how-to" in row]
+        for page in (README, LEEME)
+    ]
+    assert len(links[0]) >= 6
+    assert links[0] == links[1]
 
 
 def test_links_inside_the_repository_resolve() -> None:
