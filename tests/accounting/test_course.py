@@ -158,6 +158,15 @@ def test_2_10_what_three_epsilons_mean(epsilon: Any, believed: float, found: flo
     assert meaning.detection(epsilon, F(1, 100)).tpr == pytest.approx(found, abs=5e-6)
 
 
+@pytest.mark.parametrize("sure", [0, 1])
+@pytest.mark.parametrize("epsilon", ["0.1", 1, 10])
+def test_2_27c_who_has_the_data_is_not_made_to_forget(epsilon: Any, sure: int) -> None:
+    """It is no encryption: a promise bounds what a release adds to a belief, and nothing is added to certainty."""
+    told = meaning.posterior(epsilon, prior=sure)
+    assert told.lower == told.upper == sure
+    assert meaning.decision(epsilon, prior=sure).error == 0
+
+
 @pytest.mark.parametrize("n", [10, 1000])
 def test_2_11_one_over_n_lets_a_row_be_published(n: int) -> None:
     """Publishing one random row is (0, 1/n)-DP, and always publishes somebody's row."""

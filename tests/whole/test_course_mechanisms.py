@@ -10,7 +10,7 @@ from scipy.stats import laplace
 import curador as cu
 from curador.accounting.course import hamming_distance, laplace_density
 from curador.accounting.finite import FiniteMechanism
-from curador.curator.study.samples import salaries
+from curador.curator.study.samples import PUMPS, TOWN, outbreak, salaries
 from curador.local import LocalLaplace
 from curador.mechanisms import sensitivity
 from curador.privacy import Neighbors
@@ -97,6 +97,21 @@ def test_0_25_gaussian_uses_l2() -> None:
     assert bins.l2_squared == 2
     event = cu.Gaussian(bins.l2, 0.5, 1e-6, neighbors=Neighbors.REPLACE).event
     assert float(event.sensitivity) == pytest.approx(math.sqrt(2), rel=1e-6)
+
+
+def test_1_2_the_map_of_cases_stays_the_map_of_cases() -> None:
+    """Cases by block and by nearest pump, within their noise: the pump that is to blame is named all the same."""
+    homes = outbreak()
+    blocks = np.histogram2d(*homes.T, bins=TOWN, range=[(0, TOWN)] * 2)[0].astype(int)
+    away = np.stack([np.hypot(*(homes - np.array(pump)).T) for pump in PUMPS.values()])
+    pumps = np.bincount(away.argmin(axis=0), minlength=len(PUMPS))
+    assert blocks.sum() == pumps.sum() == len(homes)
+    for cases in (blocks, pumps):
+        mechanism = cu.IntegerLaplace(sensitivity.histogram().l1, 1)
+        released = mechanism.release(cases)
+        assert float(mechanism.event.epsilon) == 1
+        assert np.abs(released - cases).max() <= 35  # P(|noise| > 35) < 4e-16 for each number
+    assert list(PUMPS)[int(released.argmax())] == "Broad"
 
 
 def test_1_8_the_ratio_passes_one_plus_epsilon() -> None:
@@ -224,6 +239,17 @@ def test_4_8_a_larger_epsilon_is_less_noise() -> None:
     assert errors == sorted(errors, reverse=True)
     # P(|Lap(b)| > t) = e^(-t/b): 95 % lie within b ln 20.
     assert errors == pytest.approx([10 * math.log(20), math.log(20), math.log(20) / 10], rel=1e-6)
+
+
+def test_3_1_noise_protects_from_whoever_reads_after_it() -> None:
+    """Alice's bit, as the curator sees it and as a reader does, when the noise is at her side or at the curator's."""
+    as_it_is = FiniteMechanism([[1, 0], [0, 1]])
+    coin = FiniteMechanism([[Fraction(3, 4), Fraction(1, 4)], [Fraction(1, 4), Fraction(3, 4)]])
+    assert as_it_is.epsilon == math.inf  # input: a curator who is trusted sees it
+    assert as_it_is.then(coin.matrix).epsilon == coin.epsilon  # output: a reader of the noised answer does not
+    # Noise on the input protects from everybody who comes later: curator, reader, and who steals the model.
+    for later in ([[1, 0], [0, 1]], [[Fraction(9, 10), Fraction(1, 10)], [Fraction(1, 5), Fraction(4, 5)]]):
+        assert coin.then(later).epsilon <= coin.epsilon
 
 
 def test_4_9_theorem_1_likelihood_ratio() -> None:

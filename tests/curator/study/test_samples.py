@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from curador.curator.study.samples import salaries
+from curador.curator.study.samples import PUMPS, TOWN, outbreak, salaries
 from curador.errors import InvalidParameter
 from tests.strategies import NOT_COUNTS
 
@@ -42,3 +42,23 @@ def test_refuses_bad_sizes(bad: Any) -> None:
     if bad != 0 or isinstance(bad, bool):
         with pytest.raises(InvalidParameter, match="seed must"):
             salaries(seed=bad)
+
+
+def test_most_cases_are_nearest_to_the_broad_pump() -> None:
+    homes = outbreak()
+    away = np.stack([np.hypot(*(homes - np.array(pump)).T) for pump in PUMPS.values()])
+    cases = dict(zip(PUMPS, np.bincount(away.argmin(axis=0), minlength=len(PUMPS)).tolist(), strict=True))
+    assert sum(cases.values()) == 600
+    assert cases == {"Broad": 438, "Carnaby": 35, "Crown": 57, "Marlborough": 35, "Rupert": 35}
+    assert all(0 <= x < TOWN for x in homes.flatten())
+
+
+def test_an_outbreak_repeats_with_its_seed_only() -> None:
+    assert (outbreak(50, seed=1) == outbreak(50, seed=1)).all()
+    assert (outbreak(50, seed=1) != outbreak(50, seed=2)).any()
+
+
+@pytest.mark.parametrize("bad", NOT_COUNTS)
+def test_refuses_bad_outbreaks(bad: Any) -> None:
+    with pytest.raises(InvalidParameter, match="n must"):
+        outbreak(n=bad)

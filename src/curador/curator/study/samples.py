@@ -32,6 +32,36 @@ def salaries(n: int = 10_000, seed: int = 42) -> NDArray[np.float64]:
     return np.clip(np.random.default_rng(start).lognormal(10.8, 0.6, size), 0, 200_000)
 
 
+TOWN = 8
+"""Blocks along each side of the made-up town."""
+
+PUMPS = {
+    "Broad": (4.5, 4.5),
+    "Carnaby": (2.0, 6.5),
+    "Crown": (6.5, 6.5),
+    "Marlborough": (1.5, 2.5),
+    "Rupert": (6.5, 1.5),
+}
+"""Its public pumps, by name; they stand where anybody can see them."""
+
+
+def outbreak(n: int = 600, seed: int = 1854) -> NDArray[np.float64]:
+    """Where made-up people fell ill of cholera in a town of 8 by 8 blocks: four of five of them around one pump.
+
+    Made up in the manner of the map that found the cause in 1854 [Sno55]; no address in it is anybody's.
+
+    >>> homes = outbreak()
+    >>> homes.shape, float(homes.min()) >= 0, float(homes.max()) < TOWN
+    ((600, 2), True, True)
+    """
+    size, start = whole(n, "n", 1), whole(seed, "seed")
+    import numpy as np
+
+    rng = np.random.default_rng(start)
+    near, anywhere = rng.normal(PUMPS["Broad"], 0.9, (size, 2)), rng.uniform(0, TOWN, (size, 2))
+    return np.clip(np.where(rng.random((size, 1)) < 0.8, near, anywhere), 0, np.nextafter(TOWN, 0))
+
+
 class Draws:
     """A seeded stream of made-up values; each name has a stream of its own, so that columns are independent.
 
