@@ -10,7 +10,7 @@ from scipy.stats import laplace
 import curador as cu
 from curador.accounting.course import hamming_distance, laplace_density
 from curador.accounting.finite import FiniteMechanism
-from curador.curator.study.samples import PUMPS, TOWN, outbreak, salaries
+from curador.curator.study.samples import PUMPS, outbreak, salaries
 from curador.local import LocalLaplace
 from curador.mechanisms import sensitivity
 from curador.privacy import Neighbors
@@ -99,19 +99,18 @@ def test_0_25_gaussian_uses_l2() -> None:
     assert float(event.sensitivity) == pytest.approx(math.sqrt(2), rel=1e-6)
 
 
-def test_1_2_the_map_of_cases_stays_the_map_of_cases() -> None:
-    """Cases by block and by nearest pump, within their noise: the pump that is to blame is named all the same."""
-    homes = outbreak()
-    blocks = np.histogram2d(*homes.T, bins=TOWN, range=[(0, TOWN)] * 2)[0].astype(int)
-    away = np.stack([np.hypot(*(homes - np.array(pump)).T) for pump in PUMPS.values()])
-    pumps = np.bincount(away.argmin(axis=0), minlength=len(PUMPS))
-    assert blocks.sum() == pumps.sum() == len(homes)
-    for cases in (blocks, pumps):
-        mechanism = cu.IntegerLaplace(sensitivity.histogram().l1, 1)
-        released = mechanism.release(cases)
-        assert float(mechanism.event.epsilon) == 1
-        assert np.abs(released - cases).max() <= 35  # P(|noise| > 35) < 4e-16 for each number
-    assert list(PUMPS)[int(released.argmax())] == "Broad"
+def test_1_2_the_map_of_deaths_stays_the_map_of_deaths() -> None:
+    """Every block is within its noise, and the pump that is to blame is named from the published map alone."""
+    deaths = outbreak()
+    mechanism = cu.IntegerLaplace(sensitivity.histogram().l1, Fraction(1, 2))
+    released = mechanism.release(deaths)
+    assert float(mechanism.event.epsilon) == 0.5
+    assert np.abs(released - deaths).max() <= 80  # P(|noise| > 80) < 1e-17 for each of 144 blocks
+    rows, columns = np.indices(deaths.shape)
+    nearest = np.argmin([np.hypot(rows - r, columns - c) for r, c in PUMPS.values()], axis=0)
+    for shown in (deaths, released):
+        by_pump = np.bincount(nearest.ravel(), weights=shown.ravel())
+        assert list(PUMPS)[int(by_pump.argmax())] == "Broad"
 
 
 def test_1_8_the_ratio_passes_one_plus_epsilon() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from curador.curator.study.samples import PUMPS, TOWN, outbreak, salaries
+from curador.curator.study.samples import PUMPS, STREETS, outbreak, salaries
 from curador.errors import InvalidParameter
 from tests.strategies import NOT_COUNTS
 
@@ -44,21 +44,17 @@ def test_refuses_bad_sizes(bad: Any) -> None:
             salaries(seed=bad)
 
 
-def test_most_cases_are_nearest_to_the_broad_pump() -> None:
-    homes = outbreak()
-    away = np.stack([np.hypot(*(homes - np.array(pump)).T) for pump in PUMPS.values()])
-    cases = dict(zip(PUMPS, np.bincount(away.argmin(axis=0), minlength=len(PUMPS)).tolist(), strict=True))
-    assert sum(cases.values()) == 600
-    assert cases == {"Broad": 438, "Carnaby": 35, "Crown": 57, "Marlborough": 35, "Rupert": 35}
-    assert all(0 <= x < TOWN for x in homes.flatten())
+def test_most_deaths_are_nearest_to_the_bad_pump() -> None:
+    deaths = outbreak()
+    rows, columns = np.indices(deaths.shape)
+    nearest = np.argmin([np.hypot(rows - r, columns - c) for r, c in PUMPS.values()], axis=0)
+    by_pump = {name: int(deaths[nearest == k].sum()) for k, name in enumerate(PUMPS)}
+    assert by_pump == {"Broad": 628, "Rupert": 37, "Carnaby": 60, "Warwick": 49}
+    assert deaths.shape == (STREETS, STREETS)
 
 
 def test_an_outbreak_repeats_with_its_seed_only() -> None:
-    assert (outbreak(50, seed=1) == outbreak(50, seed=1)).all()
-    assert (outbreak(50, seed=1) != outbreak(50, seed=2)).any()
-
-
-@pytest.mark.parametrize("bad", NOT_COUNTS)
-def test_refuses_bad_outbreaks(bad: Any) -> None:
-    with pytest.raises(InvalidParameter, match="n must"):
-        outbreak(n=bad)
+    assert (outbreak(1) == outbreak(1)).all()
+    assert (outbreak(1) != outbreak(2)).any()
+    with pytest.raises(InvalidParameter, match="seed must"):
+        outbreak(seed=-1)

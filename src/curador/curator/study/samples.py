@@ -32,34 +32,29 @@ def salaries(n: int = 10_000, seed: int = 42) -> NDArray[np.float64]:
     return np.clip(np.random.default_rng(start).lognormal(10.8, 0.6, size), 0, 200_000)
 
 
-TOWN = 8
-"""Blocks along each side of the made-up town."""
+STREETS = 12
+"""Blocks along each side of the made-up quarter."""
 
-PUMPS = {
-    "Broad": (4.5, 4.5),
-    "Carnaby": (2.0, 6.5),
-    "Crown": (6.5, 6.5),
-    "Marlborough": (1.5, 2.5),
-    "Rupert": (6.5, 1.5),
-}
-"""Its public pumps, by name; they stand where anybody can see them."""
+PUMPS = {"Broad": (4, 7), "Rupert": (9, 2), "Carnaby": (1, 1), "Warwick": (10, 10)}
+"""The blocks of its pumps, which anybody can see; the water of the first is bad."""
 
 
-def outbreak(n: int = 600, seed: int = 1854) -> NDArray[np.float64]:
-    """Where made-up people fell ill of cholera in a town of 8 by 8 blocks: four of five of them around one pump.
+def outbreak(seed: int = 1854) -> NDArray[np.int64]:
+    """Made-up deaths by cholera in 12 by 12 blocks: most of them within a walk of one pump.
 
-    Made up in the manner of the map that found the cause in 1854 [Sno55]; no address in it is anybody's.
+    Made up in the manner of the map that found the cause in 1854 [Sno55]; no home in it was anybody's.
 
-    >>> homes = outbreak()
-    >>> homes.shape, float(homes.min()) >= 0, float(homes.max()) < TOWN
-    ((600, 2), True, True)
+    >>> deaths = outbreak()
+    >>> deaths.shape, int(deaths.sum()), deaths[3:6, 6:9].tolist()
+    ((12, 12), 774, [[17, 22, 17], [19, 27, 28], [13, 23, 21]])
     """
-    size, start = whole(n, "n", 1), whole(seed, "seed")
+    start = whole(seed, "seed")
     import numpy as np
 
-    rng = np.random.default_rng(start)
-    near, anywhere = rng.normal(PUMPS["Broad"], 0.9, (size, 2)), rng.uniform(0, TOWN, (size, 2))
-    return np.clip(np.where(rng.random((size, 1)) < 0.8, near, anywhere), 0, np.nextafter(TOWN, 0))
+    rows, columns = np.indices((STREETS, STREETS))
+    far = np.hypot(rows - PUMPS["Broad"][0], columns - PUMPS["Broad"][1])
+    likely = 0.6 + 26 * np.exp(-((far / 2.1) ** 2) / 2)
+    return np.asarray(np.random.default_rng(start).poisson(likely), np.int64)
 
 
 class Draws:
