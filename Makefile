@@ -15,7 +15,7 @@ export OMP_NUM_THREADS := 1
 export OPENBLAS_NUM_THREADS := 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo install lint types data figures test test-slow fuzz audit bench constraints clean
+.PHONY: demo install lint types data docs figures test test-slow fuzz audit bench constraints clean
 
 demo: install
 	$(VENV)/bin/curador demo
@@ -35,7 +35,7 @@ $(STAMP): pyproject.toml constraints.txt | $(PY)
 
 # What only tests and benchmarks need: scikit-learn, drivers, Spark, plots, tools.
 $(TESTED): $(STAMP)
-	$(PY) -m pip install --quiet -c constraints.txt --no-build-isolation -e '.[learn,mcp,plots,postgres,server,spark,dev]'
+	$(PY) -m pip install --quiet -c constraints.txt --no-build-isolation -e '.[docs,learn,mcp,plots,postgres,server,spark,dev]'
 	touch $@
 
 lint: $(TESTED)
@@ -49,10 +49,17 @@ types: $(TESTED)
 data: $(STAMP)
 	$(PY) examples/get_adult.py
 
-# The course's comparisons of local mechanisms, in figures/; a few minutes.
-figures: data
-	$(PY) -m pip install --quiet -c constraints.txt --no-build-isolation -e '.[learn,plots]'
-	$(PY) examples/local_figures.py figures
+# The site, in build/site, with no network; a link that leads nowhere fails.  NO_MKDOCS_2_WARNING: see docs/decisions.
+docs: $(TESTED)
+	NO_MKDOCS_2_WARNING=1 $(PY) -m mkdocs build --strict --quiet
+
+# The course's figures, in docs/course/figures, in both languages; some are measured first, which takes several minutes.
+# What is drawn at random has the same bytes every time, so that a figure changes only when what it shows does.
+figures: export PYTHONHASHSEED := 0
+figures: $(TESTED) data
+	$(PY) -m tests.seeded 18 examples/local_figures.py figures
+	cp figures/local_figures.csv docs/course/figures/
+	$(PY) -m tests.course.figures
 
 # Sets come in the same order every time, as all that tests draw does: see tests/seeded.py.
 test test-slow: export PYTHONHASHSEED := 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from examples.course_figures import laws, measured
+from examples.course_figures import laws, local, measured
 
 FIGURES: dict[str, Callable[[str], str]] = {
     "laplace-standard": laws.laplace_standard,
@@ -20,4 +20,8 @@ FIGURES: dict[str, Callable[[str], str]] = {
     "clipped-mean-bias-variance": measured.clipped_mean_bias_variance,
     "reconstruction": measured.reconstruction,
     "cholera-map": measured.cholera_map,
+    "local-means-brazil": local.local_means_brazil,
+    "local-means-mexico": local.local_means_mexico,
+    "local-linear-brazil": local.local_linear_brazil,
+    "local-logistic-brazil": local.local_logistic_brazil,
 }

@@ -1,0 +1,53 @@
+"""Docstrings as Markdown: their three words in bold, names in code, roles without their markup."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from griffe import Extension
+
+WORDS = ("Guarantee", "Assumes", "Fails", "Always", "Empty")
+
+
+class HouseDocstrings(Extension):
+    """Rewrites each docstring before it is rendered."""
+
+    def on_object(self, *, obj: Any, **_: Any) -> None:
+        if obj.docstring is not None:
+            obj.docstring.value = rewritten(obj.docstring.value)
+
+    on_instance = on_object
+
+
+def rewritten(text: str) -> str:
+    """One docstring.
+
+    >>> rewritten("Pay.\\n\\nGuarantee: odds move\\n    by ``e``.\\nFails: never.")
+    'Pay.\\n\\n**Guarantee.** odds move\\nby `e`.\\n\\n**Fails.** never.'
+    """
+    paragraphs, session = [], False
+    for line in text.splitlines():
+        session = line.startswith(">>>") or (session and bool(line.strip()))
+        word = line.partition(":")[0]
+        if session:
+            paragraphs.append(line)
+        elif word in WORDS and ":" in line:
+            paragraphs += ["", f"**{word}.**{line[len(word) + 1 :]}"]
+        elif paragraphs and _continues(paragraphs) and line.startswith("    "):
+            paragraphs.append(line.strip())
+        else:
+            paragraphs.append(line)
+    joined = "\n".join(paragraphs)
+    joined = re.sub(r":\w+:`~?([^`]+)`", lambda m: f"`{m[1].rpartition('.')[2]}`", joined)
+    return re.sub(r"``([^`]+)``", r"`\1`", re.sub(r"\n{3,}", "\n\n", joined))
+
+
+def _continues(lines: list[str]) -> bool:
+    """Whether the paragraph that is being read began with one of the words."""
+    for line in reversed(lines):
+        if not line:
+            return False
+        if line.startswith("**"):
+            return True
+    return False

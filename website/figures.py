@@ -1,0 +1,27 @@
+"""Drawings inside the page, so that they follow its colours; as files of their own they bring theirs."""
+
+from __future__ import annotations
+
+import html
+import posixpath
+import re
+
+import tree
+
+IMAGE = re.compile(r'<img (?:alt="([^"]*)" )?src="([^"]+\.svg)"(?: title="[^"]*")?\s*/?>')
+
+
+def inlined(text: str, uri: str) -> str:
+    """A page with the course's figures in its text, each named by its alternative text."""
+    where = posixpath.dirname(uri)
+
+    def drawn(found: re.Match[str]) -> str:
+        file = tree.DOCS / posixpath.normpath(posixpath.join(where, found[2]))
+        if "figures/" not in found[2] or not file.is_file():
+            return found[0]
+        svg = re.sub(r"<style>.*?</style>\n|<rect [^>]*class=\"paper\"/>\n| xmlns=\"[^\"]*\"", "", file.read_text())
+        if found[1]:
+            svg = svg.replace("<svg ", f'<svg aria-label="{html.escape(html.unescape(found[1]))}" ', 1)
+        return svg.replace("\n", "")
+
+    return IMAGE.sub(drawn, text)
