@@ -7,10 +7,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from typer.main import get_command
 from typer.testing import CliRunner
 
-from curador.cli.app import app
+from curador.cli.app import app, main
+from curador.cli.opening import WITHOUT_SERVER
 from curador.errors import CuradorError
+from curador.learn.saved import load
 from tests.server.served import SQL, Served, serving, write_study
 
 
@@ -57,6 +60,64 @@ def test_a_dashboard_is_published_by_a_server_with_its_words(served: Served, tmp
     assert (tmp_path / "out").is_dir()
     assert json.loads(run(served, "publish", str(board), "--out", str(tmp_path / "out"), "--json"))["repeated"]
     assert "Women and men" in run(served, "publish", str(board), "--out", str(tmp_path / "out"))
+
+
+RECIPE = """model = "GaussianNB"\ntable = "people"\nfeatures = ["age", "pay"]\nlabel = "sex"\nwhere = "age > 21"
+[settings]\nepsilon = "0.3"\n"""
+
+
+def test_a_model_is_learned_by_a_server_and_saved_here(served: Served, tmp_path: Path) -> None:
+    (tmp_path / "sex.toml").write_text(RECIPE)
+    assert "Nothing was spent" in run(served, "fit", str(tmp_path / "sex.toml"), "--explain")
+    found = json.loads(run(served, "fit", str(tmp_path / "sex.toml"), "--because", "a trial", "--json"))
+    assert not found["repeated"]
+    assert list(found["remaining"]) == ["ana"]
+    assert load(found["saved"]).privacy_.charge == found["charge"]
+    assert "bought before: nothing was spent" in run(served, "fit", str(tmp_path / "sex.toml"))
+    with pytest.raises(CuradorError, match="names no other"):
+        run(served, "fit", str(tmp_path / "sex.toml"), "--analyst", "bea")
+
+
+def test_limits_and_quality_are_asked_of_a_server(served: Served) -> None:
+    found = json.loads(run(served, "limits", "visits", "--most", "20", "--epsilon", "0.5", "--json"))
+    assert [one["limit"] for one in found["limits"]] == [1, 2, 5, 10, 20]
+    assert list(found["remaining"]) == ["ana"]
+    assert "before" in run(served, "limits", "visits", "--most", "20", "--epsilon", "0.5")
+    explained = json.loads(run(served, "quality", "people", "--epsilon", "0.3", "--explain", "--json"))
+    assert explained["fits"] > 1
+    seen = json.loads(run(served, "quality", "people", "-c", "age", "--epsilon", "0.3", "--json"))
+    assert seen["columns"]["column"] == ["age"]
+    assert "before" in run(served, "quality", "people", "-c", "age", "--epsilon", "0.3")
+
+
+def every_command() -> dict[str, set[str]]:
+    """Each command by its first word, and the options that it, or the commands below it, have."""
+    found: dict[str, set[str]] = {}
+    for name, command in get_command(app).commands.items():  # type: ignore[attr-defined]
+        below = getattr(command, "commands", {"": command}).values()
+        found[name] = {option for one in below for param in one.params for option in param.opts}
+    return found
+
+
+def test_every_command_asks_a_server_or_says_why_not(capsys: pytest.CaptureFixture[str]) -> None:
+    known = every_command()
+    assert {name for name, options in known.items() if "--at" not in options} == set(WITHOUT_SERVER)
+    for name in WITHOUT_SERVER:
+        with pytest.raises(SystemExit):
+            main([name, "--at", "https://example.org"])
+        assert "Leave out --at" in " ".join(capsys.readouterr().err.split())
+
+
+def test_what_a_server_does_not_show_is_not_left_out_silently(served: Served, tmp_path: Path) -> None:
+    for words in (
+        ["history", "bea"],
+        ["budget", "bea"],
+        ["ask", SQL, "--epsilon", "1", "--log", str(tmp_path / "log")],
+    ):
+        with pytest.raises(CuradorError, match=r"Leave (the name )?out"):
+            run(served, *words)
+    assert run(served, "history", "--last", "0", "--json")
+    assert len(json.loads(run(served, "history", "--all", "--json"))["charges"]) > 1
 
 
 def test_refusals_are_the_servers(served: Served) -> None:

@@ -52,10 +52,20 @@ def test_a_model_is_made_again_from_its_charge(curator: Curator, tmp_path: Path)
         assert later.charge_count() == 2
 
 
+def test_rows_that_a_condition_chose_and_the_order_of_named_features_are_recorded(curator: Curator) -> None:
+    some = curator.table("people").where("age > 30").where("age < 60")
+    model = curator.fit(GaussianNB(1), some, features={"years": "age", "half": "age // 2"}, label="sex")
+    found = bought_model(curator, str(model.privacy_.charge))
+    assert found is not None
+    assert to_json(found.model)["fitted"] == to_json(model)["fitted"]
+    assert found.recipe.where == "(age < 60) AND (age > 30)"
+    assert list(found.recipe.features) == ["years", "half"]
+
+
 def test_what_the_record_does_not_tell_is_not_guessed(curator: Curator, tmp_path: Path) -> None:
-    some = curator.table("people").where("age > 30")
+    computed = curator.table("people").with_columns(age="age // 2")
     models = [
-        curator.fit(GaussianNB(1), some, features=["age"], label="sex"),
+        curator.fit(GaussianNB(1), computed, features=["age"], label="sex"),
         curator.fit(GaussianNB(1), "people", features=["age"], label="sex"),
     ]
     first, second = (str(model.privacy_.charge) for model in models)

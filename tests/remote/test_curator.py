@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -140,24 +141,112 @@ def _is_her_own(bea: RemoteCurator, served: Served) -> None:
         bea.ask(SQL, epsilon=0.1, analyst="ana")
 
 
+LEARNED: dict[str, Any] = {"features": ["age", "pay"], "label": "sex"}
+
+
+def test_a_model_is_explained_and_learned(curator: Any) -> None:
+    run = curator.training(GaussianNB(epsilon="0.3"), "people", **LEARNED)
+    assert run.guarantee == cu.PureDP(0.3)
+    assert "GaussianNB of people" in run.explain()
+    assert "GaussianNB" in run.explain("es")
+    model = curator.fit(GaussianNB(epsilon="0.3"), "people", **LEARNED, because="a trial")
+    assert model.privacy_.guarantee == cu.PureDP(0.3)
+    assert set(model.predict([[30, 100.5], [40, 2000.0]])) <= {"F", "M"}
+    again = curator.fit(GaussianNB(epsilon="0.3"), "people", **LEARNED)
+    assert (again.privacy_.charge, to_json(again)) == (model.privacy_.charge, to_json(model))
+
+
+def test_a_model_is_learned_from_some_rows(curator: Any) -> None:
+    adults = curator.table("people").where("age > 40").where("pay < 4000")
+    features = {"years": "age - 20", "pay": cu.query.language.expressions.Name("pay")}
+    model = curator.fit(GaussianNB(Fraction(1, 7)), adults, features=features, label="sex", fresh=True)
+    assert model.privacy_.guarantee == cu.PureDP(1 / 7)
+    score = curator.score(model, adults, label="sex", features=features, epsilon="0.2")
+    assert 0 <= score.accuracy <= 1
+    with pytest.raises(cu.InvalidParameter, match="another curator"):
+        curator.fit(GaussianNB(1), cu.query.ask.builder.TableQuery.of("people", {**curator.tables}), **LEARNED)
+
+
+def test_a_model_is_scored(curator: Any) -> None:
+    model = curator.fit(GaussianNB(epsilon="0.3"), "people", **LEARNED)
+    planned = curator.scoring(model, "people", label="sex", epsilon="0.5")
+    assert planned.guarantee == cu.PureDP(0.5)
+    score = curator.score(model, "people", label="sex", epsilon="0.5", because="a trial")
+    assert score.interval()[0] <= score.accuracy <= score.interval()[1]
+    assert score.noise == planned.learner.noise
+    again = curator.score(model, "people", label="sex", epsilon="0.5")
+    assert (again.right, again.wrong, again.charge) == (score.right, score.wrong, score.charge)
+    with pytest.raises(cu.BudgetExceeded):
+        curator.score(model, "people", label="sex", epsilon=50, because="too much", override=True)
+
+
+def test_refusals_of_models_are_the_same(curator: Any) -> None:
+    with pytest.raises(cu.BudgetExceeded):
+        curator.fit(GaussianNB(50), "people", **LEARNED, because="too much", override=True)
+    with pytest.raises(cu.QuestionRefused, match="height"):
+        curator.training(GaussianNB(1), "people", features=["height"], label="sex")
+    with pytest.raises(cu.InvalidParameter, match="private table"):
+        curator.quality("persons", epsilon=1)
+
+
+def test_how_much_limits_keep(curator: Any) -> None:
+    found = curator.table("visits").limits(most=20, epsilon="0.6", because="to declare a limit")
+    assert list(found.tried) == [1, 2, 5, 10, 20]
+    assert all(low <= high for low, high in map(found.within, found.tried))
+    assert found.release.guarantee == cu.PureDP(0.6)
+    again = curator.table("visits").limits(most=20, epsilon="0.6", language="es")
+    assert again.release.repeated
+    assert again.shares == found.shares
+
+
+def test_the_quality_of_a_table(curator: Any) -> None:
+    asked = curator.quality("people", ["age", "sex"], epsilon="0.4")
+    assert asked.guarantee == cu.PureDP(0.4)
+    assert curator.how_many(asked) > 1
+    found = curator.table("people").quality("age", "sex", epsilon="0.4", because="clipped ages")
+    assert isinstance(found, cu.Release)
+    assert list(found["column"]) == ["age", "sex"]
+    assert found.guarantee == asked.guarantee
+    again = curator.buy_quality(asked, cu.curator.purchase.Request(), "es")
+    assert (again.repeated, again.language) == (True, "es")
+    assert again.columns == found.columns
+    with pytest.raises(cu.InvalidParameter, match="height"):
+        curator.quality("people", ["height"], epsilon=1)
+
+
 def test_a_model_is_the_same_at_hand_and_from_afar(served: Served) -> None:
-    settings: dict[str, Any] = {"features": ["age", "pay"], "label": "sex"}
-    at_hand = served.curator.fit(GaussianNB(epsilon="0.3"), "people", **settings, analyst="ana")
+    at_hand = served.curator.fit(GaussianNB(epsilon="0.31"), "people", **LEARNED, analyst="ana")
+    scored = served.curator.score(at_hand, "people", label="sex", epsilon="0.32", analyst="ana")
+    seen = served.curator.table("people").quality(epsilon="0.33", analyst="ana")
     with closing(connect(served.url, served.tokens["ana"])) as far:
-        planned = far.training(GaussianNB(epsilon="0.3"), "people", **settings)
-        assert planned.guarantee == cu.PureDP(0.3)
         before = served.curator.charge_count("ana")
-        found = far.fit(GaussianNB(epsilon="0.3"), "people", **settings, because="the same again")
-        assert served.curator.charge_count("ana") == before
+        found = far.fit(GaussianNB(epsilon="0.31"), "people", **LEARNED, because="the same again")
         assert to_json(found)["fitted"] == to_json(at_hand)["fitted"]
         assert found.privacy_.guarantee == at_hand.privacy_.guarantee
-        older = far.fit(GaussianNB(Fraction(1, 7)), "people", **settings, where="age > 40", fresh=True)
-        assert older.privacy_.guarantee == cu.PureDP(1 / 7)
+        assert far.score(found, "people", label="sex", epsilon="0.32") == scored
+        assert far.table("people").quality(epsilon="0.33").columns == seen.columns
+        assert served.curator.charge_count("ana") == before
+        older = far.fit(GaussianNB(Fraction(1, 7)), far.table("people").where("age > 41"), **LEARNED, fresh=True)
         assert [charge.id for charge in far.history()][-1] == older.privacy_.charge
-        with pytest.raises(cu.BudgetExceeded):
-            far.fit(GaussianNB(50), "people", **settings, because="too much", override=True)
+
+
+def test_what_cannot_be_said_to_a_server_is_refused_here(served: Served) -> None:
+    with closing(connect(served.url, served.tokens["ana"])) as far:
         with pytest.raises(cu.InvalidParameter, match="curator of its own"):
-            far.fit(GaussianNB(1, curator=served.curator), "people", **settings)
+            far.fit(GaussianNB(1, curator=served.curator), "people", **LEARNED)
+        with pytest.raises(cu.InvalidParameter) as refused:
+            far.fit(GaussianNB(1), far.table("people").with_columns(pay="pay * 2"), **LEARNED)
+        assert refused.value.code == "not-plain"
+        with pytest.raises(cu.InvalidParameter, match="plans itself"):
+            far.buy(served.curator.plan(SQL, epsilon=1))
+        with pytest.raises(cu.InvalidParameter, match="names no other"):
+            far.fit(GaussianNB(1), "people", **LEARNED, analyst="bea")
+        with pytest.raises(cu.InvalidParameter, match="buy_quality"):
+            far.publish(far.quality("people", epsilon=1))
+        public = far.rehearse(rows=50).fit(GaussianNB(1), "people", **LEARNED)
+        public.privacy_ = replace(public.privacy_, charge=None)
+        with pytest.raises(cu.InvalidParameter, match="that it sold"):
+            far.score(public, "people", label="sex", epsilon=1)
 
 
 class Broken(httpx.BaseTransport):

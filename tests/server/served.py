@@ -27,6 +27,13 @@ sex = { type = "text", keys = ["F", "M"] }
 age = { type = "integer", bounds = [0, 100] }
 pay = { type = "real", bounds = [0, 5000], step = 0.5 }
 
+[tables.visits]
+source = "visits.csv"
+unit = "pid"
+[tables.visits.columns]
+pid = { type = "integer" }
+town = { type = "text", keys = ["Lugo", "Vigo"] }
+
 [budget]
 epsilon = 20
 delta = 1e-6
@@ -49,6 +56,8 @@ def write_study(folder: Path, rows: int = 400, study: str = STUDY) -> Path:
     """A study file and its table."""
     lines = [f"{'FM'[i % 2]},{20 + i % 50},{(i * 37) % 5000}.5" for i in range(rows)]
     (folder / "people.csv").write_text("\n".join(["sex,age,pay", *lines]) + "\n")
+    visits = [f"{i % 60},{('Lugo', 'Vigo')[i % 2]}" for i in range(rows)]
+    (folder / "visits.csv").write_text("\n".join(["pid,town", *visits]) + "\n")
     file = folder / "study.toml"
     file.write_text(study)
     return file

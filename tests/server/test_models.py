@@ -144,3 +144,33 @@ def test_verification_copies_and_audits_are_jobs(served: Served) -> None:
         job = ended(client, client.post("/v1/prepared", json={"table": "nothing"}))
         assert job["error"]["status"] == 422
         assert job["owner"] == "curator"
+
+
+def test_the_curator_sees_how_far_a_verification_a_copy_and_an_audit_are(
+    served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[tuple[float | None, str]] = []
+    monkeypatch.setattr(served.service.jobs.records, "moved", lambda id, part, stage: told.append((part, stage)))
+    monkeypatch.setattr("curador.server.jobs.runner.TOLD_EVERY", 0.0)
+    monkeypatch.setattr("curador.ledger.verify.TOLD_EVERY", 1)
+    monkeypatch.setattr("curador.engines.deadline.TICK", 0.0001)
+    asked = {
+        "/v1/ledger/verify": {},
+        "/v1/audits/mechanism": {"kind": "gaussian", "runs": 3000},
+        "/v1/prepared": {"table": "visits", "group_by": ["town"]},
+    }
+    stages = {}
+    with served.client("curator") as client:
+        for path, body in asked.items():
+            told.clear()
+            job = ended(client, client.post(path, json=body))
+            assert job["error"] is None, job
+            stages[path] = list(dict.fromkeys(stage for _, stage in told))
+            known = [part for part, stage in told if part is not None and stage == stages[path][0]]
+            assert known == sorted(known)
+            assert path == "/v1/prepared" or known[-1] == 1.0
+    assert stages == {
+        "/v1/ledger/verify": ["history", "tables"],
+        "/v1/audits/mechanism": ["audit"],
+        "/v1/prepared": ["prepare"],
+    }

@@ -36,6 +36,8 @@ MATRIX: dict[tuple[str, str], tuple[set[str | None], dict[str, Any] | None]] = {
     ("POST", "/v1/ask"): (BUYERS, ASKED),
     ("POST", "/v1/batch/explain"): (BUYERS, QUESTIONS),
     ("POST", "/v1/batch"): (BUYERS, QUESTIONS),
+    ("POST", "/v1/quality/explain"): (BUYERS, {"table": "people", "epsilon": "0.01"}),
+    ("POST", "/v1/quality"): (BUYERS, {"table": "people", "epsilon": "0.01"}),
     ("GET", "/v1/releases"): (MEMBERS, None),
     ("GET", "/v1/releases/{id}"): ({*MEMBERS, "reader"}, None),
     ("POST", "/v1/releases/{id}/link"): ({"curator"}, {}),

@@ -15,6 +15,7 @@ from curador.cli.demo import demo
 from curador.cli.hints import with_hint
 from curador.cli.local.commands import local
 from curador.cli.models import fit, predict
+from curador.cli.opening import refuse_at
 from curador.cli.screen import console, ended
 from curador.cli.serving import mcp, serve, tokens
 from curador.cli.spending.budgets import budget, grant, renew, revoke
@@ -70,6 +71,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line, on what was typed or on these arguments; a refusal is one clear message and exit code 1."""
     typed = sys.argv[1:] if arguments is None else list(arguments)
     try:
+        refuse_at(typed)
         app(typed, prog_name=None if arguments is None else "curador")
     except CuradorError as refusal:
         raise SystemExit(ended(with_hint(refusal), as_json="--json" in typed)) from None

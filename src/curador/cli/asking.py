@@ -162,6 +162,7 @@ def quality(
     progress: Progress = False,
     log: Log = None,
     study: Study = STUDY,
+    at: At = None,
     as_json: Json = False,
 ) -> None:
     """Pay to learn how many rows fit no key, are NULL or are clipped, in each column of a table.
@@ -171,13 +172,11 @@ def quality(
     Example: curador quality adult --epsilon 0.1
     """
     from curador.curator.purchase import Request
-    from curador.curator.study.quality import found_quality
-    from curador.curator.study.quality import quality as planned
 
     who = None if rehearse else analyst
-    with open_study(study, rehearse=rehearse, log=log) as curator:
+    with open_study(study, rehearse=rehearse, log=log, at=at) as curator:
         paid = Paid(epsilon, delta, rho, confidence=confidence).asked()
-        asked = planned(curator, table, column or (), **paid)
+        asked = curator.quality(table, column or (), **paid)
         if explained:
             fits, left = _fits(curator, asked), balances(curator)
             if as_json:
@@ -186,7 +185,7 @@ def quality(
             whole(asked.explain())
             say(f"It fits {_times(fits)} into what remains: {_worded(left)}. Nothing was spent.")
             return
-        release = found_quality(curator, asked, Request(because, override, who, key, fresh, progress), language)
+        release = curator.buy_quality(asked, Request(because, override, who, key, fresh, progress), language)
         left = balances(curator, who)
     if as_json:
         emit({**release.to_dict(), "repeated": release.repeated, "remaining": _remaining(left)})
@@ -213,6 +212,7 @@ def limits(
     rehearse: Rehearse = False,
     log: Log = None,
     study: Study = STUDY,
+    at: At = None,
     as_json: Json = False,
 ) -> None:
     """Pay to see what share of the rows is kept if each unit counts with at most 1, 2, 5, … of them.
@@ -220,7 +220,7 @@ def limits(
     Example: curador limits visits --epsilon 0.1
     """
     who = None if rehearse else analyst
-    with open_study(study, rehearse=rehearse, log=log) as curator:
+    with open_study(study, rehearse=rehearse, log=log, at=at) as curator:
         found = curator.table(table).limits(
             of,
             most=most,

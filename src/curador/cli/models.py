@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from curador.cli.opening import balances, open_study
-from curador.cli.options import STUDY, Analyst, Because, Fresh, Json, Key, Language, Log, Override, Progress, Study
+from curador.cli.options import STUDY, Analyst, At, Because, Fresh, Json, Key, Language, Log, Override, Progress, Study
 from curador.cli.screen import bullet, emit, say, whole
 from curador.errors import InvalidParameter
 
@@ -30,6 +30,7 @@ def fit(
     progress: Progress = False,
     log: Log = None,
     study: Study = STUDY,
+    at: At = None,
     as_json: Json = False,
 ) -> None:
     """Pay for a model, let it learn from a table, and save it; the same model again is free.
@@ -41,7 +42,7 @@ def fit(
     from curador.learn.saved import save
 
     found = read_recipe(recipe)
-    with open_study(study, log=log) as curator:
+    with open_study(study, log=log, at=at) as curator:
         run = found.training(curator)
         if explain:
             text = run.explain(language)

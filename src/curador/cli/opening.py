@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
@@ -36,6 +36,8 @@ def open_study(
     from curador.curator.curator import Curator
 
     if at is not None:
+        if log is not None:
+            raise InvalidParameter("The errors of its engine are the server's own.", fix="Leave out --log.")
         with closing(_far(at)) as far:
             if rehearse:
                 with closing(far.rehearse()) as stage:
@@ -58,6 +60,28 @@ def open_study(
                     refusal.add_note("; ".join(f"{b.scope} {b.remaining.label_down}" for b in left))
                 refusal.facts = {**refusal.facts, BALANCES: {b.scope: b.remaining.to_json() for b in left}}
             raise
+
+
+HELD = "{} is for whoever holds the study, where it is."
+FILES = "{} works on files of this machine."
+
+WITHOUT_SERVER = {
+    **dict.fromkeys(("grant", "renew", "revoke", "prepare", "reload", "check", "ledger", "token", "audit"), HELD),
+    **dict.fromkeys(("predict", "init", "demo", "serve", "local"), FILES),
+}
+"""The commands that ask no server, and why."""
+
+
+def refuse_at(typed: Sequence[str]) -> None:
+    """Refuse the address of a server for a command that asks none.
+
+    >>> refuse_at(["predict", "model.json", "rows.csv", "--at", "https://example.org"])
+    Traceback (most recent call last):
+    curador.errors.InvalidParameter: predict works on files of this machine. To do: Leave out --at. ...
+    """
+    name = next((word for word in typed if not word.startswith("-")), "")
+    if name in WITHOUT_SERVER and any(word == "--at" or word.startswith("--at=") for word in typed):
+        raise InvalidParameter(WITHOUT_SERVER[name].format(name), fix="Leave out --at.", code="asks-no-server")
 
 
 def _far(at: str) -> RemoteCurator:

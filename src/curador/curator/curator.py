@@ -32,6 +32,7 @@ from curador.curator.releases.publication import Publication
 from curador.curator.releases.release import Release, present
 from curador.curator.releases.verify import verify_release
 from curador.curator.study.file import Analyst, Study, read_study
+from curador.curator.study.quality import QualityHolder
 from curador.curator.table import Asked, CuratorTable, described, refuse_unknown
 from curador.engines.engine import Engine, Progress
 from curador.engines.pool import EnginePool
@@ -58,7 +59,7 @@ if TYPE_CHECKING:
 Sealed = TypeVar("Sealed", Release, Publication)
 
 
-class Curator(BudgetHolder, CopyHolder, ModelHolder):
+class Curator(BudgetHolder, CopyHolder, ModelHolder, QualityHolder):
     """Tables under a budget, and an engine that reads them.
 
     ``tables`` are declared in Python, or in a study file given by its path, which states the budget, the ledger's

@@ -20,7 +20,7 @@ from weakref import finalize
 from curador.curator.analysts import Scopes
 from curador.curator.purchase import Buyer, Purchase
 from curador.curator.purchases.training import TrainingRun
-from curador.engines.engine import failed
+from curador.engines.engine import Progress, failed
 from curador.engines.pool import EnginePool
 from curador.engines.registry import engine_class, engine_entry
 from curador.errors import CuradorError, InvalidParameter
@@ -172,11 +172,18 @@ class CopyHolder:
     _stored: set[str]
     _made_up: finalize[..., Any] | None  # of a rehearsal: what removes its tables
 
-    def prepare(self, table: str, group_by: Sequence[str] = (), *, path: str | Path | None = None) -> Prepared:
+    def prepare(
+        self,
+        table: str,
+        group_by: Sequence[str] = (),
+        *,
+        path: str | Path | None = None,
+        progress: Progress | None = None,
+    ) -> Prepared:
         """Choose the rows of every unit once, so that later questions in these groups cost about a plain GROUP BY.
 
         Nothing is released and nothing charged.  ``path`` is where an engine that writes files stores the copy; without
-        one it is kept in memory.  PostgreSQL stores it in the database.
+        one it is kept in memory.  PostgreSQL stores it in the database.  ``progress`` is as for :class:`Request`.
         """
         from curador.query.sql_plan.prepared import preparation
 
@@ -184,7 +191,7 @@ class CopyHolder:
         wanted = preparation(table, self.tables[table], [group.expr for group in groups])
         made, known = None, self.scopes.held([table])[table]  # of the rows that are about to be read
         try:
-            made = self._engines.of({table}).prepare(wanted, path)
+            made = self._engines.of({table}).prepare(wanted, path, progress)
         except CuradorError:
             raise
         except Exception as error:  # noqa: BLE001  it may quote rows
@@ -277,7 +284,9 @@ class CopyHolder:
             self._made_up.detach()
 
 
-def prepare_stored(curator: Curator, table: str, group_by: Sequence[str] = ()) -> StoredCopy:
+def prepare_stored(
+    curator: Curator, table: str, group_by: Sequence[str] = (), progress: Progress | None = None
+) -> StoredCopy:
     """Prepare a table, and keep the copy next to the study or in the database for later curators."""
     copies = curator.copies
     if copies is None:
@@ -288,7 +297,7 @@ def prepare_stored(curator: Curator, table: str, group_by: Sequence[str] = ()) -
         )
     path = copies.new_path(table, curator.tables[table].source)
     with _owner_only():
-        made = curator.prepare(table, group_by, path=path)
+        made = curator.prepare(table, group_by, path=path, progress=progress)
     known = curator._copied[made]
     curator._stored.add(made.snapshot)
     return copies.add(made, path, (known.data, known.version))

@@ -209,14 +209,12 @@ class CuratorTable(TableQuery):
         All columns are looked at, or those named; see :mod:`curador.curator.study.quality`.
         """
         from curador.curator.purchase import Request
-        from curador.curator.study.quality import found_quality, quality
 
         if self.joins or self.filters or self.groups or self.outputs:
             raise QuestionRefused("The quality of a table is that of all its rows.", fix="Ask before it is filtered.")
         price = {"epsilon": epsilon, "delta": delta, "rho": rho}
-        asked = quality(self._holder, self.table, columns, **price, confidence=confidence)
-        request = Request(because, override, analyst, key, fresh, progress)
-        return found_quality(self._holder, asked, request, language)
+        asked = self._holder.quality(self.table, columns, **price, confidence=confidence)
+        return self._holder.buy_quality(asked, Request(because, override, analyst, key, fresh, progress), language)
 
     @property
     def _holder(self) -> Curator:

@@ -2,15 +2,35 @@
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 
 from curador.engines.engine import Progress
 
 TICK = 0.2
 """Seconds between two progress reports, and between two attempts to stop late work."""
+
+
+def reported(progress: Progress | None, done: Callable[[], float]) -> AbstractContextManager[None]:
+    """Run the body, however long it takes; ``progress`` is called as in :func:`watched`."""
+    return nullcontext() if progress is None else watched(math.inf, lambda: None, progress, done)
+
+
+def of_percent(done: Callable[[], float]) -> Callable[[], float]:
+    """The part that is done, 0 to 1, of what tells percent; -1 where it is unknown.
+
+    >>> of_percent(lambda: 25.0)(), of_percent(lambda: -1.0)()
+    (0.25, -1.0)
+    """
+
+    def part() -> float:
+        found = done()
+        return found / 100 if found >= 0 else -1.0
+
+    return part
 
 
 @contextmanager

@@ -121,7 +121,9 @@ class Engine(Protocol):
         """What the statements of tallies find, all from one snapshot."""
         ...
 
-    def prepare(self, preparation: Preparation, path: str | Path | None = None) -> Prepared:
+    def prepare(
+        self, preparation: Preparation, path: str | Path | None = None, progress: Progress | None = None
+    ) -> Prepared:
         """Store a table with its ranks, at ``path`` where the engine writes files, and use it from now on."""
         ...
 

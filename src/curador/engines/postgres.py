@@ -328,7 +328,9 @@ class Postgres(SqlEngine):
 
     # ---- preparing ---------------------------------------------------------------------------------------------
 
-    def prepare(self, preparation: Preparation, path: str | Path | None = None) -> Prepared:
+    def prepare(
+        self, preparation: Preparation, path: str | Path | None = None, progress: Progress | None = None
+    ) -> Prepared:
         """Store a table with its ranks in the schema ``curador``, and use it from now on; no path can be chosen.
 
         Assumes: the role may create that schema or tables in it, and the stored table is not changed.

@@ -212,7 +212,9 @@ class Spark(SqlEngine):
             while some := list(islice(rows, AT_ONCE)):
                 take(np.array(some, np.int64))
 
-    def prepare(self, preparation: Preparation, path: str | Path | None = None) -> Prepared:
+    def prepare(
+        self, preparation: Preparation, path: str | Path | None = None, progress: Progress | None = None
+    ) -> Prepared:
         """Store a table with its ranks as Parquet files at ``path``, or in Spark's memory; and use it from now on.
 
         Assumes: the stored files are not changed.

@@ -60,7 +60,9 @@ class SqlEngine(ABC):
         """Give the rows of a text, which are integers, to ``take``: some at a time, all from one snapshot."""
 
     @abstractmethod
-    def prepare(self, preparation: Preparation, path: str | Path | None = None) -> Prepared:
+    def prepare(
+        self, preparation: Preparation, path: str | Path | None = None, progress: Progress | None = None
+    ) -> Prepared:
         """Store a table with its ranks, and use it from now on."""
 
     @abstractmethod

@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from curador.curator.curator import Curator
+from curador.curator.purchases.plain import from_note
 from curador.curator.purchases.training import TrainingRun
 from curador.curator.releases.recall import bought_by, is_what_was_bought, not_recalled
 from curador.curator.table import CuratorTable
@@ -129,7 +130,7 @@ def bought_model(curator: Curator, charge: str, analyst: str | None = None) -> B
     stated = bought.charge.note.get("recipe")
     if isinstance(stated, Mapping) and set(stated) <= set(KNOWN):
         with suppress(InvalidParameter, QuestionRefused):  # declared otherwise now
-            recipe = recipe_from(stated, "recipe")
+            recipe = recipe_from(from_note(stated), "recipe")
             run = recipe.training(curator)
             if is_what_was_bought(curator, run, bought.charge.note):
                 return BoughtModel(recipe, recipe.model.take(run, bought), bought.measurement)

@@ -13,7 +13,7 @@ from curador.accounting.rules.costs import Cost, Rule
 from curador.errors import BudgetExceeded, InvalidParameter, LedgerBroken, NotPromised
 from curador.ledger import history as past
 from curador.ledger.access import AccessList
-from curador.ledger.contract import Ledger
+from curador.ledger.contract import Ledger, VerifyProgress
 from curador.ledger.entries import (
     Entry,
     Failed,
@@ -386,10 +386,10 @@ class Book(Registry, AccessList):
         except MustWrite:
             return self._store.write(run)
 
-    def verify(self) -> int:
+    def verify(self, progress: VerifyProgress | None = None) -> int:
         if damage := self._store.damage():
             raise LedgerBroken(damage, fix=RESTORE, code="ledger-damaged")
-        return self._store.read(lambda rows: verify_rows(rows, self._key), long=True)
+        return self._store.read(lambda rows: verify_rows(rows, self._key, progress), long=True)
 
     def close(self) -> None:
         self._store.close()

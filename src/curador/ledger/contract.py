@@ -16,13 +16,13 @@ from curador.accounting.events import Event
 from curador.accounting.rules.costs import Rule
 from curador.ledger.access import Access
 from curador.ledger.history import PAGE
-from curador.ledger.records import Balance, Charge, Charges, Decision, Registration
+from curador.ledger.records import Balance, Charge, Charges, Decision, Registration, VerifyProgress
 from curador.numbers import Number
 from curador.privacy import Guarantee, Neighbors
 
 T = TypeVar("T")
 
-__all__ = ["PAGE", "Access", "Balance", "Charge", "Charges", "Decision", "Ledger", "Registration"]
+__all__ = ["PAGE", "Access", "Balance", "Charge", "Charges", "Decision", "Ledger", "Registration", "VerifyProgress"]
 
 
 class Ledger(Protocol):
@@ -260,8 +260,8 @@ class Ledger(Protocol):
         """
         ...
 
-    def verify(self) -> int:
-        """Read everything again; the number of entries.
+    def verify(self, progress: VerifyProgress | None = None) -> int:
+        """Read everything again; the number of entries.  ``progress`` is told the part of a stage that is done.
 
         Fails: LedgerBroken unless everything is as it was written.
         """

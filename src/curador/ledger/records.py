@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import html
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from types import MappingProxyType
@@ -22,6 +22,9 @@ from curador.privacy import Guarantee, Neighbors, RenyiDP
 
 if TYPE_CHECKING:
     import pandas
+
+VerifyProgress = Callable[[float, str], None]
+"""Is told the part of a stage that is done, 0 to 1, and the stage: the history, or the tables that follow from it."""
 
 LONGEST_TEXT, LONGEST_NOTE = 500, 10_000
 """Characters of a question's text for people, and of each thing that is noted."""

@@ -11,6 +11,7 @@ from curador.errors import CuradorError, LedgerBroken
 from curador.ledger.anchor.summary import apply, chained, changed, from_state, state_rows
 from curador.ledger.entries import Entry, Repeated, Reserved, Restored, Sealed, Settled, digest, genesis, read
 from curador.ledger.posting import EVERYTHING, STATE, charges_after, post, state
+from curador.ledger.records import VerifyProgress
 from curador.ledger.stores.memory_rows import MemoryRows
 from curador.ledger.stores.rows import (
     ANSWER,
@@ -31,6 +32,9 @@ from curador.ledger.stores.rows import (
     row_of_entry,
 )
 
+TOLD_EVERY = 256
+"""Entries between two reports of how far the reading is."""
+
 LONG = (CHARGE, PAID, QUESTION, REQUEST, ANSWER)
 """The tables that grow with the number of charges, of which only sums are kept in memory."""
 
@@ -38,7 +42,7 @@ LONG = (CHARGE, PAID, QUESTION, REQUEST, ANSWER)
 # ---- everything ------------------------------------------------------------------------------------------------------
 
 
-def verify_rows(rows: Rows, key: bytes) -> int:
+def verify_rows(rows: Rows, key: bytes, progress: VerifyProgress | None = None) -> int:
     """Raise LedgerBroken unless chain, balances, ceilings and answers are as they were written; the number of entries.
 
     The history is replayed, each step within the ceilings, and what it makes of the derived tables is compared with the
@@ -48,9 +52,11 @@ def verify_rows(rows: Rows, key: bytes) -> int:
     detects.
     """
     replayed = _Replayed(key)
-    entries = 0
+    entries, all_entries = 0, max(1, rows.head.sequence)
     for row in chained(paged(rows, ENTRY), key, genesis(key)):
         entries += 1
+        if progress is not None and entries % TOLD_EVERY == 0:
+            progress(min(1.0, entries / all_entries), "history")
         try:
             replayed.follow(row)
         except (CuradorError, ValueError, TypeError, LookupError) as error:
@@ -61,7 +67,9 @@ def verify_rows(rows: Rows, key: bytes) -> int:
     for table in (*STATE, RUNNING):
         _compare(table, paged(rows, table), replayed.scan(table))
     stored = _Sums(key)
-    for table in LONG:
+    for number, table in enumerate(LONG):
+        if progress is not None:
+            progress(number / len(LONG), "tables")
         for row in paged(rows, table):
             stored.add(table, row if table is not ANSWER else (row[0], digest(bytes(row[1]))))
         if stored.of(table) != replayed.sums.of(table):

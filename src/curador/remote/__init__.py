@@ -4,5 +4,7 @@ Reading order:
 
 * connection — requests that are sent again where that cannot buy twice, and refusals as our own errors
 * balance — a budget as its server states it
+* sent — questions, prices and terms as plain values
+* models — models planned here, learned and scored there
 * curator — the remote curator: plans and rehearses here, pays there
 """

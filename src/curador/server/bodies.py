@@ -174,6 +174,27 @@ class PublishBody(BatchBody, TermsBody):
     )
 
 
+class QualityBody(BudgetBody):
+    """How well the rows of a table fit what is declared about its columns: all of them, or those named."""
+
+    model_config = example(table="people", columns=["age"], epsilon="0.1")
+
+    table: Name
+    columns: Annotated[list[Name], Field(max_length=1000)] = []
+    confidence: Annotated[float, Field(description="How often intervals hold the true value.")] = 0.95
+    language: Language | None = None
+
+    def price(self) -> dict[str, Any]:
+        """The keywords of ``Curator.quality``."""
+        return {"epsilon": self.epsilon, "delta": self.delta, "rho": self.rho, "confidence": self.confidence}
+
+
+class PaidQualityBody(QualityBody, TermsBody):
+    """The same, to pay for."""
+
+    model_config = example(table="people", epsilon="0.1", because="whether ages were clipped", key="quality-1")
+
+
 class RecipeBody(Body):
     """A model to be learned: which, from what, and with what guarantee (in its settings, such as epsilon and delta)."""
 
@@ -216,6 +237,12 @@ class ScoreBody(TermsBody):
     epsilon: Amount
     table: Name | None = None
     where: Annotated[str, Field(max_length=20_000)] | None = None
+    label: Annotated[Name | None, Field(description="What is right there; by default as it was learned.")] = None
+    features: Annotated[
+        dict[Name, Annotated[str, Field(max_length=2000)]] | None,
+        Field(min_length=1, max_length=1000, description="The features there; by default as it was learned."),
+    ] = None
+    rows_per_unit: Annotated[int, Field(ge=1)] | None = None
 
 
 class MechanismBody(Body):

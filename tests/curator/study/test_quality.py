@@ -11,7 +11,7 @@ import pyarrow
 import pytest
 
 from curador.curator.curator import Curator
-from curador.curator.study.quality import MOST_KEYS, quality
+from curador.curator.study.quality import MOST_KEYS
 from curador.errors import InvalidParameter, QuestionRefused
 from curador.privacy import ZCDP, ApproxDP, PureDP
 from curador.query.tables.table import Table
@@ -89,7 +89,7 @@ def test_it_is_one_purchase_and_free_again() -> None:
 )
 def test_it_costs_the_budget_and_no_more_in_any_currency(budget: Any, price: dict[str, Any]) -> None:
     curator = curator_of(budget)
-    asked = quality(curator, "people", **price)
+    asked = curator.quality("people", **price)
     assert asked.guarantee <= budget
     curator.publish(asked, because="all of it")
     with pytest.raises(Exception, match="does not cover"):
@@ -118,12 +118,12 @@ def test_what_cannot_be_asked() -> None:
     table = Table("p.csv", columns={"k": {"type": "text", "keys": keys}, "a": "integer"})
     listed = Table("t.csv", columns={"k": "text"}, public=True)
     curator = Curator({"people": table, "towns": listed}, budget=PureDP(1))
-    assert list(quality(curator, "people", epsilon=1).plans) == ["a"]
+    assert list(curator.quality("people", epsilon=1).plans) == ["a"]
     with pytest.raises(QuestionRefused, match="more than 900 keys"):
-        quality(curator, "people", ["k"], epsilon=1)
+        curator.quality("people", ["k"], epsilon=1)
     for name in ("towns", "peopl"):
         with pytest.raises(InvalidParameter, match="not a private table"):
-            quality(curator, name, epsilon=1)
+            curator.quality(name, epsilon=1)
     with pytest.raises(QuestionRefused, match="all its rows"):
         curator.table("people").where("a > 1").quality(epsilon=1)
     curator.close()

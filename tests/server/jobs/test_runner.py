@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import multiprocessing
 import os
+import sqlite3
 import stat
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +23,7 @@ from curador.server.app import job_records
 from curador.server.gate.clock import TickClock
 from curador.server.gate.settings import Settings
 from curador.server.jobs import records
-from curador.server.jobs.records import JobRecords
+from curador.server.jobs.records import JobRecords, ServedJob
 from curador.server.jobs.runner import JobRunner, Told
 
 CURATOR, ANA, BEA = Caller("curator", None, "c"), Caller("analyst", "ana", "a"), Caller("analyst", "bea", "b")
@@ -70,6 +74,83 @@ def test_a_job_waits_runs_and_ends(runner: JobRunner) -> None:
     assert runner.one(CURATOR, job.id)["state"] == runner.one(ANA, job.id)["state"] == "done"
 
 
+def test_the_curator_sees_the_stage_and_the_part_of_it_that_is_done(runner: JobRunner) -> None:
+    seen: list[dict[str, dict[str, Any]]] = []
+
+    def work(tell: Told) -> dict[str, Any]:
+        for part, stage in ((0.25, "history"), (-1, "tables"), (7, "last")):
+            tell(part, stage)
+            seen.append({who.role: runner.one(who, job.id) for who in (CURATOR, ANA)})
+        return {}
+
+    go = threading.Event()
+    runner.take(BEA, "fit", {}, lambda tell: {"waited": go.wait(60)})  # so that the job has a name when it begins
+    job = runner.take(ANA, "verify", {}, work)
+    go.set()
+    ended(runner)
+    assert [(one["curator"]["progress"], one["curator"]["stage"]) for one in seen] == [
+        (0.25, "history"),
+        (None, "tables"),
+        (1.0, "last"),
+    ]
+    assert len({json.dumps(one["analyst"]) for one in seen}) == 1  # nothing moves
+    assert seen[0]["analyst"]["state"] == "waiting"
+    assert not {"progress", "stage", "owner"} & set(seen[0]["analyst"])
+    assert runner.one(CURATOR, job.id)["stage"] is None
+
+
+def test_a_limit_on_jobs_and_a_key_do_not_tell_before_the_tick_that_one_has_ended(
+    kept: JobRecords, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = JobRunner(kept, TickClock(0.0), 1)
+    first = [made.take(ANA, "fit", {}, nothing) for _ in range(2)]
+    failing = ServedJob("f" * 32, "analyst bea", "fit", "k", "asked", "", time.time())
+    kept.add(failing)
+    made.close()
+    later = time.time() + HOUR
+    for job in first:
+        kept.end(job.id, {"result": {}}, later)
+    kept.end(failing.id, {"error": {"code": "x"}}, later)
+    again = replace(failing, id="e" * 32)
+    with pytest.raises(CuradorError) as refused:  # as long as they ran
+        kept.add(replace(again, owner="analyst ana", key=None))
+    assert refused.value.code == "too-many"
+    assert kept.add(again) == (next(one for one in kept.all() if one.id == failing.id), False)
+    monkeypatch.setattr(records.time, "time", lambda: later + 1)
+    monkeypatch.setattr(records, "KEPT_FOR", 2 * HOUR)
+    assert kept.add(replace(again, owner="analyst ana", key=None, id="d" * 32))[1]
+    assert kept.add(again)[1]  # it failed, so it is tried anew
+
+
+class Noted(TickClock):
+    """A clock that notes when it is waited for."""
+
+    def wait(self) -> None:
+        waited.append("tick")
+
+
+waited: list[str] = []
+
+
+def test_a_job_begins_at_a_tick(kept: JobRecords) -> None:
+    def work(tell: Told) -> dict[str, Any]:
+        waited.append("work")
+        return {}
+
+    made = JobRunner(kept, Noted(1.0), 1)
+    for _ in range(2):
+        made.take(ANA, "fit", {}, work)
+    ended(made)
+    made.close()
+    assert waited == ["tick", "work", "tick", "work"]
+
+
+def test_a_file_of_jobs_of_another_version_is_begun_anew(tmp_path: Path) -> None:
+    with closing(sqlite3.connect(tmp_path / "study.jobs")) as rows:
+        rows.execute("CREATE TABLE jobs (id TEXT PRIMARY KEY)")
+    assert job_records(tmp_path / "study.jobs", Settings()).all() == []
+
+
 def test_a_job_is_its_callers_own(runner: JobRunner) -> None:
     job = runner.take(ANA, "fit", {}, nothing)
     for stranger in (BEA, Caller("auditor", None, "x")):
@@ -83,7 +164,7 @@ def test_a_job_is_its_callers_own(runner: JobRunner) -> None:
 
 
 def test_an_analyst_sees_the_end_at_the_tick_after_it(kept: JobRecords) -> None:
-    runner = JobRunner(kept, TickClock(HOUR), 1)
+    runner = JobRunner(kept, Noted(HOUR), 1)
     job = runner.take(ANA, "fit", {}, nothing)
     ended(runner)
     runner.close()

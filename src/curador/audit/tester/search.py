@@ -8,6 +8,8 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+import numpy as np
+
 from curador.audit.finding import Finding
 from curador.audit.tester.distinguish import distinguish
 from curador.audit.tester.neighbours import InputPair, pairs_of, runs_of, table_pairs
@@ -21,6 +23,9 @@ WHOLE = 2
 
 GLANCE = 8
 """A look at a pair takes this part of the runs of a test."""
+
+TOLD_EVERY = 1000
+"""Runs between two reports of how far a test is."""
 
 Run = Callable[[Any, int], Any]
 """Runs a black box on an input so many times: ``run(input, n)`` gives n outputs."""
@@ -73,11 +78,13 @@ def audit_mechanism(
     n: int = 30_000,
     confidence: float = 0.999,
     delta: float = 0.01,
+    progress: Callable[[float], None] | None = None,
 ) -> Finding:
     """Test a mechanism of curador on the neighbours it is worst on, against what its event promises.
 
     A mechanism whose loss is not bounded by an epsilon alone is tested at ``delta``, where so many runs can show
-    something: what its accountant promises there is as much a promise as at 1e-6.
+    something: what its accountant promises there is as much a promise as at 1e-6.  ``progress`` is told the part of
+    all runs that are done.
 
     >>> from curador.mechanisms.response import RandomizedResponse
     >>> print(audit_mechanism(RandomizedResponse(truth=0.75), n=4000).sentence())
@@ -85,11 +92,23 @@ def audit_mechanism(
     """
     stated = promise(mechanism, delta) if claim is None else claim
 
+    pairs, done = pairs_of(mechanism), 0
+    glances = len(pairs) * max(FEWEST, n // GLANCE) if len(pairs) > WHOLE else 0
+    every = 2 * (glances + min(WHOLE, len(pairs)) * n)
+
     def run(value: Any, times: int) -> Any:
-        return runs_of(mechanism, value, times)
+        nonlocal done
+        if progress is None:
+            return runs_of(mechanism, value, times)
+        parts = []
+        for first in range(0, times, TOLD_EVERY):
+            parts.append(runs_of(mechanism, value, some := min(TOLD_EVERY, times - first)))
+            done += some
+            progress(done / every)
+        return np.concatenate(parts) if isinstance(parts[0], np.ndarray) else [one for part in parts for one in part]
 
     name = type(mechanism).__name__
-    return worst(run, pairs_of(mechanism), stated, n=n, confidence=confidence, subject=name)
+    return worst(run, pairs, stated, n=n, confidence=confidence, subject=name)
 
 
 def promise(mechanism: Mechanism, delta: float = 0.01) -> Guarantee:

@@ -29,7 +29,7 @@ def budget(scope: Some = None, study: Study = STUDY, at: At = None, as_json: Jso
     """
     with open_study(study, at=at) as curator:
         if at is not None:
-            found = [b for b in curator.budgets() if scope in (None, b.scope)]
+            found = list(curator.budgets()) if scope is None else [curator.budget(scope)]
         else:
             found = standing(curator.ledger) if scope is None else [curator.budget(scope)]
     if as_json:

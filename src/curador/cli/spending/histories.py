@@ -13,6 +13,7 @@ from curador.cli.opening import open_study
 from curador.cli.options import STUDY, At, Json, Study
 from curador.cli.screen import amount, console, emit, grid, say, worded
 from curador.cli.spending.budgets import Some
+from curador.errors import InvalidParameter
 
 if TYPE_CHECKING:
     from curador import Charge, Decision
@@ -40,8 +41,10 @@ def history(
     Example: curador history ana
     """
     if at is not None:
+        if scope is not None:
+            raise InvalidParameter("A server shows the history of the token.", fix="Leave the name out.")
         with open_study(study, at=at) as far:
-            mine = far.history(last=last)
+            mine = far.history(last=SHOWN if every else min(last, SHOWN)) if last else ()
         if as_json:
             emit({"charges": [_record(c) for c in mine]})
         else:

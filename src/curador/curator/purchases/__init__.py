@@ -5,6 +5,7 @@ Reading order:
 * batch — several questions for one charge
 * running — a count released day by day, paid for at opening
 * tallied — the rows of a training run where they are, and sums over them inside the engine
+* plain — what is learned, said in plain values
 * training — a model learned from a table's rows
 * known — what was bought before
 """

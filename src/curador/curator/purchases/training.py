@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from decimal import Decimal
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
 
 from curador.accounting.events import Event
 from curador.curator.purchase import Bought, Purchase, Request
+from curador.curator.purchases.plain import noted, plain_recipe
 from curador.engines.engine import Progress, Take
 from curador.engines.pool import EnginePool
 from curador.errors import InvalidParameter
@@ -144,7 +142,7 @@ class TrainingRun:
     @property
     def note(self) -> Mapping[str, object]:
         found: dict[str, object] = {"training": coded(self.learner.code), "text": self.text}
-        return {**found, "recipe": dict(self.recipe)} if self.recipe else found
+        return {**found, "recipe": noted(self.recipe)} if self.recipe else found
 
     def explain(self, language: str = "en") -> str:
         """What it would do and cost, in words: free, and the same whatever the data is."""
@@ -337,12 +335,25 @@ class ModelHolder:
 
         ``features`` are needed where the model was fitted with names for expressions.
         """
+        run = self.scoring(model, table, label=label, features=features, epsilon=epsilon, contribution=contribution)
+        return model.scored(run, self.buy(run, Request(because, override, analyst, key, fresh, progress)))
+
+    def scoring(
+        self,
+        model: Scorable[Any],
+        table: str | TableQuery,
+        *,
+        label: str,
+        features: Mapping[str, Condition] | None = None,
+        epsilon: Number,
+        contribution: Contribution | tuple[int, int] | int | None = None,
+    ) -> TrainingRun:
+        """What :meth:`score` would do and cost; free, and made without reading data."""
         query, limits = self._rows(table, contribution)
         columns = _columns(query, features or model.learned_from, label)
         keyed = model.keyed([name for name in columns if name != label], label)
         read = records(limits, columns, keyed, self.tables)
-        run = TrainingRun(read, model.scorer(read, label, epsilon), f"{type(model).__name__} scored on {query.table}")
-        return model.scored(run, self.buy(run, Request(because, override, analyst, key, fresh, progress)))
+        return TrainingRun(read, model.scorer(read, label, epsilon), f"{type(model).__name__} scored on {query.table}")
 
     def _rows(
         self, table: str | TableQuery, contribution: Contribution | tuple[int, int] | int | None
@@ -370,27 +381,8 @@ class ModelHolder:
         read = records(question, columns, keyed, self.tables)
         shown = ", ".join(name for name in columns if name != label)
         text = f"{type(model).__name__} of {query.table} from {shown}" + (f" to {label}" if label else "")
-        stated = _recipe(model, table, features, label, contribution)
+        stated = plain_recipe(model, table, features, label, contribution)
         return TrainingRun(read, model.learner(read, label), text, stated)
-
-
-def _recipe(
-    model: Model, table: object, features: object, label: str | None, contribution: object
-) -> Mapping[str, object]:
-    """What was asked for in plain values, by which the model is read again; nothing where some of it is not plain."""
-    read = getattr(model, "get_params", None)
-    if read is None or not isinstance(table, str) or not isinstance(contribution, int | None):
-        return {}
-    given = {n: x for n, x in read(deep=False).items() if x is not None and n not in ("curator", "table")}
-    settings = {name: str(x) if isinstance(x, Fraction | Decimal) else x for name, x in given.items()}
-    named = dict(features) if isinstance(features, Mapping) else features
-    stated = {"model": type(model).__name__, "table": table, "features": named, "settings": settings}
-    more = {name: x for name, x in {"label": label, "rows_per_unit": contribution}.items() if x is not None}
-    try:
-        found: dict[str, object] = json.loads(json.dumps({**stated, **more}, allow_nan=False))
-    except (TypeError, ValueError):
-        return {}
-    return found
 
 
 def _columns(query: TableQuery, features: object, label: str | None) -> dict[str, Any]:

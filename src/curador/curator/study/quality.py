@@ -7,12 +7,12 @@ substitutes; unit, neighbours and limits stay, and the sensitivity of a count re
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from curador.curator.purchase import Bought, Request
+from curador.curator.purchase import Bought, Purchase, Request
 from curador.curator.purchases.batch import Batch, split
 from curador.curator.releases.release import Release, present
 from curador.errors import InvalidParameter, QuestionRefused
@@ -23,12 +23,10 @@ from curador.query.language import expressions as ex
 from curador.query.plan.budget import budget_of
 from curador.query.plan.checked import check
 from curador.query.plan.planner import Planner
-from curador.query.tables.columns import Column, Kind, day_of
+from curador.query.tables.columns import Column, Key, Kind, day_of
 from curador.query.tables.names import suggestion
 from curador.query.tables.table import Table
-
-if TYPE_CHECKING:
-    from curador.curator.curator import Curator
+from curador.show.explain import checked_language
 
 STATES = ("fits", "missing", "outside")
 
@@ -51,50 +49,63 @@ class Quality(Batch):
         return {**super().note, "text": f"quality of {', '.join(self.tables)}: {', '.join(self.plans)}"}
 
 
-def quality(
-    curator: Curator,
-    table: str,
-    columns: Iterable[str] = (),
-    *,
-    epsilon: Number | None = None,
-    delta: Number | None = None,
-    rho: Number | None = None,
-    confidence: float = 0.95,
-) -> Quality:
-    """Plan the question; free.  Without ``columns`` all are looked at, but the id, and those of very many keys.
+class QualityHolder:
+    """The part of a curator that answers how well a table's rows fit its declarations."""
 
-    Guarantee: a row is in one state of each column, so the columns' guarantees add up to the budget.
-    """
-    declared = curator.tables.get(table)
-    if declared is None or declared.public:
-        raise InvalidParameter(
-            f"{table!r} is not a private table here.",
-            fix=suggestion(table, [name for name, t in curator.tables.items() if not t.public]),
-        )
-    known = _lists(declared)
-    others = [name for name in declared.columns if name != declared.unit.id]
-    asked = list(dict.fromkeys(columns)) or [name for name in others if len(known[name] or ()) <= MOST_KEYS]
-    for name in asked:
-        if name not in others:
-            raise InvalidParameter(f"{name!r} is not a column that has a quality.", fix=suggestion(name, others))
-        if len(known[name] or ()) > MOST_KEYS:
-            raise QuestionRefused(f"{name!r} has more than {MOST_KEYS} keys.", fix="Ask about other columns.")
-    read = {name: _unbounded(column) for name, column in declared.columns.items()}
-    tables = {**curator.tables, table: replace(declared, columns=read, trees={})}
-    planners = {}
-    for name in asked:
-        state = Group("state", _state(name, declared.columns[name], known[name]))
-        question = Question(table, (Output("n", count()),), group_by=(state,))
-        planners[name] = Planner(check(question, tables, curator._public_rows), confidence=confidence)
-    plans = split(planners, budget_of(epsilon, delta, rho))
-    return Quality(plans, held=curator.tables, words={"title": f"quality of {table}"})
+    tables: Mapping[str, Table]
+    language: str
+    _made_up: object | None
 
+    if TYPE_CHECKING:
 
-def found_quality(curator: Curator, asked: Quality, request: Request, language: str | None = None) -> Release:
-    """Buy the question, and show one row for each column."""
-    bought = curator.buy(asked, request)
-    shown, rehearsal = language or curator.language, curator._made_up is not None
-    return curator.sealed(_presented(asked, bought, rehearsal, shown))
+        def buy(self, purchase: Purchase, request: Request | None = None) -> Bought: ...
+
+        def sealed(self, made: Release) -> Release: ...
+
+        def _public_rows(self, table: str, columns: Sequence[str]) -> Sequence[tuple[Key, ...]]: ...
+
+    def quality(
+        self,
+        table: str,
+        columns: Iterable[str] = (),
+        *,
+        epsilon: Number | None = None,
+        delta: Number | None = None,
+        rho: Number | None = None,
+        confidence: float = 0.95,
+    ) -> Quality:
+        """Plan the question; free.  Without ``columns`` all are looked at, but the id, and those of very many keys.
+
+        Guarantee: a row is in one state of each column, so the columns' guarantees add up to the budget.
+        """
+        declared = self.tables.get(table)
+        if declared is None or declared.public:
+            raise InvalidParameter(
+                f"{table!r} is not a private table here.",
+                fix=suggestion(table, [name for name, t in self.tables.items() if not t.public]),
+            )
+        known = _lists(declared)
+        others = [name for name in declared.columns if name != declared.unit.id]
+        asked = list(dict.fromkeys(columns)) or [name for name in others if len(known[name] or ()) <= MOST_KEYS]
+        for name in asked:
+            if name not in others:
+                raise InvalidParameter(f"{name!r} is not a column that has a quality.", fix=suggestion(name, others))
+            if len(known[name] or ()) > MOST_KEYS:
+                raise QuestionRefused(f"{name!r} has more than {MOST_KEYS} keys.", fix="Ask about other columns.")
+        read = {name: _unbounded(column) for name, column in declared.columns.items()}
+        tables = {**self.tables, table: replace(declared, columns=read, trees={})}
+        planners = {}
+        for name in asked:
+            state = Group("state", _state(name, declared.columns[name], known[name]))
+            question = Question(table, (Output("n", count()),), group_by=(state,))
+            planners[name] = Planner(check(question, tables, self._public_rows), confidence=confidence)
+        plans = split(planners, budget_of(epsilon, delta, rho))
+        return Quality(plans, held=self.tables, words={"title": f"quality of {table}"})
+
+    def buy_quality(self, asked: Quality, request: Request, language: str | None = None) -> Release:
+        """Buy the question, and show one row for each column."""
+        shown = checked_language(language or self.language)  # refused before anything is charged
+        return self.sealed(_presented(asked, self.buy(asked, request), self._made_up is not None, shown))
 
 
 def _presented(asked: Quality, bought: Bought, rehearsal: bool, language: str) -> Release:

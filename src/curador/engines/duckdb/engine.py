@@ -14,7 +14,7 @@ from typing import Any
 import duckdb
 import numpy as np
 
-from curador.engines.deadline import watched
+from curador.engines.deadline import of_percent, reported, watched
 from curador.engines.dialect import Dialect
 from curador.engines.duckdb.cut import Integers
 from curador.engines.duckdb.describe import Columns, described, described_parquet, described_table
@@ -168,6 +168,8 @@ class DuckDB(SqlEngine):
                 connection.execute(f"ATTACH {DUCKDB.string(path)} AS {DUCKDB.quoted(catalog)} (READ_ONLY)")
             if written is not None:
                 connection.execute(f"ATTACH {DUCKDB.string(written)} AS {DUCKDB.quoted(WRITTEN)}")
+                connection.execute("SET enable_progress_bar_print = false")
+                connection.execute("SET enable_progress_bar = true")  # counts, and prints nothing
             for name, relation in self._views.items():
                 connection.execute(f"CREATE VIEW {self._relation(name)} AS SELECT * FROM {relation}")
             # For the whole instance: a cursor is a connection of its own, and does not inherit what is set for another.
@@ -271,7 +273,7 @@ class DuckDB(SqlEngine):
         with (
             self._reading(tables) as used,
             self._register(used.cursor(), tables) as cursor,
-            watched(self._timeout, cursor.interrupt, progress, cursor.query_progress),
+            watched(self._timeout, cursor.interrupt, progress, of_percent(cursor.query_progress)),
         ):
             yield cursor
 
@@ -360,7 +362,9 @@ class DuckDB(SqlEngine):
 
     # ---- preparing ---------------------------------------------------------------------------------------------
 
-    def prepare(self, preparation: Preparation, path: str | Path | None = None) -> Prepared:
+    def prepare(
+        self, preparation: Preparation, path: str | Path | None = None, progress: Progress | None = None
+    ) -> Prepared:
         """Store a table with its ranks, in a new database file at ``path``, or in memory; and use it from now on.
 
         Guarantee: the snapshot is the SHA-256 of the file, so a changed file is refused when it is attached.
@@ -368,7 +372,7 @@ class DuckDB(SqlEngine):
         if path is not None and os.path.exists(path):
             raise InvalidParameter(f"{Path(path).name!r} exists already.", fix="Choose a new file.")
         if path is not None:
-            if not self._attempt(lambda: self._write(preparation, str(path))):
+            if not self._attempt(lambda: self._write(preparation, str(path), progress)):
                 with suppress(OSError):
                     os.unlink(path)
                 raise failed()
@@ -382,10 +386,12 @@ class DuckDB(SqlEngine):
         self._in_memory[made.relation] = preparation, of
         return made
 
-    def _write(self, preparation: Preparation, path: str) -> None:
+    def _write(self, preparation: Preparation, path: str, progress: Progress | None) -> None:
         with self._reading([preparation.table]), self._connect(path) as connection:
             self._register(connection, [preparation.table])
-            connection.execute(f"CREATE TABLE {_named(WRITTEN, 'main', PREPARED)} AS {self._stored_text(preparation)}")
+            text = f"CREATE TABLE {_named(WRITTEN, 'main', PREPARED)} AS {self._stored_text(preparation)}"
+            with reported(progress, of_percent(connection.query_progress)):
+                connection.execute(text)
 
     def _keep_read(self, preparation: Preparation, relation: str) -> None:
         with self._reading([preparation.table]):

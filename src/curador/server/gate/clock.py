@@ -32,6 +32,12 @@ class TickClock:
         """
         return now if not self.tick else (math.floor(now / self.tick) + 1) * self.tick
 
+    def wait(self) -> None:
+        """Return at the next tick, in a thread."""
+        end = self.next(self.now())
+        while (left := end - self.now()) > 0:
+            time.sleep(left)
+
     async def leave(self) -> None:
         """Return at the next tick."""
         end = self.next(self.now())

@@ -32,9 +32,10 @@ KEPT_FOR = 24 * 3600.0
 _TABLE = """
 CREATE TABLE IF NOT EXISTS jobs (
     id TEXT PRIMARY KEY, owner TEXT NOT NULL, kind TEXT NOT NULL, key TEXT, asked TEXT NOT NULL, process TEXT NOT NULL,
-    made REAL NOT NULL, state TEXT NOT NULL, progress REAL, leaves REAL, outcome TEXT
+    made REAL NOT NULL, state TEXT NOT NULL, progress REAL, stage TEXT, leaves REAL, outcome TEXT
 )"""
-_COLUMNS = "id, owner, kind, key, asked, process, made, state, progress, leaves, outcome"
+_END = "UPDATE jobs SET state = 'done', progress = NULL, stage = NULL, outcome = ?, leaves = ? WHERE id = ?"
+_COLUMNS = "id, owner, kind, key, asked, process, made, state, progress, stage, leaves, outcome"
 
 
 @dataclass(frozen=True)
@@ -53,8 +54,13 @@ class ServedJob:
     made: float
     state: str = "waiting"
     progress: float | None = None
+    stage: str | None = None
     leaves: float | None = None
     outcome: Mapping[str, Any] | None = None
+
+    def open_at(self, now: float) -> bool:
+        """Whether it has not ended as far as its owner may know: also a limit on jobs must not tell before the tick."""
+        return self.state in UNFINISHED or (self.leaves is not None and self.leaves > now)
 
 
 class JobRecords:
@@ -76,6 +82,9 @@ class JobRecords:
                 code="jobs-unwritable",
             ) from None
         with self._open() as rows:
+            known = [row[1] for row in rows.execute("PRAGMA table_info(jobs)")]
+            if known and known != _COLUMNS.split(", "):
+                rows.execute("DROP TABLE jobs")  # of another version: nothing in it is a source of truth
             rows.execute(_TABLE)
 
     @contextmanager
@@ -93,20 +102,20 @@ class JobRecords:
         Fails: refused where the key was another request's, or too much is unfinished.
         """
         with self._open() as rows:
-            known = self._tidied(rows)
+            known, now = self._tidied(rows), time.time()
             if job.key is not None and (same := [o for o in known if (o.owner, o.key) == (job.owner, job.key)]):
                 if same[-1].asked != job.asked:
                     raise InvalidParameter(
                         "The key belongs to another request.", fix="Use a key once.", code="key-reused"
                     )
-                if same[-1].state in UNFINISHED or "result" in (same[-1].outcome or {}):
+                if same[-1].open_at(now) or "result" in (same[-1].outcome or {}):
                     return same[-1], False
-            waiting = [one for one in known if one.state in UNFINISHED]
+            waiting = [one for one in known if one.open_at(now)]
             if len(waiting) >= self._most or sum(one.owner == job.owner for one in waiting) >= self._each:
                 raise refused("There are too many jobs.", "Wait until one has ended, or cancel one.", "too-many")
             made = replace(job, process=process_name())
             values = (made.id, made.owner, made.kind, made.key, made.asked, made.process, made.made, made.state)
-            rows.execute("INSERT INTO jobs VALUES (?, ?, ?, ?, ?, ?, ?, ?, NULL, NULL, NULL)", values)
+            rows.execute("INSERT INTO jobs VALUES (?, ?, ?, ?, ?, ?, ?, ?, NULL, NULL, NULL, NULL)", values)
         return made, True
 
     def begin(self, id: str) -> bool:
@@ -115,16 +124,17 @@ class JobRecords:
             done = rows.execute("UPDATE jobs SET state = 'running' WHERE id = ? AND state = 'waiting'", (id,))
             return done.rowcount == 1
 
-    def moved(self, id: str, progress: float) -> None:
-        """Note how far a job is."""
+    def moved(self, id: str, progress: float | None, stage: str) -> None:
+        """Note how far a job is: the stage it is in, and the part of that stage that is done, where it is known."""
         with self._open() as rows:
-            rows.execute("UPDATE jobs SET progress = ? WHERE id = ? AND state = 'running'", (progress, id))
+            said = (progress, stage, id)
+            rows.execute("UPDATE jobs SET progress = ?, stage = ? WHERE id = ? AND state = 'running'", said)
 
     def end(self, id: str, outcome: Mapping[str, Any], leaves: float) -> None:
         """Note how a job ended."""
         with self._open() as rows:
             said = (json.dumps(dict(outcome)), leaves, id)
-            rows.execute("UPDATE jobs SET state = 'done', progress = NULL, outcome = ?, leaves = ? WHERE id = ?", said)
+            rows.execute(_END, said)
 
     def cancel(self, id: str) -> bool:
         """End a job that has not begun; False if it has."""
@@ -152,9 +162,9 @@ class JobRecords:
         kept: list[ServedJob] = []
         for one in found:
             if one.state in UNFINISHED and has_ended(one.process):
-                one = replace(one, state="done", progress=None, outcome=self._stopped, leaves=now)
+                one = replace(one, state="done", progress=None, stage=None, outcome=self._stopped, leaves=now)
                 said = (json.dumps(self._stopped), now, one.id)
-                rows.execute("UPDATE jobs SET state = 'done', outcome = ?, leaves = ? WHERE id = ?", said)
+                rows.execute(_END, said)
             if left[one.owner] > KEPT_EACH and one.state not in UNFINISHED:
                 left[one.owner] -= 1
                 rows.execute("DELETE FROM jobs WHERE id = ?", (one.id,))

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Protocol
 
 from curador.errors import CuradorError
 from curador.server.access.auth import Caller, new_name
@@ -19,8 +19,12 @@ from curador.server.gate.problems import document
 from curador.server.gate.refusals import not_found, unforeseen
 from curador.server.jobs.records import JobRecords, ServedJob
 
-Told = Callable[[float], None]
-"""Is told the part that is done."""
+
+class Told(Protocol):
+    """Is told the part of a stage that is done, from 0 to 1; below 0 where it is unknown."""
+
+    def __call__(self, part: float, stage: str = "") -> None: ...
+
 
 Task = Callable[[Told], Mapping[str, Any]]
 """What a job does: small plain values; what is large is kept elsewhere, and named."""
@@ -58,16 +62,18 @@ class JobRunner:
         return job
 
     def _run(self, job: ServedJob, task: Task) -> None:
+        self.clock.wait()  # when the job before it ended would be seen by when this one is charged
         self._taken.discard(job.id)
         if not self.records.begin(job.id):
             return
-        last = 0.0
+        last, before = 0.0, ""
 
-        def tell(part: float) -> None:
-            nonlocal last
-            if time.monotonic() - last > TOLD_EVERY:
-                last = time.monotonic()
-                self.records.moved(job.id, part)
+        def tell(part: float, stage: str = "") -> None:
+            nonlocal last, before
+            stage = stage or before or job.kind
+            if stage != before or time.monotonic() - last > TOLD_EVERY:
+                last, before = time.monotonic(), stage
+                self.records.moved(job.id, min(part, 1.0) if part >= 0 else None, stage)
 
         outcome: Mapping[str, Any]
         try:
@@ -117,7 +123,7 @@ def _may_see(job: ServedJob, caller: Caller) -> bool:
 def shown(job: ServedJob, caller: Caller) -> dict[str, Any]:
     """A job as a caller may see it."""
     state, outcome = job.state, dict(job.outcome or {})
-    if caller.role != "curator" and (state == "running" or (job.leaves is not None and job.leaves > time.time())):
+    if caller.role != "curator" and (state == "running" or (state == "done" and job.open_at(time.time()))):
         state, outcome = "waiting", {}
     found = {
         "job": job.id,
@@ -127,4 +133,5 @@ def shown(job: ServedJob, caller: Caller) -> dict[str, Any]:
         "result": outcome.get("result"),
         "error": outcome.get("error"),
     }
-    return found if caller.role != "curator" else {**found, "owner": job.owner, "progress": job.progress}
+    seen = {"owner": job.owner, "progress": job.progress, "stage": job.stage}
+    return {**found, **seen} if caller.role == "curator" else found

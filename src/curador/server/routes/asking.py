@@ -14,7 +14,18 @@ from curador.curator.purchases.batch import Batch, stated
 from curador.curator.table import Asked, question_from
 from curador.errors import NotPromised
 from curador.server.access.auth import Caller
-from curador.server.bodies import Amount, AskBody, BatchBody, PublishBody, QuestionBody, TermsBody, asked, wanted
+from curador.server.bodies import (
+    Amount,
+    AskBody,
+    BatchBody,
+    PaidQualityBody,
+    PublishBody,
+    QualityBody,
+    QuestionBody,
+    TermsBody,
+    asked,
+    wanted,
+)
 from curador.server.gate.refusals import refuse_many_groups
 from curador.server.service import Buyer, Service, Serving
 
@@ -147,15 +158,18 @@ async def explain_batch(body: BatchBody, serving: Serving, caller: Buyer) -> dic
     """What several answers together would cost and how wrong they would be; free."""
 
     def made() -> dict[str, Any]:
-        batch = _batch(serving.curator, body)
-        try:
-            fits = serving.curator.how_many(batch, analyst=caller.who)
-        except NotPromised:
-            fits = None
-        told = {**batch.to_dict(), "text": batch.explain(), "fits": fits}
-        return {**told, "remaining": remaining(serving, caller)}
+        return {**_told(_batch(serving.curator, body), serving, caller), "remaining": remaining(serving, caller)}
 
     return await serving.work(made)
+
+
+def _told(batch: Batch, serving: Service, caller: Caller) -> dict[str, Any]:
+    """A batch as it is explained, with how many such still fit."""
+    try:
+        fits = serving.curator.how_many(batch, analyst=caller.who)
+    except NotPromised:
+        fits = None
+    return {**batch.to_dict(), "text": batch.explain(), "fits": fits}
 
 
 @router.post("/batch")
@@ -167,6 +181,32 @@ async def publish(body: PublishBody, serving: Serving, caller: Buyer) -> dict[st
         for plan in batch.plans.values():
             refuse_many_groups(plan, serving.settings.groups)
         found = serving.curator.publish(batch, **_terms(body, caller), language=body.language)
+        return shown(found, serving, caller)
+
+    return await serving.paid(made)
+
+
+# ---- the quality of a table -----------------------------------------------------------------------------------------
+
+
+@router.post("/quality/explain")
+async def explain_quality(body: QualityBody, serving: Serving, caller: Buyer) -> dict[str, Any]:
+    """What it would cost to learn how many rows fit no key, are missing or are clipped, and how wrong it would be."""
+
+    def made() -> dict[str, Any]:
+        asked = serving.curator.quality(body.table, body.columns, **body.price())
+        return {**_told(asked, serving, caller), "remaining": remaining(serving, caller)}
+
+    return await serving.work(made)
+
+
+@router.post("/quality")
+async def quality(body: PaidQualityBody, serving: Serving, caller: Buyer) -> dict[str, Any]:
+    """Pay to learn how many rows fit no key, are missing or are clipped: noised, and as any other question."""
+
+    def made() -> dict[str, Any]:
+        asked = serving.curator.quality(body.table, body.columns, **body.price())
+        found = serving.curator.buy_quality(asked, Request(**_terms(body, caller)), body.language)
         return shown(found, serving, caller)
 
     return await serving.paid(made)

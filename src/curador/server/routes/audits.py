@@ -23,7 +23,7 @@ async def mechanism(body: MechanismBody, serving: Serving, caller: Overseer) -> 
         tested = named(body.kind, body.epsilon, "1/100" if body.delta is None else body.delta, body.sensitivity)
 
         def test(tell: Told) -> dict[str, Any]:
-            found = audit_mechanism(tested, n=body.runs, confidence=body.confidence)
+            found = audit_mechanism(tested, n=body.runs, confidence=body.confidence, progress=tell)
             return {
                 "violated": found.violated,
                 "floor": found.floor,

@@ -38,7 +38,7 @@ async def verify(serving: Serving, caller: Overseer) -> dict[str, Any]:
     """Read the whole ledger again, as a job; its error says if anything is not as it was written."""
 
     def check(tell: Told) -> dict[str, Any]:
-        return {"entries": serving.curator.ledger.verify()}
+        return {"entries": serving.curator.ledger.verify(tell)}
 
     def taken() -> dict[str, Any]:
         return serving.jobs.one(caller, serving.jobs.take(caller, "verify", {}, check).id)
@@ -52,9 +52,9 @@ async def prepare(body: PrepareBody, serving: Serving, caller: Holder) -> dict[s
 
     def copy(tell: Told) -> dict[str, Any]:
         if serving.curator.copies is None:
-            serving.curator.prepare(body.table, body.group_by)
+            serving.curator.prepare(body.table, body.group_by, progress=tell)
         else:
-            prepare_stored(serving.curator, body.table, body.group_by)
+            prepare_stored(serving.curator, body.table, body.group_by, tell)
         return {"table": body.table, "group_by": body.group_by}
 
     def taken() -> dict[str, Any]:

@@ -17,6 +17,7 @@ from curador.server.routes.asking import remaining
 from curador.server.service import Buyer, Member, Service, Serving
 
 if TYPE_CHECKING:
+    from curador.curator.purchases.training import TrainingRun
     from curador.learn.recipe import BoughtModel, ModelFile
 
 router = APIRouter(prefix="/v1", tags=["models"])
@@ -108,18 +109,27 @@ async def score(body: ScoreBody, serving: Serving, caller: Buyer) -> dict[str, A
     def taken() -> dict[str, Any]:
         found = _bought(serving, body.model, caller.who)
         model: Any = found.model
-        recipe, label = found.recipe, found.recipe.label
+        recipe, label = found.recipe, body.label or found.recipe.label
         if label is None or not hasattr(model, "scorer"):
             raise refused("This model is not one that is right or wrong.", "Score a classifier.", "not-scored")
-        rows = _planned(lambda: recipe.rows(serving.curator, body.table, body.where))
-        named = recipe.features if isinstance(recipe.features, Mapping) else None
+        named = body.features or (recipe.features if isinstance(recipe.features, Mapping) else None)
+        chosen: dict[str, Any] = {"label": label, "features": named, "epsilon": body.epsilon}
+        limit = body.rows_per_unit or (recipe.rows_per_unit if body.table is None else None)
+
+        def planned() -> TrainingRun:
+            rows = recipe.rows(serving.curator, body.table, body.where)
+            return serving.curator.scoring(model, rows, **chosen, contribution=limit)
+
+        run = _planned(planned)
 
         def count(tell: Told) -> dict[str, Any]:
-            terms: dict[str, Any] = {"because": body.because, "override": body.override, "analyst": caller.who}
-            terms |= {"key": body.key, "fresh": body.fresh, "progress": tell}
-            made = serving.curator.score(model, rows, label=label, features=named, epsilon=body.epsilon, **terms)
-            counts = {"right": made.right, "wrong": made.wrong, "charge": made.charge}
+            terms = Request(body.because, body.override, caller.who, body.key, body.fresh, tell)
+            bought = serving.curator.buy(run, terms)
+            made = model.scored(run, bought)
+            counts = {"right": made.right, "wrong": made.wrong, "charge": made.charge, "repeated": bought.repeated}
             return {"accuracy": made.accuracy, "interval": list(made.interval()), **counts}
+
+        Request(body.because, body.override, caller.who, body.key, body.fresh)  # refused here, and not by the job
 
         job = serving.jobs.take(caller, "score", body.model_dump(), count, body.key)
         return serving.jobs.one(caller, job.id)
