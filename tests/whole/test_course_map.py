@@ -111,6 +111,13 @@ def test_what_is_not_yet_there_is_what_the_list_admits() -> None:
     assert [row.item for row in ROWS if row.not_yet] == NOT_YET
 
 
+@pytest.mark.parametrize("language", ["en", "es"])
+def test_every_item_is_told_in_both_languages(language: str) -> None:
+    """By a page of the course, or by a notebook of it."""
+    told = re.compile(rf"(notebooks/)?{language}/")
+    assert [row.item for row in ROWS if not any(told.match(page) for page in row.pages)] == []
+
+
 def test_every_erratum_is_named_by_a_row() -> None:
     assert set(ERRATA) - {erratum for row in ROWS for erratum in row.errata} == set()
 
