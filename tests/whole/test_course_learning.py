@@ -13,7 +13,7 @@ from curador.privacy import PureDP
 
 
 def test_2_26b_what_the_census_and_apple_used() -> None:
-    """The Census published rho of 2.56 and 0.07 as an epsilon of 17.14 and 2.47 at delta 1e-10; converted, they are near."""
+    """The Census published rho of 2.56 and 0.07 as an epsilon of 17.14 and 2.47 at delta 1e-10; so do we, nearly."""
     persons, housing = (zcdp_epsilon(rho, 1e-10).value for rho in ("2.56", "0.07"))
     assert persons == pytest.approx(17.14, abs=0.05)
     assert housing == pytest.approx(2.47, abs=0.1)
