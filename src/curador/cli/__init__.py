@@ -16,6 +16,7 @@ Reading order:
 * spending — budget, grant, renew, revoke, history, ledger
 * serving — serve, mcp, token
 * demo — demo
+* reference — the page of all options
 * local — local privacy
 * audit — attacks, and what they find
 """
