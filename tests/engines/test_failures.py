@@ -201,6 +201,18 @@ def test_progress_is_reported_and_a_deadline_kept() -> None:
         assert stopped.wait(10)
 
 
+def test_one_clock_keeps_all_deadlines() -> None:
+    """A later deadline is not kept by an earlier one, nor an earlier one that comes second by a later one."""
+    stopped, other = threading.Event(), threading.Event()
+    with watched(600, other.set, None, lambda: 0.0):
+        for _ in range(3):
+            with pytest.raises(TimeoutError), watched(0.01, stopped.set, None, lambda: 0.0):
+                assert stopped.wait(60)
+            stopped.clear()
+    assert not other.is_set()
+    assert not stopped.is_set(), "nothing is stopped after it has ended"
+
+
 # ---- reading only ------------------------------------------------------------------------------------------------
 
 ATTACKS = [

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pytest
 
 from curador.engines.duckdb.engine import DuckDB
@@ -231,6 +232,41 @@ def test_a_snapshot_is_bound_to_its_file(tmp_path: Path) -> None:
     with pytest.raises(InvalidParameter, match="gone or was changed"):
         third.attach(made)
     third.close()
+
+
+@pytest.mark.parametrize("in_file", [True, False])
+def test_a_copy_has_a_database_of_its_own(in_file: bool, tmp_path: Path) -> None:
+    """DuckDB may use its own statistics there, and only there; nothing else can be opened or changed in it."""
+    import pyarrow.parquet as pq
+
+    source = tmp_path / "visits.parquet"
+    pq.write_table(stored(tables(23, 100)["visits"], VISIT), source)
+    engine = DuckDB({"visits": Files(str(source), "parquet")}, on_error=shown)
+    checked, measures = measured(ASKED["same"])
+    made = [
+        engine.prepare(preparation("visits", VISIT, GROUPS), tmp_path / f"{i}.prepared" if in_file else None)
+        for i in range(2)  # each in its own, so that one does not disturb the other
+    ]
+    found = [[engine.run(lower(checked, measures, KEPT, m)).column(c) for c in measures] for m in made]
+    assert found[0] == found[1]
+    copy = engine._copies[made[0].relation].connection
+    off = "SELECT current_setting('disabled_optimizers')"
+    assert "filter_pushdown" in engine._connection.cursor().execute(off).fetchall()[0][0]
+    assert copy.cursor().execute(off).fetchall() == [("",)]
+    for text in (
+        f"SELECT * FROM '{source}'",
+        'SELECT * FROM "visits"',
+        f"ATTACH '{tmp_path / 'new.duckdb'}'",
+        f"COPY (SELECT 1) TO '{tmp_path / 'out.csv'}'",
+        "SET enable_external_access = true",
+        "SET threads = 1",
+    ):
+        with pytest.raises(duckdb.Error):
+            copy.cursor().execute(text)
+    engine._copies[made[0].relation]._held = None  # as after an error that ends an instance
+    engine.reopen()
+    assert [engine.run(lower(checked, measures, KEPT, made[0])).column(c) for c in measures] == found[0]
+    engine.close()
 
 
 def test_ranks_do_not_depend_on_the_groups_name() -> None:

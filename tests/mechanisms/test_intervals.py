@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 import curador as cu
 from curador.errors import InvalidParameter
 from curador.mechanisms.base import AdditiveNoise
-from curador.mechanisms.intervals import SumTest, gaussian_distance, laplace_distance, laplace_tail, repeated_error
+from curador.mechanisms.intervals import SumTest, gaussian_distance, laplace_distance, repeated_error
 from curador.mechanisms.laws.sums import laplace_sum_error
+from curador.mechanisms.laws.tails import laplace_tail
 from tests.seeded import examples
 
 MISSES = [0.05, 1e-9, 1e-17, 1e-40, 1e-200]

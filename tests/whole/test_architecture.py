@@ -63,7 +63,12 @@ ARROWS["cli"] = DOORS | {"server"}
 ARROWS["__main__"] = {"cli"}
 
 ELSEWHERE = {
-    "duckdb": ("engines/duckdb/parquet.py", "local/collect/store.py", "local/collect/table.py"),
+    "duckdb": (
+        "engines/duckdb/instance.py",
+        "engines/duckdb/parquet.py",
+        "local/collect/store.py",
+        "local/collect/table.py",
+    ),
     "psycopg": ("ledger/stores/postgres.py",),
     "pyspark": ("local/collect/spark.py",),
 }

@@ -429,8 +429,8 @@ class Curator(BudgetHolder, CopyHolder, ModelHolder, QualityHolder):
         return self.describe()._repr_html_()
 
     def sealed(self, made: Sealed) -> Sealed:
-        """A release with this ledger's seal."""
-        return replace(made, seal=self.ledger.seal(made.content))
+        """A release with this ledger's seal; one in memory makes none, and needs no content for it."""
+        return replace(made, seal=self.ledger.seal(made.content)) if self.ledger.seal("") else made
 
     def verify_release(self, release: Release | Publication | Mapping[str, Any]) -> Release | Publication:
         """The release, if it is as this ledger's curator made it: see ``curator/releases/verify.py``."""

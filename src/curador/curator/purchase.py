@@ -240,6 +240,7 @@ class Buyer:
                     same = failed()  # the engine's own words, so that what failed, and where, is not seen
                     raise EngineFailed(same.what, fix=same.fix, cost=f"charge {charge.id} is kept, as for an answer")
                 content = self._ledger.settle(charge.id, found, planned=planned)
+                self._known.settled(_charged(held)[0], charge)
             except BaseException:
                 if named is not None:
                     with suppress(CuradorError):  # others then wait a little longer
@@ -287,12 +288,8 @@ class Buyer:
         ended: str | None,
     ) -> Charge:
         """Spend the event; or refuse, naming the nearest budget that is short."""
-        note: dict[str, object] = {
-            **bounded(purchase.note),
-            "purchase": named,
-            "because": request.because,
-            "override": request.override,
-        }
+        note: dict[str, object] = {**bounded(purchase.note), "purchase": named}
+        note |= {"because": request.because, "override": request.override}
         if request.fresh and purchase.identity is not None:
             note["fresh"] = fingerprint(purchase, held)  # by which it is shown again, and never sold again
         if purchase.ran != purchase.event:

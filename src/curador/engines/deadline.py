@@ -1,4 +1,4 @@
-"""A deadline for a plan, and reports of its progress, both from a watching thread."""
+"""A deadline for a plan, and reports of its progress, both from other threads."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 
 from curador.engines.engine import Progress
+from curador.forks import after_fork
 
 TICK = 0.2
 """Seconds between two progress reports, and between two attempts to stop late work."""
@@ -47,28 +48,83 @@ def watched(
     Traceback (most recent call last):
     TimeoutError
     """
-    over, late = threading.Event(), threading.Event()
-    end = time.monotonic() + seconds
-
-    def look() -> None:
-        while (left := end - time.monotonic()) > 0:
-            if over.wait(min(TICK, left) if progress is not None else left):
-                return
-            if progress is not None:
-                with suppress(Exception):  # an error of the report must not end the watch
-                    progress(done())
-        late.set()
-        while not over.is_set():  # repeatedly: the work may be between two interruptible steps
-            with suppress(Exception):
-                stop()
-            over.wait(TICK)
-
-    watcher = threading.Thread(target=look, daemon=True)
-    watcher.start()
+    watch = _Watch(time.monotonic() + seconds, stop)
+    reporter = None if progress is None else threading.Thread(target=watch.report, args=(progress, done), daemon=True)
+    if reporter is not None:
+        reporter.start()
+    _clock.add(watch)
     try:
         yield
     finally:
-        over.set()
-        watcher.join()
-        if late.is_set():
+        watch.over.set()
+        stopper = _clock.remove(watch)
+        for thread in (reporter, stopper):
+            if thread is not None:
+                thread.join()
+        if stopper is not None:
             raise TimeoutError
+
+
+class _Watch:
+    """One piece of work: when it has to end, and whether it has."""
+
+    def __init__(self, end: float, stop: Callable[[], object]) -> None:
+        self.end, self._stop = end, stop
+        self.over = threading.Event()
+        self.stopper: threading.Thread | None = None
+
+    def report(self, progress: Progress, done: Callable[[], float]) -> None:
+        while not self.over.wait(TICK):
+            with suppress(Exception):  # an error of the report must not end the watch
+                progress(done())
+
+    def stop(self) -> None:
+        while not self.over.is_set():  # repeatedly: the work may be between two interruptible steps
+            with suppress(Exception):
+                self._stop()
+            self.over.wait(TICK)
+
+
+class _Clock:
+    """One thread for the deadlines of all work: a thread for each would cost more than most questions' rows do."""
+
+    def __init__(self) -> None:
+        self.made_anew()
+        after_fork(self)
+
+    def made_anew(self) -> None:
+        """A forked child has no such thread yet."""
+        self._changed = threading.Condition()
+        self._watches: set[_Watch] = set()
+        self._wakes, self._runs = math.inf, False
+
+    def add(self, watch: _Watch) -> None:
+        with self._changed:
+            self._watches.add(watch)
+            if not self._runs:
+                self._runs = True
+                threading.Thread(target=self._look, daemon=True).start()
+            elif watch.end < self._wakes:
+                self._changed.notify()
+
+    def remove(self, watch: _Watch) -> threading.Thread | None:
+        """Forget work that has ended; returns the thread that was stopping it, if it was late."""
+        with self._changed:
+            self._watches.discard(watch)
+            return watch.stopper
+
+    def _look(self) -> None:
+        """Have late work stopped, each by a thread of its own; and end when there is none to look at."""
+        with self._changed:
+            while self._watches:
+                now = time.monotonic()
+                for watch in [w for w in self._watches if w.end <= now]:
+                    self._watches.remove(watch)
+                    watch.stopper = threading.Thread(target=watch.stop, daemon=True)
+                    watch.stopper.start()
+                self._wakes = min((w.end for w in self._watches), default=now)
+                self._changed.wait(max(0.0, self._wakes - now))
+            self._wakes, self._runs = math.inf, False
+
+
+_clock = _Clock()

@@ -190,6 +190,10 @@ def exact_counts(exact: Exact, results: Sequence[ResultRows]) -> ExactCounts:
 
 
 def _columns(statement: Statement, rows: ResultRows, size: int) -> dict[Measure, list[int]]:
+    places, *columns = zip(*rows, strict=True) if len(rows) == size and size else ((),)
+    if len(columns) == len(statement.measures) and list(places) == list(range(size)):  # every group, in its place
+        # A sum of no values is NULL.
+        return {m: [0 if n is None else int(n) for n in c] for m, c in zip(statement.measures, columns, strict=True)}
     found = {measure: [0] * size for measure in statement.measures}
     filled = list(found.values())
     for place, *numbers in rows:

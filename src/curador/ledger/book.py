@@ -367,6 +367,9 @@ class Book(Registry, AccessList):
 
         return self._store.read(read_page)
 
+    def newest(self, scope: str) -> int:
+        return self._store.read(lambda rows: max((row[1] for row in rows.tail(PAID, scope, most=1)), default=0))
+
     def count(self, scope: str | None = None) -> int:
         return self._store.read(
             lambda rows: rows.head.charges if scope is None else rows.count(PAID, self._row(rows, scope)[0])

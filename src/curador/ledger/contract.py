@@ -165,6 +165,10 @@ class Ledger(Protocol):
         """
         ...
 
+    def newest(self, scope: str) -> int:
+        """The id of the newest charge of a scope, as a number; 0 where there is none."""
+        ...
+
     def count(self, scope: str | None = None) -> int:
         """How many charges fell on a scope, or on all together."""
         ...

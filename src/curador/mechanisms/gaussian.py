@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from statistics import NormalDist
 from typing import Any, ClassVar, overload
 
@@ -102,7 +103,7 @@ class Gaussian(RealNoise):
         )
         check_event(self)
 
-    @property
+    @cached_property
     def event(self) -> GaussianNoise:
         return GaussianNoise(self.sigma, _moved(self.sensitivity, self.grid, self.coordinates), self.neighbors)
 
@@ -194,7 +195,7 @@ class IntegerGaussian(IntegerNoise):
         set_fields(self, neighbors=Neighbors(neighbors))
         check_event(self)
 
-    @property
+    @cached_property
     def event(self) -> DiscreteGaussianNoise:
         return DiscreteGaussianNoise(self.sigma_squared, self.sensitivity_squared, self.coordinates, self.neighbors)
 

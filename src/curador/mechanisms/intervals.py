@@ -21,6 +21,7 @@ from curador.mechanisms.base import AdditiveNoise, checked_confidence
 from curador.mechanisms.gaussian import SUMMED, Gaussian, IntegerGaussian
 from curador.mechanisms.laplace import IntegerLaplace, Laplace
 from curador.mechanisms.laws.sums import ASIDE, Law, laplace_sum_error, likely_apart, sum_error
+from curador.mechanisms.laws.tails import TINY, laplace_tail
 from curador.numbers import above
 
 MOST_LAPLACES = 6
@@ -173,6 +174,7 @@ def _finite(*numbers: float) -> None:
         raise InvalidParameter("Expected finite numbers, got NaN or infinity.", fix="Leave such terms out.")
 
 
+@lru_cache(256)
 def _two_laplaces(a: float, b: float, miss: float) -> float:
     """The x that |A + B| exceeds with probability ``miss``, for independent Laplace A, B of scales a, b."""
     a, b = max(a, b), min(a, b)
@@ -214,12 +216,22 @@ class SumTest:
 
     def keeps(self, x: NDArray[Any] | float, weights: Sequence[NDArray[Any] | float]) -> NDArray[np.bool_]:
         """Whether the sum with these weights may be x or more in size."""
+        return np.asarray(self.room(x, weights) >= 0)
+
+    def room(self, x: NDArray[Any] | float, weights: Sequence[NDArray[Any] | float]) -> Array:
+        """About how much larger x might be and still be kept; below 0 where it is not kept.
+
+        Nearly straight in x and in the weights, for those who look for where it is 0.  Rounding in the logarithm is far
+        below what a tail is rounded up by.
+        """
         sizes = [np.abs(w) for w in weights]
         if len(sizes) > 1 and self._laplaces:
             scales = [size * scale for size, scale in zip(sizes, self._scales, strict=True)]
-            kept = laplace_tail(np.asarray(x - self._slack(sizes), np.float64), scales) > self.miss
-            return np.asarray(kept & (x <= self._union(sizes)) if any(self._slacks) else kept)
-        return np.asarray(x <= self.reach(sizes))
+            tail = laplace_tail(np.asarray(x - self._slack(sizes), np.float64), scales)
+            widest = reduce(np.maximum, scales)
+            room = (np.log(np.maximum(tail, TINY)) - math.log(self.miss)) * np.maximum(widest, TINY)
+            return np.asarray(np.minimum(room, self._union(sizes) - x) if self._whole else room)
+        return np.asarray(self.reach(sizes) - x)
 
     def reach(self, weights: Sequence[NDArray[Any] | float]) -> Array:
         """The least size found that the sum exceeds with probability at most ``miss``."""
@@ -275,6 +287,11 @@ class SumTest:
     @cached_property
     def _scales(self) -> tuple[float, ...]:
         return tuple(float(m.scale) for m in self._laplaces)
+
+    @cached_property
+    def _whole(self) -> bool:
+        """Whether some of the noise is on the integers, so that the union bound may be the lesser one."""
+        return any(self._slacks)
 
     def _union(self, sizes: Sequence[NDArray[Any] | float]) -> Array:
         return _weighted(sizes, self._alone)
@@ -356,39 +373,6 @@ def _sigma(noise: Gaussian | IntegerGaussian) -> float:
     square = noise.sigma_squared
     half = (square.numerator.bit_length() - square.denominator.bit_length()) // 2
     return math.ldexp(math.sqrt(square / Fraction(4) ** half), half)
-
-
-def laplace_tail(x: Array, scales: Sequence[Array | float]) -> Array:
-    """From above, P(|sum| > x) for independent Laplace noises of these scales; 1 for x < 0.
-
-    Scales that nearly agree are moved apart, upwards: the formula by partial fractions divides by their differences.
-
-    >>> laplace_tail(np.array([-1.0, 3.0]), [1.0, 0.0]).round(4)
-    array([1.    , 0.0498])
-    """
-    x = np.asarray(x, np.float64)
-    found: Any
-    if len(scales) == 2:  # the most common case, without the cost of sorting
-        a, b = np.asarray(scales[0], np.float64), np.asarray(scales[1], np.float64)
-        found = [np.minimum(a, b), np.maximum(a, b)]
-    else:
-        found = np.sort(np.stack(np.broadcast_arrays(*(np.asarray(s, np.float64) for s in scales), x))[:-1], axis=0)
-    terms = len(found)
-    # So far apart that rounding, eps / apart**(terms - 1), stays below what is added at the end.
-    apart, rounded = (1 + 1e-7, 1e-8) if terms <= 2 else (1 + 0.5 * 1e-9 ** (1 / (terms - 1)), 1e-6)
-    found[0] = np.maximum(np.maximum(found[0], found[-1] * 1e-9), np.finfo(np.float64).tiny)
-    for i in range(1, terms):
-        found[i] = np.maximum(found[i], found[i - 1] * apart)
-    z = np.maximum(x, 0.0)
-    total: Any = 0.0
-    for i in range(terms):
-        part = np.exp(-z / found[i])
-        for j in range(terms):
-            if j != i:
-                # The difference of two that are near each other is exact.
-                part = part / ((found[i] - found[j]) / found[i] * ((found[i] + found[j]) / found[i]))
-        total = total + part
-    return np.where(x < 0, 1.0, np.minimum(total * (1 + rounded), 1.0))
 
 
 # ---- ratios of two ---------------------------------------------------------------------------------------------------

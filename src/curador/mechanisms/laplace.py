@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Any, ClassVar, overload
 
 import numpy as np
@@ -84,7 +85,7 @@ class Laplace(RealNoise):
         set_fields(self, sensitivity=size, scale=spread, grid=grid, coordinates=count, neighbors=Neighbors(neighbors))
         check_event(self)
 
-    @property
+    @cached_property
     def event(self) -> LaplaceNoise:
         # Putting each coordinate on the grid can part two neighbours by one more step.
         moved = self.sensitivity + self.coordinates * Fraction(2) ** self.grid
@@ -138,7 +139,7 @@ class IntegerLaplace(IntegerNoise):
         set_fields(self, sensitivity=size, scale=spread, neighbors=Neighbors(neighbors))
         check_event(self)
 
-    @property
+    @cached_property
     def event(self) -> DiscreteLaplaceNoise:
         return DiscreteLaplaceNoise(self.scale, self.sensitivity, self.neighbors)
 

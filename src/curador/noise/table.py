@@ -29,21 +29,23 @@ FEW = 1 << 11
 OUTLIER = 1 << 14
 """Level 3 may find values at or above this; they are handed back as Python integers, never squeezed into an array."""
 
-Weights = Callable[[int, int], tuple[list[tuple[int, int]], int]]
-"""(p, stop) -> enclosures of the weights of 0, 1, 2, … at p bits down to ``stop``, and a bound on all the rest."""
+Weights = Callable[[int, int], tuple[list[int], int, int]]
+"""(p, stop) -> the weights of 0, 1, 2, … at p bits, from below, down to ``stop``; how far they may lie above; and a
+bound on all the rest."""
 
 
 def geometric_weights(rate: Fraction) -> Weights:
     """Weights exp(-rate * i)."""
 
-    def weights(p: int, stop: int) -> tuple[list[tuple[int, int]], int]:
-        q_lo, q_hi = exp_minus(rate, p)
-        one = 1 << p
-        lo, hi, found = one, one, []
-        while hi > stop:
-            found.append((lo, hi))
-            lo, hi = (lo * q_lo) >> p, ((hi * q_hi) >> p) + 1
-        return found, (hi << p) // (one - q_hi) + 1  # what is left is a geometric series starting at hi
+    def weights(p: int, stop: int) -> tuple[list[int], int, int]:
+        q, q_hi = exp_minus(rate, p)
+        one = w = 1 << p
+        found = []
+        while w > stop:
+            found.append(w)
+            w = w * q >> p
+        apart = len(found) * (1 + q_hi - q)  # each step adds the factor's width, and one for rounding down
+        return found, apart, ((w + apart) << p) // (one - q_hi) + 1  # what is left is a geometric series
 
     return weights
 
@@ -51,17 +53,17 @@ def geometric_weights(rate: Fraction) -> Weights:
 def gaussian_weights(rate: Fraction) -> Weights:
     """Weights exp(-rate * i**2)."""
 
-    def weights(p: int, stop: int) -> tuple[list[tuple[int, int]], int]:
-        q_lo, q_hi = exp_minus(rate, p)
-        square_lo, square_hi = (q_lo * q_lo) >> p, ((q_hi * q_hi) >> p) + 1
-        step_lo, step_hi = q_lo, q_hi  # exp(-rate (2i + 1)), which takes i**2 to (i+1)**2
-        one = 1 << p
-        lo, hi, found = one, one, []
-        while hi > stop:
-            found.append((lo, hi))
-            lo, hi = (lo * step_lo) >> p, ((hi * step_hi) >> p) + 1
-            step_lo, step_hi = (step_lo * square_lo) >> p, ((step_hi * square_hi) >> p) + 1
-        return found, (hi << p) // (one - step_hi) + 1  # later steps only shrink faster
+    def weights(p: int, stop: int) -> tuple[list[int], int, int]:
+        q, q_hi = exp_minus(rate, p)
+        square, step = q * q >> p, q  # the step is exp(-rate (2i + 1)), which takes i**2 to (i+1)**2
+        one = w = 1 << p
+        found = []
+        while w > stop:
+            found.append(w)
+            w, step = w * step >> p, step * square >> p
+        n, wide = len(found), 2 * (1 + q_hi - q)  # the square's width, and one for rounding down
+        apart = n * (1 + (n + 1) * wide)
+        return found, apart, ((w + apart) << p) // (one - step - (n + 1) * wide) + 1  # later steps only shrink faster
 
     return weights
 
@@ -79,22 +81,24 @@ class InversionTable:
         The last upper end is held below 2**bits: a prefix of all ones is then past every cut, and asks for more bits.
         """
         p = bits + 48
-        found, rest = self._weights(p, 1 << (p - bits - 12))
+        found, apart, rest = self._weights(p, 1 << (p - bits - 12))
         if self._signed:
-            found = [w for i, w in enumerate(found) for _ in range(1 if i == 0 else 2)]
+            found = [found[0], *(w for w in found[1:] for _ in range(2))]
             rest *= 2
-        at_lo, at_hi = (list(accumulate(side)) for side in zip(*found, strict=True))
-        # Multiplied by enclosures of one over the sum of all weights: over a thousand divisions would take longer.
-        one = 1 << 2 * p
-        inverse_lo, inverse_hi = one // (at_hi[-1] + rest), one // at_lo[-1] + 1
-        drop = 2 * p - bits
-        cut_hi = [-(-at * inverse_hi >> drop) for at in at_hi]
+        at = list(accumulate(found))
+        rest += len(found) * apart
+        # Multiplied by one over the sum of all weights, from below: a thousand divisions would take longer.
+        one, drop = 1 << 2 * p, 2 * p - bits
+        inverse = one // (at[-1] + rest)
+        # From above all sums are larger by no more than the last: by its own width, and that of the inverse.
+        apart = (at[-1] + rest) * (one // at[-1] + 1) - at[-1] * inverse
+        times = [x * inverse for x in at]
+        cut_hi = [(x + apart >> drop) + 1 for x in times]
         full = bisect_left(cut_hi, 1 << bits)
         if full < len(cut_hi):
             cut_hi[full] = (1 << bits) - 1
             del cut_hi[full + 1 :]
-        cut_lo = [at * inverse_lo >> drop for at in at_lo[: len(cut_hi)]]
-        return cut_lo, cut_hi
+        return [x >> drop for x in times[: len(cut_hi)]], cut_hi
 
     @property
     def reach(self) -> int:

@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 
 from curador.mechanisms.base import AdditiveNoise
 from curador.mechanisms.gaussian import Gaussian, IntegerGaussian
-from curador.mechanisms.intervals import laplace_tail, ratio_interval
+from curador.mechanisms.intervals import ratio_interval
 from curador.mechanisms.laplace import IntegerLaplace
+from curador.mechanisms.laws.tails import laplace_tail
 from curador.privacy import ZCDP, ApproxDP, Guarantee, PureDP
 from curador.query.aggregates.base import Estimate
 from curador.query.aggregates.counts import count, count_distinct

@@ -23,19 +23,27 @@ class KnownPurchases:
         self._ledger = ledger
         self._found: dict[tuple[str, str | None], dict[str, str]] = {}
         self._seen: dict[str, int] = {}
+        self._own: dict[str, set[int]] = {}
         self._unsettled: dict[str, dict[int, int]] = {}
 
     def of(self, scope: str, receiver: str | None) -> Mapping[str, str]:
         """The charge that last bought each measure and each purchase, by digest."""
-        newest = self._ledger.history(scope, last=1)
-        number, seen = int(newest[-1].id) if newest else 0, self._seen.get(scope, 0)
+        number, seen = self._ledger.newest(scope), self._seen.get(scope, 0)
         if number > seen:
-            waiting = self._unsettled.setdefault(scope, {})
-            since = min(number - min([seen + 1, *waiting]) + 1, LOOKED_BACK)
-            for charge in newest if since == 1 else self._ledger.history(scope, last=since):
-                self._note(scope, charge, waiting)
+            own = self._own.pop(scope, set())
+            if not own.issuperset(range(seen + 1, number + 1)):
+                waiting = self._unsettled.setdefault(scope, {})
+                since = min(number - min([seen + 1, *waiting]) + 1, LOOKED_BACK)
+                for charge in self._ledger.history(scope, last=since):
+                    self._note(scope, charge, waiting)
             self._seen[scope] = number
         return self._found.get((scope, receiver), {})
+
+    def settled(self, scope: str, charge: Charge) -> None:
+        """A charge of this process that was just answered: it need not be read again."""
+        if "measures" in charge.note:  # it was looked for, and so will the next one be
+            self._add(scope, charge)
+            self._own.setdefault(scope, set()).add(int(charge.id))
 
     def _note(self, scope: str, charge: Charge, waiting: dict[int, int]) -> None:
         number = int(charge.id)
@@ -44,7 +52,11 @@ class KnownPurchases:
             if waiting[number] <= LOOKED_AGAIN:
                 return
         waiting.pop(number, None)
+        if charge.settled:
+            self._add(scope, charge)
+
+    def _add(self, scope: str, charge: Charge) -> None:
         stored = charge.note.get("measures")
-        if charge.settled and isinstance(stored, list):
+        if isinstance(stored, list):
             known = self._found.setdefault((scope, charge.receiver), {})
             known.update(dict.fromkeys([*stored, str(charge.note.get("purchase"))], charge.id))

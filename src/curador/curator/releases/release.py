@@ -21,15 +21,11 @@ from curador.curator.releases.notes import Note, bought_remarks
 from curador.errors import InvalidParameter
 from curador.numbers import set_fields
 from curador.privacy import Guarantee, Neighbors, guarantee_from_json
-from curador.query.answer.noisy import from_bytes
 from curador.query.answer.postprocess import Answered, answered
-from curador.query.plan.plan import Plan
+from curador.query.plan.plan import LARGEST_KEPT, Plan
 from curador.show import release as shown
 from curador.show.explain import explain, kept_text
 from curador.show.tables import Cell, csv_text
-
-LARGEST_KEPT = 1 << 16
-"""Bytes of a measurement whose columns are kept."""
 
 if TYPE_CHECKING:
     import pandas
@@ -379,7 +375,7 @@ def _answered(plan: Plan, measurement: bytes) -> Answered:
     """The columns of a measurement; the last small ones of a plan are kept with it, for whoever asks again."""
     kept: tuple[bytes, Answered] | None = plan.__dict__.get("_answered")
     if kept is None or kept[0] != measurement:
-        kept = measurement, answered(plan, from_bytes(measurement, plan))
+        kept = measurement, answered(plan, plan.read_back(measurement))
         if len(measurement) <= LARGEST_KEPT:
             plan.__dict__["_answered"] = kept
     return kept[1]

@@ -8,6 +8,7 @@ Reading order:
 * frames — data frames as Arrow tables that DuckDB can read without failing
 * cut — the rows that each unit keeps, worked out on arrays
 * packed — rows of a plan as packed integers: in one piece, or by ranges of ids
+* instance — databases inside this process, for the tables as they are and for each prepared copy
 * spill — private folders for intermediate results that do not fit memory
 * engine — the engine
 * parquet — plain values written as a Parquet file

@@ -8,7 +8,6 @@ import uuid
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from threading import RLock
 from typing import Any
 
 import duckdb
@@ -21,6 +20,7 @@ from curador.engines.duckdb.describe import Columns, described, described_parque
 from curador.engines.duckdb.dialects import DUCKDB, PARQUET, CsvDialect
 from curador.engines.duckdb.files import Stamp, has_csv_fields, paths, reader, stamps, unreadable_csv
 from curador.engines.duckdb.frames import arrow
+from curador.engines.duckdb.instance import DIED, Instance, connected, locked
 from curador.engines.duckdb.packed import Ends, counted
 from curador.engines.duckdb.spill import SpillFolders
 from curador.engines.engine import AT_ONCE, LONGEST_WAIT, Progress, ResultRows, Take, failed
@@ -28,7 +28,7 @@ from curador.engines.registry import engine_entry
 from curador.engines.render import render
 from curador.engines.sql_engine import OnError, SqlEngine
 from curador.errors import InvalidParameter
-from curador.forks import keep_for_ever, process
+from curador.forks import process
 from curador.query.sql_plan.exact import BoundedRows, Exact
 from curador.query.sql_plan.ir import Select
 from curador.query.sql_plan.prepared import PREPARED_MARK, Preparation, Prepared
@@ -40,20 +40,8 @@ from curador.query.tables.table import Table
 WRITTEN, PREPARED = "written", "prepared"
 """The names under which a file that is being prepared is attached, and of the table in it."""
 
-NOT_OPTIMIZED = ("statistics_propagation", "filter_pushdown", "join_filter_pushdown")
-"""What DuckDB may not do with a plan, because it trusts statistics of what is stored, and reading changes values.
-
-Statistics of Parquet files leave NaN out, and rules drawn from them would drop the tests for it.  A filter in a scan,
-whatever its expression, skips row groups by their raw minimum and maximum: whether other people's rows are read would
-depend on one row's bytes that are not UTF-8.
-"""
-
-
 MOST_STATEMENTS = 64
 """Parsed statements that are kept."""
-
-DIED = (duckdb.FatalException, duckdb.InternalException)
-"""The errors that end a whole instance of DuckDB."""
 
 
 class DuckDB(SqlEngine):
@@ -61,10 +49,11 @@ class DuckDB(SqlEngine):
 
     ``memory`` is the most DuckDB may use, in its notation; intermediate results that do not fit are written to a
     private folder below ``spill``, by default the system's temporary one, and removed (:class:`SpillFolders`).
-    ``timeout`` is in seconds, for all statements of a plan together.
+    ``timeout`` is in seconds, for all statements of a plan together.  A prepared copy has a database of its own, with
+    the same limits.
 
     Guarantee: after the tables are opened no other file can be read or written, no extension loaded, no setting
-    changed.  A plan on files that change while it runs fails.  A forked child reads through a database of its own.
+    changed.  A plan on files that change while it runs fails.  A forked child reads through databases of its own.
 
     >>> import pyarrow
     >>> engine = DuckDB({"people": Frame(pyarrow.table({"age": [30, 40]}))})
@@ -102,12 +91,12 @@ class DuckDB(SqlEngine):
         self._views: dict[str, str] = {}
         self._parquet: set[str] = set()
         self._csv: dict[str, list[Stamp]] = {}
-        self._in_memory: dict[str, tuple[Preparation, list[Stamp]]] = {}
+        self._copies: dict[str, Instance] = {}
         self._written: dict[str, CsvFormat] = {}
         for name, source in sources.items():
             self._resolve(name, source)
-        self._reopening = RLock()
-        self._held: duckdb.DuckDBPyConnection | None = self._connect()
+        self._rows = Instance(self._open)
+        self._rows.connection  # noqa: B018  a table that cannot be opened is refused here
         self._types = {name: dict(self._described(name)) for name in sources}
 
     # ---- opening -----------------------------------------------------------------------------------------------
@@ -147,43 +136,24 @@ class DuckDB(SqlEngine):
         self._databases[catalog] = there
         return catalog
 
-    def _forget_removed(self) -> None:
-        """Let go of prepared tables whose files were removed: another copy stands in their place."""
-        for name in [name for name in self._views if PREPARED_MARK in name]:
-            if not all(map(os.path.isfile, self._files[name])):
-                del self._views[name]
-                for path in self._files.pop(name):
-                    self._databases.pop(f"file {path}", None)
-
-    def _connect(self, written: str | None = None) -> duckdb.DuckDBPyConnection:
-        """An empty database with the files attached; after that nothing else can be opened.
-
-        ``written`` is a file to write a prepared table into.
-        """
-        self._forget_removed()
-        # A folder of its own: two databases would write files of the same names.
-        connection = duckdb.connect(":memory:", config={**self._settings, "temp_directory": self._spill.new()})
-        try:
-            for catalog, path in self._databases.items():
-                connection.execute(f"ATTACH {DUCKDB.string(path)} AS {DUCKDB.quoted(catalog)} (READ_ONLY)")
-            if written is not None:
-                connection.execute(f"ATTACH {DUCKDB.string(written)} AS {DUCKDB.quoted(WRITTEN)}")
-                connection.execute("SET enable_progress_bar_print = false")
-                connection.execute("SET enable_progress_bar = true")  # counts, and prints nothing
-            for name, relation in self._views.items():
-                connection.execute(f"CREATE VIEW {self._relation(name)} AS SELECT * FROM {relation}")
-            # For the whole instance: a cursor is a connection of its own, and does not inherit what is set for another.
-            connection.execute("SET GLOBAL TimeZone = 'UTC'")
-            connection.execute(f"SET GLOBAL disabled_optimizers = '{','.join(NOT_OPTIMIZED)}'")
-            if written is None:
-                allowed = sorted(set(self._databases.values()).union(*self._files.values()))
-                connection.execute(f"SET allowed_paths = [{', '.join(map(DUCKDB.string, allowed))}]")
-                connection.execute("SET enable_external_access = false")
-            connection.execute("SET lock_configuration = true")
-        except duckdb.Error:
-            connection.close()
-            raise InvalidParameter("DuckDB could not open a table.", fix="Check its source and its format.") from None
+    def _open(self) -> duckdb.DuckDBPyConnection:
+        """An empty database with the files attached; after that nothing else can be opened."""
+        self._statements = {}
+        with _opening():
+            connection = self._attached(self._views)
+            locked(connection, sorted({path for name in self._views for path in self._files[name]}))
         return connection
+
+    def _attached(self, views: Mapping[str, str]) -> duckdb.DuckDBPyConnection:
+        """A database in which these tables can be read; what else it may do is not settled yet."""
+        connection = self._connected(self._databases)
+        for name, relation in views.items():
+            connection.execute(f"CREATE VIEW {self._relation(name)} AS SELECT * FROM {relation}")
+        return connection
+
+    def _connected(self, databases: Mapping[str, str]) -> duckdb.DuckDBPyConnection:
+        # A folder of its own: two databases would write files of the same names.
+        return connected({**self._settings, "temp_directory": self._spill.new()}, databases)
 
     def identities(self, table: str) -> tuple[str, ...]:
         """The numbers that the disk gives the files that are read; a table of a database file has no number."""
@@ -197,22 +167,13 @@ class DuckDB(SqlEngine):
             raise unreadable_csv()
 
     @contextmanager
-    def _alive(self) -> Iterator[duckdb.DuckDBPyConnection]:
-        """The connection; if what is done with it ends the whole instance, another is opened."""
-        used = self._connection
-        try:
-            yield used
-        except DIED:
-            self._reopen(used)
-            raise
-
-    @contextmanager
     def _reading(self, tables: Iterable[str]) -> Iterator[duckdb.DuckDBPyConnection]:
         """The connection to read tables with, once they were verified; an error where a file changes meanwhile."""
         files = [path for name in tables for path in self._files.get(name, [])]
         before = stamps(files)  # before the files are verified: what is read is what was
         self._verify(tables)
-        with self._alive() as used:
+        copy = next((name for name in tables if PREPARED_MARK in name), None)  # a plan of one reads nothing else
+        with (self._rows if copy is None else self._copies[copy]).alive() as used:
             yield used
         if stamps(files) != before:
             raise OSError("a file changed while it was read")
@@ -229,7 +190,7 @@ class DuckDB(SqlEngine):
                     raise ValueError("broken quotes, or mixed line ends")
                 if reader("csv", self._files[name], DUCKDB, written) != self._views[name]:
                     raise ValueError("other columns than when the file was opened")  # they are read by their places
-                with self._alive() as used, used.cursor() as cursor:
+                with self._rows.alive() as used, used.cursor() as cursor:
                     cursor.execute(f"SELECT COUNT(*), COUNT(COLUMNS(*)) FROM {self._relation(name)}").fetchall()
                 self._csv[name] = now
 
@@ -320,44 +281,27 @@ class DuckDB(SqlEngine):
             for batch in cursor.sql(text).to_arrow_reader(AT_ONCE):
                 take(np.stack([column.to_numpy().astype(np.int64) for column in batch.columns], axis=1))
 
-    def _reopen(self, dead: duckdb.DuckDBPyConnection) -> None:
-        """Open a new database: an error inside DuckDB ends a whole one, and later questions would fail, and pay."""
-        with self._reopening:
-            if self._held is dead:  # and no other question did
-                self._open()
-
-    def _open(self) -> None:
-        self._held, self._statements = self._connect(), {}
-        for relation, (preparation, of) in list(self._in_memory.items()):
-            try:  # of other rows it would be another copy; a question that needs it fails, as if its file were lost
-                if stamps(self._files.get(preparation.table, [])) == of:
-                    self._keep(preparation, relation)
-            except DIED:  # as it would every time
-                del self._in_memory[relation]
-                return self._open()
-            except (duckdb.Error, OSError):
-                continue
-
     def made_anew(self) -> None:
-        if self._held is not None:
-            keep_for_ever(self._held)
-        self._reopening, self._held, self._in_memory = RLock(), None, {}
+        self._rows.made_anew()
+        for name, copy in list(self._copies.items()):
+            copy.made_anew()
+            if name not in self._files:  # it was in memory
+                del self._copies[name]
 
     def reopen(self) -> None:
-        """In a forked child DuckDB's threads are gone: the same tables are opened anew, frames as they were read."""
-        with self._reopening:
-            if self._held is None:
-                self._open()
+        """Open again what a fork, or an error inside DuckDB, has ended: frames as they were read."""
+        _ = self._connection
+        for copy in list(self._copies.values()):
+            with suppress(duckdb.Error, OSError, InvalidParameter):  # a question that needs it fails
+                _ = copy.connection
 
     @property
     def _connection(self) -> duckdb.DuckDBPyConnection:
-        self.reopen()
-        assert self._held is not None
-        return self._held
+        return self._rows.connection
 
     def close(self) -> None:
-        if self._held is not None:
-            self._held.close()
+        for instance in (self._rows, *self._copies.values()):
+            instance.close()
         self._spill.remove()
 
     # ---- preparing ---------------------------------------------------------------------------------------------
@@ -381,25 +325,49 @@ class DuckDB(SqlEngine):
             return made
         made = preparation.at("", uuid.uuid4().hex)
         of = stamps(self._files.get(preparation.table, []))
-        self._guarded(lambda: self._keep_read(preparation, made.relation))
-        self._types[made.relation] = {}
-        self._in_memory[made.relation] = preparation, of
+        copy = Instance(lambda: self._in_memory(preparation, made.relation, of))
+        self._guarded(lambda: copy.connection)
+        self._types[made.relation], self._copies[made.relation] = {}, copy
         return made
 
     def _write(self, preparation: Preparation, path: str, progress: Progress | None) -> None:
-        with self._reading([preparation.table]), self._connect(path) as connection:
-            self._register(connection, [preparation.table])
+        table = preparation.table
+        with self._reading([table]), self._attached(self._only(table)) as connection:
+            connection.execute(f"ATTACH {DUCKDB.string(path)} AS {DUCKDB.quoted(WRITTEN)}")
+            connection.execute("SET enable_progress_bar_print = false")
+            connection.execute("SET enable_progress_bar = true")  # counts, and prints nothing
+            connection.execute("SET lock_configuration = true")
+            self._register(connection, [table])
             text = f"CREATE TABLE {_named(WRITTEN, 'main', PREPARED)} AS {self._stored_text(preparation)}"
             with reported(progress, of_percent(connection.query_progress)):
                 connection.execute(text)
 
-    def _keep_read(self, preparation: Preparation, relation: str) -> None:
-        with self._reading([preparation.table]):
-            self._keep(preparation, relation)
+    def _in_memory(self, preparation: Preparation, relation: str, of: list[Stamp]) -> duckdb.DuckDBPyConnection:
+        """A database that holds a copy; made anew, it is of the same rows, or there is none."""
+        table = preparation.table
+        if stamps(self._files.get(table, [])) != of:
+            raise OSError("the rows are others now")
+        connection = self._attached(self._only(table))
+        try:
+            with self._reading([table]):
+                self._register(connection, [table])
+                connection.execute(f"CREATE TABLE {self._relation(relation)} AS {self._stored_text(preparation)}")
+            if table in self._frames:
+                connection.unregister(table)
+            else:
+                connection.execute(f"DROP VIEW {self._relation(table)}")
+            for catalog in self._databases:
+                connection.execute(f"DETACH {DUCKDB.quoted(catalog)}")
+            locked(connection, [], copy=True)
+        except BaseException as error:
+            connection.close()
+            if isinstance(error, DIED):  # as it would every time
+                self._copies.pop(relation, None)
+            raise
+        return connection
 
-    def _keep(self, preparation: Preparation, relation: str) -> None:
-        with self._cursor([preparation.table]) as cursor:
-            cursor.execute(f"CREATE TABLE {self._relation(relation)} AS {self._stored_text(preparation)}")
+    def _only(self, table: str) -> dict[str, str]:
+        return {table: self._views[table]} if table in self._views else {}
 
     def attach(self, prepared: Prepared) -> None:
         """Use a table that was prepared before; refused if the file is not the one that was stored."""
@@ -407,17 +375,30 @@ class DuckDB(SqlEngine):
             raise InvalidParameter(
                 f"The file prepared for {prepared.table!r} is gone or was changed.", fix="Prepare the table again."
             )
-        if self._in_memory:
-            raise InvalidParameter(
-                "A table that was prepared in memory would be lost.",
-                fix="Prepare all tables in files, or all in memory.",
-            )
-        name, catalog = prepared.relation, self._add_database(prepared.place)
-        self._views[name] = _named(catalog, "main", PREPARED)
-        self._files[name], self._types[name] = [self._databases[catalog]], {}
-        self._statements = {}
-        # A locked database cannot attach anything, so a new one is opened; running plans keep the old one.
-        self._held = self._connect()
+        for name in [name for name in self._copies if not all(map(os.path.isfile, self._files.get(name, [])))]:
+            del self._copies[name], self._files[name]  # another copy stands in its place
+        name, there = prepared.relation, os.path.realpath(prepared.place)
+        self._files[name], self._types[name] = [there], {}
+        self._copies[name] = copy = Instance(lambda: self._in_file(name, there))
+        _ = copy.connection
+
+    def _in_file(self, relation: str, path: str) -> duckdb.DuckDBPyConnection:
+        """A database in which a copy in a file can be read, and nothing else."""
+        with _opening():
+            connection = self._connected({WRITTEN: path})
+            table = _named(WRITTEN, "main", PREPARED)
+            connection.execute(f"CREATE VIEW {self._relation(relation)} AS SELECT * FROM {table}")
+            locked(connection, [path], copy=True)
+        return connection
+
+
+@contextmanager
+def _opening() -> Iterator[None]:
+    """What DuckDB says of a source stays here: it may quote rows."""
+    try:
+        yield
+    except duckdb.Error:
+        raise InvalidParameter("DuckDB could not open a table.", fix="Check its source and its format.") from None
 
 
 def _named(*parts: str) -> str:

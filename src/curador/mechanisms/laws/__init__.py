@@ -3,4 +3,5 @@
 Reading order:
 
 * sums — how far weighted sums of independent noises are from 0
+* tails — the chance that a sum of a few Laplace noises exceeds a size, in many places at once
 """

@@ -22,12 +22,12 @@ from curador.mechanisms.intervals import (
     RepeatedTerm,
     gaussian_distance,
     laplace_distance,
-    laplace_tail,
     repeated,
     repeated_error,
 )
 from curador.mechanisms.laplace import IntegerLaplace
 from curador.mechanisms.laws.sums import ASIDE, LEAST_EXACT, laplace_sum_error, likely_apart
+from curador.mechanisms.laws.tails import laplace_tail
 from curador.query.aggregates.base import Array, NoisyMeasure, Recipe, function_named
 from curador.query.aggregates.measure import Measure
 from curador.query.language import expressions as ex

@@ -108,7 +108,7 @@ class Measure:
     @property
     def of_groups(self) -> Measure:
         """The measure in the groups themselves, which an engine computes."""
-        return replace(self, level=None, nodes=0)
+        return self if self.level is None and not self.nodes else replace(self, level=None, nodes=0)
 
     @property
     def bits(self) -> int:

@@ -374,11 +374,15 @@ class Question:
 
 
 def _out(x: object) -> object:
+    if x is None or type(x) in (str, int, bool):
+        return x
+    if type(x) is tuple:
+        return [_out(y) for y in x]
     if isinstance(x, Expr | Aggregate | Join | KeyList | PerUnit | UnionAll):
         return x.to_json()
     if isinstance(x, Group | Output | Derived | Order | Contribution):
         return {f.name: _out(getattr(x, f.name)) for f in fields(x)}
-    return [_out(y) for y in x] if isinstance(x, tuple) else x
+    return x
 
 
 def _expr_in(data: object) -> Expr | None:

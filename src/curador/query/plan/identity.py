@@ -56,7 +56,14 @@ def digest(code: object) -> str:
     >>> digest({"a": 1, "b": 2}) == digest({"b": 2, "a": 1})
     True
     """
-    return hashlib.sha256(f"{FORMAT} {text_of(code)}".encode()).hexdigest()
+    return _digest_of(text_of(code))
+
+
+def _digest_of(text: str) -> str:
+    return hashlib.sha256(f"{FORMAT} {text}".encode()).hexdigest()
+
+
+_AS_THEY_ARE = frozenset({type(None), bool, int, str})
 
 
 def coded(x: object) -> object:
@@ -65,9 +72,14 @@ def coded(x: object) -> object:
     >>> coded({"bounds": (Fraction(1, 2), date(2020, 1, 31))})
     {'bounds': [{'fraction': '1/2'}, {'date': '2020-01-31'}]}
     """
+    kind = type(x)
+    if kind in _AS_THEY_ARE:
+        return x
+    if kind is tuple or kind is list:
+        return [coded(value) for value in x]  # type: ignore[attr-defined]
     if isinstance(x, Enum):
         return coded(x.value)
-    if x is None or isinstance(x, bool | int | str):
+    if isinstance(x, bool | int | str):
         return x
     if isinstance(x, Fraction):
         return {"fraction": str(x)}
@@ -86,14 +98,22 @@ def coded(x: object) -> object:
     raise TypeError(f"a {type(x).__name__} has no code")
 
 
-def plan_code(plan: Plan) -> dict[str, object]:
-    """The measurement that a plan buys: what is read, how it is cut, and each step with its noise."""
-    return {
-        "measurement": _read(
-            plan.checked, plan.contribution, plan.prepared and [plan.prepared.place, plan.prepared.group_by]
-        ),
-        "steps": sorted((step.code for step in plan.steps), key=text_of),
-    }
+def plan_digest(plan: Plan) -> str:
+    """The digest of the measurement that a plan buys: what is read, how it is cut, and each step with its noise.
+
+    That of {"measurement": …, "steps": […]}, put together from texts: what is read is the same at every price.
+    """
+    steps = ",".join(sorted(text_of(step.code) for step in plan.steps))
+    return _digest_of(f'{{"measurement":{_text_read(plan)},"steps":[{steps}]}}')
+
+
+def _text_read(plan: Plan) -> str:
+    copy = plan.prepared and [plan.prepared.place, plan.prepared.group_by]
+    made, key = plan.checked.made, ("read", plan.contribution, plan.prepared)
+    if key not in made or len(plan.tables) < len(plan.reads):  # what a public table holds is part of it
+        made[key] = text_of(_read(plan.checked, plan.contribution, copy))
+    found: str = made[key]
+    return found
 
 
 def measure_codes(plan: Plan) -> dict[str, Measure]:

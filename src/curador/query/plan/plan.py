@@ -20,14 +20,14 @@ from curador.query.aggregates.base import Recipe
 from curador.query.aggregates.measure import Measure, MeasureKind
 from curador.query.answer.fitted import laws_of_sets
 from curador.query.answer.noise import Found, noise
-from curador.query.answer.noisy import to_bytes
+from curador.query.answer.noisy import NoisyCounts, from_bytes, to_bytes
 from curador.query.ask.question import Question
 from curador.query.language.expressions import Name
 from curador.query.language.rows import needed
 from curador.query.plan.checked import Checked
 from curador.query.plan.expected import Expected, Laws, computed, expected
 from curador.query.plan.facts import Facts, facts_of
-from curador.query.plan.identity import contained_codes, digest, measure_codes, plan_code, text_of
+from curador.query.plan.identity import contained_codes, measure_codes, plan_digest, text_of
 from curador.query.plan.measurement import declared_limits
 from curador.query.plan.steps import Noised, Ranked, Selected, Step
 from curador.query.tables.sources import EngineTable
@@ -36,6 +36,10 @@ from curador.query.tables.table import Table
 if TYPE_CHECKING:
     from curador.query.sql_plan.exact import Exact
     from curador.query.sql_plan.prepared import Prepared
+
+
+LARGEST_KEPT = 1 << 16
+"""Bytes of a measurement that is kept with its plan, for whoever presents it."""
 
 
 class Runs(Protocol):
@@ -140,7 +144,7 @@ class Plan:
     @cached_property
     def asked_code(self) -> str:
         """A digest of what is asked, by which the same request is known again under its key."""
-        return digest(plan_code(self))
+        return plan_digest(self)
 
     @cached_property
     def expected(self) -> tuple[Expected, ...]:
@@ -190,7 +194,16 @@ class Plan:
         Guarantee: the plan's event; exact integers do not leave this function.
         """
         found = engines.of(self.reads).run(self.exact, progress)
-        return to_bytes(noise(self, found), self)
+        noisy = noise(self, found)
+        content = to_bytes(noisy, self)
+        if len(content) <= LARGEST_KEPT:
+            self.__dict__["_ran"] = content, noisy
+        return content
+
+    def read_back(self, content: bytes) -> NoisyCounts:
+        """The measurement that a ledger kept; what this plan ran last need not be read from its text again."""
+        ran: tuple[bytes, NoisyCounts] | None = self.__dict__.pop("_ran", None)
+        return ran[1] if ran is not None and ran[0] == content else from_bytes(content, self)
 
     @cached_property
     def measured(self) -> Mapping[str, str]:

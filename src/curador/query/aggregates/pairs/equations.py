@@ -17,7 +17,6 @@ from itertools import product
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from curador.mechanisms.intervals import Noise, SumTest
 from curador.query.aggregates.base import Array
@@ -62,18 +61,18 @@ def solved(top: Cornered, bottom: Cornered, terms: Sequence[Weighted], miss: flo
     far = (top.size + alone) / np.where(known, least - steep, 1.0) * (1 + 2.0**-20)
     most = np.where(known, np.minimum(far, limit), 0.0)
 
-    def kept(v: Array) -> NDArray[np.bool_]:
+    def room(v: Array) -> Array:
         corners = v[..., None, :]  # several v may be tried at once
         line = top.at - corners * bottom.at
         bend = top.bend + np.abs(v) * bottom.bend
         off = np.maximum(line.min(axis=-2), -line.max(axis=-2)) - bend
         if test is None:
-            return np.asarray(off <= 0)
+            return np.asarray(-off)
         sizes = [np.abs(u.at - corners * w.at).max(axis=-2) + u.bend + np.abs(v) * w.bend for u, w, _ in noisy]
-        return np.asarray((off <= 0) | test.keeps(off, sizes))
+        return np.maximum(-off, test.room(off, sizes))  # what is within the box is kept, whatever the noise
 
     guess = np.clip(top.at[0] / np.where(known, bottom.at[0], 1.0), -most, most)
-    low, high = kept_between(kept, guess, known, -most, most)
+    low, high = kept_between(room, guess, known, -most, most)
     return np.where(known, low, -limit), np.where(known, high, limit)
 
 
