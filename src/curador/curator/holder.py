@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
+from threading import BoundedSemaphore
 from typing import TYPE_CHECKING, NoReturn, Self
 
 from curador.accounting.events import Event
 from curador.curator.analysts import Scopes
+from curador.curator.purchases.turns import Turns
 from curador.errors import BudgetExceeded, InvalidParameter, NotPromised, QuestionRefused
 from curador.ledger.contract import PAGE, Balance, Charge, Charges, Ledger
 from curador.ledger.pricing import charged, left, price
@@ -17,6 +19,7 @@ from curador.query.plan.budget import budget_of, grant_of
 from curador.query.tables.table import Table
 
 if TYPE_CHECKING:
+    from curador.curator.purchase import Buyer
     from curador.ledger.contract import Decision
     from curador.query.sql_plan.prepared import Prepared
 
@@ -28,6 +31,7 @@ class BudgetHolder:
     ledger: Ledger
     scopes: Scopes
     _prepared: list[Prepared]
+    _buyer: Buyer
 
     def __repr__(self) -> str:
         return f"<Curator of {', '.join(self.tables)}: {'; '.join(map(str, self.budgets()))}>"
@@ -41,6 +45,12 @@ class BudgetHolder:
 
     def __reduce__(self) -> NoReturn:
         raise TypeError("a curator is not pickled: open the study in the other process, where it charges one ledger")
+
+    def paced(self, at_once: int, resume: Callable[[], None]) -> None:
+        """For whoever serves analysts: so many purchases read data at a time, and one that waited for another is
+        charged after ``resume``, which returns at a moment that tells nothing of the other.
+        """
+        self._buyer.turns = Turns(resume, BoundedSemaphore(at_once))
 
     def budget(self, scope: str | None = None) -> Balance:
         """The balance of a table, of an analyst, or of everybody together: spent and remaining."""

@@ -9,14 +9,12 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import count
-from threading import Lock
 from time import monotonic, sleep
-from typing import Any, Protocol
-from weakref import WeakValueDictionary
+from typing import Protocol
 
 from curador.accounting.events import Event
 from curador.curator.analysts import Scopes
@@ -25,6 +23,7 @@ from curador.curator.holder import shortage
 from curador.curator.naming import normal
 from curador.curator.policy import Policy, require_whole_units
 from curador.curator.purchases.known import KnownPurchases
+from curador.curator.purchases.turns import NO_TURNS, SingleFlight, Turns
 from curador.engines.engine import LONGEST_WAIT, Progress, failed
 from curador.engines.pool import EnginePool
 from curador.errors import BudgetExceeded, CuradorError, EngineFailed, InvalidParameter
@@ -198,6 +197,7 @@ class Buyer:
         self._ledger, self._scopes, self._policy, self._engines = ledger, scopes, policy, engines
         self._on_error, self._flights = on_error, SingleFlight()
         self._known, self._number = KnownPurchases(ledger), next(_NUMBERS)
+        self.turns: Turns = NO_TURNS
         after_fork(self)
 
     def made_anew(self) -> None:
@@ -229,13 +229,17 @@ class Buyer:
         named = _named(purchase, request, held)
         who = None if request.analyst is None else self._scopes.receiver(request.analyst, purchase.tables)
         planned = self._scopes.live(held)
-        with self._flights.of(named), watched(request.progress) as progress:
+        flight = self._flights.of(named)
+        resume = self.turns.after(flight)
+        with flight, watched(request.progress) as progress:
             try:  # an interrupt may come as soon as it is charged
+                resume()
                 charge = self._reserve_in_turn(purchase, request, who, named, held)
                 if charge.repeated:
                     content = self._ledger.answer(charge.id) or b""
                     return Bought(content, charge, True, request.because, _shared(charge, who))
-                found = self.attempt(lambda: purchase.run(self._engines, progress))
+                with self.turns.reading:
+                    found = self.attempt(lambda: purchase.run(self._engines, progress))
                 if found is None:
                     same = failed()  # the engine's own words, so that what failed, and where, is not seen
                     raise EngineFailed(same.what, fix=same.fix, cost=f"charge {charge.id} is kept, as for an answer")
@@ -260,6 +264,7 @@ class Buyer:
                 if error.code != "being-answered" or named is None:
                     raise
                 ended = self._wait(named, str(error.facts["charge"]), str(error.facts["owner"]))
+                self.turns.resume()
 
     def _wait(self, named: str, charge: str, owner: str) -> str | None:
         """Wait until a charge is answered or failed, and return None; or the charge, if its owner has ended.
@@ -417,28 +422,6 @@ def _of_versions(code: str, versions: tuple[tuple[int, ...], ...]) -> str:
 def _inside(code: str, held: Registered) -> str:
     """The digest by which a purchase says that numbers are sums of its own."""
     return _digest(f"inside {code}", held)
-
-
-class SingleFlight:
-    """Single flight: of equal purchases at the same time the second waits, and finds the measurement in the ledger.
-
-    A flight is a lock of its own, held by ``with``: no interrupt can come between taking it and the promise to release
-    it.
-    """
-
-    def __init__(self) -> None:
-        self._guard = Lock()
-        self._flights: WeakValueDictionary[str, Lock] = WeakValueDictionary()  # those that somebody holds or waits for
-
-    def of(self, name: str | None) -> AbstractContextManager[Any]:
-        """The lock of one purchase; without a name there is nothing to wait for."""
-        if name is None:
-            return nullcontext()
-        with self._guard:
-            found = self._flights.get(name)
-            if found is None:
-                self._flights[name] = found = Lock()
-            return found
 
 
 def _shared(charge: Charge, receiver: str | None) -> tuple[Mapping[str, object], ...]:

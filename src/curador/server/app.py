@@ -33,6 +33,9 @@ from curador.server.service import Service
 
 OPENAPI = "/v1/openapi.json"
 
+CHARGED = 8
+"""For each question that reads data, so many that are charged, and wait for a place to read."""
+
 HASHING = 2
 """Passwords that are hashed at a time."""
 
@@ -59,7 +62,8 @@ def make_app(
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         service.curator = open_curator()
-        service.free, service.paying = CapacityLimiter(limits.threads), CapacityLimiter(limits.threads)
+        service.curator.paced(limits.threads, service.clock.wait)
+        service.free, service.paying = CapacityLimiter(limits.threads), CapacityLimiter(CHARGED * limits.threads)
         service.hashing = CapacityLimiter(HASHING)
         service.collected = collect.opened(limits)
         with TemporaryDirectory(prefix="curador-jobs-") as folder:

@@ -7,5 +7,6 @@ Reading order:
 * tallied — the rows of a training run where they are, and sums over them inside the engine
 * plain — what is learned, said in plain values
 * training — a model learned from a table's rows
+* turns — purchases that wait for each other
 * known — what was bought before
 """
