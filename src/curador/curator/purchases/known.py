@@ -44,7 +44,7 @@ class KnownPurchases:
             if waiting[number] <= LOOKED_AGAIN:
                 return
         waiting.pop(number, None)
-        stored = charge.note.get("measures")
-        if charge.settled and isinstance(stored, list):
-            known = self._found.setdefault((scope, charge.receiver), {})
-            known.update(dict.fromkeys([*stored, str(charge.note.get("purchase"))], charge.id))
+        stored, whole = charge.note.get("measures"), charge.note.get("purchase")
+        names = [*(stored if isinstance(stored, list) else ()), *([whole] if isinstance(whole, str) else ())]
+        if charge.settled and names:
+            self._found.setdefault((scope, charge.receiver), {}).update(dict.fromkeys(names, charge.id))

@@ -13,6 +13,7 @@ Reading order:
 * analysts — budgets, links and tokens
 * ledger — charges, decisions, verification
 * collect — local tasks and what devices report
+* models — what one would cost, what was learned, what it says of a row
 * audit — mechanisms tested as black boxes
 * playground — lessons on the real engine, which read no data
 """
