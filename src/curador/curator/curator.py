@@ -25,7 +25,7 @@ from curador.curator.policy import Policy
 from curador.curator.prepared import CopyHolder, Stamp
 from curador.curator.purchase import Bought, Buyer, Purchase, Request
 from curador.curator.purchases.batch import Batch, split, stated
-from curador.curator.purchases.training import ModelHolder
+from curador.curator.purchases.training import ModelHolder, TrainingRun
 from curador.curator.releases.explanation import Explanation
 from curador.curator.releases.notes import bought_notes, bought_remarks, shared_notes
 from curador.curator.releases.publication import Publication
@@ -386,7 +386,7 @@ class Curator(BudgetHolder, CopyHolder, ModelHolder, QualityHolder):
 
     def how_many(
         self,
-        question: Asked | Batch,
+        question: Asked | Batch | TrainingRun,
         *,
         epsilon: Number | None = None,
         delta: Number | None = None,
@@ -396,9 +396,9 @@ class Curator(BudgetHolder, CopyHolder, ModelHolder, QualityHolder):
         contribution: Contribution | tuple[int, int] | int | None = None,
         analyst: str | None = None,
     ) -> int:
-        """How many such questions, or such batches, still fit into the budget, also the analyst's; free."""
-        if isinstance(question, Batch):
-            made: Plan | Batch = question
+        """How many such questions, batches or models still fit into the budget, also the analyst's; free."""
+        if isinstance(question, Batch | TrainingRun):
+            made: Plan | Batch | TrainingRun = question
         else:
             planner = self._planner(question, contribution=contribution, rows=rows)
             made = self._plan(planner, (epsilon, delta, rho), accuracy)

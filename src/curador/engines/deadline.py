@@ -123,7 +123,7 @@ class _Clock:
                     watch.stopper = threading.Thread(target=watch.stop, daemon=True)
                     watch.stopper.start()
                 self._wakes = min((w.end for w in self._watches), default=now)
-                self._changed.wait(max(0.0, self._wakes - now))
+                self._changed.wait(min(max(0.0, self._wakes - now), threading.TIMEOUT_MAX))  # some have no end
             self._wakes, self._runs = math.inf, False
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from curador.accounting.events import Event
+from curador.accounting.events import DiscreteLaplaceNoise, Event
 from curador.curator.purchases.training import ReadRows
 from curador.learn.rows.design import Design
 from curador.learn.rows.encoding import Ints
@@ -126,6 +126,23 @@ class ModelScore:
     def __str__(self) -> str:
         low, high = self.interval()
         return f"{self.accuracy:.2%} ({low:.2%} … {high:.2%})"
+
+
+def score_from(measurement: bytes, event: Event, charge: str) -> ModelScore | None:
+    """The score that a charge bought, from what was measured; None where the event is not that of a score.
+
+    >>> from curador.mechanisms.laplace import IntegerLaplace
+    >>> made = score_from(b'{"right": 3, "wrong": 1}', IntegerLaplace(1, 2).event, "7")
+    >>> made.accuracy, made.noise == IntegerLaplace(1, 2)
+    (0.75, True)
+    """
+    if not isinstance(event, DiscreteLaplaceNoise):
+        return None
+    noise, kept = (
+        IntegerLaplace(event.sensitivity, scale=event.scale, neighbors=event.neighbors),
+        json.loads(measurement),
+    )
+    return ModelScore(kept["right"], kept["wrong"], noise, charge)
 
 
 class ChargedAccuracy:

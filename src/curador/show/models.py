@@ -10,10 +10,10 @@ from curador.show.explain import bullet, checked_language, guarantee_text, note_
 from curador.show.words.say import say
 
 
-def fit_text(
-    text: str, guarantee: Guarantee, unit: str | None, neighbors: str, notes: Sequence[Mapping[str, Any]], language: str
-) -> str:
-    """What fitting would do and cost: a heading, and a sentence for the cost and for each note."""
+def fit_sentences(
+    guarantee: Guarantee, unit: str | None, neighbors: str, notes: Sequence[Mapping[str, Any]], language: str
+) -> list[str]:
+    """What fitting would cost, and a sentence for each note."""
     language = checked_language(language)
     costs = say(
         "fit-costs",
@@ -22,7 +22,11 @@ def fit_text(
         unit=whom(unit, language),
         neighbors=say(neighbors, language),
     )
-    sentences = [costs, *(note_text(note, language) for note in notes)]
+    return [costs, *(note_text(note, language) for note in notes)]
+
+
+def fit_text(text: str, sentences: Sequence[str]) -> str:
+    """What fitting would do and cost: a heading, and the sentences below it."""
     return "\n".join([text, *(line for sentence in sentences for line in bullet(sentence))])
 
 

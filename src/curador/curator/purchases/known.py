@@ -56,7 +56,7 @@ class KnownPurchases:
             self._add(scope, charge)
 
     def _add(self, scope: str, charge: Charge) -> None:
-        stored = charge.note.get("measures")
-        if isinstance(stored, list):
-            known = self._found.setdefault((scope, charge.receiver), {})
-            known.update(dict.fromkeys([*stored, str(charge.note.get("purchase"))], charge.id))
+        stored, whole = charge.note.get("measures"), charge.note.get("purchase")
+        names = [*(stored if isinstance(stored, list) else ()), *([whole] if isinstance(whole, str) else ())]
+        if names:
+            self._found.setdefault((scope, charge.receiver), {}).update(dict.fromkeys(names, charge.id))

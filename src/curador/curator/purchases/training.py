@@ -27,9 +27,11 @@ from curador.query.records.columns import records
 from curador.query.tables.columns import Key
 from curador.query.tables.sources import EngineTable
 from curador.query.tables.table import Table, contribution_of
-from curador.show.models import fit_text
+from curador.show.models import fit_sentences, fit_text
 
 if TYPE_CHECKING:
+    from curador.curator.analysts import Scopes
+    from curador.curator.purchase import Buyer
     from curador.curator.table import CuratorTable
 
 ReadRows = Callable[[Take], None]
@@ -144,12 +146,16 @@ class TrainingRun:
         found: dict[str, object] = {"training": coded(self.learner.code), "text": self.text}
         return {**found, "recipe": noted(self.recipe)} if self.recipe else found
 
-    def explain(self, language: str = "en") -> str:
-        """What it would do and cost, in words: free, and the same whatever the data is."""
+    def sentences(self, language: str = "en") -> list[str]:
+        """What it would cost and do, each in a sentence: free, and the same whatever the data is."""
         table = self.records.rows.table
         cut = [] if self.records.rows.single else [{"code": "fit-cut", "rows": self.records.limit}]
         notes = [*self.learner.notes(table.size), *cut]
-        return fit_text(self.text, self.guarantee, table.unit.id, table.neighbors.value, notes, language)
+        return fit_sentences(self.guarantee, table.unit.id, table.neighbors.value, notes, language)
+
+    def explain(self, language: str = "en") -> str:
+        """What it would do and cost, in words: free, and the same whatever the data is."""
+        return fit_text(self.text, self.sentences(language))
 
     def __str__(self) -> str:
         return self.explain()
@@ -287,6 +293,9 @@ class ModelHolder:
 
         def buy(self, purchase: Purchase, request: Request | None = None) -> Bought: ...
 
+        scopes: Scopes
+        _buyer: Buyer
+
     def fit(
         self,
         model: AnyModel,
@@ -314,6 +323,11 @@ class ModelHolder:
         """
         run = self.training(model, table, features=features, label=label, contribution=contribution)
         return model.take(run, self.buy(run, Request(because, override, analyst, key, fresh, progress)))
+
+    def bought_before(self, purchase: Purchase, analyst: str | None = None) -> str | None:
+        """The charge by which the analyst, or without one the curator, bought exactly this: it is free again."""
+        who = None if analyst is None else self.scopes.receiver(analyst, purchase.tables)
+        return self._buyer.bought_before(purchase, who)
 
     def score(
         self,

@@ -78,7 +78,7 @@ class RegressionLearner:
         if not number:
             return [said]
         design, labels = made_up_numbers(self.encoding, number)
-        noised, plain = (percent(one._explained(design, labels)) for one in (self, self.plain()))
+        noised, plain = (percent(round(one._explained(design, labels), 3)) for one in (self, self.plain()))
         return [said, {"code": "fit-made-up-line", "rows": f"{number:,}", "noised": noised, "plain": plain}]
 
     def plain(self) -> RegressionLearner:

@@ -10,6 +10,7 @@ Reading order:
 * sign — signing in and out, and choices of language and theme
 * navigation — which pages there are, and for whom
 * questions — a question as pages handle it
+* learning — a model as pages handle it
 * wizard — a new table, declared step by step
 * playground — lessons, which read no data
 * app — all of it together

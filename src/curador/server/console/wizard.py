@@ -65,8 +65,9 @@ async def go_on(visit: Visiting, caller: Holder) -> Response:
 
 
 def _page(visit: Visit, form: Filled, shown: Steps, status: int = 200) -> Response:
-    kinds = [("", visit.say("wizard.left-out")), *((kind, kind) for kind in KINDS)]
+    kinds = [("", visit.say("tables.new-left-out")), *((kind, kind) for kind in KINDS)]
     names = [] if shown.found is None else [column.name for column in shown.found.columns if column.usable]
+    whose = [("", visit.say("tables.new-choose")), ("row", visit.say("tables.new-unit-row"))]
     return visit.page(
         "wizard.html",
         status,
@@ -74,8 +75,8 @@ def _page(visit: Visit, form: Filled, shown: Steps, status: int = 200) -> Respon
         shown=shown,
         columns=[] if shown.found is None else list(enumerate(c for c in shown.found.columns if c.usable)),
         kinds=kinds,
-        units=[("", visit.say("wizard.choose")), ("row", visit.say("wizard.unit-row")), *((f"={n}", n) for n in names)],
-        delimiters=[(mark, visit.say("wizard.tab") if mark == "\t" else mark) for mark in MARKS],
+        units=[*whose, *((f"={n}", n) for n in names)],
+        delimiters=[(mark, visit.say("tables.new-tab") if mark == "\t" else mark) for mark in MARKS],
     )
 
 

@@ -52,12 +52,17 @@ def _recipe(body: RecipeBody) -> ModelFile:
     return recipe_from(stated, "recipe")
 
 
+def planned(body: RecipeBody, serving: Service) -> TrainingRun:
+    """What a recipe would do and cost; no data is read."""
+    return _planned(lambda: _recipe(body).training(serving.curator))
+
+
 @router.post("/fit/explain")
 async def explain_fit(body: RecipeBody, serving: Serving, caller: Buyer) -> dict[str, Any]:
     """What a model would cost and how it would be learned: free, and the same whatever the data is."""
 
     def made() -> dict[str, Any]:
-        run = _planned(lambda: _recipe(body).training(serving.curator))
+        run = planned(body, serving)
         said = {"model": run.text, "guarantee": run.guarantee.to_json(), "text": run.explain(serving.curator.language)}
         return {**said, "remaining": remaining(serving, caller)}
 
@@ -72,15 +77,17 @@ async def fit(body: FitBody, serving: Serving, caller: Buyer) -> dict[str, Any]:
     """
 
     def taken() -> dict[str, Any]:
-        run = _planned(lambda: _recipe(body).training(serving.curator))
+        run = planned(body, serving)
 
         def learn(tell: Told) -> dict[str, Any]:
             terms = Request(body.because, body.override, caller.who, body.key, body.fresh, tell)
-            bought = serving.curator.buy(run, terms)
-            paid = {"charge": bought.charge.id, "repeated": bought.repeated}
+            made = serving.curator.buy(run, terms)
+            free = made.repeated and not made.charge.scopes  # what others bought before is nobody else's to know
+            paid = {"charge": made.charge.id, "repeated": free}
             return {**paid, "guarantee": run.guarantee.to_json(), "remaining": remaining(serving, caller)}
 
         Request(body.because, body.override, caller.who, body.key, body.fresh)  # refused here, and not by the job
+        serving.curator.policy.review(run, body.because, body.override)
         job = serving.jobs.take(caller, "fit", body.model_dump(), learn, body.key)
         return serving.jobs.one(caller, job.id)
 
@@ -94,7 +101,7 @@ async def model(id: Charged, serving: Serving, caller: Member) -> dict[str, Any]
     def made() -> dict[str, Any]:
         from curador.learn.saved import to_json
 
-        found = _bought(serving, id, caller.who)
+        found = bought(serving, id, caller.who)
         privacy = found.model.privacy_.sentence(serving.curator.language)
         measured = b64encode(found.measurement).decode()
         return {"model": to_json(found.model), "privacy": privacy, "measurement": measured}
@@ -107,7 +114,7 @@ async def score(body: ScoreBody, serving: Serving, caller: Buyer) -> dict[str, A
     """Pay for how often a model that was bought is right on private rows, as a job: two noised counts."""
 
     def taken() -> dict[str, Any]:
-        found = _bought(serving, body.model, caller.who)
+        found = bought(serving, body.model, caller.who)
         model: Any = found.model
         recipe, label = found.recipe, body.label or found.recipe.label
         if label is None or not hasattr(model, "scorer"):
@@ -137,7 +144,8 @@ async def score(body: ScoreBody, serving: Serving, caller: Buyer) -> dict[str, A
     return await serving.settled(caller, taken)
 
 
-def _bought(serving: Service, id: str, analyst: str | None) -> BoughtModel:
+def bought(serving: Service, id: str, analyst: str | None) -> BoughtModel:
+    """The model that a charge bought; not found alike where there is none and where it is another's."""
     from curador.learn.recipe import bought_model
 
     found = bought_model(serving.curator, id, analyst)

@@ -10,6 +10,7 @@ Reading order:
 * analysts — budgets given, raised, closed; links and tokens
 * ledger — charges by filter and page, decisions, verification, export
 * collect — local tasks, and what devices report
+* models — learned under the same budget, with their cost before and their guarantee after
 * audit — mechanisms tested as black boxes
 * playground — lessons on the real engine, which read no data
 """

@@ -125,7 +125,8 @@ def _listed(visit: Visit, caller: Caller) -> Response:
     if caller.role == "reader":
         charges = [curator.ledger.charge(id) for id in sorted(open_ones, key=int)]
     else:
-        charges = [one for one in curator.history(caller.who, last=NEWEST) if one.settled]
+        found = curator.history(caller.who, last=NEWEST)
+        charges = [one for one in found if one.settled and "training" not in one.note]  # models have pages of their own
     rows: list[dict[str, Cell]] = [
         {
             "id": one.id,

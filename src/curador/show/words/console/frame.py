@@ -175,4 +175,33 @@ TEXTS = {
         "This is not a day. Write it as 2026-12-31.",
         "Esto no es un día. Escríbalo como 2026-12-31.",
     ),
+    "error-model-model": ("Choose a model.", "Elija un modelo."),
+    "error-model-features": (
+        "Nothing is chosen to learn from. Tick at least one column.",
+        "No se ha elegido de qué aprender. Marque al menos una columna.",
+    ),
+    "error-model-label": (
+        "This column is predicted and learned from. Choose another one, or take its tick away.",
+        "Esta columna se predice y además se aprende de ella. Elija otra o quítele la marca.",
+    ),
+    "error-model-label-keys": (
+        "This kind of model predicts one of several: choose a column with keys.",
+        "Este tipo de modelo predice uno de varios: elija una columna con claves.",
+    ),
+    "error-model-label-number": (
+        "This kind of model predicts a number: choose a column with bounds.",
+        "Este tipo de modelo predice un número: elija una columna con límites.",
+    ),
+    "error-model-delta": (
+        "This model needs a delta. Write one, such as 1e-6; or choose a model that does without.",
+        "Este modelo necesita un delta. Escriba uno, como 1e-6, o elija un modelo que no lo necesite.",
+    ),
+    "error-model-whole": (
+        "Write a whole number from 1 on, or leave it empty.",
+        "Escriba un número entero desde 1 o déjelo vacío.",
+    ),
+    "error-model-value": (
+        "This is not a value of the column. Write a number, or leave it empty.",
+        "Esto no es un valor de la columna. Escriba un número o déjelo vacío.",
+    ),
 }

@@ -1,0 +1,370 @@
+"""Models: what one would cost and how right it would be, before it is paid; then what was learned, with its guarantee.
+
+Only the button that says so pays, and the form holds a key: sent twice, it buys once.  Reading a model again, its file,
+and what it says of a row that somebody types are free.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from math import floor, log10
+from typing import Annotated, Any
+
+from fastapi import Path, Query, Response
+from markupsafe import Markup
+
+from curador import Charge, Curator
+from curador.errors import CuradorError, NotPromised
+from curador.server.access.auth import Caller
+from curador.server.bodies import FitBody, RecipeBody, ScoreBody
+from curador.server.console.forms import Filled, amount, filled
+from curador.server.console.genuine import page_router
+from curador.server.console.learning.chosen import (
+    FAMILIES,
+    MODELS,
+    SETTINGS,
+    ColumnChoice,
+    columns_of,
+    recipe_of,
+)
+from curador.server.console.learning.fitted import fitted
+from curador.server.console.learning.recipe_code import recipe_code
+from curador.server.console.learning.scored import bought_scores, is_classifier
+from curador.server.console.learning.typed import Predicted, TypedField, asked_of, fields_of
+from curador.server.console.visit import HEADERS, Visit, Visiting
+from curador.server.gate.problems import status_of
+from curador.server.gate.refusals import not_found
+from curador.server.routes import jobs
+from curador.server.routes import models as api
+from curador.server.routes.asking import remaining
+from curador.server.service import Buyer, Member
+from curador.show.explain import guarantee_text
+from curador.show.report.estimate import left, risk
+from curador.show.report.fragments import figure_of
+from curador.show.report.odds import odds
+
+router = page_router()
+
+PAGE, LOOKED = 1000, 20_000
+"""Charges that are read at a time, and looked through for models."""
+
+SCORED = "0.1"
+"""The epsilon that a form for a score begins with."""
+
+Id = Annotated[str, Path(max_length=18, pattern="^[0-9]+$")]
+Named = Annotated[str, Query(max_length=200)]
+
+
+# ---- choosing and paying ---------------------------------------------------------------------------------------------
+
+
+@router.get("/models", response_class=Response)
+async def models(visit: Visiting, caller: Member, table: Named = "") -> Response:
+    """The models that were bought, and a form for another."""
+    tables = [name for name, one in visit.serving.curator.tables.items() if not one.public]
+    chosen = table if table in tables else next(iter(tables), "")
+    form = await visit.serving.work(lambda: _usual(visit, caller, chosen))
+    return await _page(visit, caller, form, plan=False)
+
+
+@router.post("/models", response_class=Response)
+async def pay(visit: Visiting, caller: Buyer) -> Response:
+    """Pay for a model and let it learn, as a job; or say what it would cost, with the other button."""
+    form = await filled(visit.request)
+    if form["do"] != "pay":
+        return await _page(visit, caller, form)
+    terms = {"because": form["because"], "override": form["override"] == "yes", "key": form["key"]}
+    try:
+        made = await api.fit(_recipe(visit, form, FitBody, **terms), visit.serving, caller)
+    except CuradorError as error:
+        return await _page(visit, caller, form.refused(_place(error), error), status_of(error))
+    return visit.to(f"/console/models/jobs/{made['job']}")
+
+
+@router.post("/models/plan", response_class=Response)
+async def plan(visit: Visiting, caller: Buyer) -> Response:
+    """What a model would cost and how right it would be; free."""
+    form = await filled(visit.request)
+    return visit.page("_models_plan.html", **await _plan(visit, caller, form))
+
+
+@router.get("/models/jobs/{job}", response_class=Response)
+async def job(job: jobs.JobId, visit: Visiting, caller: Member) -> Response:
+    """How far a model or a score is; its page, as soon as it is done."""
+    found = await jobs.job(job, visit.serving, caller)
+    if found["kind"] not in ("fit", "score"):
+        raise not_found()
+    if found["kind"] == "fit" and found["result"]:
+        bought = "again" if found["result"]["repeated"] else "now"
+        return visit.to(f"/console/models/{found['result']['charge']}?bought={bought}")
+    return visit.page("_models_job.html" if visit.partial else "models_job.html", one=found)
+
+
+def _columns(visit: Visit, table: str) -> list[ColumnChoice]:
+    found = visit.serving.curator.tables.get(table)
+    return [] if found is None or found.public else columns_of(found, visit.language)
+
+
+def _recipe(visit: Visit, form: Filled, body: Any, **more: Any) -> Any:
+    return recipe_of(form, form["table"], _columns(visit, form["table"]), body, **more)
+
+
+def _usual(visit: Visit, caller: Caller, table: str) -> Filled:
+    """A form to begin with: a model that the table's declarations allow, from all columns that can be learned from."""
+    columns = _columns(visit, table)
+    keyed = [one.name for one in columns if one.keyed and not one.numeric]
+    numbers = [one.name for one in columns if one.numeric]
+    delta = _usual_delta(visit, caller) if columns else ""
+    label, model = "", "KMeans"
+    if keyed:
+        label, model = keyed[-1], "LogisticRegression" if delta else "GaussianNB"
+    elif len(numbers) > 1:
+        label, model = numbers[-1], "LinearRegression"
+    ticked = {one.field: one.name for one in columns if one.usable and one.name != label}
+    return Filled({"table": table, "model": model, "label": label, "epsilon": "0.5", "delta": delta, **ticked})
+
+
+def _usual_delta(visit: Visit, caller: Caller) -> str:
+    """A tenth of the delta that is left, as a power of ten; nothing where the budget has none."""
+    if caller.role not in ("curator", "analyst"):
+        return ""
+    found = list(remaining(visit.serving, caller).values())
+    deltas = [float(one["delta"]) for one in found if one.get("delta")]
+    return "1e-6" if any("rho" in one for one in found) else f"1e{floor(log10(min(deltas) / 10))}" if deltas else ""
+
+
+def _place(error: CuradorError) -> str:
+    """The field next to which a refusal is shown; the empty one is for the form as a whole."""
+    named = str(error.facts.get("field", ""))
+    if named or not error.code:
+        return named.removeprefix("settings.")
+    return {"reason-needed": "because", "override-needed": "because", "needs-delta": "delta"}.get(error.code, "")
+
+
+async def _page(visit: Visit, caller: Caller, form: Filled, status: int = 200, *, plan: bool = True) -> Response:
+    buys = caller.role in ("curator", "analyst")
+    columns = await visit.serving.work(lambda: _columns(visit, form["table"]))
+    found: dict[str, Any] = {"form": form, "plan": None, "refused": None, "code": None}
+    if buys and columns and plan:
+        found = await _plan(visit, caller, form)
+    running = [one for one in (await jobs.jobs(visit.serving, caller))["jobs"] if _unfinished(one)]
+    listed = await visit.serving.settled(caller, lambda: _listed(visit, caller))
+    tables = [name for name, one in visit.serving.curator.tables.items() if not one.public]
+    return visit.page(
+        "models.html",
+        status,
+        **found,
+        buys=buys,
+        tables=tables,
+        columns=columns,
+        families=FAMILIES,
+        known=MODELS,
+        settings=SETTINGS,
+        running=running,
+        models=listed,
+        whose=caller.role != "analyst",
+        key=visit.key(),
+    )
+
+
+def _unfinished(one: dict[str, Any]) -> bool:
+    return one["kind"] in ("fit", "score") and one["state"] in ("waiting", "running")
+
+
+async def _plan(visit: Visit, caller: Caller, form: Filled) -> dict[str, Any]:
+    try:
+        body = _recipe(visit, form, RecipeBody)
+        found = await visit.serving.work(lambda: _planned(visit, caller, body))
+    except CuradorError as error:
+        return {"plan": None, "refused": error, "form": form, "code": None}
+    code = recipe_code(body.model_dump(exclude_none=True), _address(visit), form["because"])
+    return {"plan": found, "refused": None, "form": form, "code": code}
+
+
+def _planned(visit: Visit, caller: Caller, body: RecipeBody) -> dict[str, Any]:
+    """What a model would cost and do; made without reading data."""
+    curator = visit.serving.curator
+    run = api.planned(body, visit.serving)
+    table = curator.tables[body.table]
+    cost, *notes = run.sentences(visit.language)
+    before = curator.bought_before(run, caller.who)
+    try:
+        fits: int | None = curator.how_many(run, analyst=caller.who)
+        refusal: CuradorError | None = None
+    except NotPromised as error:
+        fits, refusal = None, error
+    return {
+        "cost": guarantee_text(run.guarantee, visit.language),
+        "sentence": cost,
+        "notes": notes,
+        "free": before is not None,
+        "fits": fits,
+        "refusal": refusal,
+        "risk": risk(run.guarantee, visit.language),
+        "odds": Markup(odds(run.guarantee, None, [(table.unit.id, table.neighbors)], visit.language)),
+        "remaining": left(remaining(visit.serving, caller), visit.language),
+    }
+
+
+def _address(visit: Visit) -> str:
+    return str(visit.request.base_url).rstrip("/")
+
+
+# ---- the list --------------------------------------------------------------------------------------------------------
+
+
+def _charges(curator: Curator, who: str | None) -> Iterator[Charge]:
+    """The newest charges that bought something learned, the newest first."""
+    before: Charge | None = None
+    for _ in range(LOOKED // PAGE):
+        page = curator.history(who, last=PAGE, before=before)
+        yield from (one for one in reversed(page) if "training" in one.note and one.settled)
+        if len(page) < PAGE:
+            return
+        before = page[0]
+
+
+def _listed(visit: Visit, caller: Caller) -> list[dict[str, Any]]:
+    return [
+        {
+            "id": one.id,
+            "model": recipe["model"],
+            "about": _about(recipe),
+            "at": one.at[:16].replace("T", " "),
+            "who": one.receiver or visit.say("releases.holder"),
+            "cost": "" if one.guarantee is None else guarantee_text(one.guarantee, visit.language),
+        }
+        for one in _charges(visit.serving.curator, caller.who)
+        if isinstance(recipe := one.note.get("recipe"), Mapping)
+    ]
+
+
+def _about(recipe: Mapping[str, Any]) -> str:
+    """What a model was learned from, and to what, in signs that no language needs."""
+    label = recipe.get("label")
+    return f"{recipe['table']}: {', '.join(recipe['features'])}" + (f" → {label}" if label else "")
+
+
+# ---- one model -------------------------------------------------------------------------------------------------------
+
+
+@router.get("/models/{id}", response_class=Response)
+async def model(id: Id, visit: Visiting, caller: Member, bought: Named = "") -> Response:
+    """One model, made again from its measurement: free."""
+    form = Filled({"epsilon": SCORED})
+    return await visit.serving.settled(caller, lambda: _one(visit, caller, id, score=form, bought=bought))
+
+
+@router.get("/models/{id}/json", response_class=Response)
+async def file(id: Id, visit: Visiting, caller: Member) -> Response:
+    """A model as a file, which ``curador.learn.load`` reads."""
+
+    def made() -> Response:
+        from curador.learn.saved import to_json
+
+        found = api.bought(visit.serving, id, caller.who)
+        text = json.dumps(to_json(found.model), ensure_ascii=False, indent=1)
+        headers = {**HEADERS, "Content-Disposition": f'attachment; filename="model-{id}.json"'}
+        return Response(text, media_type="application/json", headers=headers)
+
+    return await visit.serving.settled(caller, made)
+
+
+@router.post("/models/{id}/predict", response_class=Response)
+async def predict(id: Id, visit: Visiting, caller: Member) -> Response:
+    """What the model says of a row that was typed: free, and kept nowhere."""
+    form = await filled(visit.request)
+    return await visit.serving.settled(
+        caller, lambda: _one(visit, caller, id, typed=form, score=Filled({"epsilon": SCORED}))
+    )
+
+
+@router.post("/models/{id}/score", response_class=Response)
+async def score(id: Id, visit: Visiting, caller: Buyer) -> Response:
+    """Pay for how often the model is right on private rows, as a job."""
+    form = await filled(visit.request)
+    try:
+        amount(form["epsilon"], "epsilon")
+        terms = {"because": form["because"], "key": form["key"]}
+        body = form.read(ScoreBody, model=id, epsilon=form["epsilon"].strip(), where=form["where"].strip(), **terms)
+        made = await api.score(body, visit.serving, caller)
+    except CuradorError as error:
+        wrong, status = form.refused(_place(error), error), status_of(error)
+        return await visit.serving.settled(caller, lambda: _one(visit, caller, id, score=wrong, status=status))
+    return visit.to(f"/console/models/jobs/{made['job']}")
+
+
+def _one(
+    visit: Visit,
+    caller: Caller,
+    id: str,
+    *,
+    typed: Filled | None = None,
+    score: Filled,
+    bought: str = "",
+    status: int = 200,
+) -> Response:
+    curator = visit.serving.curator
+    found = api.bought(visit.serving, id, caller.who)
+    fields = fields_of(found, curator.tables)
+    form, said = _asked(visit, found, typed, fields)
+    if visit.partial and typed is not None:
+        return visit.page("_models_predicted.html", form=form, said=said, **_drawn(said))
+    shown = fitted(found, [one.name for one in fields if one.kind == "date"], visit.say)
+    privacy, charge = found.model.privacy_, curator.ledger.charge(id)
+    scored = bought_scores(curator, found, _charges(curator, caller.who))
+    return visit.page(
+        "model.html",
+        422 if form.errors else status,
+        id=id,
+        found=found,
+        name=type(found.model).__name__,
+        known=MODELS,
+        about=_about(found.recipe.stated),
+        at=charge.at[:16].replace("T", " "),
+        because=charge.note.get("because", "") if _own(curator, caller, charge) else "",
+        bought=bought if bought in ("now", "again") else "",
+        cost=guarantee_text(privacy.guarantee, visit.language),
+        sentence=privacy.sentence(visit.language),
+        odds=Markup(odds(privacy.guarantee, None, [(privacy.unit, privacy.neighbors)], visit.language)),
+        charts=[Markup(figure_of(one)) for one in shown.charts],
+        headings=shown.headings,
+        rows=shown.rows,
+        hint=shown.hint,
+        code=recipe_code(found.recipe.stated, _address(visit)),
+        fields=fields,
+        form=form,
+        said=said,
+        **_drawn(said),
+        score=score,
+        scored=[_scored(visit, one, made) for one, made in scored],
+        may_score=is_classifier(found) and caller.role in ("curator", "analyst"),
+        key=visit.key(),
+    )
+
+
+def _own(curator: Curator, caller: Caller, charge: Charge) -> bool:
+    """Whether a reason may be shown: one's own, and to whoever holds or oversees the data."""
+    return caller.who is None or charge.receiver == curator.scopes.named(caller.who)
+
+
+def _asked(visit: Visit, found: Any, typed: Filled | None, fields: list[TypedField]) -> tuple[Filled, Predicted | None]:
+    if typed is None:
+        return Filled({one.field: one.middle for one in fields}), None
+    return asked_of(found, typed, fields, visit.say)
+
+
+def _drawn(said: Predicted | None) -> dict[str, Any]:
+    return {"chances": Markup(figure_of(said.chart)) if said is not None and said.chart is not None else ""}
+
+
+def _scored(visit: Visit, charge: Charge, made: Any) -> dict[str, str]:
+    low, high = made.interval()
+    return {
+        "at": charge.at[:16].replace("T", " "),
+        "accuracy": f"{100 * made.accuracy:.1f} %",
+        "interval": f"{100 * low:.1f} % … {100 * high:.1f} %",
+        "cost": "" if charge.guarantee is None else guarantee_text(charge.guarantee, visit.language),
+        "charge": charge.id,
+    }

@@ -1,0 +1,163 @@
+"""Models: planned for free, bought once by one key, read again, typed at and scored; each role sees its own."""
+
+from __future__ import annotations
+
+import re
+import time
+from typing import Any
+
+import httpx
+import pytest
+from playwright.sync_api import Browser
+
+from curador.learn.saved import from_json
+from tests.server.console.browsing import screen, visitor
+from tests.server.served import Served
+
+BUYERS: set[str | None] = {"curator", "analyst"}
+MEMBERS: set[str | None] = {"curator", "analyst", "auditor"}
+MATRIX: dict[tuple[str, str], tuple[set[str | None], dict[str, Any] | None]] = {
+    ("GET", "/console/models"): (MEMBERS, None),
+    ("POST", "/console/models"): (BUYERS, {"model": "nothing", "do": "pay"}),
+    ("POST", "/console/models/plan"): (BUYERS, {"model": "nothing"}),
+    ("GET", "/console/models/jobs/{job}"): (MEMBERS, None),
+    ("GET", "/console/models/{id}"): (MEMBERS, None),
+    ("GET", "/console/models/{id}/json"): (MEMBERS, None),
+    ("POST", "/console/models/{id}/predict"): (MEMBERS, {"x-0": "nothing"}),
+    ("POST", "/console/models/{id}/score"): (BUYERS, {"epsilon": "nothing"}),
+}
+FORM = {
+    "table": "people", "model": "GaussianNB", "label": "sex", "feature-1": "age", "feature-2": "pay",
+    "epsilon": "0.25", "delta": "", "key": "first", "because": "a trial", "do": "pay",
+}  # fmt: skip
+
+
+def ended(client: httpx.Client, answer: httpx.Response) -> httpx.Response:
+    """The page of a job, once it is done, without what it leads to."""
+    assert answer.status_code == 303, answer.text
+    place = answer.headers["location"]
+    for _ in range(3000):
+        found = client.get(place)
+        if found.status_code == 303 or "<progress" not in found.text:
+            return found
+        time.sleep(0.01)
+    raise AssertionError("the job does not end")
+
+
+@pytest.mark.parametrize(
+    ("who", "language", "theme", "width"), [("curator", "en", "light", 1280), ("ana", "es", "dark", 390)]
+)
+def test_a_model_is_planned_paid_tried_and_scored(
+    browser: Browser, served: Served, who: str, language: str, theme: str, width: int
+) -> None:
+    """As a person does it, without a mouse."""
+    with screen(browser, served, who, language=language, theme=theme, width=width) as seen:
+        page = seen.open("/console/models")
+        page.wait_for_selector("#plan dl")
+        page.focus("#model-GaussianNB")
+        page.keyboard.press("Space")
+        page.fill("#delta", "")
+        page.wait_for_selector("#plan dd:text-matches('0.5$')")
+        assert page.locator("#n_clusters").is_hidden()
+        page.check("#model-KMeans")
+        assert page.locator("#label").is_hidden()
+        assert page.locator("#n_clusters").is_visible()
+        page.check("#model-GaussianNB")
+        seen.look(f"models-{language}-{theme}-{width}")
+        page.locator("button[value=pay]").press("Enter")
+        page.wait_for_url("**/console/models/*bought=now")
+        for details in page.locator("details").all():
+            details.evaluate("one => one.open = true")
+        page.fill("#x-0", "30")
+        page.locator("#typed button").press("Enter")
+        page.wait_for_selector("#said dl")
+        seen.look(f"model-{language}-{theme}-{width}")
+        page.locator("section:has(#score) button").press("Enter")
+        page.wait_for_selector("dd small")
+        assert "%" in page.inner_text("dd")
+
+
+def test_looking_is_free_and_a_key_buys_once(served: Served) -> None:
+    count = served.curator.charge_count
+    with visitor(served, "bea") as client:
+        before = count("bea")
+        assert "epsilon 0.25" in client.post("/console/models/plan", data=FORM).text
+        assert client.post("/console/models", data={**FORM, "do": "plan"}).status_code == 200
+        assert count("bea") == before
+        first = client.post("/console/models", data=FORM)
+        again = client.post("/console/models", data=FORM)  # a second click, or the form sent again by going back
+        assert first.headers["location"] == again.headers["location"]
+        place = ended(client, first).headers["location"]
+        assert "Exactly this was bought before" in client.post("/console/models/plan", data=FORM).text
+        other = ended(client, client.post("/console/models", data={**FORM, "key": "second"})).headers["location"]
+        assert (other, count("bea")) == (place.replace("now", "again"), before + 1)
+        shown = client.get(place).text
+        assert "Reason: a trial" in shown
+        assert client.get("/console/models").text.count("/console/models/") > 0
+        assert place.split("?")[0] in client.get("/console/models").text
+        model: Any = from_json(client.get(f"{place.split('?')[0]}/json").json())
+        assert model.predict([[30, 100.5]])[0] in ("F", "M")
+        assert (
+            "/console/releases/" + place.split("/")[3].split("?")[0] + '"' not in client.get("/console/releases").text
+        )
+    with visitor(served, "ana") as client:
+        assert client.get(place).status_code == 404
+        assert client.get(f"{place.split('?')[0]}/json").status_code == 404
+        assert client.get(first.headers["location"]).status_code == 404
+    with visitor(served, "auditor") as client:
+        assert client.get(place).status_code == 200
+        assert 'action="/console/models"' not in client.get("/console/models").text
+
+
+def test_a_score_is_charged_and_read_again_for_free(served: Served) -> None:
+    count = served.curator.charge_count
+    with visitor(served, "ana") as client:
+        place = ended(client, client.post("/console/models", data=FORM)).headers["location"].split("?")[0]
+        before = count("ana")
+        asked = {"epsilon": "0.75", "where": "", "because": "", "key": "score"}
+        shown = ended(client, client.post(f"{place}/score", data=asked)).text
+        (share,) = re.findall(r"<dd>([\d.]+) %", shown)
+        assert 0 <= float(share) <= 100
+        again = ended(client, client.post(f"{place}/score", data={**asked, "key": "other"})).text
+        assert share in again
+        assert count("ana") == before + 1
+        assert f"{share} %" in client.get(place).text
+        wrong = client.post(f"{place}/score", data={**asked, "epsilon": "much"})
+        assert (wrong.status_code, 'id="epsilon-wrong"' in wrong.text) == (422, True)
+
+
+@pytest.mark.parametrize(
+    ("changes", "place"),
+    [
+        ({"model": "Oracle"}, "model-wrong"),
+        ({"feature-1": "", "feature-2": ""}, "features-wrong"),
+        ({"feature-1": "sex", "feature-2": "nothing"}, "features-wrong"),
+        ({"label": "pay"}, "label-wrong"),
+        ({"feature-0": "sex"}, "label-wrong"),
+        ({"model": "LinearRegression"}, "label-wrong"),
+        ({"epsilon": "much"}, "epsilon-wrong"),
+        ({"epsilon": "-1"}, "epsilon-wrong"),
+        ({"delta": "2"}, "delta-wrong"),
+        ({"model": "LogisticRegression"}, "delta-wrong"),
+        ({"bins": "some"}, "bins-wrong"),
+        ({"epsilon": "3", "because": ""}, "because-wrong"),
+        ({"where": "age > 3; DROP TABLE people"}, "refusal"),
+        ({"table": "others"}, "refusal"),
+    ],
+)
+def test_what_is_wrong_stands_next_to_its_field_and_costs_nothing(
+    served: Served, changes: dict[str, str], place: str
+) -> None:
+    before = served.curator.charge_count()
+    with visitor(served, "curator") as client:
+        answer = client.post("/console/models", data={**FORM, **changes, "key": "wrong"})
+    assert answer.status_code == 422, answer.headers
+    assert f'"{place}"' in answer.text
+    assert served.curator.charge_count() == before
+
+
+def test_a_budget_that_is_short_is_said_before_and_after(served: Served) -> None:
+    with visitor(served, "bea") as client:
+        large = {**FORM, "epsilon": "1", "feature-2": "", "key": "large"}
+        assert "does not cover this" in client.post("/console/models/plan", data=large).text
+        assert 'class="refusal"' in ended(client, client.post("/console/models", data=large)).text
