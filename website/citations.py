@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
+import unicodedata
 from functools import cache
 
 import repository
@@ -23,8 +24,32 @@ def entries() -> dict[str, dict[str, str]]:
     return {key: {name: _plain(value) for name, value in field.findall(body)} for key, body in found}
 
 
+ACCENTS = {"'": "\u0301", "`": "\u0300", '"': "\u0308", "^": "\u0302", "~": "\u0303", "=": "\u0304", ".": "\u0307"}
+ACCENTS |= {"v": "\u030c", "c": "\u0327", "u": "\u0306", "H": "\u030b", "k": "\u0328"}
+LETTERS = {"i": "ı", "l": "ł", "o": "ø", "ss": "ß", "ae": "æ", "aa": "å", "L": "Ł", "O": "Ø"}
+
+
 def _plain(value: str) -> str:
-    return re.sub(r"\s+", " ", value).replace("{", "").replace("}", "").replace("--", "–")
+    """A field as text: TeX's accents as letters, without braces.
+
+    >>> _plain("{Mart{\\\\'\\\\i}n} {\\\\L}ukasz")
+    'Martín Łukasz'
+    """
+    text = re.sub(r"\\(['`\"^~=.])\s*\{?\\?([A-Za-z])\}?", lambda m: m[2] + ACCENTS[m[1]], value)
+    text = re.sub(r"\\([vcuHk])(?:\s+|\{)\\?([A-Za-z])\}?", lambda m: m[2] + ACCENTS[m[1]], text)
+    text = re.sub(r"\\(ss|ae|aa|[ilLoO])(?![A-Za-z])\s*", lambda m: LETTERS[m[1]], text)
+    text = re.sub(r"\\([&%$#_])", r"\1", text)
+    text = re.sub(r"\s+", " ", text).replace("{", "").replace("}", "").replace("--", "–").replace("~", " ")
+    return unicodedata.normalize("NFC", text)
+
+
+def _people(authors: str) -> str:
+    """First names first.
+
+    >>> _people("Dwork, Cynthia and Roth, Aaron")
+    'Cynthia Dwork, Aaron Roth'
+    """
+    return ", ".join(" ".join(reversed(name.split(", ", 1))) for name in authors.split(" and "))
 
 
 def page() -> str:
@@ -35,9 +60,7 @@ def page() -> str:
         link = fields.get("url") or (f"https://doi.org/{fields['doi']}" if "doi" in fields else "")
         title = f"[{fields['title']}]({link})" if link else fields["title"]
         tail = ", ".join(part for part in (place, fields["year"]) if part)
-        rows.append(
-            f'<a id="{key.lower()}"></a>**[{key}]** {fields["author"].replace(" and ", ", ")}: *{title}*. {tail}.'
-        )
+        rows.append(f'<a id="{key.lower()}"></a>**[{key}]** {_people(fields["author"])}: *{title}*. {tail}.')
     return "# References\n\nPapers are cited by key.\n\n" + "\n\n".join(rows) + "\n"
 
 

@@ -26,10 +26,12 @@ def rewritten(text: str) -> str:
     >>> rewritten("Pay.\\n\\nGuarantee: odds move\\n    by ``e``.\\nFails: never.")
     'Pay.\\n\\n**Guarantee.** odds move\\nby `e`.\\n\\n**Fails.** never.'
     """
-    paragraphs, session = [], False
-    for line in text.splitlines():
-        session = line.startswith(">>>") or (session and bool(line.strip()))
-        word = line.partition(":")[0]
+    paragraphs: list[str] = []
+    session = False
+    for line in [*text.splitlines(), ""]:
+        if session != (now := line.startswith(">>>") or (session and bool(line.strip()))):
+            paragraphs += ["", "```pycon"] if now else ["```"]
+        session, word = now, line.partition(":")[0]
         if session:
             paragraphs.append(line)
         elif word in WORDS and ":" in line:
@@ -38,9 +40,9 @@ def rewritten(text: str) -> str:
             paragraphs.append(line.strip())
         else:
             paragraphs.append(line)
-    joined = "\n".join(paragraphs)
+    joined = "\n".join(paragraphs).rstrip()
     joined = re.sub(r":\w+:`~?([^`]+)`", lambda m: f"`{m[1].rpartition('.')[2]}`", joined)
-    return re.sub(r"``([^`]+)``", r"`\1`", re.sub(r"\n{3,}", "\n\n", joined))
+    return re.sub(r"(?<!`)``([^`]+)``(?!`)", r"`\1`", re.sub(r"\n{3,}", "\n\n", joined))
 
 
 def _continues(lines: list[str]) -> bool:

@@ -10,6 +10,8 @@ import tree
 
 IMAGE = re.compile(r'<img (?:alt="([^"]*)" )?src="([^"]+\.svg)"(?: title="[^"]*")?\s*/?>')
 
+NEWLINE = "\n"
+
 
 def inlined(text: str, uri: str) -> str:
     """A page with the course's figures in its text, each named by its alternative text."""
@@ -22,6 +24,8 @@ def inlined(text: str, uri: str) -> str:
         svg = re.sub(r"<style>.*?</style>\n|<rect [^>]*class=\"paper\"/>\n| xmlns=\"[^\"]*\"", "", file.read_text())
         if found[1]:
             svg = svg.replace("<svg ", f'<svg aria-label="{html.escape(html.unescape(found[1]))}" ', 1)
-        return svg.replace("\n", "")
+        return (
+            f'<span class="figure" tabindex="0">{svg.replace(NEWLINE, "")}</span>'  # wider than a telephone: it scrolls
+        )
 
     return IMAGE.sub(drawn, text)

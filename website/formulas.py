@@ -12,6 +12,9 @@ FORMULA = re.compile(
     re.DOTALL,
 )
 
+BARS = re.compile(r'<mo(?![^>]*stretchy="true")[^>]*>(?=(?:&#x0*(?:7C|2016|2F);|\||‖|/)</mo>)')
+"""Bars of absolute values and slashes, which browsers would set apart like a plus sign."""
+
 
 def typeset(text: str, uri: str) -> str:
     """A page with its formulas typeset; one that is not understood stops the build, and says where it stands."""
@@ -27,6 +30,7 @@ def typeset(text: str, uri: str) -> str:
             raise ValueError(f"{uri}: the formula {tex!r} is not understood: {error!r}") from error
         if unknown := re.findall(r"\\[A-Za-z]+", html.unescape(shown)):
             raise ValueError(f"{uri}: the formula {tex!r} has {unknown}, which is not understood.")
-        return f'<div class="formula">{shown}</div>' if kind == "div" else shown
+        shown = BARS.sub(r'<mo stretchy="false" lspace="0" rspace="0">', shown)
+        return f'<div class="formula" tabindex="0">{shown}</div>' if kind == "div" else shown
 
     return FORMULA.sub(made, text)

@@ -10,6 +10,7 @@ the site has.  Nothing comes from another host.  Reading order:
 * citations — keys of papers, and the page that lists them
 * formulas — TeX to MathML
 * figures — drawings that follow the page's colours
+* tables — where long names in them are broken
 * api — pages of the public names
 * docstrings — docstrings as Markdown
 * look — colours from tokens.css
@@ -26,6 +27,7 @@ import formulas
 import languages
 import look
 import repository
+import tables
 import tree
 from mkdocs.structure.files import File, Files
 
@@ -56,7 +58,8 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Files) -> str
 
 
 def on_page_content(html: str, page: Any, config: Any, files: Files) -> str:
-    return figures.inlined(formulas.typeset(html, page.file.src_uri), page.file.src_uri)
+    text = formulas.typeset(html, page.file.src_uri)
+    return tables.breakable(figures.inlined(text, page.file.src_uri))
 
 
 def on_page_context(context: Any, page: Any, config: Any, nav: Any) -> Any:

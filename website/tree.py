@@ -63,12 +63,24 @@ def nav() -> list[Any]:
             ]
         },
         {"Evidence": ["audit.md", "audit-demos.md", "audit-models.md", "benchmarks.md", {"Proofs": folder("proofs")}]},
-        {"Project": [*(p for p in project if p not in mine), {"Decisions": folder("decisions")}, "references.md"]},
+        {
+            "Project": [
+                *(_titled(p) for p in project if p not in mine),
+                {"Decisions": folder("decisions")},
+                "references.md",
+            ]
+        },
         {"Inicio": "es/index.md"},
     ]
     if spanish_course := [*course("es"), *_named("Cuadernos", notebooks("es"))]:
         parts.append({"Curso": spanish_course})
     return [*parts, *({"Proyecto": [page]} for page in mine)]
+
+
+def _titled(page: str) -> Any:
+    """A name where the page's own heading says too little."""
+    names = {"project/readme.md": "Read me", "project/license.md": "License"}
+    return {names[page]: page} if page in names else page
 
 
 def _named(name: str, pages: list[str]) -> list[Any]:

@@ -41,9 +41,10 @@ def _drawn(figure: str, table: str, title: str, error: str, language: str, *, lo
             ((_, mean, _),) = points
             tracks.append(Track(told(*NAMES[method]), (PLACES[0][0], PLACES[-1][0]), (mean, mean), "dashed"))
         else:
-            x, y, reach = zip(*sorted(points), strict=True)
-            low = tuple(max(a - b, a / 10) for a, b in zip(y, reach, strict=True))
-            high = tuple(a + b for a, b in zip(y, reach, strict=True))
+            points.sort()
+            low = tuple(max(mean - reach, mean / 10) for _, mean, reach in points)
+            high = tuple(mean + reach for _, mean, reach in points)
+            x, y = tuple(place for place, _, _ in points), tuple(mean for _, mean, _ in points)
             tracks.append(Track(told(*NAMES[method]), x, y, "line", low, high))
     across = Axis(told("ε of each person", "ε de cada persona"), log=True, ends=(0.5, 8.0), ticks=PLACES)
     # The methods before the levels, so that a method has the same colour in each figure.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import doctest
 import os
 import re
 import subprocess
@@ -177,6 +178,7 @@ def test_links_are_led_to_what_the_site_has(part: object) -> None:
     text = "[a](../SECURITY.md#reporting) `[b](../SECURITY.md)` [c](audit.md) [d](https://example.org)"
     led = repository.relinked(text, "index.md")
     assert led == text.replace("(../SECURITY.md#reporting)", "(project/security.md#reporting)")
+    assert repository.relinked("[a](../../deploy)", "how-to/x.md") == "[a](../source/deploy.md)"
     assert repository.relinked("[a](docs/audit.md)", "project/readme.md") == "[a](../audit.md)"
     assert (
         repository.relinked("[a](../../src/curador/local/__init__.pyi)", "how-to/x.md")
@@ -188,8 +190,19 @@ def test_a_docstring_reads_as_markdown(part: object) -> None:
     docstrings: ModuleType = part("docstrings")  # type: ignore[operator]
     text = "One.\n\nGuarantee: odds\n    move by ``e``.\nFails: see :meth:`~curador.Curator.ask`.\n\n>>> f(1)\n    2"
     assert docstrings.rewritten(text) == (
-        "One.\n\n**Guarantee.** odds\nmove by `e`.\n\n**Fails.** see `ask`.\n\n>>> f(1)\n    2"
+        "One.\n\n**Guarantee.** odds\nmove by `e`.\n\n**Fails.** see `ask`.\n\n```pycon\n>>> f(1)\n    2\n```"
     )
+
+
+@pytest.mark.parametrize("name", [file.stem for file in (ROOT / "website").glob("*.py")])
+def test_examples_of_a_part_run(part: object, name: str) -> None:
+    assert doctest.testmod(part(name)).failed == 0  # type: ignore[operator]
+
+
+def test_long_names_in_tables_say_where_they_break(part: object) -> None:
+    tables: ModuleType = part("tables")  # type: ignore[operator]
+    made = tables.breakable("<p><code>a.b</code></p><td><code>tests/x_y.py::z</code></td>")
+    assert made == "<p><code>a.b</code></p><td><code>tests/<wbr>x_<wbr>y.<wbr>py::<wbr>z</code></td>"
 
 
 def test_the_same_page_in_the_other_language(part: object) -> None:
