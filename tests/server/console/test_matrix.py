@@ -31,6 +31,7 @@ MATRIX: dict[tuple[str, str], tuple[set[str | None], dict[str, Any] | None]] = {
     ("POST", "/console/sign-out"): (EVERYBODY, {}),
     ("GET", "/console/tables/new"): ({"curator"}, None),
     ("POST", "/console/tables/new"): ({"curator"}, {"source": "nothing.csv"}),
+    ("POST", "/console/tables/upload"): ({"curator"}, {"a": "nothing"}),
     ("POST", "/console/preferences"): (EVERYBODY, {"theme": "dark"}),
 }
 for file in sorted((Path(__file__).parent / "pages").glob("test_*.py")):

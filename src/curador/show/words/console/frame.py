@@ -204,4 +204,25 @@ TEXTS = {
         "This is not a value of the column. Write a number, or leave it empty.",
         "Esto no es un valor de la columna. Escriba un número o déjelo vacío.",
     ),
+    "error-upload-name": (
+        "This is not a CSV or Parquet file. Choose one that ends in .csv, .csv.gz or .parquet.",
+        "Esto no es un archivo CSV o Parquet. Elija uno que termine en .csv, .csv.gz o .parquet.",
+    ),
+    "error-upload-declared": (
+        "A table of this name is declared already, and is not replaced. Give the file another name.",
+        "Ya hay una tabla declarada con este nombre, y no se reemplaza. Dé otro nombre al archivo.",
+    ),
+    "error-upload-there": (
+        "A file of this name is there already, and is not replaced. Give the file another name.",
+        "Ya hay un archivo con este nombre, y no se reemplaza. Dé otro nombre al archivo.",
+    ),
+    "error-upload-empty": ("The file is empty. Choose another one.", "El archivo está vacío. Elija otro."),
+    "error-upload-unwritable": (
+        "The server cannot write the file: look at its folder's rights and the space on its disk. Nothing was kept.",
+        "El servidor no puede escribir el archivo: mire los permisos de su carpeta y el espacio en su disco. No se guardó nada.",
+    ),
+    "error-too-large": (
+        "This is larger than the server takes. Nothing was kept.",
+        "Esto es más grande de lo que acepta el servidor. No se guardó nada.",
+    ),
 }
