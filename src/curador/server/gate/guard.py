@@ -40,7 +40,7 @@ COLLECT = "/v1/collect/"
 CONSOLE, STATIC = "/console", "/console/static/"
 """Pages know their visitors by a cookie, which opens nothing else; what only decorates them is for everybody."""
 
-SIGN_IN = ("/console/sign-in", "/console/start", "/v1/session")
+SIGN_IN = ("/console/sign-in", "/console/start", "/console/password", "/v1/session")
 """Where a password or a code is tried."""
 
 UPLOAD = "/console/tables/upload"

@@ -67,6 +67,27 @@ TEXTS = {
         "At least {least} characters: four words that do not belong together are easy to remember.",
         "Al menos {least} caracteres: cuatro palabras sin relación son fáciles de recordar.",
     ),
+    "own-password": ("Your password", "Su contraseña"),
+    "own-lead": ("You sign in as {login}.", "Usted inicia sesión como {login}."),
+    "own-old": ("The password you have", "La contraseña que tiene"),
+    "own-new": ("The new password", "La contraseña nueva"),
+    "own-means": (
+        "All sessions that began with the old password end, in every browser; this one goes on.",
+        "Todas las sesiones iniciadas con la contraseña anterior terminan, en todo navegador; esta sigue.",
+    ),
+    "own-button": ("Change the password", "Cambiar la contraseña"),
+    "own-changed": (
+        "Your password was changed, and other sessions have ended.",
+        "Su contraseña fue cambiada, y las demás sesiones terminaron.",
+    ),
+    "own-none": (
+        "You signed in with a token, which has no password. For one, ask the curator for a link that works once.",
+        "Usted inició sesión con un token, que no tiene contraseña. Para tener una, pida al curador un enlace de un solo uso.",
+    ),
+    "error-not-your-password": (
+        "This is not your password. Nothing was changed; try again.",
+        "Esta no es su contraseña. No se cambió nada; inténtelo de nuevo.",
+    ),
     # -- refusals
     "refused": ("This was refused", "Esto fue rechazado"),
     "to-do": ("What to do: {fix}", "Qué hacer: {fix}"),
