@@ -78,7 +78,7 @@ def _page(visit: Visit, form: Filled, shown: Steps, status: int = 200) -> Respon
         shown=shown,
         columns=[] if shown.found is None else list(enumerate(c for c in shown.found.columns if c.usable)),
         kinds=kinds,
-        most=f"{visit.serving.settings.upload / 1e6:,.0f} MB",
+        most=f"{visit.serving.settings.upload / 2**20:,.0f} MiB",
         units=[*whose, *((f"={n}", n) for n in names)],
         first_lines=[(x, visit.say(f"tables.new-{code}")) for x, code in FIRST_LINES],
         delimiters=[(mark, visit.say("tables.new-tab") if mark == "\t" else mark) for mark in MARKS],
