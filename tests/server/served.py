@@ -88,7 +88,7 @@ class Served:
 def serving(study: Path, *, tokens: bool = True, **settings: Any) -> Iterator[Served]:
     """Serve a study until the end of the block."""
     stated = {**read_study(study).server, **settings}
-    app = make_app(lambda: Curator(study), Settings.read(stated, study.parent))
+    app = make_app(lambda ledger: Curator(study, ledger=ledger), Settings.read(stated, study.parent))
     with on_loopback(app) as url:
         service: Service = app.state.service
         ledger = service.curator.ledger

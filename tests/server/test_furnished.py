@@ -18,14 +18,26 @@ def test_the_demonstration_is_furnished_once(tmp_path: Path, monkeypatch: pytest
     assert study == furnish("curador-demo")
     with serving(study, tokens=False, tick="10ms") as served:
         curator = served.curator
-        assert curator.charge_count() == 1 + len(QUESTIONS)
+        assert curator.charge_count() == 1 + len(QUESTIONS) + 1
         assert curator.charge_count(ANALYST) == len(QUESTIONS)
         with served.client("reader") as reader:
             assert reader.get("/v1/public").json()["releases"] == ["1"]
             assert reader.get("/v1/releases/1").status_code == 200
         assert served.service.collected["drinks"].collector.totals().accepted == PEOPLE
         with visitor(served, "curator") as client:
-            for page in ("overview", "analysts", "ledger", "ledger/1", "collect", "collect/drinks"):
+            assert "staff: age, years, sector → pay" in client.get("/console/models").text
+            model = f"models/{1 + len(QUESTIONS) + 1}"
+            for page in (
+                "overview",
+                "models",
+                model,
+                "tables",
+                "analysts",
+                "ledger",
+                "ledger/1",
+                "collect",
+                "collect/drinks",
+            ):
                 answer = client.get(f"/console/{page}")
                 assert answer.status_code == 200
                 assert len(answer.content) < 300_000

@@ -81,7 +81,7 @@ def _routes() -> dict[tuple[str, str], APIRoute]:
 
 def test_every_route_has_its_row_and_its_roles() -> None:
     routes = _routes()
-    described = make_app(lambda: pytest.fail("nothing is opened")).openapi()["paths"]
+    described = make_app(lambda _: pytest.fail("nothing is opened")).openapi()["paths"]
     served = {(method.upper(), path) for path, methods in described.items() for method in methods}
     assert set(routes) == served == set(MATRIX)
     for key, route in routes.items():

@@ -115,6 +115,7 @@ class Curator(BudgetHolder, CopyHolder, ModelHolder, QualityHolder):
             self.scopes = Scopes(self.ledger, self.tables, self._budget, self._analysts)
             self._engines.recognise = self.scopes.recognise
             self._buyer = Buyer(self.ledger, self.scopes, self.policy, self._engines, on_error)
+            finalize(self, self._engines.close).atexit = False  # of one that nobody holds any more
         except BaseException:
             self.close()
             raise

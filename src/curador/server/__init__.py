@@ -6,6 +6,7 @@ Reading order:
 * access — who a caller is
 * gate — limits, the clock, refusals, logs without data
 * jobs — work that takes longer than a request waits
+* reopening — the study as its file is now
 * service — what routes share: the curator, who may call, work in threads
 * bodies — what requests may say
 * shown — charges and balances as plain values

@@ -16,7 +16,7 @@ from fastapi.responses import Response
 from fastapi.routing import APIRoute
 from starlette.exceptions import HTTPException
 
-from curador import Curator, __version__
+from curador import Curator, Ledger, __version__
 from curador.errors import CuradorError
 from curador.server.console.app import CONSOLE_ROUTERS, refusal_page
 from curador.server.description import described
@@ -28,6 +28,7 @@ from curador.server.gate.refusals import malformed, refused, unforeseen
 from curador.server.gate.settings import Settings
 from curador.server.jobs.records import JobRecords
 from curador.server.jobs.runner import JobRunner
+from curador.server.reopening import OpenCurator, ServedStudy
 from curador.server.routes import asking, audits, collect, health, jobs, ledgers, models, people, releases, tables
 from curador.server.service import Service
 
@@ -49,9 +50,7 @@ ROUTES = [route for router in ROUTERS for route in router.routes if isinstance(r
 PAGES = [route for router in CONSOLE_ROUTERS for route in router.routes if isinstance(route, APIRoute)]
 
 
-def make_app(
-    open_curator: Callable[[], Curator], settings: Settings | None = None, shared: Path | None = None
-) -> FastAPI:
+def make_app(open_curator: OpenCurator, settings: Settings | None = None, shared: Path | None = None) -> FastAPI:
     """The server of a curator, which is opened when the server starts and closed when it stops.
 
     ``shared`` is the file by which processes share their jobs; without one they are this process's alone.
@@ -61,8 +60,13 @@ def make_app(
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        service.curator = open_curator()
-        service.curator.paced(limits.threads, service.clock.wait)
+        def paced(ledger: Ledger | None) -> Curator:
+            curator = open_curator(ledger)
+            curator.paced(limits.threads, service.clock.wait)
+            return curator
+
+        service.study = ServedStudy(paced)
+        service.curator = service.study.curator
         service.free, service.paying = CapacityLimiter(limits.threads), CapacityLimiter(CHARGED * limits.threads)
         service.hashing = CapacityLimiter(HASHING)
         service.collected = collect.opened(limits)
@@ -73,7 +77,7 @@ def make_app(
                 yield
             finally:
                 service.jobs.close()
-                service.curator.close()
+                service.study.close()
 
     app = FastAPI(
         title="Curador",
@@ -91,6 +95,7 @@ def make_app(
     app.add_exception_handler(CuradorError, _refused)
     app.add_exception_handler(RequestValidationError, _malformed)
     app.add_exception_handler(HTTPException, _no_route)
+    app.add_middleware(_Current, service=service)
     app.add_middleware(
         _Guarded, make=lambda inner: Guard(inner, lambda: service.curator.ledger, limits, metrics, answered)
     )
@@ -101,6 +106,18 @@ def job_records(path: Path, settings: Settings) -> JobRecords:
     """The jobs in a file; refused where it cannot be written."""
     ended = {"error": document(unforeseen(), "")}
     return JobRecords(path, most=settings.jobs, each=settings.at_once, stopped=ended)
+
+
+class _Current:
+    """Gives each request that was let in the service as it is now."""
+
+    def __init__(self, app: App, service: Service) -> None:
+        self._app, self._service = app, service
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        if scope["type"] == "http":
+            scope["state"]["service"] = await self._service.current()
+        await self._app(scope, receive, send)
 
 
 class _Guarded:

@@ -1,4 +1,4 @@
-"""The demonstration as `curador serve demo` shows it: with an analyst, a history, a public dashboard, a collection.
+"""The demonstration as `curador serve demo` shows it: an analyst, a history, a dashboard, a collection, a model.
 
 The rows are made up, about no real person, and so are the devices.
 """
@@ -8,13 +8,17 @@ from __future__ import annotations
 from pathlib import Path
 
 from curador import Access, Curator
+from curador.curator.purchase import Request
 from curador.curator.study.demo import run
 from curador.curator.study.edit import rewrite, with_entry
 from curador.curator.study.file import read_study
+from curador.curator.study.samples import SECTORS, staff
+from curador.errors import CuradorError
 from curador.local import KRR
 from curador.local.collect.collector import Collector
 from curador.local.collect.rehearsal import made_up, simulated_messages
 from curador.server.access.auth import give
+from curador.show.files import write_atomically
 
 ANALYST, SHARE = "ana", "1/2"
 """The analyst, and the part of the study's budget that is theirs."""
@@ -30,15 +34,36 @@ DRINKS = KRR(keys=["tea", "coffee", "water", "juice"], epsilon=2).named("drinks"
 PEOPLE = 2000
 
 
+STAFF = {
+    "source": "staff.csv",
+    "unit": "row",
+    "columns": {
+        "age": {"type": "integer", "bounds": [18, 70]},
+        "years": {"type": "integer", "bounds": [0, 50]},
+        "sector": {"type": "text", "keys": list(SECTORS)},
+        "pay": {"type": "integer", "bounds": [0, 6000]},
+    },
+}
+MODEL = {
+    "model": "LinearRegression",
+    "table": "staff",
+    "features": ["age", "years", "sector"],
+    "label": "pay",
+    "settings": {"epsilon": "1/4"},
+}
+
+
 def furnish(folder: str | Path) -> Path:
     """Make the demonstration in a folder complete, where anything is missing; returns its study file."""
     shown = run(folder)
     study = shown.board.study
     _collection(study)
+    _staff(study)
     curator = Curator(study)
     try:
         _analyst(curator)
         _public(curator, shown.publication.charge)
+        _model(curator)
     finally:
         curator.close()
     return study
@@ -53,6 +78,25 @@ def _collection(study: Path) -> None:
     if not collector.totals().accepted:
         collector.collect(simulated_messages(DRINKS, made_up(DRINKS, PEOPLE)))
     rewrite(study, was, with_entry(was, ("server", "collect", DRINKS.name), place.name))
+
+
+def _staff(study: Path) -> None:
+    """A second table, with something to learn from."""
+    was = study.read_text(encoding="utf-8-sig")
+    if "staff" in read_study(study).tables:
+        return
+    lines = ["age,years,sector,pay", *(",".join(map(str, row)) for row in staff())]
+    write_atomically(study.with_name("staff.csv"), "\n".join([*lines, ""]).encode())
+    rewrite(study, was, with_entry(was, ("tables", "staff"), STAFF))
+
+
+def _model(curator: Curator) -> None:
+    """A model, where the library that learns is installed; bought once."""
+    try:
+        from curador.learn.recipe import recipe_from
+    except CuradorError:
+        return
+    curator.buy(recipe_from(MODEL, "model").training(curator), Request(because="what pay depends on"))
 
 
 def _analyst(curator: Curator) -> None:

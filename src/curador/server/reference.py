@@ -67,7 +67,7 @@ def page() -> str:
     return "\n".join([HEAD, *parts])
 
 
-def _nothing() -> Any:
+def _nothing(_: object) -> Any:
     raise AssertionError("a description opens no study")
 
 

@@ -45,7 +45,8 @@ def served_app() -> FastAPI:
     study = Path(os.environ[STUDY])
     log = os.environ.get(LOG)
     settings = Settings.read(read_study(study).server, study.parent).divided(int(os.environ.get(WORKERS, "1")))
-    return make_app(lambda: Curator(study, on_error=ErrorLog(Path(log)) if log else None), settings, job_file(study))
+    told = ErrorLog(Path(log)) if log else None
+    return make_app(lambda ledger: Curator(study, ledger=ledger, on_error=told), settings, job_file(study))
 
 
 def job_file(study: Path) -> Path:

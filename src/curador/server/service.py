@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from copy import copy
 from dataclasses import dataclass, field
 from typing import Annotated, Any, TypeVar, cast
 
@@ -19,23 +20,32 @@ from curador.server.gate.clock import TickClock
 from curador.server.gate.metrics import Metrics
 from curador.server.gate.settings import Settings
 from curador.server.jobs.runner import JobRunner
+from curador.server.reopening import ServedStudy
 
 T = TypeVar("T")
 
 
 @dataclass
 class Service:
-    """One curator behind a server."""
+    """One curator behind a server.  Each request has a copy, whose curator stays the same to its end."""
 
     settings: Settings
     clock: TickClock
     metrics: Metrics
+    study: ServedStudy = field(init=False)
     curator: Curator = field(init=False)
     collected: dict[str, Any] = field(init=False)
     free: CapacityLimiter = field(init=False)
     paying: CapacityLimiter = field(init=False)
     hashing: CapacityLimiter = field(init=False)
     jobs: JobRunner = field(init=False)
+
+    async def current(self) -> Service:
+        """A copy for one request, with the curator of the study as its file is now."""
+        if self.study.changed():
+            await self.work(self.study.reopened)
+        self.curator = self.study.curator
+        return copy(self)
 
     async def work(self, task: Callable[[], T]) -> T:
         """Do something free in a thread; what a client that has gone away began is done to its end.
@@ -93,8 +103,8 @@ def sent(found: Any) -> dict[str, Any]:
 
 
 async def service(request: Request) -> Service:
-    """The server's own things; asynchronous, as the next, since FastAPI calls plain functions in another thread."""
-    found: Service = request.app.state.service
+    """What the server has, for this request; asynchronous: FastAPI calls plain functions in another thread."""
+    found: Service = request.state.service
     return found
 
 

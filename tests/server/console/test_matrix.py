@@ -29,8 +29,11 @@ MATRIX: dict[tuple[str, str], tuple[set[str | None], dict[str, Any] | None]] = {
     ("GET", "/console/start"): (EVERYBODY, None),
     ("POST", "/console/start"): (EVERYBODY, {"code": "cur_nothing"}),
     ("POST", "/console/sign-out"): (EVERYBODY, {}),
+    ("GET", "/console/password"): (EVERYBODY - {None}, None),
+    ("POST", "/console/password"): (EVERYBODY - {None}, {"old": "nothing"}),
     ("GET", "/console/tables/new"): ({"curator"}, None),
     ("POST", "/console/tables/new"): ({"curator"}, {"source": "nothing.csv"}),
+    ("POST", "/console/tables/upload"): ({"curator"}, {"a": "nothing"}),
     ("POST", "/console/preferences"): (EVERYBODY, {"theme": "dark"}),
 }
 for file in sorted((Path(__file__).parent / "pages").glob("test_*.py")):

@@ -10,7 +10,9 @@ import httpx
 import pytest
 from playwright.sync_api import Browser
 
+from curador.errors import NotAllowed
 from curador.server.access.auth import digest
+from curador.server.access.passwords import change_password
 from curador.server.access.sessions import LASTS, begin, form_token, session
 from curador.server.gate.cookies import SESSION, VISIT
 from tests.server.console.browsing import WIDTHS, screen, session_of, visitor
@@ -156,6 +158,78 @@ def test_tokens_sign_in_and_links_codes_and_cookies_do_not(served: Served) -> No
         assert stranger.post("/console/sign-in", data={"token": served.tokens["ana"]}).status_code == 303
         assert "epsilon 9.3" in stranger.get(HOME).text
     assert all(one.parent for one in ledger.accesses() if one.kind == "session")
+
+
+# ---- one's own password ----------------------------------------------------------------------------------------------
+
+OWN = "/console/password"
+
+
+@pytest.mark.parametrize(("language", "theme", "width"), [("en", "light", 1280), ("es", "dark", 390)])
+def test_a_password_is_changed_and_other_sessions_end(
+    browser: Browser, served: Served, language: str, theme: str, width: int
+) -> None:
+    login, other = f"changing-{language}", "five words are longer"
+    signed_up(served, login, "analyst", "ana")
+    with visitor(served) as elsewhere:
+        elsewhere.post("/console/sign-in", data={"login": login, "password": PASSWORD})
+        assert elsewhere.get(HOME).status_code == 200
+        with screen(browser, served, language=language, theme=theme, width=width) as seen:
+            page = seen.open("/console/sign-in")
+            page.fill("#login", login)
+            page.fill("#password", PASSWORD)
+            page.locator("main button").first.press("Enter")
+            page.wait_for_url(f"**{HOME}")
+            page.locator("header a.name").press("Enter")
+            page.wait_for_url(f"**{OWN}")
+            page.focus("#old")
+            for text in ("not the one I have", other, other):
+                page.keyboard.type(text)
+                page.keyboard.press("Tab")
+            page.keyboard.press("Enter")
+            page.wait_for_selector("#old[aria-invalid=true]")
+            seen.look(f"password-{language}-{theme}-{width}")
+            for field, text in (("#old", PASSWORD), ("#password", other), ("#again", other)):
+                page.fill(field, text)
+            page.locator("main button").press("Enter")
+            page.wait_for_selector("p.good[role=status]")
+            assert page.goto(served.url + HOME)
+            assert page.url.endswith(HOME)  # this browser stays signed in
+        assert elsewhere.get(HOME).status_code == 303
+    with visitor(served) as stranger:
+        assert stranger.post("/console/sign-in", data={"login": login, "password": PASSWORD}).status_code == 403
+        assert stranger.post("/console/sign-in", data={"login": login, "password": other}).status_code == 303
+
+
+def test_only_who_knows_a_password_changes_it_and_only_once(served: Served) -> None:
+    signed_up(served, "Careful")
+    ledger = served.curator.ledger
+    (entry,) = [one for one in ledger.accesses() if one.login == "careful"]
+    with visitor(served) as one:
+        one.post("/console/sign-in", data={"login": "careful", "password": PASSWORD})
+        one.headers["X-Form-Token"] = form_token(one.cookies[SESSION])
+        good = {"old": PASSWORD, "password": "five words are longer", "again": "five words are longer"}
+        for changes, place in (
+            ({"old": "wrong"}, "old"), ({"old": ""}, "old"), ({"again": "five words are shorter"}, "again"),
+            ({"password": "short", "again": "short"}, "password"),
+        ):  # fmt: skip
+            answer = one.post(OWN, data={**good, **changes})
+            assert f'id="{place}-wrong"' in answer.text
+            assert PASSWORD not in answer.text
+            assert ledger.access(entry.token) == entry
+        change_password(ledger, entry.token, PASSWORD, good["password"])
+        assert one.post(OWN, data=good).status_code == 403  # its session has ended meanwhile
+        with pytest.raises(NotAllowed):
+            change_password(ledger, entry.token, PASSWORD, good["password"])
+    (now,) = [one for one in ledger.accesses() if one.login == "careful" and not one.ended]
+    assert (now.role, now.who, now.once, now.expires) == (entry.role, entry.who, entry.once, entry.expires)
+
+
+def test_who_signed_in_with_a_token_has_no_password_to_change(served: Served) -> None:
+    with visitor(served, "curator") as client:
+        assert 'name="old"' not in client.get(OWN).text
+        answer = client.post(OWN, data={"old": "", "password": PASSWORD, "again": PASSWORD})
+    assert answer.status_code == 403
 
 
 # ---- sessions --------------------------------------------------------------------------------------------------------

@@ -72,7 +72,7 @@ def web(folder: Path, tick: float = TICK) -> Iterator[Door]:
 
     study = folder / "study.toml"
     many = 10**9
-    app = make_app(lambda: Curator(study), Settings(tick=tick, per_token=many, per_address=many))
+    app = make_app(lambda ledger: Curator(study, ledger=ledger), Settings(tick=tick, per_token=many, per_address=many))
     with on_loopback(app) as url:
         token = give(app.state.service.curator.ledger, Access("", "curator"))
         with httpx.Client(base_url=url, headers={"Authorization": f"Bearer {token}"}, timeout=600) as client:

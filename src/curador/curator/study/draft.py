@@ -191,6 +191,15 @@ def table_name(source: Source) -> str:
     return plain if re.match(r"[^\W\d]", plain) else f"table_{plain}".rstrip("_")
 
 
+def named_after(file: str) -> str:
+    """The name that a table has after its file, unless another is given.
+
+    >>> named_after("Adult 2020.csv")
+    'adult_2020'
+    """
+    return table_name(read_source(file))
+
+
 def source_text(source: Source, folder: Path) -> str:
     """A source as a study file in ``folder`` states it: paths from there, addresses without a password.
 

@@ -57,6 +57,27 @@ def outbreak(seed: int = 1854) -> NDArray[np.int64]:
     return np.asarray(np.random.default_rng(start).poisson(likely), np.int64)
 
 
+SECTORS = ("health", "schools", "public works")
+
+
+def staff(n: int = 4_000, seed: int = 42) -> list[tuple[int, int, str, int]]:
+    """The made-up staff of a town: age, years of service, sector and monthly pay, which follows from them but for luck.
+
+    >>> [len(staff(100)), staff(3) == staff(3)], max(pay for *_, pay in staff(100)) <= 6000
+    ([100, True], True)
+    """
+    age = Draws(seed, "staff", "age").integers(20, 66, n)
+    served = Draws(seed, "staff", "years").reals(0, 1, n)
+    sector = Draws(seed, "staff", "sector").among(SECTORS, n)
+    luck = Draws(seed, "staff", "luck").reals(-400, 400, n)
+    first = dict(zip(SECTORS, (1900, 1600, 1300), strict=True))
+    years = [int(u * (a - 20)) for u, a in zip(served, age, strict=True)]
+    return [
+        (a, y, s, min(6000, int(first[s] + 45 * y + extra)))
+        for a, y, s, extra in zip(age, years, sector, luck, strict=True)
+    ]
+
+
 class Draws:
     """A seeded stream of made-up values; each name has a stream of its own, so that columns are independent.
 

@@ -29,13 +29,7 @@ def set_password(ledger: Ledger, code: str, login: str, password: str, now: date
     Guarantee: a login that is taken is never taken over; a curator ends the old password first.
     """
     login = named(login)
-    if not SHORTEST <= len(password) <= LONGEST:
-        raise InvalidParameter(
-            f"A password has {SHORTEST} to {LONGEST} characters.",
-            fix="Choose a longer one, such as four words.",
-            code="password-length",
-            facts={"least": SHORTEST, "most": LONGEST},
-        )
+    _refuse_length(password)
     found = known(ledger, code, now)
     if found is None or not found.once:
         raise unknown_code()
@@ -55,6 +49,41 @@ def set_password(ledger: Ledger, code: str, login: str, password: str, now: date
     if isinstance(made, CuradorError):
         raise made
     return made
+
+
+def change_password(ledger: Ledger, token: str, old: str, password: str) -> Access:
+    """Another password for the login of an entry, whose token is known, by whoever knows the one that it has.
+
+    Guarantee: sessions that began with the old one end with it, whatever process they are seen by; of two who change it
+    at once the second is refused.
+    """
+    found = ledger.access(token)
+    if found is None or not found.secret or found.ended or not _matches(found.secret, old[: LONGEST + 1]):
+        raise NotAllowed("This is not your password.", fix="Try again.", code="not-your-password")
+    _refuse_length(password)
+    made = replace(found, token=digest(new_token()), secret=_HASHER.hash(password))
+
+    def change(book: Ledger) -> Access | None:
+        still = book.access(token)
+        if still is None or still.ended:
+            return None
+        book.end_access(token, because="password changed")
+        return book.give_access(made)
+
+    kept = ledger.at_once(change)
+    if kept is None:
+        raise NotAllowed("This password was changed meanwhile.", fix="Sign in again.", code="not-your-password")
+    return kept
+
+
+def _refuse_length(password: str) -> None:
+    if not SHORTEST <= len(password) <= LONGEST:
+        raise InvalidParameter(
+            f"A password has {SHORTEST} to {LONGEST} characters.",
+            fix="Choose a longer one, such as four words.",
+            code="password-length",
+            facts={"least": SHORTEST, "most": LONGEST},
+        )
 
 
 def signed_in(ledger: Ledger, login: str, password: str) -> Access:

@@ -11,6 +11,7 @@ Reading order:
 * navigation — which pages there are, and for whom
 * questions — a question as pages handle it
 * learning — a model as pages handle it
+* uploading — a file of rows that a curator brings
 * wizard — a new table, declared step by step
 * playground — lessons, which read no data
 * app — all of it together

@@ -1,4 +1,4 @@
-"""Signing in and out, and what a visitor chooses: language and theme.
+"""Signing in and out, one's own password, and what a visitor chooses: language and theme.
 
 A code that works once is in the part of a link that browsers never send; opening the link spends nothing, the button
 does.  So no mail scanner, preview or log uses it up or keeps it.
@@ -14,18 +14,19 @@ from fastapi import Query, Response
 from curador import Access
 from curador.errors import CuradorError, InvalidParameter, NotAllowed
 from curador.server.access.auth import known
-from curador.server.access.passwords import LONGEST, SHORTEST, set_password, signed_in
+from curador.server.access.passwords import LONGEST, SHORTEST, change_password, set_password, signed_in
 from curador.server.access.sessions import LASTS, begin, finish
 from curador.server.console.forms import Filled, filled
 from curador.server.console.genuine import page_router
 from curador.server.console.visit import OVERVIEW, THEMES, Visit, Visiting, inside
 from curador.server.gate.cookies import LANGUAGE, LASTING, SESSION, THEME, cookie, put
 from curador.server.gate.problems import status_of
+from curador.server.service import Anyone
 from curador.show.words.say import LANGUAGES
 
 router = page_router()
 
-SIGN_IN, START = "/console/sign-in", "/console/start"
+SIGN_IN, START, PASSWORD = "/console/sign-in", "/console/start", "/console/password"
 
 
 @router.get("/sign-in", response_class=Response)
@@ -75,6 +76,31 @@ async def start(visit: Visiting) -> Response:
         wrong = form.refused(place.get(error.code, "login"), error)
         return visit.page("start.html", status_of(error), form=wrong, least=SHORTEST, most=LONGEST)
     return await _entered(visit, found, OVERVIEW)
+
+
+@router.get("/password", response_class=Response)
+async def password_page(
+    visit: Visiting, caller: Anyone, changed: Annotated[str, Query(max_length=10)] = ""
+) -> Response:
+    """Where one changes one's own password."""
+    return visit.page("password.html", form=Filled(), least=SHORTEST, changed=bool(changed))
+
+
+@router.post("/password", response_class=Response)
+async def change(visit: Visiting, caller: Anyone) -> Response:
+    """Change one's own password; sessions that began with the old one end, and this browser gets a new one."""
+    form = await filled(visit.request)
+    ledger = visit.serving.curator.ledger
+    try:
+        if form["password"] != form["again"]:
+            raise InvalidParameter("The passwords differ.", fix="Type it twice.", code="passwords-differ")
+        again = partial(change_password, ledger, caller.token, form["old"], form["password"])
+        found = await visit.serving.hashed(again)
+    except CuradorError as error:
+        place = {"passwords-differ": "again", "password-length": "password"}
+        wrong = form.refused(place.get(error.code, "old"), error)
+        return visit.page("password.html", status_of(error), form=wrong, least=SHORTEST, changed=False)
+    return await _entered(visit, found, f"{PASSWORD}?changed=yes")
 
 
 @router.post("/sign-out", response_class=Response)

@@ -1,4 +1,4 @@
-"""What decorates pages: one stylesheet, three scripts, an icon; an address names its content, so browsers keep it."""
+"""What decorates pages: one stylesheet, a few scripts, an icon; an address names its content, so browsers keep it."""
 
 from __future__ import annotations
 
@@ -35,7 +35,8 @@ def _read(name: str) -> Asset:
     return Asset(name, shared + content)
 
 
-ASSETS = {name: _read(name) for name in ("console.css", "console.js", "asking.js", "htmx.min.js", "icon.svg")}
+NAMES = ("console.css", "console.js", "asking.js", "uploading.js", "htmx.min.js", "icon.svg")
+ASSETS = {name: _read(name) for name in NAMES}
 
 
 def address(name: str) -> str:

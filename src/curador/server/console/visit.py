@@ -49,8 +49,8 @@ class Visit:
 
     @property
     def serving(self) -> Service:
-        """The curator and what is around it."""
-        found: Service = self.request.app.state.service
+        """The curator and what is around it, as they are for this request."""
+        found: Service = self.request.state.service
         return found
 
     @property

@@ -1,7 +1,8 @@
 """A new table, declared step by step: where it is, whose rows they are, what is public about its columns.
 
-Guarantee: of a CSV file the first line is read, of anything else the names and types of columns; never a row.  The
-study file is shown before it is written, and one that would not open is not written.
+Guarantee: of a CSV file the first line is read, if it is said to name the columns, of anything else the names and types
+of columns; never a row.  The study file is shown before it is written, and one that would not open with this ledger is
+not written.  Once it is, every process of the server serves the table.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ router = page_router()
 
 ADDRESS = "/tables/new"
 MOST_COLUMNS = 500
+FIRST_LINES = (("", "choose"), ("yes", "header-yes"), ("no", "header-no"))
 BOUNDED = ("integer", "real", "date")
 """The types whose columns have bounds in the form; texts have keys, and a study file may state more by hand."""
 
@@ -40,12 +42,13 @@ class Steps:
     found: TableDraft | None = None
     section: str = ""
     written: bool = False
+    served: bool = False
 
 
 @router.get(ADDRESS, response_class=Response)
 async def begin(visit: Visiting, caller: Holder) -> Response:
     """Where the rows are."""
-    return _page(visit, Filled({"header": "yes", "delimiter": ",", "unit": "", "neighbors": "add-remove"}), Steps())
+    return _page(visit, Filled({"delimiter": ",", "unit": "", "neighbors": "add-remove"}), Steps())
 
 
 @router.post(ADDRESS, response_class=Response)
@@ -58,7 +61,7 @@ async def go_on(visit: Visiting, caller: Holder) -> Response:
         found = await visit.serving.work(lambda: _drafted(study, form))
         if form["step"] == "columns":
             return _page(visit, form, Steps(found))
-        shown = await visit.serving.work(lambda: _declared(study, form, found, write=form["step"] == "write"))
+        shown = await visit.serving.work(lambda: _declared(visit, study, form, found, write=form["step"] == "write"))
     except CuradorError as error:
         return _page(visit, form.refused(_place(error), error), Steps(found), status_of(error))
     return _page(visit, form, shown)
@@ -75,7 +78,9 @@ def _page(visit: Visit, form: Filled, shown: Steps, status: int = 200) -> Respon
         shown=shown,
         columns=[] if shown.found is None else list(enumerate(c for c in shown.found.columns if c.usable)),
         kinds=kinds,
+        most=f"{visit.serving.settings.upload / 2**20:,.0f} MiB",
         units=[*whose, *((f"={n}", n) for n in names)],
+        first_lines=[(x, visit.say(f"tables.new-{code}")) for x, code in FIRST_LINES],
         delimiters=[(mark, visit.say("tables.new-tab") if mark == "\t" else mark) for mark in MARKS],
     )
 
@@ -101,6 +106,8 @@ def _drafted(study: Path, form: Filled) -> TableDraft:
         raise _wrong("source", "There is no such file below the study's folder.", "Put it there, and write its path.")
     csv: dict[str, object] | None = None
     if ".csv" in [suffix.lower() for suffix in path.suffixes]:
+        if form["header"] not in ("yes", "no"):
+            raise _wrong("header", "Does the first line name the columns?", "Choose; nothing is read before.")
         csv = {"header": form["header"] != "no"}
         if form["delimiter"] not in ("", ","):
             csv["delimiter"] = form["delimiter"]
@@ -120,16 +127,19 @@ def _at(field: str, make: Any) -> TableDraft:
         raise InvalidParameter(error.what, fix=error.fix, code="table-refused", facts={"field": field}) from None
 
 
-def _declared(study: Path, form: Filled, found: TableDraft | None, *, write: bool) -> Steps:
-    """The study file with the table, checked as a curator would open it; and written, if that is wanted."""
+def _declared(visit: Visit, study: Path, form: Filled, found: TableDraft | None, *, write: bool) -> Steps:
+    """The study file with the table, checked as a curator would open it; and written and served, if that is wanted."""
     assert found is not None
     was = study.read_text(encoding="utf-8-sig")
     text = with_entry(was, ("tables", found.name), _settings(form, found))
     stated = checked(study, text)
-    Curator(dict(stated.tables), stated.budget, analysts=stated.analysts, policy=stated.policy).close()
-    if write:
-        rewrite(study, was, text)
-    return Steps(found, text, write)
+    ledger = visit.serving.curator.ledger if write else None  # which may know the table as somebody else's
+    how = {"analysts": stated.analysts, "policy": stated.policy, "ledger": ledger}
+    Curator(dict(stated.tables), stated.budget, **how).close()
+    if not write:
+        return Steps(found, text)
+    rewrite(study, was, text)
+    return Steps(found, text, True, found.name in visit.serving.study.reopened().tables)
 
 
 def _settings(form: Filled, found: TableDraft) -> dict[str, Any]:

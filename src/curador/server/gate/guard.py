@@ -40,8 +40,11 @@ COLLECT = "/v1/collect/"
 CONSOLE, STATIC = "/console", "/console/static/"
 """Pages know their visitors by a cookie, which opens nothing else; what only decorates them is for everybody."""
 
-SIGN_IN = ("/console/sign-in", "/console/start", "/v1/session")
+SIGN_IN = ("/console/sign-in", "/console/start", "/console/password", "/v1/session")
 """Where a password or a code is tried."""
+
+UPLOAD = "/console/tables/upload"
+"""Where a curator sends a file of rows, which is written as it comes."""
 
 HEADERS: tuple[tuple[bytes, bytes], ...] = (
     (b"cache-control", b"no-store"),
@@ -76,14 +79,15 @@ class Guard:
         headed = self._headed(scope, send, name)
         try:
             state["caller"] = who = await self._admitted(scope)
-            body = await self._body(scope, receive, who)
+            given = self._streamed(scope, receive) if _uploads(scope, who) else None
+            given = given or _given(await self._body(scope, receive, who), receive)
         except CuradorError as error:
             retry = {"Retry-After": "60"} if error.code == "too-many" else {}
             await self._refusal(scope, error, retry)(scope, receive, headed)
             return
         try:
             with self._at_once(who):
-                await self._app(scope, _given(body, receive), headed)
+                await self._app(scope, given, headed)
         except CuradorError as error:
             await self._refusal(scope, error, {"Retry-After": "1"})(scope, receive, headed)
         except Exception as error:  # noqa: BLE001  its text and its frames may quote rows: only its kind is logged
@@ -126,14 +130,31 @@ class Guard:
         most = self._settings.body
         if who is None and not scope["path"].startswith(COLLECT):
             most = min(most, STRANGERS_BODY)
-        stated = [value for name, value in scope["headers"] if name == b"content-length"]
-        if stated and stated[0].isdigit() and int(stated[0]) > most:
-            raise _too_large(most)
+        _refuse_stated(scope, most)
         try:
             async with asyncio.timeout(self._settings.reading):
                 return await _collected(receive, most)
         except TimeoutError:
             raise refused("The request did not come in time.", "Send it at once.", "too-slow") from None
+
+    def _streamed(self, scope: Scope, receive: Receive) -> Receive:
+        """The body of a file as it comes: each part in time, and all together not too large."""
+        most, size = self._settings.upload, 0
+        _refuse_stated(scope, most)
+
+        async def next_part() -> Message:
+            nonlocal size
+            try:
+                async with asyncio.timeout(self._settings.reading):
+                    message = await receive()
+            except TimeoutError:
+                raise refused("The request did not come in time.", "Send it at once.", "too-slow") from None
+            size += len(message.get("body", b""))
+            if size > most:
+                raise _too_large(most)
+            return message
+
+        return next_part
 
     @contextmanager
     def _at_once(self, who: Caller | None) -> Iterator[None]:
@@ -167,6 +188,23 @@ def on_console(scope: Scope) -> bool:
     """Whether a request is for a page."""
     path: str = scope["path"]
     return path == CONSOLE or path.startswith(f"{CONSOLE}/")
+
+
+def _uploads(scope: Scope, who: Caller | None) -> bool:
+    """Whether a curator's own page sends a file: a form, which anybody's page can send, shows its token inside."""
+    return (
+        scope["path"] == UPLOAD
+        and scope["method"] == "POST"
+        and who is not None
+        and who.role == "curator"
+        and any(name == b"x-form-token" for name, _ in scope["headers"])
+    )
+
+
+def _refuse_stated(scope: Scope, most: int) -> None:
+    stated = [value for name, value in scope["headers"] if name == b"content-length"]
+    if stated and stated[0].isdigit() and int(stated[0]) > most:
+        raise _too_large(most)
 
 
 async def _collected(receive: Receive, most: int) -> bytes:

@@ -31,6 +31,7 @@ class Settings:
 
     * ``tick``: an analyst's answer or failure leaves at the next multiple of it; 0 turns the clock off;
     * ``body``: bytes of a request; ``reading``: seconds in which it must have come;
+    * ``upload``: bytes of a file of rows that a curator sends; ``reading`` is then for each part of it;
     * ``per_token`` and ``per_address``: requests a minute, on one machine; ``at_once``: requests of one token that run
       at a time in a process;
     * ``sign_ins``: passwords and codes that may be tried from one address in a minute;
@@ -46,6 +47,7 @@ class Settings:
     tick: float = 1.0
     body: int = 256 * 1024
     reading: float = 10.0
+    upload: int = 1 << 30
     per_token: int = 600
     per_address: int = 1200
     at_once: int = 4

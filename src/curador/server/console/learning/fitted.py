@@ -1,7 +1,8 @@
 """A fitted model as charts and tables, with the names of its columns.
 
 Weights are shown of columns scaled by their bounds, so that they can be compared: the step from the middle of a
-number's bounds to their upper end, or a key that is there.  Tables have those of the columns' own units beside them.
+number's bounds to their upper end, or from the mean of a feature's keys to one of them.  Tables have the coefficients
+beside them, as the model's file has them.
 """
 
 from __future__ import annotations
@@ -79,6 +80,22 @@ def _valued(x: float, name: str, dates: Collection[str]) -> Cell:
     return day_of(x).isoformat() if name in dates else float(x)
 
 
+def centred(weights: Any, encoding: Any) -> Any:
+    """The weights of all columns but the intercept, those of keys from their mean: what all keys of a feature have in
+    common says nothing about one of them.
+
+    >>> from curador.learn.rows.encoding import Encoding, KeyFeature, NumberFeature
+    >>> features = Encoding((NumberFeature("age", 0, 9), KeyFeature("sex", ("F", "M"))))
+    >>> centred(np.array([[5.0, 1.0, 3.0, 7.0]]), features).tolist()
+    [[5.0, -1.0, 1.0]]
+    """
+    shown = np.array(weights, float)[..., :-1]
+    for start, feature in zip(encoding.starts, encoding.keyed, strict=True):
+        keys = shown[..., start : start + feature.width]
+        keys -= keys.mean(axis=-1, keepdims=True)
+    return shown
+
+
 def _bars(names: Sequence[str], values: Sequence[float], caption: str, say: Say, axis: Axis | None = None) -> Picture:
     """Bars of the heaviest, in the order of their columns."""
     kept = sorted(sorted(range(len(names)), key=lambda i: -abs(values[i]))[:MOST_BARS])
@@ -111,16 +128,15 @@ def _heat(names: Sequence[str], columns: Sequence[str], values: Any, caption: st
 
 
 def _linear(model: Any, label: str, dates: Collection[str], say: Say) -> FittedView:
-    names, classes = list(model._wide_encoding().columns[:-1]), [class_text(c) for c in model.classes_]
+    wide, classes = model._wide_encoding(), [class_text(c) for c in model.classes_]
+    names, weights = list(wide.columns[:-1]), centred(model.weights_, wide)
     unit = say("models.unit-margin" if type(model).__name__ == "LinearSVC" else "models.unit-odds")
     if len(classes) == 2:
         first, second = classes
         caption = say("models.chart-two", label=label, first=first, second=second, unit=unit)
-        chart = _bars(names, model.weights_[0][:-1], caption, say)
+        chart = _bars(names, weights[0], caption, say)
         headings = (say("models.column"), say("models.weight"), say("models.coefficient"))
-        rows: Rows = [
-            (n, float(w), float(c)) for n, w, c in zip(names, model.weights_[0], model.coef_[0], strict=False)
-        ]
+        rows: Rows = [(n, float(w), float(c)) for n, w, c in zip(names, weights[0], model.coef_[0], strict=True)]
         return FittedView(
             (chart,),
             headings,
@@ -128,8 +144,8 @@ def _linear(model: Any, label: str, dates: Collection[str], say: Say) -> FittedV
             say("models.hint-weights"),
         )
     caption = say("models.chart-many", label=label, unit=unit)
-    charts = _heat(names, classes, model.weights_[:, :-1], caption)
-    rows = [(n, *(float(w) for w in model.weights_[:, i])) for i, n in enumerate(names)]
+    charts = _heat(names, classes, weights, caption)
+    rows = [(n, *(float(w) for w in weights[:, i])) for i, n in enumerate(names)]
     return FittedView(charts, (say("models.column"), *classes), rows, say("models.hint-scaled"))
 
 
@@ -143,12 +159,13 @@ def _additive(model: Any, label: str, dates: Collection[str], say: Say) -> Fitte
         ends, heights = model.steps_of(feature.name)
         caption = say("models.chart-steps", feature=feature.name, first=first, second=second)
         charts.append(_steps(feature.name, ends.tolist(), heights.tolist(), caption, feature.name in dates, say))
-    names = list(model._wide_encoding().columns[:-1])
+    wide = model._wide_encoding()
+    names, own = list(wide.columns[:-1]), centred(model.weights_, wide)[0]
     keys = {c for f in model.encoding_.keyed for c in f.columns}
     kept = [i for i, name in enumerate(names) if name in keys]
     if kept:
         caption = say("models.chart-two", label=label, first=first, second=second, unit=say("models.unit-odds"))
-        weights = [float(model.weights_[0][i]) for i in kept]
+        weights = [float(own[i]) for i in kept]
         charts.append(_bars([names[i] for i in kept], weights, caption, say))
     return FittedView(tuple(charts), plain.headings, plain.rows, plain.hint)
 
@@ -161,9 +178,10 @@ def _steps(name: str, ends: list[float], heights: list[float], caption: str, dat
 
 def _regression(model: Any, label: str, dates: Collection[str], say: Say) -> FittedView:
     names = list(model.encoding_.columns[:-1])
-    chart = _bars(names, model.weights_[:-1], say("models.chart-line", label=label), say)
+    weights = centred(model.weights_, model.encoding_)
+    chart = _bars(names, weights, say("models.chart-line", label=label), say)
     headings = (say("models.column"), say("models.weight"), say("models.coefficient"))
-    rows: Rows = [(n, float(w), float(c)) for n, w, c in zip(names, model.weights_, model.coef_, strict=False)]
+    rows: Rows = [(n, float(w), float(c)) for n, w, c in zip(names, weights, model.coef_, strict=True)]
     return FittedView(
         (chart,),
         headings,

@@ -62,8 +62,8 @@ Named = Annotated[str, Query(max_length=200)]
 @router.get("/models", response_class=Response)
 async def models(visit: Visiting, caller: Member, table: Named = "") -> Response:
     """The models that were bought, and a form for another."""
-    tables = [name for name, one in visit.serving.curator.tables.items() if not one.public]
-    chosen = table if table in tables else next(iter(tables), "")
+    tables = _private(visit)
+    chosen = table if table in tables else max(tables, key=lambda name: sum(c.usable for c in _columns(visit, name)))
     form = await visit.serving.work(lambda: _usual(visit, caller, chosen))
     return await _page(visit, caller, form, plan=False)
 
@@ -99,6 +99,11 @@ async def job(job: jobs.JobId, visit: Visiting, caller: Member) -> Response:
         bought = "again" if found["result"]["repeated"] else "now"
         return visit.to(f"/console/models/{found['result']['charge']}?bought={bought}")
     return visit.page("_models_job.html" if visit.partial else "models_job.html", one=found)
+
+
+def _private(visit: Visit) -> list[str]:
+    """The tables to learn from; there is always one, which the budget is for."""
+    return [name for name, one in visit.serving.curator.tables.items() if not one.public]
 
 
 def _columns(visit: Visit, table: str) -> list[ColumnChoice]:
@@ -150,13 +155,12 @@ async def _page(visit: Visit, caller: Caller, form: Filled, status: int = 200, *
         found = await _plan(visit, caller, form)
     running = [one for one in (await jobs.jobs(visit.serving, caller))["jobs"] if _unfinished(one)]
     listed = await visit.serving.settled(caller, lambda: _listed(visit, caller))
-    tables = [name for name, one in visit.serving.curator.tables.items() if not one.public]
     return visit.page(
         "models.html",
         status,
         **found,
         buys=buys,
-        tables=tables,
+        tables=_private(visit),
         columns=columns,
         families=FAMILIES,
         known=MODELS,

@@ -18,14 +18,15 @@ router = page_router()
 @router.get("/tables", response_class=Response)
 async def tables(visit: Visiting, caller: Member) -> Response:
     """Every table's declaration."""
-    return await visit.serving.work(lambda: _made(visit, caller.role in ("curator", "analyst")))
+    return await visit.serving.work(lambda: _made(visit, caller.role))
 
 
-def _made(visit: Visit, may_ask: bool) -> Response:
+def _made(visit: Visit, role: str) -> Response:
     known = visit.serving.curator.tables
     whole = Description({name: described(table, visit.language) for name, table in known.items()}, (), visit.language)
     shown = [_table(visit, name, about, whole) for name, about in whole.tables.items()]
-    return visit.page("tables.html", tables=shown, may_ask=may_ask)
+    may_ask, may_bring = role in ("curator", "analyst"), role == "curator"
+    return visit.page("tables.html", tables=shown, may_ask=may_ask, may_bring=may_bring)
 
 
 def _table(visit: Visit, name: str, about: Any, whole: Description) -> dict[str, Any]:

@@ -67,6 +67,27 @@ TEXTS = {
         "At least {least} characters: four words that do not belong together are easy to remember.",
         "Al menos {least} caracteres: cuatro palabras sin relación son fáciles de recordar.",
     ),
+    "own-password": ("Your password", "Su contraseña"),
+    "own-lead": ("You sign in as {login}.", "Usted inicia sesión como {login}."),
+    "own-old": ("The password you have", "La contraseña que tiene"),
+    "own-new": ("The new password", "La contraseña nueva"),
+    "own-means": (
+        "All sessions that began with the old password end, in every browser; this one goes on.",
+        "Todas las sesiones iniciadas con la contraseña anterior terminan, en todo navegador; esta sigue.",
+    ),
+    "own-button": ("Change the password", "Cambiar la contraseña"),
+    "own-changed": (
+        "Your password was changed, and other sessions have ended.",
+        "Su contraseña fue cambiada, y las demás sesiones terminaron.",
+    ),
+    "own-none": (
+        "You signed in with a token, which has no password. For one, ask the curator for a link that works once.",
+        "Usted inició sesión con un token, que no tiene contraseña. Para tener una, pida al curador un enlace de un solo uso.",
+    ),
+    "error-not-your-password": (
+        "This is not your password. Nothing was changed; try again.",
+        "Esta no es su contraseña. No se cambió nada; inténtelo de nuevo.",
+    ),
     # -- refusals
     "refused": ("This was refused", "Esto fue rechazado"),
     "to-do": ("What to do: {fix}", "Qué hacer: {fix}"),
@@ -203,5 +224,26 @@ TEXTS = {
     "error-model-value": (
         "This is not a value of the column. Write a number, or leave it empty.",
         "Esto no es un valor de la columna. Escriba un número o déjelo vacío.",
+    ),
+    "error-upload-name": (
+        "This is not a CSV or Parquet file. Choose one that ends in .csv, .csv.gz or .parquet.",
+        "Esto no es un archivo CSV o Parquet. Elija uno que termine en .csv, .csv.gz o .parquet.",
+    ),
+    "error-upload-declared": (
+        "A table of this name is declared already, and is not replaced. Give the file another name.",
+        "Ya hay una tabla declarada con este nombre, y no se reemplaza. Dé otro nombre al archivo.",
+    ),
+    "error-upload-there": (
+        "A file of this name is there already, and is not replaced. Give the file another name.",
+        "Ya hay un archivo con este nombre, y no se reemplaza. Dé otro nombre al archivo.",
+    ),
+    "error-upload-empty": ("The file is empty. Choose another one.", "El archivo está vacío. Elija otro."),
+    "error-upload-unwritable": (
+        "The server cannot write the file: look at its folder's rights and the space on its disk. Nothing was kept.",
+        "El servidor no puede escribir el archivo: mire los permisos de su carpeta y el espacio en su disco. No se guardó nada.",
+    ),
+    "error-too-large": (
+        "This is larger than the server takes. Nothing was kept.",
+        "Esto es más grande de lo que acepta el servidor. No se guardó nada.",
     ),
 }

@@ -162,12 +162,12 @@ TEXTS = {
     "learned": ("What was learned", "Qué se aprendió"),
     "numbers": ("All numbers", "Todos los números"),
     "hint-weights": (
-        "A weight is for a column scaled by its bounds; a coefficient is for its own unit (a date's is a day).",
-        "Un peso es para una columna escalada por sus límites; un coeficiente, para su propia unidad (la de una fecha es un día).",
+        "A weight is for a column scaled by its bounds, of keys from their mean; a coefficient is for its own unit (a date's is a day), as the file has it.",
+        "Un peso es para una columna escalada por sus límites, el de una clave desde la media de ellas; un coeficiente, para su propia unidad (la de una fecha es un día), como en el archivo.",
     ),
     "hint-scaled": (
-        "Weights are for columns scaled by their bounds, so that they can be compared.",
-        "Los pesos son para columnas escaladas por sus límites, para poder compararlas.",
+        "Weights are for columns scaled by their bounds, of keys from their mean, so that they can be compared.",
+        "Los pesos son para columnas escaladas por sus límites, los de claves desde su media, para poder compararlos.",
     ),
     "hint-bayes": (
         "Of a number the mean and the standard deviation in each class; of a key its share.",
@@ -194,8 +194,8 @@ TEXTS = {
     "unit-odds": ("log-odds", "logaritmo de la razón de probabilidades"),
     "unit-margin": ("margin", "margen"),
     "chart-two": (
-        "To the right a column speaks for {label} = {second}, to the left for {first}: a number from the middle of its bounds to their upper end, a key by being there. In {unit}.",
-        "A la derecha una columna habla por {label} = {second}; a la izquierda, por {first}: un número desde la mitad de sus límites hasta su extremo superior, una clave por estar. En {unit}.",
+        "To the right a column speaks for {label} = {second}, to the left for {first}: a number from the middle of its bounds to their upper end, a key from the mean of the keys. In {unit}.",
+        "A la derecha una columna habla por {label} = {second}; a la izquierda, por {first}: un número desde la mitad de sus límites hasta su extremo superior, una clave desde la media de las claves. En {unit}.",
     ),
     "chart-many": (
         "How much each column speaks for each value of {label}, in {unit}; another colour speaks against it.",
@@ -206,8 +206,8 @@ TEXTS = {
         "La parte de {feature}: por encima de cero habla por {second}; por debajo, por {first}.",
     ),
     "chart-line": (
-        "By how much {label} moves: for a number from the middle of its bounds to their upper end, for a key by being there.",
-        "Cuánto se mueve {label}: con un número, desde la mitad de sus límites hasta su extremo superior; con una clave, por estar.",
+        "By how much {label} moves: for a number from the middle of its bounds to their upper end, for a key from the mean of the keys.",
+        "Cuánto se mueve {label}: con un número, desde la mitad de sus límites hasta su extremo superior; con una clave, desde la media de las claves.",
     ),
     "chart-prior": ("The share of each value of {label}.", "La parte de cada valor de {label}."),
     "chart-means": (

@@ -44,7 +44,23 @@ TEXTS = {
     "type-date": ("date", "fecha"),
     "type-timestamp": ("date and time", "fecha y hora"),
     "ask": ("Ask about {table}", "Preguntar sobre {table}"),
+    "learn": ("Learn a model from {table}", "Aprender un modelo de {table}"),
+    "bring": ("Bring a table", "Traer una tabla"),
     # -- a new table, step by step
+    "new-upload": ("Bring a file from this computer", "Traer un archivo de este computador"),
+    "new-upload-hint": (
+        "CSV, CSV.GZ or Parquet, up to {most}. It is written below the study's folder, readable by the server alone; nothing of it is read before you go on.",
+        "CSV, CSV.GZ o Parquet, de hasta {most}. Se escribe debajo de la carpeta del estudio y solo el servidor puede leerlo; no se lee nada de él antes de que usted siga.",
+    ),
+    "new-upload-button": ("Send the file", "Enviar el archivo"),
+    "new-upload-done": (
+        "The file is there; its path is filled in below. Say how it is written, and go on.",
+        "El archivo ya está; su ruta quedó escrita abajo. Diga cómo está escrito y siga.",
+    ),
+    "new-upload-failed": (
+        "The connection ended. Nothing was kept; send the file again.",
+        "La conexión terminó. No se guardó nada; envíe el archivo de nuevo.",
+    ),
     "new-title": ("A new table", "Una tabla nueva"),
     "new-lead": (
         "Everything stated here is public: take it from a codebook or the law, never from the data. No row is read.",
@@ -77,8 +93,8 @@ TEXTS = {
     "new-tab": ("tab", "tabulador"),
     "new-read-button": ("Read the names of columns", "Leer los nombres de las columnas"),
     "new-read-means": (
-        "Of a CSV the first line is read, of anything else the names and types of columns. Nothing is charged, because nothing about anybody is read.",
-        "De un CSV se lee la primera línea; de lo demás, los nombres y tipos de las columnas. No se cobra nada, porque no se lee nada sobre nadie.",
+        "Of a CSV the first line is read if it names the columns, of anything else the names and types of columns. Nothing is charged, because nothing about anybody is read.",
+        "De un CSV se lee la primera línea si nombra las columnas; de lo demás, los nombres y tipos de las columnas. No se cobra nada, porque no se lee nada sobre nadie.",
     ),
     "new-whose": ("2. Whom does it protect?", "2. ¿A quién protege?"),
     "new-choose": ("choose…", "elija…"),
@@ -128,8 +144,13 @@ TEXTS = {
     ),
     "new-write-button": ("Write the study file", "Escribir el archivo del estudio"),
     "new-written": ("The study file was written", "El archivo del estudio fue escrito"),
-    "new-restart": (
-        "Restart the server (stop it with Ctrl-C, and run curador serve again): all its processes then serve the table. Until then everything goes on as before.",
-        "Reinicie el servidor (deténgalo con Ctrl-C y ejecute curador serve otra vez): todos sus procesos servirán la tabla. Hasta entonces todo sigue como antes.",
+    "new-served": (
+        "The table {table} can be asked now; all processes of this server know it.",
+        "Ya se puede preguntar por la tabla {table}; todos los procesos de este servidor la conocen.",
     ),
+    "new-restart": (
+        "The server could not open it by itself: restart it (stop it with Ctrl-C, and run curador serve again). Until then everything goes on as before.",
+        "El servidor no pudo abrirla por sí mismo: reinícielo (deténgalo con Ctrl-C y ejecute curador serve otra vez). Hasta entonces todo sigue como antes.",
+    ),
+    "new-file-now": ("The study file as it is now", "El archivo del estudio tal como está ahora"),
 }

@@ -1,0 +1,164 @@
+"""A file of rows that a curator brings through the browser: written as it comes, below the study's folder.
+
+Nothing of it is looked at here: a table is declared from it by the steps of the wizard, which say what they read.
+
+Guarantee: only a curator's own page sends one; its name is made safe, no file is replaced, nobody but the server's
+account may read it, and what does not come whole is removed.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import unicodedata
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import unquote
+
+from fastapi import Response
+from fastapi.responses import JSONResponse
+from starlette.requests import ClientDisconnect
+
+from curador.curator.study.draft import named_after
+from curador.errors import InvalidParameter
+from curador.server.access.auth import new_request_id
+from curador.server.console.genuine import page_router
+from curador.server.console.visit import HEADERS, Visiting
+from curador.server.gate.refusals import refused
+from curador.server.service import Holder
+
+router = page_router()
+
+FOLDER = "uploads"
+"""Where such files are, below the study's folder."""
+
+ENDINGS = (".csv", ".csv.gz", ".parquet")
+LONGEST_NAME = 100
+PIECE = 1 << 20
+"""Bytes that are written at a time."""
+
+
+@router.post("/tables/upload", response_class=Response)
+async def upload(visit: Visiting, caller: Holder) -> Response:
+    """Take a file as it comes; its path, for the steps that declare a table from it."""
+    study = visit.serving.curator.study_file
+    if study is None:
+        raise refused("This study has no file.", "Declare the table where the curator is made.", "no-study-file")
+    name = safe_name(unquote(visit.request.headers.get("x-file-name", "")))
+    _refuse_declared(name, visit.serving.curator.tables)
+    arriving = Arriving(study.parent / FOLDER, name)
+    await visit.serving.work(arriving.begin)
+    whole = False
+    try:
+        async for piece in visit.request.stream():
+            arriving.waiting += piece
+            if len(arriving.waiting) >= PIECE:
+                await visit.serving.work(arriving.write)
+        await visit.serving.work(arriving.finish)
+        whole = True
+    except ClientDisconnect:
+        raise refused("The connection ended.", "Send the file again.", "upload-ended") from None
+    finally:
+        if not whole:
+            await visit.serving.work(arriving.drop)
+    return JSONResponse({"source": f"{FOLDER}/{name}", "bytes": arriving.size}, 201, headers=HEADERS)
+
+
+def safe_name(given: str) -> str:
+    """A name that is safe in a folder, in a study file and on a page.
+
+    >>> safe_name("Visitas médicas (2024).CSV"), safe_name("../../study.toml.csv")
+    ('visitas_medicas_2024.csv', 'study_toml.csv')
+    """
+    plain = unicodedata.normalize("NFKD", re.split(r"[/\\]", given)[-1]).encode("ascii", "ignore").decode().lower()
+    ending = next((one for one in ENDINGS if plain.endswith(one)), None)
+    stem = "" if ending is None else re.sub(r"[^a-z0-9]+", "_", plain.removesuffix(ending)).strip("_")
+    if ending is None or not stem:
+        raise InvalidParameter(
+            "This is not the name of a CSV or Parquet file.",
+            fix=f"Choose a file that ends in {', '.join(ENDINGS)}.",
+            code="upload-name",
+        )
+    return f"{stem[:LONGEST_NAME]}{ending}"
+
+
+def _refuse_declared(name: str, tables: Mapping[str, object]) -> None:
+    if named_after(name) in tables:
+        raise InvalidParameter(
+            "A table of this name is declared already.",
+            fix="Give the file another name: what is declared is not replaced.",
+            code="upload-declared",
+        )
+
+
+@dataclass
+class Arriving:
+    """A file on its way: under another name until it is whole."""
+
+    folder: Path
+    name: str
+    waiting: bytearray = field(default_factory=bytearray)
+    size: int = 0
+    _file: int = -1
+    _part: Path = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._part = self.folder / f".{new_request_id()}.part"
+
+    def begin(self) -> None:
+        """Make the file; refused where one of its name is there."""
+        try:
+            self.folder.mkdir(mode=0o700, exist_ok=True)
+            if (self.folder / self.name).exists():
+                raise self._there()
+            self._file = os.open(self._part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        except OSError as error:
+            raise self._unwritable(error) from None
+
+    def write(self) -> None:
+        """Write what has come."""
+        try:
+            while self.waiting:
+                done = os.write(self._file, self.waiting)
+                self.size += done
+                del self.waiting[:done]
+        except OSError as error:
+            raise self._unwritable(error) from None
+
+    def finish(self) -> None:
+        """Give the file its name, unless another one has it by now."""
+        self.write()
+        if not self.size:
+            raise InvalidParameter("The file is empty.", fix="Choose another one.", code="upload-empty")
+        try:
+            os.fsync(self._file)
+            os.link(self._part, self.folder / self.name)
+        except FileExistsError:
+            raise self._there() from None
+        except OSError as error:
+            raise self._unwritable(error) from None
+        self.drop()
+
+    def drop(self) -> None:
+        """Remove what is left under the other name."""
+        if self._file >= 0:
+            os.close(self._file)
+            self._file = -1
+        with suppress(OSError):
+            self._part.unlink()
+
+    def _there(self) -> InvalidParameter:
+        return InvalidParameter(
+            "A file of this name is in the folder already.",
+            fix="Give the file another name: none is replaced.",
+            code="upload-there",
+        )
+
+    def _unwritable(self, error: OSError) -> InvalidParameter:
+        return InvalidParameter(
+            f"The file cannot be written: {os.strerror(error.errno or 0)}.",
+            fix="Let the server write into the folder of the study, and look at the space on its disk.",
+            code="upload-unwritable",
+        )
