@@ -10,7 +10,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
 
 from curador.accounting.events import Event
-from curador.curator.purchase import Bought, Purchase, Request
+from curador.curator.purchase import Bought, Buyer, Purchase, Request
 from curador.engines.engine import Progress, Take
 from curador.engines.pool import EnginePool
 from curador.errors import InvalidParameter
@@ -282,6 +282,7 @@ class ModelHolder:
     """The part of a curator that learns models."""
 
     tables: Mapping[str, Table]
+    _buyer: Buyer
 
     if TYPE_CHECKING:
 
@@ -371,7 +372,7 @@ class ModelHolder:
         shown = ", ".join(name for name in columns if name != label)
         text = f"{type(model).__name__} of {query.table} from {shown}" + (f" to {label}" if label else "")
         stated = _recipe(model, table, features, label, contribution)
-        return TrainingRun(read, model.learner(read, label), text, stated)
+        return self._buyer.planned(TrainingRun(read, model.learner(read, label), text, stated))
 
 
 def _recipe(
