@@ -6,6 +6,7 @@ Reading order:
 * table — a table of a curator, asked step by step
 * planners — planners kept by the text of a question
 * purchase — the one way anything leaves: charge, run, settle
+* single_flight — of equal purchases at the same time, one is made
 * policy — the rules that every purchase must pass, whatever is left of the budget
 * releases — what leaves: a stored measurement presented, several together, and whether one is as it was made
 * purchases — what can be bought beside a question: a batch, a running count, a model

@@ -9,14 +9,12 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import count
-from threading import Lock
 from time import monotonic, sleep
-from typing import Any, Protocol, TypeVar
-from weakref import WeakValueDictionary
+from typing import Protocol, TypeVar
 
 from curador.accounting.events import Event
 from curador.curator.analysts import Scopes
@@ -25,6 +23,7 @@ from curador.curator.holder import shortage
 from curador.curator.naming import normal
 from curador.curator.policy import Policy, require_whole_units
 from curador.curator.purchases.known import KnownPurchases
+from curador.curator.single_flight import SingleFlight
 from curador.engines.engine import LONGEST_WAIT, Progress, failed
 from curador.engines.pool import EnginePool
 from curador.errors import BudgetExceeded, CuradorError, EngineFailed, InvalidParameter
@@ -432,28 +431,6 @@ def _of_versions(code: str, versions: tuple[tuple[int, ...], ...]) -> str:
 def _inside(code: str, held: Registered) -> str:
     """The digest by which a purchase says that numbers are sums of its own."""
     return _digest(f"inside {code}", held)
-
-
-class SingleFlight:
-    """Single flight: of equal purchases at the same time the second waits, and finds the measurement in the ledger.
-
-    A flight is a lock of its own, held by ``with``: no interrupt can come between taking it and the promise to release
-    it.
-    """
-
-    def __init__(self) -> None:
-        self._guard = Lock()
-        self._flights: WeakValueDictionary[str, Lock] = WeakValueDictionary()  # those that somebody holds or waits for
-
-    def of(self, name: str | None) -> AbstractContextManager[Any]:
-        """The lock of one purchase; without a name there is nothing to wait for."""
-        if name is None:
-            return nullcontext()
-        with self._guard:
-            found = self._flights.get(name)
-            if found is None:
-                self._flights[name] = found = Lock()
-            return found
 
 
 def _shared(charge: Charge, receiver: str | None) -> tuple[Mapping[str, object], ...]:
