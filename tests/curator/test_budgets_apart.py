@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -79,7 +79,8 @@ def moved(plan: Any, table: str, unit: int) -> list[tuple[Fraction, Fraction]]:
 
 def test_a_unit_that_leaves_one_table_may_move_an_answer_twice_as_far() -> None:
     """Why they are refused: it leaves one group and joins another, and a unit that comes or goes does one of them."""
-    ((far, most),) = moved(curator().plan(CHANGED[0], epsilon=1, contribution=(1, 1)), "ill", 1)
+    together = cu.Curator(tables(), budget=cu.PureDP(10))  # where it may be planned
+    ((far, most),) = moved(together.plan(CHANGED[0], epsilon=1, contribution=(1, 1)), "ill", 1)
     assert far == 2
     assert most == 1
 
@@ -92,8 +93,36 @@ def test_what_one_table_alone_changes_is_refused_at_no_cost(text: str) -> None:
     assert refused.value.code == "budgets-apart"
     assert refused.value.facts["table"] in ("visits", "ill")
     assert asked.history() == ()
+
+
+@pytest.mark.parametrize("text", [CHANGED[0], CHANGED[4]])
+def test_who_only_plans_it_is_refused_alike(text: str) -> None:
+    """So that nobody learns of it only when asking."""
+    asked = curator()
+    with pytest.raises(QuestionRefused) as refused:
+        asked.ask(text, epsilon=1)
+    planned: list[Callable[[], object]] = [
+        lambda: asked.plan(text, epsilon=1),
+        lambda: asked.plan(text, accuracy=cu.within(5)),
+        lambda: asked.explain(text, epsilon=1),
+        lambda: asked.how_many(text, epsilon=1),
+        lambda: asked.batch({"plain": ALL_OR_NOTHING[0], "changed": text}, epsilon=1),
+    ]
+    for plan in planned:
+        with pytest.raises(QuestionRefused) as alike:
+            plan()
+        assert str(alike.value) == str(refused.value)
+        assert alike.value.code == "budgets-apart"
+    assert asked.history() == ()
+
+
+def test_a_plan_from_before_a_renewal_is_refused_when_it_is_bought() -> None:
+    asked = cu.Curator(tables(), budget=cu.PureDP(10))
+    batch = asked.batch({"changed": CHANGED[0]}, epsilon=1)
+    asked.renew("ill", epsilon=10, because="other people")
     with pytest.raises(QuestionRefused, match="budget of its own"):
-        asked.publish(asked.batch({"plain": ALL_OR_NOTHING[0], "changed": text}, epsilon=1))
+        asked.publish(batch)
+    assert asked.history() == ()
 
 
 @pytest.mark.parametrize("text", ALL_OR_NOTHING)
@@ -127,6 +156,8 @@ def test_a_model_is_learned_from_units_of_both_tables_or_of_none() -> None:
     asked = curator()
     model = GaussianNB(epsilon=1, classes=[0, 1, 2], keys={"ill": [False, True]})
     features = {"ill": "id IN (SELECT id FROM ill)"}
+    with pytest.raises(QuestionRefused, match="budget of its own"):
+        asked.training(model, "visits", features=features, label="x", contribution=1)
     with pytest.raises(QuestionRefused, match="budget of its own"):
         asked.fit(model, "visits", features=features, label="x", contribution=1)
     assert asked.history() == ()

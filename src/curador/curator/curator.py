@@ -170,12 +170,13 @@ class Curator(BudgetHolder, CopyHolder, ModelHolder, QualityHolder):
         epsilon, delta, rho = price
         if accuracy is None:
             try:
-                return planner.plan(budget_of(epsilon, delta, rho))
+                made = planner.plan(budget_of(epsilon, delta, rho))
             except QuestionRefused as refusal:
                 raise self.payable(refusal) from None
+            return self._buyer.planned(made)
         if epsilon is not None or rho is not None:
             raise InvalidParameter("An accuracy finds its own budget.", fix="Give accuracy, or epsilon, or rho.")
-        return planner.reaching(accuracy, delta)
+        return self._buyer.planned(planner.reaching(accuracy, delta))
 
     def _planner(
         self,
@@ -314,7 +315,7 @@ class Curator(BudgetHolder, CopyHolder, ModelHolder, QualityHolder):
         planners = {n: self._planner(asked, confidence=confidence, rows=rows) for n, asked in questions.items()}
         whole = None if epsilon is None and rho is None else budget_of(epsilon, delta, rho)
         plans = split(planners, whole, weights, accuracies)
-        return Batch(plans, tight, tight is not None, words or stated(questions), adjust)
+        return self._buyer.planned(Batch(plans, tight, tight is not None, words or stated(questions), adjust))
 
     def publish(
         self,

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import count
 from time import monotonic, sleep
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from curador.accounting.events import Event
 from curador.curator.analysts import Scopes
@@ -110,6 +110,9 @@ class Purchase(Protocol):
         ...
 
 
+AnyPurchase = TypeVar("AnyPurchase", bound=Purchase)
+
+
 @dataclass(frozen=True)
 class Bought:
     """A measurement, the charge that paid for it, and whether it was bought before.
@@ -203,6 +206,15 @@ class Buyer:
     def made_anew(self) -> None:
         """In a forked child nobody else is asking."""
         self._flights, self._known = SingleFlight(), KnownPurchases(self._ledger)
+
+    def planned(self, purchase: AnyPurchase) -> AnyPurchase:
+        """The same purchase; refused where :meth:`buy` would refuse what its tables' budgets promise.
+
+        Free, and no row is read: whoever plans it learns of the refusal then.
+        """
+        held = self._scopes.held
+        require_whole_units(purchase, lambda name: root_of(self._ledger.balance(held((name,))[name].scope)))
+        return purchase
 
     def buy(self, purchase: Purchase, request: Request, check: Callable[[Registered], None]) -> Bought:
         """Reserve, run, settle; or find the measurement that was bought before.

@@ -26,6 +26,7 @@ from curador.ledger.entries import (
     digest,
     instant,
     plain,
+    present_instant,
     release_seal,
 )
 from curador.ledger.posting import EVERYTHING, Definition, append, check, definition, described, opened, state
@@ -405,7 +406,7 @@ class Book(Registry, AccessList):
 
     def _time(self, rows: Rows) -> str:
         """The time now, or that of the last entry if the clock was set back since: it revives nothing."""
-        return max(instant(self._clock()), rows.head.at)
+        return max(present_instant() if self._clock is now else instant(self._clock()), rows.head.at)
 
     def _decide(self, rows: Rows, entry: Entry) -> None:
         rows.require(AnchorNeed.AFTER)
@@ -435,7 +436,7 @@ class Book(Registry, AccessList):
 
     def _open_definition(self, rows: Rows, scope: str) -> str:
         """The definition of a scope; refused if the scope is closed or expired."""
-        _, _, text, expires, closed = self._row(rows, scope)
+        _, _, text, expires, closed = rows.get(SCOPE, scope) or self._row(rows, scope)
         if closed:
             raise BudgetExceeded(
                 f"The budget of {scope!r} was closed.", fix=ANOTHER, code="budget-closed", facts={"scope": scope}

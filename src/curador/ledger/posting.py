@@ -307,7 +307,7 @@ def _close(rows: Rows, scope: str) -> None:
 def _pay(rows: Rows, charge: int, scopes: Sequence[str], costs: Sequence[Sequence[int]]) -> None:
     for scope, cost in zip(scopes, costs, strict=True):
         for part, amount in enumerate(cost):
-            _, _, spent, ceiling, every = row_of(rows, BALANCE, scope, part)
+            _, _, spent, ceiling, every = rows.get(BALANCE, scope, part) or row_of(rows, BALANCE, scope, part)
             rows.put(BALANCE, scope, part, spent + amount, ceiling, every)
         rows.put(PAID, scope, charge, rows.head.sequence)
 

@@ -82,14 +82,39 @@ def victims(
         rows += [(f"like row {i}", [row]) for i, row in enumerate(there)]
         rows += [(f"{c} is {str(x)[:30]!r}", [{**plain, c: x}]) for c, values in odd.items() for x in values]
     further = {}
-    for other in also:
-        owner = curator.tables[other].unit.id
-        if owner is not None and id is not None:
-            first = {c: values[0] for c, values in world[other].items()} | {owner: plain[id]}
-            own = _spread(curator.tables[other], first, MANY * (curator.tables[other].contribution or limit).most + 3)
-            further[other] = _with(world[other], own, owner, curator.tables[other].neighbors)
+    for other, own in _further(curator, name, world, also):
+        further[other] = _with(world[other], own, curator.tables[other].unit.id, curator.tables[other].neighbors)
     for label, added in rows:
         yield label, {**world, **further, name: _with(columns, added, id, table.neighbors)}
+
+
+def with_victim(curator: Curator, name: str, world: MadeUpWorld, others: Sequence[str]) -> dict[str, MadeUpTable]:
+    """A world in whose other tables the victim of one is already, with many rows: its neighbours differ in that alone.
+
+    >>> from curador import PureDP, Table
+    >>> tables = {n: Table(f"no-such-{n}.csv", unit="id", contribution=1, columns={"id": "integer"}) for n in "ab"}
+    >>> curator = Curator(tables, budget={"a": PureDP(1), "b": PureDP(1)})
+    >>> world = with_victim(curator, "a", base_world(curator, 5), ["b"])
+    >>> there = next(made["a"]["id"][-1] for _, made in victims(curator, "a", world))
+    >>> there in world["a"]["id"], there in world["b"]["id"]
+    (False, True)
+    """
+    found = dict(world)
+    for other, own in _further(curator, name, world, others):
+        found[other] = _with(world[other], own, curator.tables[other].unit.id, Neighbors.ADD_REMOVE)
+    return found
+
+
+def _further(
+    curator: Curator, name: str, world: MadeUpWorld, others: Sequence[str]
+) -> Iterator[tuple[str, list[dict[str, Any]]]]:
+    """The rows in other tables of a victim of one, by table; none where no id says whose rows they are."""
+    id = curator.tables[name].unit.id
+    for other in others if id is not None else ():
+        table = curator.tables[other]
+        if table.unit.id is not None:
+            first = {c: values[0] for c, values in world[other].items()} | {table.unit.id: _stranger(world[name][id])}
+            yield other, _spread(table, first, MANY * (table.contribution or Contribution(1, 1)).most + 3)
 
 
 def _spread(table: Any, row: dict[str, Any], many: int) -> list[dict[str, Any]]:

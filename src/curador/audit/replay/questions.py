@@ -7,7 +7,7 @@ from datetime import date
 from typing import Any
 
 from curador.audit.finding import Finding
-from curador.audit.replay.neighbours import base_world, victims
+from curador.audit.replay.neighbours import base_world, victims, with_victim
 from curador.audit.replay.run import replay
 from curador.audit.replay.stage import scope_of, staged
 from curador.curator.curator import Curator
@@ -56,6 +56,7 @@ def replay_act(
     """Whatever is done with a curator, replayed: it is done with curators over made-up tables of its declarations.
 
     ``table`` is the one that neighbours differ in, by default the only private one; ``made_up`` the number of rows.
+    Where tables have budgets of their own, the others hold the victim in both worlds.
     The curator itself is asked nothing.
 
     Guarantee: as :func:`replay`; what neighbours may lose is what was charged to the budget of that table, before it
@@ -66,17 +67,22 @@ def replay_act(
     if name is None or name not in private:
         raise InvalidParameter("Which table neighbours differ in is not said.", fix=f"Give table=, one of {private}.")
     if budget is None:
-        budget = ZCDP(MUCH, 0.1) if isinstance(claim, ZCDP) else ApproxDP(MUCH, 0.1)
+        much = ZCDP(MUCH, 0.1) if isinstance(claim, ZCDP) else ApproxDP(MUCH, 0.1)
+        budget = dict.fromkeys(private, much) if isinstance(curator._budget, Mapping) else much
+    others = [other for other in private if other != name]
+    # One budget for everybody protects a person in all tables together.  One for each table protects their rows in it,
+    # wherever else they are: there they stay.
+    apart = isinstance(budget, Mapping)
     world = base_world(curator, made_up, seed)
+    if apart:
+        world = with_victim(curator, name, world, others)
 
     def run(made: Any) -> object:
         with staged(curator, made, budget) as stage:
             answer = shown(act(stage))
             return answer, [(c.id, c.scopes, c.settled, str(c.costs)) for c in stage.history(last=None)]
 
-    # One budget for everybody protects a person in all tables together; one for each table, in each apart.
-    also = [] if isinstance(budget, Mapping) else [other for other in private if other != name]
-    found = victims(curator, name, world, thorough, also)
+    found = victims(curator, name, world, thorough, () if apart else others)
     return replay(subject, run, world, found, scope=scope_of(curator, world, name, budget), claim=claim)
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
 
 from curador.accounting.events import Event
-from curador.curator.purchase import Bought, Purchase, Request
+from curador.curator.purchase import Bought, Buyer, Purchase, Request
 from curador.curator.purchases.plain import noted, plain_recipe
 from curador.engines.engine import Progress, Take
 from curador.engines.pool import EnginePool
@@ -286,6 +286,7 @@ class ModelHolder:
     """The part of a curator that learns models."""
 
     tables: Mapping[str, Table]
+    _buyer: Buyer
 
     if TYPE_CHECKING:
 
@@ -396,7 +397,7 @@ class ModelHolder:
         shown = ", ".join(name for name in columns if name != label)
         text = f"{type(model).__name__} of {query.table} from {shown}" + (f" to {label}" if label else "")
         stated = plain_recipe(model, table, features, label, contribution)
-        return TrainingRun(read, model.learner(read, label), text, stated)
+        return self._buyer.planned(TrainingRun(read, model.learner(read, label), text, stated))
 
 
 def _columns(query: TableQuery, features: object, label: str | None) -> dict[str, Any]:

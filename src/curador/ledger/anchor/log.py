@@ -18,6 +18,7 @@ import hmac
 import json
 import os
 from collections.abc import Iterable, Mapping
+from functools import reduce
 from pathlib import Path
 from threading import Lock
 from typing import Any, NamedTuple
@@ -80,8 +81,8 @@ class Anchor:
         self._file = ReopenedFile(self._path, os.O_RDONLY)  # for looking, without a lock
         self._held = ReopenedFile(self._path, os.O_RDWR)  # for writing, by the one thread whose turn it is
         self._place: _Place | None = None
-        # The seal up to which every line but the first was written here, and what those lines say together.
-        self._seen: tuple[str, Change] | None = None
+        # The seal up to which every line but the first was written here, and what each of those lines says.
+        self._seen: tuple[str, list[Change]] | None = None
         self.reached = -1
         self.after_fork()
 
@@ -253,7 +254,8 @@ class Anchor:
             raise OSError("it was cut short")
         os.fdatasync(file)
         if self._seen is not None and self._seen[0] == place.seal:
-            self._seen = seal, added(self._seen[1], change)
+            self._seen[1].append(change)
+            self._seen = seal, self._seen[1]
         with self._lock:
             self._place = _Place(place.file, place.size, head, seal, end, end, False)
 
@@ -262,7 +264,7 @@ class Anchor:
         content = _content(file)
         if self._seen is not None and self._seen[0] == place.seal and not place.torn:
             rows = _sum(self._marks(content[: content.find(b"\n") + 1])[0])
-            apply(self._seen[1], rows)
+            apply(reduce(added, self._seen[1]), rows)
         else:
             rows = _sum(self._marks(content)[0])
         apply(change, rows)
@@ -325,7 +327,7 @@ class Anchor:
             marks, end, torn = self._marks(content)
             last, seal = marks[-1]
             place = self._further(_Place(identity, len(content), _head(last), seal, end, last["synced"], torn))
-            self._seen = None if marks[1:] else (seal, Change((), {}))
+            self._seen = None if marks[1:] else (seal, [Change((), {})])
         elif os.pread(file, 1, place.end) != (b"\0" if place.end < place.size else b""):
             rest = _content(file, place.end).split(b"\0", 1)[0]
             place = place._replace(torn=True)

@@ -93,9 +93,9 @@ def changed(entries: Iterable[Sealed]) -> Change:
     decisions: list[tuple[int, str, Entry]] = []
     paid: dict[str, Cost] = {}
     for sequence, line, _, entry in entries:
-        if isinstance(entry, Reserved | Repeated):
+        if isinstance(entry, (Reserved, Repeated)):
             _pay(paid, zip(entry.scopes, entry.costs, strict=True))
-        elif not isinstance(entry, Settled | Failed):
+        elif not isinstance(entry, (Settled, Failed)):
             decisions.append((sequence, line, entry))
             if isinstance(entry, Restored):
                 paid = _unstated(paid, entry)

@@ -31,6 +31,7 @@ def _range(kind: int, start: int, length: int = 1) -> bytes:
 # Byte 0 is the dispenser, locked while a number is drawn; number n is byte n + 1.
 _DISPENSER, _DRAWN, _NONE = _range(fcntl.F_WRLCK, 0), _range(fcntl.F_UNLCK, 0), _range(fcntl.F_UNLCK, 0, 0)
 _ANYBODY = _range(fcntl.F_WRLCK, 0, 0)
+_NOBODY = struct.pack("h", fcntl.F_UNLCK)
 
 
 LAST = 2**62
@@ -72,8 +73,7 @@ class FileQueue:
         """Whether nobody waits or has the turn, so that whoever comes now passes nobody over."""
         if _LOOK is None:
             return True
-        found = fcntl.fcntl(self._reopened.held(), _LOOK, _ANYBODY)
-        return bool(struct.unpack_from("h", found)[0] == fcntl.F_UNLCK)
+        return fcntl.fcntl(self._reopened.held(), _LOOK, _ANYBODY).startswith(_NOBODY)
 
     def wait(self) -> int:
         """Wait for this writer's turn, which lasts until it leaves; the ticket number."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from itertools import pairwise
 from threading import Lock
 from typing import Any
 
@@ -21,15 +22,19 @@ PATIENCE = 0.1
 
 
 class Job:
-    """A transaction that waits to be run, and then its outcome."""
+    """A transaction that waits to be run, and then its outcome, which holds once it is ``done``.
 
-    __slots__ = ("_wake", "done", "error", "need", "result", "transaction")
+    ``next`` follows it in its batch.
+    """
+
+    __slots__ = ("_wake", "done", "error", "need", "next", "result", "transaction")
 
     def __init__(self, transaction: Callable[[Any], Any], need: Any = None) -> None:
         self.transaction, self.need = transaction, need
         self.done = False
         self.error: BaseException | None = None
         self.result: Any = None
+        self.next: Job | None = None
         self._wake: Lock | None = None
 
     def finish(self, result: Any = None, error: BaseException | None = None) -> None:
@@ -38,7 +43,8 @@ class Job:
     def wait(self, lead: Lock, first: bool) -> None:
         """Sleep until woken, though not for ever: a wake-up that is lost costs time and nothing else.
 
-        Whoever holds the lock wakes the first once it is released; the first runs all others, and wakes them.
+        Whoever holds the lock wakes the first once it is released.  The first runs all others and wakes one of them,
+        and each wakes the next: if all woke at once, they would only wait for each other, for the interpreter.
         """
         wake = Lock()
         wake.acquire()
@@ -56,7 +62,8 @@ class GroupCommit:
     """Runs the jobs of many threads in shared transactions, in the order of arrival.
 
     A thread queues its job and takes the lock; with the lock it finds its job done, or runs all that are queued.  All
-    but the first in the queue sleep before, so that many share a transaction.
+    but the first in the queue sleep before, so that many share a transaction.  Whoever leaves wakes the next of its
+    batch, whatever was raised.
     ``perform`` runs a batch in one transaction; what it raises is the outcome of every job it did not finish.
 
     >>> def perform(batch):
@@ -94,7 +101,9 @@ class GroupCommit:
                     self._waiting.remove(job)
             raise
         finally:
-            self._wake_next()
+            if job.next is not None:
+                job.next.wake()
+            self._wake_first()
         if not job.done:  # taken by a leader that was interrupted, perhaps after its commit
             raise LedgerFailed(
                 "The ledger stopped midway.", fix="Look at the history.", cost=UNSURE, code="ledger-interrupted"
@@ -107,6 +116,8 @@ class GroupCommit:
         """Run all that are queued; with the lock held.  A job that is queued no more and not done was lost."""
         with self._guard:
             batch, self._waiting = self._waiting, []
+            for job, after in pairwise(batch):  # before any of them can leave: who leaves before is not in the batch
+                job.next = after
         try:
             if batch:
                 self._shared = len(batch) > 1
@@ -116,10 +127,10 @@ class GroupCommit:
                 if not job.done:
                     job.finish(error=error)
         finally:
-            for job in batch:
+            for job in batch[:1]:
                 job.wake()
 
-    def _wake_next(self) -> None:
+    def _wake_first(self) -> None:
         """Let the first that waits lead; after the lock is released, so that none can fall asleep unseen."""
         if self._waiting and not self.lead.locked():
             for job in self._waiting[:1]:

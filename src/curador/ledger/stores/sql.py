@@ -5,11 +5,10 @@ from __future__ import annotations
 import time
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from contextlib import suppress
 from threading import RLock
-from typing import Any
 
 from curador.errors import CuradorError, InvalidParameter, LedgerBroken, LedgerFailed
 from curador.forks import after_fork
@@ -64,7 +63,8 @@ def create(table: RowTable, types: Mapping[type, str], options: str = "", prefix
     return f"CREATE TABLE {prefix}{table.name} ({', '.join([*columns, f'PRIMARY KEY ({keys})', *check])}){options}"
 
 
-_NOTHING = nullcontext()
+_NOTHING: tuple[None, CachedRows] = None, empty_cache()
+"""What is remembered of a batch that may have failed."""
 
 
 # ---- transactions ------------------------------------------------------------------------------------------------
@@ -179,30 +179,33 @@ class SqlStore(ABC):
 
     def _perform(self, batch: Sequence[Job]) -> None:
         with self._translating:
-            rows, cache, mark, after, outcomes = self._in_write(lambda database: self._transact(database, batch))
+            rows, cache, mark, after = self._in_write(lambda database: self._transact(database, batch))
             self._known = rows.head, mark
             self._memory = rows.head, carry_over(rows, cache)
             if after is not None:
                 self._mark(rows.head, after)
                 self._known, self._unmarked = (rows.head, rows.head), (rows.head, [])
-        for job, (result, error) in zip(batch, outcomes, strict=True):
-            job.finish(result, error)
+        for job in batch:
+            job.done = True
 
     def _transact(
         self, database: Database, batch: Sequence[Job]
-    ) -> tuple[UnitOfWork, CachedRows, Head | None, Newer | None, list[Outcome]]:
+    ) -> tuple[UnitOfWork, CachedRows, Head | None, Newer | None]:
         before = self._head(database)
-        answers = before.sequence > self.anchor.reached and any(job.need is AnchorNeed.BEFORE for job in batch)
+        answers = before.sequence > self.anchor.reached and AnchorNeed.BEFORE in [job.need for job in batch]
+        quick = answers and min(self._syncs) < WORTH_A_THREAD
         # The newest mark is of a committed head, so that it is never ahead of this one.  What marks at once looks at it
         # there, under its lock.
-        mark = self._known[1] if answers and self._quick() else self._newest()
+        mark = self._known[1] if quick else self._newest()
         if self._memory[0] != before:  # others have written, or it is not known what this process did last
             self._unmarked = before, []
         cache = self._recall(before)
         rows = UnitOfWork(database, before, cache, self.prefix)
         self._require_continued(rows, self._known, mark)
-        with self._marking(before, self._since(rows, mark)) if answers else _NOTHING:
-            outcomes = [_attempt(job, rows) for job in batch]
+        marked = self._begin_mark(before, self._since(rows, mark), quick) if answers else None
+        try:
+            for job in batch:
+                _attempt(job, rows)
             rows.flush()
             if answers:
                 mark, self._unmarked = before, (before, [])
@@ -212,7 +215,11 @@ class SqlStore(ABC):
             if len(self._unmarked[1]) > MOST_UNMARKED:
                 self._unmarked = rows.head, []
             self._commit()
-        return rows, cache, mark, after, outcomes
+        finally:
+            failure = None if marked is None else marked.exception()  # waits
+        if failure is not None:
+            raise failure
+        return rows, cache, mark, after
 
     def _begin(self, database: Database, genesis: bytes) -> None:
         """Refuse tables of another format or another key's; at every opening, before anything else is read."""
@@ -229,7 +236,7 @@ class SqlStore(ABC):
 
     def _head(self, database: Database) -> Head:
         row = database.execute(self._read_head, ()).fetchone()
-        return Head(0, 0, self._genesis) if row is None else Head(row[0], row[1], bytes(row[2]), row[3])
+        return Head(0, 0, self._genesis) if row is None else Head(*row)
 
     def _newest(self) -> Head | None:
         return self.anchor.newest() if self.checking else None
@@ -248,6 +255,8 @@ class SqlStore(ABC):
 
         A head's seal stands for all entries before it.  So nothing is looked up where nobody else has written.
         """
+        if known == (rows.head, mark):
+            return
         seen, contained = known
         for head in (seen, None if mark == contained else mark):
             if head is not None and head != rows.head and not contains(rows, head):
@@ -259,23 +268,19 @@ class SqlStore(ABC):
         It is dropped here and set again after the commit, so that nothing is kept of a transaction that may have
         failed.
         """
-        left, cache = self._memory
-        self._memory = None, empty_cache()
+        (left, cache), self._memory = self._memory, _NOTHING
         return cache if left == head else empty_cache()
 
-    def _marking(self, head: Head, entries: Newer) -> AbstractContextManager[None]:
-        """Marks a head while the block runs, since concurrent syncs overlap; before it where syncs are quick."""
-        if not self._quick():
+    def _begin_mark(self, head: Head, entries: Newer, quick: bool) -> Future[Head] | None:
+        """Mark a head in another thread, since concurrent syncs overlap; where they are ``quick``, here and at once."""
+        if not quick:
             if self._helper is None:
                 self._helper = ThreadPoolExecutor(1, "curador anchor")
             with suppress(RuntimeError):  # this process is exiting, and no thread can be started
-                return _waiting_for(self._helper.submit(self._mark, head, entries))
+                return self._helper.submit(self._mark, head, entries)
         if (newest := self._mark(head, entries)) != head:  # nobody else can have written
             raise _lost(head, newest)
-        return _NOTHING
-
-    def _quick(self) -> bool:
-        return min(self._syncs) < WORTH_A_THREAD
+        return None
 
     def _mark(self, head: Head, entries: Newer) -> Head:
         start = time.perf_counter()
@@ -287,19 +292,9 @@ class SqlStore(ABC):
         """Make anew what a process cannot have in common with its parent; of a batch that was cut off, nothing."""
         self._writing, self._reading = RLock(), RLock()
         self._group = GroupCommit(self._perform)
-        self._memory, self._unmarked = (None, empty_cache()), (Head(0, 0, b""), [])
+        self._memory, self._unmarked = _NOTHING, (Head(0, 0, b""), [])
         self._helper = None
         self.anchor.after_fork()
-
-
-@contextmanager
-def _waiting_for(marked: Future[Head]) -> Iterator[None]:
-    try:
-        yield
-    finally:
-        failure = marked.exception()  # waits
-    if failure is not None:
-        raise failure
 
 
 def contains(rows: Rows, head: Head) -> bool:
@@ -323,21 +318,18 @@ def not_text() -> InvalidParameter:
     return InvalidParameter("This name is not a text of Unicode characters.", fix="Check the name.", code="not-text")
 
 
-Outcome = tuple[Any, CuradorError | None]
-
-
-def _attempt(job: Job, rows: UnitOfWork) -> Outcome:
-    """The outcome of one job; a refused one leaves nothing behind and does not stop the others of its batch."""
+def _attempt(job: Job, rows: UnitOfWork) -> None:
+    """Run one job; a refused one leaves nothing behind and does not stop the others of its batch."""
     try:
-        result = job.transaction(rows)
+        job.result = job.transaction(rows)
     except CuradorError as error:
         rows.rollback()
-        return None, error
+        job.error = error
     except UnicodeEncodeError:
         rows.rollback()
-        return None, not_text()
-    rows.savepoint()
-    return result, None
+        job.error = not_text()
+    else:
+        rows.savepoint()
 
 
 def create_tables(

@@ -115,8 +115,10 @@ class SqliteStore(SqlStore):
     def _in_write(self, work: Callable[[Database], T], fresh: bool = False) -> T:
         # Opening always queues: of several that make one file a write-ahead log at once, SQLite refuses all but one.
         if not fresh and self._queue.is_empty():
-            with suppress(_Busy):
+            try:
                 return self._try_write(work, fresh)
+            except _Busy:
+                pass
         leave = self._queue.leaving()
         try:
             self._queue.wait()

@@ -14,13 +14,28 @@ from typing import Any, Protocol
 
 from curador.errors import LedgerBroken
 from curador.ledger.entries import Reserved
-from curador.ledger.stores.rows import ANSWER, ENTRY, AnchorNeed, DbRow, DbValue, Head, RowTable, row_of_entry
+from curador.ledger.stores.rows import (
+    ANSWER,
+    ENTRY,
+    PAID,
+    QUESTION,
+    AnchorNeed,
+    DbRow,
+    DbValue,
+    Head,
+    RowTable,
+    row_of_entry,
+)
 
 CachedRows = defaultdict[RowTable, dict[DbRow, DbRow | None]]
 """Rows by their keys, as they are in the database; None where there is none."""
 
 MOST_CACHED = 20_000
 """The most rows that are kept in the cache from one batch to the next."""
+
+PASSING = frozenset({ENTRY, ANSWER, PAID, QUESTION})
+"""Tables whose rows are seldom needed after their transaction.  That there is none, of an answer or a question that is
+to be settled, is needed then."""
 
 _UNREAD: DbRow = ("not read yet",)
 
@@ -151,16 +166,17 @@ class UnitOfWork(ReadView):
     """
 
     def __init__(self, database: Database, head: Head, cache: CachedRows, prefix: str = "") -> None:
-        super().__init__(database, head, prefix)
+        self.head, self._database, self._prefix = head, database, prefix  # as of a view, without a call: it is often
         self.anchored = False
         """Whether the anchor must cover what was written here before a result is returned."""
         self.made: list[tuple[int, str, bytes, Any]] = []
         """The entries that were written so far, with what they say."""
-        self.answers: list[DbRow] = []
-        """The keys of answers that were read or written so far."""
+        self.passing: list[tuple[RowTable, Iterable[DbRow]]] = []
+        """Keys of rows that nobody is likely to need again once the transaction is committed."""
         self._cache = cache
         self._written: defaultdict[RowTable, dict[DbRow, DbRow]] = defaultdict(dict)
-        self.savepoint()
+        self._undo: list[tuple[RowTable, DbRow, DbRow | None, DbRow | None]] = []
+        self._head, self._kept = head, 0
 
     def get(self, table: RowTable, *key: DbValue) -> DbRow | None:
         cached = self._cache[table]
@@ -168,8 +184,8 @@ class UnitOfWork(ReadView):
             return cached[key]
         except KeyError:
             cached[key] = row = super().get(table, *key)
-            if table is ANSWER and row is not None:
-                self.answers.append(key)
+            if table in PASSING and row is not None:
+                self.passing.append((table, (key,)))
             return row
 
     def put(self, table: RowTable, *row: DbValue) -> None:
@@ -179,8 +195,6 @@ class UnitOfWork(ReadView):
             raise LedgerBroken(
                 f"The table {table.name} refuses {row!r:.200}.", fix="Report this.", code="ledger-defect"
             )
-        if table is ANSWER:
-            self.answers.append(key)
         self._undo.append((table, key, cached.get(key, _UNREAD), written.get(key)))
         cached[key] = written[key] = row
 
@@ -214,7 +228,7 @@ class UnitOfWork(ReadView):
 
     def savepoint(self) -> None:
         """Keep every write so far, unless the transaction fails."""
-        self._undo: list[tuple[RowTable, DbRow, DbRow | None, DbRow | None]] = []
+        self._undo = []
         self._head, self._kept = self.head, len(self.made)
 
     def rollback(self) -> None:
@@ -243,6 +257,8 @@ class UnitOfWork(ReadView):
             raise LedgerBroken("Rows would be written without an entry.", fix="Report this.", code="ledger-defect")
         for table, rows in self._written.items():
             statement = insert(table, self._prefix)
+            if table in PASSING:
+                self.passing.append((table, rows))
             if len(rows) == 1:
                 self._database.execute(statement, *rows.values())
             else:
@@ -258,9 +274,10 @@ def empty_cache() -> CachedRows:
 def carry_over(rows: UnitOfWork, cache: CachedRows) -> CachedRows:
     """The part of a batch's cache that the next one may use if no other process writes in between.
 
-    Answers and entries are dropped, and everything if it is more than ``MOST_CACHED`` rows.
+    Rows of ``PASSING`` tables are dropped, and everything if it is more than ``MOST_CACHED`` rows.
     """
-    cache.pop(ENTRY, None)
-    for key in rows.answers:
-        cache[ANSWER].pop(key, None)
+    for table, keys in rows.passing:
+        kept = cache[table]
+        for key in keys:
+            kept.pop(key, None)
     return cache if sum(map(len, cache.values())) <= MOST_CACHED else empty_cache()
