@@ -317,8 +317,7 @@ class Book(Registry, AccessList):
 
     def running(self, fingerprint: str) -> str | None:
         def read_running(rows: Rows) -> str | None:
-            answered = past.answered_charge(rows, None, fingerprint)
-            return past.running(rows, fingerprint) if answered is None else None
+            return None if past.answered_charge(rows, None, fingerprint) else past.running(rows, fingerprint)
 
         return self._store.read(read_running)
 
