@@ -137,10 +137,43 @@ def test_what_a_unit_needs_both_tables_for_is_answered(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", CHANGED)
-def test_one_budget_or_replaced_units_have_all_that_they_need(text: str) -> None:
+def test_one_budget_has_all_that_it_needs(text: str) -> None:
     """Of one budget, neighbours differ in all rows of a unit; replaced, it adds anything else."""
     cu.Curator(tables(), budget=cu.PureDP(10)).sql(text, epsilon=1)
+    cu.Curator(tables("replace"), budget=cu.PureDP(10)).sql(text, epsilon=1)
+
+
+@pytest.mark.parametrize("text", CHANGED)
+def test_a_unit_may_take_the_place_of_another_in_one_table(text: str) -> None:
+    with pytest.raises(QuestionRefused, match="budget of its own"):
+        curator("replace").sql(text, epsilon=1)
+
+
+@pytest.mark.parametrize("text", ALL_OR_NOTHING)
+def test_replaced_units_that_need_both_tables_are_answered(text: str) -> None:
     curator("replace").sql(text, epsilon=1)
+
+
+def test_two_units_that_change_places_in_one_table_move_an_answer_twice_as_far() -> None:
+    """Why: each of them stays in the other table, and adds something else there."""
+    own: dict[str, Any] = {"unit": "id", "contribution": (1, 1), "neighbors": "replace"}
+    w = {"type": "integer", "bounds": [-9, 9]}
+    text = "SELECT SUM(CASE WHEN id IN (SELECT id FROM ill) THEN w ELSE -w END) AS n FROM visits"
+    found = []
+    for ill in ([1, 2], [3, 2]):  # of as many units
+        held = {
+            "visits": cu.Table(pa.table({"id": [1, 2, 3], "w": [-9, 0, 9]}), columns={"id": "integer", "w": w}, **own),
+            "ill": cu.Table(pa.table({"id": ill}), columns={"id": "integer"}, **own),
+        }
+        asked = cu.Curator(held, budget=dict.fromkeys(held, cu.PureDP(10)))
+        plan = asked.plan(text, epsilon=1)
+        found.append(asked._engines.of(plan.reads).run(plan.exact))
+        with pytest.raises(QuestionRefused, match="budget of its own"):
+            asked.sql(text, epsilon=1)
+    (step,) = (s for s in plan.steps if isinstance(s, Noised))
+    (one,), (two,) = (rows.column(step.measure) for rows in found)
+    assert abs(int(one) - int(two)) == 36
+    assert step.sensitivity.l1 == 18
 
 
 def test_tables_that_a_renewal_set_apart_are_refused(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from curador.accounting.convert import zcdp_epsilon
 from curador.errors import InvalidParameter, QuestionRefused
 from curador.mechanisms.base import KINDS
 from curador.numbers import Number, positive, rational, set_fields, shown_down, shown_up
-from curador.privacy import ZCDP, ApproxDP, Guarantee, Neighbors, PureDP
+from curador.privacy import ZCDP, ApproxDP, Guarantee, PureDP
 from curador.query.tables.names import suggestion
 from curador.query.tables.table import Table
 
@@ -208,14 +208,15 @@ def _(guarantee: ZCDP) -> tuple[Fraction, Fraction]:
 def require_whole_units(purchase: Reviewed, root_of: Callable[[str], str]) -> None:
     """Refuse a question of tables with budgets of their own, of which one alone changes what a unit adds to it.
 
-    A budget of one table promises that all rows of a unit there may come or go.  Where the unit then still counts, by
-    its rows in another table, what it adds may change by twice as much as a unit that comes or goes adds: more than is
-    charged.  ``root_of`` finds the root of the budget that a table charges.
+    A budget of one table promises that all rows of a unit there may come or go, or under replace that another unit
+    takes its place there.  Where a unit then still counts, by its rows in another table, what it adds may change by
+    twice as much as a unit that comes or goes adds: more than is charged.  Of two units that change places it is both.
+    ``root_of`` finds the root of the budget that a table charges.
 
     Guarantee: docs/proofs/per-unit.md, section 4.
     """
     for part in purchase.parts or (purchase,):
-        open_to = sorted(n for n in part.optional if part.declared[n].neighbors is Neighbors.ADD_REMOVE)
+        open_to = sorted(part.optional)
         roots = {name: root_of(name) for name in part.tables} if open_to else {}
         if len(set(roots.values())) < 2:
             continue

@@ -59,6 +59,10 @@ class Aggregate:
         if self.column is not None and function_named(self.function).pairs != isinstance(self.column, ValuePair):
             raise QuestionRefused(f"{self.function} is of one column, or of two.", fix="Give it as many as it needs.")
         set_fields(self, parameters=tuple(rational(x, "a parameter") for x in self.parameters))
+        if not function_named(self.function).takes(self.parameters):
+            raise QuestionRefused(
+                f"{self.function} has parameters that it does not take.", fix="Build it by its function, or in SQL."
+            )
 
     def outputs(self, name: str) -> tuple[str, ...]:
         """The names of the columns this makes in the answer.
@@ -186,6 +190,10 @@ class Function(ABC):
     pairs: ClassVar[bool] = False
     by_answers: ClassVar[bool] = False
 
+    def takes(self, parameters: tuple[Fraction, ...]) -> bool:
+        """Whether these are parameters that it has; questions come as JSON too, from whoever writes it."""
+        return not parameters
+
     def outputs(self, aggregate: Aggregate, name: str) -> tuple[str, ...]:
         """The names of the columns it makes in the answer."""
         return (name,)
@@ -247,6 +255,15 @@ def function_named(name: str) -> Function:
 
 
 # ---- what several functions share ------------------------------------------------------------------------------------
+
+
+def is_yes_or_no(parameters: tuple[Fraction, ...]) -> bool:
+    """Whether there is one parameter, 0 or 1.
+
+    >>> is_yes_or_no((Fraction(1),)), is_yes_or_no(()), is_yes_or_no((Fraction(2),))
+    (True, False, False)
+    """
+    return parameters in ((0,), (1,))
 
 
 def recipe_of(name: str, aggregate: Aggregate, effects: Mapping[Measure, float]) -> Recipe:

@@ -25,6 +25,7 @@ from curador.query.aggregates.base import (
     column,
     count_beside,
     estimate_of,
+    is_yes_or_no,
     on_grid,
     recipe_of,
     register,
@@ -119,6 +120,9 @@ class VarianceFunction(Function):
 
     name = "variance"
     numeric = needs_bounds = by_rows = centres = True
+
+    def takes(self, parameters: tuple[Fraction, ...]) -> bool:
+        return is_yes_or_no(parameters)
 
     def recipes(self, name: str, aggregate: Aggregate, t: Type | None, centred: bool) -> tuple[Recipe, ...]:
         total, squares = centred_sum(name, aggregate, t), centred_sum(name, aggregate, t, MeasureKind.SQUARES)

@@ -11,6 +11,7 @@ from curador.query.aggregates.counts import CountFunction
 from curador.query.aggregates.measure import Measure, MeasureKind
 from curador.query.language.expressions import Expr
 from curador.query.language.types import Type
+from curador.query.tables.columns import WIDEST
 
 
 def top_k(k: int, what: str | Expr | None = None) -> Aggregate:
@@ -38,6 +39,9 @@ class TopFunction(CountFunction):
 
     name = "top_k"
     alone = True
+
+    def takes(self, parameters: tuple[Fraction, ...]) -> bool:
+        return len(parameters) == 1 and parameters[0].denominator == 1 and 1 <= parameters[0] <= WIDEST
 
     def recipes(self, name: str, aggregate: Aggregate, t: Type | None, centred: bool) -> tuple[Recipe, ...]:
         made = recipe_of(name, aggregate, {Measure(MeasureKind.ROWS): 1.0})

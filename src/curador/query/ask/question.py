@@ -11,7 +11,7 @@ from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any
 
-from curador.errors import QuestionRefused
+from curador.errors import CuradorError, QuestionRefused
 from curador.mechanisms.sensitivity import Contribution
 from curador.numbers import set_fields, whole
 from curador.query.aggregates.base import Aggregate, aggregate_from_json, function_named
@@ -150,6 +150,8 @@ class Question:
 
     def __post_init__(self) -> None:
         identifier(self.table, "A table")
+        if self.tree is not None:
+            identifier(self.tree, "A tree")
         for name in ("aggregates", "joins", "group_by", "keys", "order_by", "derived", "shown"):
             set_fields(self, **{name: tuple(getattr(self, name))})
         set_fields(self, totals=tuple(sorted((tuple(path), whole(n, "a total")) for path, n in self.totals)))
@@ -369,7 +371,9 @@ class Question:
                 offset=data["offset"],
                 sets=tuple(map(tuple, data["sets"])),
             )
-        except (TypeError, KeyError, AttributeError):
+        except CuradorError:
+            raise
+        except (TypeError, KeyError, AttributeError, ValueError, RecursionError):
             raise QuestionRefused("This is not a question that to_json() wrote.", fix="Use to_json().") from None
 
 

@@ -382,6 +382,29 @@ def _union(types: Sequence[Type]) -> tuple[Key, ...] | None:
     return tuple(dict.fromkeys(key for t in types for key in t.domain or ()))
 
 
+def has_no_other_values(e: ex.Expr, scope: Scope) -> bool:
+    """Whether a value that is not NULL is always one of the public values of its type, whatever is stored.
+
+    A column with listed keys may hold what is no key; a range of bounds, a truth value or a constant has no others.
+
+    >>> scope = {ex.Name("sex"): Type(Kind.TEXT, nullable=False, keys=("F", "M"))}
+    >>> f, m = ex.Literal("F"), ex.Literal("M")
+    >>> either = ex.Case(((ex.Compare("=", ex.Name("sex"), f), f),), m)
+    >>> has_no_other_values(ex.Name("sex"), scope), has_no_other_values(either, scope)
+    (False, True)
+    """
+    t = typecheck(e, scope)
+    if t.keys is None or isinstance(e, ex.Literal):
+        return True
+    if isinstance(e, ex.Case):
+        return all(has_no_other_values(x, scope) for x in (*(value for _, value in e.whens), e.otherwise))
+    if isinstance(e, ex.Coalesce):
+        return all(has_no_other_values(x, scope) for x in e.operands)
+    if isinstance(e, RowFunction):  # its keys are all that it gives, unless it leaves its operand as it is
+        return all(has_no_other_values(x, scope) for x in e.parts if typecheck(x, scope) == t)
+    return False
+
+
 # ---- limits --------------------------------------------------------------------------------------------------
 
 

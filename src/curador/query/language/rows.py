@@ -18,6 +18,7 @@ from curador.query.language.expressions import Expr, Name
 from curador.query.language.text import sql_text
 from curador.query.language.trees import expr_from_json, names
 from curador.query.tables.columns import WIDEST
+from curador.query.tables.names import identifier
 
 UNIT_FUNCTIONS = ("rows", "count", "distinct", "sum", "min", "max", "avg", "each")
 """What may be made of one unit's rows; "each" is a value that they all share."""
@@ -171,6 +172,7 @@ class Join:
     def __post_init__(self) -> None:
         if self.kind not in ("public", "unit") or not self.on:
             raise QuestionRefused("A join is with a public table or by the unit's id, on columns.", fix="Name them.")
+        identifier(self.table, "A table")
         ordered = sorted(set(self.on), key=lambda pair: (str(pair[0]), pair[1]))
         set_fields(self, on=tuple(ordered))
 
@@ -198,6 +200,7 @@ class RowSet:
 
     def __post_init__(self) -> None:
         inside = [] if self.source is None else list(self.source.parts)
+        _check_first(self)
         depth, weight = _nested((*self.expressions, *self._made_of))
         set_fields(self, depth=1 + max(depth, *(rows.depth for rows in inside), 0))
         set_fields(self, weight=1 + weight + sum(rows.weight for rows in inside))
@@ -318,6 +321,15 @@ def _nested(expressions: Iterable[Expr]) -> tuple[int, int]:
             found = leaf.nested if isinstance(leaf, BesideUnit) else _nested(leaf.parts)
         depth, weight = max(depth, found[0]), weight + found[1]
     return depth, weight
+
+
+def _check_first(rows: RowSet) -> None:
+    """Refuse rows that are not of the first table that they are made of: units are cut and counted as its units are."""
+    source = rows.source
+    if source is not None and [part.table for part in source.parts][:1] != [rows.table]:
+        raise QuestionRefused(
+            "The table of these rows is not the first one that they are made of.", fix="Name that table."
+        )
 
 
 def _check_nested(depth: int, weight: int) -> None:

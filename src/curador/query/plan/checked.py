@@ -17,7 +17,7 @@ from curador.query.ask.resolve import resolved_inside
 from curador.query.ask.typed import TypedRows, table_of, typed_rows
 from curador.query.language import expressions as ex
 from curador.query.language.answers import answer_kind, check_condition
-from curador.query.language.bounds import condition, typecheck, unbounded
+from curador.query.language.bounds import condition, has_no_other_values, typecheck, unbounded
 from curador.query.language.clip import Clip
 from curador.query.language.functions.moments import MomentTrunc
 from curador.query.language.resolve import resolved
@@ -87,9 +87,10 @@ class Checked:
 
     @property
     def every_row(self) -> bool:
-        """Whether every row is in one of its public groups: no key is left out, and no value is missing."""
+        """Whether every row is in one of its public groups, whatever is stored: no value is missing or is no key."""
         whole = self.keys is not None and not self.question.keys and self.question.tree is None
-        return whole and all(t.domain is not None and not t.nullable for t in self.groups)
+        inside = (has_no_other_values(g.expr, self.scope) for g in self.question.group_by)
+        return whole and all(t.domain is not None and not t.nullable for t in self.groups) and all(inside)
 
     def require_bounds(self) -> None:
         """Refuse what would be summed or ranked without bounds; a planner may first offer to learn them."""

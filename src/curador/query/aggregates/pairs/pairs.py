@@ -25,6 +25,7 @@ from curador.query.aggregates.base import (
     Recipe,
     as_reals,
     column,
+    is_yes_or_no,
     register,
 )
 from curador.query.aggregates.counts import CountFunction
@@ -211,6 +212,9 @@ class CovarianceFunction(_PairFunction):
     name = "covariance"
     by_rows = True
 
+    def takes(self, parameters: tuple[Fraction, ...]) -> bool:
+        return is_yes_or_no(parameters)
+
     def _value(self, recipe: Recipe, m: PairMoments) -> Array:
         return m.xy * m.rows / np.maximum(m.rows - float(recipe.parameters[0]), 1.0)
 
@@ -321,6 +325,9 @@ class PairMeanFunction(MeanFunction):
 
     name = "pair_mean"
     pairs = True
+
+    def takes(self, parameters: tuple[Fraction, ...]) -> bool:
+        return is_yes_or_no(parameters)
 
     def typed(self, what: Expr, scope: Scope) -> Type:
         return pair_type(what, scope)

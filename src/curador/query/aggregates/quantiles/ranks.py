@@ -83,6 +83,10 @@ class QuantilesFunction(Function):
     needs_bounds = keeps_kind = True
     interval = True
 
+    def takes(self, parameters: tuple[Fraction, ...]) -> bool:
+        inside = all(0 <= p <= 1 for p in parameters)
+        return inside and 1 <= len(parameters) <= MOST_QUANTILES and list(parameters) == sorted(set(parameters))
+
     def outputs(self, aggregate: Aggregate, name: str) -> tuple[str, ...]:
         if len(aggregate.parameters) > 1:
             return tuple(f"{name}_p{float(100 * p):g}" for p in aggregate.parameters)
@@ -135,6 +139,9 @@ class MinimumFunction(QuantilesFunction):
 
     name = "minimum"
 
+    def takes(self, parameters: tuple[Fraction, ...]) -> bool:
+        return not parameters
+
     def _wanted(self, aggregate: Aggregate) -> tuple[Fraction, ...]:
         return (EXTREME,)
 
@@ -143,6 +150,9 @@ class MaximumFunction(QuantilesFunction):
     """The 99 % quantile."""
 
     name = "maximum"
+
+    def takes(self, parameters: tuple[Fraction, ...]) -> bool:
+        return not parameters
 
     def _wanted(self, aggregate: Aggregate) -> tuple[Fraction, ...]:
         return (1 - EXTREME,)
@@ -154,6 +164,9 @@ class BoundsFunction(QuantilesFunction):
     name = "bounds"
     numeric = True
     needs_bounds = keeps_kind = False
+
+    def takes(self, parameters: tuple[Fraction, ...]) -> bool:
+        return not parameters
 
     def outputs(self, aggregate: Aggregate, name: str) -> tuple[str, ...]:
         return f"{name}_lower", f"{name}_upper"
