@@ -460,7 +460,46 @@ def test_odometers_pay_for_each_of_their_orders() -> None:
 
 def test_approximate_odometer_reads_the_ceiling_of_delta() -> None:
     state = charge(open_filter(ApproxDP(2, 1e-3)), ApproxDP(0.5, 1e-6))
-    assert odometer(state) == ApproxDP(0.5, 1e-3)
+    assert odometer(state).delta == 2e-3
+    assert odometer(state).epsilon == pytest.approx(0.5 + math.log(2), rel=1e-12)
+    assert odometer(state, 0.5).epsilon == pytest.approx(0.5 - math.log(1 - 1e-3 / 0.5), rel=1e-12)
+    assert odometer(charge(open_filter(ApproxDP(2, 0)), PureDP(0.5))) == ApproxDP(0.5, 0)
+    for delta in (1e-3, 1e-6):
+        with pytest.raises(NotPromised, match="the ceiling of delta"):
+            odometer(state, delta)
+
+
+def hardly_above(epsilon: float, delta: float, t: float) -> Pair:
+    """An (epsilon, delta)-DP pair whose loss is epsilon + t as often as that allows."""
+    here = min(delta / -math.expm1(-t), 0.5)
+    there = here * math.exp(-epsilon - t)
+    return (here, 1 - here), (there, 1 - there)
+
+
+@given(strategies(4, 4, 3), st.sampled_from([0.0, 0.02, 0.5, 0.9]))
+@settings(max_examples=40)
+def test_approximate_odometers_hold_at_all_moments_at_once(strategy: Strategy, delta: float) -> None:
+    """Losses pass the sum of epsilons far more often than the ceiling says; the reading counts that in."""
+    state = open_filter(ApproxDP(9, 0.01))
+    chance = odometer(state, delta).delta
+    reach = -math.log1p(-0.01 / chance)
+    pairs = [hardly_above(0.5, 0.01, reach * 1.001), hardly_above(0.3, 0.005, 0.01), response(0.4, 0.004), response(1)]
+    menu: list[tuple[Guarantee, Pair]] = [
+        (ApproxDP(e, d), pair)
+        for (e, d), pair in zip([(0.5, 0.01), (0.3, 0.005), (0.4, 0.004), (1, 0)], pairs, strict=True)
+    ]
+    paths = play(state, menu, strategy, 3, lambda s: odometer(s, delta).epsilon)
+    assert math.fsum(x.here for x in paths if x.worst_gap > 0) <= chance + 1e-12
+
+
+def test_the_sum_of_epsilons_alone_is_no_odometer() -> None:
+    """One release that is (1, 0.0005)-DP, and whose loss is above 1 half of the time."""
+    (here, _), (there, _) = hardly_above(1, 0.0005, 0.001)
+    assert here == pytest.approx(0.5, rel=1e-2)
+    assert here - math.e * there <= 0.0005
+    assert math.log(here / there) > 1
+    state = charge(open_filter(ApproxDP(1, 0.0005)), ApproxDP(1, 0.0005))
+    assert math.log(here / there) <= odometer(state, 0.49).epsilon < 1.0011
 
 
 # ---- states that contradict their promise -------------------------------------------------------------------------

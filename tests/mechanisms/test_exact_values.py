@@ -7,9 +7,11 @@ rounding of its own exact sum.
 from __future__ import annotations
 
 import math
+import numbers
 from fractions import Fraction
 from typing import Any
 
+import mpmath
 import numpy as np
 import pytest
 
@@ -171,3 +173,29 @@ def test_integers_beyond_doubles_are_held_at_the_ends_in_lists_and_arrays_too(va
     end = np.finfo(np.float64).max * (1 if value > 0 else -1)
     for given in ([value, 0.5], (value, 1), np.array([value, 2], object)):
         assert mechanism.release(given)[0] == mechanism.release(value) == end
+
+
+class Quotient:
+    """A rational number of another library."""
+
+    denominator = 1
+
+    def __init__(self, numerator: int) -> None:
+        self.numerator = numerator
+
+    def __float__(self) -> float:
+        return float(self.numerator)
+
+
+numbers.Rational.register(Quotient)
+
+
+def test_numbers_of_other_libraries_are_exact_or_refused() -> None:
+    assert [real_scalar(Quotient(2**62 + at)) - 2**62 for at in (512, 513)] == [512, 513]
+    with mpmath.workprec(200):
+        long = mpmath.mpf(2) ** 62 + 513  # a Real, of which a double holds 2**62 + 1024
+    for mechanism in REAL:
+        with pytest.raises(InvalidValue, match="known exactly"):
+            mechanism.release(long)
+        with pytest.raises(InvalidValue, match="known exactly"):
+            mechanism.release([long])

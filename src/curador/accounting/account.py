@@ -84,7 +84,8 @@ def _pld(event: Event, delta: Number, tolerance: float) -> Bracket:
 
 def _samples(event: Event) -> int:
     """How many different samples are drawn: each would need a curve of its own."""
-    return sum(isinstance(part, PoissonSampled | FixedSizeSampled) for part, _ in Composed.of((event, 1)).parts)
+    parts = (part for part, _ in Composed.of((event, 1)).parts)
+    return sum(isinstance(part, PoissonSampled | FixedSizeSampled) or part.grouped for part in parts)
 
 
 def _renyi(orders: Iterable[float]) -> Callable[[Event, Number, float], Bracket]:

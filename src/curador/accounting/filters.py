@@ -316,9 +316,12 @@ def odometer(state: Filter, delta: Number = 0) -> ApproxDP:
 
     With a chance of at least 1 - delta over all the answers, the loss never exceeds the epsilon read at any time.  For
     Rényi sums S(a) that epsilon is the smallest S(a) + ln(m / delta)/(a - 1) over the m orders fixed beforehand:
-    exp((a - 1)(loss - S(a))) is a supermartingale, and Ville's inequality holds at all times [WRRW22].
+    exp((a - 1)(loss - S(a))) is a supermartingale, and Ville's inequality holds at all times [WRRW22].  Of an
+    approximate filter it is the sum of epsilons and -ln(1 - d/delta), d the ceiling of its deltas (docs/adaptive.md);
+    ``delta`` is twice that ceiling unless another is given.
 
-    Fails: for a zCDP filter that has spent some of the delta beside it; refused.
+    Fails: for a zCDP filter that has spent some of the delta beside it, and for a delta that is not above the ceiling
+        of an approximate filter; refused.
 
     >>> state = charge(open_filter(ZCDP(1)), ZCDP(0.125))
     >>> odometer(state, 1e-6)
@@ -327,8 +330,7 @@ def odometer(state: Filter, delta: Number = 0) -> ApproxDP:
     if state.currency.rule is Rule.PURE:
         return ApproxDP(up(Fraction(state.spent[0], LOSS_UNIT)), 0)
     if state.currency.rule is Rule.APPROXIMATE:
-        # Which deltas are spent depends on the answers; only their ceiling is a chance [RRUV16].
-        return ApproxDP(up(Fraction(state.spent[0], LOSS_UNIT)), up(Fraction(state.ceiling[1], DELTA_UNIT)))
+        return _approximate_odometer(state, probability(delta, "delta"))
     chance = probability(delta, "delta")
     if not 0 < chance < 1:
         raise InvalidParameter("This odometer needs a chance to be wrong.", fix="Pass delta, such as 1e-6.")
@@ -343,3 +345,19 @@ def odometer(state: Filter, delta: Number = 0) -> ApproxDP:
         tail = (dec(len(sums) / chance)).ln()
         reading = min(total + Fraction(tail / dec(rational(a) - 1)) for a, total in sums)
     return ApproxDP(up(reading + Fraction(1, 10**30)), up(chance))
+
+
+def _approximate_odometer(state: Filter, delta: Fraction) -> ApproxDP:
+    # Which deltas are spent depends on the answers; only their ceiling is a chance [RRUV16].
+    total, lost = Fraction(state.spent[0], LOSS_UNIT), Fraction(state.ceiling[1], DELTA_UNIT)
+    if not lost:
+        return ApproxDP(up(total), 0)
+    chance = delta or min(Fraction(1), 2 * lost)
+    if not lost < chance:
+        raise NotPromised(
+            f"The loss passes the sum of epsilons with more than a chance of {float(lost):g}, the ceiling of delta.",
+            fix="Pass a larger delta, such as twice the ceiling.",
+        )
+    with digits():
+        beyond = Fraction(-(dec(1 - lost / chance)).ln())
+    return ApproxDP(up(total + beyond + Fraction(1, 10**30)), up(chance))

@@ -7,7 +7,7 @@ import sys
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from fractions import Fraction
-from numbers import Integral, Real
+from numbers import Integral, Rational, Real
 from typing import Any, overload
 
 import numpy as np
@@ -93,9 +93,10 @@ class AdditiveNoise(Mechanism):
 
         A double may stand for a number half a unit in its last place away, which can be more than the noise.
         """
+        middle = real_scalar(released)
         spacing = 0.0 if isinstance(released, Integral) else math.ulp(float(released)) / 2
         reach = Fraction(self.error(confidence)) + Fraction(spacing)
-        return _outwards(Fraction(released) - reach, -math.inf), _outwards(Fraction(released) + reach, math.inf)
+        return _outwards(middle - reach, -math.inf), _outwards(middle + reach, math.inf)
 
 
 class RealNoise(AdditiveNoise):
@@ -142,11 +143,18 @@ class IntegerNoise(AdditiveNoise):
 
 
 def checked_confidence(confidence: object) -> float:
-    """A confidence strictly between 0 and 1."""
+    """A confidence strictly between 0 and 1, and so far from both that a double tells it and its misses from them.
+
+    >>> checked_confidence("0.95")
+    0.95
+    """
     value = rational(confidence, "confidence")
     if not 0 < value < 1:
         raise InvalidParameter(f"A confidence lies strictly between 0 and 1, got {confidence}.", fix="Try 0.95.")
-    return float(value)
+    found = float(value)
+    if not 0 < 1 - found < 1:  # the misses that it leaves would be none, or all
+        raise InvalidParameter("No double tells this confidence from 0 or from 1.", fix="Try 0.95.")
+    return found
 
 
 def checked_epsilon(epsilon: object) -> Fraction:
@@ -194,11 +202,16 @@ def real_scalar(value: object) -> Fraction:
         raise InvalidValue(f"Expected a number, got {type(value).__name__}.", fix="Pass an int or a float.")
     if isinstance(value, Integral):
         return Fraction(int(value))  # of a NumPy integer Fraction would keep the word, which wraps around
-    if isinstance(value, Fraction):
+    if isinstance(value, Rational):
         return Fraction(int(value.numerator), int(value.denominator))
-    if not np.isfinite(value):  # type: ignore[call-overload]
+    if not isinstance(value, float | np.floating):  # as a double it could be further from its neighbour
+        raise InvalidValue(
+            f"Expected a number that is known exactly, got {type(value).__name__}.",
+            fix="Pass an int, Fraction or float.",
+        )
+    if not np.isfinite(value):
         raise InvalidValue(f"Expected a finite number, got {value}.", fix="Clip or drop it before the release.")
-    return Fraction(*value.as_integer_ratio()) if isinstance(value, float | np.floating) else Fraction(float(value))
+    return Fraction(*value.as_integer_ratio())
 
 
 def real_array(value: Any, coordinates: int) -> tuple[NDArray[np.float64], Exact]:

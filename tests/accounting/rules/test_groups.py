@@ -12,9 +12,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from curador.accounting import events
+from curador.accounting.account import delta
 from curador.accounting.events import Event
 from curador.accounting.rules.groups import for_group, group, stable
+from curador.accounting.theorems.batches import TruncatedPoissonSampled
 from curador.errors import InvalidParameter, NotPromised
+from curador.mechanisms.keys import OptimalKeys
+from curador.mechanisms.thresholded import ThresholdedGaussian, ThresholdedLaplace
 from curador.numbers import rational
 from curador.privacy import ZCDP, ApproxDP, PureDP, RenyiDP
 
@@ -171,3 +175,49 @@ def test_sampled_and_parallel_events_are_refused(event: Event) -> None:
         for_group(event, 2)
     with pytest.raises(NotPromised):
         for_group(event + events.PureLoss(Fraction(1)), 2)
+
+
+# ---- a failure beside noise ----------------------------------------------------------------------------------------
+
+
+def _shown(mechanism: ThresholdedLaplace, people: int) -> float:
+    """The chance that a key which so many people have, and nobody else, is shown."""
+    q = math.exp(-1 / mechanism.scale)
+    return q ** (mechanism.threshold - people) / (1 + q)
+
+
+def test_a_failure_beside_noise_has_no_group_of_its_own() -> None:
+    """Read part by part, five people would see a key of theirs with chance 5 delta: it is six times as much."""
+    mechanism = ThresholdedLaplace(1, 1e-6)
+    assert _shown(mechanism, 1) <= 1e-6
+    assert _shown(mechanism, 5) > 6 * (5 * 1e-6)
+    together = group(ApproxDP(1, 1e-6), 5)
+    assert isinstance(together, ApproxDP)
+    assert _shown(mechanism, 5) <= together.delta
+    failing = [mechanism.event, ThresholdedGaussian(1e-6, sigma=4).event, OptimalKeys(1, 1e-6, groups=2).event]
+    for event in failing:
+        with pytest.raises(NotPromised, match="a failure beside other events"):
+            for_group(event, 5)
+        assert for_group(event, 1) == event
+        # A unit that pushes another out of a batch moves it by two: a group of two.
+        with pytest.raises(NotPromised):
+            delta(events.FixedSizeSampled(event, 5, 100), 1)
+        with pytest.raises(NotPromised):
+            delta(TruncatedPoissonSampled(event, "0.1", 5, 100), 1)
+    alone = for_group(OptimalKeys(1, 1e-6).event, 5)  # one decision, which is (epsilon, delta)-DP at every count
+    assert isinstance(alone, events.ApproxLoss)
+    assert float(alone.delta) == pytest.approx(together.delta, rel=1e-12)
+
+
+def test_coins_of_several_steps_are_not_dominated_by_fewer_of_more() -> None:
+    """Three people in two groups each may move three counts by two: more than two counts by three."""
+
+    def apart(steps: tuple[int, ...]) -> Fraction:
+        laws = [(Fraction(1), Fraction(1))]
+        for s in steps:
+            odds = Fraction(2) ** s
+            coin = [(odds / (1 + odds), 1 / (1 + odds)), (1 / (1 + odds), odds / (1 + odds))]
+            laws = [(p * a, q * b) for (p, q), (a, b) in itertools.product(laws, coin)]
+        return sum((max(Fraction(0), p - q) for p, q in laws), Fraction(0))
+
+    assert apart((2, 2, 2)) > apart((3, 3))

@@ -174,6 +174,7 @@ def test_sets_that_are_bounded_and_not_searched_are_never_too_small(rows: list[l
         exact = [[Fraction(x) for x in row] for row in encoder]
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(matrix, "_SLOW", 0)
+            patch.setattr(matrix, "_LONG", 0)
             assert encoder_sensitivity(encoder, most, separation) ** 2 >= largest(exact, most, separation)
         bound = encoder_sensitivity(np.abs(np.array(encoder, np.float64)), most, separation)
         assert bound**2 * (1 + Fraction(1, 10**9)) >= largest([[abs(x) for x in r] for r in exact], most, separation)
@@ -181,7 +182,8 @@ def test_sets_that_are_bounded_and_not_searched_are_never_too_small(rows: list[l
 
 def test_many_participations_are_not_searched_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(matrix, "_sums_after", None)
-    for steps, most, apart in ((300, 300, 1), (1500, 600, 2)):
+    monkeypatch.setattr(matrix, "_LONG", 2**22)  # of 2**28, so that a small encoder is a long one
+    for steps, most, apart in ((300, 300, 1), (1500, 600, 2), (600, 16, 8)):
         encoder = np.tril(np.ones((steps, steps)))
         encoder[-1, 0] = 2.0  # no Toeplitz matrix
         assert encoder_sensitivity(encoder, most, apart) ** 2 >= sum((i // apart + 1) ** 2 for i in range(most * apart))

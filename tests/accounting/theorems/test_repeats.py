@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from curador import accounting as acc
 from curador.accounting import events, theorems
 from curador.accounting.rules.profiles import pure_epsilon
-from curador.accounting.rules.renyi import renyi
+from curador.accounting.rules.renyi import renyi, renyi_curve
+from curador.accounting.theorems import repeats
 from curador.errors import InvalidParameter
 
 ev: Any = events  # every parameter may be an int, a float, text or a fraction
@@ -166,3 +167,16 @@ def test_a_best_of_bests_ends_somewhere() -> None:
         RepeatAndSelect(event + ev.LaplaceNoise(1, 1), 1, "0.5")
     with pytest.raises(InvalidParameter, match="4 deep"):
         PoissonRepeatAndSelect(event, 2)
+
+
+def test_a_curve_of_the_best_is_found_at_all_orders_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of many different events, one order at a time took a hundred times as long."""
+    orders = (1.5, 4.0, 32.0)
+    several = [(ev.PoissonSampled(ev.GaussianNoise(Fraction(100 + i, 50), 1), "0.01"), 1) for i in range(5)]
+    for made in (lambda e: RepeatAndSelect(e, 1, "0.1"), lambda e: PoissonRepeatAndSelect(e, 10)):
+        event = made(events.Composed.of(*several))
+        each = [renyi(event, a) for a in orders]
+        with monkeypatch.context() as patch:
+            patch.setattr(repeats, "renyi_rule", None)
+            found = renyi_curve(event, orders).curve
+        assert [x for _, x in found] == pytest.approx(each, rel=1e-9)

@@ -186,6 +186,16 @@ const jobs = {
     return found;
   },
 
+  /** A state as a page makes it in which another script has put names into every object. */
+  polluted({ names }) {
+    for (const name of names) Object.prototype[name] = true;
+    try {
+      return [new curador.Device("9", () => {}), new curador.Device("9", () => {}, {})].map((one) => one.toJSON());
+    } finally {
+      for (const name of names) delete Object.prototype[name];
+    }
+  },
+
   /** A message while nothing can be saved, and one after it. */
   async unsaved({ document, value }) {
     const device = new curador.Device("9", async () => {

@@ -521,3 +521,9 @@ def test_what_lies_about_its_class_silences_no_device(task: Any) -> None:
         assert client.check(read, Lazy(a="water"))["counts_as"] == {"a": {"counts_as": "water", "note": ""}}
     if isinstance(task, DuchiVector):
         assert client.check(read, Lost([1.0, 0.5, 1.0]))["counts_as"] == [1.0, 0.5, 1.0]
+
+
+def test_what_a_prototype_says_is_no_option() -> None:
+    names = ["changes", "limit", "answered", "kept", "curador"]
+    states = in_node([{"do": "polluted", "names": names}])[0]
+    assert states == [client.Device("9", lambda state: None).to_json()] * 2

@@ -130,7 +130,9 @@ def for_group(event: ev.Event, k: int) -> ev.Event:
         In a Poisson sample a random number of them takes part (curador.accounting.theorems.group_samples); there they
         are a group that joins or leaves as a whole, such as all records of a person.  So take the group of a sample,
         not a sample of the group, which would take all of them or nobody.
-    Fails: for fixed-size samples and parallel events, where the parts that members are in matter; refused.
+    Fails: for fixed-size samples and parallel events, where the parts that members are in matter; and for a failure
+        (ApproxLoss) beside other events, as of noisy counts above a threshold: what a group of k sees of it is not k
+        times as likely (docs/proofs/keys.md, 4).  Both are refused; take :func:`group` of the guarantee.
 
     >>> for_group(ev.GaussianNoise(sigma=2, sensitivity=1), 3)
     GaussianNoise(sigma=Fraction(2, 1), sensitivity=Fraction(3, 1), neighbors=<Neighbors.ADD_REMOVE: 'add-remove'>)
@@ -206,4 +208,12 @@ def _(event: ev.PoissonSampled, k: int) -> ev.Event:
 
 @for_group.register
 def _(event: ev.Composed, k: int) -> ev.Event:
+    # Of mechanisms that were run side by side each has its own group.  A failure may instead be a part of what bounds
+    # one mechanism for one unit, and then says nothing of k steps.
+    several = sum(count for _, count in event.parts) > 1
+    if whole(k, "k", 1) > 1 and several and any(isinstance(p, ev.ApproxLoss) and p.delta for p, _ in event.parts):
+        raise NotPromised(
+            f"How likely a group of {k} sees a failure beside other events does not follow from its delta for one.",
+            fix="Account for the event first and take group() of that guarantee.",
+        )
     return ev.Composed.of(*((for_group(part, k), count) for part, count in event.parts)) if event.parts else ev.NOTHING

@@ -25,6 +25,7 @@ MOST = 4096
 """Steps of an encoder."""
 
 _SLOW = 2**19  # steps times participations beyond which sets of steps are bounded, not searched
+_LONG = 2**28  # the same where it is done for each step
 _UNIT = 2.0**-52
 _LEAST = 2.0**-1074  # what a product that vanishes may have been
 
@@ -197,7 +198,7 @@ def _falling(matrix: _Array) -> _Array | None:
 
 def _with_others(inner: _Array, most: int, apart: int) -> _Array:
     """For each step the largest sum of its row over allowed sets of steps that contain it, or more."""
-    if apart == 1 or len(inner) * most > _SLOW:
+    if apart == 1 or len(inner) ** 2 * most > _LONG:
         rest = inner.copy()
         np.fill_diagonal(rest, 0.0)
         return np.asarray(np.diag(inner) + _largest(rest, most - 1, apart))
@@ -220,13 +221,14 @@ def _sums_after(inner: _Array, most: int, apart: int) -> _Array:
     """For t = 0 … most - 1 and each row i, the largest sum of t entries at columns from i + apart on, apart enough."""
     n = len(inner)
     index = np.arange(n)
-    sums, found = np.zeros((n, n + apart)), [np.zeros(n)]
+    entries = np.ascontiguousarray(inner.T)  # a row for each column, so that a step reads one run of memory
+    sums, found = np.zeros((n + apart, n)), [np.zeros(n)]
     for _ in range(1, most):
         fresh = np.zeros_like(sums)
         for p in range(n - 1, -1, -1):
-            fresh[:, p] = np.maximum(fresh[:, p + 1], inner[:, p] + sums[:, min(p + apart, n)])
+            fresh[p] = np.maximum(fresh[p + 1], entries[p] + sums[min(p + apart, n)])
         sums = fresh
-        found.append(sums[index, np.minimum(index + apart, n)])
+        found.append(sums[np.minimum(index + apart, n), index])
     return np.array(found)
 
 

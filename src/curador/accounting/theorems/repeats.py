@@ -11,13 +11,15 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
 
+import numpy as np
+
 from curador.accounting import convert
 from curador.accounting.events import Event, set_made_of
 from curador.accounting.events.base import LARGEST_LOSS
 from curador.accounting.precise import exp_upper, nearest
 from curador.accounting.rules.profiles import log_delta_rule, pure_epsilon
 from curador.accounting.rules.renyi import ORDERS
-from curador.accounting.rules.renyi_rules import renyi_rule
+from curador.accounting.rules.renyi_rules import Floats, curve_rule, renyi_rule, renyi_values
 from curador.errors import InvalidParameter, NotPromised
 from curador.numbers import above, below, positive, probability, rational, up
 from curador.privacy import Neighbors
@@ -130,9 +132,19 @@ def _nested(event: object) -> int:
 
 @renyi_rule.register
 def _(event: RepeatAndSelect, alpha: Fraction) -> float:
+    return _selected_renyi(event, nearest(alpha), renyi_rule(event.event, alpha))
+
+
+@curve_rule.register
+def _(event: RepeatAndSelect, orders: Floats) -> Floats:
+    inner = zip(orders.tolist(), renyi_values(event.event, orders).tolist(), strict=True)
+    return np.array([_selected_renyi(event, a, d) for a, d in inner])
+
+
+def _selected_renyi(event: RepeatAndSelect, alpha: float, divergence: float) -> float:
     """[PS22, Theorem 2], at this order or, since divergences grow with the order, at a larger one."""
     more, mean = _more(event), math.log(event.mean)
-    runs = [(nearest(alpha), renyi_rule(event.event, alpha)), *(x for x in _curve(event.event) if x[0] > alpha)]
+    runs = [(alpha, divergence), *(x for x in _curve(event.event) if x[0] > alpha)]
     found = min(d + max(0.0, mean) / (a - 1) for a, d in runs) + more
     pure = pure_epsilon(event)
     bound = math.inf if pure == math.inf else up(Fraction(pure))
@@ -141,6 +153,9 @@ def _(event: RepeatAndSelect, alpha: Fraction) -> float:
 
 @lru_cache(maxsize=256)
 def _curve(event: Event) -> tuple[tuple[float, float], ...]:
+    """The curve at the usual orders; of an event made of others in doubles, which may be many."""
+    if event.depth:
+        return tuple(zip(ORDERS, renyi_values(event, np.array(ORDERS)).tolist(), strict=True))
     return tuple((a, renyi_rule(event, rational(a))) for a in ORDERS)
 
 
@@ -156,11 +171,19 @@ def _more(event: RepeatAndSelect) -> float:
 
 @renyi_rule.register
 def _(event: PoissonRepeatAndSelect, alpha: Fraction) -> float:
+    return _poisson_renyi(event, nearest(alpha - 1), renyi_rule(event.event, alpha))
+
+
+@curve_rule.register
+def _(event: PoissonRepeatAndSelect, orders: Floats) -> Floats:
+    inner = zip(orders.tolist(), renyi_values(event.event, orders).tolist(), strict=True)
+    return np.array([_poisson_renyi(event, a - 1, d) for a, d in inner])
+
+
+def _poisson_renyi(event: PoissonRepeatAndSelect, power: float, divergence: float) -> float:
     """[PS22, Theorem 6]: D, the mean times delta(e) where exp(e) <= 1 + 1/(alpha - 1), and log(mean)/(alpha - 1)."""
-    power = nearest(alpha - 1)
     at = _delta(event.event, rational(max(0.0, below(math.log1p(1 / power)))))
-    found = renyi_rule(event.event, alpha) + nearest(event.mean) * at + max(0.0, math.log(event.mean)) / power
-    return above(found, 2.0**-40)
+    return above(divergence + nearest(event.mean) * at + max(0.0, math.log(event.mean)) / power, 2.0**-40)
 
 
 @lru_cache(maxsize=1024)

@@ -1210,7 +1210,8 @@
     #saving = Promise.resolve();
     #busy = false; // while a value is looked at and its report drawn
 
-    constructor(limit, save, { changes = false } = {}) {
+    constructor(limit, save, options = {}) {
+      const changes = Object.hasOwn(options, "changes") ? options.changes : false; // not what a prototype says
       this.#begin({ curador: VERSION, limit: String(limit), changes, answered: [], kept: {} }, save);
     }
 
