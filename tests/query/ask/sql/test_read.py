@@ -301,8 +301,14 @@ def test_quoted_names() -> None:
         ("SELECT COUNT(*) FROM visits JOIN doses ON visits.age = doses.age", "unit's id", "id = id"),
         (
             "SELECT COUNT(*) FROM visits LEFT JOIN (SELECT person FROM doses WHERE age > 3) d ON pid = person",
-            "query",
-            "",
+            "several rows per unit is not joined by LEFT JOIN",
+            "LEFT JOIN the table itself, and filter it in what is measured",
+        ),
+        (
+            "SELECT COUNT(*) FROM visits LEFT JOIN (SELECT region, MAX(people) AS p FROM regions GROUP BY region) r "
+            "USING (region)",
+            "over the public table 'regions'",
+            "Join regions itself",
         ),
         ("SELECT COUNT(*) FROM visits JOIN (SELECT region AS r FROM regions) r ON visits.region = r.r", "public", ""),
         (

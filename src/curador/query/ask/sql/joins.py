@@ -108,7 +108,15 @@ def _turned(
             "A RIGHT JOIN of a public table would keep rows that belong to nobody.",
             "Use JOIN, or LEFT JOIN with the private table first.",
         )
-    if side == "LEFT" or not _is_table(left) or (left.table == right.table and right.source is None):
+    if side == "LEFT":
+        refuse(
+            node,
+            text,
+            "A query with several rows per unit is not joined by LEFT JOIN: nothing says how many of them one brings.",
+            "GROUP BY the unit's id alone in it, for one row per unit; or LEFT JOIN the table itself, and filter it in "
+            "what is measured: SUM(CASE WHEN … THEN … END).",
+        )
+    if not _is_table(left) or (left.table == right.table and right.source is None):
         refuse(
             node,
             text,

@@ -118,6 +118,13 @@ def per_unit(
     found = [_grouped(node, items, relation, rows) for node in group.expressions]
     if not any(is_unit(e, relation.rows, tables) for e in found):
         id = tables[relation.table].unit.id
+        if tables[relation.table].public:
+            refuse(
+                group,
+                text,
+                f"A query over the public table {relation.table!r} is not read as a table.",
+                f"Join {relation.table} itself, and aggregate outside; or group it in its file beforehand.",
+            )
         refuse(
             group,
             text,
