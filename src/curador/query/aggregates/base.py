@@ -59,6 +59,10 @@ class Aggregate:
         if self.column is not None and function_named(self.function).pairs != isinstance(self.column, ValuePair):
             raise QuestionRefused(f"{self.function} is of one column, or of two.", fix="Give it as many as it needs.")
         set_fields(self, parameters=tuple(rational(x, "a parameter") for x in self.parameters))
+        if not function_named(self.function).takes(self.parameters):
+            raise QuestionRefused(
+                f"{self.function} does not take these parameters.", fix=f"Make it with the function {self.function}()."
+            )
 
     def outputs(self, name: str) -> tuple[str, ...]:
         """The names of the columns this makes in the answer.
@@ -189,6 +193,10 @@ class Function(ABC):
     def outputs(self, aggregate: Aggregate, name: str) -> tuple[str, ...]:
         """The names of the columns it makes in the answer."""
         return (name,)
+
+    def takes(self, parameters: Sequence[Fraction]) -> bool:
+        """Whether an aggregate may have these parameters: by default none."""
+        return not parameters
 
     def typed(self, what: Expr, scope: Scope) -> Type:
         """The type of what it measures."""

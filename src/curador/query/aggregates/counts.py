@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from fractions import Fraction
 
 from curador.numbers import Number, rational
 from curador.query.aggregates.base import (
@@ -83,6 +84,9 @@ class HistogramFunction(CountFunction):
 
     name = "histogram"
     needs_column = True
+
+    def takes(self, parameters: Sequence[Fraction]) -> bool:
+        return len(parameters) > 1
 
 
 for _function in (CountFunction(), CountDistinctFunction(), HistogramFunction()):

@@ -120,6 +120,9 @@ class VarianceFunction(Function):
     name = "variance"
     numeric = needs_bounds = by_rows = centres = True
 
+    def takes(self, parameters: Sequence[Fraction]) -> bool:
+        return len(parameters) == 1 and parameters[0] in (0, 1)
+
     def recipes(self, name: str, aggregate: Aggregate, t: Type | None, centred: bool) -> tuple[Recipe, ...]:
         total, squares = centred_sum(name, aggregate, t), centred_sum(name, aggregate, t, MeasureKind.SQUARES)
         h = max(total.reach, 1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 
@@ -38,6 +39,9 @@ class TopFunction(CountFunction):
 
     name = "top_k"
     alone = True
+
+    def takes(self, parameters: Sequence[Fraction]) -> bool:
+        return len(parameters) == 1 and parameters[0].denominator == 1 and parameters[0] >= 1
 
     def recipes(self, name: str, aggregate: Aggregate, t: Type | None, centred: bool) -> tuple[Recipe, ...]:
         made = recipe_of(name, aggregate, {Measure(MeasureKind.ROWS): 1.0})

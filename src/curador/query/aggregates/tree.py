@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
@@ -187,6 +188,9 @@ class TreeFunction(CountFunction):
     """Counts that agree over a tree; a node's interval is that of its own noise, stretched to hold the fitted count."""
 
     name = "tree"
+
+    def takes(self, parameters: Sequence[Fraction]) -> bool:
+        return False  # made for the levels of a tree, and not asked for
 
     def weights(self, recipe: Recipe) -> tuple[float, ...] | None:
         return None

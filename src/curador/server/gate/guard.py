@@ -75,13 +75,13 @@ class Guard:
         state["request_id"], state["caller"] = name, None
         headed = self._headed(scope, send, name)
         try:
-            state["caller"] = who = await self._admitted(scope)
-            body = await self._body(scope, receive, who)
-        except CuradorError as error:
-            retry = {"Retry-After": "60"} if error.code == "too-many" else {}
-            await self._refusal(scope, error, retry)(scope, receive, headed)
-            return
-        try:
+            try:
+                state["caller"] = who = await self._admitted(scope)
+                body = await self._body(scope, receive, who)
+            except CuradorError as error:
+                retry = {"Retry-After": "60"} if error.code == "too-many" else {}
+                await self._refusal(scope, error, retry)(scope, receive, headed)
+                return
             with self._at_once(who):
                 await self._app(scope, _given(body, receive), headed)
         except CuradorError as error:
@@ -124,6 +124,10 @@ class Guard:
     async def _body(self, scope: Scope, receive: Receive, who: Caller | None) -> bytes:
         """All of the request's body, if it is not too large and does not take too long."""
         most = self._settings.body
+        if {b"content-length", b"transfer-encoding"} <= {name for name, _ in scope["headers"]}:
+            raise refused(
+                "The request states two lengths.", "State one.", "two-lengths"
+            )  # a proxy may believe the other
         if who is None and not scope["path"].startswith(COLLECT):
             most = min(most, STRANGERS_BODY)
         stated = [value for name, value in scope["headers"] if name == b"content-length"]

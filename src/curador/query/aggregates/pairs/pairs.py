@@ -211,6 +211,9 @@ class CovarianceFunction(_PairFunction):
     name = "covariance"
     by_rows = True
 
+    def takes(self, parameters: Sequence[Fraction]) -> bool:
+        return len(parameters) == 1 and parameters[0] in (0, 1)
+
     def _value(self, recipe: Recipe, m: PairMoments) -> Array:
         return m.xy * m.rows / np.maximum(m.rows - float(recipe.parameters[0]), 1.0)
 
@@ -321,6 +324,9 @@ class PairMeanFunction(MeanFunction):
 
     name = "pair_mean"
     pairs = True
+
+    def takes(self, parameters: Sequence[Fraction]) -> bool:
+        return len(parameters) == 1 and parameters[0] in (0, 1)
 
     def typed(self, what: Expr, scope: Scope) -> Type:
         return pair_type(what, scope)

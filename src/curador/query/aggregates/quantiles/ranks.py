@@ -83,6 +83,9 @@ class QuantilesFunction(Function):
     needs_bounds = keeps_kind = True
     interval = True
 
+    def takes(self, parameters: Sequence[Fraction]) -> bool:
+        return bool(parameters) and list(parameters) == sorted(parameters)
+
     def outputs(self, aggregate: Aggregate, name: str) -> tuple[str, ...]:
         if len(aggregate.parameters) > 1:
             return tuple(f"{name}_p{float(100 * p):g}" for p in aggregate.parameters)
@@ -135,6 +138,9 @@ class MinimumFunction(QuantilesFunction):
 
     name = "minimum"
 
+    def takes(self, parameters: Sequence[Fraction]) -> bool:
+        return not parameters
+
     def _wanted(self, aggregate: Aggregate) -> tuple[Fraction, ...]:
         return (EXTREME,)
 
@@ -143,6 +149,9 @@ class MaximumFunction(QuantilesFunction):
     """The 99 % quantile."""
 
     name = "maximum"
+
+    def takes(self, parameters: Sequence[Fraction]) -> bool:
+        return not parameters
 
     def _wanted(self, aggregate: Aggregate) -> tuple[Fraction, ...]:
         return (1 - EXTREME,)
@@ -154,6 +163,9 @@ class BoundsFunction(QuantilesFunction):
     name = "bounds"
     numeric = True
     needs_bounds = keeps_kind = False
+
+    def takes(self, parameters: Sequence[Fraction]) -> bool:
+        return not parameters
 
     def outputs(self, aggregate: Aggregate, name: str) -> tuple[str, ...]:
         return f"{name}_lower", f"{name}_upper"
