@@ -50,7 +50,7 @@ Place = tuple[str | int, ...]
 
 @pytest.fixture(scope="module")
 def curator() -> Iterator[Curator]:
-    made = Curator(TABLES, budget=ApproxDP(10**6, "1/2"))
+    made = Curator(TABLES, budget=ApproxDP(10**6, 0.5))
     yield made
     made.close()
 
