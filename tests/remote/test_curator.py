@@ -13,9 +13,12 @@ import httpx
 import pytest
 
 import curador as cu
+from curador.curator.purchase import Request
 from curador.errors import LedgerFailed
 from curador.learn import GaussianNB
 from curador.learn.saved import to_json
+from curador.query.ask.builder import TableQuery
+from curador.query.language.expressions import Name
 from curador.remote.connection import Connection
 from curador.remote.curator import RemoteCurator, connect
 from tests.server.served import SQL, Served, serving, write_study
@@ -158,13 +161,13 @@ def test_a_model_is_explained_and_learned(curator: Any) -> None:
 
 def test_a_model_is_learned_from_some_rows(curator: Any) -> None:
     adults = curator.table("people").where("age > 40").where("pay < 4000")
-    features = {"years": "age - 20", "pay": cu.query.language.expressions.Name("pay")}
+    features = {"years": "age - 20", "pay": Name("pay")}
     model = curator.fit(GaussianNB(Fraction(1, 7)), adults, features=features, label="sex", fresh=True)
     assert model.privacy_.guarantee == cu.PureDP(1 / 7)
     score = curator.score(model, adults, label="sex", features=features, epsilon="0.2")
     assert 0 <= score.accuracy <= 1
     with pytest.raises(cu.InvalidParameter, match="another curator"):
-        curator.fit(GaussianNB(1), cu.query.ask.builder.TableQuery.of("people", {**curator.tables}), **LEARNED)
+        curator.fit(GaussianNB(1), TableQuery.of("people", {**curator.tables}), **LEARNED)
 
 
 def test_a_model_is_scored(curator: Any) -> None:
@@ -207,7 +210,7 @@ def test_the_quality_of_a_table(curator: Any) -> None:
     assert isinstance(found, cu.Release)
     assert list(found["column"]) == ["age", "sex"]
     assert found.guarantee == asked.guarantee
-    again = curator.buy_quality(asked, cu.curator.purchase.Request(), "es")
+    again = curator.buy_quality(asked, Request(), "es")
     assert (again.repeated, again.language) == (True, "es")
     assert again.columns == found.columns
     with pytest.raises(cu.InvalidParameter, match="height"):

@@ -140,6 +140,30 @@ def test_hostile_first_lines_are_refused_or_harmless(
         assert client.get("/health").status_code == 200
 
 
+def test_a_request_of_two_lengths_is_refused(served: Served) -> None:
+    """A proxy in front may have believed the other one, and taken what follows for another's request."""
+    head = (
+        f"POST /v1/explain HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {served.tokens['ana']}\r\nConnection: close\r\n"
+    )
+    sent = f"{head}Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{{}}\r\n0\r\n\r\n"
+    answer = _raw(served, sent.encode())
+    assert b" 400 " in answer.split(b"\r\n")[0]
+    assert b"two-lengths" in answer
+
+
+def test_what_fails_before_anybody_is_known_is_one_constant_answer(
+    served: Served, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fails(*given: Any) -> Any:
+        raise ValueError("a secret")
+
+    monkeypatch.setattr("curador.server.gate.guard.caller", fails)
+    with served.client("ana") as client:
+        answer = client.get("/v1/me")
+    assert (answer.status_code, answer.json()["code"]) == (500, "server-failed")
+    assert "a secret" not in answer.text + caplog.text
+
+
 def test_large_requests_are_refused_before_they_are_read(served: Served) -> None:
     head = b"POST /v1/ask HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999\r\nConnection: close\r\n\r\n"
     assert b" 413 " in _raw(served, head).split(b"\r\n")[0]

@@ -48,7 +48,7 @@ def until(true: Any) -> float:
 
 
 def spent(served: Served, who: str) -> float:
-    return float(served.curator.budget(who).spent.to_json()["epsilon"])
+    return float(str(served.curator.budget(who).spent.to_json()["epsilon"]))
 
 
 def just_after_a_tick(ahead: float) -> None:
@@ -61,8 +61,12 @@ def test_who_waits_for_an_equal_question_is_charged_at_a_tick(
 ) -> None:
     with serving(write_study(tmp_path), tick="500ms") as served:
         resumed: list[float] = []
-        wait = served.service.clock.wait
-        served.curator.paced(8, lambda: (wait(), resumed.append(time.time()))[0])
+
+        def resume() -> None:
+            served.service.clock.wait()
+            resumed.append(time.time())
+
+        served.curator.paced(8, resume)
         first = asking(served, "ana", "0.1")
         until(lambda: spent(served, "ana") > 0)
         second = asking(served, "bea", "0.1")

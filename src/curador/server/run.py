@@ -85,6 +85,7 @@ def serve(
         "curador.server.run:served_app",
         factory=True,
         http=HeadsInTime,
+        ws="none",
         host=host,
         port=port,
         workers=workers,

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass, field
 from typing import Annotated, Any, TypeVar, cast
 
-from anyio import CapacityLimiter, WouldBlock
+from anyio import CapacityLimiter
 from anyio.to_thread import run_sync
 from fastapi import Depends, Request
 from fastapi.responses import JSONResponse, Response
@@ -64,30 +63,10 @@ class Service:
         What is returned is a response already, which FastAPI sends as it is; the type is what it describes.
         """
         try:
-            async with self._charging():
+            async with self.clock.turn(self.paying):
                 return cast(T, await run_sync(lambda: JSONResponse(task()), limiter=CapacityLimiter(1)))
         finally:
             await self.clock.leave()
-
-    @asynccontextmanager
-    async def _charging(self) -> AsyncIterator[None]:
-        """A place among those who pay.  Who waits for one, which another leaves when its answer is there, begins at a
-        tick: a budget shows when it was charged.
-        """
-        mine = object()
-        try:
-            self.paying.acquire_on_behalf_of_nowait(mine)
-        except WouldBlock:
-            await self.paying.acquire_on_behalf_of(mine)
-            try:
-                await self.clock.leave()
-            except BaseException:
-                self.paying.release_on_behalf_of(mine)
-                raise
-        try:
-            yield
-        finally:
-            self.paying.release_on_behalf_of(mine)
 
     async def settled(self, caller: Caller, task: Callable[[], T]) -> T:
         """Read what tells whether an analyst's own purchase was answered: as it was at a tick, and not in between."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import closing
 from pathlib import Path
@@ -11,10 +12,15 @@ from typing import Any
 
 import anyio
 import pytest
+from anyio import CapacityLimiter
 from mcp import Client, StdioServerParameters, stdio_client
 from mcp.types import CallToolResult, TextContent
 
-from curador import Curator
+from curador import Curator, Plan
+from curador.server.agents.desk import Desk
+from curador.server.agents.run import AT_ONCE, agent_server
+from curador.server.gate.clock import TickClock
+from curador.server.gate.settings import Settings
 from tests.server.served import SQL, Served, serving, write_study
 
 COMMAND = Path(sys.executable).with_name("curador")
@@ -122,3 +128,62 @@ def test_an_agent_asks_through_a_server(served: Served, tmp_path: Path) -> None:
     speak(["--at", served.url, "--analyst", "bea"], converse, tmp_path / "errors", **token)
     assert (tmp_path / "errors").read_text() == ""
     seen_by_the_curator(served.curator)
+
+
+def test_what_is_free_never_waits_for_what_is_paid(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Otherwise a budget would come, undelayed, when a question was answered."""
+    ends, run = threading.Event(), Plan.run
+
+    def slowly(plan: Plan, *more: Any) -> bytes:
+        assert ends.wait(60)
+        return run(plan, *more)
+
+    monkeypatch.setattr(Plan, "run", slowly)
+
+    async def main(desk: Desk) -> None:
+        async with Client(agent_server(desk)) as client:
+            try:
+                async with anyio.create_task_group() as tasks:
+                    for number in range(AT_ONCE + 1):
+                        asked = {**PRICE, "epsilon": f"0.0{number + 1}", "because": WHY}
+                        tasks.start_soon(client.call_tool, "ask", asked)
+                    with anyio.fail_after(30):
+                        while values(await client.call_tool("budget", {}))["spent"]["epsilon"] < 0.099:
+                            await anyio.sleep(0.01)
+                    ends.set()
+            finally:
+                ends.set()
+            assert values(await client.call_tool("budget", {}))["spent"]["epsilon"] == pytest.approx(0.15)
+
+    with closing(Curator(write_study(tmp_path))) as curator:
+        anyio.run(main, Desk(curator, "bea", Settings(tick=0.01)))
+
+
+def test_who_waits_for_a_place_to_pay_begins_at_a_tick() -> None:
+    order: list[str] = []
+
+    async def ticked(seconds: float) -> None:
+        order.append("tick")
+        times.append(1.0)
+
+    times = [0.5]
+    clock = TickClock(1.0, now=lambda: times[-1], pause=ticked)
+
+    async def pay(name: str, places: CapacityLimiter, end: anyio.Event | None = None) -> None:
+        async with clock.turn(places):
+            order.append(name)
+            if end is not None:
+                await end.wait()
+
+    async def main() -> None:
+        places, end = CapacityLimiter(1), anyio.Event()
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(pay, "first", places, end)
+            await anyio.wait_all_tasks_blocked()
+            tasks.start_soon(pay, "second", places)
+            await anyio.wait_all_tasks_blocked()
+            end.set()
+        assert places.borrowed_tokens == 0
+
+    anyio.run(main)
+    assert order == ["first", "tick", "second"]

@@ -116,7 +116,7 @@ def test_a_limit_on_jobs_and_a_key_do_not_tell_before_the_tick_that_one_has_ende
         kept.add(replace(again, owner="analyst ana", key=None))
     assert refused.value.code == "too-many"
     assert kept.add(again) == (next(one for one in kept.all() if one.id == failing.id), False)
-    monkeypatch.setattr(records.time, "time", lambda: later + 1)
+    monkeypatch.setattr(time, "time", lambda: later + 1)
     monkeypatch.setattr(records, "KEPT_FOR", 2 * HOUR)
     assert kept.add(replace(again, owner="analyst ana", key=None, id="d" * 32))[1]
     assert kept.add(again)[1]  # it failed, so it is tried anew

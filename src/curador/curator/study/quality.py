@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
+from weakref import finalize
 
 from curador.curator.purchase import Bought, Purchase, Request
 from curador.curator.purchases.batch import Batch, split
@@ -54,7 +55,7 @@ class QualityHolder:
 
     tables: Mapping[str, Table]
     language: str
-    _made_up: object | None
+    _made_up: finalize[..., Any] | None
 
     if TYPE_CHECKING:
 

@@ -353,16 +353,16 @@ class Question:
         """Read back what :meth:`to_json` wrote."""
         try:
             return cls(
-                table=data["table"],
+                table=_text_in(data["table"]),
                 aggregates=tuple(Output(o["name"], aggregate_from_json(o["aggregate"])) for o in data["aggregates"]),
                 joins=tuple(map(join_from_json, data["joins"])),
                 where=_expr_in(data["where"]),
                 group_by=tuple(Group(g["name"], expr_from_json(g["expr"])) for g in data["group_by"]),
                 keys=tuple(_keys_in(k) for k in data["keys"]),
-                tree=data["tree"],
-                totals=tuple((tuple(path), total) for path, total in data["totals"]),
+                tree=None if data["tree"] is None else _text_in(data["tree"]),
+                totals=tuple((tuple(map(_text_in, path)), total) for path, total in data["totals"]),
                 having=_expr_in(data["having"]),
-                order_by=tuple(Order(**o) for o in data["order_by"]),
+                order_by=tuple(map(_order_in, data["order_by"])),
                 limit=data["limit"],
                 contribution=None if data["contribution"] is None else Contribution(**data["contribution"]),
                 source=source_from_json(data["source"]),
@@ -373,7 +373,7 @@ class Question:
             )
         except CuradorError:
             raise
-        except (TypeError, KeyError, AttributeError, ValueError, RecursionError):
+        except (TypeError, LookupError, AttributeError, ValueError, RecursionError):
             raise QuestionRefused("This is not a question that to_json() wrote.", fix="Use to_json().") from None
 
 
@@ -393,9 +393,23 @@ def _expr_in(data: object) -> Expr | None:
     return None if data is None else expr_from_json(data)
 
 
+def _order_in(data: Mapping[str, Any]) -> Order:
+    made = Order(**data)
+    if not isinstance(made.name, str) or not isinstance(made.descending, bool):
+        raise TypeError
+    return made
+
+
+def _text_in(data: object) -> str:
+    if not isinstance(data, str):
+        raise TypeError
+    return data
+
+
 def _keys_in(data: Mapping[str, Any]) -> KeyList:
     rows = tuple(tuple(_key_in(x) for x in row) for row in data["rows"])
-    return KeyList(tuple(data["groups"]), rows, data["table"])
+    table = None if data["table"] is None else _text_in(data["table"])
+    return KeyList(tuple(map(_text_in, data["groups"])), rows, table)
 
 
 def _key_in(data: object) -> Key:

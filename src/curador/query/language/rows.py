@@ -394,6 +394,8 @@ def source_from_json(data: Mapping[str, Any] | None) -> PerUnit | UnionAll | Non
 def join_from_json(data: Mapping[str, Any]) -> Join:
     """Read back what :meth:`Join.to_json` wrote."""
     on = tuple((_name(left), str(right)) for left, right in data["on"])
+    if not isinstance(data["kind"], str) or not isinstance(data["table"], str):
+        raise TypeError
     return Join(data["kind"], data["table"], on, bool(data["outer"]))
 
 

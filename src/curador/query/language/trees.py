@@ -94,6 +94,6 @@ def number_from_text(x: object) -> Fraction:
     >>> number_from_text("-1/3")
     Fraction(-1, 3)
     """
-    if not isinstance(x, str) or not re.fullmatch(r"-?\d{1,20}(/\d{1,20})?", x, re.ASCII):
+    if not isinstance(x, str) or not re.fullmatch(r"-?\d{1,20}(/0*[1-9]\d{0,19})?", x, re.ASCII):
         raise QuestionRefused("This is not a number that to_json() wrote.", fix="Use to_json().")
     return Fraction(x)

@@ -31,12 +31,12 @@ from curador.server.agents.tools import TOOLS, AgentTool, ToolAnswer, called
 
 LOG = logging.getLogger("curador.agents")
 AT_ONCE = 4
-"""Calls that run at a time."""
+"""Calls that run at a time, of those that pay and of the others."""
 
 
 def agent_server(desk: Desk) -> Server[Any]:
     """The protocol's server of one analyst's desk."""
-    threads = CapacityLimiter(AT_ONCE)
+    free, paying = CapacityLimiter(AT_ONCE), CapacityLimiter(AT_ONCE)
 
     async def listed(context: ServerRequestContext[Any], asked: PaginatedRequestParams | None) -> ListToolsResult:
         return ListToolsResult(tools=[_described(tool) for tool in TOOLS.values()])
@@ -48,10 +48,13 @@ def agent_server(desk: Desk) -> Server[Any]:
         tool = TOOLS.get(asked.name)
         if tool is not None and tool.watches:
             await desk.clock.leave()
-        try:
-            found = await run_sync(work, limiter=threads)  # what was begun is done to its end, whoever stops waiting
-        finally:
-            if tool is not None and tool.pays:
+        if tool is None or not tool.pays:  # never in a thread of what pays: when that one ends would be seen
+            found = await run_sync(work, limiter=free)
+        else:
+            try:
+                async with desk.clock.turn(paying):  # what was begun is done to its end, whoever stops waiting
+                    found = await run_sync(work, limiter=CapacityLimiter(1))
+            finally:
                 await desk.clock.leave()
         text = TextContent(type="text", text=found.text)
         return CallToolResult(content=[text], structured_content=dict(found.values), is_error=found.failed)

@@ -9,8 +9,11 @@ from __future__ import annotations
 import asyncio
 import math
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
+
+from anyio import CapacityLimiter, WouldBlock
 
 
 @dataclass(frozen=True)
@@ -43,3 +46,23 @@ class TickClock:
         end = self.next(self.now())
         while (left := end - self.now()) > 0:  # a timer may fire a little early
             await self.pause(left)
+
+    @asynccontextmanager
+    async def turn(self, places: CapacityLimiter) -> AsyncIterator[None]:
+        """A place among those who pay.  Who waits for one, which another leaves once it is answered, begins at a tick:
+        a budget, which is not delayed, shows when it is charged.
+        """
+        mine = object()
+        try:
+            places.acquire_on_behalf_of_nowait(mine)
+        except WouldBlock:
+            await places.acquire_on_behalf_of(mine)
+            try:
+                await self.leave()
+            except BaseException:
+                places.release_on_behalf_of(mine)
+                raise
+        try:
+            yield
+        finally:
+            places.release_on_behalf_of(mine)

@@ -78,14 +78,14 @@ class Guard:
         state["request_id"], state["caller"] = name, None
         headed = self._headed(scope, send, name)
         try:
-            state["caller"] = who = await self._admitted(scope)
-            given = self._streamed(scope, receive) if _uploads(scope, who) else None
-            given = given or _given(await self._body(scope, receive, who), receive)
-        except CuradorError as error:
-            retry = {"Retry-After": "60"} if error.code == "too-many" else {}
-            await self._refusal(scope, error, retry)(scope, receive, headed)
-            return
-        try:
+            try:
+                state["caller"] = who = await self._admitted(scope)
+                given = self._streamed(scope, receive) if _uploads(scope, who) else None
+                given = given or _given(await self._body(scope, receive, who), receive)
+            except CuradorError as error:
+                retry = {"Retry-After": "60"} if error.code == "too-many" else {}
+                await self._refusal(scope, error, retry)(scope, receive, headed)
+                return
             with self._at_once(who):
                 await self._app(scope, given, headed)
         except CuradorError as error:
@@ -202,6 +202,9 @@ def _uploads(scope: Scope, who: Caller | None) -> bool:
 
 
 def _refuse_stated(scope: Scope, most: int) -> None:
+    """Refuse a request that says it is too large, or that states its length in two ways: a proxy may believe the other."""
+    if {b"content-length", b"transfer-encoding"} <= {name for name, _ in scope["headers"]}:
+        raise refused("The request states two lengths.", "State one.", "two-lengths")
     stated = [value for name, value in scope["headers"] if name == b"content-length"]
     if stated and stated[0].isdigit() and int(stated[0]) > most:
         raise _too_large(most)

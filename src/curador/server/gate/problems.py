@@ -46,6 +46,7 @@ _BY_CODE = {
     "too-slow": 408,
     "too-many": 429,
     "not-json": 400,
+    "two-lengths": 400,
     "method": 405,
     "server-failed": 500,
 }
