@@ -60,8 +60,8 @@ def outbreak(seed: int = 1854) -> NDArray[np.int64]:
 SECTORS = ("health", "schools", "public works")
 
 
-def staff(n: int = 4_000, seed: int = 42) -> list[tuple[int, int, str, int]]:
-    """The made-up staff of a town: age, years of service, sector and monthly pay, which follows from them but for luck.
+def staff(n: int = 20_000, seed: int = 42) -> list[tuple[int, int, str, int]]:
+    """The made-up staff of a region: age, years of service, sector and monthly pay, which follows from them and luck.
 
     >>> [len(staff(100)), staff(3) == staff(3)], max(pay for *_, pay in staff(100)) <= 6000
     ([100, True], True)

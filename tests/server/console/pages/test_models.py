@@ -8,7 +8,7 @@ from typing import Any
 
 import httpx
 import pytest
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, Page
 
 from curador.learn.saved import from_json
 from tests.server.console.browsing import screen, visitor
@@ -44,6 +44,11 @@ def ended(client: httpx.Client, answer: httpx.Response) -> httpx.Response:
     raise AssertionError("the job does not end")
 
 
+def planning(page: Page) -> Any:
+    """Until the plan of what is done inside has come: to leave a page that waits for one is an error in a browser."""
+    return page.expect_event("requestfinished", lambda one: one.url.endswith("/console/models/plan"))
+
+
 @pytest.mark.parametrize(
     ("who", "language", "theme", "width"), [("curator", "en", "light", 1280), ("ana", "es", "dark", 390)]
 )
@@ -52,17 +57,21 @@ def test_a_model_is_planned_paid_tried_and_scored(
 ) -> None:
     """As a person does it, without a mouse."""
     with screen(browser, served, who, language=language, theme=theme, width=width) as seen:
-        page = seen.open("/console/models")
-        page.wait_for_selector("#plan dl")
+        with planning(seen.page):
+            page = seen.open("/console/models")
         page.focus("#model-GaussianNB")
-        page.keyboard.press("Space")
-        page.fill("#delta", "")
+        with planning(page):
+            page.keyboard.press("Space")
+        with planning(page):
+            page.fill("#delta", "")
         page.wait_for_selector("#plan dd:text-matches('0.5$')")
         assert page.locator("#n_clusters").is_hidden()
-        page.check("#model-KMeans")
+        with planning(page):
+            page.check("#model-KMeans")
         assert page.locator("#label").is_hidden()
         assert page.locator("#n_clusters").is_visible()
-        page.check("#model-GaussianNB")
+        with planning(page):
+            page.check("#model-GaussianNB")
         seen.look(f"models-{language}-{theme}-{width}")
         page.locator("button[value=pay]").press("Enter")
         page.wait_for_url("**/console/models/*bought=now")
