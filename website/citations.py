@@ -12,7 +12,8 @@ import tree
 
 PAGE = "references.md"
 KEY = r"[A-Z][A-Za-z]+\d\d[a-z]?"
-GROUP = re.compile(rf"(?<!\[)\[({KEY}\b[^\[\]]*)\](?![\[(:])")
+GROUP = re.compile(rf"^\[[^\]]+\]:|(?<!\[)\[({KEY}\b[^\[\]]*)\](?![\[(])", re.MULTILINE)
+"""Keys in brackets that are no link of their own; or, with no group, where a link leads to."""
 
 
 @cache
@@ -71,6 +72,8 @@ def linked(text: str, uri: str) -> str:
     to = posixpath.relpath(PAGE, posixpath.dirname(uri) or ".")
 
     def group(found: re.Match[str]) -> str:
+        if found[0].endswith(":"):
+            return found[0]
         inside = re.sub(
             rf"\b{KEY}\b", lambda m: f"[{m[0]}]({to}#{m[0].lower()})" if m[0] in entries() else m[0], found[1]
         )

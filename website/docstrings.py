@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+import citations
 from griffe import Extension
 
 WORDS = ("Guarantee", "Assumes", "Fails", "Always", "Empty")
@@ -14,10 +15,9 @@ class HouseDocstrings(Extension):
     """Rewrites each docstring before it is rendered."""
 
     def on_object(self, *, obj: Any, **_: Any) -> None:
+        """Once for each object, when its package has been read."""
         if obj.docstring is not None:
             obj.docstring.value = rewritten(obj.docstring.value)
-
-    on_instance = on_object
 
 
 def rewritten(text: str) -> str:
@@ -42,6 +42,7 @@ def rewritten(text: str) -> str:
             paragraphs.append(line)
     joined = "\n".join(paragraphs).rstrip()
     joined = re.sub(r":\w+:`~?([^`]+)`", lambda m: f"`{m[1].rpartition('.')[2]}`", joined)
+    joined = citations.linked(joined, "api/name.md").replace("references.md#", "references.html#")
     return re.sub(r"(?<!`)``([^`]+)``(?!`)", r"`\1`", re.sub(r"\n{3,}", "\n\n", joined))
 
 

@@ -19,9 +19,10 @@ def inlined(text: str, uri: str) -> str:
 
     def drawn(found: re.Match[str]) -> str:
         file = tree.DOCS / posixpath.normpath(posixpath.join(where, found[2]))
-        if "figures/" not in found[2] or not file.is_file():
-            return found[0]
-        svg = re.sub(r"<style>.*?</style>\n|<rect [^>]*class=\"paper\"/>\n| xmlns=\"[^\"]*\"", "", file.read_text())
+        text = file.read_text() if file.is_file() else ""
+        if not text.startswith('<svg xmlns="http://www.w3.org/2000/svg" class="chart"'):
+            return found[0]  # drawn by somebody else: as it is
+        svg = re.sub(r"<style>.*?</style>\n|<rect [^>]*class=\"paper\"/>\n| xmlns=\"[^\"]*\"", "", text)
         if found[1]:
             svg = svg.replace("<svg ", f'<svg aria-label="{html.escape(html.unescape(found[1]))}" ', 1)
         return (

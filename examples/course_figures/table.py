@@ -67,7 +67,7 @@ def table_5_1(language: str) -> str:
         ),
         (
             told("Laplace, λ = 2, Δ = 1", "Laplace, λ = 2, Δ = 1"),
-            f"ε = {few(pure_epsilon(laplace))}",
+            f"ε = {few(float(pure_epsilon(laplace)))}",
             f"{a}, ζ = {few(renyi(laplace, ALPHA))}",
         ),
         (

@@ -199,6 +199,27 @@ def test_examples_of_a_part_run(part: object, name: str) -> None:
     assert doctest.testmod(part(name)).failed == 0  # type: ignore[operator]
 
 
+def test_keys_of_papers_are_links(part: object) -> None:
+    citations: ModuleType = part("citations")  # type: ignore[operator]
+    link = "[DMNS06](../references.md#dmns06)"
+    assert citations.linked("*Laplace* [DMNS06]: noise", "proofs/x.md") == f"*Laplace* \\[{link}\\]: noise"
+    assert citations.linked("[DMNS06 Thm 1,\nNobody99]", "proofs/x.md") == f"\\[{link} Thm 1,\nNobody99\\]"
+    for text in ("[DMNS06](x.md)", "`[DMNS06]`", "[DMNS06]: x.md", "[Nobody99]"):
+        assert citations.linked(text, "proofs/x.md") == text
+    assert all(f'id="{key.lower()}"' in citations.page() for key in ("DMNS06", "Mir17"))
+
+
+def test_only_our_charts_stand_inside_a_page(part: object) -> None:
+    figures: ModuleType = part("figures")  # type: ignore[operator]
+    image = '<img alt="four &lt;peaks&gt;" src="../figures/en/laplace-mu.svg" />'
+    made = figures.inlined(f"<p>{image}</p>", "course/en/07-laplace.md")
+    assert 'aria-label="four &lt;peaks&gt;"' in made
+    assert "<style" not in made
+    assert "<img" not in made
+    other = '<img alt="a" src="../../../website/theme/assets/favicon.svg" />'
+    assert figures.inlined(other, "course/en/07-laplace.md") == other
+
+
 def test_long_names_in_tables_say_where_they_break(part: object) -> None:
     tables: ModuleType = part("tables")  # type: ignore[operator]
     made = tables.breakable("<p><code>a.b</code></p><td><code>tests/x_y.py::z</code></td>")

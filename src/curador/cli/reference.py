@@ -27,7 +27,8 @@ _ROW = re.compile(r"^\| `([^`]+)`[^|]*\|(?:.*(?<!\\)\|)? (.*) \|$", re.MULTILINE
 
 def commands(group: Any = None, path: str = "curador") -> Iterator[tuple[str, Any]]:
     """Every command by all its words."""
-    for name, command in (typer.main.get_command(app) if group is None else group).commands.items():
+    whole: Any = typer.main.get_command(app) if group is None else group
+    for name, command in whole.commands.items():
         if hasattr(command, "commands"):
             yield from commands(command, f"{path} {name}")
         else:
