@@ -295,7 +295,6 @@ class ModelHolder:
         def buy(self, purchase: Purchase, request: Request | None = None) -> Bought: ...
 
         scopes: Scopes
-        _buyer: Buyer
 
     def fit(
         self,

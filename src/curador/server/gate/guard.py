@@ -202,7 +202,7 @@ def _uploads(scope: Scope, who: Caller | None) -> bool:
 
 
 def _refuse_stated(scope: Scope, most: int) -> None:
-    """Refuse a request that says it is too large, or that states its length in two ways: a proxy may believe the other."""
+    """Refuse a request that says it is too large, or states two lengths: a proxy may believe the other."""
     if {b"content-length", b"transfer-encoding"} <= {name for name, _ in scope["headers"]}:
         raise refused("The request states two lengths.", "State one.", "two-lengths")
     stated = [value for name, value in scope["headers"] if name == b"content-length"]
