@@ -36,7 +36,7 @@ def curator(unit: int | None = None) -> cu.Curator:
     def table(rows: dict[str, list[int]], **own: Any) -> cu.Table:
         kept = [i for i, id in enumerate(rows["id"]) if id != unit]
         held = pa.table({name: [values[i] for i in kept] for name, values in rows.items()})
-        return cu.Table(held, columns={"id": "integer", **{n: X for n in rows if n != "id"}}, **own)
+        return cu.Table(held, columns={"id": X, **{n: X for n in rows if n != "id"}}, **own)
 
     tables = {
         "visits": table(VISITS, unit="id", contribution=(1, 1)),
@@ -126,6 +126,24 @@ def test_no_question_names_the_counts_of_a_tree() -> None:
     written["aggregates"][0]["aggregate"]["function"] = "tree"
     with pytest.raises(QuestionRefused):
         question_from(written)
+
+
+LIMITED = [
+    "SELECT x, MEDIAN(id) AS m FROM visits GROUP BY x",
+    "SELECT x, COUNT(DISTINCT id) AS n FROM visits GROUP BY x",
+    "SELECT x > 3 AS more, COUNT(*) AS n, COUNT(DISTINCT id) AS d FROM visits GROUP BY more",
+]
+
+
+@pytest.mark.parametrize("text", LIMITED)
+def test_rows_that_are_limited_in_all_groups_may_be_in_any_of_them(text: str) -> None:
+    """Found by attack: limits of 9 rows in all, in one group, were paid for one group and cut to none."""
+    with closing(curator()) as here, closing(curator(1)) as there:
+        written = json.loads(json.dumps(question_of(text, here.tables).to_json()))
+        written["contribution"] = {"rows": 9, "groups": 1, "fewest": 0, "total": 9}
+        plan = here.plan(question_from(written), epsilon=1)
+        assert plan.contribution.groups > 1
+        changes(plan, *(c._engines.of(plan.reads).run(plan.exact) for c in (here, there)))
 
 
 # ---- anything else ---------------------------------------------------------------------------------------------
