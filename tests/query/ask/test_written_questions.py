@@ -120,6 +120,26 @@ def test_parameters_that_no_function_has_are_refused_before_the_charge(name: str
             question_from(written)
 
 
+@pytest.mark.parametrize("order", [{"name": "a", "descending": "yes"}, {"name": 3, "descending": True}])
+def test_an_order_that_is_none_is_refused_before_the_charge(order: dict[str, Any]) -> None:
+    with closing(curator()) as asked:
+        written = json.loads(json.dumps(question_of(SQL["top"], asked.tables).to_json()))
+    with pytest.raises(QuestionRefused, match="sorted"):
+        question_from({**written, "order_by": [order]})
+
+
+@pytest.mark.parametrize("totals", [[[["N"], 10**400]], [[["N"], 5], [["N"], 7]]])
+def test_totals_that_no_count_has_are_refused_before_the_charge(totals: list[Any]) -> None:
+    """The first was an error of Python's own, after the charge; of the others the last one counted."""
+    tree = {"levels": ["l1", "l2"], "children": {"N": ["n"], "S": ["s"]}}
+    held = {"t": cu.Table("no-such.csv", columns={"l1": "text", "l2": "text"}, trees={"place": tree})}
+    text = "SELECT l1, l2, COUNT(*) AS n FROM t GROUP BY ROLLUP (l1, l2)"
+    written = json.loads(json.dumps(question_of(text, held).to_json()))
+    assert question_from({**written, "totals": [[["N"], 5]]}).totals == ((("N",), 5),)
+    with pytest.raises(QuestionRefused, match="total"):
+        question_from({**written, "totals": totals})
+
+
 def test_no_question_names_the_counts_of_a_tree() -> None:
     with closing(curator()) as asked:
         written = json.loads(json.dumps(question_of(SQL["count"], asked.tables).to_json()))
