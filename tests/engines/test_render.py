@@ -8,6 +8,7 @@ from dataclasses import fields, is_dataclass, replace
 from fractions import Fraction
 from typing import Any, get_args
 
+import duckdb
 import pytest
 import sqlglot
 from hypothesis import given
@@ -287,3 +288,29 @@ def test_deep_trees_are_written(dialect: Dialect) -> None:
         layer = nt.select({"a": A}, layer)
     assert isinstance(layer, nt.Select)
     assert render(layer, dialect, {"s0": "t"}).count("SELECT") == 200
+
+
+def lists(many: int, operand: Node = A) -> nt.Select:
+    """A statement with that many lists of 40 values."""
+    tests = [nt.within(operand, [nt.number(40 * i + j) for j in range(40)]) for i in range(many)]
+    return nt.select({"v": nt.case([(test, nt.number(i)) for i, test in enumerate(tests)])}, nt.table("s"))
+
+
+def test_many_lists_are_comparisons_where_each_would_be_a_join() -> None:
+    """Found by attack: DuckDB joins a table for each list, and planned 400 of them for a minute, uninterrupted."""
+    most = DUCKDB.most_lists
+    assert most is not None
+    few, many = (render(lists(n), DUCKDB, {"s": "(SELECT 57 AS a)"}) for n in (most, most + 1))
+    assert few.count(" IN ") == most
+    assert " IN " not in many
+    assert many.count('"a" = ') == 40 * (most + 1)
+    assert render(lists(most + 1), POSTGRES, {"s": "s"}).count(" IN ") == most + 1
+    assert duckdb.sql(few).fetchall() == duckdb.sql(many).fetchall() == [(1,)]
+    for other in ("NULL", "9999"):
+        texts = [render(lists(n), DUCKDB, {"s": f"(SELECT {other} AS a)"}) for n in (most, most + 1)]
+        assert [duckdb.sql(text).fetchall() for text in texts] == [[(None,)]] * 2
+
+
+def test_a_long_operand_is_not_written_again_for_each_value() -> None:
+    long = nt.function("COALESCE", [nt.column("a" * 200)] * 9)
+    assert render(lists(30, long), DUCKDB, {"s": "s"}).count(" IN ") == 30

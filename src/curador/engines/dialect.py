@@ -59,6 +59,8 @@ class Dialect(ABC):
     real: ClassVar[str]
     varchar: ClassVar[str]
     fence: ClassVar[str] = ""
+    most_lists: ClassVar[int | None] = None
+    """The lists of IN that a statement may have; where there are more, all are written as comparisons."""
     decimal: str = "."
     """The character before the fraction of a number that is stored as text."""
     thousands: str = ""

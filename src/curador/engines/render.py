@@ -16,6 +16,9 @@ from curador.errors import InvalidParameter
 from curador.query.sql_plan import ir as nt
 from curador.query.sql_plan.ir import Node
 
+LONGEST_COMPARED = 1000
+"""The longest text that is written again for each value that it is compared with."""
+
 
 def render(tree: nt.Select, dialect: Dialect, scans: Mapping[str, str]) -> str:
     """The text of a statement; ``scans`` has the text that stands for each table of the tree.
@@ -25,15 +28,20 @@ def render(tree: nt.Select, dialect: Dialect, scans: Mapping[str, str]) -> str:
     >>> render(tree, DUCKDB, {"s0": '"people"'})
     'SELECT SUM("c0") AS "m0" FROM "people" AS "s0"'
     """
-    return _Writer(dialect, scans).select(tree)
+    writer = _Writer(dialect, scans)
+    text = writer.select(tree)
+    if dialect.most_lists is None or writer.lists <= dialect.most_lists:
+        return text
+    return _Writer(dialect, scans, compare=True).select(tree)
 
 
 class _Writer:
     """Writes nodes; operators always in parentheses."""
 
-    def __init__(self, dialect: Dialect, scans: Mapping[str, str]) -> None:
+    def __init__(self, dialect: Dialect, scans: Mapping[str, str], compare: bool = False) -> None:
         self.dialect, self.scans = dialect, scans
         self.quoted = dialect.quoted
+        self.lists, self._compare = 0, compare
 
     # ---- values ---------------------------------------------------------------------------------------------
 
@@ -58,7 +66,7 @@ class _Writer:
             case nt.Truth():
                 return "TRUE" if node.value else "FALSE"
             case nt.Membership():
-                return f"({self.value(node.operand)} IN ({self.values(node.values)}))"
+                return self.membership(self.value(node.operand), [self.value(x) for x in node.values])
             case nt.DayPart():
                 part = _known(node.part, nt.DAY_PARTS, "part of a date")
                 return self.dialect.date_part(part, self.value(node.days))
@@ -67,6 +75,15 @@ class _Writer:
 
     def values(self, nodes: Iterable[Node]) -> str:
         return ", ".join([self.value(node) for node in nodes])
+
+    def membership(self, x: str, values: list[str]) -> str:
+        self.lists += 1
+        if not self._compare or len(x) > LONGEST_COMPARED:
+            return f"({x} IN ({', '.join(values)}))"
+        parts = [f"{x} = {value}" for value in values]
+        while len(parts) > 1:  # some at a time: a parser follows a long chain down to its first link
+            parts = [f"({' OR '.join(parts[i : i + 32])})" for i in range(0, len(parts), 32)]
+        return f"({parts[0]})"
 
     def names(self, names: Iterable[str]) -> str:
         return ", ".join([self.quoted(name) for name in names])

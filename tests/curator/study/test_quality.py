@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from datetime import date
+from datetime import date, datetime
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,15 @@ ROWS = {
     "sex": ["F", " F", "M", None, "x", "F"],
     "pay": [1.5, float("nan"), float("inf"), 9.75, 10.5, None],
     "day": [date(2020, 1, 1), date(2019, 12, 31), date(2021, 1, 1), None, None, date(2020, 12, 31)],
+    "seen": [
+        datetime(2020, 1, 1),
+        datetime(2020, 1, 2, 0, 0, 1),
+        None,
+        datetime(2020, 1, 2),
+        None,
+        datetime(1999, 1, 1),
+    ],
+    "far": [1e300, -1e300, 0.5, float("-inf"), None, 1.0],
     "ok": [True, False, None, None, None, True],
     "town": ["Lugo", "Vigo", "Lorca", "Galicia", None, "Soria"],
     "region": ["Galicia", "Galicia", "Murcia", "Lugo", None, "Galicia"],
@@ -34,6 +43,8 @@ COLUMNS: dict[str, object] = {
     "sex": {"type": "text", "keys": ["F", "M"], "nullable": False},
     "pay": {"type": "real", "bounds": [0, 10], "step": 0.25},
     "day": {"type": "date", "bounds": ["2020-01-01", "2020-12-31"]},
+    "seen": {"type": "timestamp", "bounds": ["2020-01-01 00:00:00", "2020-01-02 00:00:00"]},
+    "far": {"type": "real", "bounds": [0, 1]},
     "ok": "boolean",
     "region": "text",
     "town": "text",
@@ -44,6 +55,8 @@ RIGHT = {
     "sex": (3, 1, 2),
     "pay": (2, 3, 1),
     "day": (2, 2, 2),
+    "seen": (2, 2, 2),
+    "far": (2, 2, 2),
     "ok": (3, 3, 0),
     "region": (4, 1, 1),
     "town": (3, 1, 2),

@@ -36,7 +36,7 @@ def curator(unit: int | None = None) -> cu.Curator:
     def table(rows: dict[str, list[int]], **own: Any) -> cu.Table:
         kept = [i for i, id in enumerate(rows["id"]) if id != unit]
         held = pa.table({name: [values[i] for i in kept] for name, values in rows.items()})
-        return cu.Table(held, columns={"id": "integer", **{n: X for n in rows if n != "id"}}, **own)
+        return cu.Table(held, columns={"id": X, **{n: X for n in rows if n != "id"}}, **own)
 
     tables = {
         "visits": table(VISITS, unit="id", contribution=(1, 1)),
@@ -120,12 +120,50 @@ def test_parameters_that_no_function_has_are_refused_before_the_charge(name: str
             question_from(written)
 
 
+@pytest.mark.parametrize("order", [{"name": "a", "descending": "yes"}, {"name": 3, "descending": True}])
+def test_an_order_that_is_none_is_refused_before_the_charge(order: dict[str, Any]) -> None:
+    with closing(curator()) as asked:
+        written = json.loads(json.dumps(question_of(SQL["top"], asked.tables).to_json()))
+    with pytest.raises(QuestionRefused, match="sorted"):
+        question_from({**written, "order_by": [order]})
+
+
+@pytest.mark.parametrize("totals", [[[["N"], 10**400]], [[["N"], 5], [["N"], 7]]])
+def test_totals_that_no_count_has_are_refused_before_the_charge(totals: list[Any]) -> None:
+    """The first was an error of Python's own, after the charge; of the others the last one counted."""
+    tree = {"levels": ["l1", "l2"], "children": {"N": ["n"], "S": ["s"]}}
+    held = {"t": cu.Table("no-such.csv", columns={"l1": "text", "l2": "text"}, trees={"place": tree})}
+    text = "SELECT l1, l2, COUNT(*) AS n FROM t GROUP BY ROLLUP (l1, l2)"
+    written = json.loads(json.dumps(question_of(text, held).to_json()))
+    assert question_from({**written, "totals": [[["N"], 5]]}).totals == ((("N",), 5),)
+    with pytest.raises(QuestionRefused, match="total"):
+        question_from({**written, "totals": totals})
+
+
 def test_no_question_names_the_counts_of_a_tree() -> None:
     with closing(curator()) as asked:
         written = json.loads(json.dumps(question_of(SQL["count"], asked.tables).to_json()))
     written["aggregates"][0]["aggregate"]["function"] = "tree"
     with pytest.raises(QuestionRefused):
         question_from(written)
+
+
+LIMITED = [
+    "SELECT x, MEDIAN(id) AS m FROM visits GROUP BY x",
+    "SELECT x, COUNT(DISTINCT id) AS n FROM visits GROUP BY x",
+    "SELECT x > 3 AS more, COUNT(*) AS n, COUNT(DISTINCT id) AS d FROM visits GROUP BY more",
+]
+
+
+@pytest.mark.parametrize("text", LIMITED)
+def test_rows_that_are_limited_in_all_groups_may_be_in_any_of_them(text: str) -> None:
+    """Found by attack: limits of 9 rows in all, in one group, were paid for one group and cut to none."""
+    with closing(curator()) as here, closing(curator(1)) as there:
+        written = json.loads(json.dumps(question_of(text, here.tables).to_json()))
+        written["contribution"] = {"rows": 9, "groups": 1, "fewest": 0, "total": 9}
+        plan = here.plan(question_from(written), epsilon=1)
+        assert plan.contribution.groups > 1
+        changes(plan, *(c._engines.of(plan.reads).run(plan.exact) for c in (here, there)))
 
 
 # ---- anything else ---------------------------------------------------------------------------------------------

@@ -15,6 +15,7 @@ from curador.query.aggregates.counts import count
 from curador.query.aggregates.measure import Measure, MeasureKind
 from curador.query.aggregates.moments import mean
 from curador.query.ask.question import Group, Join, Output, Question
+from curador.query.ask.sql.read import parse
 from curador.query.language import expressions as ex
 from curador.query.language.bounds import typecheck
 from curador.query.language.types import Type
@@ -23,7 +24,7 @@ from curador.query.plan.measurement import limits, recipes
 from curador.query.sql_plan import ir as nt
 from curador.query.sql_plan.exact import Exact, ReadAs
 from curador.query.sql_plan.expressions import Bindings, lowered
-from curador.query.sql_plan.lower import lower
+from curador.query.sql_plan.lower import compared_values, lower
 from curador.query.sql_plan.truncate import MOST_ROWS_PER_GROUP, PRIME, SHIFT, SMALL_GROUPS, SMALL_PRIME, golden
 from curador.query.tables.columns import WIDEST, Kind
 from curador.query.tables.table import Table
@@ -201,3 +202,21 @@ def test_no_product_leaves_its_words() -> None:
     assert (2**32 + PRIME) * golden(PRIME) <= WIDEST  # places of four billion rows of one unit, turned
     start_and_turn = 2 * (PRIME - 1)
     assert start_and_turn**2 <= WIDEST
+
+
+def test_values_that_rows_are_compared_with_are_counted_before_anything_is_paid() -> None:
+    """Functions of a text with public keys are tables: an engine plans each of their values."""
+    keys = [f"k{i}" for i in range(1000)]
+    held = {"t": Table("t.csv", columns={"k": {"type": "text", "keys": keys}})}
+    each = [f"COUNT_IF(REPLACE(k, '1', '{i}') = 'k2' OR REVERSE(k) = '{i}k')" for i in range(60)]
+
+    def asked(many: int) -> Question:
+        return parse(f"SELECT {', '.join(f'{e} AS a{i}' for i, e in enumerate(each[:many]))} FROM t", held)
+
+    def made(many: int) -> Exact:
+        checked = check(asked(many), held)
+        return lower(checked, [m for r in recipes(checked, Contribution()) for m in r.measures], Contribution())
+
+    assert 2 * 2 * 1000 <= compared_values(made(2).statements[0].tree) < 2 * 3 * 1000
+    with pytest.raises(QuestionRefused, match="the most is 100000"):
+        made(60)

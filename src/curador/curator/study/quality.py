@@ -24,7 +24,7 @@ from curador.query.language import expressions as ex
 from curador.query.plan.budget import budget_of
 from curador.query.plan.checked import check
 from curador.query.plan.planner import Planner
-from curador.query.tables.columns import Column, Key, Kind, day_of
+from curador.query.tables.columns import WIDEST, Column, Key, Kind, day_of, moment_of
 from curador.query.tables.names import suggestion
 from curador.query.tables.table import Table
 from curador.show.explain import checked_language
@@ -145,8 +145,17 @@ def _lists(table: Table) -> dict[str, tuple[object, ...] | None]:
 
 
 def _unbounded(column: Column) -> Column:
-    """The column as it is stored: on the same grid, but neither clipped nor substituted."""
-    return Column(column.kind, step=Fraction(1, 1 << column.bits) if column.kind is Kind.REAL else None)
+    """The column as it is stored: on its grid, not substituted, and clipped only one step beyond its bounds.
+
+    So a number too large for any grid lies outside, and is not missing.
+    """
+    step = Fraction(1, 1 << column.bits)
+    if column.bounds is None or column.kind not in (Kind.INTEGER, Kind.REAL):
+        return Column(column.kind, step=step if column.kind is Kind.REAL else None)
+    low, high = column.bounds[0] - step, column.bounds[1] + step
+    if max(abs(low), abs(high)) / step > WIDEST:
+        return Column(column.kind, step=step if column.kind is Kind.REAL else None)
+    return Column(column.kind, bounds=(low, high), step=step if column.kind is Kind.REAL else None)
 
 
 def _state(name: str, column: Column, listed: tuple[object, ...] | None) -> ex.Expr:
@@ -155,7 +164,8 @@ def _state(name: str, column: Column, listed: tuple[object, ...] | None) -> ex.E
     if listed is not None:
         whens.append((ex.Not(ex.In(here, tuple(map(ex.Literal, listed)))), outside))  # type: ignore[arg-type]
     if column.bounds is not None:
-        low, high = (day_of(int(x)) if column.kind is Kind.DATE else x for x in column.bounds)
+        made = {Kind.DATE: day_of, Kind.TIMESTAMP: moment_of}.get(column.kind)
+        low, high = (x if made is None else made(int(x)) for x in column.bounds)
         beyond = (ex.Compare("<", here, ex.Literal(low)), ex.Compare(">", here, ex.Literal(high)))
         whens.append((ex.Or(beyond), outside))
     return ex.Case(tuple(whens), fits)

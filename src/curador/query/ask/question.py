@@ -21,7 +21,7 @@ from curador.query.language.rows import Join as Join
 from curador.query.language.rows import PerUnit, RowSet, UnionAll, join_from_json, source_from_json, tables_in
 from curador.query.language.text import shortened
 from curador.query.language.trees import expr_from_json, names, substitute
-from curador.query.tables.columns import Key
+from curador.query.tables.columns import WIDEST, Key
 from curador.query.tables.names import distinct, identifier, suggestion
 
 MOST_OUTPUTS = 100
@@ -109,6 +109,12 @@ class Order:
 
     name: str
     descending: bool = False
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str) or not isinstance(self.descending, bool):
+            raise QuestionRefused(
+                "Answers are sorted by a column, up or down.", fix="Name it; descending is a boolean."
+            )
 
 
 @dataclass(frozen=True)
@@ -241,6 +247,8 @@ class Question:
                 )
         if self.tree is not None and self.keys:
             raise QuestionRefused("The keys of a tree are its nodes.", fix="Leave keys out.")
+        if len(dict(self.totals)) < len(self.totals) or any(n > WIDEST for _, n in self.totals):
+            raise QuestionRefused("A total is given twice, or is beyond 2**62.", fix="Give each once.")
         if self.totals and self.tree is None:
             raise QuestionRefused("Totals belong to a tree.", fix="Name the tree, or leave totals out.")
 

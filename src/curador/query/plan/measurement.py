@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from curador.errors import QuestionRefused
-from curador.mechanisms.sensitivity import Contribution
+from curador.mechanisms.sensitivity import Contribution, in_all
 from curador.privacy import Neighbors
 from curador.query.aggregates.base import Recipe, function_named
 from curador.query.aggregates.measure import Measure, MeasureKind
@@ -73,7 +73,11 @@ def declared_limits(checked: Checked) -> Contribution:
             "give it with the question: contribution=(5, 3), or 20.",
             code="contribution-needed",
         )
-    return Contribution(rows=kept.rows, groups=kept.groups, total=kept.total)
+    if kept.total is not None:
+        return in_all(
+            kept.total
+        )  # whatever else is said: rows that are cut in all groups together may be in any of them
+    return Contribution(rows=kept.rows, groups=kept.groups)
 
 
 def limits(checked: Checked) -> Contribution:

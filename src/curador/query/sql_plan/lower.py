@@ -30,6 +30,9 @@ from curador.query.sql_plan.truncate import INDEX, MOST_ROWS_PER_GROUP, UNIT, Gr
 from curador.query.tables.columns import Kind
 from curador.query.tables.table import Table
 
+MOST_COMPARED = 100_000
+"""Values in lists and tables of all statements: an engine takes time for each, in which it is not interrupted."""
+
 
 def lower(
     checked: Checked, measures: Sequence[Measure], contribution: Contribution, prepared: Prepared | None = None
@@ -64,14 +67,39 @@ def lower(
         units = any(m.kind is MeasureKind.UNITS for m in measures)
         bounded = _bounded(layout, layer, kind, cells, contribution)
         layer = truncate.truncated(layer, kind, cells, layout.value_names, contribution, units)
+    statements = tuple(_statements(measures, layout.value_of, cells, layer, not checked.rows.single))
+    if (compared := sum(compared_values(s.tree) for s in statements)) > MOST_COMPARED:
+        raise QuestionRefused(
+            f"Rows would be compared with {compared} values; the most is {MOST_COMPARED}.",
+            fix="Ask for fewer functions of texts, or with fewer values, at once.",
+        )
     return Exact(
         scans=layout.rows.scans,
-        statements=tuple(_statements(measures, layout.value_of, cells, layer, not checked.rows.single)),
+        statements=statements,
         keys=checked.keys,
         kinds=tuple(t.kind for t in checked.groups),
         contribution=contribution,
         bounded=bounded,
     )
+
+
+def compared_values(tree: nt.Select) -> int:
+    """How many values a statement compares rows with one by one; public keys are joined, and not counted.
+
+    >>> compared_values(nt.select({"a": nt.within(nt.column("c0"), [nt.number(1), nt.number(2)])}, nt.table("s0")))
+    2
+    """
+    found = 0
+    todo: list[nt.Tree] = [tree]
+    while todo:
+        node = todo.pop()
+        if isinstance(node, nt.Membership):
+            found += len(node.values)
+            todo.append(node.operand)
+        elif not isinstance(node, nt.ValuesList):
+            found += len(node.whens) if isinstance(node, nt.CaseWhen) else 0
+            todo.extend(nt.parts(node))
+    return found
 
 
 def listing(name: str, table: Table, columns: Sequence[str]) -> Exact:
