@@ -180,3 +180,17 @@ def test_a_curve_of_the_best_is_found_at_all_orders_at_once(monkeypatch: pytest.
             patch.setattr(repeats, "renyi_rule", None)
             found = renyi_curve(event, orders).curve
         assert [x for _, x in found] == pytest.approx(each, rel=1e-9)
+
+
+def test_many_different_selections_are_refused_before_they_are_counted() -> None:
+    """Ten thousand of them would take a quarter of an hour; of balls in bins the bound of whole runs is left."""
+    several = [ev.GaussianNoise(Fraction(1000 + i, 10), 1) for i in range(129)]
+    best = events.Composed.of(*((RepeatAndSelect(noise, 1, "0.1"), 1) for noise in several))
+    for event in (best, RepeatAndSelect(best, 1, "0.1")):
+        for asked in (lambda e: acc.epsilon(e, 1e-6), lambda e: acc.delta(e, 1)):
+            with pytest.raises(InvalidParameter, match="more than 128 different"):
+                asked(event)
+    bins = events.Composed.of(*((theorems.BallsInBins(noise, 1000), 1) for noise in several))
+    assert acc.epsilon(bins, 1e-6).upper <= acc.epsilon(events.compose(*several), 1e-6).upper * (1 + 1e-3)
+    with pytest.raises(InvalidParameter, match="more than 128 different"):
+        acc.epsilon(bins, 1e-6, method="renyi")
