@@ -59,9 +59,10 @@ def test_a_mechanism_that_is_made_has_an_event_an_error_and_a_variance(make: Any
 
 
 NEAR: list[Any] = [Fraction(10**20 - 1, 10**20), "0.99999999999999999999", "1e-400", 1e-300, 5e-324]
+SHORT: Any = np.float32(3)
 ERRORS: list[Any] = [
     (lambda c: cu.Laplace(1, 1).error(c)),
-    (lambda c: cu.Laplace(1, 1).interval(np.float32(3), c)),
+    (lambda c: cu.Laplace(1, 1).interval(SHORT, c)),
     (lambda c: cu.IntegerLaplace(1, 1).error(c)),
     (lambda c: cu.Gaussian(1, sigma=1).error(c)),
     (lambda c: cu.IntegerGaussian(1, sigma=100).error(c)),

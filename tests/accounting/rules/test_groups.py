@@ -203,7 +203,7 @@ def test_a_failure_beside_noise_has_no_group_of_its_own() -> None:
         with pytest.raises(NotPromised):
             delta(events.FixedSizeSampled(event, 5, 100), 1)
         with pytest.raises(NotPromised):
-            delta(TruncatedPoissonSampled(event, "0.1", 5, 100), 1)
+            delta(TruncatedPoissonSampled(event, Fraction(1, 10), 5, 100), 1)
     alone = for_group(OptimalKeys(1, 1e-6).event, 5)  # one decision, which is (epsilon, delta)-DP at every count
     assert isinstance(alone, events.ApproxLoss)
     assert float(alone.delta) == pytest.approx(together.delta, rel=1e-12)

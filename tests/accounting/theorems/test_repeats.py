@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from curador import accounting as acc
 from curador.accounting import events, theorems
+from curador.accounting.rules import renyi as curves
 from curador.accounting.rules.profiles import pure_epsilon
 from curador.accounting.rules.renyi import renyi, renyi_curve
 from curador.accounting.theorems import repeats
@@ -173,10 +174,26 @@ def test_a_curve_of_the_best_is_found_at_all_orders_at_once(monkeypatch: pytest.
     """Of many different events, one order at a time took a hundred times as long."""
     orders = (1.5, 4.0, 32.0)
     several = [(ev.PoissonSampled(ev.GaussianNoise(Fraction(100 + i, 50), 1), "0.01"), 1) for i in range(5)]
-    for made in (lambda e: RepeatAndSelect(e, 1, "0.1"), lambda e: PoissonRepeatAndSelect(e, 10)):
-        event = made(events.Composed.of(*several))
+    inner = events.Composed.of(*several)
+    for event in (RepeatAndSelect(inner, 1, "0.1"), PoissonRepeatAndSelect(inner, 10)):
         each = [renyi(event, a) for a in orders]
         with monkeypatch.context() as patch:
             patch.setattr(repeats, "renyi_rule", None)
             found = renyi_curve(event, orders).curve
         assert [x for _, x in found] == pytest.approx(each, rel=1e-9)
+
+
+def test_many_different_selections_are_refused_before_they_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ten thousand of them would take a quarter of an hour; of balls in bins the bound of whole runs is left."""
+    monkeypatch.setattr(curves, "MANY_SLOW", 3)  # of 128
+    several = [ev.GaussianNoise(Fraction(1000 + i, 10), 1) for i in range(4)]
+    best = events.Composed.of(*((RepeatAndSelect(noise, 1, "0.1"), 1) for noise in several))
+    for event in (best, RepeatAndSelect(best, 1, "0.1")):
+        with pytest.raises(InvalidParameter, match="more than 3 different"):
+            acc.epsilon(event, 1e-6)
+        with pytest.raises(InvalidParameter, match="more than 3 different"):
+            acc.delta(event, 1)
+    bins = events.Composed.of(*((theorems.BallsInBins(noise, 1000), 1) for noise in several))
+    assert acc.epsilon(bins, 1e-6).upper <= acc.epsilon(events.compose(*several), 1e-6).upper * (1 + 1e-3)
+    with pytest.raises(InvalidParameter, match="more than 3 different"):
+        acc.epsilon(bins, 1e-6, method="renyi")

@@ -34,6 +34,7 @@ class Event:
     neighbors: Neighbors
     depth: int = 0  # of an event made of events, one more than the deepest of them
     grouped: ClassVar[bool] = False  # whether it is about several units, of which a sample takes each on its own
+    slow: ClassVar[bool] = False  # whether its Rényi curve takes a good part of a second
 
     @property
     def empty(self) -> bool:

@@ -23,7 +23,7 @@ from curador.numbers import set_fields, whole
 from curador.privacy import Neighbors
 
 
-def _made_of(event: Event) -> Iterable[Event]:
+def made_of(event: Event) -> Iterable[Event]:
     """The events that an event is made of."""
     if isinstance(event, Composed):
         return (e for e, _ in event.parts)
@@ -37,11 +37,11 @@ def _fixed_sizes(event: Event) -> Iterable[FixedSizeSampled]:
     """The samples of fixed size that are drawn when an event is run, outermost first."""
     if isinstance(event, FixedSizeSampled):
         return (event,)
-    return chain.from_iterable(map(_fixed_sizes, _made_of(event)))
+    return chain.from_iterable(map(_fixed_sizes, made_of(event)))
 
 
 def _grouped(event: Event) -> bool:
-    return event.grouped or any(map(_grouped, _made_of(event)))
+    return event.grouped or any(map(_grouped, made_of(event)))
 
 
 def _check_units(event: Event) -> None:

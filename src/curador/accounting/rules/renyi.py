@@ -12,9 +12,11 @@ from fractions import Fraction
 import numpy as np
 
 from curador.accounting import events as ev
+from curador.accounting.events.made import made_of
 from curador.accounting.precise import open_order
 from curador.accounting.rules.profiles import pure_epsilon
 from curador.accounting.rules.renyi_rules import renyi_rule, renyi_values
+from curador.errors import InvalidParameter
 from curador.numbers import Number, down, up
 from curador.privacy import RenyiDP
 
@@ -25,6 +27,10 @@ ORDERS: tuple[float, ...] = (
     *(float(x) for x in (72, 80, 96, 128, 160, 192, 256, 384, 512, 1024)),
 )
 """The orders at which curves are kept unless a caller names others."""
+
+
+MANY_SLOW = 128
+"""The most different events of which each curve takes a good part of a second."""
 
 
 def renyi(event: ev.Event, alpha: Number) -> float:
@@ -51,6 +57,11 @@ def renyi_curve(event: ev.Event, orders: Iterable[Number] = ORDERS) -> RenyiDP:
     RenyiDP(curve=((2.0, 1.0), (4.0, 2.0)))
     """
     given = list(orders)
+    if len(_slow(event)) > MANY_SLOW:
+        raise InvalidParameter(
+            f"There are more than {MANY_SLOW} different private selections, or epochs of balls in bins, in this event.",
+            fix="Give alike ones the same parameters, or account for parts and add up their guarantees.",
+        )
     if isinstance(event, ev.Composed) and len(event.parts) == 1 and event.parts[0][1] == 1:
         event = event.parts[0][0]
     if not event.depth:  # one mechanism: its closed form, to the last digit
@@ -58,3 +69,9 @@ def renyi_curve(event: ev.Event, orders: Iterable[Number] = ORDERS) -> RenyiDP:
     finite = np.array([down(open_order(a)) for a in given if a != math.inf])
     found = iter(renyi_values(event, finite).tolist())
     return RenyiDP([(a, renyi(event, a) if a == math.inf else next(found)) for a in given])
+
+
+def _slow(event: ev.Event) -> set[ev.Event]:
+    """The different events inside this one, itself too, whose curves are slow."""
+    found = {event} if event.slow else set()
+    return found.union(*map(_slow, made_of(event)))

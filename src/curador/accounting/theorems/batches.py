@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from fractions import Fraction
+from typing import ClassVar
 
 import numpy as np
 
@@ -86,6 +87,8 @@ class BallsInBins(Event, kind="balls-in-bins"):
     >>> acc.epsilon(10 * epoch, 1e-5).upper < acc.epsilon(10 * epoch.event, 1e-5).upper / 4
     True
     """
+
+    slow: ClassVar[bool] = True
 
     event: Event
     batches: int

@@ -10,6 +10,7 @@ import math
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
+from typing import ClassVar
 
 import numpy as np
 
@@ -44,6 +45,8 @@ class RepeatAndSelect(Event, kind="repeat-and-select"):
     >>> float(pure_epsilon(tuned))
     0.3
     """
+
+    slow: ClassVar[bool] = True
 
     event: Event
     shape: Fraction
@@ -92,6 +95,8 @@ class PoissonRepeatAndSelect(Event, kind="poisson-repeat-and-select"):
     >>> acc.epsilon(PoissonRepeatAndSelect(GaussianNoise(10, 1), mean=20), 1e-6).upper < 1.2
     True
     """
+
+    slow: ClassVar[bool] = True
 
     event: Event
     mean: Fraction
