@@ -760,3 +760,30 @@ def test_what_the_page_refuses_is_refused(function: str) -> None:
     assert f"`{function}`" in PAGE
     argument = "town" if function in ("ARRAY_AGG", "STRING_AGG", "ANY_VALUE", "FIRST") else "age"
     assert function in refused(f"SELECT COUNT(*), {function}({argument}) FROM visits").what
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "DATE_TRUNC('month', day, 'x')",
+        "MOD(age, 7, 8)",
+        "LOG10(age, 7)",
+        "LOG2(age, 7)",
+        "FLOOR(age, 1, 2)",
+        "DATEDIFF('day', DATE '2025-01-01', day, 7)",
+        "STRFTIME(day, '%Y', 'x')",
+        "QUANTILE(age, 0.5, 0.9)",
+        "QUANTILE_CONT(COALESCE(age, 1), 0.5, 0.9)",
+    ],
+)
+def test_no_argument_is_dropped(call: str) -> None:
+    """The library builds these from as many arguments as it expects, and would forget the others."""
+    with pytest.raises(QuestionRefused, match=r"has \d arguments, and takes \d here"):
+        asked(f"SELECT {call} FROM visits")
+
+
+def test_names_of_aggregates_without_one_are_those_that_were_written() -> None:
+    inner = "(SELECT pid, SUM(income) AS total, COUNT(*) AS n FROM visits GROUP BY pid)"
+    found = asked(f"SELECT AVG(total), MEDIAN(n), COUNT(*) FROM {inner}")
+    assert found.outputs == ("mean_total", "median_n", "count")
+    assert asked("SELECT MEDIAN(income), AVG(income + 1) FROM visits").outputs == ("median_income", "mean")

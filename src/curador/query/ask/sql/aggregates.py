@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from fractions import Fraction
+from types import MappingProxyType
 
 from sqlglot import exp
 
@@ -174,16 +176,18 @@ def _ours(node: exp.Expr, rows: Reader) -> Aggregate:
 _OURS = "Write TOP_K(5), TOP_K(column, 5), BOUNDS(column) or HISTOGRAM(column, edge, edge, …)."
 
 
-def default_name(what: Aggregate) -> str:
-    """The name of an aggregate that was given none.
+def default_name(what: Aggregate, called: Mapping[ex.Expr, str] = MappingProxyType({})) -> str:
+    """The name of an aggregate that was given none; ``called`` says what an inner query calls its columns.
 
-    >>> default_name(moments.mean("age")), default_name(counts.count())
-    ('mean_age', 'count')
+    >>> default_name(moments.mean("age")), default_name(counts.count()), default_name(ranks.median("age"))
+    ('mean_age', 'count', 'median_age')
     >>> default_name(pairs.correlation("pay", "age")), default_name(top.mode("town"))
     ('correlation_pay_age', 'mode_town')
     """
     of = what.column.parts if isinstance(what.column, ex.ValuePair) else (what.column,)
-    named = [e.column for e in of if isinstance(e, ex.Name)]
+    own = (called.get(e) or (e.column if isinstance(e, ex.Name) else None) for e in of if e is not None)
+    named = [name for name in own if name is not None]
     most_frequent = what.function == "top_k" and what.column is not None and int(what.parameters[0]) == 1
-    stem = "mode" if most_frequent else what.function
+    middle = what.function == "quantiles" and what.parameters == (Fraction(1, 2),)
+    stem = "mode" if most_frequent else "median" if middle else what.function
     return "_".join([stem, *named]) if len(named) == len(of) else stem

@@ -289,9 +289,10 @@ class _Select:
     def _named(self, items: list[_Item], answers: Answers) -> list[str]:
         """The name of every item; names of our own making are numbered where they would clash."""
         names: list[str] = []
+        called = {e: name for columns in self.relation.columns.values() for name, e in columns.items()}
         for item in items:  # aggregates first: what is computed may use one that is selected further on
             if isinstance(item.meaning, Aggregate):
-                name = item.alias or answers.unused(default_name(item.meaning))
+                name = item.alias or answers.unused(default_name(item.meaning, called))
                 answers.outputs.append(Output(name, item.meaning))
         measured = iter([o.name for o in answers.outputs])
         for item in items:

@@ -256,7 +256,7 @@ _WORDS: dict[type[exp.Expr], str] = {
     exp.Array: "A list",
     exp.Tuple: "A list in parentheses",
     exp.Struct: "{…}",
-    exp.Dot: "A name with two dots",
+    exp.Dot: "A name of several parts, or a function called on a column with a dot,",
     exp.Lambda: "->",
     exp.JSONExtract: "->",
     exp.JSONExtractScalar: "->>",

@@ -8,6 +8,8 @@ asked on the command line.  No text is written from a tree here.  What reading n
 
 from __future__ import annotations
 
+from typing import Any, TypeVar
+
 from sqlglot import exp, tokens
 from sqlglot.dialects.dialect import Dialect, NormalizationStrategy, UsingColumnOrder
 from sqlglot.parsers.duckdb import DuckDBParser
@@ -15,15 +17,55 @@ from sqlglot.tokenizer_core import TokenType
 
 from curador.errors import QuestionRefused
 
+E = TypeVar("E", bound=exp.Expr)
+
 
 class BoundedParser(DuckDBParser):
-    """The parser, which gives up after a number of steps.  Those that it makes for parts of a text share the number."""
+    """The parser, which gives up after a number of steps, and drops nothing that was written.
+
+    Parsers that it makes for parts of a text share the number.
+    """
 
     def _advance(self, times: int = 1) -> None:
         self.dialect.settings["steps"] -= 1
         if self.dialect.settings["steps"] < 0:
             raise QuestionRefused("The text takes too long to read as SQL.", fix="Simplify the question.")
         super()._advance(times)
+
+    def validate_expression(self, expression: E, args: list[Any] | None = None) -> E:
+        return super().validate_expression(_with_all(expression, args or []), args)
+
+    def _parse_ceil_floor(self, expr_type: Any) -> Any:
+        begin = self._index
+        return _with_all(super()._parse_ceil_floor(expr_type), self._written_since(begin))
+
+    def _parse_distinct_arg_function(self, func: Any, distinct_index: int = 0) -> Any:
+        begin = self._index
+        return _with_all(super()._parse_distinct_arg_function(func, distinct_index), self._written_since(begin))
+
+    def _written_since(self, begin: int) -> list[None]:
+        """As many as there are arguments from a place on: what lies between commas that are in no brackets."""
+        depth, found = 0, [None]
+        for token in self._tokens[begin : self._index]:
+            depth += (token.token_type in _OPENING) - (token.token_type in _CLOSING)
+            found += [None] * (token.token_type is TokenType.COMMA and not depth)
+        return found
+
+
+_OPENING = (TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE)
+_CLOSING = (TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE)
+
+
+def _with_all(made: E, args: list[Any]) -> E:
+    """A function, refused where it lacks arguments that were written: the library drops what it does not expect."""
+    held = sum(len(x) if isinstance(x, list) else isinstance(x, exp.Expr) for x in made.args.values())
+    if type(made) is exp.Log and all(made.this is not x for x in args):
+        held -= 1  # the base of LOG2 and LOG10 is not written
+    if held < len(args):
+        raise QuestionRefused(
+            f"A function has {len(args)} arguments, and takes {held} here.", fix="Leave the others out."
+        )
+    return made
 
 
 class QuestionDialect(Dialect):
