@@ -202,7 +202,7 @@ class Buyer:
 
     def made_anew(self) -> None:
         """In a forked child nobody else is asking."""
-        self._flights, self._known = SingleFlight(), KnownPurchases(self._ledger)
+        self._flights, self._known, self.turns = SingleFlight(), KnownPurchases(self._ledger), NO_TURNS
 
     def buy(self, purchase: Purchase, request: Request, check: Callable[[Registered], None]) -> Bought:
         """Reserve, run, settle; or find the measurement that was bought before.
