@@ -5,13 +5,14 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 
 from curador.local import KRR
 from curador.local.collect.collector import Collector
-from curador.server.app import ROUTES
+from curador.server.app import ROUTES, make_app
 from tests.server.served import STUDY, Served, serving, write_study
 
 LEFT_OUT = "positive_data_acceptance,ignored_auth"
@@ -29,6 +30,7 @@ ROLES = ("curator", "ana", None)
 @pytest.fixture
 def served(tmp_path: Path) -> Iterator[Served]:
     """With a task that devices report to."""
+    import_module("curador.learn.recipe")  # here, since its first request would wait for it, and Schemathesis does not
     Collector.create(tmp_path / "drinks", KRR(keys=["tea", "coffee"], epsilon=3).named("drinks"))
     study = write_study(tmp_path, study=f'{STUDY}collect = {{ hot = "drinks" }}\n')
     with serving(study, per_token=10**6, per_address=10**6, tick="1ms") as found:
@@ -45,6 +47,19 @@ def described(served: Served, who: str | None, folder: Path, *options: str) -> N
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder)
     assert done.returncode == 0, done.stdout[-6000:]
     assert f"Tested: {sum(len(route.methods or ()) for route in ROUTES)}" in done.stdout
+
+
+def test_every_body_has_an_example() -> None:
+    described = make_app(lambda: pytest.fail("nothing is opened")).openapi()
+    named = {
+        schema["$ref"].rpartition("/")[2]
+        for methods in described["paths"].values()
+        for operation in methods.values()
+        for content in operation.get("requestBody", {}).get("content", {}).values()
+        if "$ref" in (schema := content["schema"])
+    }
+    assert len(named) > 10
+    assert [name for name in sorted(named) if not described["components"]["schemas"][name].get("examples")] == []
 
 
 @pytest.mark.parametrize("who", ROLES)

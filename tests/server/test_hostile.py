@@ -270,6 +270,8 @@ def test_what_may_read_data_waits_for_the_clock_and_so_do_its_refusals(
             ("/v1/ask", ASKED, 1),  # from the ledger
             ("/v1/ask", {**ASKED, "epsilon": "1000"}, 1),
             ("/v1/ask", {**ASKED, "sql": "SELECT SUM(x) FROM people"}, 1),
+            ("/v1/quality", {"table": "people", "epsilon": "0.02"}, 1),
+            ("/v1/quality", {"table": "nobody", "epsilon": "0.02"}, 1),
             ("/v1/batch", batch, 1),
             ("/v1/batch", {**batch, "epsilon": "1000"}, 1),
         ):

@@ -51,36 +51,37 @@ def spent(served: Served, who: str) -> float:
     return float(str(served.curator.budget(who).spent.to_json()["epsilon"]))
 
 
-def just_after_a_tick(ahead: float) -> None:
-    """Wait until so much after a tick, so that what is done now is far from the next one."""
-    time.sleep((ahead - time.time()) % TICK)
-
-
-def test_who_waits_for_an_equal_question_is_charged_at_a_tick(
+def test_who_waits_for_an_equal_question_is_charged_at_the_tick_after_it(
     tmp_path: Path, slow: threading.Event, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with serving(write_study(tmp_path), tick="500ms") as served:
-        resumed: list[float] = []
+    stamped: list[float] = []
 
-        def resume() -> None:
-            served.service.clock.wait()
-            resumed.append(time.time())
+    def stamp() -> float:
+        stamped.append(time.time())
+        return stamped[-1]
+
+    monkeypatch.setattr("curador.curator.purchase.time", stamp)
+    with serving(write_study(tmp_path), tick="500ms") as served:
+        resumed: list[tuple[float, float]] = []
+
+        def resume(ended: float) -> None:
+            served.service.clock.wait(ended)
+            resumed.append((ended, time.time()))
 
         served.curator.paced(8, resume)
-        first = asking(served, "ana", "0.1")
-        until(lambda: spent(served, "ana") > 0)
-        second = asking(served, "bea", "0.1")
-        time.sleep(0.1)
-        assert spent(served, "bea") == 0  # it waits, and is not charged yet
-        just_after_a_tick(0.05)
+        first = asking(served, "curator", "0.1")
+        until(lambda: served.curator.charge_count() == 1)
+        others = [asking(served, who, "0.1") for who in ("ana", "bea")]
+        until(lambda: len(stamped) == 3)  # all have come
+        assert spent(served, "ana") == spent(served, "bea") == 0  # two wait, and are not charged yet
         slow.set()
-        answered = time.time()
-        charged = until(lambda: spent(served, "bea") > 0)
-        first.join()
-        second.join()
-    assert len(resumed) == 1
-    assert resumed[0] // TICK > answered // TICK  # in a later tick, and not when the first was answered
-    assert charged >= resumed[0] - 0.01
+        charged = until(lambda: spent(served, "ana") > 0 < spent(served, "bea"))
+        for thread in (first, *others):
+            thread.join()
+    # Both go on at the tick after the end of the one that read: the second has no tick of its own.
+    assert [ended for ended, _ in resumed] == [stamped[3]] * 2
+    assert all(on // TICK > ended // TICK for ended, on in resumed)
+    assert charged >= resumed[0][1]
 
 
 def test_who_finds_no_place_to_read_is_charged_at_once(tmp_path: Path, slow: threading.Event) -> None:
@@ -102,12 +103,11 @@ def test_who_finds_no_thread_begins_at_a_tick(
         first = asking(served, "ana", "0.1")
         until(lambda: spent(served, "ana") > 0)
         second = asking(served, "bea", "0.2")
-        time.sleep(0.1)
+        until(lambda: served.service.paying.statistics().tasks_waiting == 1)
         assert spent(served, "bea") == 0
-        just_after_a_tick(0.05)
+        before = time.time()
         slow.set()
-        answered = time.time()
         charged = until(lambda: spent(served, "bea") > 0)
         first.join()
         second.join()
-    assert charged // TICK > answered // TICK
+    assert charged // TICK > before // TICK

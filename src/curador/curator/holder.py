@@ -46,9 +46,9 @@ class BudgetHolder:
     def __reduce__(self) -> NoReturn:
         raise TypeError("a curator is not pickled: open the study in the other process, where it charges one ledger")
 
-    def paced(self, at_once: int, resume: Callable[[], None]) -> None:
+    def paced(self, at_once: int, resume: Callable[[float], None]) -> None:
         """For whoever serves analysts: so many purchases read data at a time, and one that waited for another is
-        charged after ``resume``, which returns at a moment that tells nothing of the other.
+        charged after ``resume``, which is told when that one ended, and returns when this tells nothing any more.
         """
         self._buyer.turns = Turns(resume, BoundedSemaphore(at_once))
 

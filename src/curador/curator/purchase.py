@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import count
-from time import monotonic, sleep
+from time import monotonic, sleep, time
 from typing import Protocol, TypeVar
 
 from curador.accounting.events import Event
@@ -205,7 +205,7 @@ class Buyer:
 
     def made_anew(self) -> None:
         """In a forked child nobody else is asking."""
-        self._flights, self._known = SingleFlight(), KnownPurchases(self._ledger)
+        self._flights, self._known, self.turns = SingleFlight(), KnownPurchases(self._ledger), NO_TURNS
 
     def planned(self, purchase: AnyPurchase) -> AnyPurchase:
         """The same purchase; refused where :meth:`buy` would refuse what its tables' budgets promise.
@@ -241,17 +241,18 @@ class Buyer:
         named = _named(purchase, request, held)
         who = None if request.analyst is None else self._scopes.receiver(request.analyst, purchase.tables)
         planned = self._scopes.live(held)
-        flight = self._flights.of(named)
-        resume = self.turns.after(flight)
-        with flight, watched(request.progress) as progress:
+        flight, asked = self._flights.of(named), time()
+        with flight.lock, watched(request.progress) as progress:
             try:  # an interrupt may come as soon as it is charged
-                resume()
+                if flight.ended > asked:
+                    self.turns.resume(flight.ended)
                 charge = self._reserve_in_turn(purchase, request, who, named, held)
                 if charge.repeated:
                     content = self._ledger.answer(charge.id) or b""
                     return Bought(content, charge, True, request.because, _shared(charge, who))
                 with self.turns.reading:
                     found = self.attempt(lambda: purchase.run(self._engines, progress))
+                flight.ended = time()
                 if found is None:
                     same = failed()  # the engine's own words, so that what failed, and where, is not seen
                     raise EngineFailed(same.what, fix=same.fix, cost=f"charge {charge.id} is kept, as for an answer")
@@ -276,7 +277,7 @@ class Buyer:
                 if error.code != "being-answered" or named is None:
                     raise
                 ended = self._wait(named, str(error.facts["charge"]), str(error.facts["owner"]))
-                self.turns.resume()
+                self.turns.resume(time())
 
     def _wait(self, named: str, charge: str, owner: str) -> str | None:
         """Wait until a charge is answered or failed, and return None; or the charge, if its owner has ended.

@@ -125,7 +125,7 @@ def test_a_limit_on_jobs_and_a_key_do_not_tell_before_the_tick_that_one_has_ende
 class Noted(TickClock):
     """A clock that notes when it is waited for."""
 
-    def wait(self) -> None:
+    def wait(self, since: float | None = None) -> None:
         waited.append("tick")
 
 

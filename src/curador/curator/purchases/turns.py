@@ -11,52 +11,45 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from threading import Lock
-from time import monotonic
 from typing import Any
 from weakref import WeakValueDictionary
 
-NOTICED = 0.05
-"""Seconds: who waited so long for another was seen to wait."""
+
+@dataclass(eq=False)
+class Flight:
+    """The lock of equal purchases, and when one of them last ended reading data; 0 if none has.
+
+    It is held by ``with``: no interrupt can come between taking it and the promise to release it.
+    """
+
+    lock: Lock = field(default_factory=Lock)
+    ended: float = 0.0
 
 
 class SingleFlight:
-    """Single flight: of equal purchases at the same time the second waits, and finds the measurement in the ledger.
-
-    A flight is a lock of its own, held by ``with``: no interrupt can come between taking it and the promise to release
-    it.
-    """
+    """Single flight: of equal purchases at the same time the second waits, and finds the measurement in the ledger."""
 
     def __init__(self) -> None:
         self._guard = Lock()
-        self._flights: WeakValueDictionary[str, Lock] = WeakValueDictionary()  # those that somebody holds or waits for
+        self._flights: WeakValueDictionary[str, Flight] = WeakValueDictionary()  # those that somebody has or waits for
 
-    def of(self, name: str | None) -> AbstractContextManager[Any]:
-        """The lock of one purchase; without a name there is nothing to wait for."""
+    def of(self, name: str | None) -> Flight:
+        """The flight of one purchase; without a name there is nothing to wait for."""
         if name is None:
-            return nullcontext()
+            return Flight()
         with self._guard:
             found = self._flights.get(name)
             if found is None:
-                self._flights[name] = found = Lock()
+                self._flights[name] = found = Flight()
             return found
 
 
 @dataclass(frozen=True)
 class Turns:
-    """How a purchase goes on that waited for another, and how many read data at a time."""
+    """How a purchase goes on that waited for one which ended at a time, and how many read data at a time."""
 
-    resume: Callable[[], None] = lambda: None
+    resume: Callable[[float], None] = lambda ended: None
     reading: AbstractContextManager[Any] = field(default_factory=nullcontext)
-
-    def after(self, flight: AbstractContextManager[Any]) -> Callable[[], None]:
-        """To be called before a flight is taken; what it returns, once it is: resumes if another had it."""
-        taken, began = getattr(flight, "locked", lambda: False)(), monotonic()
-
-        def resume() -> None:
-            if taken or monotonic() - began > NOTICED:
-                self.resume()
-
-        return resume
 
 
 NO_TURNS = Turns()

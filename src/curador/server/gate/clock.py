@@ -35,9 +35,9 @@ class TickClock:
         """
         return now if not self.tick else (math.floor(now / self.tick) + 1) * self.tick
 
-    def wait(self) -> None:
-        """Return at the next tick, in a thread."""
-        end = self.next(self.now())
+    def wait(self, since: float | None = None) -> None:
+        """Return at the next tick after a time, or after now; in a thread."""
+        end = self.next(self.now() if since is None else since)
         while (left := end - self.now()) > 0:
             time.sleep(left)
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path
+from pydantic import Field
 
 from curador import Access, Curator, Publication, Release
 from curador.curator.releases.recall import recall
 from curador.server.access.auth import Caller, digest, give
-from curador.server.bodies import Body
+from curador.server.bodies import Body, example
 from curador.server.gate.refusals import not_found
 from curador.server.service import Anyone, Holder, Member, Serving
 from curador.server.shown import charge
@@ -22,7 +23,9 @@ Id = Annotated[str, Path(max_length=20, pattern="^[0-9]+$")]
 class LinkBody(Body):
     """A public link to a release, with a label for whoever made it."""
 
-    label: str = ""
+    model_config = example(label="for the newspaper")
+
+    label: Annotated[str, Field(max_length=200)] = ""
 
 
 @router.get("/releases")
