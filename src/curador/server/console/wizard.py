@@ -134,8 +134,8 @@ def _declared(visit: Visit, study: Path, form: Filled, found: TableDraft | None,
     text = with_entry(was, ("tables", found.name), _settings(form, found))
     stated = checked(study, text)
     ledger = visit.serving.curator.ledger if write else None  # which may know the table as somebody else's
-    how = {"analysts": stated.analysts, "policy": stated.policy, "ledger": ledger}
-    Curator(dict(stated.tables), stated.budget, **how).close()
+    tables, budget = dict(stated.tables), stated.budget
+    Curator(tables, budget, analysts=stated.analysts, policy=stated.policy, ledger=ledger).close()
     if not write:
         return Steps(found, text)
     rewrite(study, was, text)
