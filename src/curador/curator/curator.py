@@ -115,7 +115,6 @@ class Curator(BudgetHolder, CopyHolder, ModelHolder, QualityHolder):
             self.scopes = Scopes(self.ledger, self.tables, self._budget, self._analysts)
             self._engines.recognise = self.scopes.recognise
             self._buyer = Buyer(self.ledger, self.scopes, self.policy, self._engines, on_error)
-            finalize(self, self._engines.close).atexit = False  # of one that nobody holds any more
         except BaseException:
             self.close()
             raise
@@ -419,6 +418,10 @@ class Curator(BudgetHolder, CopyHolder, ModelHolder, QualityHolder):
             self.ledger.close()
         if self._made_up is not None:
             self._made_up()
+
+    def close_unheld(self) -> None:
+        """Close the engines once nobody holds this curator any more."""
+        finalize(self, self._engines.close).atexit = False
 
     # -- what it holds
 

@@ -21,6 +21,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from curador.curator.curator import Curator
@@ -118,8 +119,13 @@ class BoughtModel:
     measurement: bytes
 
 
-def bought_model(curator: Curator, charge: str, analyst: str | None = None) -> BoughtModel | None:
+def bought_model(
+    curator: Curator, charge: str, analyst: str | None = None, settings: Mapping[str, Any] = MappingProxyType({})
+) -> BoughtModel | None:
     """The model that a charge bought, made again from the ledger alone; None if there is none, or it is another's.
+
+    ``settings`` may be others than were bought where they are no part of the measurement: the penalty of a regression
+    (``alpha``, which makes a plain one a ridge), how many components are shown.
 
     Fails: refused (code ``not-recalled``) where its settings or its rows were not plain, or the declarations are others
         now.  Fitting the same again is free.
@@ -130,8 +136,16 @@ def bought_model(curator: Curator, charge: str, analyst: str | None = None) -> B
     stated = bought.charge.note.get("recipe")
     if isinstance(stated, Mapping) and set(stated) <= set(KNOWN):
         with suppress(InvalidParameter, QuestionRefused):  # declared otherwise now
-            recipe = recipe_from(from_note(stated), "recipe")
+            recipe = recipe_from(_otherwise(from_note(stated), settings), "recipe")
             run = recipe.training(curator)
             if is_what_was_bought(curator, run, bought.charge.note):
                 return BoughtModel(recipe, recipe.model.take(run, bought), bought.measurement)
     raise not_recalled(charge)
+
+
+def _otherwise(stated: Mapping[str, Any], settings: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A recipe with other settings; whether it is still what was bought is for its digest to say."""
+    if not settings:
+        return stated
+    ridge = {"model": "Ridge"} if "alpha" in settings and stated.get("model") == "LinearRegression" else {}
+    return {**stated, **ridge, "settings": {**stated.get("settings", {}), **settings}}

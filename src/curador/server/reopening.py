@@ -59,6 +59,7 @@ class ServedStudy:
             return
         if self._stated is None or _declared(found) != _declared(self._stated):
             self.curator = self._open(self._first.ledger)
+            self.curator.close_unheld()
             LOG.info(json.dumps({"study": "reopened", "tables": len(found.tables)}))
         self._stated = found
 

@@ -69,6 +69,7 @@ def test_names_stay_below_the_folder_and_no_file_is_replaced(taking: Served) -> 
         assert send(client, "../..\\up.csv", b"first").json()["source"] == "uploads/up.csv"
         assert send(client, "up.csv", b"second").status_code == 422
         assert len(send(client, "x" * 5000 + ".csv").json()["source"]) < 120
+        assert '<option value="uploads/up.csv">' in client.get("/console/tables/new").text  # to go on with
     assert (taking.study.parent / "uploads" / "up.csv").read_bytes() == b"first"
     assert not list(taking.study.parent.glob("up.csv"))
 

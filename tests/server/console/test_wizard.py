@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+import psycopg
 import pytest
 from playwright.sync_api import Browser
 
@@ -106,4 +107,35 @@ def test_what_is_wrong_is_said_and_nothing_is_written(bringing: Served, changes:
     assert answer.status_code == 422
     assert f'"{place}"' in answer.text
     assert "secret-person" not in answer.text
+    assert bringing.study.read_text() == before
+
+
+def test_a_table_of_postgresql_is_connected_and_asked_without_a_restart(bringing: Served, postgres_url: str) -> None:
+    name = "console_visits"
+    with psycopg.connect(postgres_url, autocommit=True) as rows:
+        rows.execute(f"DROP TABLE IF EXISTS {name}")
+        rows.execute(f"CREATE TABLE {name} (who text, cost integer, place text)")
+        rows.execute(f"INSERT INTO {name} VALUES ('secret-person', 12, 'north')")
+    form = {**FORM, "source": f"{postgres_url}#{name}", "header": ""}
+    with visitor(bringing, "curator") as client:
+        read = client.post(NEW, data={**form, "step": "columns"})
+        assert "secret-person" not in read.text
+        assert "integer" in read.text  # the stored type of a column is declared there, and no row
+        assert "can be asked now" in client.post(NEW, data={**form, "step": "write"}).text
+    with bringing.client("ana") as client:
+        asked = {"sql": f"SELECT place, SUM(cost) AS total FROM {name} GROUP BY place", "epsilon": "0.5"}
+        assert client.post("/v1/ask", json=asked).status_code == 200
+
+
+def test_what_the_ledger_knows_otherwise_is_not_written(bringing: Served) -> None:
+    """A study file that opens by itself, and not with this ledger, would stop the server at its next start."""
+    before = bringing.study.read_text()
+    with visitor(bringing, "curator") as client, bringing.client("ana") as ana:
+        assert "can be asked now" in client.post(NEW, data={**FORM, "step": "write"}).text
+        asked = {"sql": "SELECT COUNT(*) AS n FROM visits", "epsilon": "0.5"}
+        assert ana.post("/v1/ask", json=asked).status_code == 200
+        bringing.study.write_text(before)  # taken out by hand; its rows keep their unit
+        other = {**FORM, "unit": "row", "groups": "", "rows": "", "step": "write"}
+        answer = client.post(NEW, data=other)
+    assert answer.status_code == 422
     assert bringing.study.read_text() == before

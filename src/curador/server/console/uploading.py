@@ -84,6 +84,15 @@ def safe_name(given: str) -> str:
     return f"{stem[:LONGEST_NAME]}{ending}"
 
 
+def waiting_files(study: Path | None) -> list[str]:
+    """The files that were sent, by their names: nothing of them is read."""
+    try:
+        found = [] if study is None else sorted((study.parent / FOLDER).iterdir())
+    except OSError:
+        found = []
+    return [f"{FOLDER}/{one.name}" for one in found if one.name.endswith(ENDINGS) and not one.name.startswith(".")]
+
+
 def _refuse_declared(name: str, tables: Mapping[str, object]) -> None:
     if named_after(name) in tables:
         raise InvalidParameter(
@@ -152,7 +161,7 @@ class Arriving:
     def _there(self) -> InvalidParameter:
         return InvalidParameter(
             "A file of this name is in the folder already.",
-            fix="Give the file another name: none is replaced.",
+            fix="Give the file another name, for none is replaced; or go on with the one that is there.",
             code="upload-there",
         )
 

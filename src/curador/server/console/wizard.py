@@ -21,6 +21,7 @@ from curador.curator.study.edit import checked, rewrite, with_entry
 from curador.errors import CuradorError, InvalidParameter
 from curador.server.console.forms import Filled, filled
 from curador.server.console.genuine import page_router
+from curador.server.console.uploading import waiting_files
 from curador.server.console.visit import Visit, Visiting
 from curador.server.gate.problems import status_of
 from curador.server.gate.refusals import refused
@@ -78,6 +79,7 @@ def _page(visit: Visit, form: Filled, shown: Steps, status: int = 200) -> Respon
         shown=shown,
         columns=[] if shown.found is None else list(enumerate(c for c in shown.found.columns if c.usable)),
         kinds=kinds,
+        files=waiting_files(visit.serving.curator.study_file),
         most=f"{visit.serving.settings.upload / 2**20:,.0f} MiB",
         units=[*whose, *((f"={n}", n) for n in names)],
         first_lines=[(x, visit.say(f"tables.new-{code}")) for x, code in FIRST_LINES],
@@ -134,8 +136,8 @@ def _declared(visit: Visit, study: Path, form: Filled, found: TableDraft | None,
     text = with_entry(was, ("tables", found.name), _settings(form, found))
     stated = checked(study, text)
     ledger = visit.serving.curator.ledger if write else None  # which may know the table as somebody else's
-    how = {"analysts": stated.analysts, "policy": stated.policy, "ledger": ledger}
-    Curator(dict(stated.tables), stated.budget, **how).close()
+    tables, budget = dict(stated.tables), stated.budget
+    Curator(tables, budget, analysts=stated.analysts, policy=stated.policy, ledger=ledger).close()
     if not write:
         return Steps(found, text)
     rewrite(study, was, text)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from base64 import b64encode
 from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 from fastapi import APIRouter, Path
@@ -26,6 +27,8 @@ Charged = Annotated[str, Path(max_length=20, pattern="^[0-9]+$")]
 
 MOST_STEPS = 10_000
 """Steps or rounds of one fit."""
+
+NONE: Mapping[str, Any] = MappingProxyType({})
 
 T = TypeVar("T")
 
@@ -144,11 +147,14 @@ async def score(body: ScoreBody, serving: Serving, caller: Buyer) -> dict[str, A
     return await serving.settled(caller, taken)
 
 
-def bought(serving: Service, id: str, analyst: str | None) -> BoughtModel:
-    """The model that a charge bought; not found alike where there is none and where it is another's."""
+def bought(serving: Service, id: str, analyst: str | None, settings: Mapping[str, Any] = NONE) -> BoughtModel:
+    """The model that a charge bought, or with other ``settings`` that are no part of it.
+
+    Not found alike where there is none and where it is another's.
+    """
     from curador.learn.recipe import bought_model
 
-    found = bought_model(serving.curator, id, analyst)
+    found = bought_model(serving.curator, id, analyst, settings)
     if found is None:
         raise not_found()
     return found

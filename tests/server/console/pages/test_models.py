@@ -118,6 +118,25 @@ def test_looking_is_free_and_a_key_buys_once(served: Served) -> None:
         assert 'action="/console/models"' not in client.get("/console/models").text
 
 
+def test_who_buys_what_another_bought_pays_and_learns_nothing_of_the_other(served: Served) -> None:
+    same = {**FORM, "epsilon": "0.125", "feature-2": ""}
+    with visitor(served, "ana") as client:
+        place = ended(
+            client, client.post("/console/models", data={**same, "because": "a secret of ana", "key": "a"})
+        ).headers["location"]
+        assert "Reason: a secret of ana" in client.get(place).text
+    with visitor(served, "bea") as client:
+        spent = served.curator.budget("bea").spent
+        own = ended(client, client.post("/console/models", data={**same, "because": "mine", "key": "b"})).headers[
+            "location"
+        ]
+        assert own.endswith("bought=now")
+        assert served.curator.budget("bea").spent != spent
+        shown = client.get(own).text
+    assert "Reason: mine" in shown
+    assert "secret of ana" not in shown
+
+
 def test_a_score_is_charged_and_read_again_for_free(served: Served) -> None:
     count = served.curator.charge_count
     with visitor(served, "ana") as client:
@@ -170,3 +189,26 @@ def test_a_budget_that_is_short_is_said_before_and_after(served: Served) -> None
         large = {**FORM, "epsilon": "1", "feature-2": "", "key": "large"}
         assert "does not cover this" in client.post("/console/models/plan", data=large).text
         assert 'class="refusal"' in ended(client, client.post("/console/models", data=large)).text
+
+
+def test_what_is_no_part_of_a_purchase_is_shown_otherwise_for_free(served: Served) -> None:
+    line = {**FORM, "model": "LinearRegression", "feature-2": "", "label": "pay", "key": "line"}
+    parts = {**FORM, "model": "PCA", "key": "parts"}
+    with visitor(served, "curator") as client:
+        places = [
+            ended(client, client.post("/console/models", data=form)).headers["location"] for form in (line, parts)
+        ]
+        before = served.curator.charge_count()
+        plain, damped = (client.get(places[0].split("?")[0] + other).text for other in ("", "?other=1e9"))
+        assert "Ridge regression" in damped
+        assert "Ridge regression" not in plain
+        assert "Component 2" in client.get(places[1]).text
+        assert "Component 2" not in client.get(places[1].split("?")[0] + "?other=1").text
+        for place in places:
+            wrong = client.get(place.split("?")[0] + "?other=some")
+            assert (wrong.status_code, 'id="other-wrong"' in wrong.text) == (422, True)
+        ridge = {**line, "model": "Ridge", "alpha": "7", "key": "ridge"}
+        place = ended(client, client.post("/console/models", data=ridge)).headers["location"]
+        assert place.endswith("?bought=again&other=7")
+        assert "Ridge regression" in client.get(place).text
+        assert served.curator.charge_count() == before

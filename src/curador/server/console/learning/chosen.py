@@ -99,6 +99,20 @@ def recipe_of(form: Filled, table: str, columns: Sequence[ColumnChoice], body: t
     )
 
 
+FREE = {"LinearRegression": "alpha", "Ridge": "alpha", "PCA": "n_components"}
+"""Settings that are no part of what is bought: shown with others, a model is the same measurement."""
+
+
+def shown_with(model: str, text: str) -> dict[str, Any]:
+    """The free setting of a model as somebody wrote it; nothing where nothing was written, or the model has none.
+
+    >>> shown_with("Ridge", "2.5"), shown_with("PCA", "3"), shown_with("KMeans", "3")
+    ({'alpha': 2.5}, {'n_components': 3}, {})
+    """
+    name = FREE.get(model)
+    return {} if name is None or not text.strip() else {name: _number(Filled({name: text}), name)}
+
+
 def _label(form: Filled, model: str, columns: Sequence[ColumnChoice]) -> str:
     fits = {one.name for one in columns if (one.keyed if model in CLASSIFIERS else one.numeric)}
     if form["label"] in fits:

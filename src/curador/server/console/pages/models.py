@@ -10,11 +10,13 @@ import json
 from collections.abc import Iterator, Mapping
 from math import floor, log10
 from typing import Annotated, Any
+from urllib.parse import urlencode
 
 from fastapi import Path, Query, Response
 from markupsafe import Markup
 
 from curador import Charge, Curator
+from curador.curator.releases.recall import bought_by
 from curador.errors import CuradorError, NotPromised
 from curador.server.access.auth import Caller
 from curador.server.bodies import FitBody, RecipeBody, ScoreBody
@@ -22,11 +24,13 @@ from curador.server.console.forms import Filled, amount, filled
 from curador.server.console.genuine import page_router
 from curador.server.console.learning.chosen import (
     FAMILIES,
+    FREE,
     MODELS,
     SETTINGS,
     ColumnChoice,
     columns_of,
     recipe_of,
+    shown_with,
 )
 from curador.server.console.learning.fitted import fitted
 from curador.server.console.learning.recipe_code import recipe_code
@@ -79,7 +83,8 @@ async def pay(visit: Visiting, caller: Buyer) -> Response:
         made = await api.fit(_recipe(visit, form, FitBody, **terms), visit.serving, caller)
     except CuradorError as error:
         return await _page(visit, caller, form.refused(_place(error), error), status_of(error))
-    return visit.to(f"/console/models/jobs/{made['job']}")
+    other = form[FREE.get(form["model"], "")] or ("1" if form["model"] == "Ridge" else "")
+    return visit.to(f"/console/models/jobs/{made['job']}" + _shown_so(other, "?"))
 
 
 @router.post("/models/plan", response_class=Response)
@@ -90,15 +95,21 @@ async def plan(visit: Visiting, caller: Buyer) -> Response:
 
 
 @router.get("/models/jobs/{job}", response_class=Response)
-async def job(job: jobs.JobId, visit: Visiting, caller: Member) -> Response:
-    """How far a model or a score is; its page, as soon as it is done."""
+async def job(job: jobs.JobId, visit: Visiting, caller: Member, other: Named = "") -> Response:
+    """How far a model or a score is; its page, as soon as it is done, shown with what was asked for."""
     found = await jobs.job(job, visit.serving, caller)
     if found["kind"] not in ("fit", "score"):
         raise not_found()
     if found["kind"] == "fit" and found["result"]:
         bought = "again" if found["result"]["repeated"] else "now"
-        return visit.to(f"/console/models/{found['result']['charge']}?bought={bought}")
-    return visit.page("_models_job.html" if visit.partial else "models_job.html", one=found)
+        return visit.to(f"/console/models/{found['result']['charge']}?bought={bought}{_shown_so(other, '&')}")
+    kept = _shown_so(other, "?")
+    return visit.page("_models_job.html" if visit.partial else "models_job.html", one=found, kept=kept)
+
+
+def _shown_so(other: str, sign: str) -> str:
+    """The end of an address that shows a model so: the same measurement may have been bought with other settings."""
+    return f"{sign}{urlencode({'other': other})}" if other else ""
 
 
 def _private(visit: Visit) -> list[str]:
@@ -254,10 +265,10 @@ def _about(recipe: Mapping[str, Any]) -> str:
 
 
 @router.get("/models/{id}", response_class=Response)
-async def model(id: Id, visit: Visiting, caller: Member, bought: Named = "") -> Response:
-    """One model, made again from its measurement: free."""
+async def model(id: Id, visit: Visiting, caller: Member, bought: Named = "", other: Named = "") -> Response:
+    """One model, made again from its measurement: free, also with ``other`` than what was bought, where it has such."""
     form = Filled({"epsilon": SCORED})
-    return await visit.serving.settled(caller, lambda: _one(visit, caller, id, score=form, bought=bought))
+    return await visit.serving.settled(caller, lambda: _one(visit, caller, id, score=form, bought=bought, other=other))
 
 
 @router.get("/models/{id}/json", response_class=Response)
@@ -307,16 +318,24 @@ def _one(
     typed: Filled | None = None,
     score: Filled,
     bought: str = "",
+    other: str = "",
     status: int = 200,
 ) -> Response:
     curator = visit.serving.curator
     found = api.bought(visit.serving, id, caller.who)
+    again = Filled({"other": other})
+    try:
+        if settings := shown_with(type(found.model).__name__, other):
+            found = api.bought(visit.serving, id, caller.who, settings)
+    except CuradorError as error:
+        again, status = again.refused("other", error), status_of(error)
     fields = fields_of(found, curator.tables)
     form, said = _asked(visit, found, typed, fields)
     if visit.partial and typed is not None:
         return visit.page("_models_predicted.html", form=form, said=said, **_drawn(said))
     shown = fitted(found, [one.name for one in fields if one.kind == "date"], visit.say)
-    privacy, charge = found.model.privacy_, curator.ledger.charge(id)
+    privacy, paid = found.model.privacy_, bought_by(curator, id, caller.who)  # by whom else it was bought is not shown
+    assert paid is not None, "it was found above"
     scored = bought_scores(curator, found, _charges(curator, caller.who))
     return visit.page(
         "model.html",
@@ -326,8 +345,8 @@ def _one(
         name=type(found.model).__name__,
         known=MODELS,
         about=_about(found.recipe.stated),
-        at=charge.at[:16].replace("T", " "),
-        because=charge.note.get("because", "") if _own(curator, caller, charge) else "",
+        at=paid.charge.at[:16].replace("T", " "),
+        because=paid.because,
         bought=bought if bought in ("now", "again") else "",
         cost=guarantee_text(privacy.guarantee, visit.language),
         sentence=privacy.sentence(visit.language),
@@ -337,6 +356,8 @@ def _one(
         rows=shown.rows,
         hint=shown.hint,
         code=recipe_code(found.recipe.stated, _address(visit)),
+        free=FREE.get(str(found.recipe.stated["model"]), ""),
+        again=again,
         fields=fields,
         form=form,
         said=said,
@@ -346,11 +367,6 @@ def _one(
         may_score=is_classifier(found) and caller.role in ("curator", "analyst"),
         key=visit.key(),
     )
-
-
-def _own(curator: Curator, caller: Caller, charge: Charge) -> bool:
-    """Whether a reason may be shown: one's own, and to whoever holds or oversees the data."""
-    return caller.who is None or charge.receiver == curator.scopes.named(caller.who)
 
 
 def _asked(visit: Visit, found: Any, typed: Filled | None, fields: list[TypedField]) -> tuple[Filled, Predicted | None]:

@@ -234,8 +234,8 @@ TEXTS = {
         "Ya hay una tabla declarada con este nombre, y no se reemplaza. Dé otro nombre al archivo.",
     ),
     "error-upload-there": (
-        "A file of this name is there already, and is not replaced. Give the file another name.",
-        "Ya hay un archivo con este nombre, y no se reemplaza. Dé otro nombre al archivo.",
+        "A file of this name is there already, and is not replaced. Give the file another name; or go on with the one that is there: choose it below.",
+        "Ya hay un archivo con este nombre, y no se reemplaza. Dé otro nombre al archivo, o siga con el que está: elíjalo abajo.",
     ),
     "error-upload-empty": ("The file is empty. Choose another one.", "El archivo está vacío. Elija otro."),
     "error-upload-unwritable": (

@@ -185,6 +185,15 @@ TEXTS = {
         "All numbers hold noise: which of two small ones is larger means little.",
         "Todos los números tienen ruido: cuál de dos pequeños es mayor dice poco.",
     ),
+    "show-other": ("Show it so", "Mostrarlo así"),
+    "other-alpha": (
+        "Free: the same noised numbers with another penalty; a larger one makes weights smaller.",
+        "Gratis: los mismos números con ruido y otra penalización; una mayor achica los pesos.",
+    ),
+    "other-n_components": (
+        "Free: the same noised numbers; a number, or a share of the variance below 1.",
+        "Gratis: los mismos números con ruido; un número, o una parte de la varianza menor que 1.",
+    ),
     "column": ("Column", "Columna"),
     "weight": ("Weight (scaled)", "Peso (escalado)"),
     "coefficient": ("Coefficient (own unit)", "Coeficiente (unidad propia)"),
