@@ -16,7 +16,7 @@ from curador.errors import CuradorError, InvalidParameter
 from curador.ledger.contract import Charge
 from curador.privacy import guarantee_from_json
 from curador.query.ask.question import Order, Question
-from curador.query.ask.renamed import renamed
+from curador.query.ask.renamed import renamable, renamed
 from curador.query.plan.plan import Plan
 
 if TYPE_CHECKING:
@@ -61,6 +61,11 @@ def recall(
     remarks = bought_remarks(bought, found.guarantee)
     words = found.words if _own(curator, bought.charge, analyst) else {}
     return curator.sealed(Publication(releases, found.guarantee, found.tight, charge, remarks, shown, words, True))
+
+
+def renamable_columns(release: Release) -> tuple[str, ...]:
+    """The columns of a release that can be shown under another name."""
+    return renamable(Question.from_json(release.question)) if release.question else ()
 
 
 def bought_by(curator: Curator, charge: str, analyst: str | None = None) -> Bought | None:
