@@ -46,8 +46,11 @@ _NUMBERS = count(1)
 Registered = Mapping[str, Registration]
 """The tables of a purchase, and what they stand for in the ledger."""
 
-REPEATED = ("text", "recipe", "purchase", "because", "override", "receiver", "measures")
-"""What is noted of an answer that another receiver has bought before."""
+REPEATED = (
+    *("text", "asked", "budgets", "batch", "recipe"),
+    *("purchase", "because", "override", "receiver", "measures"),
+)
+"""What is noted of an answer that another receiver has bought before: also the question, in this receiver's words."""
 
 
 class Purchase(Protocol):

@@ -33,6 +33,9 @@ from curador.show.explain import bullet, error_text, note_text, output_text
 READ_AT = "1e-6"
 """The delta of a batch's tight guarantee, unless it has one of its own."""
 
+LONGEST_WORDS = 8000
+"""Characters of the words for readers that are kept with the charge."""
+
 
 @dataclass(frozen=True, repr=False)
 class Batch:
@@ -153,13 +156,26 @@ class Batch:
 
     @property
     def note(self) -> Mapping[str, object]:
-        """The record kept with its charge: the questions, and a text of them for people."""
-        text = f"{len(self.plans)} questions: {', '.join(self.plans)}"
+        """The record kept with its charge: the questions, a text of them for people, and how they are presented."""
+        title = f"{self.words['title']}; " if self.words.get("title") else ""
+        text = f"{title}{len(self.plans)} questions: {', '.join(self.plans)}"
         asked = {name: plan.question.to_json() for name, plan in self.plans.items()}
         budgets = {name: plan.budget.to_json() for name, plan in self.plans.items()}
         if len({json.dumps(budget) for budget in budgets.values()}) == 1:
             budgets = {"": next(iter(budgets.values()))}
-        return {"asked": asked, "text": text, "budgets": budgets}
+        tight = str(rational(self.delta)) if self.charged_tight and self.delta is not None else None
+        shown = {"order": list(self.plans), "adjust": self.adjust, "tight": tight, "words": _short(self.words)}
+        return {"asked": asked, "text": text, "budgets": budgets, "batch": shown}
+
+    @classmethod
+    def noted(cls, plans: Mapping[str, Plan], note: Mapping[str, object]) -> Batch:
+        """A batch of these plans, presented as the record of its charge says."""
+        shown = note.get("batch")
+        kept: Mapping[str, Any] = shown if isinstance(shown, Mapping) else {}
+        listed = [name for name in kept.get("order", ()) if name in plans]
+        ordered = {name: plans[name] for name in dict.fromkeys((*listed, *plans))}
+        tight = kept.get("tight")
+        return cls(ordered, tight, tight is not None, kept.get("words", {}), kept.get("adjust", True) is True)
 
     def prepare(self, engines: EnginePool) -> None:
         """Open the engines and write the statements of all questions; no row is read."""
@@ -286,6 +302,19 @@ class Batch:
     def _facts(self, name: str) -> dict[str, Any]:
         facts = self.plans[name].to_dict()
         return {**facts, "expected": self.expected(name), "notes": [*facts["notes"], *self.notes(name)]}
+
+
+def _short(words: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What is kept of the words for readers: all, or titles alone where that would be long.
+
+    >>> _short({"title": "Pay", "because": "asked for", "questions": {"n": {"title": "People", "sql": "x" * 9000}}})
+    {'title': 'Pay', 'questions': {'n': {'title': 'People'}}}
+    """
+    each: Mapping[str, Mapping[str, str]] = words.get("questions", {})
+    titles = {name: {"title": one["title"]} for name, one in each.items() if one.get("title")}
+    title = {"title": words.get("title", "")}
+    tries: tuple[Mapping[str, Any], ...] = (words, {**title, "questions": titles}, title)
+    return next((one for one in tries if len(json.dumps(one)) <= LONGEST_WORDS), {})
 
 
 def stated(questions: Mapping[str, object]) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from curador.curator.purchase import Bought, Purchase, fingerprint
@@ -15,12 +16,14 @@ from curador.errors import CuradorError, InvalidParameter
 from curador.ledger.contract import Charge
 from curador.privacy import guarantee_from_json
 from curador.query.ask.question import Order, Question
+from curador.query.ask.renamed import renamable, renamed
 from curador.query.plan.plan import Plan
 
 if TYPE_CHECKING:
     from curador.curator.curator import Curator
 
 PAGE = 500
+NOTHING: Mapping[str, Any] = MappingProxyType({})
 NOISES = (None, "laplace", "gaussian")
 """How the noise may have been chosen; the record of a charge does not say, and its fingerprint does."""
 
@@ -32,33 +35,37 @@ def recall(
     *,
     confidence: float = 0.95,
     language: str | None = None,
-    order: tuple[str, bool] | None = None,
+    order: Mapping[str, tuple[str, bool]] = NOTHING,
+    names: Mapping[str, Mapping[str, str]] = NOTHING,
 ) -> Release | Publication | None:
     """What a charge bought, presented anew; None if there is no such charge, it has no answer, or is another's.
 
-    ``order`` sorts a single release by one of its columns, downwards if the second is true.
+    ``order`` says for questions by their names (a single one has the empty name) by which of its columns each is
+    sorted, downwards if the second is true; ``names`` gives columns other names.
 
-    Fails: refused (code ``not-recalled``) where the record does not say how it was planned (its options were unusual,
-        or the declarations are others now).  Asking the same again is free.
+    Fails: refused where two columns would have one name; and (code ``not-recalled``) where the record does not say how
+        it was planned (its options were unusual, or the declarations are others now).  Asking the same again is free.
     """
     bought = bought_by(curator, charge, analyst)
     if bought is None:
         return None
     shown = language or curator.language
-    plans = _plans(curator, bought.charge.note, confidence, order)
-    if plans is None:
+    found = _made_again(curator, bought.charge.note, confidence, order, names)
+    if found is None:
         raise not_recalled(charge)
-    if set(plans) == {""}:
-        made = present(plans[""], bought, rehearsal=False, language=shown)
-        return curator.sealed(made)
-    batch = Batch(plans)
+    if isinstance(found, Plan):
+        return curator.sealed(present(found, bought, rehearsal=False, language=shown))
     releases = {
-        name: curator.sealed(one) for name, one in batch.presented(bought, rehearsal=False, language=shown).items()
+        name: curator.sealed(one) for name, one in found.presented(bought, rehearsal=False, language=shown).items()
     }
-    remarks = bought_remarks(bought, batch.guarantee)
-    return curator.sealed(
-        Publication(releases, batch.guarantee, batch.tight, charge, remarks, shown, batch.words, True)
-    )
+    remarks = bought_remarks(bought, found.guarantee)
+    words = found.words if _own(curator, bought.charge, analyst) else {}
+    return curator.sealed(Publication(releases, found.guarantee, found.tight, charge, remarks, shown, words, True))
+
+
+def renamable_columns(release: Release) -> tuple[str, ...]:
+    """The columns of a release that can be shown under another name."""
+    return renamable(Question.from_json(release.question)) if release.question else ()
 
 
 def bought_by(curator: Curator, charge: str, analyst: str | None = None) -> Bought | None:
@@ -67,8 +74,13 @@ def bought_by(curator: Curator, charge: str, analyst: str | None = None) -> Boug
     measurement = None if found is None else curator.ledger.answer(charge)
     if found is None or measurement is None:
         return None
-    own = found.receiver == (None if analyst is None else curator.scopes.named(analyst))
-    return Bought(measurement, found, True, str(found.note.get("because", "")) if own or analyst is None else "")
+    because = str(found.note.get("because", "")) if _own(curator, found, analyst) else ""
+    return Bought(measurement, found, True, because)
+
+
+def _own(curator: Curator, charge: Charge, analyst: str | None) -> bool:
+    """Whether the words of a charge are this asker's to see: an analyst's own, and all of them for the holder."""
+    return analyst is None or charge.receiver == curator.scopes.named(analyst)
 
 
 def _charge(curator: Curator, charge: str, analyst: str | None) -> Charge | None:
@@ -90,22 +102,27 @@ def _all(curator: Curator, analyst: str) -> Iterator[Charge]:
             return
 
 
-def _plans(
-    curator: Curator, note: Mapping[str, Any], confidence: float, order: tuple[str, bool] | None
-) -> dict[str, Plan] | None:
-    """The plans of a charge, made again; None unless they have the fingerprint that was bought."""
+def _made_again(
+    curator: Curator,
+    note: Mapping[str, Any],
+    confidence: float,
+    order: Mapping[str, tuple[str, bool]],
+    names: Mapping[str, Mapping[str, str]],
+) -> Plan | Batch | None:
+    """What a charge bought, planned again; None unless it has the fingerprint that was bought."""
     asked, budgets = note.get("asked"), note.get("budgets")
     if not isinstance(asked, Mapping) or not isinstance(budgets, Mapping):
         return None
     each = {name: budgets.get(name, budgets.get("")) for name in asked}  # one for all, where they are equal
     if None in each.values():
         return None
+    questions = {n: renamed(_sorted(asked[n], order.get(n)), names.get(n, NOTHING)) for n in asked}
     for noise in NOISES:
         try:
-            plans = {name: _plan(curator, _sorted(asked, name, order), each[name], noise, confidence) for name in asked}
-            whole: Plan | Batch = plans[""] if set(plans) == {""} else Batch(plans)
+            plans = {name: _plan(curator, questions[name], each[name], noise, confidence) for name in asked}
+            whole: Plan | Batch = plans[""] if set(plans) == {""} else Batch.noted(plans, note)
             if is_what_was_bought(curator, whole, note):
-                return plans
+                return whole
         except CuradorError:  # declared otherwise now, or not with this noise
             continue
     return None
@@ -116,12 +133,10 @@ def is_what_was_bought(curator: Curator, made: Purchase, note: Mapping[str, Any]
     return fingerprint(made, curator.scopes.held(made.tables)) == (note.get("purchase") or note.get("fresh"))
 
 
-def _sorted(asked: Mapping[str, Any], name: str, order: tuple[str, bool] | None) -> Question:
-    """A question, sorted as is wanted now where it was asked alone; that is done to noised answers."""
-    found = Question.from_json(asked[name])
-    if order is None or set(asked) != {""} or order[0] not in found.outputs:
-        return found
-    return replace(found, order_by=(Order(*order),))
+def _sorted(asked: Mapping[str, Any], order: tuple[str, bool] | None) -> Question:
+    """A question, sorted as is wanted now; that is done to noised answers."""
+    found = Question.from_json(asked)
+    return found if order is None or order[0] not in found.outputs else replace(found, order_by=(Order(*order),))
 
 
 def _plan(curator: Curator, asked: Question, budget: Mapping[str, Any], noise: str | None, confidence: float) -> Plan:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -54,6 +55,47 @@ def test_a_dashboard_is_published_once_and_shown(served: Served) -> None:
     assert {place.partition("?")[0] for place in places} == {places[0].partition("?")[0]}
     assert len(served.curator.history()) == before + 1
     assert "part-2" in said
+
+
+def test_titles_stand_on_the_publication_and_in_its_report(served: Served) -> None:
+    titles = {"title": "Work & <pay>", "title-0": "How many", "title-1": "What they earn"}
+    sql = {f"sql-{k}": BOARD[f"sql-{k}"].replace("31", "32") for k in range(2)}
+    with visitor(served, "ana") as ana:
+        place = ana.post("/console/dashboards", data={**BOARD, **titles, **sql, "do": "pay", "key": "titled"})
+        base = place.headers["location"].partition("?")[0]
+        page, report, listed = (ana.get(path).text for path in (base, f"{base}/report", "/console/releases"))
+    for text in (page, report):
+        assert "<h1>Work &amp; &lt;pay&gt;</h1>" in text
+        assert re.findall("How many|What they earn", text)[:2] == ["How many", "What they earn"]
+    assert "Work &amp; &lt;pay&gt;; 2 questions: people, pay" in listed
+
+
+def test_wanted_errors_alone_need_no_epsilon(served: Served) -> None:
+    counts = "SELECT sex, COUNT(*) AS n FROM people GROUP BY sex"
+    wanted = {**BOARD, "epsilon": "", "error-0": "30", "sql-1": counts, "error-1": "20"}
+    with visitor(served, "ana") as ana:
+        said, surer = (
+            ana.post("/console/dashboards/estimate", data={**wanted, "confidence": c}).text for c in ("0.8", "0.99")
+        )
+    whole = [float(re.findall(r"<dd>epsilon ([\d.]+)", text)[0]) for text in (said, surer)]
+    assert "refusal" not in said
+    assert 0 < whole[0] < whole[1]
+
+
+def test_each_table_of_a_publication_is_sorted_and_named_by_itself(served: Served) -> None:
+    sql = {f"sql-{k}": BOARD[f"sql-{k}"].replace("31", "33") for k in range(2)}
+    with visitor(served, "ana") as ana:
+        place = ana.post("/console/dashboards", data={**BOARD, **sql, "do": "pay", "key": "sorted"})
+        base = place.headers["location"].partition("?")[0]
+        query = "sort-1=sex&down-1=yes&name-1-1=mean+pay&name-0-0=all"
+        page = ana.get(f"{base}?{query}").text
+        file = ana.get(f"{base}/csv?name=pay&{query}").text
+    assert page.index('<th scope="row">M') < page.index('<th scope="row">F')
+    assert "mean pay" in page
+    assert "<dt>all</dt>" in page
+    assert [line.split(",")[0] for line in file.splitlines()] == ["sex", "M", "F"]
+    assert file.startswith("sex,mean pay,")
+    assert "name=pay&amp;name-0-0=all&amp;sort-1=sex&amp;down-1=yes&amp;name-1-1=mean+pay" in page
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import io
 import re
 from typing import Any
@@ -59,6 +60,35 @@ def test_sorting_and_another_confidence_show_the_same_numbers_for_free(served: S
     assert len(served.curator.history()) == before
 
 
+def test_columns_are_renamed_for_free_also_in_files(served: Served) -> None:
+    id, before = own(served), len(served.curator.history())
+    with visitor(served, "ana") as ana:
+        page = ana.get(f"/console/releases/{id}?name-0=who&name-1=people&sort=n&down=yes&confidence=0.9").text
+        file = ana.get(f"/console/releases/{id}/csv?name-1=people&confidence=0.9").text
+        wrong = ana.get(f"/console/releases/{id}?name-1=sex")
+        refused = ana.get(f"/console/releases/{id}/csv?name-1=sex")
+    assert '<th scope="col">who</th>' in page
+    assert f"/releases/{id}/csv?confidence=0.9&amp;sort=n&amp;down=yes&amp;name-0=who&amp;name-1=people" in page
+    assert file.startswith("sex,people,people_lower")
+    assert wrong.status_code == 200
+    assert "Two columns would have one name" in wrong.text
+    assert refused.status_code == 422
+    assert len(served.curator.history()) == before
+
+
+def test_what_is_asked_again_from_its_page_is_free_with_its_delta(served: Served) -> None:
+    sql = "SELECT sex, COUNT(*) AS n FROM people WHERE age > 66 GROUP BY sex"
+    bought = served.curator.ask(sql, epsilon="0.3", delta="1e-9", analyst="ana")
+    with visitor(served, "ana") as ana:
+        page = ana.get(f"/console/releases/{bought.charge}?name-1=people").text
+        again = re.search(r'href="(/console/ask[^"]+)"', page)
+        assert again is not None
+        asked = ana.get(html.unescape(again[1])).text
+    assert 'value="1e-09"' in asked
+    assert "AS people" in asked
+    assert "You bought this before" in asked
+
+
 def test_another_analysts_release_is_not_there(served: Served) -> None:
     with visitor(served, "bea") as bea, visitor(served, "reader") as reader:
         for path in ("", "/csv", "/report"):
@@ -95,3 +125,13 @@ def test_a_public_link_opens_one_release_until_it_ends(served: Served) -> None:
         assert curator.post(f"/console/releases/{id}/end", data={"link": ended[1]}).status_code == 303
         assert stranger.get(found[1]).status_code == 404
         assert reader.get(f"/console/releases/{id}").status_code == 404
+
+
+def test_what_another_bought_first_is_shown_to_whoever_pays_for_it_too(served: Served) -> None:
+    asked = {"sql": "SELECT COUNT(*) AS n FROM people WHERE age > 77", "epsilon": "0.1", "do": "pay"}
+    with visitor(served, "ana") as ana, visitor(served, "bea") as bea:
+        places = [who.post("/console/ask", data={**asked, "key": "both"}).headers["location"] for who in (ana, bea)]
+        answer = bea.get(places[1])
+    assert places[0].partition("?")[0] == places[1].partition("?")[0]
+    assert answer.status_code == 200
+    assert "charge" in answer.text

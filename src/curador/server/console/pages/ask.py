@@ -50,6 +50,8 @@ async def ask(
     table: Annotated[str, Query(max_length=200)] = "",
     sql: Annotated[str, Query(max_length=20_000)] = "",
     epsilon: Annotated[str, Query(max_length=60)] = "",
+    delta: Annotated[str, Query(max_length=60)] = "",
+    confidence: Annotated[str, Query(max_length=60)] = "",
 ) -> Response:
     """An empty form, or one that a link filled in."""
     tables = visit.serving.curator.tables
@@ -59,7 +61,8 @@ async def ask(
     if sql:
         built = await visit.serving.work(lambda: _read(sql, visit))
     text = sql or (built.sql(tables) if built else "")
-    form = Filled({**USUAL, "sql": text, "table": chosen, **({"epsilon": epsilon} if epsilon else {})})
+    given = {"epsilon": epsilon, "delta": delta, "confidence": confidence}
+    form = Filled({**USUAL, "sql": text, "table": chosen} | {name: x for name, x in given.items() if x})
     return await _page(visit, caller, form, built)
 
 

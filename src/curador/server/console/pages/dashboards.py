@@ -15,7 +15,7 @@ from curador.server.access.auth import Caller
 from curador.server.bodies import BatchBody, PublishBody
 from curador.server.console.forms import Filled, filled
 from curador.server.console.genuine import page_router
-from curador.server.console.questions.pricing import wrong
+from curador.server.console.questions.pricing import CONFIDENCES, confidence_of, wrong
 from curador.server.console.questions.stage import MOST_GROUPS, drawn, rehearsed, rows_of
 from curador.server.console.visit import Visit, Visiting
 from curador.server.gate.problems import status_of
@@ -28,6 +28,8 @@ router = page_router()
 FIRST, MOST = 3, 12
 """How many questions the page has room for at first, and at most."""
 
+LONGEST_TITLE = 200
+
 B = TypeVar("B", bound=BatchBody)
 
 
@@ -36,7 +38,7 @@ async def dashboards(visit: Visiting, caller: Buyer) -> Response:
     """An empty dashboard, with a first question."""
     private = [name for name, table in visit.serving.curator.tables.items() if not table.public]
     first = f'SELECT COUNT(*) AS n FROM "{private[0]}"' if private else ""
-    form = Filled({"epsilon": "1", "places": str(FIRST), "name-0": "people", "sql-0": first})
+    form = Filled({"epsilon": "1", "places": str(FIRST), "confidence": "0.95", "name-0": "people", "sql-0": first})
     return await _page(visit, caller, form)
 
 
@@ -90,12 +92,20 @@ def _body(form: Filled, body: type[B], language: str, **more: Any) -> B:
     names = {k: form[f"name-{k}"].strip() or f"question-{k + 1}" for k in asked}
     if len(set(names.values())) < len(names):
         raise wrong("epsilon", "Two questions have one name.", "Name each differently.")
-    wanted = {names[k]: {"error": form[f"error-{k}"].strip()} for k in asked if form[f"error-{k}"].strip()}
+    confidence = confidence_of(form["confidence"])
+    wanted = {
+        names[k]: {"error": form[f"error-{k}"].strip(), "confidence": confidence}
+        for k in asked
+        if form[f"error-{k}"].strip()
+    }
     weights = {names[k]: form[f"weight-{k}"].strip() or "1" for k in asked if names[k] not in wanted}
     price = {"epsilon": form["epsilon"].strip(), "delta": form["delta"].strip()} if weights else {}
     return form.read(
         body,
         questions={names[k]: form[f"sql-{k}"] for k in asked},
+        title=form["title"].strip()[:LONGEST_TITLE],
+        entries={names[k]: {"title": form[f"title-{k}"].strip()[:LONGEST_TITLE]} for k in asked},
+        confidence=confidence,
         weights=weights or None,
         accuracies=wanted or None,
         language=language,
@@ -110,7 +120,15 @@ async def _page(visit: Visit, caller: Caller, form: Filled, status: int = 200) -
     tables = [name for name, table in visit.serving.curator.tables.items() if not table.public]
     places, key = _places(form), visit.key()
     return visit.page(
-        "dashboards.html", status, **found, **tried, form=form, places=places, most=MOST, tables=tables, key=key
+        "dashboards.html",
+        status,
+        **{**found, **tried},
+        form=form,
+        places=places,
+        most=MOST,
+        tables=tables,
+        key=key,
+        confidences=CONFIDENCES,
     )
 
 

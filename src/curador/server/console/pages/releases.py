@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import partial
 from importlib import import_module
 from typing import Annotated, Any, Literal
+from urllib.parse import urlencode
 
 from fastapi import Path, Query, Response
 from markupsafe import Markup
@@ -20,7 +21,8 @@ from curador.server.access.people import end
 from curador.server.console.forms import filled
 from curador.server.console.genuine import page_router
 from curador.server.console.questions.built import parts_of
-from curador.server.console.questions.pricing import CONFIDENCES, confidence_of
+from curador.server.console.questions.pricing import CONFIDENCES
+from curador.server.console.questions.showing import Showing, budget_of_charge, showing
 from curador.server.console.visit import HEADERS, Visit, Visiting
 from curador.server.routes import releases as api
 from curador.server.routes.releases import Id, LinkBody, opened, public_ids, seen
@@ -51,32 +53,25 @@ async def releases(visit: Visiting, caller: Anyone) -> Response:
 
 
 @router.get("/releases/{id}", response_class=Response)
-async def release(
-    id: Id,
-    visit: Visiting,
-    caller: Anyone,
-    confidence: Chosen = "",
-    sort: Chosen = "",
-    down: Chosen = "",
-    bought: Chosen = "",
-) -> Response:
-    """One release, from its measurement: free."""
-    how = {"confidence": confidence_of(confidence), "order": (sort, bool(down)) if sort else None}
-    found = await visit.serving.settled(
-        caller, lambda: seen(visit.serving.curator, caller, id, language=visit.language, **how)
+async def release(id: Id, visit: Visiting, caller: Anyone, bought: Chosen = "") -> Response:
+    """One release, from its measurement: sorted, named and with the confidence that the address says; free."""
+    shown = await visit.serving.settled(
+        caller, lambda: showing(visit, lambda **how: seen(visit.serving.curator, caller, id, **how))
     )
-    return await _page(visit, caller, id, found, sort=sort, down=bool(down), bought=bought)
+    return await _page(visit, caller, id, shown, bought=bought)
 
 
 @router.get("/releases/{id}/{kind}", response_class=Response)
-async def file(
-    id: Id, kind: File, visit: Visiting, caller: Anyone, name: Chosen = "", confidence: Chosen = ""
-) -> Response:
-    """A release as a file."""
-    how = {"language": visit.language, "confidence": confidence_of(confidence)}
-    return await visit.serving.settled(
-        caller, lambda: _file(seen(visit.serving.curator, caller, id, **how), kind, name)
-    )
+async def file(id: Id, kind: File, visit: Visiting, caller: Anyone, name: Chosen = "") -> Response:
+    """A release as a file, in the same way."""
+
+    def made() -> Response:
+        shown = showing(visit, lambda **how: seen(visit.serving.curator, caller, id, **how))
+        if shown.refused is not None:
+            raise shown.refused
+        return _file(shown.found, kind, name)
+
+    return await visit.serving.settled(caller, made)
 
 
 @router.post("/releases/{id}/link", response_class=Response)
@@ -85,9 +80,11 @@ async def link(id: Id, visit: Visiting, caller: Holder) -> Response:
     form = await filled(visit.request)
     made = await api.link(id, LinkBody(label=form["label"][:200]), visit.serving, caller)
     secret = made["link"].rpartition("/")[2]
-    found = await visit.serving.work(lambda: seen(visit.serving.curator, caller, id, language=visit.language))
+    shown = await visit.serving.work(
+        lambda: showing(visit, lambda **how: seen(visit.serving.curator, caller, id, **how))
+    )
     address = f"{str(visit.request.base_url).rstrip('/')}/console/public/{secret}"
-    return await _page(visit, caller, id, found, link=address)
+    return await _page(visit, caller, id, shown, link=address)
 
 
 @router.post("/releases/{id}/end", response_class=Response)
@@ -105,7 +102,7 @@ async def end_link(id: Id, visit: Visiting, caller: Holder) -> Response:
 async def public(secret: Secret, visit: Visiting) -> Response:
     """A release for whoever has its link, without signing in."""
     found = await visit.serving.work(lambda: opened(visit.serving.curator, secret, language=visit.language))
-    return visit.page("public.html", **_shown(visit, found), base=f"/console/public/{secret}")
+    return visit.page("public.html", **_shown(visit, found), base=f"/console/public/{secret}", query="")
 
 
 @router.get("/public/{secret}/{kind}", response_class=Response)
@@ -146,18 +143,8 @@ def _listed(visit: Visit, caller: Caller) -> Response:
 # ---- one release -----------------------------------------------------------------------------------------------------
 
 
-async def _page(
-    visit: Visit,
-    caller: Caller,
-    id: str,
-    found: Release | Publication,
-    *,
-    link: str = "",
-    sort: str = "",
-    down: bool = False,
-    bought: str = "",
-) -> Response:
-    curator = visit.serving.curator
+async def _page(visit: Visit, caller: Caller, id: str, shown: Showing, *, link: str = "", bought: str = "") -> Response:
+    curator, found = visit.serving.curator, shown.found
 
     def made() -> Response:
         links = [one for one in curator.ledger.accesses() if one.charge == id and not one.ended]
@@ -165,12 +152,12 @@ async def _page(
             "release.html",
             **_shown(visit, found),
             base=f"/console/releases/{id}",
+            query=shown.query,
+            showing=shown,
             again=_again(found, curator) if caller.role in ("curator", "analyst") else "",
             may_link=caller.role == "curator",
             public_links=[(one.id, one.label) for one in links] if caller.role == "curator" else [],
             link=link,
-            sort=sort,
-            down=down,
             bought=bought if bought in ("now", "again") else "",
             confidences=CONFIDENCES,
         )
@@ -193,7 +180,6 @@ def _shown(visit: Visit, found: Release | Publication) -> dict[str, Any]:
         "title": title or visit.say("releases.one", id=found.charge),
         "parts_shown": [(heading, Markup(fragment(one).html)) for heading, one in parts],
         "names": [] if several is None else list(several.releases),
-        "columns": list(found.columns) if isinstance(found, Release) else [],
         "confidence": f"{parts[0][1].confidence:g}",
         "notes": list(dict.fromkeys(text for _, one in parts for text in one.notes)),
         "odds": Markup(odds(found.guarantee, tight, protects, visit.language)),
@@ -202,13 +188,17 @@ def _shown(visit: Visit, found: Release | Publication) -> dict[str, Any]:
 
 
 def _again(found: Release | Publication, curator: Curator) -> str:
-    """The question as SQL, to be asked again in another form; nothing where it has none that is certain."""
+    """The address that asks the same again in another form; nothing where the question has no SQL that is certain."""
     if not isinstance(found, Release):
         return ""
     try:
         asked = replace(question_from(found.question), order_by=(), limit=None)
         parts = parts_of(asked.to_json(), curator.tables)
-        return "" if parts is None else parts.sql(curator.tables)
+        if parts is None:
+            return ""
+        paid = budget_of_charge(curator, found.charge)
+        how = {"sql": parts.sql(curator.tables), **paid, "confidence": f"{found.confidence:g}"}
+        return f"/console/ask?{urlencode(how)}"
     except (CuradorError, KeyError, TypeError, ValueError):
         return ""
 

@@ -154,6 +154,10 @@ TEXTS = {
         "An epsilon this large needs a reason. Nothing was paid. Say why in the field above.",
         "Un épsilon tan grande necesita un motivo. No se pagó nada. Diga por qué en el campo de arriba.",
     ),
+    "error-column-names": (
+        "Two columns would have one name, or a name is too long. Give each another, shorter one.",
+        "Dos columnas tendrían el mismo nombre, o un nombre es demasiado largo. Dé a cada una otro, más corto.",
+    ),
     "error-no-parquet": (
         "The server cannot write Parquet. Take CSV or JSON.",
         "El servidor no puede escribir Parquet. Use CSV o JSON.",
