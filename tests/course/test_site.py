@@ -108,6 +108,12 @@ def test_a_page_of_the_course_has_its_formulas_and_figures(site: Path, browser: 
         assert page.locator("html").get_attribute("lang") == "en"
 
 
+def test_a_wide_table_scrolls_without_a_mouse(site: Path, browser: Browser) -> None:  # noqa: F811
+    with opened(browser, site, "benchmarks.html") as page:
+        look(page)
+        assert page.locator(".md-typeset__scrollwrap").first.get_attribute("tabindex") == "0"
+
+
 # ---- in its text
 
 
