@@ -108,6 +108,12 @@ def test_a_page_of_the_course_has_its_formulas_and_figures(site: Path, browser: 
         assert page.locator("html").get_attribute("lang") == "en"
 
 
+def test_a_wide_table_scrolls_without_a_mouse(site: Path, browser: Browser) -> None:  # noqa: F811
+    with opened(browser, site, "benchmarks.html") as page:
+        look(page)
+        assert page.locator(".md-typeset__scrollwrap").first.get_attribute("tabindex") == "0"
+
+
 # ---- in its text
 
 
@@ -201,10 +207,10 @@ def test_examples_of_a_part_run(part: object, name: str) -> None:
 
 def test_keys_of_papers_are_links(part: object) -> None:
     citations: ModuleType = part("citations")  # type: ignore[operator]
-    link = "[DMNS06](../references.md#dmns06)"
+    link, unknown = "[DMNS06](../references.md#dmns06)", "Nobody99"
     assert citations.linked("*Laplace* [DMNS06]: noise", "proofs/x.md") == f"*Laplace* \\[{link}\\]: noise"
-    assert citations.linked("[DMNS06 Thm 1,\nNobody99]", "proofs/x.md") == f"\\[{link} Thm 1,\nNobody99\\]"
-    for text in ("[DMNS06](x.md)", "`[DMNS06]`", "[DMNS06]: x.md", "[Nobody99]"):
+    assert citations.linked(f"[DMNS06 Thm 1,\n{unknown}]", "proofs/x.md") == f"\\[{link} Thm 1,\n{unknown}\\]"
+    for text in ("[DMNS06](x.md)", "`[DMNS06]`", "[DMNS06]: x.md", f"[{unknown}]"):
         assert citations.linked(text, "proofs/x.md") == text
     assert all(f'id="{key.lower()}"' in citations.page() for key in ("DMNS06", "Mir17"))
 
