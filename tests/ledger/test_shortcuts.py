@@ -11,7 +11,19 @@ from curador.ledger.anchor import log as anchors
 from curador.ledger.anchor.keep import key_of
 from curador.ledger.anchor.log import Anchor
 from curador.ledger.anchor.summary import Change, OwnEntries, StoredEntries, added, changed
-from curador.ledger.entries import Reserved, Restored, Sealed, Settled, Texts, plain, seal, written
+from curador.ledger.entries import (
+    Entry,
+    Opened,
+    Registered,
+    Reserved,
+    Restored,
+    Sealed,
+    Settled,
+    Texts,
+    plain,
+    seal,
+    written,
+)
 from curador.ledger.opening import open_ledger
 from curador.ledger.stores.rows import BALANCE, Head
 from curador.privacy import PureDP
@@ -72,6 +84,15 @@ def test_lines_made_of_parts_are_canonical() -> None:
     for entry in (bought, Reserved(8, ["a"], [[1]], {}, None, {}, strange, strange, strange, strange)):
         assert Texts.of(entry).line(entry, "now") == written(entry, "now")
         assert written(entry, "now") == plain({"kind": "reserve", "at": "now", **entry.__dict__})
+    about = {"guarantee": {"kind": "pure", "epsilon": 1.5}, "rule": "pure", "orders": []}
+    others: list[Entry] = [
+        Opened(strange, None, about, (5, 10**18)),
+        Opened("b", strange, about, [], strange),
+        Registered(strange, strange, 7, strange, 2),
+        Registered("a", "b", 7, "", 2, strange, strange, (strange, "c"), strange),
+    ]
+    for one in others:
+        assert written(one, strange) == plain({"kind": one.kind, "at": strange, **one.__dict__})
     settled = Settled(7, "ab" * 32)
     assert written(settled, "now") == plain({"kind": "settle", "at": "now", **settled.__dict__})
     place = anchors._Place(None, 4096, Head(0, 0, b""), "5ea1", 100, 90, False)

@@ -435,6 +435,7 @@ class Book(Registry, AccessList):
 
     def _open_definition(self, rows: Rows, scope: str) -> str:
         """The definition of a scope; refused if the scope is closed or expired."""
+        text: str
         _, _, text, expires, closed = rows.get(SCOPE, scope) or self._row(rows, scope)
         if closed:
             raise BudgetExceeded(

@@ -183,7 +183,42 @@ def written(entry: Entry, at: str) -> str:
     """
     if isinstance(entry, Settled):  # half of all entries
         return f'{{"at":{quoted(at)},"charge":{entry.charge},"digest":{quoted(entry.digest)},"kind":"settle"}}'
+    if isinstance(entry, Opened):  # there may be thousands of these two in one transaction
+        return (
+            f'{{"at":{quoted(at)},"ceiling":[{",".join(map(str, entry.ceiling))}],'
+            f'"definition":{definition_text(entry.definition)},"expires":{_text(entry.expires)},"kind":"open",'
+            f'"parent":{_text(entry.parent)},"scope":{quoted(entry.scope)}}}'
+        )
+    if isinstance(entry, Registered):
+        alike = plain(entry.alike) if entry.alike else "[]"
+        return (
+            f'{{"alike":{alike},"at":{quoted(at)},"because":{quoted(entry.because)},'
+            f'"data":{entry.data},"decided":{quoted(entry.decided)},"kind":"register","name":{quoted(entry.name)},'
+            f'"scope":{quoted(entry.scope)},"source":{quoted(entry.source)},"unit":{quoted(entry.unit)},'
+            f'"version":{entry.version}}}'
+        )
     return plain({"kind": entry.kind, "at": at, **entry.__dict__})
+
+
+def definition_text(stated: Json) -> str:
+    """The definition of a scope, or its promise, as it is kept.
+
+    Of scopes that are opened in a row thousands share one object, and it is written once.
+    """
+    global _written
+    for known, text in _written:
+        if known is stated:
+            return text
+    text = plain(stated)
+    _written = (*_written[-3:], (stated, text))
+    return text
+
+
+_written: tuple[tuple[Json, str], ...] = ()
+
+
+def _text(value: str | None) -> str:
+    return "null" if value is None else quoted(value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,12 +242,11 @@ class Texts:
 
     def line(self, entry: Reserved, at: str) -> str:
         """What :func:`written` gives for an entry with these parts."""
-        named = (entry.fingerprint, entry.owner, entry.receiver, entry.request)
-        fingerprint, owner, receiver, request = ["null" if name is None else quoted(name) for name in named]
         return (
             f'{{"at":{quoted(at)},"charge":{entry.charge},"costs":{self.costs},"event":{self.event},'
-            f'"fingerprint":{fingerprint},"guarantee":{self.guarantee},"kind":"reserve","note":{self.note},'
-            f'"owner":{owner},"receiver":{receiver},"request":{request},"scopes":{self.scopes}}}'
+            f'"fingerprint":{_text(entry.fingerprint)},"guarantee":{self.guarantee},"kind":"reserve","note":{self.note},'
+            f'"owner":{_text(entry.owner)},"receiver":{_text(entry.receiver)},"request":{_text(entry.request)},'
+            f'"scopes":{self.scopes}}}'
         )
 
 

@@ -30,6 +30,7 @@ from curador.ledger.entries import (
     Revoked,
     Settled,
     Texts,
+    definition_text,
     plain,
     seal,
     written,
@@ -213,11 +214,12 @@ def post(entry: Entry, rows: Rows) -> None:
 
 
 def _open(entry: Opened, rows: Rows) -> None:
-    text = plain(entry.definition)
+    text = definition_text(entry.definition)
     rows.put(SCOPE, entry.scope, entry.parent, text, entry.expires, 0)
     _promise(rows, entry)
+    every = int(definition(text).every)
     for part, ceiling in enumerate(entry.ceiling):
-        rows.put(BALANCE, entry.scope, part, 0, ceiling, int(definition(text).every))
+        rows.put(BALANCE, entry.scope, part, 0, ceiling, every)
 
 
 def _grant(entry: Granted, rows: Rows) -> None:
@@ -291,7 +293,7 @@ def _restore(entry: Restored, rows: Rows) -> None:
 
 
 def _promise(rows: Rows, entry: Opened | Granted) -> None:
-    rows.put(PROMISED, entry.scope, plain(entry.definition["guarantee"]), rows.head.sequence)
+    rows.put(PROMISED, entry.scope, definition_text(entry.definition["guarantee"]), rows.head.sequence)
 
 
 def _scope(rows: Rows, scope: str) -> tuple[str, str | None, str, str | None, int]:

@@ -110,9 +110,9 @@ def _further(
 ) -> Iterator[tuple[str, list[dict[str, Any]]]]:
     """The rows in other tables of a victim of one, by table; none where no id says whose rows they are."""
     id = curator.tables[name].unit.id
-    for other in others if id is not None else ():
+    for other in others:
         table = curator.tables[other]
-        if table.unit.id is not None:
+        if table.unit.id is not None and id is not None:
             first = {c: values[0] for c, values in world[other].items()} | {table.unit.id: _stranger(world[name][id])}
             yield other, _spread(table, first, MANY * (table.contribution or Contribution(1, 1)).most + 3)
 

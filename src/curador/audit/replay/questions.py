@@ -7,7 +7,7 @@ from datetime import date
 from typing import Any
 
 from curador.audit.finding import Finding
-from curador.audit.replay.neighbours import base_world, victims, with_victim
+from curador.audit.replay.neighbours import MadeUpWorld, base_world, victims, with_victim
 from curador.audit.replay.run import replay
 from curador.audit.replay.stage import scope_of, staged
 from curador.curator.curator import Curator
@@ -73,9 +73,8 @@ def replay_act(
     # One budget for everybody protects a person in all tables together.  One for each table protects their rows in it,
     # wherever else they are: there they stay.
     apart = isinstance(budget, Mapping)
-    world = base_world(curator, made_up, seed)
-    if apart:
-        world = with_victim(curator, name, world, others)
+    plain = base_world(curator, made_up, seed)
+    world: MadeUpWorld = with_victim(curator, name, plain, others) if apart else plain
 
     def run(made: Any) -> object:
         with staged(curator, made, budget) as stage:

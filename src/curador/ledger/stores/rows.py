@@ -22,7 +22,7 @@ RESTORE = "Find out why; then restore it as docs/how-to/restore-a-ledger.md says
 PAGE = 1000
 """Rows that are read at once."""
 
-DbValue = int | str | bytes | None
+DbValue = int | str | bytes | bytearray | None
 DbRow = tuple[Any, ...]
 T = TypeVar("T")
 

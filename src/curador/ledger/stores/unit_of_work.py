@@ -24,7 +24,6 @@ from curador.ledger.stores.rows import (
     DbValue,
     Head,
     RowTable,
-    row_of_entry,
 )
 
 CachedRows = defaultdict[RowTable, dict[DbRow, DbRow | None]]
@@ -199,7 +198,8 @@ class UnitOfWork(ReadView):
         cached[key] = written[key] = row
 
     def append(self, head: Head, line: str, entry: Any) -> None:
-        self.put(ENTRY, *row_of_entry(head, line))
+        # SQLite's driver takes a bytearray as it is, and looks for an adapter of bytes in three places each time.
+        self.put(ENTRY, head.sequence, head.charges, head.at, bytearray(head.mac), line)
         self.head = head
         self.made.append((head.sequence, line, head.mac, entry))
         if type(entry) is Reserved:
