@@ -116,9 +116,9 @@ def test_a_search_ends_in_one_step_more_than_halving_whatever_the_room_is_like(s
         if shape == "by test":
             return by_test(lambda v: np.abs(v) <= at)(r)
         if shape == "flat":
-            return np.sign(off) * np.abs(off) ** 9
+            return np.asarray(np.sign(off) * np.abs(off) ** 9)
         if shape == "steep":
-            return np.sign(off) * np.abs(off) ** 0.05
+            return np.asarray(np.sign(off) * np.abs(off) ** 0.05)
         return np.where(off < 0, -np.inf, off) if shape == "infinite" else off
 
     low, high = kept_between(room, np.zeros(4), np.ones(4, bool), np.full(4, -1.0), np.ones(4))

@@ -69,7 +69,8 @@ def solved(top: Cornered, bottom: Cornered, terms: Sequence[Weighted], miss: flo
         if test is None:
             return np.asarray(-off)
         sizes = [np.abs(u.at - corners * w.at).max(axis=-2) + u.bend + np.abs(v) * w.bend for u, w, _ in noisy]
-        return np.asarray(np.maximum(-off, test.room(off, sizes)))  # what is within the box is kept, whatever the noise
+        # What is within the box is kept, whatever the noise.
+        return np.asarray(np.maximum(-off, test.room(off, sizes)))
 
     guess = np.clip(top.at[0] / np.where(known, bottom.at[0], 1.0), -most, most)
     low, high = kept_between(room, guess, known, -most, most)
