@@ -50,7 +50,7 @@ def described(served: Served, who: str | None, folder: Path, *options: str) -> N
 
 
 def test_every_body_has_an_example() -> None:
-    described = make_app(lambda: pytest.fail("nothing is opened")).openapi()
+    described = make_app(lambda _: pytest.fail("nothing is opened")).openapi()
     named = {
         schema["$ref"].rpartition("/")[2]
         for methods in described["paths"].values()
