@@ -263,7 +263,7 @@ def is_yes_or_no(parameters: tuple[Fraction, ...]) -> bool:
     >>> is_yes_or_no((Fraction(1),)), is_yes_or_no(()), is_yes_or_no((Fraction(2),))
     (True, False, False)
     """
-    return parameters in ((0,), (1,))
+    return parameters in ((Fraction(0),), (Fraction(1),))
 
 
 def recipe_of(name: str, aggregate: Aggregate, effects: Mapping[Measure, float]) -> Recipe:
