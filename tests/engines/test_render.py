@@ -305,10 +305,10 @@ def test_many_lists_are_comparisons_where_each_would_be_a_join() -> None:
     assert " IN " not in many
     assert many.count('"a" = ') == 40 * (most + 1)
     assert render(lists(most + 1), POSTGRES, {"s": "s"}).count(" IN ") == most + 1
-    assert duckdb.sql(few).fetchall() == duckdb.sql(many).fetchall() == [(1,)]
+    assert duckdb.execute(few).fetchall() == duckdb.execute(many).fetchall() == [(1,)]
     for other in ("NULL", "9999"):
         texts = [render(lists(n), DUCKDB, {"s": f"(SELECT {other} AS a)"}) for n in (most, most + 1)]
-        assert [duckdb.sql(text).fetchall() for text in texts] == [[(None,)]] * 2
+        assert [duckdb.execute(text).fetchall() for text in texts] == [[(None,)]] * 2
 
 
 def test_a_long_operand_is_not_written_again_for_each_value() -> None:
