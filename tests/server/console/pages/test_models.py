@@ -186,7 +186,7 @@ def test_what_is_wrong_stands_next_to_its_field_and_costs_nothing(
 
 def test_a_budget_that_is_short_is_said_before_and_after(served: Served) -> None:
     with visitor(served, "bea") as client:
-        large = {**FORM, "epsilon": "1", "feature-2": "", "key": "large"}
+        large = {**FORM, "epsilon": "1.5", "feature-2": "", "key": "large"}  # more than all of her budget
         assert "does not cover this" in client.post("/console/models/plan", data=large).text
         assert 'class="refusal"' in ended(client, client.post("/console/models", data=large)).text
 
