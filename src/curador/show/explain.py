@@ -7,7 +7,7 @@ from fractions import Fraction
 from textwrap import wrap
 from typing import Any
 
-from curador.numbers import shown_up
+from curador.numbers import shown_down, shown_up
 from curador.privacy import Guarantee, guarantee_from_json
 from curador.show.tables import TextColumn, percent, real_text, text_table
 from curador.show.words.say import LANGUAGES, counted, say
@@ -50,8 +50,8 @@ def whom(unit: str | None, language: str = "en") -> str:
     return say("unit-row", language) if unit is None else say("unit-id", language, unit=unit)
 
 
-def guarantee_text(guarantee: Guarantee, language: str = "en") -> str:
-    """A guarantee in a few words, its numbers rounded up.
+def guarantee_text(guarantee: Guarantee, language: str = "en", *, down: bool = False) -> str:
+    """A guarantee in a few words, its numbers rounded up; or ``down``, as what remains of a budget.
 
     >>> from curador.privacy import ApproxDP
     >>> guarantee_text(ApproxDP(1, 1e-6), "es")
@@ -59,9 +59,19 @@ def guarantee_text(guarantee: Guarantee, language: str = "en") -> str:
     """
     numbers = {name: x for name, x in guarantee.to_json().items() if isinstance(x, int | float)}
     if not numbers or ("epsilon" not in numbers and "rho" not in numbers):
-        return guarantee.label
-    shown = (f"{say(name, language)} {shown_up(x)}" for name, x in numbers.items() if x or name != "delta")
+        return guarantee.label_down if down else guarantee.label
+    rounded = shown_down if down else shown_up
+    shown = (f"{say(name, language)} {rounded(x)}" for name, x in numbers.items() if x or name != "delta")
     return ", ".join(shown)
+
+
+def stated_text(guarantee: Mapping[str, Any], language: str = "en", *, down: bool = False) -> str:
+    """The same of a guarantee as plain values, as a refusal has it in its facts.
+
+    >>> stated_text({"kind": "pure", "epsilon": 0.25}, "es", down=True)
+    'épsilon 0.25'
+    """
+    return guarantee_text(guarantee_from_json(guarantee), language, down=down)
 
 
 def checked_language(language: str) -> str:

@@ -7,7 +7,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 from types import MappingProxyType
 from typing import Any
 
@@ -32,6 +32,9 @@ from curador.show.explain import bullet, error_text, note_text, output_text
 
 READ_AT = "1e-6"
 """The delta of a batch's tight guarantee, unless it has one of its own."""
+
+MOST_TIGHT = 256
+"""Batches whose tight epsilon is kept."""
 
 LONGEST_WORDS = 8000
 """Characters of the words for readers that are kept with the charge."""
@@ -242,11 +245,9 @@ class Batch:
 
         None where no accountant gives a finite number, unless that is what is to be charged: then it is refused.
         """
-        from curador.accounting.account import epsilon
-
         delta = self.delta if self.delta is not None else _delta_of(self.plans)
         try:
-            found = epsilon(self.ran, delta).upper
+            found = _tight_epsilon(self.ran, delta)
         except NotPromised:
             if self.charged_tight:
                 raise
@@ -324,6 +325,14 @@ def stated(questions: Mapping[str, object]) -> dict[str, Any]:
     {'questions': {'n': {'sql': 'SELECT COUNT(*) AS n FROM t'}}}
     """
     return {"questions": {name: {"sql": text} for name, text in questions.items() if isinstance(text, str)}}
+
+
+@lru_cache(maxsize=MOST_TIGHT)
+def _tight_epsilon(ran: Event, delta: Number) -> float:
+    """The epsilon of all that is run, at a delta; kept, because pages show the same publications again and again."""
+    from curador.accounting.account import epsilon
+
+    return epsilon(ran, delta).upper
 
 
 def _delta_of(plans: Mapping[str, Plan]) -> Number:

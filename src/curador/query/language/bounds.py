@@ -140,6 +140,8 @@ def unbounded(what: str, operand: ex.Expr, scope: Scope) -> QuestionRefused:
         f"{what}: the column {column!r} has no declared bounds.",
         fix=f"Declare bounds for {column} in the table, or learn them privately: bounds({column!r}), in SQL "
         f"BOUNDS({column}), is a question of its own.",
+        code="no-bounds",
+        facts={"column": column},
     )
 
 

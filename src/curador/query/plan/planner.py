@@ -234,7 +234,8 @@ class Planner:
         try:
             self.checked.require_bounds()
         except QuestionRefused as refusal:
-            raise QuestionRefused(refusal.what, fix=f"{refusal.fix} {self._offer()}") from None
+            offered = f"{refusal.fix} {self._offer()}"
+            raise QuestionRefused(refusal.what, fix=offered, code=refusal.code, facts=refusal.facts) from None
         return recipes(self.checked, self.contribution)
 
     def _offer(self) -> str:

@@ -11,6 +11,9 @@ from curador.errors import InvalidParameter
 LONGEST_NAME = 255
 """The most characters in the name of a table, a column, a level or an output."""
 
+MOST_NAMED = 20
+"""The most names that a refusal lists in its facts."""
+
 
 def identifier(name: object, what: str) -> str:
     """The name itself; refused where some engine could not hold it.

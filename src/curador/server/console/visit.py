@@ -11,12 +11,15 @@ from typing import Annotated, Any
 from fastapi import Depends, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
+from curador import Guarantee
+from curador.curator.budgets import POPULATION
 from curador.errors import CuradorError
 from curador.server.access.auth import Caller, new_cookie, new_request_id
 from curador.server.access.sessions import form_token
 from curador.server.console.rendering import rendered
 from curador.server.gate.cookies import LANGUAGE, SESSION, THEME, VISIT, cookie, put
 from curador.server.service import Service
+from curador.show.explain import guarantee_text, stated_text
 from curador.show.words.say import LANGUAGES, knows, say
 
 THEMES = ("auto", "light", "dark")
@@ -32,6 +35,12 @@ HEADERS = {
 }
 
 OVERVIEW = "/console/overview"
+
+OF_SQL = {
+    *("no-such-column", "no-such-table", "shows-rows", "only-reads", "no-select"),
+    *("not-sql", "unreadable-sql", "brackets-open", "no-bounds", "contribution-needed"),
+}
+"""What is wrong with a text, which English pages show in the reader's own words: they say where, and what was meant."""
 
 _NONE: Mapping[str, str] = MappingProxyType({})
 
@@ -62,12 +71,23 @@ class Visit:
         """A text in the visitor's language."""
         return say(code, self.language, **facts)
 
+    def amount(self, guarantee: Guarantee, *, down: bool = False) -> str:
+        """A guarantee in the visitor's language; ``down`` for what remains, which must not look larger than it is."""
+        return guarantee_text(guarantee, self.language, down=down)
+
     def told(self, error: CuradorError) -> dict[str, str]:
         """A refusal as a page shows it, in the visitor's language where its code has a text."""
         code = f"frame.error-{error.code}"
-        if error.code and knows(code):
-            return {"what": self.say(code, **error.facts), "fix": "", "cost": "", "language": self.language}
+        if error.code and knows(code) and not (self.language == "en" and error.code in OF_SQL):
+            facts = {name: self._fact(name, x) for name, x in error.facts.items()}
+            return {"what": self.say(code, **facts), "fix": "", "cost": "", "language": self.language}
         return {"what": error.what, "fix": error.fix, "cost": error.cost, "language": "en"}
+
+    def _fact(self, name: str, value: object) -> object:
+        """A fact of a refusal in words, where it is a guarantee or the budget that all tables share."""
+        if isinstance(value, Mapping) and "kind" in value:
+            return stated_text(value, self.language, down=name == "remaining")
+        return self.say("ask.all-tables") if name == "scope" and value == POPULATION else value
 
     def page(self, template: str, status: int = 200, *, headers: Mapping[str, str] = _NONE, **values: Any) -> Response:
         """A template as a response; a stranger gets the cookie that forms need."""

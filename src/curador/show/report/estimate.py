@@ -17,6 +17,8 @@ from curador.show.report.odds import odds
 from curador.show.words.say import say
 
 EVEN = Fraction(1, 2)
+POPULATION = "population"
+"""The budget of all tables together, as a ledger calls it."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +71,11 @@ def risk(guarantee: Guarantee, language: str) -> tuple[str, ...]:
 
 def left(remaining: Mapping[str, Any], language: str) -> tuple[tuple[str, str], ...]:
     """What remains of each budget now."""
-    return tuple((scope, guarantee_text(guarantee_from_json(one), language)) for scope, one in remaining.items())
+    shared = {POPULATION: say("ask.all-tables", language)}
+    return tuple(
+        (shared.get(scope, scope), guarantee_text(guarantee_from_json(one), language, down=True))
+        for scope, one in remaining.items()
+    )
 
 
 def shares(found: Mapping[str, Any], language: str) -> tuple[str, list[tuple[str, str, str]]]:

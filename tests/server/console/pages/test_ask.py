@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 from typing import Any
 
@@ -122,13 +123,11 @@ def test_a_question_by_keyboard_and_by_pointing(
         assert page.input_value("#sql") == "SELECT AVG(pay"
         page.keyboard.type(") AS m FROM people")
         page.keyboard.press("Escape")
-        page.click("summary >> nth=0")
         with page.expect_response("**/ask/read"):
             page.click("button[value=read]")
         page.wait_for_selector("#measure-0-function option[value=mean][selected]", state="attached")
-        page.select_option("#by-0", "sex")
-        with page.expect_response("**/ask/build"):
-            page.click("button[value=build]")
+        with page.expect_response("**/ask/build"):  # what is chosen is written as SQL at once
+            page.select_option("#by-0", "sex")
         page.wait_for_selector("#by-0 option[value=sex][selected]", state="attached")
         assert "GROUP BY sex" in page.input_value("#sql")
         seen.look(f"ask-built-{language}-{theme}-{width}")
@@ -151,3 +150,34 @@ def test_a_double_click_and_the_back_button_never_pay_twice(browser: Browser, se
         assert page.url.partition("?")[0] == bought
         seen.look("release-again")
     assert charges(served) == before + 1
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"sql": "SELECT AVG(hours) AS m FROM people"}, "No hay una columna hours. Hay: sex, age, pay."),
+        ({"sql": "SELECT COUNT(*) AS n FROM nobody"}, "No hay una tabla nobody. Hay: people, visits."),
+        ({"sql": "SELECT SUM(pid) AS s FROM visits"}, "La tabla no dice cuánto cuenta una misma persona"),
+        ({"sql": "SELECT * FROM people"}, "Esto mostraría filas"),
+        ({"sql": "SELECT sex, pay FROM people"}, "Esto mostraría filas"),
+        ({"sql": "how many are there"}, "Una pregunta es una sola sentencia SELECT"),
+        ({"sql": "DELETE FROM people"}, "DELETE cambiaría algo"),
+        ({"sql": "SELECT COUNT(*) AS n FROM people WHERE (age > 3"}, "Esto no se puede leer como SQL"),
+        ({"sql": "SELECT COUNT(*) AS n FROM people WHERE sex = 'F"}, "Esto no se puede leer como SQL"),
+        ({"epsilon": "9.99", "because": "x"}, "El presupuesto no alcanza (ana): cuesta épsilon 9.99"),
+        ({"epsilon": "2"}, "necesita un motivo"),
+        ({"epsilon": "12", "because": "x"}, "casi no promete nada"),
+    ],
+)
+def test_what_people_meet_in_their_first_hour_is_said_in_spanish(
+    served: Served, changes: dict[str, str], said: str
+) -> None:
+    before = charges(served)
+    with visitor(served, "ana", **{"Accept-Language": "es"}) as ana:
+        answer = html.unescape(
+            ana.post("/console/ask", data={**question(26), "do": "pay", "key": "es", **changes}).text
+        )
+    assert said in answer
+    assert '<div class="refusal" role="alert" id' in answer
+    assert 'lang="en"' not in answer.partition("<main")[2].partition("</main>")[0]
+    assert charges(served) == before

@@ -171,7 +171,8 @@ class _Select:
             window = next((node for one in self.tree.expressions for node in one.find_all(exp.Window)), None)
             if window is not None:
                 refuse(window, self.text)
-            refuse(self.tree, self.text, "This would show rows.", "Measure something: add COUNT(*), or AVG(column).")
+            measure = "Measure something: add COUNT(*), or AVG(column)."
+            refuse(self.tree, self.text, "This would show rows.", measure, "shows-rows")
         return found
 
     def _meaning(self, node: exp.Expr, before: list[_Item], rows: Reader) -> ex.Expr | Aggregate | None:

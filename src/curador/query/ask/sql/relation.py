@@ -12,7 +12,7 @@ from curador.query.ask.sql.expressions import Reader
 from curador.query.ask.sql.text import expression, name_of, only, refuse
 from curador.query.language import expressions as ex
 from curador.query.language.rows import Join, PerUnit, RowSet, UnionAll
-from curador.query.tables.names import suggestion
+from curador.query.tables.names import MOST_NAMED, suggestion
 
 
 def matching(names: Iterable[str], wanted: exp.Expr) -> list[str]:
@@ -88,7 +88,15 @@ class Relation:
             refuse(node, self.text, f"{shown[:60]!r} could mean several columns.", "Write table.column.")
         known = [name for columns in self.columns.values() for name in columns]
         quotes = f"A text takes single quotes: '{node.name[:40]}'. " if node.this.args.get("quoted") else ""
-        refuse(node, self.text, f"There is no column {shown[:60]!r} here.", quotes + suggestion(node.name, known))
+        refuse(
+            node,
+            self.text,
+            f"There is no column {shown[:60]!r} here.",
+            quotes + suggestion(node.name, known),
+            "no-such-column",
+            column=shown[:60],
+            known=", ".join(known[:MOST_NAMED]),
+        )
 
     def everything(self, node: exp.Expr, table: exp.Expr | None = None) -> dict[str, ex.Expr]:
         """The columns that * stands for: all, or those of one relation."""

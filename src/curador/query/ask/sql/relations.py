@@ -17,7 +17,7 @@ from curador.query.ask.sql.text import name_of, only, place, refuse
 from curador.query.ask.typed import is_unit
 from curador.query.language import expressions as ex
 from curador.query.language.rows import InUnits, OfParts, RowSet, UnionAll, unit_column
-from curador.query.tables.names import distinct, identifier, suggestion
+from curador.query.tables.names import MOST_NAMED, distinct, identifier, suggestion
 from curador.query.tables.table import Table
 
 MOST_INNER_PARTS = 20_000
@@ -109,7 +109,15 @@ def _table(
         return name, named[name]
     for name in matching(tables, node.this):
         return name, None
-    refuse(node, text, f"There is no table {node.name[:60]!r}.", suggestion(node.name, tables))
+    refuse(
+        node,
+        text,
+        f"There is no table {node.name[:60]!r}.",
+        suggestion(node.name, tables),
+        "no-such-table",
+        table=node.name[:60],
+        known=", ".join([*tables][:MOST_NAMED]),
+    )
 
 
 def _list(tables: Mapping[str, Table]) -> str:

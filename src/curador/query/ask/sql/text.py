@@ -63,8 +63,13 @@ def _no_question(first: str) -> QuestionRefused:
             "EXPLAIN is no question.", fix="Have the SELECT itself explained: that is free.", code="explain-asked"
         )
     if first in _WRITES:
-        return QuestionRefused(f"{first} would change something: questions only read.", fix="Write SELECT.")
-    return QuestionRefused("A question is one SELECT statement, or WITH … SELECT.", fix=GRAMMAR)
+        return QuestionRefused(
+            f"{first} would change something: questions only read.",
+            fix="Write SELECT.",
+            code="only-reads",
+            facts={"word": first},
+        )
+    return QuestionRefused("A question is one SELECT statement, or WITH … SELECT.", fix=GRAMMAR, code="no-select")
 
 
 def expression(text: str) -> exp.Expr:
@@ -83,7 +88,9 @@ def _tokens(text: str) -> list[Token]:
         text.encode()
         tokens = QuestionDialect().tokenize(text)
     except (SqlglotError, UnicodeEncodeError):
-        raise QuestionRefused("The text has an open quote or comment, or half a character.", fix="Close it.") from None
+        raise QuestionRefused(
+            "The text has an open quote or comment, or half a character.", fix="Close it.", code="not-sql"
+        ) from None
     depth = 0
     for token in tokens:
         depth += (token.token_type in _OPENING) - (token.token_type in _CLOSING)
@@ -131,10 +138,12 @@ def _parsed(text: str, tokens: list[Token], into: type[exp.Expr] | None) -> exp.
     except QuestionRefused:
         raise
     except Exception:  # noqa: BLE001  however hostile text breaks the parser, it is a refusal
-        raise QuestionRefused("The text cannot be read as SQL.", fix=GRAMMAR) from None
+        raise QuestionRefused("The text cannot be read as SQL.", fix=GRAMMAR, code="not-sql") from None
     # The parser minds most brackets by itself, and says where.
     if sum((t.token_type in _OPENING) - (t.token_type in _CLOSING) for t in tokens):
-        raise QuestionRefused("Brackets are opened and not closed, or closed and not opened.", fix="Pair them.")
+        raise QuestionRefused(
+            "Brackets are opened and not closed, or closed and not opened.", fix="Pair them.", code="brackets-open"
+        )
     trees: Sequence[exp.Expr] = [tree for tree in found if tree is not None]
     if len(trees) != 1:
         raise QuestionRefused(f"The text holds {len(trees)} statements.", fix="Ask one question at a time.")
@@ -145,11 +154,16 @@ def _unreadable(error: ParseError, tokens: Sequence[Token]) -> QuestionRefused:
     first = error.errors[0] if error.errors else {}
     line, column, word = first.get("line"), first.get("col"), str(first.get("highlight") or "")[:40]
     if line is None or column is None:
-        return QuestionRefused("The text is not SQL we know.", fix=_misread(tokens, None) or GRAMMAR)
+        return QuestionRefused("The text is not SQL we know.", fix=_misread(tokens, None) or GRAMMAR, code="not-sql")
     start = max(1, int(column) - len(word) + 1)
     at = next((i for i, t in enumerate(tokens) if (t.line, t.col) == (line, column)), None)
     fix = _misread(tokens, at) or _unclosed(tokens, at) or GRAMMAR
-    return QuestionRefused(f"Line {line}, column {start}: {word!r} is not expected here.", fix=fix)
+    return QuestionRefused(
+        f"Line {line}, column {start}: {word!r} is not expected here.",
+        fix=fix,
+        code="unreadable-sql",
+        facts={"line": line, "column": start, "word": word},
+    )
 
 
 _KEYWORDS = ("FROM", "WHERE", "GROUP", "HAVING", "ORDER", "LIMIT", "JOIN", "SELECT")
@@ -202,14 +216,18 @@ def place(node: exp.Expr, text: str) -> str:
     return f"Line {before.count(chr(10)) + 1}, column {len(before) - (before.rfind(chr(10)) + 1) + 1}: "
 
 
-def refuse(node: exp.Expr, text: str, what: str | None = None, fix: str | None = None) -> NoReturn:
+def refuse(
+    node: exp.Expr, text: str, what: str | None = None, fix: str | None = None, code: str = "", **facts: str
+) -> NoReturn:
     """Refuse a part of a question by its name, with the reason if it is a common one."""
     if isinstance(node, exp.IgnoreNulls):  # the parser's word around ANY_VALUE
         node = node.this
     called = word(node, text)
     instead = f"Use {_INSTEAD[called]}." if called in _INSTEAD else GRAMMAR
     reason = _REASONS.get(type(node), (f"{called} is not in the grammar.", instead))
-    raise QuestionRefused(place(node, text) + (what or reason[0]), fix=fix or reason[1])
+    if what is None and reason[0].endswith(_SHOWS[0]):
+        code = "shows-rows"
+    raise QuestionRefused(place(node, text) + (what or reason[0]), fix=fix or reason[1], code=code, facts=facts)
 
 
 _INSTEAD = {

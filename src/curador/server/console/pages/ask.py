@@ -28,9 +28,9 @@ from curador.server.console.questions.built import (
     read_parts,
 )
 from curador.server.console.questions.code import code_of
-from curador.server.console.questions.pricing import CONFIDENCES, place_of, priced
+from curador.server.console.questions.pricing import CONFIDENCES, affordable, place_of, priced
 from curador.server.console.questions.stage import MOST_GROUPS, drawn, rehearsed, rows_of
-from curador.server.console.visit import Visit, Visiting
+from curador.server.console.visit import HEADERS, Visit, Visiting
 from curador.server.gate.problems import status_of
 from curador.server.routes import asking
 from curador.server.service import Buyer, sent
@@ -61,7 +61,8 @@ async def ask(
     if sql:
         built = await visit.serving.work(lambda: _read(sql, visit))
     text = sql or (built.sql(tables) if built else "")
-    given = {"epsilon": epsilon, "delta": delta, "confidence": confidence}
+    left = await visit.serving.work(lambda: asking.remaining(visit.serving, caller))
+    given = {"epsilon": epsilon or affordable(left), "delta": delta, "confidence": confidence}
     form = Filled({**USUAL, "sql": text, "table": chosen} | {name: x for name, x in given.items() if x})
     return await _page(visit, caller, form, built)
 
@@ -93,6 +94,8 @@ async def build(visit: Visiting, caller: Buyer) -> Response:
     try:
         form = Filled({**form.values, "sql": parts.sql(visit.serving.curator.tables)})
     except CuradorError as error:
+        if form["live"] == "yes" and visit.partial:  # somebody is still choosing: nothing is wrong yet
+            return Response(status_code=204, headers=HEADERS)
         form = form.refused("builder", error)
     if visit.partial:
         return visit.page("_ask_question.html", headers=CHANGED, **_question(visit, form, parts))

@@ -15,7 +15,8 @@ from curador.server.access.auth import Caller
 from curador.server.bodies import BatchBody, PublishBody
 from curador.server.console.forms import Filled, filled
 from curador.server.console.genuine import page_router
-from curador.server.console.questions.pricing import CONFIDENCES, confidence_of, wrong
+from curador.server.console.questions.built import name_text
+from curador.server.console.questions.pricing import CONFIDENCES, affordable, confidence_of, wrong
 from curador.server.console.questions.stage import MOST_GROUPS, drawn, rehearsed, rows_of
 from curador.server.console.visit import Visit, Visiting
 from curador.server.gate.problems import status_of
@@ -25,7 +26,7 @@ from curador.show.report.estimate import left, shares
 
 router = page_router()
 
-FIRST, MOST = 3, 12
+FIRST, MOST = 2, 12
 """How many questions the page has room for at first, and at most."""
 
 LONGEST_TITLE = 200
@@ -37,8 +38,9 @@ B = TypeVar("B", bound=BatchBody)
 async def dashboards(visit: Visiting, caller: Buyer) -> Response:
     """An empty dashboard, with a first question."""
     private = [name for name, table in visit.serving.curator.tables.items() if not table.public]
-    first = f'SELECT COUNT(*) AS n FROM "{private[0]}"' if private else ""
-    form = Filled({"epsilon": "1", "places": str(FIRST), "confidence": "0.95", "name-0": "people", "sql-0": first})
+    first = f"SELECT COUNT(*) AS n FROM {name_text(private[0])}" if private else ""
+    epsilon = affordable(await visit.serving.work(lambda: asking.remaining(visit.serving, caller)))
+    form = Filled({"epsilon": epsilon, "places": str(FIRST), "confidence": "0.95", "name-0": "all", "sql-0": first})
     return await _page(visit, caller, form)
 
 
@@ -137,9 +139,10 @@ async def _estimate(visit: Visit, caller: Caller, form: Filled) -> dict[str, Any
         body = _body(form, BatchBody, visit.language)
         found = sent(await asking.explain_batch(body, visit.serving, caller))
     except CuradorError as error:
-        return {"whole": "", "each": [], "remaining": (), "refused": error}
+        return {"whole": "", "each": [], "remaining": (), "fits": None, "refused": error}
     whole, each = shares(found, visit.language)
-    return {"whole": whole, "each": each, "remaining": left(found["remaining"], visit.language), "refused": None}
+    remaining = left(found["remaining"], visit.language)
+    return {"whole": whole, "each": each, "remaining": remaining, "fits": found["fits"], "refused": None}
 
 
 async def _rehearsal(visit: Visit, caller: Caller, form: Filled) -> dict[str, Any]:

@@ -58,13 +58,26 @@ class BudgetView:
         return "" if self.balance.expires is None else f"{self.balance.expires:%Y-%m-%d}"
 
 
+NEXT: dict[str, tuple[tuple[str, str], ...]] = {
+    "curator": (
+        ("/console/ask", "next-ask"),
+        ("/console/analysts#give", "next-analysts"),
+        ("/console/tables/new", "next-tables"),
+    ),
+    "analyst": (("/console/ask", "next-ask"), ("/console/releases", "next-releases")),
+    "auditor": (),
+    "reader": (("/console/releases", "next-releases"),),
+}
+"""What is done from here, by role: an address and its text."""
+
+
 @router.get("/overview", response_class=Response)
 async def overview(visit: Visiting, caller: Anyone) -> Response:
     """What the caller may know about budgets: an analyst's own, a curator's and an auditor's all."""
     curator = visit.serving.curator
     if caller.role == "reader":
         public = await visit.serving.work(lambda: len(public_ids(curator)))
-        return visit.page("overview.html", budgets=[], fits=[], analysts=None, public=public)
+        return visit.page("overview.html", budgets=[], fits=[], analysts=None, public=public, next=NEXT["reader"])
     return await visit.serving.work(lambda: _made(visit, caller, curator))
 
 
@@ -76,8 +89,9 @@ def _made(visit: Visit, caller: Caller, curator: Curator) -> Response:
         "overview.html",
         budgets=[_budget(visit, balance, charges, own) for balance in balances],
         fits=list(_fitting(visit, curator, caller)),
-        analysts=None if own else _analysts(curator),
+        analysts=None if own else _analysts(visit, curator),
         public=None,
+        next=NEXT[caller.role],
     )
 
 
@@ -171,7 +185,7 @@ def _fitting(visit: Visit, curator: Curator, caller: Caller) -> Iterator[tuple[s
                 break
 
 
-def _analysts(curator: Curator) -> list[Sequence[Cell]]:
+def _analysts(visit: Visit, curator: Curator) -> list[Sequence[Cell]]:
     """Every analyst's and group's budget in a row."""
     ledger = curator.ledger
     of_tables = {known.scope for known in ledger.registrations(without=ANALYST)}
@@ -180,5 +194,6 @@ def _analysts(curator: Curator) -> list[Sequence[Cell]]:
     for scope in ledger.scopes():
         if scope not in of_tables | above:
             found = ledger.balance(scope)
-            rows.append((scope, ledger.count(scope), found.spent.label, found.remaining.label_down))
+            spent, rest = visit.amount(found.spent), visit.amount(found.remaining, down=True)
+            rows.append((scope, ledger.count(scope), spent, rest))
     return rows

@@ -102,7 +102,7 @@ async def end_link(id: Id, visit: Visiting, caller: Holder) -> Response:
 async def public(secret: Secret, visit: Visiting) -> Response:
     """A release for whoever has its link, without signing in."""
     found = await visit.serving.work(lambda: opened(visit.serving.curator, secret, language=visit.language))
-    return visit.page("public.html", **_shown(visit, found), base=f"/console/public/{secret}", query="")
+    return visit.page("public.html", **_shown(visit, found), base=f"/console/public/{secret}", query="", showing=None)
 
 
 @router.get("/public/{secret}/{kind}", response_class=Response)
@@ -184,6 +184,7 @@ def _shown(visit: Visit, found: Release | Publication) -> dict[str, Any]:
         "notes": list(dict.fromkeys(text for _, one in parts for text in one.notes)),
         "odds": Markup(odds(found.guarantee, tight, protects, visit.language)),
         "statement": found.statement(),
+        "asked": question_from(found.question).summary if isinstance(found, Release) and found.question else "",
     }
 
 

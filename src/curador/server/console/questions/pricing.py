@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, TypeVar
 
 from curador.errors import InvalidParameter
@@ -10,6 +11,8 @@ from curador.server.console.forms import Filled
 
 CONFIDENCES = ("0.8", "0.9", "0.95", "0.99")
 """Of intervals, as pages offer them."""
+
+USUAL_EPSILONS = ("0.5", "0.2", "0.1", "0.05", "0.01")
 
 B = TypeVar("B", bound=QuestionBody)
 
@@ -32,6 +35,16 @@ def priced(form: Filled, body: type[B], language: str, **more: Any) -> B:
     return form.read(
         body, sql=form["sql"], confidence=confidence, rows=_rows(form["rows"]), language=language, **price, **more
     )
+
+
+def affordable(remaining: Mapping[str, Mapping[str, Any]]) -> str:
+    """An epsilon to begin with: the usual one, or a smaller one where less remains.
+
+    >>> affordable({"ana": {"kind": "pure", "epsilon": 0.3}}), affordable({"ana": {"kind": "zcdp", "rho": 0.3}})
+    ('0.2', '0.5')
+    """
+    least = min((float(one.get("epsilon", 1)) for one in remaining.values()), default=1.0)
+    return next((text for text in USUAL_EPSILONS if float(text) <= least), USUAL_EPSILONS[0])
 
 
 def confidence_of(text: str) -> float:

@@ -17,7 +17,7 @@ LONGEST_NAME = 200
 
 
 @dataclass(frozen=True)
-class Part:
+class ShownTable:
     """One table of a release: what the fields of its form are called, and how it is shown."""
 
     heading: str
@@ -34,7 +34,7 @@ class Showing:
     """A release as it is shown, and the choices that made it so; ``refused`` where they could not be followed."""
 
     found: Release | Publication
-    parts: tuple[Part, ...]
+    parts: tuple[ShownTable, ...]
     query: str = ""
     refused: CuradorError | None = None
 
@@ -72,7 +72,7 @@ def budget_of_charge(curator: Curator, charge: str) -> dict[str, str]:
     return {name: str(found[name]) for name in ("epsilon", "delta") if name in found}
 
 
-def _parts(found: Release | Publication, chosen: Mapping[str, str]) -> dict[str, Part]:
+def _parts(found: Release | Publication, chosen: Mapping[str, str]) -> dict[str, ShownTable]:
     if isinstance(found, Release):
         return {"": _part(found, "", "", chosen)}
     return {
@@ -80,17 +80,17 @@ def _parts(found: Release | Publication, chosen: Mapping[str, str]) -> dict[str,
     }
 
 
-def _part(release: Release, heading: str, suffix: str, chosen: Mapping[str, str]) -> Part:
+def _part(release: Release, heading: str, suffix: str, chosen: Mapping[str, str]) -> ShownTable:
     columns, free = tuple(release.columns), renamable_columns(release)
     wanted = {column: chosen.get(f"name{suffix}-{k}", "").strip()[:LONGEST_NAME] for k, column in enumerate(columns)}
     names = {column: text for column, text in wanted.items() if text and text != column and column in free}
     sort = chosen.get(f"sort{suffix}", "")
-    return Part(
+    return ShownTable(
         heading, suffix, columns, free, sort if sort in columns else "", bool(chosen.get(f"down{suffix}")), names
     )
 
 
-def _query(chosen: Mapping[str, str], parts: tuple[Part, ...]) -> str:
+def _query(chosen: Mapping[str, str], parts: tuple[ShownTable, ...]) -> str:
     """The same choices for the addresses of files."""
     kept: dict[str, str] = {}
     if chosen.get("confidence", "") in CONFIDENCES:

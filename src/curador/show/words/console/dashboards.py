@@ -14,6 +14,7 @@ TEXTS = {
     ),
     "question-title": ("Title for readers", "Título para quienes leen"),
     "name": ("Short name", "Nombre corto"),
+    "name-hint": ("For files and code.", "Para archivos y código."),
     "weight": ("Its share of the budget, against the others", "Su parte del presupuesto, frente a las demás"),
     "error": ("Or instead: the largest error it may have (±)", "O en su lugar: el mayor error que puede tener (±)"),
     "budget": ("Budget of all together", "Presupuesto de todas juntas"),

@@ -158,6 +158,59 @@ TEXTS = {
         "Two columns would have one name, or a name is too long. Give each another, shorter one.",
         "Dos columnas tendrían el mismo nombre, o un nombre es demasiado largo. Dé a cada una otro, más corto.",
     ),
+    "error-override-needed": (
+        "An epsilon of 10 or more promises next to nothing. Nothing was paid. Ask with less; or allow it under “More choices”.",
+        "Un épsilon de 10 o más casi no promete nada. No se pagó nada. Pregunte con menos, o permítalo en «Más opciones».",
+    ),
+    "error-budget-exceeded": (
+        "The budget does not cover this ({scope}): it costs {asked}, and {remaining} remains. Nothing was paid. Ask with less, or ask whoever gave the budget for more.",
+        "El presupuesto no alcanza ({scope}): cuesta {asked} y queda {remaining}. No se pagó nada. Pregunte con menos, o pida más a quien dio el presupuesto.",
+    ),
+    "error-budget-closed": (
+        "The budget of {scope} was closed. Nothing was paid. Ask the curator for another.",
+        "El presupuesto de {scope} fue cerrado. No se pagó nada. Pida otro al curador.",
+    ),
+    "error-budget-expired": (
+        "The budget of {scope} has ended. Nothing was paid. Ask the curator for another.",
+        "El presupuesto de {scope} ya terminó. No se pagó nada. Pida otro al curador.",
+    ),
+    "error-no-such-column": (
+        "There is no column {column}. There is: {known}. A text stands in single quotes: 'Lugo'.",
+        "No hay una columna {column}. Hay: {known}. Un texto va entre comillas simples: 'Lugo'.",
+    ),
+    "error-no-such-table": ("There is no table {table}. There is: {known}.", "No hay una tabla {table}. Hay: {known}."),
+    "error-shows-rows": (
+        "This would show rows, and an answer never does. Measure something: COUNT(*), SUM, AVG, MEDIAN of a column, in all or for each group (GROUP BY).",
+        "Esto mostraría filas, y una respuesta nunca lo hace. Mida algo: COUNT(*), SUM, AVG, MEDIAN de una columna, en total o por cada grupo (GROUP BY).",
+    ),
+    "error-no-select": (
+        "A question is one SELECT statement. Choose what to ask, and see how it is written.",
+        "Una pregunta es una sola sentencia SELECT. Elija qué preguntar y vea cómo se escribe.",
+    ),
+    "error-only-reads": (
+        "{word} would change something: questions only read. Write SELECT.",
+        "{word} cambiaría algo: las preguntas solo leen. Escriba SELECT.",
+    ),
+    "error-not-sql": (
+        "This cannot be read as SQL. Look for an open quote, or a word too many.",
+        "Esto no se puede leer como SQL. Busque una comilla abierta o una palabra de más.",
+    ),
+    "error-brackets-open": (
+        "Brackets are opened and not closed, or closed and not opened.",
+        "Hay paréntesis abiertos sin cerrar, o cerrados sin abrir.",
+    ),
+    "error-no-bounds": (
+        "The column {column} has no declared bounds, and without them noise cannot hide one person. The curator declares them (from a codebook, never from the data); or ask for BOUNDS({column}), a question of its own.",
+        "La columna {column} no tiene límites declarados, y sin ellos el ruido no puede ocultar a una persona. El curador los declara (de un libro de códigos, nunca de los datos); o pregunte BOUNDS({column}), que es una pregunta aparte.",
+    ),
+    "error-contribution-needed": (
+        "The table does not say how much one person counts: in how many groups, and with how many rows. The curator declares it with the table, as its contribution.",
+        "La tabla no dice cuánto cuenta una misma persona: en cuántos grupos y con cuántas filas. El curador lo declara con la tabla, como su contribución.",
+    ),
+    "error-unreadable-sql": (
+        "This cannot be read as SQL, near “{word}” (line {line}, column {column}).",
+        "Esto no se puede leer como SQL, cerca de «{word}» (línea {line}, columna {column}).",
+    ),
     "error-no-parquet": (
         "The server cannot write Parquet. Take CSV or JSON.",
         "El servidor no puede escribir Parquet. Use CSV o JSON.",

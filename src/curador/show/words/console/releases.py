@@ -2,7 +2,10 @@
 
 TEXTS = {
     "title": ("Releases", "Publicaciones"),
-    "lead": ("What was bought. Looking at it again is free.", "Lo que se compró. Volver a mirarlo es gratis."),
+    "lead": (
+        "Answers that were paid for. Looking at them again, also in another way, is free.",
+        "Respuestas que se pagaron. Volver a mirarlas, también de otra manera, es gratis.",
+    ),
     "none": (
         "Nothing was bought yet. Ask a question first: its cost is shown before you pay.",
         "Aún no se ha comprado nada. Primero haga una pregunta: su costo se muestra antes de pagar.",
@@ -17,9 +20,9 @@ TEXTS = {
     "who": ("Bought by", "Comprada por"),
     "holder": ("the curator", "el curador"),
     "cost": ("Cost", "Costo"),
-    "state": ("Readers", "Lectores"),
-    "is-public": ("public", "abierta"),
-    "is-private": ("not public", "no abierta"),
+    "state": ("Public link", "Enlace público"),
+    "is-public": ("open", "abierto"),
+    "is-private": ("none", "ninguno"),
     # -- one
     "bought-now": ("Paid and answered.", "Pagado y respondido."),
     "bought-again": ("You had bought this before: it cost nothing.", "Ya lo había comprado: no costó nada."),
