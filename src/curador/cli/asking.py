@@ -35,9 +35,10 @@ from curador.cli.options import (
 )
 from curador.cli.screen import bullet, console, emit, say, whole
 from curador.errors import InvalidParameter, NotPromised
-from curador.show.explain import error_text, output_text
+from curador.show.explain import error_text, guarantee_text, output_text
 from curador.show.release import BESIDE
 from curador.show.tables import percent
+from curador.show.words.say import say as text
 
 if TYPE_CHECKING:
     from curador import Balance
@@ -84,7 +85,7 @@ def explain(
         emit({**found.to_dict(), "fits": fits, "remaining": _remaining(left)})
         return
     whole(str(found))
-    say(f"\nIt fits {_times(fits)} into what remains: {_worded(left)}. Nothing was spent.")
+    say(f"\n{_room(fits, left, language)}")
 
 
 def _how_many(curator: Curator, sql: str, paid: dict[str, Any]) -> int | None:
@@ -136,8 +137,8 @@ def ask(
         return
     console.print(release)
     _notes(release)
-    _written(html)
-    _ending(release.repeated, left, rehearse)
+    _written(html, language)
+    _ending(release.repeated, left, rehearse, language)
 
 
 def quality(
@@ -183,7 +184,7 @@ def quality(
                 emit({**asked.to_dict(), "fits": fits, "remaining": _remaining(left)})
                 return
             whole(asked.explain())
-            say(f"It fits {_times(fits)} into what remains: {_worded(left)}. Nothing was spent.")
+            say(_room(fits, left, language))
             return
         release = curator.buy_quality(asked, Request(because, override, who, key, fresh, progress), language)
         left = balances(curator, who)
@@ -192,7 +193,7 @@ def quality(
         return
     console.print(release)
     _notes(release)
-    _ending(release.repeated, left, rehearse)
+    _ending(release.repeated, left, rehearse, language)
 
 
 def limits(
@@ -241,7 +242,7 @@ def limits(
         return
     whole(str(found))
     say(f"\n{found.release.statement()}")
-    _ending(found.release.repeated, left, rehearse)
+    _ending(found.release.repeated, left, rehearse, language)
 
 
 def publish(
@@ -290,7 +291,12 @@ def publish(
     with open_study(board.study, rehearse=rehearse, log=log, at=at) as curator:
         batch = board.batch(curator, rows)
         if explained:
-            _print_batch(batch, board, _fits(curator, batch), balances(curator), as_json)
+            fits, left = _fits(curator, batch), balances(curator)
+            if as_json:
+                emit({**batch.to_dict(), "fits": fits, "remaining": _remaining(left)})
+                return
+            _print_batch(batch, board, language)
+            say(_room(fits, left, language))
             return
         found = curator.publish(batch, **terms, progress=progress, language=language)
         files = [] if rehearse else write(found, folder)
@@ -302,9 +308,9 @@ def publish(
         return
     _print_publication(found, board)
     if files:
-        whole(f"Written: {len(files)} files in {folder}/")
-    _written(html)
-    _ending(found.repeated, left, rehearse)
+        whole(text("end-written", language, n=len(files), folder=folder))
+    _written(html, language)
+    _ending(found.repeated, left, rehearse, language)
 
 
 def _require_place(html: Path | None, made: Path | None = None) -> None:
@@ -327,9 +333,9 @@ def _report(found: Release | Publication, html: Path | None, rehearsed: bool) ->
         raise InvalidParameter(refusal.what, fix="Choose another file, and ask again: it is free.", cost=paid) from None
 
 
-def _written(html: Path | None) -> None:
+def _written(html: Path | None, language: str) -> None:
     if html is not None:
-        whole(f"Report: {html}")
+        whole(text("end-report", language, file=html))
 
 
 def _fits(curator: Curator, batch: Batch) -> int | None:
@@ -339,29 +345,29 @@ def _fits(curator: Curator, batch: Batch) -> int | None:
         return None
 
 
-def _times(fits: int | None) -> str:
-    return "any number of times" if fits is None else f"{fits:,} time{'s' * (fits != 1)}"
+def _room(fits: int | None, left: list[Balance], language: str) -> str:
+    """How often such a question still fits into what remains."""
+    code = "any" if fits is None else "once" if fits == 1 else "times"
+    often = text(f"end-{code}", language, n=f"{fits or 0:,}")
+    return text("end-fits", language, often=often, left=_worded(left, language))
 
 
-def _print_batch(batch: Batch, board: Dashboard, fits: int | None, left: list[Balance], as_json: bool) -> None:
-    if as_json:
-        emit({**batch.to_dict(), "fits": fits, "remaining": _remaining(left)})
-        return
+def _print_batch(batch: Batch, board: Dashboard, language: str) -> None:
     if board.title:
         say(board.title, "bold")
     for name, plan in batch.plans.items():
         entry = board.questions[name]
-        say(f"\n{name}: {plan.guarantee.label}", "bold")
+        say(f"\n{name}: {guarantee_text(plan.guarantee, language)}", "bold")
         for error in batch.expected(name):
-            say(f"  {output_text(error)}: {error_text(error)}, {percent(error['confidence'])} of the time")
+            often = text("end-confidence", language, confidence=percent(error["confidence"]))
+            say(f"  {output_text(error, language)}: {error_text(error, language)}, {often}")
         if entry.why:
             bullet(entry.why, "dim", mark=" ")
-    for text in batch.adjustments():
-        bullet(text)
-    say(f"\nAll together, for one charge: {batch.guarantee.label}.")
+    for note in batch.adjustments(language):
+        bullet(note)
+    say("\n" + text("end-together", language, guarantee=guarantee_text(batch.guarantee, language)))
     if batch.tight is not None and batch.saves:
-        say(f"Accounted as a whole it is {batch.tight.label}: for reports.")
-    say(f"It fits {_times(fits)} into what remains: {_worded(left)}. Nothing was spent.")
+        say(text("end-tight", language, guarantee=guarantee_text(batch.tight, language)))
 
 
 def _print_publication(found: Publication, board: Dashboard) -> None:
@@ -370,27 +376,29 @@ def _print_publication(found: Publication, board: Dashboard) -> None:
     for name in found:
         say(f"\n{board.questions[name].title or name}", "bold")
         console.print(found[name])
+        _notes(found[name])
     _notes(found)
     say(f"\n{found.statement()}")
 
 
 def _notes(found: Release | Publication) -> None:
-    for note, text in zip(found.remarks, found.notes, strict=True):
+    for note, worded in zip(found.remarks, found.notes, strict=True):
         if note["code"] not in ("covers", *BESIDE):  # one is true of every answer, the others stand with the numbers
-            bullet(text, "dim")
+            bullet(worded, "dim")
 
 
-def _ending(repeated: bool, left: list[Balance], rehearsed: bool) -> None:
+def _ending(repeated: bool, left: list[Balance], rehearsed: bool, language: str) -> None:
     if rehearsed:
-        say("Nothing was spent.")
+        say(text("end-nothing", language))
         return
     if repeated:
-        say("Answered from the ledger: it was bought before.", "green")
-    say(f"Remaining: {_worded(left)}.")
+        say(text("end-repeated", language), "green")
+    say(text("end-remaining", language, left=_worded(left, language)))
 
 
-def _worded(left: list[Balance]) -> str:
-    return "; ".join(f"{b.scope} {b.remaining.label_down}" for b in left)
+def _worded(left: list[Balance], language: str) -> str:
+    parts = "; ".join(f"{b.scope} {b.remaining.label_down}" for b in left)
+    return parts if language == "en" else parts.replace(" epsilon ", f" {text('epsilon', language)} ")
 
 
 def _remaining(left: list[Balance]) -> dict[str, Any]:

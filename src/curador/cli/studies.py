@@ -151,7 +151,7 @@ def check(study: Study = STUDY, as_json: Json = False) -> None:
 
 
 _MEANINGS = {
-    "type missing": "write one of integer, real, boolean, text, date",
+    "type missing": "write one of integer, real, boolean, text, date, timestamp",
     "no bounds": "sums, means, quantiles and arithmetic are refused, but they can be learned privately",
     "no keys": "groups are selected privately, small ones do not show",
 }

@@ -184,7 +184,7 @@ def first_line(path: str, written: CsvFormat = WITH_HEADER) -> list[str]:
         header = next(csv.reader([text], delimiter=written.delimiter), [])
     except (ValueError, csv.Error):
         raise InvalidParameter(
-            f"The first line of {Path(path).name!r} is no text in {written.encoding}.",
+            f"The first line of {Path(path).name!r} is not {written.encoding} text.",
             fix='Declare its encoding, as csv = { encoding = "latin-1" }, or convert it to UTF-8.',
             code="csv-encoding",
         ) from None
