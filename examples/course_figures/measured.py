@@ -10,7 +10,7 @@ import numpy as np
 
 from curador import IntegerLaplace, Laplace
 from curador.audit.reconstruction import reconstruct
-from curador.curator.study.samples import salaries
+from curador.curator.study.samples import PUMPS, STREETS, outbreak, salaries
 from curador.privacy import Neighbors
 from curador.show.pages.charts import Axis, Track, xy_chart
 from curador.show.pages.svg import box, framed, label, number
@@ -86,18 +86,7 @@ def reconstruction(language: str) -> str:
 # ---- a map of an outbreak
 
 
-STREETS, PUMPS = 12, ((4, 7), (9, 2), (1, 1), (10, 10))
-"""Blocks along each side of the made-up quarter, and the blocks with a pump; the water of the first is bad."""
-
 EPSILON = Fraction(1, 2)
-
-
-def outbreak() -> np.ndarray[Any, np.dtype[np.int64]]:
-    """Deaths by block, made up: most of them within a walk of the bad pump."""
-    draws = np.random.default_rng(1854)
-    rows, columns = np.mgrid[0:STREETS, 0:STREETS]
-    far = np.hypot(rows - PUMPS[0][0], columns - PUMPS[0][1])
-    return np.asarray(draws.poisson(0.6 + 26 * np.exp(-np.square(far / 2.1) / 2)), np.int64)
 
 
 def cholera_map(language: str) -> str:
@@ -117,9 +106,9 @@ def cholera_map(language: str) -> str:
     worst = tuple(int(v) for v in np.unravel_index(int(published.argmax()), published.shape))
     desc = told(
         f"{deaths} made-up deaths in {STREETS} by {STREETS} blocks. The darkest published block is {worst}; "
-        f"the bad pump stands in {PUMPS[0]}.",
+        f"the bad pump stands in {PUMPS['Broad']}.",
         f"{deaths} muertes inventadas en {STREETS} por {STREETS} manzanas. La manzana publicada más oscura es {worst}; "
-        f"la fuente mala está en {PUMPS[0]}.",
+        f"la fuente mala está en {PUMPS['Broad']}.",
     )
     title = told("A made-up outbreak: deaths by block", "Un brote inventado: muertes por manzana")
     return framed(parts, WIDTH, top + side + 30, title, desc)
@@ -131,7 +120,7 @@ def _quarter(cells: np.ndarray[Any, np.dtype[np.int64]], left: float, top: float
     for (i, j), value in np.ndenumerate(cells):
         shade = 0.05 + 0.85 * min(1.0, float(value) / most)
         parts.append(box(left + j * step + 1, top + i * step + 1, step - 2, step - 2, "cell", shade))
-    for i, j in PUMPS:
+    for i, j in PUMPS.values():
         parts.append(_pump(left + (j + 0.5) * step, top + (i + 0.5) * step))
     return parts
 

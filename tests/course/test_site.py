@@ -76,7 +76,7 @@ def test_the_first_page_leads_everybody_somewhere(site: Path, browser: Browser) 
         look(page)
         assert page.locator("html").get_attribute("lang") == "en"
         rows = page.locator("article tbody tr")
-        assert rows.count() == 7  # curator, analyst, engineer, telemetry, teacher, auditor, developer
+        assert rows.count() == 8  # curator, analyst, engineer, telemetry, student, teacher, auditor, developer
         for i in range(rows.count()):
             assert rows.nth(i).locator("td:nth-child(3) a").count() >= 1
         # Search works without a server.
