@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from curador.ledger.book import Book, Clock, now
+from curador.ledger.book import Book
+from curador.ledger.entries import Clock, now
 from curador.ledger.opening import open_ledger
 
 Opener = Callable[..., Book]

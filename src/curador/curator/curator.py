@@ -30,7 +30,6 @@ from curador.curator.releases.explanation import Explanation
 from curador.curator.releases.notes import bought_notes, bought_remarks, shared_notes
 from curador.curator.releases.publication import Publication
 from curador.curator.releases.release import Release, present
-from curador.curator.releases.verify import verify_release
 from curador.curator.study.file import Analyst, Study, read_study
 from curador.curator.study.quality import QualityHolder
 from curador.curator.table import Asked, CuratorTable, described, refuse_unknown
@@ -436,10 +435,6 @@ class Curator(BudgetHolder, CopyHolder, ModelHolder, QualityHolder):
     def sealed(self, made: Sealed) -> Sealed:
         """A release with this ledger's seal; one in memory makes none, and needs no content for it."""
         return replace(made, seal=self.ledger.seal(made.content)) if self.ledger.seal("") else made
-
-    def verify_release(self, release: Release | Publication | Mapping[str, Any]) -> Release | Publication:
-        """The release, if it is as this ledger's curator made it: see ``curator/releases/verify.py``."""
-        return verify_release(self.ledger, release)
 
     def _public_rows(self, table: str, columns: Sequence[str]) -> Sequence[tuple[Key, ...]]:
         """The distinct rows of some columns of a public table: keys of an answer, read before it is paid for."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from threading import BoundedSemaphore
-from typing import TYPE_CHECKING, NoReturn, Self
+from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 from curador.accounting.events import Event
 from curador.curator.analysts import Scopes
@@ -20,6 +20,8 @@ from curador.query.tables.table import Table
 
 if TYPE_CHECKING:
     from curador.curator.purchase import Buyer
+    from curador.curator.releases.publication import Publication
+    from curador.curator.releases.release import Release
     from curador.ledger.contract import Decision
     from curador.query.sql_plan.prepared import Prepared
 
@@ -51,6 +53,12 @@ class BudgetHolder:
         charged after ``resume``, which is told when that one ended, and returns when this tells nothing any more.
         """
         self._buyer.turns = Turns(resume, BoundedSemaphore(at_once))
+
+    def verify_release(self, release: Release | Publication | Mapping[str, Any]) -> Release | Publication:
+        """The release, if it is as this ledger's curator made it: see ``curator/releases/verify.py``."""
+        from curador.curator.releases.verify import verify_release
+
+        return verify_release(self.ledger, release)
 
     def budget(self, scope: str | None = None) -> Balance:
         """The balance of a table, of an analyst, or of everybody together: spent and remaining."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import datetime
 from itertools import chain
 
 from curador.accounting.events import Event, event_from_json
@@ -15,6 +15,7 @@ from curador.ledger import history as past
 from curador.ledger.access import AccessList
 from curador.ledger.contract import Ledger, VerifyProgress
 from curador.ledger.entries import (
+    Clock,
     Entry,
     Failed,
     Granted,
@@ -25,6 +26,7 @@ from curador.ledger.entries import (
     Settled,
     digest,
     instant,
+    now,
     plain,
     present_instant,
     release_seal,
@@ -51,14 +53,7 @@ from curador.ledger.verify import verify_rows
 from curador.numbers import Number, probability, whole
 from curador.privacy import Guarantee, Neighbors
 
-Clock = Callable[[], datetime]
-
 ANOTHER = "Ask the owner of the budget for another."
-
-
-def now() -> datetime:
-    """The time, in UTC."""
-    return datetime.now(UTC)
 
 
 class Book(Registry, AccessList):

@@ -20,6 +20,7 @@ from curador.errors import InvalidParameter, LedgerBroken
 from curador.ledger.stores.rows import RESTORE
 
 Json = Mapping[str, Any]
+Clock = Callable[[], datetime]
 
 _KINDS: dict[str, type[Entry]] = {}
 
@@ -300,6 +301,11 @@ def instant(at: datetime) -> str:
     if at.tzinfo is None:
         raise InvalidParameter("A time without a zone is not an instant.", fix="Use datetime.now(UTC) or similar.")
     return (at if at.tzinfo is UTC else at.astimezone(UTC)).isoformat()
+
+
+def now() -> datetime:
+    """The time, in UTC."""
+    return datetime.now(UTC)
 
 
 def present_instant() -> str:

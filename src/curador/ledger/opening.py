@@ -11,8 +11,8 @@ from curador.errors import InvalidParameter, LedgerBroken
 from curador.ledger.anchor.keep import key_of
 from curador.ledger.anchor.log import Anchor
 from curador.ledger.anchor.summary import restored, state_rows
-from curador.ledger.book import Book, Clock, now
-from curador.ledger.entries import Restored, genesis, instant, read
+from curador.ledger.book import Book
+from curador.ledger.entries import Clock, Restored, genesis, instant, now, read
 from curador.ledger.posting import append
 from curador.ledger.pricing import name_of
 from curador.ledger.stores.memory import MemoryLedger

@@ -7,8 +7,8 @@ from threading import Lock
 
 from curador.errors import LedgerFailed
 from curador.forks import process
-from curador.ledger.book import Book, Clock, now
-from curador.ledger.entries import genesis
+from curador.ledger.book import Book
+from curador.ledger.entries import Clock, genesis, now
 from curador.ledger.stores.memory_rows import MemoryRows
 from curador.ledger.stores.rows import AnchorNeed, Rows, T
 
