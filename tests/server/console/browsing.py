@@ -104,5 +104,8 @@ def _ours(url: str, origin: str) -> bool:
 
 
 def _status(text: str) -> bool:
-    """A refusal has a status that browsers report as an error; it is not one."""
-    return text.startswith("Failed to load resource: the server responded with a status of 4")
+    """What is reported as an error and is none: a refusal's status, and a request given up for a newer one or another
+    page.  One that failed is reported as htmx:sendError, too.
+    """
+    refused = "Failed to load resource: the server responded with a status of 4"
+    return text.startswith((refused, "htmx:sendAbort", "htmx:afterRequest"))
