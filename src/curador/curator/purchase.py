@@ -118,7 +118,7 @@ AnyPurchase = TypeVar("AnyPurchase", bound=Purchase)
 
 @dataclass(frozen=True)
 class Bought:
-    """A measurement, the charge that paid for it, and whether it was bought before.
+    """A measurement, the charge that paid for it, and whether it was bought before and cost this receiver nothing.
 
     ``because`` is the reason that this request gave, and ``shared`` what the same receiver measured before: never
     another's, also where the measurement was another's first.
@@ -252,7 +252,7 @@ class Buyer:
                 charge = self._reserve_in_turn(purchase, request, who, named, held)
                 if charge.repeated:
                     content = self._ledger.answer(charge.id) or b""
-                    return Bought(content, charge, True, request.because, _shared(charge, who))
+                    return Bought(content, charge, not charge.scopes, request.because, _shared(charge, who))
                 with self.turns.reading:
                     found = self.attempt(lambda: purchase.run(self._engines, progress))
                 flight.ended = time()

@@ -85,8 +85,7 @@ async def fit(body: FitBody, serving: Serving, caller: Buyer) -> dict[str, Any]:
         def learn(tell: Told) -> dict[str, Any]:
             terms = Request(body.because, body.override, caller.who, body.key, body.fresh, tell)
             made = serving.curator.buy(run, terms)
-            free = made.repeated and not made.charge.scopes  # what others bought before is nobody else's to know
-            paid = {"charge": made.charge.id, "repeated": free}
+            paid = {"charge": made.charge.id, "repeated": made.repeated}
             return {**paid, "guarantee": run.guarantee.to_json(), "remaining": remaining(serving, caller)}
 
         Request(body.because, body.override, caller.who, body.key, body.fresh)  # refused here, and not by the job
