@@ -87,7 +87,7 @@ def screen(
     outside: list[str] = []
     complaints: list[str] = []
     context.on("request", lambda r: None if _ours(r.url, served.url) else outside.append(r.url))
-    context.on("console", lambda m: complaints.append(m.text) if m.type == "error" and not _status(m.text) else None)
+    context.on("console", lambda m: complaints.append(m.text) if m.type == "error" and not _expected(m.text) else None)
     context.on("weberror", lambda e: complaints.append(str(e.error)))
     if who is not None:
         context.add_cookies([{"name": SESSION, "value": session_of(served, who), "url": served.url}])
@@ -103,6 +103,7 @@ def _ours(url: str, origin: str) -> bool:
     return url.startswith("data:") or urlsplit(url)[:2] == urlsplit(origin)[:2]
 
 
-def _status(text: str) -> bool:
-    """A refusal has a status that browsers report as an error; it is not one."""
-    return text.startswith("Failed to load resource: the server responded with a status of 4")
+def _expected(text: str) -> bool:
+    """A refusal has a status that browsers report as an error; and a page that closes gives its last request up."""
+    refused = "Failed to load resource: the server responded with a status of 4"
+    return text.startswith((refused, "htmx:sendAbort", "htmx:afterRequest"))
