@@ -87,7 +87,7 @@ def screen(
     outside: list[str] = []
     complaints: list[str] = []
     context.on("request", lambda r: None if _ours(r.url, served.url) else outside.append(r.url))
-    context.on("console", lambda m: complaints.append(m.text) if m.type == "error" and not _status(m.text) else None)
+    context.on("console", lambda m: complaints.append(m.text) if m.type == "error" and not _expected(m.text) else None)
     context.on("weberror", lambda e: complaints.append(str(e.error)))
     if who is not None:
         context.add_cookies([{"name": SESSION, "value": session_of(served, who), "url": served.url}])
@@ -103,7 +103,7 @@ def _ours(url: str, origin: str) -> bool:
     return url.startswith("data:") or urlsplit(url)[:2] == urlsplit(origin)[:2]
 
 
-def _status(text: str) -> bool:
+def _expected(text: str) -> bool:
     """What is reported as an error and is none: a refusal's status, and a request given up for a newer one or another
     page.  One that failed is reported as htmx:sendError, too.
     """

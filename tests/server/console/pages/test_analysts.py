@@ -45,7 +45,7 @@ def test_a_curator_sees_analysts_and_what_opens(
         seen.open(page_of("ana"))
         for closed in page.locator("details.card > summary").all():
             closed.press("Enter")
-        assert "epsilon 0.7" in page.inner_text("main")
+        assert "psilon 0.7" in page.inner_text("main")
         seen.look(f"analyst-{language}-{theme}-{width}")
 
 

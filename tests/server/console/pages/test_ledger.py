@@ -49,7 +49,7 @@ def test_the_ledger_is_read_and_verified(
         seen.look(f"ledger-{language}-{theme}-{width}")
         shown.get_by_role("link", name="2", exact=True).press("Enter")
         shown.wait_for_url("**/console/ledger/2")
-        assert "epsilon 0.7" in shown.inner_text("main")
+        assert "psilon 0.7" in shown.inner_text("main")
         seen.look(f"charge-{language}-{theme}-{width}")
 
 

@@ -33,6 +33,10 @@ for (const holder of document.querySelectorAll("[data-slides]")) {
   follow();
   holder.hidden = false;
 }
+// What is chosen becomes SQL first (on change), and that is estimated: not what was asked before, as well.
+document.addEventListener("input", (event) => {
+  if (event.target.closest("#builder")) event.stopPropagation();
+}, true);
 const wanted = document.getElementById("error");
 if (wanted && form) wanted.addEventListener("input", () => {
   const by = form.querySelector('input[name="by"][value="error"]');
