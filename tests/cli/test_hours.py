@@ -8,7 +8,7 @@ import re
 import shlex
 import subprocess
 from collections.abc import Iterator
-from contextlib import redirect_stderr
+from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 
 import pytest
@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 
 from curador.cli.app import app
 from curador.cli.hints import with_hint
-from curador.cli.screen import console, print_refusal
+from curador.cli.screen import console, ended
 from curador.errors import CuradorError
 
 HOW_TO = Path(__file__).parents[2] / "docs" / "how-to"
@@ -36,9 +36,9 @@ def curador(arguments: list[str]) -> tuple[str, bool]:
     """What a command prints, and whether it was refused."""
     done = CliRunner().invoke(app, arguments)
     if isinstance(done.exception, CuradorError):
-        with redirect_stderr(io.StringIO()) as said:
-            print_refusal(with_hint(done.exception), as_json=False)
-        return said.getvalue(), True
+        with redirect_stderr(io.StringIO()) as said, redirect_stdout(said):
+            code = ended(with_hint(done.exception), as_json=False)
+        return said.getvalue(), code != 0
     assert done.exit_code == 0, done.output
     return done.output, False
 

@@ -74,6 +74,12 @@ def test_no_page_is_unknown() -> None:
     assert {file.stem for file in PAGES} <= set(LIST["pages"])
 
 
+def test_the_teachers_page_lists_every_page_in_both_languages() -> None:
+    listed = (COURSE.parent / "how-to" / "teachers-first-hour.md").read_text()
+    every = [f"../course/{language}/{page}.md" for page in LIST["pages"] for language in LANGUAGES]
+    assert [file for file in every if f"({file})" not in listed] == []
+
+
 def test_the_course_is_as_complete_as_its_list_says() -> None:
     """Once all are there, the list has to say so; from then on a missing page fails."""
     missing = [f"{lang}/{name}.md" for lang in LANGUAGES for name in LIST["pages"] if f"{lang}/{name}" not in NAMES]

@@ -1,6 +1,6 @@
 """The one way anything leaves a curator: charge, run, settle.
 
-A purchase is anything that can be bought: a plan, a batch, a running count, later a training run or a synthetic table.
+A purchase is anything that can be bought: a plan, a batch, a running count, a training run.
 Its measurement is kept, and found again by codes and numbers; presenting it costs nothing.
 """
 
