@@ -38,8 +38,9 @@ def serve(
 ) -> None:
     """Serve a study over HTTP, until it is stopped with Ctrl-C.
 
-    The first start prints a link that makes the curator, once.  demo is the demonstration in curador-demo/, made if it
-    is not there, with an analyst, a public dashboard and made-up devices.
+    The first start prints a link that makes the curator, once.
+
+    demo is the demonstration in curador-demo/, made if missing, with an analyst, a dashboard and made-up devices.
 
     Example: curador serve study.toml
     """

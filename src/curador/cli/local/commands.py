@@ -106,8 +106,9 @@ def collect(
 
     Token and report are kept: no address, no time, no order within a batch.
 
-    Messages from a pipe are written every second; at Ctrl-C those that arrived are written and counted. A sender that
-    keeps its lines until they are acknowledged loses none, whatever happens.
+    Messages from a pipe are written every second; at Ctrl-C those that arrived are written and counted.
+
+    A sender that keeps its lines until they are acknowledged loses none, whatever happens.
 
     Example: curador local collect reports messages.ndjson --task task.json
     """

@@ -69,8 +69,9 @@ def new_task(
 
     best chooses the frequency oracle with the least error for that many --users.
 
-    A task with another name, period or segment is another task: devices answer and pay it anew, but for the periods of
-    longitudinal and rappor, which share one permanent answer and its epsilon.
+    A task with another name, period or segment is another task: devices answer and pay it anew.
+
+    Only the periods of longitudinal and rappor share one permanent answer and its epsilon.
 
     Example: curador local new-task drinks krr --keys tea,coffee,water --epsilon 1 --within 0.01
     """

@@ -116,8 +116,9 @@ def grant(
 
     Nothing lowers a budget. Whether to raise one must not depend on answers: decide by the calendar or the law.
 
-    A delta for a budget of epsilon alone makes it promise (epsilon, delta) from now on, and needs a reason: then groups
-    without public keys, and Gaussian noise, can be paid for.
+    A delta for a budget of epsilon alone makes it promise (epsilon, delta) from now on, and needs a reason.
+
+    Then groups without public keys, and Gaussian noise, can be paid for.
 
     An analyst whose people no table is about any more, since they were renewed, gets a budget for the new ones.
 

@@ -29,8 +29,7 @@ def verify(
 ) -> None:
     """Read the whole ledger again: every entry, balance and answer must be as it was written.
 
-    With RELEASE: verify that this release is as the ledger's curator made it. A changed or foreign one ends with exit
-    code 1.
+    With RELEASE: verify that this release is as the ledger's curator made it. Another one ends with exit code 1.
 
     Example: curador ledger verify release.json
     """
@@ -87,8 +86,7 @@ def redeclare(
 ) -> None:
     """Decide that a table's budget protects another unit, or that it is public now, or private; the budget is kept.
 
-    What was spent before was spent for the old unit: an id that has ten rows has lost up to ten times what was spent
-    for rows.
+    What was spent before was spent for the old unit: an id with ten rows has lost up to ten times that of a row.
 
     Example: curador ledger redeclare visits --because "a row is a person since 2027"
     """

@@ -47,6 +47,7 @@ TEXTS = {
     "end-remaining": "Remaining: {left}.",
     "end-written": "Written: {n} files in {folder}/",
     "end-report": "Report: {file}",
+    "end-page": "{file}: a page with charts.",
     # -- a model
     "fit-costs": "It costs {guarantee}, for {unit} {neighbors}; fitting the same again is free.",
     "fit-cut": "Of each unit at most {rows} rows are learned from.",

@@ -47,6 +47,7 @@ TEXTS = {
     "end-remaining": "Queda: {left}.",
     "end-written": "Escritos: {n} archivos en {folder}/",
     "end-report": "Informe: {file}",
+    "end-page": "{file}: una página con gráficos.",
     # -- a model
     "fit-costs": "Cuesta {guarantee}, para {unit} {neighbors}; repetir el mismo ajuste es gratis.",
     "fit-cut": "De cada unidad se aprende de {rows} filas como mucho.",

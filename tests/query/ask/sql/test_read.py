@@ -438,7 +438,7 @@ def test_quoted_names() -> None:
         ("SELECT STRFTIME(d, '%Y-%Q') AS h, COUNT(*) FROM visits GROUP BY h", "'%Q' is not read", "%Y"),
         ("SELECT COUNT(*) FROM visits WHERE DATE_TRUNC('century', d) = d", "century", "quarter"),
         ("SHOW TABLES", "visits", "SELECT"),
-        ("DESCRIBE visits;", "age integer", "SELECT"),
+        ("DESCRIBE visits;", "age integer (", "SELECT"),
         # H5: other statements, other sources
         ("SELECT COUNT(*) FROM visits; DROP TABLE visits", "2 statements", "one question"),
         ("DROP TABLE visits", "DROP would change", ""),

@@ -29,9 +29,13 @@ from curador.query.ask.typed import is_unit
 from curador.query.language import expressions as ex
 from curador.query.language.trees import names as names_in
 from curador.query.plan.checked import check, unread
+from curador.query.tables.columns import Column, Kind, day_of, moment_of
 from curador.query.tables.table import Table
 
 __all__ = ["parse", "parse_expression"]
+
+KEYS_LISTED = 20
+"""How many keys of a column DESCRIBE lists."""
 
 
 def parse(text: str, tables: Mapping[str, Table]) -> Question:
@@ -72,12 +76,24 @@ def refuse_listing(text: str, tables: Mapping[str, Table]) -> None:
             fix="Ask about one with SELECT; describe() shows all declarations.",
             code="declarations",
         )
-    columns = ", ".join(f"{n} {c.kind}" for n, c in tables[found].columns.items())
+    columns = ", ".join(f"{n} {_declared(c)}" for n, c in tables[found].columns.items())
     raise QuestionRefused(
         f"{found}: {columns}.",
-        fix="Ask about them with SELECT; describe() shows their bounds and keys.",
+        fix="Ask about them with SELECT; describe() shows all declarations.",
         code="declarations",
     )
+
+
+def _declared(column: Column) -> str:
+    """A column's type, with the bounds and the first keys that were declared for it."""
+    shown = []
+    if column.bounds is not None:
+        shape = {Kind.DATE: day_of, Kind.TIMESTAMP: moment_of}.get(column.kind)
+        shown.append(" … ".join(f"{float(x):,.12g}" if shape is None else str(shape(int(x))) for x in column.bounds))
+    if column.keys is not None:
+        more = len(column.keys) - KEYS_LISTED
+        shown.append(", ".join(map(str, column.keys[:KEYS_LISTED])) + (f" and {more:,} more" if more > 0 else ""))
+    return f"{column.kind} ({'; '.join(shown)})" if shown else str(column.kind)
 
 
 def _question(tree: exp.Select, text: str, tables: Mapping[str, Table]) -> Question:
