@@ -164,7 +164,33 @@ def test_events() -> None:
     assert rho == DiscreteGaussianNoise(Fraction(360), 90, 10)
     assert Fraction(rho.sensitivity_squared) / (2 * rho.variance) == Fraction(1, 8)
     sigma = ContinualCount(1000, sigma=7, neighbors=Neighbors.REPLACE).event
-    assert sigma == DiscreteGaussianNoise(Fraction(49), 20, 20, Neighbors.REPLACE)
+    assert sigma == DiscreteGaussianNoise(Fraction(49), 40, 20, Neighbors.REPLACE)
+    rows = ContinualCount(1000, sigma=7, signed=False, neighbors=Neighbors.REPLACE).event
+    assert rows == DiscreteGaussianNoise(Fraction(49), 20, 20, Neighbors.REPLACE)
+
+
+@pytest.mark.parametrize("horizon", [1, 2, 3, 4, 7, 8, 9])
+@pytest.mark.parametrize("signed", [True, False])
+@pytest.mark.parametrize("kind", list(Neighbors))
+def test_no_unit_moves_all_nodes_together_further_than_gaussian_noise_is_made_for(
+    horizon: int, signed: bool, kind: Neighbors
+) -> None:
+    """Someone who took one away at step 1, replaced by someone who adds one at step 2, moves most nodes by two."""
+    size = 3
+    made = ContinualCount(horizon, rho=1, sensitivity=size, signed=signed, neighbors=kind)
+    added = range(-size if signed else 0, size + 1)
+    units = [[x * (i == at) for i in range(horizon)] for at in range(horizon) for x in added]
+    others = units if kind is Neighbors.REPLACE else [[0] * horizon]
+
+    def moved(one: list[int], other: list[int]) -> int:
+        sums = [0, *itertools.accumulate(a - b for a, b in zip(one, other, strict=True))]
+        return sum((sums[t] - sums[t & (t - 1)]) ** 2 for t in range(1, horizon + 1))  # each step ends one node
+
+    most = max(moved(one, other) for one in units for other in others)
+    assert isinstance(made.event, DiscreteGaussianNoise)
+    assert most <= made.event.sensitivity_squared
+    if kind is Neighbors.ADD_REMOVE or signed:  # attained: by step 1, or where -1 becomes +1 there
+        assert most == made.event.sensitivity_squared
 
 
 # ---- errors ----------------------------------------------------------------------------------------------------------

@@ -45,8 +45,10 @@ class ContinualCount(Mechanism):
     ``sigma`` for Gaussian noise.
 
     Guarantee: integer Laplace noise of l1 sensitivity levels * sensitivity, or integer Gaussian noise of squared l2
-    sensitivity levels * sensitivity**2, for the whole stream [DNPR10, CSS11] (docs/proofs/tree.md).
-    Assumes: a unit changes the increment of one step by at most ``sensitivity``; under replace, of two steps.
+    sensitivity levels * sensitivity**2, for the whole stream [DNPR10, CSS11]; under replace twice the first, and four
+    times the second, or twice if not ``signed`` (docs/proofs/tree.md).
+    Assumes: a unit adds at most ``sensitivity`` to the increment of one step, in size; under replace it may leave one
+    step and join another.  ``signed=False``: what it adds is never below 0, as in a count of rows.
     Fails: nothing is released after the horizon; the whole cost is spent at opening.
 
     >>> mechanism = ContinualCount(horizon=1000, epsilon=1)
@@ -62,6 +64,7 @@ class ContinualCount(Mechanism):
     sensitivity: int
     scale: Fraction | None
     variance: Fraction | None
+    signed: bool
     neighbors: Neighbors
 
     def __init__(
@@ -72,12 +75,14 @@ class ContinualCount(Mechanism):
         rho: Number | None = None,
         sigma: Number | None = None,
         sensitivity: int = 1,
+        signed: bool = True,
         neighbors: Neighbors = Neighbors.ADD_REMOVE,
     ) -> None:
         set_fields(
             self,
             horizon=whole(horizon, "horizon", 1),
             sensitivity=whole(sensitivity, "sensitivity", 1),
+            signed=bool(signed),
             neighbors=Neighbors(neighbors),
         )
         if self.horizon >= 1 << 40:
@@ -86,7 +91,7 @@ class ContinualCount(Mechanism):
         scale = self._moved * self.sensitivity / positive(epsilon, "epsilon") if given == "epsilon" else None
         variance = None
         if given == "rho":
-            variance = self._moved * self.sensitivity**2 / (2 * positive(rho, "rho"))
+            variance = self._squared / (2 * positive(rho, "rho"))
         elif given == "sigma":
             variance = positive(sigma, "sigma") ** 2
         # The wider limit of arrays, so that sums of noise stay far inside machine words.
@@ -110,11 +115,21 @@ class ContinualCount(Mechanism):
         return self.levels * (2 if self.neighbors is Neighbors.REPLACE else 1)
 
     @property
+    def _squared(self) -> int:
+        """How far a unit can move the nodes, in squared l2 norm.
+
+        Under replace the unit that leaves and the one that joins each move it by sqrt(levels) sensitivities.  Of the
+        same sign they pull against each other where a node holds both; of different signs they move it together.
+        """
+        together = 2 if self.signed and self.neighbors is Neighbors.REPLACE else 1
+        return together * self._moved * self.sensitivity**2
+
+    @property
     def event(self) -> DiscreteLaplaceNoise | DiscreteGaussianNoise:
         if self.scale is not None:
             return DiscreteLaplaceNoise(self.scale, self._moved * self.sensitivity, self.neighbors)
         assert self.variance is not None
-        return DiscreteGaussianNoise(self.variance, self._moved * self.sensitivity**2, self._moved, self.neighbors)
+        return DiscreteGaussianNoise(self.variance, self._squared, self._moved, self.neighbors)
 
     @property
     def _noise(self) -> DiscreteLaplace | DiscreteGaussian:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import closing
+from fractions import Fraction
 from pathlib import Path
 from threading import Thread
 
@@ -23,7 +24,9 @@ from curador.mechanisms.laplace import IntegerLaplace, Laplace
 from curador.mechanisms.response import RandomizedResponse
 from curador.mechanisms.selection import ExponentialMechanism
 from curador.mechanisms.sparse_vector import AboveThreshold
+from curador.mechanisms.tree import ContinualCount
 from curador.noise import SYSTEM, entropy
+from curador.privacy import Neighbors
 from tests.audit.replay.declared import people
 
 NOISE = IntegerLaplace(1, epsilon="1/100")
@@ -201,3 +204,18 @@ def test_losses_add_up_in_two_kinds() -> None:
     assert allowed(event).pure >= 3
     assert allowed(event).gaussian == 0
     assert not PathLoss(allowed(event).pure * 2).within(allowed(event))
+
+
+def test_the_movement_of_a_running_total_is_that_of_its_nodes() -> None:
+    """A one taken away at step 1 that becomes a one added at step 2: both raise every longer interval."""
+    about = Neighbors.REPLACE
+    signed = ContinualCount(8, sigma=1, neighbors=about)
+    found = movement(signed, [-1, 0, 0, 0, 0, 0, 0, 0], [0, 1, 0, 0, 0, 0, 0, 0])
+    assert found.loss == PathLoss(gaussian=Fraction(1 + 3 * 2**2))
+    assert not found.beyond
+    moved = movement(signed, [1, 0, 0, 0, 0, 0, 0, 0], [0, 1, 0, 0, 0, 0, 0, 0])
+    assert moved.loss == PathLoss(gaussian=Fraction(1))  # only the first step is an interval of its own
+    assert movement(signed, 0, 1).loss == PathLoss(gaussian=Fraction(4))  # streamed: one step, in four intervals
+    laplace = ContinualCount(8, 2, neighbors=about)
+    assert laplace.scale == 4
+    assert movement(laplace, [-1, 0], [0, 1]).loss == PathLoss(Fraction(3, 4))

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import singledispatch
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -228,14 +229,19 @@ def _(
 def _(mechanism: ContinualCount, one: Any, other: Any, pairs: Pairs | None = None) -> Movement:
     if not lengths(one, other):
         return Movement(shape=True)
-    moved = differences(one, other)
+    moved = [Fraction(y - x) for x, y in zip(exact_numbers(one), exact_numbers(other), strict=True)]
     far = sum(map(abs, moved), Fraction(0))
     most = Fraction(mechanism.sensitivity * (2 if mechanism.neighbors is Neighbors.REPLACE else 1))
+    if np.ndim(one):  # a whole stream: each step ends one node, and moves of two steps meet in those that hold both
+        sums = [Fraction(0), *accumulate(moved)]
+        nodes = [sums[t] - sums[t & (t - 1)] for t in range(1, len(sums))]
+    else:  # one step, which may be in a node of each length
+        nodes = moved * mechanism.levels
     if mechanism.scale is not None:
-        loss = PathLoss(mechanism.levels * far / mechanism.scale)
+        loss = PathLoss(sum(map(abs, nodes), Fraction(0)) / mechanism.scale)
     else:
         assert mechanism.variance is not None
-        loss = PathLoss(gaussian=mechanism.levels * sum((x * x for x in moved), Fraction(0)) / mechanism.variance)
+        loss = PathLoss(gaussian=sum((x * x for x in nodes), Fraction(0)) / mechanism.variance)
     return Movement(far, most, loss)
 
 

@@ -93,10 +93,11 @@ class DailyCount:
     @property
     def mechanism(self) -> ContinualCount:
         """The tree that the budget buys."""
+        about = self._table.neighbors
         if isinstance(self.guarantee, PureDP):
-            return ContinualCount(self.days, epsilon=self.guarantee.epsilon, neighbors=self._table.neighbors)
+            return ContinualCount(self.days, epsilon=self.guarantee.epsilon, signed=False, neighbors=about)
         if isinstance(self.guarantee, ZCDP) and not self.guarantee.delta:
-            return ContinualCount(self.days, rho=self.guarantee.rho, neighbors=self._table.neighbors)
+            return ContinualCount(self.days, rho=self.guarantee.rho, signed=False, neighbors=about)
         raise InvalidParameter("A running count is paid with epsilon or with rho.", fix="Give one of them.")
 
     @property
