@@ -349,7 +349,7 @@ def test_limits_say_what_share_of_the_rows_they_keep(study: Invoke) -> None:
     assert one["within"][0] <= one["share"] <= one["within"][1]
     shown = study("limits", "visits", "--most", "5", "--epsilon", "1", "--language", "es")
     assert "conserva" in shown
-    assert "Answered from the ledger" in shown
+    assert "Respondido desde el registro" in shown
     assert spent(study) == 1.0
     groups = read(study, "limits", "visits", "--of", "COUNT(DISTINCT town)", "--most", "2", "--epsilon", "1")
     assert [one["limit"] for one in groups["limits"]] == [1, 2]

@@ -16,6 +16,7 @@ from typer.testing import CliRunner
 
 from curador.cli import start
 from curador.cli.asking import ask
+from curador.cli.screen import decide_language
 
 SQL = "SELECT COUNT(*) AS n FROM t"
 PLAIN = [
@@ -50,9 +51,10 @@ def test_a_plain_line_is_read_as_the_other_parser_reads_it(line: list[str]) -> N
 
     app = typer.Typer()
     app.command()(noted)
+    decide_language("en")
     assert CliRunner().invoke(app, line[1:]).exit_code == 0
     defaults = {name: p.default for name, p in inspect.signature(ask).parameters.items()}
-    assert seen == [{**defaults, **(start.quick_options(line) or {})}]
+    assert seen == [{**defaults, "language": "en", **(start.quick_options(line) or {})}]
 
 
 @pytest.mark.parametrize("line", OTHER)

@@ -33,7 +33,7 @@ from curador.cli.options import (
     RowsPerUnit,
     Study,
 )
-from curador.cli.screen import bullet, console, emit, say, whole
+from curador.cli.screen import bullet, console, emit, loss, loss_left, say, spoken, whole, words
 from curador.errors import InvalidParameter, NotPromised
 from curador.show.explain import error_text, output_text
 from curador.show.release import BESIDE
@@ -64,7 +64,7 @@ def explain(
     groups_per_unit: GroupsPerUnit = None,
     rows_per_unit: RowsPerUnit = None,
     show_sql: Annotated[bool, typer.Option("--sql", help="Show the statements that the engine would run.")] = False,
-    language: Language = "en",
+    language: Language = "",
     rehearse: Rehearse = False,
     log: Log = None,
     study: Study = STUDY,
@@ -84,7 +84,7 @@ def explain(
         emit({**found.to_dict(), "fits": fits, "remaining": _remaining(left)})
         return
     whole(str(found))
-    say(f"\nIt fits {_times(fits)} into what remains: {_worded(left)}. Nothing was spent.")
+    say("\n" + words("fits", times=_times(fits), left=_worded(left)))
 
 
 def _how_many(curator: Curator, sql: str, paid: dict[str, Any]) -> int | None:
@@ -110,7 +110,7 @@ def ask(
     analyst: Analyst = None,
     key: Key = None,
     fresh: Fresh = False,
-    language: Language = "en",
+    language: Language = "",
     html: Html = None,
     rehearse: Rehearse = False,
     progress: Progress = False,
@@ -157,7 +157,7 @@ def quality(
     analyst: Analyst = None,
     key: Key = None,
     fresh: Fresh = False,
-    language: Language = "en",
+    language: Language = "",
     rehearse: Rehearse = False,
     progress: Progress = False,
     log: Log = None,
@@ -182,8 +182,8 @@ def quality(
             if as_json:
                 emit({**asked.to_dict(), "fits": fits, "remaining": _remaining(left)})
                 return
-            whole(asked.explain())
-            say(f"It fits {_times(fits)} into what remains: {_worded(left)}. Nothing was spent.")
+            whole(asked.explain(spoken()))
+            say(words("fits", times=_times(fits), left=_worded(left)))
             return
         release = curator.buy_quality(asked, Request(because, override, who, key, fresh, progress), language)
         left = balances(curator, who)
@@ -208,7 +208,7 @@ def limits(
     analyst: Analyst = None,
     key: Key = None,
     fresh: Fresh = False,
-    language: Language = "en",
+    language: Language = "",
     rehearse: Rehearse = False,
     log: Log = None,
     study: Study = STUDY,
@@ -258,7 +258,7 @@ def publish(
     analyst: Analyst = None,
     key: Key = None,
     fresh: Fresh = False,
-    language: Language = "en",
+    language: Language = "",
     html: Html = None,
     rehearse: Rehearse = False,
     progress: Progress = False,
@@ -302,7 +302,7 @@ def publish(
         return
     _print_publication(found, board)
     if files:
-        whole(f"Written: {len(files)} files in {folder}/")
+        whole(words("written-files", n=len(files), folder=folder))
     _written(html)
     _ending(found.repeated, left, rehearse)
 
@@ -329,7 +329,7 @@ def _report(found: Release | Publication, html: Path | None, rehearsed: bool) ->
 
 def _written(html: Path | None) -> None:
     if html is not None:
-        whole(f"Report: {html}")
+        whole(words("report-file", file=html))
 
 
 def _fits(curator: Curator, batch: Batch) -> int | None:
@@ -340,7 +340,9 @@ def _fits(curator: Curator, batch: Batch) -> int | None:
 
 
 def _times(fits: int | None) -> str:
-    return "any number of times" if fits is None else f"{fits:,} time{'s' * (fits != 1)}"
+    if fits is None:
+        return words("times-any")
+    return words("times-one") if fits == 1 else words("times", n=f"{fits:,}")
 
 
 def _print_batch(batch: Batch, board: Dashboard, fits: int | None, left: list[Balance], as_json: bool) -> None:
@@ -351,17 +353,18 @@ def _print_batch(batch: Batch, board: Dashboard, fits: int | None, left: list[Ba
         say(board.title, "bold")
     for name, plan in batch.plans.items():
         entry = board.questions[name]
-        say(f"\n{name}: {plan.guarantee.label}", "bold")
+        say(f"\n{name}: {loss(plan.guarantee)}", "bold")
         for error in batch.expected(name):
-            say(f"  {output_text(error)}: {error_text(error)}, {percent(error['confidence'])} of the time")
+            named, said = output_text(error, spoken()), error_text(error, spoken())
+            say("  " + words("of-the-time", output=named, error=said, confidence=percent(error["confidence"])))
         if entry.why:
             bullet(entry.why, "dim", mark=" ")
-    for text in batch.adjustments():
+    for text in batch.adjustments(spoken()):
         bullet(text)
-    say(f"\nAll together, for one charge: {batch.guarantee.label}.")
+    say("\n" + words("in-one-charge", cost=loss(batch.guarantee)))
     if batch.tight is not None and batch.saves:
-        say(f"Accounted as a whole it is {batch.tight.label}: for reports.")
-    say(f"It fits {_times(fits)} into what remains: {_worded(left)}. Nothing was spent.")
+        say(words("tightly", cost=loss(batch.tight)))
+    say(words("fits", times=_times(fits), left=_worded(left)))
 
 
 def _print_publication(found: Publication, board: Dashboard) -> None:
@@ -382,15 +385,15 @@ def _notes(found: Release | Publication) -> None:
 
 def _ending(repeated: bool, left: list[Balance], rehearsed: bool) -> None:
     if rehearsed:
-        say("Nothing was spent.")
+        say(words("nothing-spent"))
         return
     if repeated:
-        say("Answered from the ledger: it was bought before.", "green")
-    say(f"Remaining: {_worded(left)}.")
+        say(words("from-ledger"), "green")
+    say(words("remaining", left=_worded(left)))
 
 
 def _worded(left: list[Balance]) -> str:
-    return "; ".join(f"{b.scope} {b.remaining.label_down}" for b in left)
+    return "; ".join(f"{b.scope} {loss_left(b.remaining)}" for b in left)
 
 
 def _remaining(left: list[Balance]) -> dict[str, Any]:
