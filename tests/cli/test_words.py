@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from curador.cli.reference import commands
 from curador.cli.screen import LANGUAGE, decide_language, loss, loss_left, spoken, words
 from curador.errors import InvalidParameter
 from curador.privacy import ApproxDP, PureDP, RenyiDP
@@ -151,6 +152,11 @@ def test_another_language_is_one_clear_error(language: str, monkeypatch: pytest.
         decide_language()
 
 
+def test_every_command_takes_a_language() -> None:
+    without = {name for name, command in commands() if not any("-l" in p.opts for p in command.params)}
+    assert without == {"curador local client"}  # whose language is that of a program
+
+
 def test_the_numbers_of_a_guarantee_are_named_in_the_language() -> None:
     decide_language("es")
     assert loss(ApproxDP(1, 1e-6)) == "épsilon 1, delta 1e-06"
@@ -171,7 +177,7 @@ HEADINGS = {
 
 def test_commands_in_spanish_show_no_english_heading(invoke: Invoke, monkeypatch: pytest.MonkeyPatch) -> None:
     def seen(*line: str) -> str:
-        english, spanish = invoke(*line), invoke("--language", "es", *line)
+        english, spanish = invoke(*line), invoke(*line, "--language", "es")
         for heading in HEADINGS[line[0]]:
             word = rf"(?<![\w\"]){re.escape(heading)}(?!\w)"
             assert re.search(word, english), heading
@@ -195,6 +201,7 @@ def test_the_variable_decides_and_a_command_s_own_option_comes_first(
     monkeypatch.setenv(LANGUAGE, "es")
     monkeypatch.chdir("curador-demo")
     assert "presupuesto" in invoke("budget")
+    assert "remaining" in invoke("--language", "en", "budget")
     assert json.loads(invoke("budget", "--json"))[0].keys() >= {"budget", "spent", "remaining"}
     assert json.loads(invoke("history", "--json"))["charges"][0]["cost_in_words"] == "epsilon 1"
     assert "Remaining: population epsilon" in invoke(

@@ -12,7 +12,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from curador.cli.options import Epsilon, Json
+from curador.cli.options import Epsilon, Json, Language
 from curador.cli.screen import bullet, console, emit, loss, loss_left, say, spoken, whole, words
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ FOLDER = Path("curador-demo")
 def demo(
     folder: Annotated[Path, typer.Option(help="Where to put its table, study, ledger and dashboard.")] = FOLDER,
     epsilon: Epsilon = None,
+    language: Language = "",
     as_json: Json = False,
 ) -> None:
     """Release five statistics of 10,000 made-up salaries for one charge, of epsilon 1 by default.
@@ -41,8 +42,8 @@ def demo(
     shown = run(folder, epsilon)
     guarantee = shown.publication.guarantee
     assert isinstance(guarantee, PureDP)  # the demonstration asks with epsilon
-    language = "en" if as_json else spoken()
-    sentences = [posterior(guarantee).sentence(language), decision(guarantee).sentence(language)]
+    said_in = "en" if as_json else spoken()
+    sentences = [posterior(guarantee).sentence(said_in), decision(guarantee).sentence(said_in)]
     if as_json:
         emit(
             {

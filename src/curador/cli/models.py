@@ -74,6 +74,7 @@ def predict(
     model: Annotated[Path, typer.Argument(metavar="MODEL", help="A saved model.")],
     rows: Annotated[Path, typer.Argument(metavar="ROWS", help="A CSV file with the columns that it learned from.")],
     out: Annotated[Path | None, typer.Option("--out", "-o", metavar="FILE", help="A CSV file; the screen.")] = None,
+    language: Language = "",
     as_json: Json = False,
 ) -> None:
     """Predict from a saved model; free, and about the rows that you give alone.

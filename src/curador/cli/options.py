@@ -55,9 +55,10 @@ Language = Annotated[
         "--language",
         "-l",
         callback=chosen_language,
-        help="Of what is printed: en or es. Else as CURADOR_LANGUAGE says.",
+        help="Of what is printed: en or es; else as CURADOR_LANGUAGE says.",
     ),
 ]
+"""Every command that prints takes it: it decides for all that is printed, also where it is not passed on."""
 Log = Annotated[
     Path | None,
     typer.Option(metavar="FILE", help="Append the engine's own errors to it. They may quote rows: keep it private."),

@@ -34,6 +34,7 @@ def serve(
     log: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Append the engine's own errors to it. They may quote rows.")
     ] = None,
+    language: Language = "",
     as_json: Json = False,
 ) -> None:
     """Serve a study over HTTP, until it is stopped with Ctrl-C.
@@ -118,6 +119,7 @@ def new(
     label: Annotated[str, typer.Option(help="A word for people, such as the machine it is for.")] = "",
     until: Annotated[datetime | None, typer.Option(formats=["%Y-%m-%d"], help="The day after which it ends.")] = None,
     study: Study = STUDY,
+    language: Language = "",
     as_json: Json = False,
 ) -> None:
     """Make a token and print it: it is never shown again.
@@ -137,7 +139,7 @@ def new(
 
 
 @tokens.command("list")
-def listed(study: Study = STUDY, as_json: Json = False) -> None:
+def listed(study: Study = STUDY, language: Language = "", as_json: Json = False) -> None:
     """Show the tokens that were given, by the first digits of their hashes.
 
     Example: curador token list
@@ -169,6 +171,7 @@ def end(
     id: Annotated[str, typer.Argument(metavar="TOKEN", help="The first digits of its hash, as listed.")],
     because: Annotated[str, typer.Option(help="The reason; it is recorded.")] = "",
     study: Study = STUDY,
+    language: Language = "",
     as_json: Json = False,
 ) -> None:
     """Let a token open nothing any more.

@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from curador.cli.opening import open_study
-from curador.cli.options import STUDY, Json, Log, Study
+from curador.cli.options import STUDY, Json, Language, Log, Study
 from curador.cli.screen import console, emit, grid, loss_names, say, some, spoken, whole, words
 from curador.errors import InvalidParameter
 
@@ -39,6 +39,7 @@ def init(
     ] = None,
     trim: Annotated[bool, typer.Option("--trim", help="Drop spaces around the fields of a CSV file.")] = False,
     out: Annotated[Path, typer.Option(help="The study file to write; it must not exist.")] = STUDY,
+    language: Language = "",
     as_json: Json = False,
 ) -> None:
     """Draft a study file from the names and types of columns; no row is read, and none is written.
@@ -105,7 +106,7 @@ def _print_draft(found: TableDraft, out: Path) -> None:
     whole(words("then", line="curador check" + (f" --study {out}" if out != STUDY else "")))
 
 
-def check(study: Study = STUDY, as_json: Json = False) -> None:
+def check(study: Study = STUDY, language: Language = "", as_json: Json = False) -> None:
     """Check a study file against what is stored: columns and types; no row is read.
 
     Example: curador check --study adult.toml
@@ -181,6 +182,7 @@ def prepare(
     ] = None,
     log: Log = None,
     study: Study = STUDY,
+    language: Language = "",
     as_json: Json = False,
 ) -> None:
     """Choose every unit's rows once, so that later questions in these groups cost about a plain GROUP BY.
@@ -203,7 +205,7 @@ def prepare(
     say(words("prepared-in", place=place))
 
 
-def reload(table: TableName, study: Study = STUDY, as_json: Json = False) -> None:
+def reload(table: TableName, study: Study = STUDY, language: Language = "", as_json: Json = False) -> None:
     """Record that a table's rows changed; the budget stays as it is.
 
     Answers about the old rows are not given for the new ones, and prepared copies of the old rows are removed.

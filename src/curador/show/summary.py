@@ -20,6 +20,22 @@ LABEL = 20
 
 
 @dataclass(frozen=True)
+class EstimateNote:
+    """What is said with estimates, by its code and its facts.
+
+    >>> EstimateNote("nobody-reported").text("es")
+    'Nadie informó de ello.'
+    """
+
+    code: str
+    facts: tuple[tuple[str, str], ...] = ()
+
+    def text(self, language: str = "en") -> str:
+        """The sentence in a language."""
+        return say(self.code, language, **dict(self.facts))
+
+
+@dataclass(frozen=True)
 class Summary:
     """The estimates of one attribute, as plain values.
 
@@ -48,8 +64,17 @@ class Summary:
     """How often all limits hold together, with those of a record's other attributes; None if there are no limits."""
     approximate: bool = False
     """Whether the limits are asymptotic only."""
-    note: str = ""
-    """A warning about the numbers, or nothing."""
+    notes: tuple[EstimateNote, ...] = ()
+    """Warnings about the numbers."""
+
+    @property
+    def note(self) -> str:
+        """The warnings in English, or nothing."""
+        return self.note_in("en")
+
+    def note_in(self, language: str) -> str:
+        """The warnings in a language, or nothing."""
+        return " ".join(note.text(language) for note in self.notes)
 
     def rows(self) -> list[dict[str, Any]]:
         """A dictionary for each value, by the names of the columns."""

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
 import typer
 
 from curador.cli.local.new_task import Out, new_task
-from curador.cli.options import Confidence, Json
-from curador.cli.screen import bullet, console, emit, grid, say, whole, words
+from curador.cli.options import Confidence, Json, Language
+from curador.cli.screen import bullet, console, emit, grid, say, spoken, whole, words
 from curador.errors import InvalidParameter
 
 if TYPE_CHECKING:
@@ -44,6 +44,7 @@ def simulate(
     ] = None,
     users: Annotated[int | None, typer.Option(help="Instead of a file: a number of made-up people.")] = None,
     out: Out = Path("messages.ndjson"),
+    language: Language = "",
     as_json: Json = False,
 ) -> None:
     """Write the messages that devices would send: a simulation, for which the values are known already.
@@ -101,6 +102,7 @@ def collect(
     packed: Annotated[
         bool, typer.Option("--gzip", help="The messages are compressed by gzip, as those of a file named .gz are.")
     ] = False,
+    language: Language = "",
     as_json: Json = False,
 ) -> None:
     """Accept messages: each counts once, or is refused and counted as such.
@@ -144,7 +146,7 @@ def collect(
     totals, known = collector.totals(), collector.task.caution
     if as_json:
         done = {"now": _plain(receipt), "in_all": _plain(totals), "stopped": bool(stop.signal)}
-        emit({"folder": str(folder), **done, "caution": known})
+        emit({"folder": str(folder), **done, "caution": "" if known is None else known.text()})
         raise typer.Exit(stop.code or _nothing(receipt))
     table = grid()
     table.add_column("")
@@ -156,7 +158,7 @@ def collect(
         table.add_row(heading, f"{receipt.refused.get(reason, 0):,}", f"{totals.refused[reason]:,}")
     console.print(table)
     if known:
-        bullet(known)
+        bullet(known.text(spoken()))
     if stop.signal:
         say(words("stopped"), "yellow")
         raise typer.Exit(stop.code)
@@ -220,6 +222,7 @@ def estimate(
     save_tally: Annotated[
         Path | None, typer.Option(help="Write what was counted, to be added to others' counts.")
     ] = None,
+    language: Language = "",
     as_json: Json = False,
 ) -> None:
     """Count the reports of one collector or of several together, and estimate.
@@ -267,6 +270,7 @@ def compare(
     top: Annotated[int, typer.Option(min=1, help="How many keys to print at most; the largest.")] = 20,
     plot: Annotated[Path | None, typer.Option(help="Draw it, too: a PNG or SVG file.")] = None,
     csv: Annotated[Path | None, typer.Option(help="Write the table, too: a CSV file.")] = None,
+    language: Language = "",
     as_json: Json = False,
 ) -> None:
     """Say how much the second of two periods or segments of a question is above the first, with intervals.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from curador.cli.options import Confidence, Json
+from curador.cli.options import Confidence, Json, Language
 from curador.cli.screen import bullet, emit, spoken, whole, words
 from curador.errors import InvalidParameter
 
@@ -58,6 +58,7 @@ def new_task(
     within: Annotated[str | None, typer.Option(help="The error wanted: says how many people are needed.")] = None,
     confidence: Confidence = 0.95,
     out: Out = Path("task.json"),
+    language: Language = "",
     as_json: Json = False,
 ) -> None:
     """Write a task for devices to answer, and say what it promises, costs and can tell.
@@ -111,10 +112,17 @@ def new_task(
     expected = {"error": max(errors.values(), default=None), "errors": errors, "chances": chances}
     planned = {"users": users, **expected, "within": within, "users_needed": needed, "confidence": confidence}
     if as_json:
-        emit({**facts, **planned, "promise": task.statement(), "caution": task.caution})
+        emit(
+            {
+                **facts,
+                **planned,
+                "promise": task.statement(),
+                "caution": "" if task.caution is None else task.caution.text(),
+            }
+        )
         return
     whole(f"{out}: {task.title}, {task.mechanism}, ε = {task.epsilon}")
-    bullet(task.statement())
+    bullet(task.statement(spoken()))
     bullet(words("delivers", epsilon=task.delivered))
     bullet(words("report-size", bits=_many(task.report_bits, "bit"), bytes=_many(task.layout.size, "byte")))
     how = words("with-confidence", confidence=as_percent(confidence))
@@ -127,7 +135,7 @@ def new_task(
     if getattr(task, "values", 1) > 1:
         bullet(words("changes"), "yellow")
     if task.caution:
-        bullet(task.caution)
+        bullet(task.caution.text(spoken()))
     whole(words("then", line=f"curador local simulate {out} --users 10000"))
 
 

@@ -25,8 +25,8 @@ def print_summaries(found: Sequence[Summary], top: int, *, bars: bool = True) ->
                 _distribution(one)
             else:
                 _rows(one, top, bars and one.kind == "frequencies")
-        if one.note:
-            bullet(one.note, "yellow" if one.biased else "dim")
+        if one.notes:
+            bullet(one.note_in(spoken()), "yellow" if one.biased else "dim")
 
 
 def _rows(one: Summary, top: int, barred: bool) -> None:

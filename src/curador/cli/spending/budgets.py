@@ -11,7 +11,7 @@ import typer
 from rich.text import Text
 
 from curador.cli.opening import open_study
-from curador.cli.options import STUDY, At, Delta, Json, Paid, Study
+from curador.cli.options import STUDY, At, Delta, Json, Language, Paid, Study
 from curador.cli.screen import amount, amount_left, console, emit, grid, say, words
 
 if TYPE_CHECKING:
@@ -22,7 +22,9 @@ Scope = Annotated[str, typer.Argument(metavar="SCOPE", help="An analyst, a group
 Some = Annotated[str | None, typer.Argument(metavar="[SCOPE]", help="A table, an analyst, a group; by default all.")]
 
 
-def budget(scope: Some = None, study: Study = STUDY, at: At = None, as_json: Json = False) -> None:
+def budget(
+    scope: Some = None, study: Study = STUDY, at: At = None, language: Language = "", as_json: Json = False
+) -> None:
     """Show what tables, analysts and everybody together have spent and have left.
 
     Example: curador budget
@@ -113,6 +115,7 @@ def grant(
     ] = None,
     because: Annotated[str, typer.Option(help="The reason; it is recorded.")] = "",
     study: Study = STUDY,
+    language: Language = "",
     as_json: Json = False,
 ) -> None:
     """Give an analyst a budget, or raise any budget by an amount, for ever.
@@ -171,6 +174,7 @@ def renew(
     delta: Delta = None,
     rho: Annotated[str | None, typer.Option(help="The new budget, in zero-concentrated privacy.")] = None,
     study: Study = STUDY,
+    language: Language = "",
     as_json: Json = False,
 ) -> None:
     """Decide that tables are about new people, and start a new budget for them.
@@ -199,6 +203,7 @@ def revoke(
     scope: Scope,
     because: Annotated[str, typer.Option(help="The reason; it is recorded.")],
     study: Study = STUDY,
+    language: Language = "",
     as_json: Json = False,
 ) -> None:
     """Close a budget for ever; what was spent stays spent.

@@ -10,7 +10,7 @@ import typer
 from rich.text import Text
 
 from curador.cli.opening import open_study
-from curador.cli.options import STUDY, At, Json, Study
+from curador.cli.options import STUDY, At, Json, Language, Study
 from curador.cli.screen import amount, console, emit, grid, say, words
 from curador.cli.spending.budgets import Some
 from curador.errors import InvalidParameter
@@ -32,6 +32,7 @@ def history(
     every: All = False,
     study: Study = STUDY,
     at: At = None,
+    language: Language = "",
     as_json: Json = False,
 ) -> None:
     """Show the newest charges, oldest first: when, for whom, what they cost, what was asked.

@@ -83,6 +83,7 @@ def redeclare(
     table: Annotated[str, typer.Argument(metavar="TABLE", help="The table whose unit the study file now states anew.")],
     because: Annotated[str, typer.Option(help="The reason; it is recorded.")],
     study: Study = STUDY,
+    language: Language = "",
     as_json: Json = False,
 ) -> None:
     """Decide that a table's budget protects another unit, or that it is public now, or private; the budget is kept.
@@ -111,6 +112,7 @@ def redeclare(
 def restore(
     because: Annotated[str, typer.Option(help="The reason; it is recorded.")],
     study: Study = STUDY,
+    language: Language = "",
     as_json: Json = False,
 ) -> None:
     """Take a ledger from a backup into use again; what it has forgotten is charged, or closed.
