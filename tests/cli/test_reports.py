@@ -32,7 +32,7 @@ def spent(invoke: Invoke) -> int:
 
 def test_ask_writes_a_report_whose_release_verifies(study: Invoke) -> None:
     shown = study("ask", BY_TOWN, "--epsilon", "0.5", "--html", "r.html", "--language", "es")
-    assert "Report: r.html" in shown
+    assert "Informe: r.html" in shown
     page = Path("r.html").read_text()
     assert '<html lang="es">' in page
     assert "count() of visits by town" in page

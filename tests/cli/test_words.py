@@ -12,12 +12,13 @@ import pytest
 
 from curador.cli.reference import commands
 from curador.cli.screen import LANGUAGE, decide_language, loss, loss_left, spoken, words
+from curador.cli.start import run
 from curador.errors import InvalidParameter
 from curador.privacy import ApproxDP, PureDP, RenyiDP
 from curador.show.words.cli import TEXTS
 from curador.show.words.say import LANGUAGES
 from tests.cli import test_cli
-from tests.cli.test_cli import Invoke, run
+from tests.cli.test_cli import Invoke
 from tests.show.test_words import blanks
 
 invoke = test_cli.invoke  # the fixture
@@ -63,7 +64,7 @@ def codes(tree: ast.AST) -> Iterator[str]:
             first = node.args[0]
             for said in [first.body, first.orelse] if isinstance(first, ast.IfExp) else [first]:
                 if isinstance(said, ast.Constant):
-                    yield said.value
+                    yield str(said.value)
 
 
 def test_every_code_that_a_command_says_has_a_text_and_few_have_no_command() -> None:
@@ -161,7 +162,7 @@ def test_the_numbers_of_a_guarantee_are_named_in_the_language() -> None:
     decide_language("es")
     assert loss(ApproxDP(1, 1e-6)) == "épsilon 1, delta 1e-06"
     assert loss(RenyiDP({2: 0.5, 8: 3})) == "épsilon 0.5 en el orden 2 … épsilon 3 en el orden 8"
-    assert loss_left(PureDP("0.1212625")) == "épsilon 0.121262"
+    assert loss_left(PureDP(0.1212625)) == "épsilon 0.121262"
 
 
 HEADINGS = {
@@ -211,10 +212,23 @@ def test_the_variable_decides_and_a_command_s_own_option_comes_first(
     assert json.loads(invoke("demo", "--json"))["meaning"] == english["meaning"]
 
 
-def test_a_refusal_is_headed_in_the_language_and_an_unknown_one_is_refused(tmp_path: Path) -> None:
-    done = run("budget", "--study", str(tmp_path / "none.toml"), **{LANGUAGE: "es"})
-    assert "\n  Qué hacer: " in done.stderr
-    assert "\n  Coste: " in done.stderr
-    done = run("budget", **{LANGUAGE: "fr"})
-    assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr.startswith(f"There is no language 'fr'.\n  To do: Set {LANGUAGE} to en or es.\n")
+@pytest.mark.parametrize("line", [["budget", "--study", "none.toml"], ["ask", "SELECT 1", "--study", "none.toml"]])
+def test_a_refusal_is_headed_in_the_language_and_an_unknown_one_is_refused(
+    line: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Through both parsers: that of all commands, and that of a plain ask."""
+    monkeypatch.chdir(tmp_path)
+
+    def refused(language: str) -> str:
+        monkeypatch.setenv(LANGUAGE, language)
+        with pytest.raises(SystemExit, match="1"):
+            run(line)
+        shown = capsys.readouterr()
+        assert shown.out == ""
+        return shown.err
+
+    spanish = refused("es")
+    assert "\n  Qué hacer: " in spanish
+    assert "\n  Coste: " in spanish
+    decide_language("en")
+    assert refused("fr").startswith(f"There is no language 'fr'.\n  To do: Set {LANGUAGE} to en or es.\n")
