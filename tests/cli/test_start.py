@@ -16,7 +16,6 @@ from typer.testing import CliRunner
 
 from curador.cli import start
 from curador.cli.asking import ask
-from curador.cli.screen import decide_language
 
 SQL = "SELECT COUNT(*) AS n FROM t"
 PLAIN = [
@@ -51,7 +50,6 @@ def test_a_plain_line_is_read_as_the_other_parser_reads_it(line: list[str]) -> N
 
     app = typer.Typer()
     app.command()(noted)
-    decide_language("en")
     assert CliRunner().invoke(app, line[1:]).exit_code == 0
     defaults = {name: p.default for name, p in inspect.signature(ask).parameters.items()}
     assert seen == [{**defaults, "language": "en", **(start.quick_options(line) or {})}]

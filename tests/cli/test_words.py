@@ -129,12 +129,6 @@ def test_a_sentence_in_a_command_is_seen() -> None:
 # ---- one place decides ----------------------------------------------------------------------------------------------
 
 
-@pytest.fixture(autouse=True)
-def _english() -> Iterator[None]:
-    yield
-    decide_language("en")
-
-
 def test_the_option_comes_before_the_variable_and_english_last(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(LANGUAGE, raising=False)
     assert decide_language() == spoken() == "en"

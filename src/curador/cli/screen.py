@@ -60,6 +60,8 @@ def chosen_language(named: str) -> str:
 def words(code: str, **facts: object) -> str:
     """What a command says, by its code, in the language that was decided.
 
+    >>> decide_language("en")
+    'en'
     >>> words("nothing-spent")
     'Nothing was spent.'
     """
@@ -142,8 +144,12 @@ def loss(guarantee: Guarantee) -> str:
     """A guarantee in a few words, rounded up: what was spent, and what a budget is.
 
     >>> from curador.privacy import ApproxDP
+    >>> decide_language("es")
+    'es'
     >>> loss(ApproxDP(1, 1e-6))
-    'epsilon 1, delta 1e-06'
+    'épsilon 1, delta 1e-06'
+    >>> decide_language("en")
+    'en'
     """
     return loss_names(guarantee.label)
 
