@@ -339,41 +339,6 @@ def test_without_limits_a_refusal_says_what_to_type(study: Invoke) -> None:
     assert "--groups-per-unit" in with_hint(refusal.value).fix
 
 
-BOARD = """
-study = "study.toml"
-epsilon = 0.6
-delta = 1e-7
-
-[questions.towns]
-sql = "SELECT town, COUNT(DISTINCT pid) AS n FROM visits GROUP BY town"
-"""
-
-
-def test_what_is_answered_in_spanish_ends_in_spanish(study: Invoke) -> None:
-    asked = ("--epsilon", "0.5", "--language", "es")
-    explained = study("explain", BY_TOWN, *asked)
-    assert "Cabe 6 veces en lo que queda: population épsilon 3. No se ha gastado nada." in " ".join(explained.split())
-    assert "Queda: population épsilon 2.5." in study("ask", BY_TOWN, *asked)
-    assert "Respondido desde el libro de cuentas" in study("ask", BY_TOWN, *asked)
-    assert "No se ha gastado nada." in study("ask", TOTAL, *asked, "--rehearse")
-    Path("board.toml").write_text(BOARD.replace("delta = 1e-7", ""))
-    shown = study("publish", "board.toml", "--explain", "--language", "es")
-    assert "Todo junto, con un solo cargo: épsilon 0.6." in shown
-    assert "el 95 % de las veces" in shown
-    for english in ("It fits", "Remaining", "Nothing was spent", "All together"):
-        assert english not in explained + shown
-
-
-def test_a_dashboard_shows_the_notes_of_its_questions(study: Invoke) -> None:
-    """A group that is missing is no news without the note that small groups are left out."""
-    text = STUDY.replace("epsilon = 3", "epsilon = 3\ndelta = 1e-6", 1).replace(
-        'town = { type = "text", keys = ["Lugo", "Vigo"] }', 'town = "text"'
-    )
-    Path("study.toml").write_text(text)
-    Path("board.toml").write_text(BOARD)
-    assert "Groups of few units are left out" in study("publish", "board.toml")
-
-
 def test_limits_say_what_share_of_the_rows_they_keep(study: Invoke) -> None:
     found = read(study, "limits", "visits", "--most", "5", "--epsilon", "1")
     assert [one["limit"] for one in found["limits"]] == [1, 2, 5]
@@ -384,7 +349,7 @@ def test_limits_say_what_share_of_the_rows_they_keep(study: Invoke) -> None:
     assert one["within"][0] <= one["share"] <= one["within"][1]
     shown = study("limits", "visits", "--most", "5", "--epsilon", "1", "--language", "es")
     assert "conserva" in shown
-    assert "Respondido desde el libro de cuentas" in shown
+    assert "Respondido desde el registro" in shown
     assert spent(study) == 1.0
     groups = read(study, "limits", "visits", "--of", "COUNT(DISTINCT town)", "--most", "2", "--epsilon", "1")
     assert [one["limit"] for one in groups["limits"]] == [1, 2]

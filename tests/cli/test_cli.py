@@ -18,8 +18,7 @@ from typer.testing import CliRunner
 
 from curador import __version__
 from curador.cli.app import app
-from curador.cli.opening import BALANCES
-from curador.cli.screen import console, ended, print_refusal
+from curador.cli.screen import BALANCES, console, ended, print_refusal
 from curador.errors import CuradorError, InvalidParameter
 
 Invoke = Callable[..., str]

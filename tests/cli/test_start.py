@@ -52,7 +52,7 @@ def test_a_plain_line_is_read_as_the_other_parser_reads_it(line: list[str]) -> N
     app.command()(noted)
     assert CliRunner().invoke(app, line[1:]).exit_code == 0
     defaults = {name: p.default for name, p in inspect.signature(ask).parameters.items()}
-    assert seen == [{**defaults, **(start.quick_options(line) or {})}]
+    assert seen == [{**defaults, "language": "en", **(start.quick_options(line) or {})}]
 
 
 @pytest.mark.parametrize("line", OTHER)

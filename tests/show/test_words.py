@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import ast
+import itertools
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from string import Formatter
+from typing import Any, get_args
 
 import pytest
 
@@ -13,6 +16,7 @@ from curador.errors import InvalidParameter
 from curador.mechanisms.base import KINDS
 from curador.privacy import Neighbors
 from curador.show.explain import note_text
+from curador.show.summary import EstimateKind, Summary
 from curador.show.words import en, es
 from curador.show.words.say import LANGUAGES, counted, say
 from tests.curator.test_policy import PLANS, planned
@@ -79,6 +83,58 @@ def test_every_code_that_is_said_has_a_text() -> None:
     found = spoken_codes()
     assert {"statement", "interval", "exact", "one-row", "n-rows"} <= found
     assert found <= set(en.TEXTS)
+
+
+def test_every_note_of_local_tasks_has_a_text() -> None:
+    files = (file.read_text() for file in (SOURCES / "local").rglob("*.py"))
+    found = {code for text in files for code in re.findall(r'\bEstimateNote\(\s*"([a-z-]+)"', text)}
+    assert {"projected", "one-period", "report-keeps", "report-alone", "search-complete"} <= found
+    assert found <= set(en.TEXTS)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_audit_and_every_estimate_is_headed_in_the_language(language: str) -> None:
+    commands = "".join(file.read_text() for file in (SOURCES / "cli" / "audit").glob("*.py"))
+    audits = set(re.findall(r'\breport\(\s*"([a-z]+)"', commands))
+    assert audits >= {"mechanism", "query", "model", "service", "local", "rec", "link", "game"}
+    assert all(say(f"audit-{code}-{part}", language) for code in audits for part in ("title", "lead"))
+    limited: tuple[dict[str, Any], ...] = ({}, {"low": (0.1,), "high": (0.9,)})
+    for kind, limits in itertools.product(get_args(EstimateKind), limited):
+        one = Summary(
+            kind, (0,), (0.5,), 3, edges=(0.0, 1.0), confidence=0.9 if limits else None, error=(0.1,), **limits
+        )
+        headings, *_ = one.table(language=language)
+        english = {"estimate", "key", "coordinate", "from", "to", "standard error", "90% interval"} & set(headings)
+        assert bool(english) == (language == "en")
+
+
+def written_out(tree: ast.AST) -> Iterator[tuple[int, dict[str, ast.expr]]]:
+    """What stands beside its numbers, by language: ``_say(lang, en=…, es=…)`` and ``{"en": …, "es": …}``."""
+    for node in ast.walk(tree):
+        said: dict[str, ast.expr] = {}
+        if isinstance(node, ast.Call):
+            said = {k.arg: k.value for k in node.keywords if k.arg is not None}
+        elif isinstance(node, ast.Dict):
+            pairs = zip(node.keys, node.values, strict=True)
+            said = {str(key.value): value for key, value in pairs if isinstance(key, ast.Constant)}
+        if set(said) & set(LANGUAGES):
+            yield getattr(node, "lineno", 0), said
+
+
+def test_what_is_written_out_by_language_is_there_in_both_with_the_same_numbers() -> None:
+    seen = 0
+    for file in SOURCES.rglob("*.py"):
+        for line, said in written_out(ast.parse(file.read_text())):
+            where, seen = f"{file.name}:{line}", seen + 1
+            assert set(said) == set(LANGUAGES), where
+            blanks_of = [
+                {ast.unparse(part.value) for part in ast.walk(value) if isinstance(part, ast.FormattedValue)}
+                for value in said.values()
+            ]
+            assert blanks_of[0] == blanks_of[1], where
+            keys = [[ast.unparse(key) for key in v.keys if key] for v in said.values() if isinstance(v, ast.Dict)]
+            assert all(one == keys[0] for one in keys), where
+    assert seen >= 8  # what guarantees mean, composition, shuffling, the labels of curves
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

@@ -16,7 +16,7 @@ from curador.cli.hints import with_hint
 from curador.cli.local.commands import local
 from curador.cli.models import fit, predict
 from curador.cli.opening import refuse_at
-from curador.cli.screen import console, ended
+from curador.cli.screen import console, decide_language, ended
 from curador.cli.serving import mcp, serve, tokens
 from curador.cli.spending.budgets import budget, grant, renew, revoke
 from curador.cli.spending.histories import history
@@ -44,11 +44,15 @@ def options(
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and stop.")
     ] = False,
+    language: Annotated[
+        str, typer.Option(help="Of what is printed: en or es; by default what CURADOR_LANGUAGE says, else en.")
+    ] = "",
 ) -> None:
     """A trusted curator: answers about private data, through differential privacy.
 
     Example: curador demo
     """
+    decide_language(language)
 
 
 _ALL: tuple[Callable[..., None], ...] = (
@@ -71,6 +75,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line, on what was typed or on these arguments; a refusal is one clear message and exit code 1."""
     typed = sys.argv[1:] if arguments is None else list(arguments)
     try:
+        decide_language()  # for what is refused before an option is read
         refuse_at(typed)
         app(typed, prog_name=None if arguments is None else "curador")
     except CuradorError as refusal:

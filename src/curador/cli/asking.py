@@ -33,12 +33,11 @@ from curador.cli.options import (
     RowsPerUnit,
     Study,
 )
-from curador.cli.screen import bullet, console, emit, say, whole
+from curador.cli.screen import bullet, console, emit, loss, loss_left, say, spoken, whole, words
 from curador.errors import InvalidParameter, NotPromised
-from curador.show.explain import error_text, guarantee_text, output_text
+from curador.show.explain import error_text, output_text
 from curador.show.release import BESIDE
 from curador.show.tables import percent
-from curador.show.words.say import say as text
 
 if TYPE_CHECKING:
     from curador import Balance
@@ -65,7 +64,7 @@ def explain(
     groups_per_unit: GroupsPerUnit = None,
     rows_per_unit: RowsPerUnit = None,
     show_sql: Annotated[bool, typer.Option("--sql", help="Show the statements that the engine would run.")] = False,
-    language: Language = "en",
+    language: Language = "",
     rehearse: Rehearse = False,
     log: Log = None,
     study: Study = STUDY,
@@ -85,7 +84,7 @@ def explain(
         emit({**found.to_dict(), "fits": fits, "remaining": _remaining(left)})
         return
     whole(str(found))
-    say(f"\n{_room(fits, left, language)}")
+    say("\n" + words("fits", times=_times(fits), left=_worded(left)))
 
 
 def _how_many(curator: Curator, sql: str, paid: dict[str, Any]) -> int | None:
@@ -111,7 +110,7 @@ def ask(
     analyst: Analyst = None,
     key: Key = None,
     fresh: Fresh = False,
-    language: Language = "en",
+    language: Language = "",
     html: Html = None,
     rehearse: Rehearse = False,
     progress: Progress = False,
@@ -137,8 +136,8 @@ def ask(
         return
     console.print(release)
     _notes(release)
-    _written(html, language)
-    _ending(release.repeated, left, rehearse, language)
+    _written(html)
+    _ending(release.repeated, left, rehearse)
 
 
 def quality(
@@ -158,7 +157,7 @@ def quality(
     analyst: Analyst = None,
     key: Key = None,
     fresh: Fresh = False,
-    language: Language = "en",
+    language: Language = "",
     rehearse: Rehearse = False,
     progress: Progress = False,
     log: Log = None,
@@ -183,8 +182,8 @@ def quality(
             if as_json:
                 emit({**asked.to_dict(), "fits": fits, "remaining": _remaining(left)})
                 return
-            whole(asked.explain())
-            say(_room(fits, left, language))
+            whole(asked.explain(spoken()))
+            say(words("fits", times=_times(fits), left=_worded(left)))
             return
         release = curator.buy_quality(asked, Request(because, override, who, key, fresh, progress), language)
         left = balances(curator, who)
@@ -193,7 +192,7 @@ def quality(
         return
     console.print(release)
     _notes(release)
-    _ending(release.repeated, left, rehearse, language)
+    _ending(release.repeated, left, rehearse)
 
 
 def limits(
@@ -209,7 +208,7 @@ def limits(
     analyst: Analyst = None,
     key: Key = None,
     fresh: Fresh = False,
-    language: Language = "en",
+    language: Language = "",
     rehearse: Rehearse = False,
     log: Log = None,
     study: Study = STUDY,
@@ -242,7 +241,7 @@ def limits(
         return
     whole(str(found))
     say(f"\n{found.release.statement()}")
-    _ending(found.release.repeated, left, rehearse, language)
+    _ending(found.release.repeated, left, rehearse)
 
 
 def publish(
@@ -259,7 +258,7 @@ def publish(
     analyst: Analyst = None,
     key: Key = None,
     fresh: Fresh = False,
-    language: Language = "en",
+    language: Language = "",
     html: Html = None,
     rehearse: Rehearse = False,
     progress: Progress = False,
@@ -291,12 +290,7 @@ def publish(
     with open_study(board.study, rehearse=rehearse, log=log, at=at) as curator:
         batch = board.batch(curator, rows)
         if explained:
-            fits, left = _fits(curator, batch), balances(curator)
-            if as_json:
-                emit({**batch.to_dict(), "fits": fits, "remaining": _remaining(left)})
-                return
-            _print_batch(batch, board, language)
-            say(_room(fits, left, language))
+            _print_batch(batch, board, _fits(curator, batch), balances(curator), as_json)
             return
         found = curator.publish(batch, **terms, progress=progress, language=language)
         files = [] if rehearse else write(found, folder)
@@ -308,9 +302,9 @@ def publish(
         return
     _print_publication(found, board)
     if files:
-        whole(text("end-written", language, n=len(files), folder=folder))
-    _written(html, language)
-    _ending(found.repeated, left, rehearse, language)
+        whole(words("written-files", n=len(files), folder=folder))
+    _written(html)
+    _ending(found.repeated, left, rehearse)
 
 
 def _require_place(html: Path | None, made: Path | None = None) -> None:
@@ -333,9 +327,9 @@ def _report(found: Release | Publication, html: Path | None, rehearsed: bool) ->
         raise InvalidParameter(refusal.what, fix="Choose another file, and ask again: it is free.", cost=paid) from None
 
 
-def _written(html: Path | None, language: str) -> None:
+def _written(html: Path | None) -> None:
     if html is not None:
-        whole(text("end-report", language, file=html))
+        whole(words("report-file", file=html))
 
 
 def _fits(curator: Curator, batch: Batch) -> int | None:
@@ -345,29 +339,32 @@ def _fits(curator: Curator, batch: Batch) -> int | None:
         return None
 
 
-def _room(fits: int | None, left: list[Balance], language: str) -> str:
-    """How often such a question still fits into what remains."""
-    code = "any" if fits is None else "once" if fits == 1 else "times"
-    often = text(f"end-{code}", language, n=f"{fits or 0:,}")
-    return text("end-fits", language, often=often, left=_worded(left, language))
+def _times(fits: int | None) -> str:
+    if fits is None:
+        return words("times-any")
+    return words("times-one") if fits == 1 else words("times", n=f"{fits:,}")
 
 
-def _print_batch(batch: Batch, board: Dashboard, language: str) -> None:
+def _print_batch(batch: Batch, board: Dashboard, fits: int | None, left: list[Balance], as_json: bool) -> None:
+    if as_json:
+        emit({**batch.to_dict(), "fits": fits, "remaining": _remaining(left)})
+        return
     if board.title:
         say(board.title, "bold")
     for name, plan in batch.plans.items():
         entry = board.questions[name]
-        say(f"\n{name}: {guarantee_text(plan.guarantee, language)}", "bold")
+        say(f"\n{name}: {loss(plan.guarantee)}", "bold")
         for error in batch.expected(name):
-            often = text("end-confidence", language, confidence=percent(error["confidence"]))
-            say(f"  {output_text(error, language)}: {error_text(error, language)}, {often}")
+            named, said = output_text(error, spoken()), error_text(error, spoken())
+            say("  " + words("of-the-time", output=named, error=said, confidence=percent(error["confidence"])))
         if entry.why:
             bullet(entry.why, "dim", mark=" ")
-    for note in batch.adjustments(language):
-        bullet(note)
-    say("\n" + text("end-together", language, guarantee=guarantee_text(batch.guarantee, language)))
+    for text in batch.adjustments(spoken()):
+        bullet(text)
+    say("\n" + words("in-one-charge", cost=loss(batch.guarantee)))
     if batch.tight is not None and batch.saves:
-        say(text("end-tight", language, guarantee=guarantee_text(batch.tight, language)))
+        say(words("tightly", cost=loss(batch.tight)))
+    say(words("fits", times=_times(fits), left=_worded(left)))
 
 
 def _print_publication(found: Publication, board: Dashboard) -> None:
@@ -382,23 +379,22 @@ def _print_publication(found: Publication, board: Dashboard) -> None:
 
 
 def _notes(found: Release | Publication) -> None:
-    for note, worded in zip(found.remarks, found.notes, strict=True):
+    for note, text in zip(found.remarks, found.notes, strict=True):
         if note["code"] not in ("covers", *BESIDE):  # one is true of every answer, the others stand with the numbers
-            bullet(worded, "dim")
+            bullet(text, "dim")
 
 
-def _ending(repeated: bool, left: list[Balance], rehearsed: bool, language: str) -> None:
+def _ending(repeated: bool, left: list[Balance], rehearsed: bool) -> None:
     if rehearsed:
-        say(text("end-nothing", language))
+        say(words("nothing-spent"))
         return
     if repeated:
-        say(text("end-repeated", language), "green")
-    say(text("end-remaining", language, left=_worded(left, language)))
+        say(words("from-ledger"), "green")
+    say(words("remaining", left=_worded(left)))
 
 
-def _worded(left: list[Balance], language: str) -> str:
-    parts = "; ".join(f"{b.scope} {b.remaining.label_down}" for b in left)
-    return parts if language == "en" else parts.replace(" epsilon ", f" {text('epsilon', language)} ")
+def _worded(left: list[Balance]) -> str:
+    return "; ".join(f"{b.scope} {loss_left(b.remaining)}" for b in left)
 
 
 def _remaining(left: list[Balance]) -> dict[str, Any]:

@@ -12,8 +12,8 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from curador.cli.options import Epsilon, Json
-from curador.cli.screen import bullet, console, emit, say, whole, worded
+from curador.cli.options import Epsilon, Json, Language
+from curador.cli.screen import bullet, console, emit, loss, loss_left, say, spoken, whole, words
 
 if TYPE_CHECKING:
     from curador import Guarantee
@@ -26,6 +26,7 @@ FOLDER = Path("curador-demo")
 def demo(
     folder: Annotated[Path, typer.Option(help="Where to put its table, study, ledger and dashboard.")] = FOLDER,
     epsilon: Epsilon = None,
+    language: Language = "",
     as_json: Json = False,
 ) -> None:
     """Release five statistics of 10,000 made-up salaries for one charge, of epsilon 1 by default.
@@ -41,7 +42,8 @@ def demo(
     shown = run(folder, epsilon)
     guarantee = shown.publication.guarantee
     assert isinstance(guarantee, PureDP)  # the demonstration asks with epsilon
-    sentences = [posterior(guarantee).sentence(), decision(guarantee).sentence()]
+    said_in = "en" if as_json else spoken()
+    sentences = [posterior(guarantee).sentence(said_in), decision(guarantee).sentence(said_in)]
     if as_json:
         emit(
             {
@@ -56,7 +58,7 @@ def demo(
         return
     _statistics(shown)
     _bars(shown.publication["histogram"])
-    console.print(f"\n[bold]What an attacker can conclude at most[/bold] ({guarantee.label})")
+    console.print(Text.assemble("\n", (words("conclude"), "bold"), f" ({loss(guarantee)})"))
     for sentence in sentences:
         bullet(sentence, indent=2, mark="•")
     _afterwards(shown, folder)
@@ -65,18 +67,20 @@ def demo(
 def _statistics(shown: Demonstration) -> None:
     found = shown.publication
     table = Table(title=Text(shown.board.title), title_justify="left")
-    for name in ("statistic", "released", f"{shown.board.confidence:.0%} interval", "ε", "exact*"):
-        table.add_column(name, justify="left" if name == "statistic" else "right")
+    interval = words("interval", confidence=f"{shown.board.confidence:.0%}")
+    table.add_column(words("statistic"))
+    for heading in (words("released"), interval, "ε", words("exact")):
+        table.add_column(heading, justify="right")
     for name in found:
         release = found[name]
-        value = f"{len(release)} bins, below" if len(release) > 1 else f"{release.value:,.0f}"
+        value = words("bins", n=len(release)) if len(release) > 1 else f"{release.value:,.0f}"
         exact = f"{shown.truth[name]:,.0f}" if name in shown.truth else ""
         title = shown.board.questions[name].title or name
         table.add_row(Text(title), value, _around(release), _epsilon(release.guarantee), Text(exact, "dim"))
     table.add_section()
-    table.add_row(Text("together", "bold"), "", "", Text(_epsilon(found.guarantee), "bold"), "")
+    table.add_row(Text(words("together"), "bold"), "", "", Text(_epsilon(found.guarantee), "bold"), "")
     console.print(table)
-    say("* known only because the rows are made up; a curator never shows it.\n", "dim")
+    say(words("exact-means") + "\n", "dim")
 
 
 def _epsilon(guarantee: Guarantee) -> str:
@@ -87,9 +91,11 @@ def _around(release: Release) -> str:
     """The interval of one number, half its width for several, or the error in ranks."""
     (name,) = release.outputs
     if name in release.ranks:
-        return f"± {release.ranks[name]:,.0f} ranks"
+        return words("ranks", n=f"{release.ranks[name]:,.0f}")
     low, high = release.interval(name)
-    return f"± {(high - low) / 2:,.0f} each" if len(release) > 1 else f"{low:,.0f} … {high:,.0f}"
+    if len(release) > 1:
+        return words("each", n=f"{(high - low) / 2:,.0f}")
+    return f"{low:,.0f} … {high:,.0f}"
 
 
 def _bars(histogram: Release) -> None:
@@ -104,11 +110,12 @@ def _afterwards(shown: Demonstration, folder: Path) -> None:
     balance, charge = shown.balance, shown.publication.charge
     say("")
     if shown.publication.repeated:
-        say(f"Answered from the ledger: charge {charge} paid for it before; nothing was spent.", "green")
+        say(words("demo-again", charge=charge), "green")
     else:
-        say(f"Charge {charge} paid for it all. A second run is answered from the ledger, for free.", "green")
-    say(f"Budget: {worded(balance.budget)}; spent {worded(balance.spent)}; remaining {balance.remaining.label_down}.")
-    console.print("\n[bold]Try next[/bold]")
+        say(words("demo-paid", charge=charge), "green")
+    spent, left = loss(balance.spent), loss_left(balance.remaining)
+    say(words("demo-budget", budget=loss(balance.budget), spent=spent, left=left))
+    say("\n" + words("try-next"), "bold")
     for line in (
         *_on_the_path(),
         f"cd {folder}",
@@ -119,7 +126,8 @@ def _afterwards(shown: Demonstration, folder: Path) -> None:
         "curador ledger verify",
     ):
         whole(f"  {line}")
-    console.print(f"\n[bold]Or in a browser[/bold], from here: the console on {folder}{os.sep}")
+    there = words("console-on", folder=f"{folder}{os.sep}")
+    console.print(Text.assemble("\n", (words("in-a-browser"), "bold"), there))
     whole(f"  curador serve {'demo' if folder == FOLDER else folder}")
 
 

@@ -11,7 +11,7 @@ import typer
 
 from curador.cli.opening import balances, open_study
 from curador.cli.options import STUDY, Analyst, At, Because, Fresh, Json, Key, Language, Log, Override, Progress, Study
-from curador.cli.screen import bullet, emit, say, whole
+from curador.cli.screen import bullet, emit, loss, loss_left, say, whole, words
 from curador.errors import InvalidParameter
 
 
@@ -26,7 +26,7 @@ def fit(
     analyst: Analyst = None,
     key: Key = None,
     fresh: Fresh = False,
-    language: Language = "en",
+    language: Language = "",
     progress: Progress = False,
     log: Log = None,
     study: Study = STUDY,
@@ -50,7 +50,7 @@ def fit(
                 emit({"text": run.text, "guarantee": run.guarantee.to_json(), "explanation": text})
             else:
                 whole(text)
-                say("\nNothing was spent.")
+                say("\n" + words("nothing-spent"))
             return
         bought = curator.buy(run, Request(because, override, analyst, key, fresh, progress))
         model = found.model.take(run, bought)
@@ -61,18 +61,20 @@ def fit(
     if as_json:
         emit({"saved": str(there), "charge": bought.charge.id, "repeated": bought.repeated, "remaining": remaining})
         return
-    say(f"{there}: {run.text}.")
+    say(words("model-saved", file=there, model=run.text))
     bullet(model.privacy_.sentence(language))
     if bought.repeated:
-        bullet("It was bought before: nothing was spent.")
+        bullet(words("bought-before"))
     for balance in left:
-        bullet(str(balance))
+        numbers = {"spent": loss(balance.spent), "budget": loss(balance.budget)}
+        bullet(words("balance", scope=balance.scope, **numbers, left=loss_left(balance.remaining)))
 
 
 def predict(
     model: Annotated[Path, typer.Argument(metavar="MODEL", help="A saved model.")],
     rows: Annotated[Path, typer.Argument(metavar="ROWS", help="A CSV file with the columns that it learned from.")],
     out: Annotated[Path | None, typer.Option("--out", "-o", metavar="FILE", help="A CSV file; the screen.")] = None,
+    language: Language = "",
     as_json: Json = False,
 ) -> None:
     """Predict from a saved model; free, and about the rows that you give alone.
@@ -117,7 +119,7 @@ def predict(
     finally:
         if out is not None:
             target.close()
-            say(f"{out}: {len(given):,} rows predicted.")
+            say(words("predicted", file=out, n=f"{len(given):,}"))
 
 
 def _number(text: str | None) -> float:

@@ -8,16 +8,13 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
+from curador.cli.screen import BALANCES, loss_left
 from curador.errors import CuradorError, InvalidParameter
 
 if TYPE_CHECKING:
     from curador import Balance
     from curador.curator.curator import Curator
     from curador.remote.curator import RemoteCurator
-
-
-BALANCES = "balances"
-"""The fact of a refusal under which the command line notes what remains of each budget."""
 
 
 TOKEN = "CURADOR_TOKEN"
@@ -57,7 +54,7 @@ def open_study(
             with suppress(CuradorError):
                 left = balances(curator)
                 if "remaining" not in refusal.facts:  # its words say it
-                    refusal.add_note("; ".join(f"{b.scope} {b.remaining.label_down}" for b in left))
+                    refusal.add_note("; ".join(f"{b.scope} {loss_left(b.remaining)}" for b in left))
                 refusal.facts = {**refusal.facts, BALANCES: {b.scope: b.remaining.to_json() for b in left}}
             raise
 

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
+from curador.cli.screen import chosen_language
 from curador.errors import InvalidParameter
 
 Html = Annotated[
@@ -48,7 +49,16 @@ Key = Annotated[str | None, typer.Option(help="Names the request, so that sendin
 Fresh = Annotated[bool, typer.Option("--fresh", help="Buy a new answer, although there is one to this question.")]
 Rehearse = Annotated[bool, typer.Option("--rehearse", help="On made-up rows: free, and no data is needed.")]
 Progress = Annotated[bool, typer.Option("--progress", help="Show how far the reading is.")]
-Language = Annotated[str, typer.Option("--language", "-l", help="Of the answer: en or es.")]
+Language = Annotated[
+    str,
+    typer.Option(
+        "--language",
+        "-l",
+        callback=chosen_language,
+        help="Of what is printed: en or es; else as CURADOR_LANGUAGE says.",
+    ),
+]
+"""Every command that prints takes it: it decides for all that is printed, also where it is not passed on."""
 Log = Annotated[
     Path | None,
     typer.Option(metavar="FILE", help="Append the engine's own errors to it. They may quote rows: keep it private."),

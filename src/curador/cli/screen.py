@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Sequence
 from textwrap import wrap
@@ -13,13 +14,58 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from curador.cli.opening import BALANCES
-from curador.errors import CuradorError
+from curador.errors import CuradorError, InvalidParameter
+from curador.show.words.say import LANGUAGES
+from curador.show.words.say import say as in_language
 
 if TYPE_CHECKING:
     from curador import Guarantee
 
 console = Console(highlight=False)
+
+BALANCES = "balances"
+"""The fact of a refusal under which the command line notes what remains of each budget."""
+
+LANGUAGE = "CURADOR_LANGUAGE"
+"""The variable that names the language of what commands print, where ``--language`` does not."""
+
+_spoken = LANGUAGES[0]
+
+
+def decide_language(named: str = "") -> str:
+    """Print from now on in the language that is named, else in that of the environment, else in English.
+
+    Fails: a language that there is not is refused, and the one before stays.
+    """
+    asked = named or os.environ.get(LANGUAGE, "") or LANGUAGES[0]
+    if asked not in LANGUAGES:
+        where = "--language" if named else LANGUAGE
+        known = " or ".join(LANGUAGES)
+        raise InvalidParameter(f"There is no language {asked!r}.", fix=f"Set {where} to {known}.", code="no-language")
+    global _spoken
+    _spoken = asked
+    return asked
+
+
+def spoken() -> str:
+    """The language that was decided."""
+    return _spoken
+
+
+def chosen_language(named: str) -> str:
+    """The language of a command: the one that is named after it, else the one that was decided before."""
+    return decide_language(named) if named else _spoken
+
+
+def words(code: str, **facts: object) -> str:
+    """What a command says, by its code, in the language that was decided.
+
+    >>> decide_language("en")
+    'en'
+    >>> words("nothing-spent")
+    'Nothing was spent.'
+    """
+    return in_language(f"cli.{code}", _spoken, **facts)
 
 
 def clean(text: str) -> str:
@@ -82,31 +128,61 @@ def print_refusal(refusal: CuradorError, *, as_json: bool) -> None:
     """Print on standard error what happened, what to do, what it cost and what remains."""
     left = getattr(refusal, "__notes__", [])
     if as_json:
-        words = {"what": refusal.what, "fix": refusal.fix, "cost": refusal.cost}
+        said = {"what": refusal.what, "fix": refusal.fix, "cost": refusal.cost}
         facts = dict(refusal.facts)
         remaining = facts.pop(BALANCES, {})  # as an answer shows it: an object by scope
-        parts = {"kind": type(refusal).__name__, **words, "code": refusal.code, "facts": facts}
+        parts = {"kind": type(refusal).__name__, **said, "code": refusal.code, "facts": facts}
         shown = Text(json_text({"error": parts, "remaining": remaining}))
     else:
-        shown = Text.assemble((clean(refusal.what), "red"), clean(f"\n  To do: {refusal.fix}\n  Cost: {refusal.cost}."))
-        for note in left:
-            shown.append(clean(f"\n  Remaining: {note}."))
+        lines = [words("to-do", fix=refusal.fix), words("cost", cost=refusal.cost)]
+        lines += [words("remaining", left=note) for note in left]
+        shown = Text.assemble((clean(refusal.what), "red"), *(clean(f"\n  {line}") for line in lines))
     Console(stderr=True, highlight=False).print(shown, soft_wrap=True)
 
 
-def worded(guarantee: Guarantee) -> str:
-    """A guarantee in a few words."""
-    return guarantee.label
+def loss(guarantee: Guarantee) -> str:
+    """A guarantee in a few words, rounded up: what was spent, and what a budget is.
+
+    >>> from curador.privacy import ApproxDP
+    >>> decide_language("es")
+    'es'
+    >>> loss(ApproxDP(1, 1e-6))
+    'épsilon 1, delta 1e-06'
+    >>> decide_language("en")
+    'en'
+    """
+    return loss_names(guarantee.label)
+
+
+def loss_left(guarantee: Guarantee) -> str:
+    """The same rounded down, for what remains."""
+    return loss_names(guarantee.label_down)
+
+
+_NAMES = re.compile(r"epsilon (\S+) at order ([^\s,]+)|\b(epsilon|delta|rho)\b")
+
+
+def loss_names(label: str) -> str:
+    """A label, whose numbers are named in the language that was decided."""
+    return _NAMES.sub(
+        lambda found: words(found[3]) if found[3] else words("at-order", epsilon=found[1], order=found[2]), label
+    )
 
 
 def amount(guarantee: Guarantee) -> str:
     """A guarantee for a narrow column: one number below another."""
-    return worded(guarantee).replace(", ", "\n")
+    return loss(guarantee).replace(", ", "\n")
+
+
+def amount_left(guarantee: Guarantee) -> str:
+    """What remains, for a narrow column."""
+    return loss_left(guarantee).replace(", ", "\n")
 
 
 def some(names: Sequence[str], most: int = 5) -> str:
     """A few names, and how many more there are."""
-    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
+    few = ", ".join(names[:most])
+    return words("and-more", names=few, n=len(names) - most) if len(names) > most else few
 
 
 def grid() -> Table:

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from curador.cli.opening import open_study
 from curador.cli.options import STUDY, At, Json, Language, Log, Study
-from curador.cli.screen import console, emit, grid, say, whole
+from curador.cli.screen import console, emit, grid, say, whole, words
 from curador.errors import InvalidParameter
 
 tokens = typer.Typer(
@@ -34,6 +34,7 @@ def serve(
     log: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Append the engine's own errors to it. They may quote rows.")
     ] = None,
+    language: Language = "",
     as_json: Json = False,
 ) -> None:
     """Serve a study over HTTP, until it is stopped with Ctrl-C.
@@ -72,7 +73,7 @@ def mcp(
     served: Annotated[Path | None, typer.Argument(metavar="[STUDY]", help="The study file.")] = None,
     analyst: Annotated[str, typer.Option(help="Whose budget the agent's is: an analyst of its own.")] = "",
     at: At = None,
-    language: Language = "en",
+    language: Language = "",
     log: Log = None,
 ) -> None:
     """Let an AI agent ask, through the Model Context Protocol on standard input and output.
@@ -104,11 +105,11 @@ def _print_json(url: str) -> None:
 
 def _announce(url: str) -> None:
     address, code = url.partition("/console")[0], url.partition("#")[2]
-    say(f"Serving on {address}. Stop with Ctrl-C.", "bold")
+    say(words("serving", address=address), "bold")
     if code:
-        say("No curator has signed in yet. Open this link, which works once, within a day:")
+        say(words("first-link"))
         whole(f"  {url}")
-        say("Or exchange its code for a token:")
+        say(words("first-code"))
         whole(f"  curl -X POST {address}/v1/session -H 'content-type: application/json' -d '{{\"code\": \"{code}\"}}'")
 
 
@@ -119,6 +120,7 @@ def new(
     label: Annotated[str, typer.Option(help="A word for people, such as the machine it is for.")] = "",
     until: Annotated[datetime | None, typer.Option(formats=["%Y-%m-%d"], help="The day after which it ends.")] = None,
     study: Study = STUDY,
+    language: Language = "",
     as_json: Json = False,
 ) -> None:
     """Make a token and print it: it is never shown again.
@@ -134,11 +136,11 @@ def new(
         emit({"token": token, "role": role, "analyst": analyst})
         return
     whole(token)
-    say("Keep it safe: it is shown only now.", "dim")
+    say(words("keep-token"), "dim")
 
 
 @tokens.command("list")
-def listed(study: Study = STUDY, as_json: Json = False) -> None:
+def listed(study: Study = STUDY, language: Language = "", as_json: Json = False) -> None:
     """Show the tokens that were given, by the first digits of their hashes.
 
     Example: curador token list
@@ -149,12 +151,13 @@ def listed(study: Study = STUDY, as_json: Json = False) -> None:
         emit([_plain(one) for one in found])
         return
     table = grid()
-    for heading in ("token", "role", "analyst", "label", "until", ""):
-        table.add_column(heading)
+    for heading in ("token", "role", "analyst", "label", "until"):
+        table.add_column(words(heading))
+    table.add_column("")
     for one in found:
         end = "" if one.expires is None else f"{one.expires:%Y-%m-%d}"
-        state = "ended" if one.ended else "to be exchanged" if one.once else ""
-        table.add_row(one.id, one.role, Text(one.who), Text(one.label), end, state)
+        state = words("token-ended") if one.ended else words("token-once") if one.once else ""
+        table.add_row(one.id, words(f"role-{one.role}"), Text(one.who), Text(one.label), end, state)
     console.print(table)
 
 
@@ -169,6 +172,7 @@ def end(
     id: Annotated[str, typer.Argument(metavar="TOKEN", help="The first digits of its hash, as listed.")],
     because: Annotated[str, typer.Option(help="The reason; it is recorded.")] = "",
     study: Study = STUDY,
+    language: Language = "",
     as_json: Json = False,
 ) -> None:
     """Let a token open nothing any more.
@@ -182,4 +186,4 @@ def end(
     if as_json:
         emit(_plain(found))
         return
-    say(f"{found.role} token {found.id} has ended.")
+    say(words("token-has-ended", role=words(f"role-{found.role}"), id=found.id))

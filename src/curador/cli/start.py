@@ -49,10 +49,10 @@ def run(arguments: Sequence[str] | None = None) -> None:
         return every_command(arguments)
     from curador.cli.asking import ask
     from curador.cli.hints import with_hint
-    from curador.cli.screen import ended
+    from curador.cli.screen import decide_language, ended
 
     try:
-        ask(**found)
+        ask(**{**found, "language": decide_language(found.get("language", ""))})
     except CuradorError as refusal:
         raise SystemExit(ended(with_hint(refusal), as_json="--json" in typed)) from None
 

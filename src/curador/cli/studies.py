@@ -12,8 +12,8 @@ from rich.table import Table
 from rich.text import Text
 
 from curador.cli.opening import open_study
-from curador.cli.options import STUDY, Json, Log, Study
-from curador.cli.screen import console, emit, grid, say, some, whole
+from curador.cli.options import STUDY, Json, Language, Log, Study
+from curador.cli.screen import console, emit, grid, loss_names, say, some, spoken, whole, words
 from curador.errors import InvalidParameter
 
 if TYPE_CHECKING:
@@ -39,6 +39,7 @@ def init(
     ] = None,
     trim: Annotated[bool, typer.Option("--trim", help="Drop spaces around the fields of a CSV file.")] = False,
     out: Annotated[Path, typer.Option(help="The study file to write; it must not exist.")] = STUDY,
+    language: Language = "",
     as_json: Json = False,
 ) -> None:
     """Draft a study file from the names and types of columns; no row is read, and none is written.
@@ -66,7 +67,7 @@ def init(
     except InvalidParameter as refusal:
         if refusal.code != "header-unstated" or as_json or not _asks_back():
             raise
-        says = typer.confirm(f"Does the first line of {Path(source).name} name its columns?")
+        says = typer.confirm(words("first-line-asked", file=Path(source).name))
         if not says and names is None:
             raise InvalidParameter(
                 "A file without a header line needs names for its columns.", fix="Say --no-header --names age,sex,…"
@@ -90,78 +91,67 @@ def _asks_back() -> bool:
     return sys.stdin.isatty() and console.is_terminal
 
 
-_NEEDED = {
-    "unit": "what is protected: a row, or all rows of one id",
-    "budget": "the most that all answers together may cost: epsilon; with delta also groups without public keys; "
-    "or rho, for many questions",
-    "type": "which a CSV file does not declare",
-    "bounds": "of numbers and dates; without them no sums, means or quantiles",
-    "keys": "of categories; without them groups are selected privately",
-}
-
-
 def _print_draft(found: TableDraft, out: Path) -> None:
-    whole(f"{out}: table {found.name} with {len(found.columns)} columns.")
-    say(f"Read: {found.read}", "dim")
-    table = Table(title="\nLeft to fill in", title_justify="left", box=None, show_header=False, pad_edge=False)
+    whole(words("drafted", file=out, table=found.name, n=len(found.columns)))
+    say(words("read", what=found.read(spoken())), "dim")
+    table = Table(title="\n" + words("left-to-fill"), title_justify="left", box=None, show_header=False, pad_edge=False)
     for setting, columns in found.left.items():
         if columns or setting in ("unit", "budget") or found.left["type"]:
             of = f"\n{some(columns)}" if columns else ""
-            table.add_row(f"  {setting}", Text.assemble(_NEEDED[setting], (of, "dim")))
+            table.add_row(f"  {setting}", Text.assemble(words(f"needed-{setting}"), (of, "dim")))
     console.print(table, "")
     if found.unusable:
-        say(f"Left out, since no question can use their types: {some(found.unusable)}")
-    say(
-        "It is all public: take it from a codebook, never from the data. Columns that nobody will ask about may be "
-        "deleted."
-    )
-    whole("Then: curador check" + (f" --study {out}" if out != STUDY else ""))
+        say(words("unusable", names=some(found.unusable)))
+    say(words("all-public"))
+    whole(words("then", line="curador check" + (f" --study {out}" if out != STUDY else "")))
 
 
-def check(study: Study = STUDY, as_json: Json = False) -> None:
+def check(study: Study = STUDY, language: Language = "", as_json: Json = False) -> None:
     """Check a study file against what is stored: columns and types; no row is read.
 
     Example: curador check --study adult.toml
     """
     from curador.curator.study.check import check as checked
 
-    found = checked(study)
+    found = checked(study, "en" if as_json else spoken())
     if as_json:
         emit({**asdict(found), "sound": found.sound})
     else:
         for table in found.tables:
             _print_table(table)
-        for note, meaning in _MEANINGS.items():
+        for note in _NOTES:
             if any(note == (c.wrong or c.left) for t in found.tables for c in t.columns):
-                say(f"{note}: {meaning}")
+                say(f"{_named(note)}: {words(f'{_NOTES[note]}-means')}")
                 if note == "no keys" and found.budget and "delta" not in found.budget:
-                    say("This budget has no delta, and cannot pay for that: add keys, or a delta.", "yellow")
+                    say(words("no-delta"), "yellow")
         if found.wrong:
             say(found.wrong, "red")
         elif found.budget:
-            say(f"budget: {found.budget}")
-        say("Questions can be asked.", "green") if found.sound else say("To be corrected.", "red")
+            say(words("stated-budget", budget=loss_names(found.budget)))
+        say(words("can-be-asked"), "green") if found.sound else say(words("to-be-corrected"), "red")
         asked = [t.name for t in found.tables if found.sound and not t.public]
         if asked:
             where = "" if study == STUDY else f" --study {study}"
-            say("How many rows fit no key, are NULL or are clipped is a question too, and paid for:", "dim")
+            say(words("quality-too"), "dim")
             whole(f"curador quality {asked[0]} --epsilon 0.1{where}", "dim")
     if not found.sound:
         raise typer.Exit(1)
 
 
-_MEANINGS = {
-    "type missing": "write one of integer, real, boolean, text, date, timestamp",
-    "no bounds": "sums, means, quantiles and arithmetic are refused, but they can be learned privately",
-    "no keys": "groups are selected privately, small ones do not show",
-}
+_NOTES = {note: note.replace(" ", "-") for note in ("type missing", "no bounds", "no keys")}
+"""What the study's check notes of columns, and what is said of it below, by its code."""
+
+
+def _named(note: str) -> str:
+    """A note in the language of the command; what is wrong is said as a refusal says it, in English."""
+    return words(code) if (code := (_NOTES | {"not in the source": "not-in-source"}).get(note)) else note
 
 
 def _print_table(found: TableState) -> None:
-    say(f"{found.name}: protects {found.protects}" if found.protects else found.name, "italic")
+    say(words("protects", table=found.name, whom=found.protects) if found.protects else found.name, "italic")
     table = grid()
-    for heading in ("column", "type", "stored as", "public", "note"):
-        table.add_column(heading)
+    for code in ("column", "type", "stored-as", "public", "note"):
+        table.add_column(words(code))
     for column in found.columns:
         table.add_row(
             Text(column.name), column.declared or "–", Text(column.stored or "–"), Text(column.public), _note(column)
@@ -176,8 +166,8 @@ def _print_table(found: TableState) -> None:
 
 def _note(column: ColumnState) -> Text:
     if column.wrong:
-        return Text(column.wrong, "red")
-    return Text(column.left, "yellow") if column.declared is not None else Text("not declared", "dim")
+        return Text(_named(column.wrong), "red")
+    return Text(_named(column.left), "yellow") if column.declared is not None else Text(words("not-declared"), "dim")
 
 
 # ---- tables --------------------------------------------------------------------------------------------------------
@@ -192,6 +182,7 @@ def prepare(
     ] = None,
     log: Log = None,
     study: Study = STUDY,
+    language: Language = "",
     as_json: Json = False,
 ) -> None:
     """Choose every unit's rows once, so that later questions in these groups cost about a plain GROUP BY.
@@ -208,12 +199,13 @@ def prepare(
     if as_json:
         emit({"table": table, "group_by": groups, "place": copy.prepared.place})
         return
-    place = study.parent / copy.prepared.place if copy.in_file else "the database"
-    say(f"{table} is prepared for questions " + (f"by {', '.join(groups)}." if groups else "without groups."))
-    say(f"Kept in {place}; it holds private rows. Nothing was released and nothing was spent.")
+    place = study.parent / copy.prepared.place if copy.in_file else words("the-database")
+    said = words("prepared-by", table=table, groups=", ".join(groups)) if groups else words("prepared", table=table)
+    say(said)
+    say(words("prepared-in", place=place))
 
 
-def reload(table: TableName, study: Study = STUDY, as_json: Json = False) -> None:
+def reload(table: TableName, study: Study = STUDY, language: Language = "", as_json: Json = False) -> None:
     """Record that a table's rows changed; the budget stays as it is.
 
     Answers about the old rows are not given for the new ones, and prepared copies of the old rows are removed.
@@ -226,8 +218,8 @@ def reload(table: TableName, study: Study = STUDY, as_json: Json = False) -> Non
     if as_json:
         emit({"table": table, "version": version, "no_longer_used": [copy.prepared.place for copy in removed]})
         return
-    say(f"{table} is at version {version}, under the same budget.")
+    say(words("reloaded", table=table, version=version))
     for copy in removed:
-        say(f"The prepared copy {copy.prepared.place} is no longer used.")
+        say(words("copy-unused", place=copy.prepared.place))
     if any(not copy.in_file for copy in removed):
-        say("Drop copies in the schema curador of the database: they hold the old rows.", "yellow")
+        say(words("drop-copies"), "yellow")

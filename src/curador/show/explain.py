@@ -50,6 +50,23 @@ def whom(unit: str | None, language: str = "en") -> str:
     return say("unit-row", language) if unit is None else say("unit-id", language, unit=unit)
 
 
+def protects_text(protected: tuple[str | None, str] | None, language: str = "en") -> str:
+    """What a table protects, by its unit's column and the kind of its neighbours; None of a public one.
+
+    >>> protects_text((None, "add-remove")), protects_text(None)
+    ('one row, added or removed', 'no one, it is public')
+    """
+    if protected is None:
+        return say("protects-nobody", language)
+    unit, neighbors = protected
+    return say("protects", language, unit=whom(unit, language), neighbors=say(neighbors, language))
+
+
+def keys_text(n: int, language: str = "en") -> str:
+    """A number of keys."""
+    return counted("key", n, language)
+
+
 def guarantee_text(guarantee: Guarantee, language: str = "en", *, down: bool = False) -> str:
     """A guarantee in a few words, its numbers rounded up; or ``down``, as what remains of a budget.
 
@@ -183,8 +200,7 @@ def plan_lines(facts: Facts, language: str = "en") -> dict[str, str]:
     """What a plan is about, by labels: its tables, whom it protects, what it keeps of each, where, groups, cost."""
     kept, where = facts["contribution"], facts["where"]
     lines = {"label-table": ", ".join(facts["tables"])}
-    neighbors = say(facts["neighbors"], language)
-    lines["label-protects"] = say("protects", language, unit=whom(facts["unit"], language), neighbors=neighbors)
+    lines["label-protects"] = protects_text((facts["unit"], facts["neighbors"]), language)
     if facts["unit"] is not None:
         groups = counted("group", kept["groups"], language) if facts["groups"] else say("whole-answer", language)
         when = "keeps" if where is None else "keeps-before" if facts["prepared"] else "keeps-after"

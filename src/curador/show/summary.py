@@ -9,6 +9,7 @@ from itertools import pairwise
 from typing import Any, Literal
 
 from curador.show.tables import csv_text as as_csv
+from curador.show.words.say import say
 
 EstimateKind = Literal["frequencies", "mean", "means", "distribution"]
 
@@ -16,6 +17,22 @@ ROWS = 10
 """Rows of a table in a notebook or an interactive session; the largest values are shown."""
 LABEL = 20
 """Characters of a label in a table."""
+
+
+@dataclass(frozen=True)
+class EstimateNote:
+    """What is said with estimates, by its code and its facts.
+
+    >>> EstimateNote("nobody-reported").text("es")
+    'Nadie informó de ello.'
+    """
+
+    code: str
+    facts: tuple[tuple[str, str], ...] = ()
+
+    def text(self, language: str = "en") -> str:
+        """The sentence in a language."""
+        return say(self.code, language, **dict(self.facts))
 
 
 @dataclass(frozen=True)
@@ -47,8 +64,17 @@ class Summary:
     """How often all limits hold together, with those of a record's other attributes; None if there are no limits."""
     approximate: bool = False
     """Whether the limits are asymptotic only."""
-    note: str = ""
-    """A warning about the numbers, or nothing."""
+    notes: tuple[EstimateNote, ...] = ()
+    """Warnings about the numbers."""
+
+    @property
+    def note(self) -> str:
+        """The warnings in English, or nothing."""
+        return self.note_in("en")
+
+    def note_in(self, language: str) -> str:
+        """The warnings in a language, or nothing."""
+        return " ".join(note.text(language) for note in self.notes)
 
     def rows(self) -> list[dict[str, Any]]:
         """A dictionary for each value, by the names of the columns."""
@@ -87,31 +113,34 @@ class Summary:
         shares = tuple(sum(self.values[a:b]) for a, b in pairwise(cuts))
         return replace(self, labels=tuple(range(steps)), values=shares, edges=tuple(self.edges[cut] for cut in cuts))
 
-    def table(self, most: int = ROWS) -> list[tuple[str, ...]]:
+    def table(self, most: int = ROWS, language: str = "en") -> list[tuple[str, ...]]:
         """Headings, then a row for each of the ``most`` largest values, or for each bucket of a distribution.
 
         >>> Summary("frequencies", ("a", "b"), (0.7, 0.3), 10, error=(0.1, 0.1)).table()
         [('key', 'estimate', 'standard error'), ('a', '70.00%', '10.00%'), ('b', '30.00%', '10.00%')]
         """
-        estimate = "biased estimate" if self.biased else "estimate"
+        estimate = say("estimate-biased" if self.biased else "estimate", language)
         if self.kind == "distribution":
             ends = (f"{edge:.6g}" for edge in self.edges)
             buckets = zip(pairwise(ends), self.values, strict=True)
-            return [("from", "to", estimate), *((a, b, f"{share:z.2%}") for (a, b), share in buckets)]
-        label = {"mean": "", "means": "coordinate", "frequencies": "key"}[self.kind]
+            ways = say("estimate-from", language), say("estimate-to", language)
+            return [(*ways, estimate), *((a, b, f"{share:z.2%}") for (a, b), share in buckets)]
+        code = {"mean": "", "means": "estimate-coordinate", "frequencies": "estimate-key"}[self.kind]
+        label = say(code, language) if code else ""
         columns = [(label, [shortened(x) for x in self.labels]), (estimate, list(map(self._number, self.values)))]
         if self.low:
             both = zip(self.low, self.high, strict=True)
-            columns.append((self._limits(), [f"{self._number(a)} … {self._number(b)}" for a, b in both]))
+            columns.append((self._limits(language), [f"{self._number(a)} … {self._number(b)}" for a, b in both]))
         elif self.error:
-            columns.append(("standard error", list(map(self._number, self.error))))
+            columns.append((say("estimate-error", language), list(map(self._number, self.error))))
         cells = [tuple(column[i] for _, column in columns) for i in self.largest(most)]
         return [tuple(heading for heading, _ in columns), *cells]
 
-    def _limits(self) -> str:
-        together = "" if len(self.low) == 1 else ", about" if self.approximate else " for all"
-        sure = "" if self.confidence is None else f"{as_percent(self.confidence)} "
-        return f"{sure}interval{together}"
+    def _limits(self, language: str) -> str:
+        together = "" if len(self.low) == 1 else "-about" if self.approximate else "-all"
+        if self.confidence is None:
+            return say(f"limits{together}", language)
+        return say(f"sure-limits{together}", language, sure=as_percent(self.confidence))
 
     def _number(self, value: float) -> str:
         return f"{value:z.2%}" if self.kind == "frequencies" else f"{value:z.6g}"
@@ -179,13 +208,13 @@ def shortened(label: object, most: int = LABEL) -> str:
     return text if len(text) <= most else text[: most - 1] + "…"
 
 
-def people(number: int) -> str:
+def people(number: int, language: str = "en") -> str:
     """A number of people.
 
-    >>> people(1), people(2000)
-    ('1 person', '2,000 people')
+    >>> people(1), people(2000), people(2000, "es")
+    ('1 person', '2,000 people', '2,000 personas')
     """
-    return "1 person" if number == 1 else f"{number:,} people"
+    return say("one-person", language) if number == 1 else say("n-people", language, n=f"{number:,}")
 
 
 def text_table(summaries: Sequence[Summary]) -> str:

@@ -103,7 +103,7 @@ def test_intervals_of_a_record_hold_for_all_attributes_at_once() -> None:
         each_alone += all((low <= 0.5).all() and (high >= 0.5).all() for low, high in limits)
         found = summarize(task, tally, confidence=0.9)
         together += all(low <= 0.5 <= high for one in found for low, high in zip(one.low, one.high, strict=True))
-        assert {one.note for one in found} == {JOINT}
+        assert {one.notes for one in found} == {(JOINT,)}
     assert together >= 22  # 27 or more are expected: fewer than 22 have a chance below 0.2%
     assert each_alone < together
 
@@ -115,18 +115,19 @@ def test_an_attribute_that_nobody_drew_is_there() -> None:
     assert [one.name for one in found] == ["age", "drink", "stars"]
     assert sorted(one.users for one in found) == [0, 0, 1]
     for one in found:
-        assert (one.note == NOBODY) == (one.users == 0) == (not one.values)
+        assert (one.notes == (NOBODY,)) == (one.users == 0) == (not one.values)
     plot_estimates(found, title="three")
 
 
 def test_tasks_that_are_answered_again_say_that_a_folder_is_one_period() -> None:
     daily, once = Longitudinal(WORDS, 2, values=1, first=1), KRR(WORDS, 2)
-    assert (daily.caution, once.caution) == (ONE_PERIOD, "")
+    assert (daily.caution, once.caution) == (ONE_PERIOD, None)
     (found,) = summarize(daily, daily.tally(daily.randomize(["tea"] * 9)))
-    assert found.note == ONE_PERIOD
+    assert found.notes == (ONE_PERIOD,)
     rappor = Rappor(4, bloom=32, cohorts=8)
     (found,) = summarize(rappor, rappor.tally(rappor.randomize(["tea"] * 90)), candidates=["tea"])
-    assert found.note == f"{LISTED} {ONE_PERIOD}"
+    assert found.notes == (LISTED, ONE_PERIOD)
+    assert found.note == f"{LISTED.text()} {ONE_PERIOD.text()}"
 
 
 def test_projected_frequencies_say_that_they_are_biased() -> None:

@@ -18,7 +18,7 @@ def reconstruct(
     epsilon: TotalEpsilon = "1",
     seed: Seed = 0,
     html: Html = None,
-    language: Language = "en",
+    language: Language = "",
     as_json: Json = False,
 ) -> None:
     """Rebuild secret bits from counts: exact ones, noised ones without a budget, and those of a curator.
@@ -41,7 +41,7 @@ def link(
     ] = None,
     seed: Seed = 0,
     html: Html = None,
-    language: Language = "en",
+    language: Language = "",
     as_json: Json = False,
 ) -> None:
     """Find people in tables without names, and see what a private release of the same question shows.
@@ -58,7 +58,7 @@ def game(
     plays: Annotated[int, typer.Option(min=100, help="How often the game is played.")] = 20_000,
     seed: Seed = 0,
     html: Html = None,
-    language: Language = "en",
+    language: Language = "",
     as_json: Json = False,
 ) -> None:
     """Play the decision game: what epsilon allows an attacker to believe, and how a real one does; then cut-off noise.

@@ -9,6 +9,7 @@ import typer
 
 from curador.cli.audit.reporting import Html, report
 from curador.cli.options import Json, Language
+from curador.cli.screen import words
 from curador.errors import InvalidParameter
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ def mechanism(
     runs: Runs = 30_000,
     confidence: Sure = 0.999,
     html: Html = None,
-    language: Language = "en",
+    language: Language = "",
     as_json: Json = False,
 ) -> None:
     """Look for outputs that are likelier on one of two neighbours than the claim allows; ends with 1 if there are.
@@ -50,7 +51,7 @@ def mechanism(
         found = audit_mechanism(tested, n=runs, confidence=confidence)
     elif kind is None and first is not None and second is not None:
         claim: Guarantee = PureDP(epsilon) if delta is None else ApproxDP(epsilon, delta)  # type: ignore[arg-type]
-        found = compare(_outputs(first), _outputs(second), claim, confidence=confidence, subject="the outputs")
+        found = compare(_outputs(first), _outputs(second), claim, confidence=confidence, subject=words("the-outputs"))
     else:
         raise InvalidParameter(
             "There is nothing to audit.", fix="Name a kind of mechanism, or give --first and --second with outputs."

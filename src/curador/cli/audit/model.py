@@ -11,7 +11,7 @@ import typer
 from curador.cli.audit.query import MadeUp
 from curador.cli.audit.reporting import Html, report
 from curador.cli.options import STUDY, Json, Language, Study
-from curador.cli.screen import bullet
+from curador.cli.screen import bullet, words
 
 
 def model(
@@ -23,7 +23,7 @@ def model(
     seed: Annotated[int, typer.Option(min=0, help="Of the made-up rows and coins; noise has none.")] = 0,
     study: Study = STUDY,
     html: Html = None,
-    language: Language = "en",
+    language: Language = "",
     as_json: Json = False,
 ) -> None:
     """Audit a model on made-up rows of the study's table: replay, then canaries; free, no data is read.
@@ -46,7 +46,7 @@ def model(
 
     with closing(Curator(study, ledger="memory:")) as curator:
         claim = found.training(curator).guarantee
-        name = f"{type(found.model).__name__} of {found.table}"
+        name = words("model-of", model=type(found.model).__name__, table=found.table)
         findings = [replay_act(name, curator, act, table=found.table, claim=claim, made_up=min(rows, 60), seed=seed)]
         plain = isinstance(found.features, list) and found.where is None and found.rows_per_unit is None
         if canaries and plain:
@@ -58,7 +58,8 @@ def model(
     if not as_json and canaries:
         if plain:
             last = findings[-1]
-            bullet(f"Canaries: floor {last.floor:.3g}, ceiling {last.details['ceiling']:.4g}: {last.witness}.")
+            ends = {"floor": f"{last.floor:.3g}", "ceiling": f"{last.details['ceiling']:.4g}"}
+            bullet(words("canaries", **ends, witness=last.witness))
         else:
-            bullet("No canaries: they need features that are columns, and all rows.")
+            bullet(words("no-canaries"))
     report("model", findings=findings, html=html, as_json=as_json, language=language)

@@ -25,7 +25,7 @@ def query(
     thorough: Thorough = False,
     study: Study = STUDY,
     html: Html = None,
-    language: Language = "en",
+    language: Language = "",
     as_json: Json = False,
 ) -> None:
     """Replay a question on made-up neighbours of the study's tables, with the noise frozen; free, no data is read.

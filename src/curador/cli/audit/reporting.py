@@ -75,6 +75,6 @@ def report(
             for sentence in exhibit.sentences(language):
                 bullet(sentence)
         if html is not None:
-            whole("\n" + text("end-page", language, file=html))
+            whole("\n" + text("cli.page-written", language, file=html))
     if any(one.violated for one in findings):
         raise typer.Exit(1)

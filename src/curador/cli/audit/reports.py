@@ -15,6 +15,7 @@ import typer
 from curador.cli.audit.mechanism import Runs, Sure
 from curador.cli.audit.reporting import Html, report
 from curador.cli.options import Json, Language
+from curador.cli.screen import words
 from curador.errors import InvalidParameter
 
 _SCRIPT = """
@@ -33,7 +34,7 @@ def local(
     runs: Runs = 10_000,
     confidence: Sure = 0.999,
     html: Html = None,
-    language: Language = "en",
+    language: Language = "",
     as_json: Json = False,
 ) -> None:
     """Look for reports that are likelier on one value than on another than the task's epsilon allows.
@@ -59,7 +60,7 @@ def local(
         raise InvalidParameter(f"There is no client {client!r}.", fix=f"Choose one of {', '.join(makers)}.")
     found = worst(
         makers[client],
-        [InputPair(f"{first!r} and {last!r}", first, last)],
+        [InputPair(words("both-ends", first=repr(first), last=repr(last)), first, last)],
         PureDP(float(asked.epsilon)),
         n=runs,
         confidence=confidence,

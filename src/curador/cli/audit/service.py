@@ -10,6 +10,7 @@ import typer
 
 from curador.cli.audit.reporting import Html, report
 from curador.cli.options import Json, Language
+from curador.cli.screen import words
 from curador.errors import InvalidParameter
 
 DOORS = ("library", "command-line", "http")
@@ -27,7 +28,7 @@ def service(
     turns: Annotated[int, typer.Option(min=0, help="How often response times are taken; 0 takes none.")] = 40,
     tick: Annotated[str, typer.Option(help="The tick of the server while its response times are taken.")] = "250ms",
     html: Html = None,
-    language: Language = "en",
+    language: Language = "",
     as_json: Json = False,
 ) -> None:
     """Attack live curators, with a victim in their tables and without, and compare all that can be seen.
@@ -59,4 +60,9 @@ def service(
 
 def _told(door: str, done: int, of: int) -> None:
     if sys.stderr.isatty():
-        print(f"\r{door}: {done} of {of}", end="\n" if done == of else "", file=sys.stderr, flush=True)
+        print(
+            "\r" + words("attacked", door=door, done=done, of=of),
+            end="\n" if done == of else "",
+            file=sys.stderr,
+            flush=True,
+        )

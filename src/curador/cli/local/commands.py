@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
 import typer
 
 from curador.cli.local.new_task import Out, new_task
-from curador.cli.options import Confidence, Json
-from curador.cli.screen import bullet, console, emit, grid, say, whole
+from curador.cli.options import Confidence, Json, Language
+from curador.cli.screen import bullet, console, emit, grid, say, spoken, whole, words
 from curador.errors import InvalidParameter
 
 if TYPE_CHECKING:
@@ -44,6 +44,7 @@ def simulate(
     ] = None,
     users: Annotated[int | None, typer.Option(help="Instead of a file: a number of made-up people.")] = None,
     out: Out = Path("messages.ndjson"),
+    language: Language = "",
     as_json: Json = False,
 ) -> None:
     """Write the messages that devices would send: a simulation, for which the values are known already.
@@ -79,9 +80,10 @@ def simulate(
     if as_json:
         emit({"simulated": True, "file": str(out), "task": asked.id, "messages": sent})
         return
-    whole(f"{out}: {sent:,} simulated {'message' if sent == 1 else 'messages'}, by {asked.mechanism}.")
-    say("Real devices randomise by themselves, and send nothing else.")
-    whole(f"Then: curador local collect reports {out} --task {task}")
+    code = "simulated-one" if sent == 1 else "simulated"
+    whole(words(code, file=out, n=f"{sent:,}", mechanism=asked.mechanism))
+    say(words("real-devices"))
+    whole(words("then", line=f"curador local collect reports {out} --task {task}"))
 
 
 # ---- collect ---------------------------------------------------------------------------------------------------------
@@ -100,6 +102,7 @@ def collect(
     packed: Annotated[
         bool, typer.Option("--gzip", help="The messages are compressed by gzip, as those of a file named .gz are.")
     ] = False,
+    language: Language = "",
     as_json: Json = False,
 ) -> None:
     """Accept messages: each counts once, or is refused and counted as such.
@@ -131,7 +134,7 @@ def collect(
             ) from None
         collector = Collector.open_or_create(folder, wanted).noticing(_notice)
         size = _size(file)
-        tell = stack.enter_context(bar("collecting"))
+        tell = stack.enter_context(bar(words("collecting")))
         stop = stack.enter_context(stoppable())
 
         def progress(_: float) -> None:
@@ -144,24 +147,26 @@ def collect(
     totals, known = collector.totals(), collector.task.caution
     if as_json:
         done = {"now": _plain(receipt), "in_all": _plain(totals), "stopped": bool(stop.signal)}
-        emit({"folder": str(folder), **done, "caution": known})
+        emit({"folder": str(folder), **done, "caution": "" if known is None else known.text()})
         raise typer.Exit(stop.code or _nothing(receipt))
     table = grid()
-    for heading in ("", "now", "in all"):
-        table.add_column(heading, justify="left" if not heading else "right")
-    table.add_row("accepted", f"{receipt.accepted:,}", f"{totals.accepted:,}")
+    table.add_column("")
+    for code in ("now", "in-all"):
+        table.add_column(words(code), justify="right")
+    table.add_row(words("accepted"), f"{receipt.accepted:,}", f"{totals.accepted:,}")
     for reason in totals.refused:
-        table.add_row(f"refused: {reason}", f"{receipt.refused.get(reason, 0):,}", f"{totals.refused[reason]:,}")
+        heading = words("refused", reason=words(f"reason-{reason.replace(' ', '-')}"))
+        table.add_row(heading, f"{receipt.refused.get(reason, 0):,}", f"{totals.refused[reason]:,}")
     console.print(table)
     if known:
-        bullet(known)
+        bullet(known.text(spoken()))
     if stop.signal:
-        say("Stopped: what arrived before is in; collect the rest again.", "yellow")
+        say(words("stopped"), "yellow")
         raise typer.Exit(stop.code)
     if _nothing(receipt):
         say(_why(receipt, collector.task.title), "red")
         raise typer.Exit(1)
-    whole(f"Then: curador local estimate {folder}")
+    whole(words("then", line=f"curador local estimate {folder}"))
 
 
 def _acknowledge(receipt: Receipt) -> None:
@@ -176,12 +181,7 @@ def _nothing(receipt: Receipt) -> int:
 
 def _why(receipt: Receipt, title: str) -> str:
     most = max(receipt.refused, key=lambda reason: receipt.refused[reason])
-    if most == "another task":
-        return f"None of them is on {title}: another name, period, segment or altered task has another id."
-    return (
-        f"None of them is a message on {title}. A file has a JSON message on each line; "
-        "one that is compressed by gzip is named .gz, or --gzip says so."
-    )
+    return words("none-on-task" if most == "another task" else "none-a-message", title=title)
 
 
 def _notice(text: str) -> None:
@@ -223,6 +223,7 @@ def estimate(
     save_tally: Annotated[
         Path | None, typer.Option(help="Write what was counted, to be added to others' counts.")
     ] = None,
+    language: Language = "",
     as_json: Json = False,
 ) -> None:
     """Count the reports of one collector or of several together, and estimate.
@@ -256,7 +257,7 @@ def estimate(
     say(title, "bold")
     print_summaries(found, top)
     for file in filter(None, (plot, csv, save_tally)):
-        whole(f"Written: {file}")
+        whole(words("written", file=file))
 
 
 @local.command()
@@ -270,6 +271,7 @@ def compare(
     top: Annotated[int, typer.Option(min=1, help="How many keys to print at most; the largest.")] = 20,
     plot: Annotated[Path | None, typer.Option(help="Draw it, too: a PNG or SVG file.")] = None,
     csv: Annotated[Path | None, typer.Option(help="Write the table, too: a CSV file.")] = None,
+    language: Language = "",
     as_json: Json = False,
 ) -> None:
     """Say how much the second of two periods or segments of a question is above the first, with intervals.
@@ -287,7 +289,7 @@ def compare(
     both = [Collector.open(folder).noticing(_notice) for folder in (first, second)]
     found = [one.estimate(named, confidence=confidence) for one in both]
     shown = compared(both[0].task, both[1].task, found[0], found[1]).summaries(confidence)
-    title = f"{both[1].task.title} less {both[0].task.title}"
+    title = words("less", second=both[1].task.title, first=both[0].task.title)
     if plot is not None:
         write_plot(shown, plot, title=title)
     if csv is not None:
@@ -299,7 +301,7 @@ def compare(
     say(title, "bold")
     print_summaries(shown, top, bars=False)
     for file in filter(None, (plot, csv)):
-        whole(f"Written: {file}")
+        whole(words("written", file=file))
 
 
 def _candidates(text: str) -> Sequence[LocalKey]:
@@ -334,4 +336,4 @@ def client(
     if as_json:
         emit({"file": str(target), "language": language})
         return
-    whole(f"{target}: copy it to the devices; it imports nothing of Curador.")
+    whole(words("client-written", file=target))

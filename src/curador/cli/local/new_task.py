@@ -8,18 +8,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from curador.cli.options import Confidence, Json
-from curador.cli.screen import bullet, emit, whole
+from curador.cli.options import Confidence, Json, Language
+from curador.cli.screen import bullet, emit, spoken, whole, words
 from curador.errors import InvalidParameter
 
 if TYPE_CHECKING:
     from curador.local.task.keys import LocalKey
     from curador.local.task.task import Task
-
-CHANGES = (
-    "Devices refuse this task by default: its epsilon does not cover that a value changed. They answer it if they are "
-    "made with changes=True, in JavaScript { changes: true }; with --values 1 all do."
-)
 
 MECHANISMS = (
     "krr, sue, oue, olh, hadamard, subset, best, dbitflip, longitudinal, laplace, duchi, piecewise, hybrid, "
@@ -63,6 +58,7 @@ def new_task(
     within: Annotated[str | None, typer.Option(help="The error wanted: says how many people are needed.")] = None,
     confidence: Confidence = 0.95,
     out: Out = Path("task.json"),
+    language: Language = "",
     as_json: Json = False,
 ) -> None:
     """Write a task for devices to answer, and say what it promises, costs and can tell.
@@ -77,7 +73,7 @@ def new_task(
     """
     from curador.local.collect.files import write_task
     from curador.local.task.build import build_task
-    from curador.show.summary import as_percent, people
+    from curador.show.summary import as_percent
 
     options = {
         "keys": _keys(keys, keys_file, size),
@@ -117,26 +113,31 @@ def new_task(
     expected = {"error": max(errors.values(), default=None), "errors": errors, "chances": chances}
     planned = {"users": users, **expected, "within": within, "users_needed": needed, "confidence": confidence}
     if as_json:
-        emit({**facts, **planned, "promise": task.statement(), "caution": task.caution})
+        emit(
+            {
+                **facts,
+                **planned,
+                "promise": task.statement(),
+                "caution": "" if task.caution is None else task.caution.text(),
+            }
+        )
         return
     whole(f"{out}: {task.title}, {task.mechanism}, ε = {task.epsilon}")
-    bullet(task.statement())
-    bullet(f"The integers in it deliver ε = {task.delivered}, rounded up.")
-    bullet(f"A report has {_many(task.report_bits, 'bit')}, on its way {_many(task.layout.size, 'byte')}.")
-    how = f"with {as_percent(confidence)} confidence"
+    bullet(task.statement(spoken()))
+    bullet(words("delivers", epsilon=task.delivered))
+    bullet(words("report-size", bits=_many(task.report_bits, "bit"), bytes=_many(task.layout.size, "byte")))
+    how = words("with-confidence", confidence=as_percent(confidence))
     if users is not None:
         for line in _expected(task.mechanism, users, errors, chances, how):
             bullet(line)
     if needed is not None:
-        goal = f"every estimate to be within ±{within}"
-        if task.mechanism == "heavy-hitters":
-            goal = f"every value that a share of {within} of the people have to be found in the worst case"
-        bullet(f"For {goal}, {how}, {people(needed)} must report.")
+        code = "needed-found" if task.mechanism == "heavy-hitters" else "needed-within"
+        bullet(words(code, within=within, how=how, people=_people(needed)))
     if getattr(task, "values", 1) > 1:
-        bullet(CHANGES, "yellow")
+        bullet(words("changes"), "yellow")
     if task.caution:
-        bullet(task.caution)
-    whole(f"Then: curador local simulate {out} --users 10000")
+        bullet(task.caution.text(spoken()))
+    whole(words("then", line=f"curador local simulate {out} --users 10000"))
 
 
 def _planned(task: Task, users: int, confidence: float) -> tuple[dict[str, float], dict[float, float]]:
@@ -156,25 +157,31 @@ def _planned(task: Task, users: int, confidence: float) -> tuple[dict[str, float
 def _expected(
     mechanism: str, users: int, errors: dict[str, float], chances: dict[float, float], how: str
 ) -> Iterator[str]:
-    from curador.show.summary import as_percent, one_line, people
+    from curador.show.summary import as_percent, one_line
 
     if chances:
         found = ", ".join(f"{as_percent(f)}: {chance:.0%}" for f, chance in chances.items())
-        yield f"From {people(users)} a value is found with about this chance, by the share who have it: {found}."
-        yield "Texts that are shorter than the length are found more often than that."
+        yield words("found-by-share", people=_people(users), found=found)
+        yield words("shorter-oftener")
     elif not errors and mechanism == "record":
-        yield f"From {people(users)} perhaps nobody reports on some attribute: how far estimates are off is not known."
+        yield words("perhaps-nobody", people=_people(users))
     elif not errors:
-        yield f"How far estimates of {mechanism} are off is not known beforehand: simulate it."
+        yield words("error-unknown", mechanism=mechanism)
     elif mechanism == "record":
         found = ", ".join(f"{one_line(name)} ±{error:.3g}" for name, error in errors.items())
-        yield f"From {people(users)} every estimate is within these, together, {how}: {found}."
+        yield words("within-each", people=_people(users), how=how, found=found)
     else:
-        yield f"From {people(users)} every estimate is within ±{max(errors.values()):.3g}, {how}."
+        yield words("within-all", people=_people(users), error=f"{max(errors.values()):.3g}", how=how)
+
+
+def _people(number: int) -> str:
+    from curador.show.summary import people
+
+    return people(number, spoken())
 
 
 def _many(number: int, thing: str) -> str:
-    return f"{number:,} {thing}{'s' * (number != 1)}"
+    return words(thing if number == 1 else f"{thing}s", n=f"{number:,}")
 
 
 def _keys(keys: str | None, file: Path | None, size: int | None) -> Sequence[LocalKey] | int | None:

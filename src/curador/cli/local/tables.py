@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from rich.text import Text
 
-from curador.cli.screen import bullet, console, grid, say
+from curador.cli.screen import bullet, console, grid, say, spoken, words
 from curador.show.summary import Summary, one_line, people
 
 WIDE = 24  # characters of a bar
@@ -17,25 +17,25 @@ def print_summaries(found: Sequence[Summary], top: int, *, bars: bool = True) ->
     """Print the largest values of each summary, with bars for frequencies, and its note."""
     for one in found:
         if one.name:
-            say(f"\n{one_line(one.name)} ({people(one.users)})", "bold")
+            say(f"\n{one_line(one.name)} ({people(one.users, spoken())})", "bold")
         if not one.values and one.users:
-            say("Nothing was found.")
+            say(words("nothing-found"))
         elif one.values:
             if one.kind == "distribution":
                 _distribution(one)
             else:
                 _rows(one, top, bars and one.kind == "frequencies")
-        if one.note:
-            bullet(one.note, "yellow" if one.biased else "dim")
+        if one.notes:
+            bullet(one.note_in(spoken()), "yellow" if one.biased else "dim")
 
 
 def _rows(one: Summary, top: int, barred: bool) -> None:
-    headings, *cells = one.table(top)
+    headings, *cells = one.table(top, spoken())
     rows, scale = one.largest(top), max(0.0, *one.values, *one.high)
     bars = [_bar(one, i, scale) for i in rows] if barred else None
     _print(headings, cells, bars)
     if len(rows) < len(one.values):
-        say(f"… and {len(one.values) - len(rows):,} more; --top shows them.", "dim")
+        say(words("more-rows", n=f"{len(one.values) - len(rows):,}"), "dim")
 
 
 def _bar(one: Summary, i: int, scale: float) -> Text:
@@ -52,7 +52,7 @@ def _bar(one: Summary, i: int, scale: float) -> Text:
 
 def _distribution(one: Summary) -> None:
     coarse = one.merged(STEPS)
-    headings, *cells = coarse.table()
+    headings, *cells = coarse.table(language=spoken())
     most = max(coarse.values)
     _print(headings, cells, [Text("█" * round(WIDE * share / most), "cyan") for share in coarse.values], left=0)
 

@@ -11,8 +11,8 @@ import typer
 from rich.text import Text
 
 from curador.cli.opening import open_study
-from curador.cli.options import STUDY, At, Delta, Json, Paid, Study
-from curador.cli.screen import amount, console, emit, grid, say
+from curador.cli.options import STUDY, At, Delta, Json, Language, Paid, Study
+from curador.cli.screen import amount, amount_left, console, emit, grid, say, words
 
 if TYPE_CHECKING:
     from curador import Balance, Ledger
@@ -22,7 +22,9 @@ Scope = Annotated[str, typer.Argument(metavar="SCOPE", help="An analyst, a group
 Some = Annotated[str | None, typer.Argument(metavar="[SCOPE]", help="A table, an analyst, a group; by default all.")]
 
 
-def budget(scope: Some = None, study: Study = STUDY, at: At = None, as_json: Json = False) -> None:
+def budget(
+    scope: Some = None, study: Study = STUDY, at: At = None, language: Language = "", as_json: Json = False
+) -> None:
     """Show what tables, analysts and everybody together have spent and have left.
 
     Example: curador budget
@@ -47,11 +49,13 @@ def show(found: list[Balance]) -> None:
     """Print balances as a tree: what is charged below is charged above."""
     table = grid()
     states = {b.scope: _state(b) for b in found}
-    for heading in ("", "budget", "spent", "remaining", *([""] if any(states.values()) else [])):
-        table.add_column(heading)
+    table.add_column("")
+    for code in ("budget", "spent", "left"):
+        table.add_column(words(code))
+    if any(states.values()):
+        table.add_column("")
     for balance, depth in _in_order(found):
-        remaining = balance.remaining.label_down.replace(", ", "\n")
-        numbers = (amount(balance.budget), amount(balance.spent), remaining)
+        numbers = (amount(balance.budget), amount(balance.spent), amount_left(balance.remaining))
         state = [Text(states[balance.scope], "red")] if any(states.values()) else []
         table.add_row(Text("  " * depth + balance.scope), *numbers, *state)
     console.print(table)
@@ -59,9 +63,10 @@ def show(found: list[Balance]) -> None:
 
 def _state(balance: Balance) -> str:
     if balance.closed:
-        return "closed"
+        return words("closed")
     # A budget ends at a midnight, and people count days.
-    return f"until {balance.expires - timedelta(microseconds=1):%Y-%m-%d}" if balance.expires else ""
+    last = balance.expires - timedelta(microseconds=1) if balance.expires else None
+    return "" if last is None else words("until-day", day=f"{last:%Y-%m-%d}")
 
 
 def _in_order(found: list[Balance]) -> Iterator[tuple[Balance, int]]:
@@ -110,6 +115,7 @@ def grant(
     ] = None,
     because: Annotated[str, typer.Option(help="The reason; it is recorded.")] = "",
     study: Study = STUDY,
+    language: Language = "",
     as_json: Json = False,
 ) -> None:
     """Give an analyst a budget, or raise any budget by an amount, for ever.
@@ -139,9 +145,9 @@ def grant(
     for warning in warned:
         say(str(warning.message), "yellow")
     if end is not None:
-        say("It promises for this period alone: a person in the data of several periods loses the sum.", "yellow")
+        say(words("for-a-period"), "yellow")
     if section:
-        say(f"{study.name} may state what it did, or from now on {_toml(found)} under {section}.", "dim")
+        say(words("study-may-state", study=study.name, amount=_toml(found), section=section), "dim")
 
 
 def _section(scope: str, document: Mapping[str, Any], scopes: Scopes) -> str:
@@ -169,6 +175,7 @@ def renew(
     delta: Delta = None,
     rho: Annotated[str | None, typer.Option(help="The new budget, in zero-concentrated privacy.")] = None,
     study: Study = STUDY,
+    language: Language = "",
     as_json: Json = False,
 ) -> None:
     """Decide that tables are about new people, and start a new budget for them.
@@ -189,14 +196,15 @@ def renew(
         emit({**_plain(found), "tables": list(charging), "no_longer_used": removed})
         return
     show([found])
-    say(f"{', '.join(charging)}: from now on about new people, under a budget of their own.")
-    say("It promises for them alone: people in old and new rows lose both budgets.", "yellow")
+    say(words("new-people", tables=", ".join(charging)))
+    say(words("new-people-alone"), "yellow")
 
 
 def revoke(
     scope: Scope,
     because: Annotated[str, typer.Option(help="The reason; it is recorded.")],
     study: Study = STUDY,
+    language: Language = "",
     as_json: Json = False,
 ) -> None:
     """Close a budget for ever; what was spent stays spent.

@@ -10,8 +10,8 @@ import typer
 from rich.text import Text
 
 from curador.cli.opening import open_study
-from curador.cli.options import STUDY, At, Json, Study
-from curador.cli.screen import amount, console, emit, grid, say, worded
+from curador.cli.options import STUDY, At, Json, Language, Study
+from curador.cli.screen import amount, console, emit, grid, say, words
 from curador.cli.spending.budgets import Some
 from curador.errors import InvalidParameter
 
@@ -32,6 +32,7 @@ def history(
     every: All = False,
     study: Study = STUDY,
     at: At = None,
+    language: Language = "",
     as_json: Json = False,
 ) -> None:
     """Show the newest charges, oldest first: when, for whom, what they cost, what was asked.
@@ -59,11 +60,11 @@ def history(
         emit({"charges": charges, "earlier": earlier, "decisions": [d.to_json() for d in decided]})
         return
     if earlier:
-        say(f"{earlier} earlier charge{'s are' if earlier > 1 else ' is'} not shown; --all shows every one.", "dim")
+        say(words("earlier" if earlier > 1 else "earlier-one", n=earlier), "dim")
     if found or earlier:
         _print_charges(found)
     else:
-        say("Nothing was bought yet.")
+        say(words("nothing-bought"))
     # A table that shares the population's budget is opened and raised with it.
     _print_decisions([d for d in decided if d.scope not in implied or d.kind == "closed"])
 
@@ -75,24 +76,26 @@ def _own(found: Sequence[Charge], scope: str | None) -> int:
 
 def _print_charges(found: Sequence[Charge]) -> None:
     table = grid()
-    for heading in ("charge", "when (UTC)", "for", "cost", "asked"):
-        table.add_column(heading)
+    for code in ("charge", "when", "for", "charged", "asked"):
+        table.add_column(words(code))
     for charge in found:
         cost = amount(charge.guarantee) if charge.guarantee is not None else ""
         table.add_row(charge.id, _when(charge.at), Text(charge.receiver or "–"), cost, Text(asked(charge)))
     console.print(table)
     if not all(charge.settled for charge in found):
-        say("Unanswered: what was paid for was never delivered; asking again is a new charge.", "dim")
+        say(words("unanswered-means"), "dim")
 
 
 def _print_decisions(decided: Sequence[Decision]) -> None:
     table = grid()
-    for heading in ("when (UTC)", "decided", "of", "budget", "because"):
-        table.add_column(heading, no_wrap=heading in ("when (UTC)", "decided", "budget"))
+    for code in ("when", "decided", "of", "budget", "because"):
+        table.add_column(words(code), no_wrap=code in ("when", "decided", "budget"))
     for d in decided:
-        also = f" for {d.name}" if d.name and not d.scope.startswith(f"{d.name}, ") else ""
+        scope = d.scope or words("all-budgets")
+        if d.name and not d.scope.startswith(f"{d.name}, "):
+            scope = words("also-for", scope=scope, name=d.name)
         budget = "" if d.budget is None else amount(d.budget)
-        table.add_row(_when(d.at), d.kind, Text((d.scope or "all") + also), budget, Text(d.because))
+        table.add_row(_when(d.at), words(f"decided-{d.kind}"), Text(scope), budget, Text(d.because))
     if decided:
         console.print(table)
 
@@ -105,9 +108,9 @@ def asked(charge: Charge) -> str:
     """The purpose of a charge, in a few words, and its reason."""
     lines = [charge.asked]
     if charge.note.get("because"):
-        lines.append(f"because: {charge.note['because']}")
+        lines.append(words("reason", because=charge.note["because"]))
     if not charge.settled:
-        lines.append("unanswered")
+        lines.append(words("unanswered"))
     return "\n".join(lines)
 
 
@@ -118,7 +121,7 @@ def _record(c: Charge) -> dict[str, Any]:
         "receiver": c.receiver,
         "scopes": list(c.scopes),
         "cost": None if c.guarantee is None else c.guarantee.to_json(),
-        "cost_in_words": None if c.guarantee is None else worded(c.guarantee),
+        "cost_in_words": None if c.guarantee is None else c.guarantee.label,
         "settled": c.settled,
         "note": dict(c.note),
         "event": c.event.to_json(),

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from curador.cli.options import STUDY, Json, Language, Study
-from curador.cli.screen import emit, say, whole
+from curador.cli.screen import emit, say, whole, words
 from curador.cli.spending.budgets import show, standing
 from curador.errors import InvalidParameter
 from curador.show.words.say import say as worded
@@ -24,7 +24,7 @@ def verify(
         Path | None, typer.Argument(metavar="RELEASE", help="A release or publication as JSON, to be verified instead.")
     ] = None,
     study: Study = STUDY,
-    language: Language = "en",
+    language: Language = "",
     as_json: Json = False,
 ) -> None:
     """Read the whole ledger again: every entry, balance and answer must be as it was written.
@@ -44,7 +44,7 @@ def verify(
     if as_json:
         emit({"ledger": _named(address), "entries": entries, "sound": True})
         return
-    whole(f"{_named(address)}: {entries} entries, all as they were written.", "green")
+    whole(words("ledger-sound", ledger=_shown(address), n=entries), "green")
 
 
 BESIDE = frozenset({"repeated", "remaining", "files"})
@@ -82,6 +82,7 @@ def redeclare(
     table: Annotated[str, typer.Argument(metavar="TABLE", help="The table whose unit the study file now states anew.")],
     because: Annotated[str, typer.Option(help="The reason; it is recorded.")],
     study: Study = STUDY,
+    language: Language = "",
     as_json: Json = False,
 ) -> None:
     """Decide that a table's budget protects another unit, or that it is public now, or private; the budget is kept.
@@ -103,12 +104,13 @@ def redeclare(
     if as_json:
         emit({"table": table, "unit": made.unit, "scope": made.scope, "version": made.version})
         return
-    whole(f"From now on the unit of {table} is: {made.unit}.", "green")
+    whole(words("unit-is-now", table=table, unit=made.unit), "green")
 
 
 def restore(
     because: Annotated[str, typer.Option(help="The reason; it is recorded.")],
     study: Study = STUDY,
+    language: Language = "",
     as_json: Json = False,
 ) -> None:
     """Take a ledger from a backup into use again; what it has forgotten is charged, or closed.
@@ -125,11 +127,11 @@ def restore(
     if as_json:
         emit({"ledger": _named(address), "closed": [b.scope for b in found if b.closed]})
         return
-    whole(f"{_named(address)} is in use again.")
-    say("What was released since the copy was made stays paid for. Back it up now, and throw the copy away.")
+    whole(words("ledger-restored", ledger=_shown(address)))
+    say(words("back-it-up"))
     show(found)
     if any(b.closed for b in found):
-        say("From a closed budget nothing can be bought again.", "yellow")
+        say(words("closed-for-ever"), "yellow")
 
 
 def _where(study: Path) -> tuple[str, Path | None]:
@@ -144,5 +146,10 @@ def _where(study: Path) -> tuple[str, Path | None]:
 
 
 def _named(address: str) -> str:
-    """The ledger for people: never the address of a server, which may hold a password."""
+    """The ledger for programs: never the address of a server, which may hold a password."""
     return "The ledger" if "://" in address else address
+
+
+def _shown(address: str) -> str:
+    """The same for people."""
+    return words("the-ledger") if "://" in address else address

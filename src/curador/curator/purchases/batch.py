@@ -28,7 +28,7 @@ from curador.query.plan.identity import digest
 from curador.query.plan.plan import Plan
 from curador.query.plan.planner import Planner, require_few_numbers
 from curador.query.tables.table import Table
-from curador.show.explain import bullet, error_text, note_text, output_text
+from curador.show.explain import bullet, error_text, guarantee_text, note_text, output_text
 
 READ_AT = "1e-6"
 """The delta of a batch's tight guarantee, unless it has one of its own."""
@@ -274,16 +274,19 @@ class Batch:
     def __repr__(self) -> str:
         return f"<Batch of {', '.join(self.plans)}: {self.guarantee!r}>"
 
-    def explain(self) -> str:
+    def explain(self, language: str = "en") -> str:
         """The share of the budget and the expected error of each question, in words; free."""
-        lines = [f"costs      {self.guarantee.label}, once, for all or nothing"]
+        lines = [note_text({"code": "batch-costs", "guarantee": guarantee_text(self.guarantee, language)}, language)]
         if not self.charged_tight and self.saves:
             assert self.tight is not None
-            lines.append(f"tightly    {self.tight.label}: for reports; budgets are charged the line above")
+            tight = guarantee_text(self.tight, language)
+            lines.append(note_text({"code": "batch-tight", "guarantee": tight}, language))
         for name, plan in self.plans.items():
-            errors = ", ".join(f"{output_text(e)} {error_text(e)}" for e in self.expected(name))
-            lines.append(f"{name:<10} {plan.guarantee.label}; expected error {errors}")
-        return "\n".join([*lines, *(line for text in self.adjustments() for line in bullet(text))])
+            errors = ", ".join(f"{output_text(e, language)} {error_text(e, language)}" for e in self.expected(name))
+            paid = guarantee_text(plan.guarantee, language)
+            question = {"code": "batch-question", "name": f"{name:<10}", "guarantee": paid, "errors": errors}
+            lines.append(note_text(question, language))
+        return "\n".join([*lines, *(line for text in self.adjustments(language) for line in bullet(text))])
 
     def adjustments(self, language: str = "en") -> list[str]:
         """Which questions are made to agree, and which are not, in words."""

@@ -16,9 +16,9 @@ from curador.engines.column_sql import check_column
 from curador.engines.dialect import Dialect
 from curador.engines.registry import open_engine
 from curador.errors import CuradorError, InvalidParameter
-from curador.privacy import Neighbors
 from curador.query.tables.columns import Column, Kind, day_of, moment_of
 from curador.query.tables.table import Table, read_column
+from curador.show.explain import keys_text, protects_text
 
 
 @dataclass(frozen=True)
@@ -73,8 +73,10 @@ class StudyState:
         return not self.wrong and all(t.sound for t in self.tables)
 
 
-def check(path: str | Path) -> StudyState:
+def check(path: str | Path, language: str = "en") -> StudyState:
     """Find everything that is wrong with a study file, and everything that is left to fill in; no row is read.
+
+    The language is of what tables protect, and of how many keys there are.
 
     >>> check("no-such.toml")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
@@ -85,7 +87,7 @@ def check(path: str | Path) -> StudyState:
     sections, budget = document.get("tables"), document.get("budget")
     if not isinstance(sections, Mapping) or not sections:
         raise InvalidParameter(f"{file.name} declares no tables.", fix="Add a section [tables.NAME].")
-    tables = tuple(_table(str(name), settings, file.parent) for name, settings in sections.items())
+    tables = tuple(_table(str(name), settings, file.parent, language) for name, settings in sections.items())
     if not all(t.sound for t in tables):
         return StudyState(file.name, tables, _budget(budget))
     if budget is None:
@@ -105,7 +107,7 @@ def _budget(stated: object) -> str:
     return ", ".join(f"{name} {amount}" for name, amount in stated.items())
 
 
-def _table(name: str, settings: object, folder: Path) -> TableState:
+def _table(name: str, settings: object, folder: Path, language: str) -> TableState:
     """The state of a table: every column is checked, also where others or the table itself are wrong."""
     section = settings if isinstance(settings, Mapping) else {}
     given = section.get("columns")
@@ -115,7 +117,7 @@ def _table(name: str, settings: object, folder: Path) -> TableState:
     protects = wrong = ""
     try:
         table = read_table(name, {**section, "columns": columns} if section else settings, folder)
-        protects, wrong = _protects(table), _without_limits(table)
+        protects, wrong = _protects(table, language), _without_limits(table)
     except InvalidParameter as error:
         wrong = _message(error)
     stored_as = {setting: section[setting] for setting in ("source", "csv") if setting in section}
@@ -127,9 +129,11 @@ def _table(name: str, settings: object, folder: Path) -> TableState:
             fits = {c: _fit(engine.dialect, stored, c, found) for c, found in read.items() if c in stored}
     except (CuradorError, OSError) as error:
         unread = _message(error) if isinstance(error, CuradorError) else "Its source cannot be read. Check its rights."
-        return TableState(name, protects, tuple(_state(c, found, None) for c, found in read.items()), wrong or unread)
+        return TableState(
+            name, protects, tuple(_state(c, found, None, language) for c, found in read.items()), wrong or unread
+        )
     id, public = str(section.get("unit")), section.get("public") is True
-    declared = [_state(c, found, stored.get(c, ""), fits.get(c, ""), id) for c, found in read.items()]
+    declared = [_state(c, found, stored.get(c, ""), language, fits.get(c, ""), id) for c, found in read.items()]
     if public:  # its groups are read from it, and its values need no bounds
         declared = [replace(column, left="") for column in declared]
     # A first line that may be a row is not shown.
@@ -148,11 +152,8 @@ def _without_limits(table: Table) -> str:
     )
 
 
-def _protects(table: Table) -> str:
-    if table.public:
-        return "no one, it is public"
-    who = "one row" if table.unit.id is None else f"everything of one {table.unit.id!r}"
-    return f"{who}, {'added or removed' if table.neighbors is Neighbors.ADD_REMOVE else 'replaced'}"
+def _protects(table: Table, language: str) -> str:
+    return protects_text(None if table.public else (table.unit.id, table.neighbors.value), language)
 
 
 def _read(name: str, what: object) -> Column | str:
@@ -176,17 +177,19 @@ def _fit(dialect: Dialect, types: Mapping[str, str], name: str, found: Column | 
     return ""
 
 
-def _state(name: str, found: Column | str, stored: str | None, unfit: str = "", id: str | None = None) -> ColumnState:
+def _state(
+    name: str, found: Column | str, stored: str | None, language: str, unfit: str = "", id: str | None = None
+) -> ColumnState:
     """The state of a column; ``stored`` is "" where it is missing, None where the source could not be opened."""
     if isinstance(found, str):
         return ColumnState(name, None, stored or None, wrong=found)
     absent = "not in the source" if stored == "" else unfit
     return ColumnState(
-        name, found.kind.value, stored or None, _public(found), absent, "" if name == id else _left(found)
+        name, found.kind.value, stored or None, _public(found, language), absent, "" if name == id else _left(found)
     )
 
 
-def _public(column: Column) -> str:
+def _public(column: Column, language: str) -> str:
     shown = []
     if column.bounds is not None:
         shapes = {Kind.DATE: day_of, Kind.TIMESTAMP: moment_of}
@@ -194,7 +197,7 @@ def _public(column: Column) -> str:
         ends = [float(x) if shape is None else shape(int(x)) for x in column.bounds]
         shown.append(" … ".join(x.isoformat() if isinstance(x, date) else f"{x:,.12g}" for x in ends))
     if column.keys is not None:
-        shown.append(f"{len(column.keys)} keys")
+        shown.append(keys_text(len(column.keys), language))
     return ", ".join(shown)
 
 

@@ -21,6 +21,7 @@ from curador.query.tables.columns import Kind
 from curador.query.tables.csv_format import DELIMITERS, CsvFormat
 from curador.query.tables.names import distinct, identifier
 from curador.query.tables.sources import EngineTable, Files, Source, read_source
+from curador.show.explain import note_text
 
 KINDS, MARKS = tuple(kind.value for kind in Kind), tuple(DELIMITERS)
 """The types that a column can be declared with, and what can split the fields of a CSV file."""
@@ -97,17 +98,16 @@ class TableDraft:
             "keys": tuple(c.name for c in self.columns if c.kind is Kind.TEXT),
         }
 
-    @property
-    def read(self) -> str:
+    def read(self, language: str = "en") -> str:
         """What was read to make it, in words."""
         file = "".join(c if c.isprintable() else " " for c in self.source.rpartition("/")[2])
         if self.csv is None:
-            return f"the names and types of columns that {file} declares; no row was read."
+            return note_text({"code": "draft-schema", "file": file}, language)
         if self.csv.header and self.csv.names is None:
-            return f"the first line of {file}, which names the columns; nothing else was read."
+            return note_text({"code": "draft-header", "file": file}, language)
         if self.csv.header:
-            return f"the names that were given; of {file} only the first line was read."
-        return f"the names that were given; nothing in {file} was read."
+            return note_text({"code": "draft-first-line", "file": file}, language)
+        return note_text({"code": "draft-nothing", "file": file}, language)
 
     @property
     def unusable(self) -> tuple[str, ...]:
@@ -261,7 +261,7 @@ _LEFT: dict[Kind | None, tuple[str, ...]] = {
 
 
 def _blocks(draft: TableDraft) -> Iterator[str]:
-    yield HEAD.format(read=draft.read)
+    yield HEAD.format(read=draft.read())
     table = tomlkit.table()
     table["source"] = draft.source
     if draft.csv is not None:

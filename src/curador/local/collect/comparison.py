@@ -10,9 +10,9 @@ from curador.local.task.estimate import LocalEstimate
 from curador.local.task.task import Task
 from curador.mechanisms.base import checked_confidence
 from curador.numbers import above, below
-from curador.show.summary import Summary
+from curador.show.summary import EstimateNote, Summary
 
-DIFFERENCE = "The second less the first; the intervals hold for all of it at once, whoever took part in both."
+DIFFERENCE = EstimateNote("difference")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -78,5 +78,5 @@ def _less(one: Summary, other: Summary, confidence: float) -> Summary:
         users=one.users + other.users,
         confidence=confidence,
         approximate=one.approximate or other.approximate,
-        note=DIFFERENCE,
+        notes=(DIFFERENCE,),
     )

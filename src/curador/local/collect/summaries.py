@@ -36,4 +36,5 @@ def summarize(
     found = (estimate.projected() if projected else estimate).summaries(confidence)
     if not all(map(isfinite, (x for one in found for x in (*one.values, *one.low, *one.high, *one.error)))):
         raise InvalidValue("This tally cannot be a count of reports on this task.", fix="Count the reports again.")
-    return tuple(replace(one, note=" ".join(filter(None, (one.note, task.caution)))) for one in found)
+    known = () if task.caution is None else (task.caution,)
+    return tuple(replace(one, notes=one.notes + known) for one in found)

@@ -13,9 +13,9 @@ from curador.local.task.estimate import LocalEstimate, frequency_summary
 from curador.local.task.keys import LocalKey
 from curador.local.task.limits import Floats, checked_miss, mean_chance, part_variance
 from curador.local.task.tally import Tally
-from curador.show.summary import Summary
+from curador.show.summary import EstimateNote, Summary
 
-BIASED = "Biased: moved to the nearest frequencies that are at least 0 and sum to 1; there are no intervals."
+BIASED = EstimateNote("projected")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -37,7 +37,7 @@ class Projected(LocalEstimate):
     users: int
 
     def summaries(self, confidence: float = 0.95) -> tuple[Summary, ...]:
-        return frequency_summary(self.keys, self.values, self.users, biased=True, note=BIASED)
+        return frequency_summary(self.keys, self.values, self.users, biased=True, notes=(BIASED,))
 
 
 @dataclass(frozen=True, eq=False, repr=False)

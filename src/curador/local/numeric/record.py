@@ -31,15 +31,15 @@ from curador.local.unlisted.evidence import nearly_always_reached
 from curador.mechanisms.base import checked_confidence
 from curador.noise import SYSTEM, Entropy
 from curador.numbers import Number, rational, set_fields, whole
-from curador.show.summary import EstimateKind, Summary
+from curador.show.summary import EstimateKind, EstimateNote, Summary
 
 AttributeOracle = Oracle | Hybrid | Piecewise | Duchi
 """The randomizers of an attribute: Laplace noise has no bounds, and the intervals of a part need them."""
 
 AttributeEstimate = TypeVar("AttributeEstimate", bound=LocalEstimate, covariant=True)
 
-NOBODY = "Nobody reported on it."
-JOINT = "The intervals hold for all keys of all attributes at once."
+NOBODY = EstimateNote("nobody-reported")
+JOINT = EstimateNote("joint-intervals")
 
 NAMES_MOST = 1 << 10
 PLANNED = 100_000
@@ -120,14 +120,14 @@ class RecordEstimate(LocalEstimate, Mapping[str, AttributeEstimate]):
     def _summary(self, name: str, part: AttributeOracle, confidence: float) -> Summary:
         if name not in self.attributes:
             kind: EstimateKind = "frequencies" if isinstance(part, Oracle) else "mean"
-            return Summary(kind, (), (), 0, name=name, note=NOBODY)
+            return Summary(kind, (), (), 0, name=name, notes=(NOBODY,))
         several = len(self.task.names)
         # The confidence of each statement with which all hold together; never rounded down.
         each = confidence if several == 1 else math.nextafter(1 - (1 - confidence) / several, 1.0)
         (one,) = self.attributes[name].summaries(each)
         if not one.low:
             return replace(one, name=name)
-        return replace(one, name=name, confidence=confidence, note=JOINT if several > 1 else one.note)
+        return replace(one, name=name, confidence=confidence, notes=(JOINT,) if several > 1 else one.notes)
 
 
 @dataclass(frozen=True, init=False)

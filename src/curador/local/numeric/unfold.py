@@ -12,7 +12,7 @@ from curador.errors import InvalidParameter
 from curador.local.task.estimate import LocalEstimate, plain_floats
 from curador.local.task.limits import Floats
 from curador.numbers import probability
-from curador.show.summary import Summary
+from curador.show.summary import EstimateNote, Summary
 
 GAIN = 1e-3
 """A step that makes the reports' logarithmic likelihood grow by less than this is the last [LWLSL20]."""
@@ -20,8 +20,8 @@ GAIN = 1e-3
 STEPS_MOST = 10_000
 
 
-SMOOTH = "Biased: the most likely distribution that is smooth; there are no intervals."
-LIKELY = "Biased: the most likely distribution; there are no intervals."
+SMOOTH = EstimateNote("likely-smooth")
+LIKELY = EstimateNote("likely")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -57,7 +57,7 @@ class Distribution(LocalEstimate):
     def summaries(self, confidence: float = 0.95) -> tuple[Summary, ...]:
         values, edges = plain_floats(self.values), plain_floats(self.edges)
         labels, note = tuple(range(len(values))), SMOOTH if self.smooth else LIKELY
-        return (Summary("distribution", labels, values, self.users, edges=edges, biased=True, note=note),)
+        return (Summary("distribution", labels, values, self.users, edges=edges, biased=True, notes=(note,)),)
 
 
 def unfolded(

@@ -24,6 +24,7 @@ from curador.local.task.thresholds import keep_threshold, within_epsilon
 from curador.noise import SYSTEM, Entropy
 from curador.numbers import Number, positive, set_fields, whole
 from curador.privacy import Neighbors
+from curador.show.summary import EstimateNote
 
 NO_SLOT = -1
 VALUES_MOST = 1 << 10
@@ -56,10 +57,7 @@ class Longitudinal(OneKey, mechanism="longitudinal"):
     """
 
     needs = ("keys", "values", "first")
-    covers = (
-        "That is for all reports of a person together, if their values change at the same times; that something "
-        "changed is not covered."
-    )
+    covers = EstimateNote("reports-changing")
     caution = ONE_PERIOD
     remembers = True
 

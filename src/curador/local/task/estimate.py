@@ -13,7 +13,7 @@ import numpy as np
 from curador.errors import CuradorError, InvalidParameter
 from curador.local.task.keys import LocalKey
 from curador.local.task.limits import Floats
-from curador.show.summary import Summary, csv_text, flat, html_table, text_table
+from curador.show.summary import EstimateNote, Summary, csv_text, flat, html_table, text_table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -110,7 +110,7 @@ def frequency_summary(
     confidence: float | None = None,
     limits: tuple[Floats, Floats] | None = None,
     variance: Floats | None = None,
-    note: str = "",
+    notes: tuple[EstimateNote, ...] = (),
     biased: bool = False,
     approximate: bool = False,
 ) -> tuple[Summary]:
@@ -132,7 +132,7 @@ def frequency_summary(
         biased=biased,
         confidence=confidence if low else None,
         approximate=approximate,
-        note=note,
+        notes=notes,
     )
     return (made,)
 

@@ -34,13 +34,11 @@ from curador.local.task.thresholds import within_epsilon
 from curador.noise import SYSTEM, Entropy
 from curador.numbers import Number, positive, set_fields, up
 from curador.privacy import Neighbors
+from curador.show.summary import EstimateNote
 
 EPSILON_LEAST, EPSILON_MOST = Fraction(1, 1 << 30), 1024
 
-ONE_PERIOD = (
-    "A folder is for one period, with one report of each person: give each period a task and a folder of its own. A "
-    "device that has no period to tell may report again, and would be counted as another person."
-)
+ONE_PERIOD = EstimateNote("one-period")
 """The caution of tasks that devices answer again and again."""
 
 _KINDS: dict[str, type[Task]] = {}
@@ -77,9 +75,9 @@ class Task(ABC):
     """The options without which no such task can be made, besides epsilon; see :mod:`curador.local.task.build`."""
     takes: ClassVar[tuple[str, ...]] = ()
     """The further options that people choose; thresholds are derived and are not among them."""
-    covers: ClassVar[str] = "That is for one report per person."
+    covers: ClassVar[EstimateNote] = EstimateNote("report-alone")
     """Which reports of a person epsilon is for."""
-    caution: ClassVar[str] = ""
+    caution: ClassVar[EstimateNote | None] = None
     """A warning to those who collect, or nothing."""
     packed: ClassVar[bool] = False
     """Whether reports are rows of bytes as they are sent, not of integers."""
@@ -159,7 +157,7 @@ class Task(ABC):
         """The event of one report, for any accountant."""
         return PureLoss(self.epsilon, Neighbors.REPLACE)
 
-    def statement(self) -> str:
+    def statement(self, language: str = "en") -> str:
         """The guarantee in words, for those who are asked to report.
 
         >>> from curador.local import KRR
@@ -168,10 +166,8 @@ class Task(ABC):
         """
         sure = ceil(1000 * posterior(up(self.epsilon)).upper) / 10
         power = self.epsilon if self.epsilon.denominator == 1 else f"({self.epsilon})"
-        return (
-            f"Whatever a person's value is, no report is more than e^{power} times as likely under it as under any "
-            f"other: a guess between two values that was 50:50 is {sure:g}% sure after it at most. {self.covers}"
-        )
+        keeps = EstimateNote("report-keeps", (("power", str(power)), ("sure", f"{sure:g}")))
+        return f"{keeps.text(language)} {self.covers.text(language)}"
 
     # -- on the device
 

@@ -18,7 +18,7 @@ from curador.local.task.tally import Tally
 from curador.local.unlisted.collisions import Collisions, KnownValues, among, at_most
 from curador.local.unlisted.evidence import nearly_always_reached, rarely_reached
 from curador.local.unlisted.prefixes import END, Bytes, all_places, coefficients, ended, extended, key_of
-from curador.show.summary import Summary, as_percent
+from curador.show.summary import EstimateNote, Summary, as_percent
 
 if TYPE_CHECKING:
     from curador.local.unlisted.heavy_hitters import HeavyHitters
@@ -31,8 +31,8 @@ KNOWN = 256
 """The most prefixes of a level whose collisions are counted."""
 
 
-NOT_COMPLETE = "There are too few reports to say of any value, however frequent, that it would be here."
-FOUND = "Values that were only just found are overestimated on average; there are no intervals."
+NOT_COMPLETE = EstimateNote("search-too-few")
+FOUND = EstimateNote("search-over")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -84,11 +84,9 @@ class Hitters(LocalEstimate):
         note = NOT_COMPLETE
         if self.complete_above <= 1:
             least = math.ceil(1e5 * self.complete_above) / 1e3  # rounded up: the list is complete above it
-            note = (
-                f"With {as_percent(self.confidence)} confidence every value that {least:g}% of the people or more have "
-                "is here; others may be."
-            )
-        return frequency_summary(labels, self.values, self.users, variance=self.variance, note=f"{note} {FOUND}")
+            known = (("confidence", as_percent(self.confidence)), ("least", f"{least:g}"))
+            note = EstimateNote("search-complete", known)
+        return frequency_summary(labels, self.values, self.users, variance=self.variance, notes=(note, FOUND))
 
 
 @dataclass(frozen=True, eq=False)

@@ -23,6 +23,7 @@ from curador.local.unlisted.digest import candidate_keys, checked_places, free_k
 from curador.local.unlisted.regress import Filters, Regressed
 from curador.noise import SYSTEM, Entropy
 from curador.numbers import Number, set_fields
+from curador.show.summary import EstimateNote
 
 BITS = 32
 HASHES_MOST = 16
@@ -50,7 +51,7 @@ class Rappor(Task, mechanism="rappor"):
     """
 
     takes = ("bloom", "hashes", "cohorts")
-    covers = "That is for all reports of a person together, if the device remembers its first answer."
+    covers = EstimateNote("reports-remembered")
     caution = ONE_PERIOD
     packed = True
     remembers = True

@@ -13,13 +13,13 @@ from curador.local.task.estimate import LocalEstimate, frequency_summary
 from curador.local.task.keys import LocalKey
 from curador.local.task.limits import Floats, checked_miss
 from curador.numbers import above
-from curador.show.summary import Summary
+from curador.show.summary import EstimateNote, Summary
 
 APART = 1e-9
 """Candidates whose filters are closer to a linear relation than this cannot be distinguished."""
 
 
-LISTED = "Unbiased only if every person's key is a candidate; the intervals are approximate."
+LISTED = EstimateNote("candidates-listed")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -59,7 +59,7 @@ class Regressed(LocalEstimate):
             confidence=confidence,
             limits=self.interval(confidence),
             variance=self.variance,
-            note=LISTED,
+            notes=(LISTED,),
             approximate=True,
         )
 

@@ -29,13 +29,13 @@ from curador.local.task.thresholds import inside_threshold
 from curador.local.unlisted.digest import candidate_keys, check_table, checked_places, free_keys, hashed
 from curador.noise import SYSTEM, Entropy
 from curador.numbers import Number, rational, set_fields, whole
-from curador.show.summary import Summary
+from curador.show.summary import EstimateNote, Summary
 
 BITS = 32
 ROWS_MOST = 1 << 16
 
 
-HASHED = "Keys that collide under the public hash functions are counted for each other; the intervals allow for that."
+HASHED = EstimateNote("hashed")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -84,7 +84,7 @@ class Sketched(LocalEstimate):
             confidence=confidence,
             limits=self.interval(confidence),
             variance=self.variance,
-            note=HASHED,
+            notes=(HASHED,),
         )
 
 

@@ -10,7 +10,7 @@ LANGUAGES = ("en", "es")
 
 
 def say(code: str, language: str = "en", **facts: object) -> str:
-    """The text of a code; that of a page of the console begins with the page's name and a dot.
+    """The text of a code; that of a page of the console begins with the page's name and a dot, a command's with cli.
 
     >>> say("groups-selected", "es")
     'Los grupos con pocas unidades se omiten; cuáles se muestran es aleatorio.'
@@ -39,7 +39,8 @@ def knows(code: str) -> bool:
 
 
 def _of_page(page: str) -> dict[str, tuple[str, str]]:
-    found: dict[str, tuple[str, str]] = import_module(f"curador.show.words.console.{page}").TEXTS
+    file = page if page == "cli" else f"console.{page}"
+    found: dict[str, tuple[str, str]] = import_module(f"curador.show.words.{file}").TEXTS
     return found
 
 
