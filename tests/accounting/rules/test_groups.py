@@ -7,6 +7,7 @@ import math
 from fractions import Fraction
 
 import mpmath
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -221,3 +222,34 @@ def test_coins_of_several_steps_are_not_dominated_by_fewer_of_more() -> None:
         return sum((max(Fraction(0), p - q) for p, q in laws), Fraction(0))
 
     assert apart((2, 2, 2)) > apart((3, 3))
+
+
+@pytest.mark.parametrize("split", [(2, 2, 2), (3, 2, 1), (1, 1, 2, 2)])
+@pytest.mark.parametrize("step", ["0.3", "1", "3"])
+def test_choices_of_several_steps_are_dominated_by_fewer_of_more(split: tuple[int, ...], step: str) -> None:
+    """Three people, each in two groups: six steps in all, at most three in one (docs/proofs/selection.md, 8).
+
+    The densities of the proof, summed on a grid of losses: the laws are what the accountant lays out, not its bounds.
+    """
+    r = float(step)
+    half = 300  # cells of one step
+    width = r / half
+
+    def profile(ranges: tuple[int, ...], epsilons: list[float]) -> list[float]:
+        weight = np.ones(1)  # the square root of both laws' product: uniform for one choice
+        for m in ranges:
+            weight = np.convolve(weight, np.ones(2 * m * half) / (2 * m * half))
+        loss = (np.arange(weight.size) - (weight.size - 1) / 2) * width
+        p = weight * np.exp(loss / 2)
+        p /= p.sum()
+        return [float((p * np.maximum(0.0, -np.expm1(e - loss))).sum()) for e in epsilons]
+
+    epsilons = [6 * r * x / 20 for x in range(20)]
+    several, fewer = profile(split, epsilons), profile((3, 3), epsilons)
+    assert all(a <= b * (1 + 1e-9) for a, b in zip(several, fewer, strict=True))
+    assert several[0] < fewer[0]
+    choice = events.ExponentialChoice(rational(step))
+    assert for_group(2 * choice, 3) == 2 * events.ExponentialChoice(3 * rational(step))
+    bracket = delta(for_group(2 * choice, 3), epsilons[5])  # and the profile is the accountant's
+    assert bracket.upper >= fewer[5] * (1 - 1e-4)
+    assert bracket.upper == pytest.approx(fewer[5], rel=1e-3)

@@ -127,6 +127,8 @@ def for_group(event: ev.Event, k: int) -> ev.Event:
     Gaussian noise.
 
     Assumes: the sensitivity is that of one person; k people move the statistic by at most k times as much.
+        The parts of a composition are mechanisms that were run.  Coins that stand for the numbers which one person
+        moves in one mechanism are not: k people may move more of them, each by less (docs/proofs/selection.md, 8).
         In a Poisson sample a random number of them takes part (curador.accounting.theorems.group_samples); there they
         are a group that joins or leaves as a whole, such as all records of a person.  So take the group of a sample,
         not a sample of the group, which would take all of them or nobody.
