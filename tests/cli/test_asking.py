@@ -103,7 +103,7 @@ def test_an_analyst_pays_once_from_a_budget_of_their_own(study: Invoke) -> None:
     assert read(study, *ask, "--analyst", "ana")["remaining"]["ana"]["epsilon"] == pytest.approx(0.1)
     read(study, *ask, "--analyst", "ana")
     other = read(study, *ask, "--analyst", "bea")
-    assert other["repeated"]  # free for the population, not for bea
+    assert not other["repeated"]  # free for the population, not for bea
     assert (spent(study), spent(study, "health"), spent(study, "bea")) == (0.4, 0.4, 0.4)
     with pytest.raises(BudgetExceeded, match=r"'bea'.*asked epsilon 0.4, spent epsilon 0.4, remaining epsilon 0"):
         study(*ask, "--analyst", "bea", "--fresh")
@@ -337,6 +337,39 @@ def test_without_limits_a_refusal_says_what_to_type(study: Invoke) -> None:
     with pytest.raises(QuestionRefused) as refusal:
         study("ask", TOTAL, "--epsilon", "1")
     assert "--groups-per-unit" in with_hint(refusal.value).fix
+
+
+BOARD = """
+study = "study.toml"
+epsilon = 0.6
+delta = 1e-7
+
+[questions.towns]
+sql = "SELECT town, COUNT(DISTINCT pid) AS n FROM visits GROUP BY town"
+"""
+
+
+def test_what_is_answered_in_spanish_ends_in_spanish(study: Invoke) -> None:
+    asked = ("--epsilon", "0.5", "--language", "es")
+    explained = study("explain", BY_TOWN, *asked)
+    assert "épsilon 3" in explained
+    study("ask", BY_TOWN, *asked)
+    assert "Respondido desde el registro" in study("ask", BY_TOWN, *asked)
+    Path("board.toml").write_text(BOARD.replace("delta = 1e-7", ""))
+    shown = study("publish", "board.toml", "--explain", "--language", "es")
+    assert "épsilon 0.6" in shown
+    for english in ("It fits", "Remaining", "Nothing was spent", "All together", "epsilon"):
+        assert english not in explained + shown
+
+
+def test_a_dashboard_shows_the_notes_of_its_questions(study: Invoke) -> None:
+    """A group that is missing is no news without the note that small groups are left out."""
+    text = STUDY.replace("epsilon = 3", "epsilon = 3\ndelta = 1e-6", 1).replace(
+        'town = { type = "text", keys = ["Lugo", "Vigo"] }', 'town = "text"'
+    )
+    Path("study.toml").write_text(text)
+    Path("board.toml").write_text(BOARD)
+    assert "Groups of few units are left out" in study("publish", "board.toml")
 
 
 def test_limits_say_what_share_of_the_rows_they_keep(study: Invoke) -> None:

@@ -59,7 +59,7 @@ def test_a_report_is_text_json_and_a_page_in_both_languages(name: str, invoke: I
         page = Path("page.html").read_text()
         title = say({"reconstruct": "audit-rec-title"}.get(name, f"audit-{name}-title"), language)
         assert shown.startswith(title)
-        assert say("end-page", language, file="page.html") in shown
+        assert say("cli.page-written", language, file="page.html") in shown
         assert f'<html lang="{language}">' in page
         assert f"<h1>{title}</h1>" in page
         assert "<svg" in page
