@@ -425,6 +425,11 @@ class Curator(BudgetHolder, CopyHolder, ModelHolder, QualityHolder):
 
     # -- what it holds
 
+    def declares(self, study: Study) -> bool:
+        """Whether this curator is one of just this study, as far as it shows in what may be asked and bought."""
+        own = dict(self.tables), self._budget, self.policy, self._analysts
+        return own == ({n: settled(t) for n, t in study.tables.items()}, study.budget, study.policy, study.analysts)
+
     def describe(self) -> Description:
         """Its tables with their columns, units and bounds, and its budgets: public, and free."""
         tables = {name: described(table, self.language) for name, table in self.tables.items()}

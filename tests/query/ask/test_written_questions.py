@@ -151,7 +151,8 @@ def test_no_question_names_the_counts_of_a_tree() -> None:
 
 
 MADE = {
-    "of_parts": "SELECT x, COUNT(*) AS n FROM (SELECT id, x FROM visits UNION ALL SELECT id, y FROM stays) q GROUP BY x",
+    "of_parts": "SELECT x, COUNT(*) AS n FROM (SELECT id, x FROM visits UNION ALL SELECT id, y FROM stays) q "
+    "GROUP BY x",
     "in_units": "SELECT COUNT(*) AS n FROM visits WHERE id IN (SELECT id FROM stays WHERE y > 1)",
     "beside_unit": "SELECT q.m, COUNT(*) AS n FROM visits LEFT JOIN (SELECT id, MAX(y) AS m FROM stays GROUP BY id) q "
     "ON visits.id = q.id GROUP BY q.m",
