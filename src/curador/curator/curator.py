@@ -22,7 +22,7 @@ from curador.curator.holder import BudgetHolder, how_many
 from curador.curator.naming import settled
 from curador.curator.planners import Planners
 from curador.curator.policy import Policy
-from curador.curator.prepared import CopyHolder, Stamp
+from curador.curator.prepared import CopyHolder
 from curador.curator.purchase import Bought, Buyer, Purchase, Request
 from curador.curator.purchases.batch import Batch, split, stated
 from curador.curator.purchases.training import ModelHolder, TrainingRun
@@ -38,7 +38,7 @@ from curador.engines.engine import Engine, Progress
 from curador.engines.pool import EnginePool
 from curador.errors import InvalidParameter, QuestionRefused
 from curador.forks import after_fork
-from curador.ledger.contract import Ledger, Registration
+from curador.ledger.contract import Ledger
 from curador.ledger.opening import open_ledger
 from curador.mechanisms.sensitivity import Contribution
 from curador.numbers import Number
@@ -54,7 +54,6 @@ from curador.show.explain import checked_language
 
 if TYPE_CHECKING:
     from curador.curator.purchases.running import Stream
-    from curador.query.sql_plan.prepared import Prepared
 
 Sealed = TypeVar("Sealed", Release, Publication)
 
@@ -100,11 +99,8 @@ class Curator(BudgetHolder, CopyHolder, ModelHolder, QualityHolder):
         self._budget = study.budget if budget is None else budget
         self._analysts = dict(study.analysts if analysts is None else analysts)
         self._engines = EnginePool(self.tables, engine, on_error)
-        self._prepared: list[Prepared] = []
         self._planners = Planners(self.tables)
-        self._copied: dict[Prepared, Registration] = {}
-        self._attached: dict[str, Stamp] = {}
-        self._stored: set[str] = set()
+        self._prepared, self._copied, self._attached, self._stored = [], {}, {}, set()
         self._study = Path(tables) if isinstance(tables, str | Path) else None
         self._made_up = None
         after_fork(self)
@@ -424,11 +420,6 @@ class Curator(BudgetHolder, CopyHolder, ModelHolder, QualityHolder):
         finalize(self, self._engines.close).atexit = False
 
     # -- what it holds
-
-    def declares(self, study: Study) -> bool:
-        """Whether this curator is one of just this study, as far as it shows in what may be asked and bought."""
-        own = dict(self.tables), self._budget, self.policy, self._analysts
-        return own == ({n: settled(t) for n, t in study.tables.items()}, study.budget, study.policy, study.analysts)
 
     def describe(self) -> Description:
         """Its tables with their columns, units and bounds, and its budgets: public, and free."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -11,12 +12,13 @@ from fastapi import Request
 from pydantic import BaseModel, ValidationError
 
 from curador.errors import CuradorError, InvalidParameter
-from curador.numbers import rational
 
 B = TypeVar("B", bound=BaseModel)
 
 LARGEST = 10**300
 """The largest number of a form: a double holds it."""
+
+_AMOUNT = re.compile(r"[+]?(\d+/\d+|[\d.]+(e[+-]?0*\d{1,3})?)", re.ASCII | re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -61,8 +63,8 @@ def amount(text: str, field: str, below: int | None = None) -> Fraction:
     (Fraction(1, 4), Fraction(1, 1000000))
     """
     try:
-        found = rational(text.strip()) if len(text) <= 60 else Fraction(0)
-    except InvalidParameter:
+        found = Fraction(text.strip()) if len(text) <= 60 and _AMOUNT.fullmatch(text.strip()) else Fraction(0)
+    except (ValueError, ZeroDivisionError):
         found = Fraction(0)
     if found <= 0 or found > LARGEST or (below is not None and found >= below):
         raise InvalidParameter(
